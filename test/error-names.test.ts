@@ -42,7 +42,7 @@ it('what they say names what they are about', () => {
   expect(new OrderRefusedError('reward').message).toBe('The service does not sort by reward.');
   expect(new StoppedError().message).toBe('Stopped. Nothing was sent.');
   expect(new UploadClosed().message).toContain('No file can be added to this benchmark any more');
-  expect(new IngestedDifferently('bench_1').message).toContain('bench_1 was already ingested with other content');
+  expect(new IngestedDifferently('bench_1').message).toContain('bench_1 was already ingested with different content');
   expect(new WeightFileError('weights_missing', 'gone')).toMatchObject({ code: 'weights_missing', message: 'gone' });
   expect(new TrainingDiverged('too far')).toMatchObject({ code: 'training_diverged', message: 'too far' });
   expect([new ExpressionError('no').isTooSlow, new ExpressionError('slow', true).isTooSlow]).toEqual([false, true]);

@@ -52,7 +52,7 @@ export function addressProblem(text: string, allowInsecureHttp: boolean): Addres
   }
   if (url.username !== '' || url.password !== '') {
     const reason =
-      'it holds a user name or a password. Remove it; give the key as apiKey, apiKeyFile or apiKeyCommand.';
+      'it contains a user name or a password. Remove it; give the key as apiKey, apiKeyFile or apiKeyCommand.';
     return { code: 'address_with_credentials', reason };
   }
   if (url.search !== '' || url.hash !== '') {

@@ -109,11 +109,11 @@ const authAdvice: Readonly<Record<Auth, string>> = {
   trajectoryToken: 'Trajectory tokens are short-lived and valid for one trajectory: get a new one.',
 };
 
-const agentAdvice = 'This service requires an agent for uploads: set one with --agent, or set agent in the profile.';
+const agentAdvice = 'This service requires an agent for uploads: set it with --agent, or as agent in the profile.';
 
-/** When to try again; empty for a poll, which retries by itself. */
+/** When to try again; empty for a poll, which retries on its own. */
 function waitAdvice({ retryAfterMs, outcomeUnknown }: ErrorDetails, isPolled: boolean): string | undefined {
-  // The user has to check the outcome before a retry.
+  // The user must check the outcome before a retry.
   if (isPolled || outcomeUnknown) return '';
   return retryAfterMs === undefined ? undefined : `Try again in ${inSeconds(retryAfterMs)}.`;
 }
@@ -249,7 +249,9 @@ export function validationDetail(body: unknown): ValidationDetail | undefined {
   };
 }
 
-/** The message of a body without an envelope: another framework's format, the title of a page, or the status alone. */
+/**
+ * The message for a body without an envelope: in another framework's format, the title of a page, or the status alone.
+ */
 function plainMessage({ status, text, body }: ErrorAnswer, redact: Redact): string {
   const fallback = `The service answered ${status} ${statusText(status)}`.trim();
   const candidate = isRecord(body) ? (body['detail'] ?? body['message'] ?? body['error']) : undefined;
@@ -273,8 +275,8 @@ function responseError({ status, headers }: Head, facts: CallFacts, code: string
 }
 
 /**
- * Redirects are not followed, because the credential would be sent along. The error names only the origin: a path may be
- * a secret.
+ * The error for a redirect. None is followed, because the credential would go with it. Names only the origin: a path
+ * may be a secret.
  */
 export function redirected(
   answer: Head,
@@ -288,7 +290,7 @@ export function redirected(
     answer,
     facts,
     'redirected',
-    `${facts.host} redirects to ${target}. benchtop did not follow, so no credential went there. ${advice}`,
+    `${facts.host} redirects to ${target}. benchtop did not follow it, so no credential went there. ${advice}`,
   );
 }
 
@@ -302,7 +304,7 @@ export function tooLarge(answer: Head, facts: CallFacts, maxBytes: number): Resp
     answer,
     facts,
     'answer_too_large',
-    `The answer to ${facts.method} ${facts.path} is larger than ${Math.round(maxBytes / 1024)} KiB and was not read. Request less of it.`,
+    `The answer to ${facts.method} ${facts.path} is larger than ${Math.round(maxBytes / 1024)} KiB and was not read. Request less data.`,
   );
 }
 
@@ -311,7 +313,7 @@ export interface WrongId {
   readonly received: string;
 }
 
-/** The error for a record with a wrong id, which must not be shown as the requested one. */
+/** The error for a record with the wrong id, which must not pass for the requested one. */
 export function wrongRecord(answer: Head, facts: CallFacts, { requested, received }: WrongId): ResponseError {
   const words = clean`The service sent the record ${facts.redact(received)} instead of ${requested}. It was not used.`;
   return responseError(answer, facts, 'answer_of_another', words);
@@ -327,7 +329,7 @@ export function unusableAnswer(
     responseError(answer, facts, code, `The answer to ${facts.method} ${facts.path} ${words}`);
   if (answer.body !== undefined) {
     const found = describeIssues(issues, answer.body);
-    const words = `is not what benchtop expects: ${found}. The service may be of another version.`;
+    const words = `is not what benchtop expects: ${found}. The service may have another version.`;
     return error('answer_unexpected', words);
   }
   if (answer.text.trim() === '') return error('answer_empty', 'is empty.');

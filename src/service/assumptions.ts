@@ -1,6 +1,6 @@
 /**
- * The names that a service is assumed to use where the document is silent: overrides by the profile, their validation,
- * and advice.
+ * The names a service is assumed to use where the document is silent: overrides in the profile, their validation, and
+ * advice.
  */
 
 import { isRecord, own } from '../base/own-property.ts';
@@ -12,7 +12,7 @@ import { RequestError } from './errors.ts';
 
 type Switch = (typeof switchAssumptions)[number];
 
-/** The part of a refusal that concerns a field. */
+/** The part of a refusal that is about a field. */
 export interface RefusedField {
   readonly param: string | undefined;
   readonly message: string | undefined;
@@ -74,12 +74,12 @@ export class Assumptions {
     return set ?? (newest && this.generationOf(endpoint) === 'newest' ? newest.path : path);
   }
 
-  /** The query with this service's names. Those of list runtimes are the document's and stay. */
+  /** The query with this service's names. The document gives those of list runtimes, so they stay. */
   query<Value>(operation: string, fields: Readonly<Record<string, Value>>): Record<string, Value> {
     return operation === 'listBenchmarkRuntimes' ? { ...fields } : this.#rename('query', fields);
   }
 
-  /** The body with this service's names, and the ids that are not in its path. */
+  /** The body with this service's names, and the ids that its path lacks. */
   body(
     endpoint: Endpoint,
     fields: Readonly<Record<string, unknown>>,
@@ -93,8 +93,8 @@ export class Assumptions {
   }
 
   /**
-   * Advice to rename a field, if that may be why a request was refused: the service does not know a field, or requires
-   * one with a similar name.
+   * Advice to rename a field, if that may explain a refusal: the service does not know a field, or requires one with a
+   * similar name.
    *
    * @param query of the request, with this service's names
    * @param body the input of the call, with the document's names
@@ -166,7 +166,7 @@ function check(name: string, value: string): void {
   });
 }
 
-/** What is wrong with an assumption, as the end of a sentence without a full stop; undefined if nothing is. */
+/** What is wrong with an assumption, as the end of a sentence without its full stop; undefined if it is valid. */
 export function assumptionProblem(name: string, value: string): string | undefined {
   if (name.startsWith('path.')) return pathProblem(name.slice('path.'.length), value);
   if (!Object.hasOwn(defaultAssumptions, name))
@@ -185,7 +185,7 @@ function pathProblem(operation: string, value: string): string | undefined {
   const endpoint: Endpoint = endpoints[operation as Operation];
   const known = placeholders(endpoint.path);
   const stray = placeholders(value).find(placeholder => !known.includes(placeholder));
-  if (stray) return `has ${stray}, which is unknown there; it may hold ${known.join(', ') || 'none'}`;
+  if (stray) return `has ${stray}, which is unknown there; it may contain ${known.join(', ') || 'none'}`;
   const needed = endpoint.newest ? placeholders(endpoint.newest.path) : known;
   const missing = needed.find(placeholder => !value.includes(placeholder));
   return missing && `leaves out ${missing}, and nothing else in the request says it`;

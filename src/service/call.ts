@@ -1,4 +1,4 @@
-/** How operations are called; the first frame loads this and not the service. */
+/** The types of a call: the first frame loads these without the service. */
 import type { AnswerOf, InputOf, Operation } from '../contract/endpoints.ts';
 import type { CallOptions } from './options.ts';
 import type { CallInput } from './request.ts';
@@ -12,7 +12,7 @@ type CallArguments<Name extends Operation> =
 /** Sends an operation of the contract and reads its answer. */
 export type Call = <Name extends Operation>(operation: Name, ...rest: CallArguments<Name>) => Promise<AnswerOf<Name>>;
 
-/** A call whose operation is chosen at run time: the input is still validated against the contract. */
+/** A call of an operation chosen at run time; its input is still validated against the contract. */
 export type UntypedCall = (
   operation: Operation,
   input?: CallInput<unknown, unknown>,

@@ -1,6 +1,6 @@
 /**
- * The optional endpoints that this service lacks, learned from its answers. Kept for the session, or for a minute if a
- * gateway may have answered.
+ * The optional endpoints that this service lacks, learned from its answers. Remembered for the session, or for a minute
+ * if a gateway may have answered.
  */
 
 import { isRecord } from '../base/own-property.ts';
@@ -66,7 +66,7 @@ const specificCode = /^(?!resource_|route_|path_|url_|endpoint_|page_)\w+_not_fo
 /** Whether a code names a kind of resource, which a router does not know. */
 export const namesKind = (code: string | undefined): boolean => specificCode.test(code ?? '');
 
-/** Whether a refusal may concern the path instead of the resource: services answer both in the same way. */
+/** Whether a refusal may concern the path instead of the resource: services answer both alike. */
 function mayConcernPath({ status, envelope, concernsInput = false }: RefusedAnswer): boolean {
   if (status === 422) return !concernsInput;
   return status === 404 && !namesKind(envelope?.code);
@@ -80,7 +80,7 @@ function isFromService({ envelope, text }: RefusedAnswer): boolean {
   return envelope !== undefined || !/^\s*(<|$)/.test(text);
 }
 
-/** Whether the service itself, not a gateway, answered that it has no such path: nothing was done. */
+/** Whether the service itself, not a gateway, answered that it lacks the path, so nothing was done. */
 export function isMissingPath(answer: RefusedAnswer): boolean {
   return isMissingRoute(answer) && isFromService(answer);
 }
@@ -94,9 +94,9 @@ const gatewayMissTtlMs = 60_000;
 export class Capabilities {
   /** When to retry an operation, monotonic; infinite if the service itself answered. */
   readonly #missing = new Map<Operation, number>();
-  /** Operations that have worked, so that a 404 concerns the resource, with any body. */
+  /** Operations that have worked: any 404 of theirs concerns the resource. */
   readonly #proven = new Set<string>();
-  /** Ids in this session's answers: these resources exist. */
+  /** Ids in this session's answers: their resources exist. */
   readonly #ids = new Set<string>();
   /** Ids that a search of the lists did not find. */
   readonly #unlisted = new Set<string>();
@@ -155,7 +155,7 @@ export class Capabilities {
     }
   }
 
-  /** Whether the path itself must be missing, because the service has named these resources before. */
+  /** Whether the path itself must be missing: the service has named these resources before. */
   #isOfPath({ status, path, envelope, ids }: RefusedAnswer): boolean {
     const isOfResource = /._not_found$/.test(envelope?.code ?? '');
     return status === 404 && path.includes('{') && envelope !== undefined && !isOfResource && this.#areKnown(ids);
@@ -190,7 +190,7 @@ export class Capabilities {
   learn(endpoint: Endpoint, answer: RefusedAnswer, details: ErrorDetails): CapabilityMissingError | undefined {
     if (!endpoint.capability) return undefined;
     const facts = { ...details, status: answer.status };
-    // A read is checked against the lists. For a write to ids that this session has read, the answer decides.
+    // A read is checked against the lists. For a write to ids this session has read, the answer decides.
     if (details.mayLackPath && endpoint.method !== 'GET' && this.#areKnown(answer.ids)) {
       const words = answer.envelope?.message;
       return new CapabilityMissingError(endpoint.operation, facts, words && `It answered: ${sentence(words)}`);

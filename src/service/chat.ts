@@ -1,6 +1,6 @@
 /**
- * Chat completions, whole or streamed. Streams are read in the OpenAI chunk form, tolerating the known differences
- * between servers, since the document leaves the form open.
+ * Chat completions, whole or streamed. Streams are read as OpenAI chunks, with tolerance for the known differences
+ * between servers: the document leaves the format open.
  */
 import type { z } from 'zod/mini';
 import { parseJson } from '../base/json-depth.ts';
@@ -21,7 +21,7 @@ import { callOperation, type OpenAnswer, openOperation, readText } from './opera
 import { type CallOptions, defaultMaxBytes } from './options.ts';
 import type { CallFacts } from './wire-error.ts';
 
-/** A request for a completion. The function that sends it decides whether it streams. */
+/** A request for a completion. The sending function decides whether it streams. */
 export type ChatRequest = Omit<ChatCompletionBody, 'stream' | 'stream_options'>;
 
 export interface ChatOptions extends CallOptions {
@@ -29,7 +29,7 @@ export interface ChatOptions extends CallOptions {
   readonly whole?: boolean | undefined;
 }
 
-/** An event of a stream. `index` is that of the choice; a request for one answer has only 0. */
+/** An event of a stream. `index` is the index of the choice, always 0 for a single answer. */
 export type ChatEvent =
   | { readonly kind: 'delta'; readonly index: number; readonly content?: string; readonly reasoning?: string }
   | { readonly kind: 'finish'; readonly index: number; readonly reason: string }
@@ -40,14 +40,14 @@ type ChatChunk = z.output<typeof chatChunk>;
 
 const endpoint = inferenceEndpoints.createChatCompletion;
 
-/** A model may have to load and reason before its first token. */
+/** A model may have to load and to reason before its first token. */
 const streamTimeouts = { silenceMs: 120_000, deadlineMs: undefined } as const;
 const wholeTimeouts = { silenceMs: 600_000, deadlineMs: 900_000 } as const;
 
 export class Chat {
   readonly #client: Client;
   #usageRefused = false;
-  /** Models, with their addresses, that do not stream. */
+  /** Models that do not stream, with their addresses. */
   readonly #unstreamed = new Set<string>();
 
   constructor(client: Client) {
@@ -65,8 +65,8 @@ export class Chat {
   }
 
   /**
-   * Streams an answer; if the service refuses to stream it, requests it whole. Leaving the loop or aborting the signal
-   * closes the connection, so that the service stops as well. An error carries the text received so far in `partial`.
+   * Streams an answer; requests it whole if the service refuses to stream. Leaving the loop or aborting the signal
+   * closes the connection, which stops the service too. An error has the text received so far in `partial`.
    *
    * @throws ServiceError
    */
@@ -139,7 +139,10 @@ export class Chat {
 const unstreamedWords =
   /\bstream(s|ed|ing)?\b.{0,200}(\bnot\b|n't\b|\bunsupported|\bdisabled|\bunavailable|\bmust be false|\bcannot)|(\bnot|n't|\bcannot|\bunsupported)\b.{0,200}\bstream(s|ed|ing)?\b/i;
 
-/** Whether a service refused a request because it asks for a stream. Servers name the field, or put it in the message. */
+/**
+ * Whether a service refused a request because it asks for a stream. Servers name the field, or mention it in the
+ * message.
+ */
 export function refusesToStream({
   kind,
   status,
@@ -197,7 +200,7 @@ function* eventsOf({ choices, usage }: ChatChunk): Generator<ChatEvent, void> {
   if (usage) yield { kind: 'usage', usage };
 }
 
-/** A service that does not stream sends the whole answer, or an error with status 200. */
+/** A service without streaming sends the whole answer, or an error with status 200. */
 async function* readVerified(open: OpenAnswer, facts: Facts, now: () => number): AsyncGenerator<ChatEvent, void> {
   const { answer } = open;
   const text = await readText(answer, facts(), defaultMaxBytes);
@@ -213,7 +216,7 @@ function hasError(body: unknown): boolean {
   return typeof body === 'object' && body !== null && 'error' in body && body.error != null;
 }
 
-/** An error in place of the rest of an answer. Servers send an envelope, a bare object or plain text. */
+/** An error that replaces the rest of an answer. Servers send an envelope, a bare object or plain text. */
 function streamedError(
   { answer }: OpenAnswer,
   facts: CallFacts,
@@ -235,7 +238,7 @@ function streamedError(
 
 function cutOff({ answer }: OpenAnswer, facts: CallFacts): NetworkError {
   return new NetworkError(
-    `The answer from ${facts.host} broke off before its end. The part that arrived is kept; send the message again for the rest.`,
+    `The answer from ${facts.host} broke off. The part that arrived is kept; send the message again for a whole answer.`,
     { ...facts.details, code: 'stream_cut', status: answer.status },
   );
 }

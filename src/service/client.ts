@@ -21,7 +21,7 @@ export class Client {
   readonly generation: ServiceGeneration;
   /** Whether the service has replayed a response to an idempotency key. */
   hasReplayed = false;
-  /** How often the connections have been closed. */
+  /** How many times the connections were closed. */
   closeCount = 0;
 
   /** @throws RequestError if an address or an assumption of the profile is wrong */
@@ -47,7 +47,7 @@ export class Client {
     return this.connection.isSupervised || this.assumptions.is('honoursIdempotencyKey') || this.hasReplayed;
   }
 
-  /** Closes every connection without making one. */
+  /** Closes every connection, and opens none for it. */
   async close(): Promise<void> {
     this.closeCount += 1;
     await this.agents.close();

@@ -16,7 +16,7 @@ export interface Place {
   readonly target: Target | undefined;
 }
 
-/** The error code if the service was found before, so that it may be found again. */
+/** The error code if the service was found before: it may be found again. */
 export const serviceLost = 'service_lost';
 
 export class Connection {
@@ -44,7 +44,7 @@ export class Connection {
     this.#allowInsecureHttp = allowInsecureHttp;
   }
 
-  /** Whether a supervisor runs the service. It then has the version of this program, and every endpoint. */
+  /** Whether a supervisor runs the service, which then has this program's version and every endpoint. */
   get isSupervised(): boolean {
     return this.#supervisor !== undefined;
   }
@@ -77,7 +77,7 @@ export class Connection {
     return { base, target };
   }
 
-  /** Whether an address is a present or former one of this service. */
+  /** Whether an address is, or was, one of this service. */
   isOwn(url: URL): boolean {
     return this.#origins.has(originOf(url));
   }
@@ -95,7 +95,7 @@ export class Connection {
       if (recovered) this.#onOther();
       return recovered;
     } catch {
-      // The attempt has its own error, and the next `locate` reports why the service is unavailable.
+      // The attempt already has an error, and the next `locate` reports why the service is unavailable.
       return false;
     }
   }
@@ -103,7 +103,7 @@ export class Connection {
 
 export interface Credential {
   readonly headers: Readonly<Record<string, string>>;
-  /** Empty for none: the request has no credential, and the service decides. */
+  /** Empty for none: the request then has no credential, and the service decides. */
   readonly value: string;
   /**
    * Reads it again after a refusal. Returns whether it has changed. Undefined if there is no source to read from.
@@ -113,7 +113,7 @@ export interface Credential {
   readonly renew?: (signal: AbortSignal) => Promise<boolean>;
 }
 
-/** A value as read; each reading is a new object, even if the value is the same. */
+/** A value as read. Each reading is a new object, even if the value is the same. */
 interface Reading {
   readonly value: string;
 }
@@ -126,8 +126,7 @@ interface SharedReading {
 }
 
 /**
- * A credential that is read on first use and cached. After a refusal it is read once more, even if several calls were
- * refused.
+ * A credential, read on first use and cached. After a refusal it is read once more, even if several calls were refused.
  */
 class CachedCredential {
   readonly #what: string;
@@ -141,8 +140,8 @@ class CachedCredential {
   }
 
   /**
-   * A credential command may take long. An aborted call stops waiting for it; when the last waiting call is aborted, the
-   * command is killed.
+   * Reads the credential. A credential command may take long: an aborted call stops waiting, and the last one to stop
+   * kills the command.
    *
    * @param refused the reading to replace; if it cannot be read again, it stays
    * @throws RequestError if it cannot be read, WireFailure once the signal aborts
@@ -199,12 +198,12 @@ export class Credentials {
 
   constructor({ apiKey, inferenceToken }: Pick<ServiceOptions, 'apiKey' | 'inferenceToken'>) {
     this.#apiKey = new CachedCredential('the API key', apiKey);
-    // If both have the same source, it is read once.
+    // A shared source is read once.
     this.#inferenceToken =
       inferenceToken === apiKey ? this.#apiKey : new CachedCredential('the inference token', inferenceToken);
   }
 
-  /** Every credential sent in this session: any later answer may repeat one. */
+  /** Every credential sent in this session: a later answer may repeat any of them. */
   get sent(): Iterable<string> {
     return this.#sent;
   }
@@ -246,7 +245,7 @@ function bearer(value: string): Credential {
 function checked(what: string, value: string): string {
   const trimmed = value.trim();
   if (/^[\x21-\x7e]*$/.test(trimmed)) return trimmed;
-  throw new RequestError(`Nothing was sent: ${what} holds characters that a header cannot carry. Enter it again.`, {
+  throw new RequestError(`Nothing was sent: ${what} contains characters that a header cannot carry. Enter it again.`, {
     code: 'credential_invalid',
   });
 }

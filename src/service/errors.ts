@@ -1,6 +1,6 @@
 /**
- * All errors of the service layer, as one family. An error holds what helps a user or support and nothing else: never
- * the request, its headers or a library's error object, which carry credentials.
+ * All errors of the service layer. An error holds only what helps the user or support: never the request, its headers
+ * or a library's error object, which carry credentials.
  */
 import { capabilityWords } from '../contract/capabilities.ts';
 import type { Failure } from '../contract/errors.ts';
@@ -44,7 +44,7 @@ const errorNames: Record<ErrorKind, string> = {
   capability_missing: 'CapabilityMissingError',
 };
 
-/** The part of a chat answer received before it broke off. */
+/** The part of a chat answer that arrived before it broke off. */
 export interface PartialAnswer {
   readonly content: string;
   readonly reasoning: string;
@@ -69,9 +69,9 @@ export interface ErrorDetails {
   readonly retryAfterMs?: number | undefined;
   /** Name of the endpoint, e.g. `startEval`. */
   readonly operation?: string | undefined;
-  /** True for a write that may have happened: its answer was lost, or reports only that the service failed. */
+  /** True for a write that may have happened: its answer was lost, or says only that the service failed. */
   readonly outcomeUnknown?: boolean | undefined;
-  /** True if the service answered that it has no such path: nothing was done. */
+  /** True if the service answered that it lacks the path: nothing was done. */
   readonly noSuchPath?: boolean | undefined;
   /** True for the refusal of an optional operation that may concern its path rather than the resource. */
   readonly mayLackPath?: boolean | undefined;
@@ -149,7 +149,7 @@ const unanswered = (kind: ErrorKind) =>
     }
   };
 
-/** No credential, or an unknown one. */
+/** The credential is missing or unknown. */
 export class AuthenticationError extends answered('authentication') {}
 
 /** The credential is known but lacks the permission. */
@@ -172,7 +172,7 @@ export class ValidationError extends answered('validation') {}
 
 export class RateLimitError extends answered('rate_limit') {}
 
-/** The service failed, or something it depends on. */
+/** The service or one of its dependencies failed. */
 export class ServerError extends answered('server') {}
 
 /** The connection could not be made, or was lost. */
@@ -193,7 +193,7 @@ export class UploadUrlError extends unanswered('upload_url') {}
 /** The caller aborted the call. */
 export class CancelledError extends unanswered('cancelled') {}
 
-/** The call would write, and the program is read-only: nothing was sent. */
+/** The call would write, but the program is read-only: nothing was sent. */
 export class ReadOnlyError extends ServiceError {
   constructor(operation?: string) {
     super('read_only', 'Nothing was sent: benchtop is read-only, by --read-only or by the settings.', {
@@ -213,7 +213,7 @@ export class CapabilityMissingError extends ServiceError {
     this.#advice = advice;
   }
 
-  /** A sentence about what can be done, if anything. Not data of its own: the message has it. */
+  /** A sentence about what the user can do, if anything. Not serialised: the message includes it. */
   get advice(): string {
     return this.#advice;
   }
@@ -232,7 +232,10 @@ export function mayLackPath(error: unknown): boolean {
   return error.mayLackPath || (isGone(error) && !/._not_found$/.test(String(error.code)));
 }
 
-/** The service does not offer this, or may not. Shown as a note, not as an error: the resource itself may exist. */
+/**
+ * Whether the service lacks this operation, or may lack it. Shown as a note, not as an error: the resource itself may
+ * exist.
+ */
 export function isNotOffered(error: unknown): error is ServiceError {
   return error instanceof CapabilityMissingError || (error instanceof ServiceError && error.mayLackPath);
 }
@@ -247,18 +250,18 @@ export function isUnanswered(error: unknown): error is ServiceError {
   return error instanceof ServiceError && error.outcomeUnknown;
 }
 
-/** Whether the service would refuse the same request again, however often it is sent. */
+/** Whether the service would refuse the same request every time. */
 export function isLastingRefusal(error: unknown): boolean {
   if (isNotOffered(error)) return error.retryAfterMs === undefined;
   return isGone(error) || (error instanceof ServiceError && ['permission', 'validation'].includes(error.kind));
 }
 
-/** Nothing answered at the address. */
+/** Whether nothing answered at the address. */
 export function isUnreachable(error: unknown): boolean {
   return error instanceof ServiceError && (error.kind === 'network' || error.kind === 'timeout');
 }
 
-/** The service has no room to store anything (507). */
+/** Whether the service is out of storage (507). */
 export function hasNoRoom(error: unknown): boolean {
   return error instanceof ServiceError && error.status === 507;
 }

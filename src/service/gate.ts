@@ -1,7 +1,7 @@
 /**
- * The gate in front of a host. Every request of the process to the host passes it, so a rate limit met by one request
- * delays all of them. While the gate is closed, callers queue; once it opens, they are released one by one, each after the
- * previous one succeeds or after a short interval. Times are milliseconds unless stated otherwise.
+ * The gate in front of a host. Every request of the process to the host passes it, so a rate limit on one request
+ * delays all of them. While the gate is closed, callers queue; once it opens, it releases them one by one, each after
+ * the previous one succeeds or after a short interval. Times are milliseconds unless stated otherwise.
  */
 
 import { Listeners } from '../base/listeners.ts';
@@ -14,7 +14,7 @@ export type GateState =
   | { readonly kind: 'open'; readonly failing?: true }
   | {
       readonly kind: 'limited';
-      /** The host limits the request rate; or it failed several times in a row, or asked for a wait after a failure. */
+      /** The host limits the request rate, failed several times in a row, or asked for a wait after a failure. */
       readonly reason: 'rate_limit' | 'failing';
       /** When the next request is sent; epoch milliseconds. */
       readonly until: number;
@@ -45,7 +45,7 @@ interface Waiting extends Passage {
   readonly settle: (go: boolean) => void;
 }
 
-/** One failure may be an endpoint's; this many in a row, with no success in between, are the host's. */
+/** A single failure may be the endpoint's; this many in a row, with no success in between, are the host's. */
 const failuresToClose = 3;
 /** Cap on the wait that a host requests; a longer one is a mistake. */
 const maxRequestedWaitMs = 24 * 60 * 60_000;
@@ -66,7 +66,7 @@ export class RateLimitGate {
   /** Failures and rate limits since the last success. */
   #failures = 0;
   #limits = 0;
-  /** The host itself, not just an endpoint, is failing. */
+  /** Whether the host itself is failing, not just an endpoint. */
   #failing = false;
   #state: GateState = open;
   #pumping = false;
@@ -141,12 +141,12 @@ export class RateLimitGate {
     this.#close('failing', backoff(excess + 1, this.#clock.random()));
   }
 
-  /** Reports a failed connection. It closes nothing: a connection attempt costs the host nothing. */
+  /** Reports a failed connection. The gate stays open: a connection attempt costs the host nothing. */
   unreachable(): void {
     this.#setFailing(true);
   }
 
-  /** Reports a refusal of this one request: the host works, so the next in the queue may go. */
+  /** Reports a refusal of a single request: the host works, so the next one in the queue may go. */
   answered(): void {
     this.#failures = 0;
     this.#limits = 0;
@@ -163,7 +163,7 @@ export class RateLimitGate {
     this.answered();
   }
 
-  /** The service was restarted: its former failures no longer count. */
+  /** Forgets former failures: the service was restarted. */
   restarted(): void {
     this.#failures = 0;
     const before = this.state();
@@ -200,7 +200,7 @@ export class RateLimitGate {
     if (this.#spaced) this.#nextAt = now + spacingMs * jitter;
   }
 
-  /** Makes the pump check the queue again. */
+  /** Wakes the pump to check the queue again. */
   #wakePump(): void {
     this.#wake.abort();
     this.#wake = new AbortController();

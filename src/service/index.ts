@@ -1,5 +1,5 @@
 /**
- * The service: calls every operation of the contract by name, and keeps what this session has learned about the
+ * The service: calls every operation of the contract by name, and remembers what this session has learned about the
  * service.
  */
 
@@ -33,7 +33,8 @@ export interface Service {
   readonly call: Call;
   readonly sendRaw: SendRaw;
   /**
-   * For work that takes long before its first write. Each write is refused as well, before anything is sent.
+   * Fails early, for work that takes long before its first write. Each write is refused as well, before anything is
+   * sent.
    *
    * @throws ReadOnlyError if the service is read-only
    */
@@ -41,13 +42,13 @@ export interface Service {
   /** The request that an operation would send with this input, which may be incomplete; without credentials. */
   readonly preview: (operation: Operation, input: CallInput<unknown, unknown>) => RequestPreview;
   /**
-   * The first requests that some work would send. The work runs on a service that records calls, sends nothing and
-   * never answers, so a preview comes from the same call that later sends the request. Not for chat.
+   * The first requests that `work` would send. It runs on a service that records calls, sends nothing and never
+   * answers, so the preview comes from the same code that later sends the request. Not for chat.
    */
   readonly describe: (work: (service: Service) => unknown) => readonly RequestPreview[];
   /** The agent that uploads belong to, from the profile: its id, or `name:` and its name. */
   readonly agent: string | undefined;
-  /** The detected generation of the service, and why. */
+  /** The generation of the service and how it is known. */
   readonly generation: ServiceGeneration;
   /** Whether the service is known to carry out repeats with the same idempotency key only once. */
   readonly honoursKeys: boolean;
@@ -129,7 +130,7 @@ function storageOf({ connection }: Client, address: string): string | undefined 
   return connection.isOwn(url) || originOf(url) === originOf(connection.base) ? undefined : url.host;
 }
 
-/** Runs work until it fails, as it may with incomplete input: it would send no more requests. */
+/** Runs work until it fails, as it may with incomplete input; it would then send nothing more. */
 function runForRequests(work: () => unknown): void {
   try {
     Promise.resolve(work()).catch(() => {});

@@ -229,7 +229,7 @@ export class OperationCall<Value> implements Call<Value> {
     }
   }
 
-  /** What a 404 with this code concerns. */
+  /** The subject of a 404 with this code. */
   #subjectOf(code: string | undefined): NonNullable<CallFacts['subject']> {
     const { pattern, namesResource } = this.#request;
     if (pattern.includes('{') || namesKind(code)) return 'record';
@@ -258,7 +258,7 @@ export class OperationCall<Value> implements Call<Value> {
     const mayLackPath = !connection.isSupervised && capabilities.mayLack(endpoint, refused);
     const requestId = requestIdOf(answer.headers, facts.redact);
     const details = { ...facts.details, requestId, noSuchPath, mayLackPath };
-    // If the profile sets the path, the setting is wrong, not the service.
+    // If the profile sets the path, the setting is wrong.
     const isSet = assumptions.settingOf(endpoint) !== undefined;
     const missing = isSet && noSuchPath ? undefined : capabilities.learn(endpoint, refused, details);
     const fieldAdvice = assumptions.adviceOn(
@@ -282,7 +282,7 @@ function requireAllowed(client: Client, endpoint: Endpoint, { token }: CallOptio
   if (isWrite(endpoint)) client.requireWrites(operation);
   client.capabilities.require(endpoint);
   if (auth === 'trajectoryToken' && token === undefined && !client.assumptions.is('rewardsWithApiKey')) {
-    throw new RequestError('Nothing was sent: this service takes rewards only with the token of the trajectory.', {
+    throw new RequestError('Nothing was sent: this service accepts rewards only with the token of the trajectory.', {
       code: 'credential_missing',
       operation,
     });
@@ -307,7 +307,7 @@ function tooFarInside({ host }: URL, reach: string, details: ErrorDetails = {}):
   );
 }
 
-/** Spells an address of the profile's own origin as the profile does, because only that one gets a key. */
+/** Spells an address of the profile's own origin as the profile does: only that spelling gets a key. */
 function spelledAs(base: URL, url: URL): URL {
   if (originOf(base) !== originOf(url)) return url;
   const own = new URL(url);
@@ -330,7 +330,7 @@ function isReplayed(headers: Readonly<Record<string, string>>): boolean {
   );
 }
 
-/** Values of the body that no error may repeat. */
+/** Values of the body that errors must not repeat. */
 function sensitiveValues({ sensitive = [] }: Endpoint, body: unknown): string[] {
   const fields = (body ?? {}) as Readonly<Record<string, unknown>>;
   return sensitive.map(name => own(fields, name)).filter(value => typeof value === 'string');

@@ -93,8 +93,8 @@ async function findGeneration(client: Client, signal: AbortSignal): Promise<void
 }
 
 /**
- * Opens a streaming answer. Retried like any other call until the response headers arrive; the deadline ends there as
- * well. The caller must call `end`.
+ * Opens a streaming answer. Retried like any other call until the response headers arrive, where the deadline ends too.
+ * The caller must call `end`.
  *
  * @throws ServiceError
  */

@@ -21,7 +21,7 @@ export interface Target {
   readonly apiKey: string;
 }
 
-/** Locates a service that may exit, or move to another port, while it is in use. Shared by all callers. */
+/** Locates a service that may exit or move to another port while in use. Shared by all callers. */
 export interface Supervisor {
   /**
    * Locates the service, starting it if it does not run; called before every attempt.
@@ -30,8 +30,8 @@ export interface Supervisor {
    */
   readonly locate: (signal: AbortSignal) => Promise<Target>;
   /**
-   * Reports that a connection to `lost` failed or broke off. Returns whether the service was found or restarted, so that
-   * a retry makes sense.
+   * Reports that a connection to `lost` failed or broke off. Returns whether the service was found or restarted, and a
+   * retry makes sense.
    */
   readonly recover: (lost: Target, signal: AbortSignal) => Promise<boolean>;
   /** Reports an answer, as a sign of life. */
@@ -46,13 +46,13 @@ export interface ServiceOptions {
   readonly baseUrl: string;
   /** Address of chat completions, if not `baseUrl`. */
   readonly inferenceUrl?: string | undefined;
-  /** Reads the organization API key: on first use, and again after a refusal. Returns an empty text for none. */
+  /** Reads the organization API key on first use, and again after a refusal. Returns an empty string for none. */
   readonly apiKey: (signal: AbortSignal) => Promise<string>;
   /** Reads the inference token in the same way. The same function as `apiKey` if both have one source. */
   readonly inferenceToken: (signal: AbortSignal) => Promise<string>;
   /** A PEM file of additional certificates to trust. */
   readonly caFile?: string | undefined;
-  /** Allows http over a network. By default http is only for this machine. */
+  /** Allows http over a network. By default, http is for this machine only. */
   readonly allowInsecureHttp?: boolean | undefined;
   /** Overrides of `defaultAssumptions`, and paths. */
   readonly assumptions?: Readonly<Record<string, string>> | undefined;
@@ -76,8 +76,8 @@ export interface CallOptions extends Partial<Timeouts> {
   /** Largest accepted answer, in bytes. */
   readonly maxBytes?: number | undefined;
   /**
-   * A poll: not retried, as the next poll is the retry, and queued behind the user's requests if the host limits the
-   * rate.
+   * A poll: not retried, because the next poll is the retry, and queued behind the user's requests if the host limits
+   * the rate.
    */
   readonly background?: boolean | undefined;
   /**
@@ -113,7 +113,7 @@ const timeoutsOfPace: Readonly<Record<NonNullable<Endpoint['pace']>, Partial<Tim
   bulk: { deadlineMs: 900_000 },
 };
 
-/** The timeouts of a call. Its own come first, then those of its endpoint's pace, of the service, and the defaults. */
+/** The timeouts of a call: its own, then those of its endpoint's pace, of the service, and the defaults. */
 export function timeoutsOf(
   service: Partial<Timeouts> | undefined,
   call: Partial<Timeouts>,

@@ -5,8 +5,8 @@ import type { Page } from '../contract/common.ts';
 type ReadPage = Page<unknown> & { readonly mayBeEmpty?: boolean };
 
 /**
- * The cursor of the next page; undefined at the end. The end is a page without a cursor, an empty page unless it
- * `mayBeEmpty`, or a cursor that `isFollowed` already, so that a faulty service cannot cause an endless loop.
+ * The cursor of the next page; undefined at the end. The list ends at a page without a cursor, an empty page unless it
+ * `mayBeEmpty`, or a cursor that `isFollowed` already: a faulty service must not cause an endless loop.
  */
 export function nextCursor(
   { items, dropped, has_more, next_cursor, mayBeEmpty = false }: ReadPage,
@@ -16,7 +16,7 @@ export function nextCursor(
   return has_more && !empty && next_cursor && !isFollowed(next_cursor) ? next_cursor : undefined;
 }
 
-/** Whether the service has more rows, but did not say how to read them. */
+/** Whether the service has more rows but gave no way to read them. */
 export const isCutOff = ({ has_more, next_cursor }: ReadPage): boolean => has_more && !next_cursor;
 
 export const cutOffWords = 'There are more rows, but the service gave no cursor for them';

@@ -1,4 +1,7 @@
-/** Which addresses from a service may be used: those in the service's own network, not further inside the user's. */
+/**
+ * Decides which addresses from a service may be used: those in the service's own network, not further inside the
+ * user's.
+ */
 import dns, { type LookupAddress, type LookupAllOptions } from 'node:dns';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
 import { hostOf, isLoopback } from '../config/address.ts';
@@ -50,8 +53,8 @@ function groupsOf(address: string): number[] {
 }
 
 /**
- * The IPv4 address to which an IPv6 address leads: NAT64 (RFC 6052), 6to4 (RFC 3056), Teredo (RFC 4380), translated
- * (RFC 2765), and compatible (RFC 4291). The mapped ones are known to `BlockList`.
+ * The IPv4 address embedded in an IPv6 address: NAT64 (RFC 6052), 6to4 (RFC 3056), Teredo (RFC 4380), translated (RFC
+ * 2765), and compatible (RFC 4291). `BlockList` knows the mapped ones.
  */
 function embedded(address: string): string | undefined {
   const groups = groupsOf(address);
@@ -83,14 +86,14 @@ function innermost(addresses: readonly string[]): Reach {
   return reaches.findLast(reach => found.includes(reach)) ?? 'public';
 }
 
-/** The reach of a host by its spelling: a name other than localhost counts as public. */
+/** The reach of a host, by its spelling: a name other than localhost counts as public. */
 function writtenReach({ hostname }: URL): Reach {
   if (isLoopback(hostname)) return 'this machine';
   const host = hostname.replace(/^\[|\]$/g, '');
   return innermost(isIP(host) === 0 ? [] : [host]);
 }
 
-/** A name that cannot be resolved counts as public, so nothing further inside is allowed. */
+/** A name that cannot be resolved counts as public, so it allows nothing further inside. */
 async function reachOf(url: URL, find: Lookup): Promise<Reach> {
   const written = writtenReach(url);
   if (written !== 'public' || isIP(url.hostname.replace(/^\[|\]$/g, '')) !== 0) return written;
@@ -100,8 +103,8 @@ async function reachOf(url: URL, find: Lookup): Promise<Reach> {
 const isFurther = (one: Reach, other: Reach): boolean => reaches.indexOf(one) > reaches.indexOf(other);
 
 /**
- * Guards an address from a service: a service on the internet must not make this machine write to the user's own network.
- * Checks the very lookup that the connection uses, because a second lookup may return other addresses.
+ * Guards an address from a service: a service on the internet must not make this machine write to the user's own
+ * network. Checks the lookup that the connection itself uses: a second one may return other addresses.
  */
 export class ReachGuard {
   readonly #address: URL;
@@ -125,7 +128,7 @@ export class ReachGuard {
     return this.#tooFar(writtenReach(this.#address));
   }
 
-  /** For the connection: finds the addresses of the name, and fails if one of them is further inside. */
+  /** The lookup of the connection: resolves the name, and fails if one of its addresses is further inside. */
   readonly lookup: LookupFunction = (name, options, done) => {
     const { all = false, ...rest } = options;
     this.#judged(name, rest).then(

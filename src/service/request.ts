@@ -89,8 +89,7 @@ export interface RequestPreview {
 }
 
 /**
- * Describes the request that a call would send, with this service's names. Incomplete input is described as far as
- * possible.
+ * Describes the request that a call would send, with this service's names, as far as incomplete input allows.
  *
  * @param base where the service is; its own path precedes that of the endpoint
  */
@@ -162,7 +161,7 @@ export function requireTls(url: URL, what: string, allowInsecureHttp: boolean): 
   if (url.protocol === 'https:' || (url.protocol === 'http:' && (isLoopback(url.hostname) || allowInsecureHttp)))
     return;
   throw new RequestError(
-    `${what} (${url.host}) is not https, so anyone on the way could read it. Nothing was sent. Use https, or allow insecure http in the profile if this network is trusted.`,
+    `${what} (${url.host}) is not https, so anyone on the network path could read it. Nothing was sent. Use https, or allow insecure http in the profile if this network is trusted.`,
     { code: 'address_insecure', param: what },
   );
 }
@@ -214,7 +213,7 @@ export function pathUrl(base: URL, path: string): URL {
   return url;
 }
 
-/** Replaces the body by one that is sent unchanged. Its values are never shown, because any of them may be a secret. */
+/** Replaces the body with one that is sent unchanged. Its values are never shown: any of them may be a secret. */
 export function withPayload(request: PreparedRequest, payload: Uint8Array): PreparedRequest {
   const redactedBody = (): string =>
     `${bodyShape(parseJson(Buffer.from(payload).toString()))} (${counted(payload.byteLength, 'byte')})`;
@@ -254,7 +253,7 @@ export function explainMissingRoute(
   return new ApiError(words, error);
 }
 
-/** Advice for a write that is missing at an assumed path. For a missing read, the error alone is enough. */
+/** Advice for a missing write at an assumed path. For a missing read, the error is enough. */
 function withAssumedPath(error: CapabilityMissingError, endpoint: Endpoint, assumptions: Assumptions): ServiceError {
   const { operation, method } = endpoint;
   const name = `path.${operation}`;

@@ -17,11 +17,11 @@ export interface Tries {
   readonly attempts: number;
   /** Requests repeated after a wait. */
   readonly retries: number;
-  /** Requests repeated because the service was lost and found again; not counted as retries. */
+  /** Requests repeated after the service was lost and found again; not counted as retries. */
   readonly recoveries: number;
-  /** The credential was refused and has been read again. */
+  /** Whether the credential was refused and has been read again. */
   readonly renewed: boolean;
-  /** An attempt of this write may have reached the service. */
+  /** Whether an attempt of this write may have reached the service. */
   readonly mayHaveHappened: boolean;
 }
 
@@ -38,18 +38,18 @@ export interface Repeatability {
   readonly keyed?: boolean;
 }
 
-/** A failed attempt, and everything that decides whether another follows. */
+/** A failed attempt, and everything that decides whether to make another. */
 export interface Situation {
   readonly call: Repeatability & {
     /** A poll: the next poll is the retry. */
     readonly background: boolean;
   };
   readonly tries: Tries;
-  /** Undefined if the caller aborted it, or no attempt can succeed. */
+  /** Undefined if the caller aborted the call, or no attempt can succeed. */
   readonly outcome: Outcome | undefined;
   /** Headers of the answer, with lower-case names. */
   readonly headers: Readonly<Record<string, string>>;
-  /** The remedy from `remedyFor` has worked. */
+  /** Whether the remedy from `remedyFor` has worked. */
   readonly remedied: boolean;
   /** Time until the gate of the host opens. */
   readonly gateMs: number;
@@ -73,7 +73,7 @@ export type StopReason =
 
 export type Decision =
   | { readonly again: false; readonly reason: StopReason }
-  /** `waitMs` comes on top of the gate's wait. `tries` counts the repeat. */
+  /** `waitMs` is added to the gate's wait. `tries` counts the repeat. */
   | {
       readonly again: true;
       readonly by: 'renewal' | 'recovery' | 'retry';
@@ -117,7 +117,7 @@ export function decide({ call, tries, outcome, headers, remedied, gateMs, leftMs
   const requestedMs = retryAfter(headers, now);
   if (requestedMs !== undefined && requestedMs > maxRetryAfterMs) return stop('wait_too_long');
   const retries = tries.retries + 1;
-  // A closed gate sets the wait. Otherwise back off, even for `Retry-After: 0`: retries must not all leave at once.
+  // A closed gate sets the wait. Otherwise back off, even for `Retry-After: 0`: retries must not all start at once.
   const waitMs = gateMs > 0 ? 0 : requestedMs || backoff(retries, random);
   if (waitMs + gateMs >= leftMs) return stop('deadline');
   // If the credential did not change, it is not read a second time.
@@ -126,8 +126,8 @@ export function decide({ call, tries, outcome, headers, remedied, gateMs, leftMs
 }
 
 /**
- * Whether repeating the request cannot make it happen twice. The service may want it again (`wanted`), but does not say
- * with that whether it was carried out: a service behind a proxy may not know.
+ * Whether repeating the request cannot make it happen twice. A service that asks for a retry (`wanted`) does not
+ * thereby say whether the request was carried out: behind a proxy it may not know.
  */
 function mayRepeat(
   { method, isWrite, repeatable, keyed = false }: Repeatability,
@@ -135,7 +135,7 @@ function mayRepeat(
   wanted = false,
 ): boolean {
   if (repeatable || repeatableMethods.has(method) || (wanted && !isWrite)) return true;
-  // A rate limit refuses a start before carrying it out.
+  // A rate limit refuses a start before it is carried out.
   if ((keyed || wanted) && outcome.kind === 'answer' && outcome.status === 429) return true;
   return (outcome.kind === 'network' || outcome.kind === 'timeout') && !outcome.sent;
 }
@@ -161,7 +161,7 @@ export function isTransient(outcome: Outcome): boolean {
   }
 }
 
-/** Not Implemented and Insufficient Storage: nothing was done. */
+/** Not Implemented and Insufficient Storage mean that nothing was done. */
 const refusedBy: ReadonlySet<number> = new Set([501, 507]);
 
 /**
@@ -212,8 +212,8 @@ export function backoff(attempt: number, random: number): number {
 }
 
 /**
- * The retry budget of a host, shared by all callers, so that retries do not overload a failing service. A retry costs 1, a
- * success refunds a part (as in gRPC's retry throttling).
+ * The retry budget of a host, shared by all callers, so that retries do not overload a failing service. A retry costs
+ * 1, a success refunds part of it (as in gRPC's retry throttling).
  */
 export class RetryBudget {
   readonly #capacity: number;

@@ -1,4 +1,4 @@
-/** Sends a call: attempt after attempt, until one succeeds or no retry is allowed. */
+/** Sends a call: makes attempts until one succeeds or no retry is allowed. */
 
 import { RouteError } from '../net/agents.ts';
 import { deadlineReached, WireFailure } from '../net/failure.ts';
@@ -22,7 +22,7 @@ import {
 import { type Traced, traceAnswer, traceRequest } from './trace.ts';
 import { type CallFacts, errorOfFailure, hostUnavailable, outcomeOfFailure, serviceNotFound } from './wire-error.ts';
 
-/** The parts of a request that each attempt makes for itself. */
+/** The parts of a request that each attempt sets itself. */
 export type AttemptRequest = Omit<WireRequest, 'url' | 'method' | 'signal' | keyof Timeouts>;
 
 /** A call: its address, its request, how to read its answer, and how to recover from a failure. */
@@ -44,7 +44,7 @@ export interface Call<Value> extends Repeatability {
   readonly answered: (answer: WireAnswer, facts: CallFacts) => void;
   /** Reads an answer, whatever its status. @throws ServiceError for a refusal, WireFailure */
   readonly read: (answer: WireAnswer, facts: CallFacts) => Promise<Value>;
-  /** The error of a failed connection if the call itself caused it: retrying does not help. */
+  /** The error for a failed connection that the call itself caused: retrying does not help. */
   readonly failed?: (facts: CallFacts) => ServiceError | undefined;
   /** Called after a lost connection. Returns whether the service was found again. */
   readonly recover: () => Promise<boolean>;
@@ -52,7 +52,7 @@ export interface Call<Value> extends Repeatability {
   readonly renew?: (refusal: ServiceError) => Promise<true | ServiceError>;
 }
 
-/** How an attempt ended. Without an `outcome` it is the last. */
+/** How an attempt ended. Without an `outcome`, it is the last one. */
 type Attempt<Value> = {
   readonly tries: Tries;
   readonly status?: number | undefined;
@@ -67,7 +67,7 @@ type Attempt<Value> = {
     }
 );
 
-/** What all calls of a service share. */
+/** The state shared by all calls of a service. */
 export interface Sending {
   readonly options: Pick<ServiceOptions, 'logger' | 'tracer'>;
   readonly gates: Gates;
@@ -78,7 +78,7 @@ export interface Sending {
 export async function send<Value>(call: Call<Value>, { options, gates, clock }: Sending): Promise<Value> {
   const { operation, method, background, time } = call;
   let tries = untried;
-  /** The error of the last attempt, unless it was a refused credential that has been renewed. */
+  /** The error of the last attempt, unless its refused credential has been renewed. */
   let last: ServiceError | undefined;
   for (;;) {
     const found = await locate(call, tries, clock);
@@ -127,7 +127,7 @@ export async function send<Value>(call: Call<Value>, { options, gates, clock }: 
 }
 
 /**
- * Finds the service. If it was lost, it may come back a little later: waits, and counts a retry as for a lost connection.
+ * Finds the service. A lost service may come back a little later: waits, and counts a retry as for a lost connection.
  *
  * @throws ServiceError if no retry is allowed
  */
@@ -192,7 +192,7 @@ async function run<Value>(
 /** Reports how an attempt ended to the gate of its host. */
 function report(attempt: Attempt<unknown>, gate: RateLimitGate, now: number): void {
   if (attempt.ok) gate.succeeded();
-  // An abort by the caller tells nothing about the host.
+  // An abort by the caller says nothing about the host.
   if (attempt.ok || !attempt.outcome) return;
   const { outcome, error, headers } = attempt;
   const requestedMs = retryAfter(headers, now);
@@ -220,7 +220,7 @@ export function limitTime(caller: AbortSignal | undefined, ms: number | undefine
   const controller = new AbortController();
   const cancel = () => {
     const reason: unknown = caller?.reason;
-    // By `AbortSignal.timeout`, not by the user.
+    // Aborted by `AbortSignal.timeout`, not by the user.
     const isTimeout = reason instanceof DOMException && reason.name === 'TimeoutError';
     controller.abort(isTimeout ? deadlineReached : undefined);
   };

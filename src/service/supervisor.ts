@@ -1,6 +1,6 @@
 /**
- * A supervised connection to a service that may end, or move to another port, while it is in use. All callers share it:
- * the first one that misses the service restarts it, the others wait for the same attempt.
+ * A supervised connection to a service that may end or move to another port while in use. All callers share it: the
+ * first one to miss the service restarts it, the others wait for that attempt.
  */
 import { unlessAborted } from '../base/abort.ts';
 import { asError } from '../base/errors.ts';
@@ -35,7 +35,7 @@ export const fixedConnection: ConnectionMonitor = {
   retry: () => {},
 };
 
-/** Why the service is located: for a new screen or command, or because it was lost. */
+/** Why to locate the service: for a new screen or command, or because it was lost. */
 export type LocateReason = 'start' | 'command' | 'lost';
 
 /** Why a held service ended: stopped, replaced, or gone without notice. */
@@ -64,14 +64,14 @@ export interface SupervisorOptions {
 /** Delay after a failed attempt; doubles with each further one. */
 const firstRetryMs = 1_000;
 const maxRetryMs = 15_000;
-/** A service that has not answered for this long is checked, so that a hang is noticed before requests time out. */
+/** A service silent for this long is checked, to notice a hang before requests time out. */
 const checkAfterMs = 1_000;
 /** A hold that ends sooner than this is renewed only after this delay. */
 const minHoldMs = 1_000;
 
 interface Failure {
   readonly error: Error;
-  /** Callers get this error without a new attempt until then. Monotonic: the system clock may be set. */
+  /** Until this time, callers get the error without a new attempt. Monotonic: the system clock may be set. */
   readonly retryNotBefore: number;
   readonly count: number;
 }
@@ -90,7 +90,7 @@ export class SupervisedConnection implements Supervisor, ConnectionMonitor {
   #failure: Failure | undefined;
   #release: (() => void) | undefined;
   #timer: NodeJS.Timeout | undefined;
-  /** A request was sent, and nothing has been answered since. */
+  /** A request was sent and no answer has arrived since. */
   #isWaiting = false;
   /** Increases with each answer. */
   #answers = 0;
@@ -168,7 +168,7 @@ export class SupervisedConnection implements Supervisor, ConnectionMonitor {
   #begin(): Promise<LocatedService> {
     const attempt = this.#ensure();
     this.#attempt = attempt;
-    // Callers that await it get the error; without a caller, the state has it.
+    // Waiting callers get the error; the state has it for everyone else.
     attempt.catch(() => {});
     return attempt;
   }
@@ -177,7 +177,7 @@ export class SupervisedConnection implements Supervisor, ConnectionMonitor {
     const { signal } = this.#closing;
     const reason = this.#reason;
     this.#set({ kind: this.#generation > 0 ? 'restarting' : 'starting', since: Date.now() });
-    // Only the first attempt may replace a running service: two screens must not keep replacing each other's service.
+    // Only the first attempt may replace a running service, or two screens would keep replacing each other's.
     this.#reason = 'lost';
     try {
       signal.throwIfAborted();
@@ -187,7 +187,7 @@ export class SupervisedConnection implements Supervisor, ConnectionMonitor {
       this.#lastId = target.id;
       this.#target = target;
       this.#failure = undefined;
-      // After the requests that wait for the target have been sent: their answers come no sooner than needed for this.
+      // After the requests that wait for the target are sent: they come first.
       setImmediate(() => {
         if (this.#target !== target) return;
         this.#hold(target);
@@ -250,7 +250,7 @@ export class SupervisedConnection implements Supervisor, ConnectionMonitor {
     const answers = this.#answers;
     const missed = await this.#service.isSilent(target).catch(() => undefined);
     if (this.#target !== target) return;
-    // If anything was answered meanwhile, the service is busy, not silent.
+    // If it answered anything meanwhile, the service is busy, not silent.
     const silent = missed && answers === this.#answers;
     if (silent === undefined) {
       // A failed check proves nothing: repeat it while requests wait.

@@ -20,7 +20,7 @@ export type TraceEvent =
   | { readonly kind: 'answer'; readonly operation: string; readonly status: number; readonly headers: Headers }
   /** A body, or a line of a streaming one. */
   | { readonly kind: 'body'; readonly of: 'request' | 'answer'; readonly text: string }
-  /** This many earlier bytes of the body were left out. */
+  /** Number of earlier bytes of the body that were left out. */
   | { readonly kind: 'left out'; readonly of: 'request' | 'answer'; readonly bytes: number };
 
 export type Tracer = (event: TraceEvent) => void;
@@ -29,14 +29,14 @@ export type Tracer = (event: TraceEvent) => void;
 export interface Traced {
   readonly tracer: Tracer | undefined;
   readonly endpoint: Pick<Endpoint, 'operation' | 'sensitiveAnswer'>;
-  /** The body without sensitive values; without one, only its size is shown. */
+  /** The body without sensitive values; if undefined, only its size is shown. */
   readonly body: () => string | undefined;
   readonly redact: Redact;
 }
 
 /** Maximum characters of a body. */
 export const maxBodyLength = 8_192;
-/** Extra characters to buffer, so that a secret across the cut is still found. */
+/** Extra characters to buffer, to find a secret that spans the cut. */
 const lookahead = 8_192;
 
 const secretHeader = /^(x-api-key|(proxy-)?authorization|(set-)?cookie)$|token|secret|signature|credential/;
@@ -59,7 +59,7 @@ export function traceRequest(request: WireRequest, traced: Traced): void {
   traceRequestBody(request, traced, tracer);
 }
 
-/** The answer, whose body is reported to the tracer while it is read; unchanged without a tracer. */
+/** Returns the answer with its body reported to the tracer while it is read; unchanged without a tracer. */
 export function traceAnswer(answer: WireAnswer, traced: Traced): WireAnswer {
   const { tracer, endpoint, redact } = traced;
   if (!tracer) return answer;
@@ -104,12 +104,12 @@ class AnswerBody {
   readonly #decoder = new StringDecoder();
   #isFull = false;
   #bytes = 0;
-  /** The part of them that is shown, counted before redaction. */
+  /** The shown part of these, counted before redaction. */
   #shownBytes = 0;
   /** Characters that are shown. */
   #shown = 0;
   #text = '';
-  /** The text is redacted and measured again once it is longer than this. */
+  /** Length at which the text is redacted and measured again. */
   #nextMeasure = maxBodyLength + lookahead;
 
   constructor(tracer: Tracer, traced: Traced, streams: boolean) {
@@ -123,7 +123,7 @@ class AnswerBody {
     if (this.#isFull) return;
     this.#text += this.#decoder.write(chunk);
     if (this.#streams) this.#showLines();
-    // A body with secrets in JSON fields has to be read whole.
+    // A body with secrets in JSON fields must be read whole.
     else if (!this.#traced.endpoint.sensitiveAnswer) this.#isFull = this.#isEnough();
   }
 
@@ -150,7 +150,7 @@ class AnswerBody {
     const whole = this.#traced.redact(text);
     const shown = whole.slice(0, maxBodyLength - this.#shown);
     this.#shown += shown.length;
-    // If all of it is shown, count its length before redaction.
+    // If the whole body is shown, count its length before redaction.
     this.#shownBytes += Buffer.byteLength(shown.length < whole.length ? shown : text);
     if (shown !== '') this.#tracer({ kind: 'body', of: 'answer', text: shown });
   }

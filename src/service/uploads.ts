@@ -35,8 +35,8 @@ export interface UploadOptions extends CallOptions {
 const longestLifetimeMs = 7 * 24 * 60 * 60 * 1_000;
 
 /**
- * When addresses expire: monotonic milliseconds of the service's clock. Both `expires_at` and `Date` were written by the
- * service, so a wrong clock of this machine does not matter. Undefined if either is missing or implausible.
+ * When addresses expire: monotonic milliseconds of the service's clock. The service wrote both `expires_at` and `Date`,
+ * so the clock of this machine does not matter. Undefined if either is missing or implausible.
  */
 export function uploadDeadline(expiresAt: string | null | undefined, head: AnswerHead | undefined): number | undefined {
   if (!head) return undefined;
@@ -88,7 +88,7 @@ class Upload implements Call<void> {
   readonly #options: UploadOptions;
   readonly #url: URL;
   #guard: ReachGuard | undefined;
-  /** The address of the service, if it stores the file itself. */
+  /** The address of the service if it stores the file itself. */
   #place: Place | undefined;
   #isShorter = false;
 
@@ -100,7 +100,7 @@ class Upload implements Call<void> {
     this.#source = source;
     this.#options = options;
     this.#url = checkedAddress(target, allowInsecureHttp);
-    // A large file on a slow connection takes long: only silence is limited.
+    // A large file takes long on a slow connection, so only silence is limited.
     this.timeouts = timeoutsOf(timeouts, { deadlineMs: undefined, ...options });
     this.time = limitTime(options.signal, this.timeouts.deadlineMs, client.clock.monotonic());
   }
@@ -203,7 +203,7 @@ function checkedAddress({ path, url: text }: UploadUrl, allowInsecureHttp: boole
   const refuse = (what: string) => unusableAddress(path, what);
   if (!URL.canParse(text)) throw refuse('is not a URL');
   const url = new URL(text);
-  if (url.username || url.password) throw refuse('holds a user name');
+  if (url.username || url.password) throw refuse('contains a user name');
   requireTls(url, `the upload address of ${path}`, allowInsecureHttp);
   return url;
 }
@@ -219,7 +219,7 @@ function uploadHeaders(headers: Readonly<Record<string, string>>, size: number, 
   return { 'user-agent': userAgent, ...Object.fromEntries(signed), 'content-length': String(size) };
 }
 
-/** The error for a storage's refusal. Quotes only the code: the rest of the answer repeats the signature. */
+/** The error for a storage's refusal. Quotes only its code: the rest of the answer repeats the signature. */
 function refusal(
   path: string,
   answer: { readonly status: number; readonly headers: Readonly<Record<string, string>>; readonly text: string },
@@ -240,7 +240,7 @@ function refusal(
     );
   }
   const message = `Storage refused ${path}${code ? ` (${code})` : ''}`;
-  // The path of a signed address says nothing to a user.
+  // The path of a signed address means nothing to a user.
   const told = { ...facts, fieldAdvice: 'Fix the request and try again.' };
   return errorOfAnswer({ ...answer, body: { error: { message: sentence(message) } } }, told, now);
 }
@@ -253,7 +253,7 @@ function urlError(code: string, what: string, details: ErrorDetails): UploadUrlE
   });
 }
 
-/** Reads by position, so that an attempt can be repeated without affecting other readers of the file. */
+/** Reads by position, so a repeated attempt does not affect other readers of the file. */
 async function* readFile(handle: FileHandle, size: number, onChanged: () => void): AsyncGenerator<Buffer, void> {
   for (let position = 0; position < size; ) {
     const buffer = Buffer.allocUnsafe(Math.min(chunkSize, size - position));

@@ -33,7 +33,7 @@ export function outcomeOfFailure({ reason, code, sent, proxy }: WireFailure): Ou
   if (reason !== 'network') return { kind: 'timeout', sent };
   // A refusal by the proxy is permanent; a proxy that did not find the service may find it later.
   const isRefused = proxy?.status !== undefined && proxy.status < 500;
-  // The certificate, the header and the server stay the same.
+  // Retrying changes neither the certificate nor the header nor the server.
   const isFinal = isCertificateError(code) || isInvalidHeader(code) || code === switchedProtocols;
   return { kind: 'network', sent, final: isRefused || isFinal };
 }
@@ -81,7 +81,7 @@ export function errorOfFailure(
       break;
   }
   if (isInvalidHeader(code)) {
-    return new RequestError('A header holds characters that cannot be sent. Nothing was sent.', details);
+    return new RequestError('A header contains characters that cannot be sent. Nothing was sent.', details);
   }
   if (isCertificateError(code)) return new NetworkError(certificateMessage(failure, host, code, after), details);
   if (!sent) {
@@ -92,7 +92,7 @@ export function errorOfFailure(
     const message = `${host} answered with an unexpected 101 Switching Protocols. ${after} Check the base URL.`;
     return new NetworkError(message, details);
   }
-  const when = answered ? 'in the middle of the answer' : 'before an answer came';
+  const when = answered ? 'in the middle of the answer' : 'before an answer arrived';
   return new NetworkError(`The connection to ${host}${via} was lost ${when} (${code}). ${after}`, details);
 }
 
@@ -120,7 +120,7 @@ function proxyOf({ proxy }: WireFailure): Proxy | undefined {
 function certificateMessage(failure: WireFailure, host: string, code: string, after: string): string {
   const proxy = proxyOf(failure);
   if (proxy && failure.proxy?.isUntrusted) {
-    // Node checks it against its own certificates only.
+    // For this, Node checks only its own certificates.
     return `${capital(proxy.name)} could not prove its identity (${code}). ${after} If it uses a certificate of your own, name its file in NODE_EXTRA_CA_CERTS; if it does not use TLS, set ${proxy.variable} to http://HOST:PORT.`;
   }
   const replaced = proxy
@@ -131,7 +131,7 @@ function certificateMessage(failure: WireFailure, host: string, code: string, af
 
 const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
-/** Why a request did not get past the proxy. */
+/** The error for a request that did not get past the proxy. */
 function proxyMessage({ name, variable, status }: Proxy, host: string, code: string, after: string): string {
   const subject = capital(name);
   if (status === 407) {
@@ -148,7 +148,7 @@ function proxyMessage({ name, variable, status }: Proxy, host: string, code: str
 const outcomeText = ({ mayHaveHappened }: CallFacts): string => (mayHaveHappened ? outcomeAdvice : 'Nothing was sent.');
 
 /**
- * The error of a call whose service was not found. An earlier attempt of a write may have been carried out.
+ * The error of a call whose service was not found; an earlier attempt of a write may have been carried out.
  *
  * @param facts of the attempts that were made
  */
@@ -170,7 +170,7 @@ export function hostUnavailable(
   const retryAfterMs = Math.ceil(gate.remaining());
   const state = gate.state();
   const isLimited = state.kind === 'open' || state.reason === 'rate_limit';
-  const what = isLimited ? 'limits the rate of requests' : 'is out of service';
+  const what = isLimited ? 'limits the rate of requests' : 'is failing';
   const advice = facts.isPolled ? '' : ` Try again in ${inSeconds(retryAfterMs)}.`;
   const message = `${facts.host} ${what}. ${outcomeText(facts)}${advice}`;
   const details = { ...facts.details, retryAfterMs, outcomeUnknown: facts.mayHaveHappened };
@@ -183,7 +183,7 @@ export interface CallFacts {
   readonly method: Method;
   /** Whether the call changes something on the service. */
   readonly isWrite: boolean;
-  /** The advice if the answer was lost and the call changes nothing. */
+  /** Advice if the answer was lost and the call changes nothing. */
   readonly lostAdvice?: string;
   /** What to check if the host cannot be reached; by default the base URL of the profile. */
   readonly unreachedAdvice?: string;
@@ -197,9 +197,9 @@ export interface CallFacts {
   readonly mayHaveHappened: boolean;
   /** Advice on a refused field whose name may differ in this service. */
   readonly fieldAdvice?: string | undefined;
-  /** What a 404 concerns: a record (the default), a resource named in the query or the body, or only a path. */
+  /** The subject of a 404: a record (the default), a resource named in the query or the body, or only a path. */
   readonly subject?: 'record' | 'input' | 'path';
-  /** A poll: the caller retries by itself, and shows when. */
+  /** A poll: the caller retries on its own, and shows when. */
   readonly isPolled?: boolean;
   /** Common fields of every error of this attempt. */
   readonly details: Pick<ErrorDetails, 'operation' | 'attempts' | 'idempotencyKey' | 'partial'>;
@@ -221,7 +221,7 @@ export function sentence(text: string): string {
   return clipped === '' || /[.!?…:]$/.test(clipped) ? clipped : `${clipped}.`;
 }
 
-/** A wait in words, rounded up so that a retry is not too early. */
+/** A wait in words, rounded up so that a retry does not come too early. */
 export function inSeconds(ms: number): string {
   if (ms < 1_000) return `${ms} ms`;
   const seconds = Math.ceil(ms / 1_000);

@@ -12,7 +12,7 @@ import { parseWhole } from '../contract/proto-field.ts';
 
 export const manifestName = 'manifest.json';
 
-/** A folder cannot be uploaded. The message says which file is the reason. Nothing was sent. */
+/** The folder cannot be uploaded; the message names the file. Nothing was sent. */
 export class FolderError extends Error {
   override readonly name = 'FolderError';
 
@@ -41,16 +41,16 @@ export interface UploadPlan {
   readonly taskCount: number;
   readonly files: readonly LocalFile[];
   readonly bytes: number;
-  /** Describes what was left out. */
+  /** What was left out, in words. */
   readonly notes: readonly string[];
 }
 
 const mostFiles = 100_000;
-/** Maximum manifest errors in a message; the others are counted. */
+/** Maximum number of manifest errors in a message; the others are counted. */
 const mostProblems = 20;
 const largestManifest = 64 * 1024 * 1024;
 
-/** The fingerprint of a file: another size or modification time makes it another file. */
+/** The fingerprint of a file: its size and modification time. */
 export const fileFingerprint = ({ size, mtimeMs }: Pick<LocalFile, 'size' | 'mtimeMs'>): string => `${size} ${mtimeMs}`;
 
 /** Reads a folder: validates its manifest and lists its files. @throws FolderError */
@@ -78,8 +78,8 @@ export async function planUpload(path: string, most = mostFiles): Promise<Upload
 }
 
 /**
- * The manifest of a folder without other files. It is sent as a file, because a service assigns the id with the first
- * one.
+ * The manifest of a folder without other files. It is sent as a file, because the service assigns the id with the first
+ * file.
  *
  * @throws FolderError if a task needs a file
  */
@@ -126,7 +126,7 @@ interface Found {
   readonly most: number;
 }
 
-/** Symbolic links are followed as long as they stay inside the folder. */
+/** Follows symbolic links that stay inside the folder. */
 async function walk(root: string, folder: string, found: Found): Promise<void> {
   const { files, hidden, most } = found;
   for (const entry of await readdir(folder, { withFileTypes: true })) {

@@ -1,6 +1,6 @@
 /**
- * Uploads a benchmark: its files, then ingest, then the build of its images. Progress is recorded on disk, so that a
- * retry, here or in another program, does only the rest.
+ * Uploads a benchmark: its files, then ingest, then the build of its images. Records progress on disk, so a retry, here
+ * or in another program, does only the rest.
  */
 
 import { errorCode, errorMessage } from '../base/errors.ts';
@@ -53,14 +53,14 @@ export interface UploadState extends JobState {
   readonly began: { readonly at: number; readonly sent: number } | undefined;
   /** Notes for the user about a resumed upload, as sentences. */
   readonly notes: readonly string[];
-  /** The agent it belongs to, if not the profile's: an id, a name, or `name:` and a name. */
+  /** The agent that owns it, if not the profile's: an id, a name, or `name:` and a name. */
   readonly agent: string | undefined;
-  /** The tasks that the service rejected. */
+  /** The tasks the service rejected. */
   readonly failedTasks: readonly FailedTask[];
   readonly error: Error | undefined;
 }
 
-/** Files in one request. The newest service accepts 64, others more. A service that accepts fewer says so. */
+/** Maximum files per request. The newest service accepts 64, others more. A service that accepts fewer says so. */
 const defaultBatchSize = 64;
 /** Maximum reads of the folder before the upload reports that it keeps changing. */
 const mostRounds = 5;
@@ -113,7 +113,7 @@ export class BenchmarkUpload extends Job<UploadState> {
     return this.#files.rows;
   }
 
-  /** Whether the id was ingested with different content, so that the folder needs a new benchmark. */
+  /** Whether the id was ingested with different content: the folder then needs a new benchmark. */
   get isTaken(): boolean {
     return this.#isTaken;
   }
@@ -207,7 +207,7 @@ export class BenchmarkUpload extends Job<UploadState> {
     }
   }
 
-  /** Reads the folder and its manifest again: both may have been edited since the last attempt. */
+  /** Reads the folder and its manifest again: either may have changed since the last attempt. */
   async #read(): Promise<UploadPlan> {
     const plan = await planUpload(this.state.plan.folder);
     this.signal.throwIfAborted();
@@ -283,7 +283,7 @@ export class BenchmarkUpload extends Job<UploadState> {
     if (isStored) this.#storage.remember(host);
   };
 
-  /** Undefined if the service accepts fewer files in a request, so that a smaller batch is tried. */
+  /** Undefined if the service accepts fewer files per request: the caller tries a smaller batch. */
   async #allocate(service: Service, files: readonly LocalFile[]) {
     try {
       return await allocate(service, files, this.#sent.benchId, this.signal);
@@ -347,7 +347,7 @@ export class BenchmarkUpload extends Job<UploadState> {
       if (!isDone) {
         if (!mayHaveHappened(error)) this.#sent.setPhase('sending');
         if (isIngested(error)) throw new IngestedDifferently(benchId);
-        // Either the id is unknown, or something that the manifest names. A request for addresses shows which.
+        // Either the id or something in the manifest is unknown. A request for addresses shows which.
         if (isUnknown(error)) await this.#allocate(service, plan.files.slice(0, 1));
         throw error;
       }
@@ -356,8 +356,8 @@ export class BenchmarkUpload extends Job<UploadState> {
   }
 
   /**
-   * Called when the service reports that the benchmark was ingested. That was this upload if the last sent state equals
-   * the folder.
+   * Called when the service reports that the benchmark was already ingested. This upload did it if the last sent state
+   * equals the folder.
    */
   #checkIngested(plan: UploadPlan): void {
     if (!this.#sent.isAllOf(plan)) throw new IngestedDifferently(this.#benchId);

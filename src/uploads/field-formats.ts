@@ -1,6 +1,6 @@
 /**
- * Files of rollouts that other programs write, as trajectories of the contract. A record is recognised by its fields,
- * never by the name of its file. What has no place in a trajectory is named, so that nothing is lost without a word.
+ * Converts rollout files of other programs to trajectories of the contract. Recognises a record by its fields, never by
+ * its file name, and names the fields it leaves out.
  */
 import { isRecord, own } from '../base/own-property.ts';
 
@@ -22,7 +22,7 @@ const numberOf = (value: unknown): number | undefined =>
 const recordsIn = (value: unknown): Fields[] => (Array.isArray(value) ? value.filter(isRecord) : []);
 const recordOf = (value: unknown): Fields => (isRecord(value) ? value : {});
 
-/** The fields that a trajectory keeps as its metadata, without empty ones. */
+/** The metadata fields of a trajectory, without empty ones. */
 function kept(fields: Fields, names: readonly string[]): Record<string, unknown> {
   return withoutEmpty(Object.fromEntries(names.map(name => [name, own<unknown>(fields, name)])));
 }
@@ -40,7 +40,7 @@ function othersOf(fields: Fields, known: readonly string[]): string[] {
   return Object.keys(withoutEmpty(fields)).filter(name => !known.includes(name));
 }
 
-/** Messages as steps: one begins with each answer of the model, and the first with the prompt. */
+/** Messages as steps: each answer of the model begins one; the first also has the prompt. */
 function stepsOf(messages: readonly Fields[]): { readonly messages: readonly Fields[] }[] {
   const steps: { messages: Fields[] }[] = [];
   let answered = false;
@@ -53,7 +53,7 @@ function stepsOf(messages: readonly Fields[]): { readonly messages: readonly Fie
   return steps;
 }
 
-/** Messages, or a text that is the only message of this role. */
+/** Messages, or a text as the only message of this role. */
 function messagesOf(value: unknown, role: string): Fields[] {
   const text = textOf(value);
   return text === undefined ? recordsIn(value) : [{ role, content: text }];
@@ -68,7 +68,7 @@ function fromVerifiers(fields: Fields): ForeignRecord | undefined {
   const known = ['prompt', 'completion', 'reward', 'metrics', 'example_id', 'id', 'task', 'error', 'stop_condition'];
   const metadata = ['answer', 'info', 'timing', 'token_usage', 'tool_defs', 'advantage', 'is_completed', 'rollout_id'];
   const others = othersOf(fields, [...known, ...metadata, 'is_truncated', 'model']);
-  // The reward functions stand beside the reward.
+  // The reward functions are siblings of the reward.
   const functions = others.filter(name => numberOf(own(fields, name)) !== undefined);
   const metrics = { ...recordOf(fields['metrics']), ...kept(fields, functions) };
   const task = textOf(fields['task']);
@@ -92,7 +92,7 @@ function fromVerifiers(fields: Fields): ForeignRecord | undefined {
   };
 }
 
-/** The numbers of Inspect's letters: correct, partially correct, incorrect, no answer. */
+/** The values of Inspect's letter grades: correct, partially correct, incorrect, no answer. */
 const inspectLetters: Readonly<Record<string, number>> = { C: 1, P: 0.5, I: 0, N: 0 };
 
 function inspectNumber(value: unknown): number | undefined {
@@ -102,7 +102,7 @@ function inspectNumber(value: unknown): number | undefined {
   return Number.isFinite(number) ? number : undefined;
 }
 
-/** A score of Inspect as rewards: one, or one for each of its named values. */
+/** An Inspect score as rewards: one, or one per named value. */
 function inspectRewards(name: string, score: Fields): Fields[] {
   const { value, explanation, answer } = score;
   const words = textOf(explanation) ?? (textOf(answer) ? `answered ${String(answer)}` : undefined);
@@ -122,7 +122,7 @@ const inspectLimits: Readonly<Record<string, string>> = {
   context: 'TRUNCATION',
 };
 
-/** Puts texts back that Inspect keeps once and names by their hash. */
+/** Restores texts that Inspect stores once and references by hash. */
 function withAttachments(value: unknown, attachments: Fields): unknown {
   if (typeof value === 'string') {
     const [, hash] = /^attachment:\/\/([0-9a-f]+)$/.exec(value) ?? [];
@@ -133,7 +133,7 @@ function withAttachments(value: unknown, attachments: Fields): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, withAttachments(each, attachments)]));
 }
 
-/** A message of Inspect: its calls and errors in OpenAI's form. */
+/** An Inspect message with its tool calls and errors in OpenAI's form. */
 function inspectMessage(message: Fields): Fields {
   const { id: _, source: __, tool_calls, function: called, error, ...rest } = message;
   const calls = recordsIn(tool_calls).map(({ id, function: name, arguments: given }) => ({
@@ -152,7 +152,7 @@ function inspectMessage(message: Fields): Fields {
   };
 }
 
-/** Reasoning and images of Inspect in the forms that the reader knows. */
+/** Inspect's reasoning and images in the forms that the reader knows. */
 function inspectPart(part: Fields): Fields {
   if (part['type'] === 'reasoning') return { type: 'thinking', thinking: part['reasoning'] ?? part['summary'] ?? '' };
   if (part['type'] === 'image') return { type: 'image_url', image_url: { url: part['image'] } };
@@ -162,7 +162,7 @@ function inspectPart(part: Fields): Fields {
 const sampleFields = ['id', 'epoch', 'messages', 'scores', 'score', 'error', 'limit', 'attachments', 'output'];
 const sampleMetadata = ['target', 'metadata', 'input', 'choices', 'total_time', 'working_time', 'model_usage'];
 
-/** A sample of a log of Inspect. @param log the log without its samples */
+/** A sample of an Inspect log. @param log the log without its samples */
 function inspectSample(sample: Fields, log: Fields): Record<string, unknown> {
   const { error, limit, scores, score, attachments } = sample;
   const named = Object.entries(recordOf(scores ?? (isRecord(score) ? { score } : undefined)));
@@ -200,7 +200,7 @@ function fromInspect(fields: Fields): ForeignRecord | undefined {
   };
 }
 
-/** A sample of a `.eval` file of Inspect. @param header the file's `header.json` */
+/** A sample of an Inspect `.eval` file. @param header the file's `header.json` */
 export function fromInspectSample(sample: Fields, header: Fields): ForeignRecord | undefined {
   return fromInspect({ ...header, eval: recordOf(header['eval']), samples: [sample] });
 }
@@ -237,7 +237,7 @@ function fromShareGpt(fields: Fields): ForeignRecord | undefined {
   return { format: 'a conversation of ShareGPT', trajectories: [record], leftOut: [] };
 }
 
-/** A request of Anthropic's Messages API, its response, or a line of the results of a batch. */
+/** A request or response of Anthropic's Messages API, or a line of batch results. */
 function fromAnthropic(fields: Fields): ForeignRecord | undefined {
   const { result, custom_id, type, role, system, messages } = fields;
   if (isRecord(result) && typeof custom_id === 'string' && typeof result['type'] === 'string') {
@@ -275,7 +275,7 @@ function fromAnthropic(fields: Fields): ForeignRecord | undefined {
   ]);
 }
 
-/** A request or a fine-tuning example of OpenAI's chat, or a line of the results of a batch. */
+/** An OpenAI chat request or fine-tuning example, or a line of batch results. */
 function fromOpenAi(fields: Fields): ForeignRecord | undefined {
   const { custom_id, body, response, messages } = fields;
   if (typeof custom_id === 'string' && (isRecord(body) || isRecord(response))) {
@@ -301,17 +301,17 @@ function fromOpenAi(fields: Fields): ForeignRecord | undefined {
   return all.length === 0 ? undefined : conversation(fields, `a conversation of OpenAI's`, all);
 }
 
-/** A conversation with the other fields of its record as they are. */
+/** A conversation, with the other fields of its record unchanged. */
 function conversation(fields: Fields, format: string, messages: readonly Fields[]): ForeignRecord {
   const { messages: _, system: __, model, ...more } = fields;
   const record = withoutEmpty({ ...more, ...(textOf(model) && { model_id: model }), steps: stepsOf(messages) });
   return { format, trajectories: [record], leftOut: [] };
 }
 
-/** Fields that only trajectories of the contract have: these stay as they are. */
+/** Fields that only trajectories of the contract have: such records are not converted. */
 const ownFields = ['steps', 'trajectory_id', 'rollout', 'rewards', 'task_id', 'trace_id', 'termination_reason'];
 
-/** A record of another program; undefined for a trajectory of the contract, and for what is not known. */
+/** Converts a record of another program; undefined for a trajectory of the contract or an unknown format. */
 export function foreignRecord(fields: Fields): ForeignRecord | undefined {
   if (ownFields.some(name => Object.hasOwn(fields, name))) return undefined;
   const readers = [fromInspect, fromVerifiers, fromShareGpt, fromAnthropic, fromOpenAi];

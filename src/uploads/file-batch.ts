@@ -1,4 +1,4 @@
-/** Sends some files of a benchmark to their signed addresses, and requests new addresses when those expire. */
+/** Sends files of a benchmark to their signed addresses, and requests new addresses when these expire. */
 import { open } from 'node:fs/promises';
 import type { UploadUrl } from '../contract/benchmarks.ts';
 import { ServiceError, UploadUrlError } from '../service/errors.ts';
@@ -52,7 +52,7 @@ function isAddressError(error: unknown): boolean {
 
 interface FileBatchOptions {
   readonly signal: AbortSignal;
-  /** Called with a separate storage host when a file is sent there, and when it has been stored. */
+  /** Called with the host of a separate storage when a file is sent there, and when it is stored. */
   readonly onSent: (host: string, isStored: boolean) => void;
 }
 
@@ -78,8 +78,8 @@ export class FileBatch {
   }
 
   /**
-   * Sends one file. Returns its fingerprint, or undefined if the file differs from the plan or was changed while it was
-   * read, and has to be sent again.
+   * Sends one file. Returns its fingerprint; undefined if the file differs from the plan or changed while it was read,
+   * and must be sent again.
    *
    * @throws Error if it cannot be read, ServiceError if it cannot be sent
    */

@@ -20,7 +20,7 @@ export class FileTable {
     this.reset(files, () => false);
   }
 
-  /** Takes a new list of files; `isSent` says which were already sent. */
+  /** Sets a new list of files; `isSent` tells which are already sent. */
   reset(files: readonly LocalFile[], isSent: (file: LocalFile) => boolean): void {
     this.#rows = [];
     this.#places.clear();

@@ -1,4 +1,4 @@
-/** Reads the trajectories of a file of any known format: those of benchtop as they are, others in the form of the contract. */
+/** Reads the trajectories in a file of any known format, and converts those of other programs to the contract. */
 import type { FileHandle } from 'node:fs/promises';
 import { errorMessage } from '../base/errors.ts';
 import { isRecord } from '../base/own-property.ts';
@@ -8,12 +8,12 @@ import { type ForeignRecord, foreignRecord, fromInspectSample } from './field-fo
 import { bytesOf, readItems } from './trajectory-file.ts';
 import { isZip, type ZipEntry, zipEntries } from './zip-file.ts';
 
-/** A trajectory of a file, or why a part of it cannot be read. */
+/** A trajectory of a file, or why part of the file cannot be read. */
 export type FileTrajectory =
   | { readonly trajectory: Record<string, unknown> }
   | { readonly place: string; readonly error: string };
 
-/** What a file was read as: counts by format, and what was left out. */
+/** How a file was read: counts by format, and what was left out. */
 export class Reading {
   readonly #formats = new Map<string, number>();
   readonly #leftOut = new Set<string>();
@@ -27,7 +27,7 @@ export class Reading {
     return this.#formats.size > 0;
   }
 
-  /** Sentences for the user; none if every trajectory is of the contract. */
+  /** Sentences for the user; none if every trajectory already follows the contract. */
   get notes(): string[] {
     const formats = [...this.#formats].map(
       ([format, count]) => clean`Read ${counted(count, 'trajectory', 'trajectories')} from ${format}.`,
@@ -43,7 +43,7 @@ async function* trajectoriesInZip(file: FileHandle, reading: Reading): AsyncGene
     const value: unknown = entry && JSON.parse((await entry.read()).toString('utf8'));
     return isRecord(value) ? value : {};
   };
-  // A log that was not ended has only its start.
+  // An unfinished log has only its start.
   const named = (name: string): ZipEntry | undefined => entries.find(entry => entry.name === name);
   const header = await jsonOf(named('header.json') ?? named('_journal/start.json'));
   for (const entry of entries.filter(({ name }) => /^samples\/.+\.json$/.test(name))) {
@@ -58,7 +58,7 @@ async function* trajectoriesInZip(file: FileHandle, reading: Reading): AsyncGene
   }
 }
 
-/** Whether the service would not take the form of the first record: `messages` alone it takes. */
+/** Whether the first record needs converting: the service accepts `messages` alone. */
 export async function isForeignFile(file: FileHandle): Promise<boolean> {
   const read = bytesOf(file);
   if (isZip(await read(0))) return true;
@@ -68,7 +68,7 @@ export async function isForeignFile(file: FileHandle): Promise<boolean> {
   return false;
 }
 
-/** The trajectories of a file in order. `reading` then says what they were read from. @throws Error if it is damaged */
+/** Yields the trajectories of a file in order, then `reading` says how it was read. @throws Error if it is damaged */
 export async function* trajectoriesIn(file: FileHandle, reading: Reading): AsyncGenerator<FileTrajectory> {
   const read = bytesOf(file);
   if (isZip(await read(0))) {

@@ -1,4 +1,4 @@
-/** Ingests the uploaded files as a benchmark, and reports what the service left out. */
+/** Ingests the uploaded files as a benchmark and reports what the service left out. */
 import { randomUUID } from 'node:crypto';
 import type { FailedTask, IngestResult } from '../contract/benchmarks.ts';
 import type { AgentFields } from '../contract/generation.ts';
@@ -16,7 +16,7 @@ export interface SentUpload {
 }
 
 export interface IngestOutcome {
-  /** The tasks that the service rejected. */
+  /** The tasks the service rejected. */
   readonly failedTasks: readonly FailedTask[];
   /** Missing parts and warnings, as sentences. */
   readonly notes: readonly string[];
@@ -29,7 +29,7 @@ export async function ingest(
   signal?: AbortSignal,
 ): Promise<IngestOutcome> {
   const input = { params: { bench_id: benchId }, query: agent ?? {}, body: plan.manifest };
-  // A new key per request: a replayed response would hide that the folder has changed since the last attempt.
+  // A new key per request: a replayed response would hide changes to the folder since the last attempt.
   const options = { signal, idempotencyKey: randomUUID() };
   return outcomeOf(await service.call('ingestBenchmark', input, options), plan.taskCount);
 }
@@ -56,7 +56,7 @@ export class IngestedDifferently extends Error {
 
   constructor(benchId: string) {
     super(
-      clean`${benchId} was already ingested with other content than the folder has now. It was not changed. Upload the folder as a new benchmark to keep both.`,
+      clean`${benchId} was already ingested with different content. It was not changed. Upload the folder as a new benchmark to keep both.`,
     );
   }
 }
@@ -66,7 +66,7 @@ export class ForgottenUpload extends Error {
   override readonly name = 'ForgottenUpload';
 
   constructor() {
-    super('The service says that it does not have the benchmark whose files were just sent.');
+    super('The service says that it does not have the benchmark, although its files were just sent.');
   }
 }
 
@@ -84,7 +84,7 @@ export class BuildsNotStarted extends Error {
 /** Whether the service itself, not a gateway, reports that the id does not exist. */
 export const isUnknown = (error: unknown): boolean => isGone(error);
 
-/** The contract says that an ingested id is rejected, but not with which code. */
+/** The contract rejects an ingested id, but does not name the code. */
 export const isIngested = (error: unknown): boolean =>
   error instanceof ServiceError &&
   (error.code === 'benchmark_already_ingested' || (error.kind === 'conflict' && /ingested/i.test(error.message)));

@@ -15,7 +15,7 @@ export interface Entry {
 export interface Listing {
   readonly folder: string;
   readonly entries: readonly Entry[];
-  /** Why the folder cannot be read, if so. */
+  /** Why the folder cannot be read; undefined if it can. */
   readonly error: string | undefined;
 }
 
@@ -44,7 +44,7 @@ export function parentOf(folder: string): string {
   return dirname(folder);
 }
 
-/** Maximum words in a name, and characters of a searched text. */
+/** Maximum words in a path, and characters of a searched text. */
 const longestName = 12;
 const longestText = 2_000;
 const mostTexts = 100_000;

@@ -1,14 +1,14 @@
 /**
- * Numbers equal trajectories of a file. Repeated sampling of short answers gives equal trajectories, and each is a
- * result. Without the number, a second sample looks like a repeated request.
+ * Numbers equal trajectories of a file. Sampling short answers repeatedly yields equal trajectories, and each is a
+ * result; without the number, the second would look like a repeated request.
  */
 import { createHash } from 'node:crypto';
 import { isRecord } from '../base/own-property.ts';
 
 export interface Occurrence {
-  /** Stable across versions of the file and positions in it. */
+  /** Does not depend on the version of the file or the position in it. */
   readonly id: string;
-  /** Numbers the equal trajectories of the file, from 1. A `trace_id` makes trajectories distinct. */
+  /** Numbers the equal trajectories of the file, from 1. Trajectories with different `trace_id`s are not equal. */
   readonly number: number;
 }
 
@@ -16,7 +16,7 @@ export class Occurrences {
   readonly #seen = new Map<number, number>();
 
   next(trajectory: Readonly<Record<string, unknown>>): Occurrence {
-    // 48 bits suffice: a collision would only number two different trajectories together.
+    // 48 bits suffice: a collision would only number two different trajectories as if they were equal.
     const hash = createHash('sha256')
       .update(JSON.stringify(sorted(trajectory)))
       .digest()

@@ -3,8 +3,7 @@ import type { RecordPhase, UploadRecords } from '../store/upload-records.ts';
 import { fileFingerprint, type LocalFile, manifestName, type UploadPlan } from './benchmark-plan.ts';
 
 /**
- * Fingerprints are written in batches of this size, or after this long. Files whose fingerprints are lost are sent
- * again.
+ * Fingerprints are written in batches of this size, or after this long. A file whose fingerprint is lost is sent again.
  */
 const flushFiles = 32;
 const flushMs = 500;
@@ -72,7 +71,7 @@ export class SentFiles {
   /** Whether an ingest with this manifest and exactly these files was tried. */
   isAllOf({ manifestFingerprint, files }: Pick<UploadPlan, 'manifestFingerprint' | 'files'>): boolean {
     const planned = new Set(files.map(({ path }) => path));
-    // While the folder had no other file, the manifest was sent as one.
+    // If the folder had no other file, the manifest was sent as one.
     const hasNoOther = this.paths().every(path => path === manifestName || planned.has(path));
     return this.#manifest === manifestFingerprint && hasNoOther && files.every(file => this.holds(file));
   }
@@ -95,7 +94,7 @@ export class SentFiles {
     this.begin(waiting.map(({ path }) => path));
   }
 
-  /** Marks files as about to be sent. This invalidates an earlier ingest, which had older versions of them. */
+  /** Marks files as about to be sent. This invalidates an earlier ingest, which has older versions of them. */
   begin(paths: readonly string[]): void {
     if (paths.length === 0 || this.#benchId === undefined) return;
     if (this.#phase !== 'sending') this.setPhase('sending');
@@ -107,7 +106,7 @@ export class SentFiles {
     );
   }
 
-  /** A file has been sent completely. */
+  /** Records that a file was sent completely. */
   add(path: string, mark: string): void {
     this.#marks.set(path, mark);
     this.#sentNow.add(path);

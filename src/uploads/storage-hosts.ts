@@ -1,8 +1,8 @@
-/** The hosts where a service stores uploads. The user is told about each one when the first file goes there. */
+/** The hosts where a service stores uploads. The user is told about each when the first file goes there. */
 import type { RememberedStore } from '../store/store.ts';
 
 const setting = 'storageHosts';
-/** A limit, because a service may have a host per upload. */
+/** Limited, because a service may use a host per upload. */
 const mostKept = 50;
 
 export class StorageHosts {

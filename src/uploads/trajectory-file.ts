@@ -1,6 +1,6 @@
 /**
- * Reads a file of trajectories in chunks, so that its size does not matter: JSON Lines, a JSON array, or pretty-printed
- * objects one after another.
+ * Reads a file of trajectories in chunks, so its size does not matter: JSON Lines, a JSON array, or consecutive
+ * pretty-printed objects.
  */
 
 import type { FileHandle } from 'node:fs/promises';
@@ -29,7 +29,7 @@ interface Range {
 }
 
 const pieceBytes = 256 * 1024;
-/** Maximum size of a trajectory in bytes, because a request is one string. */
+/** Maximum size of a trajectory in bytes: a request is one string. */
 const largestItem = 128 * 1024 * 1024;
 /** A request wraps it in two levels. */
 const deepestItem = deepestRequest - 2;
@@ -66,7 +66,7 @@ export async function* readItems(read: ReadBytes): AsyncGenerator<Item> {
   }
 }
 
-/** The format, by the first bytes: an array, multi-line objects, or JSON Lines. */
+/** Detects the format from the first bytes: an array, multi-line objects, or JSON Lines. */
 async function formOf(read: ReadBytes): Promise<{ form: 'lines' | 'array' | 'objects'; start: number }> {
   const head = await read(0);
   const start = head[0] === 0xef && head[1] === 0xbb && head[2] === 0xbf ? 3 : 0;
@@ -121,7 +121,7 @@ async function* values(read: ReadBytes, from: number, base: 0 | 1): AsyncGenerat
       if (depth === base && (byte === comma || byte === closeList)) {
         if (start !== undefined) yield { start, end: at + place };
         start = undefined;
-        // Read anything after the array as another value, so that it is not silently ignored.
+        // Read anything after the array as another value instead of ignoring it silently.
         if (byte === closeList) depth = 0;
         continue;
       }

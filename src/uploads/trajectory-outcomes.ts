@@ -118,7 +118,7 @@ export function answered(sent: readonly NamedItem[], answer: UploadTrajectoriesR
 const isOf = (outcome: Outcome | undefined, status: string): boolean =>
   outcome?.failed === false && outcome.status === status;
 
-/** A count that is none says nothing. */
+/** The count; 0 if it is missing or not a positive whole number. */
 const countOf = (value: number | null | undefined): number =>
   Number.isSafeInteger(value) && Number(value) > 0 ? Number(value) : 0;
 

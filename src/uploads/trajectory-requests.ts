@@ -1,6 +1,6 @@
 /**
- * Divides a file of trajectories into requests, based on the record of an earlier run. Stored and skipped items are
- * left out, rejected ones are sent again, and a request with an unknown outcome is rebuilt as it was.
+ * Divides a file of trajectories into requests, using the record of an earlier run: leaves out stored and skipped
+ * items, sends rejected ones again, and rebuilds a request with an unknown outcome exactly.
  */
 import type { SentRequest } from '../store/trajectory-records.ts';
 import { Occurrences } from './occurrences.ts';

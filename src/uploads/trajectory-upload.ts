@@ -1,6 +1,6 @@
 /**
- * Uploads trajectories from a file in batches. Each trajectory gets an outcome, and the failed ones can be saved to a
- * file. Trajectories that the service has, or may have, are not sent again.
+ * Uploads trajectories from a file in batches. Each trajectory gets an outcome; failed ones can be saved to a file.
+ * Trajectories that the service has, or may have, are not sent again.
  */
 
 import { randomUUID } from 'node:crypto';
@@ -39,7 +39,7 @@ export interface TrajectoryUploadState extends JobState {
   /** Size of the file in bytes, and the position up to which it was sent. */
   readonly size: number;
   readonly handled: number;
-  /** Includes an earlier run that this one continues. */
+  /** Includes the earlier run that this one continues. */
   readonly counts: UploadCounts;
   /** Whether any of it may be on the service, from this or an earlier run. */
   readonly hasSent: boolean;
@@ -47,9 +47,9 @@ export interface TrajectoryUploadState extends JobState {
 }
 
 export interface TrajectoryUploadOptions {
-  /** The agent they belong to, if not the profile's: an id, a name, or `name:` and a name. */
+  /** The agent that owns them, if not the profile's: an id, a name, or `name:` and a name. */
   readonly agent?: string | undefined;
-  /** The record of sent items, without which the upload cannot be continued. */
+  /** The record of sent items: without it, the upload cannot be continued. */
   readonly records?: TrajectoryRecords | undefined;
   /** Sends items with an unknown outcome again, so they may be stored twice. */
   readonly resendUnknown?: boolean;
@@ -247,7 +247,8 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
   }
 
   /**
-   * Sends items of an earlier run with an unknown outcome again, if this cannot store duplicates or the user allows it.
+   * Sends items with an unknown outcome from an earlier run again, if this cannot store duplicates or the user allows
+   * it.
    *
    * @throws ServiceError if the other requests would fail in the same way
    */

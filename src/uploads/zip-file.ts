@@ -7,7 +7,7 @@ const endBytes = 22;
 const longestComment = 65_535;
 const centralBytes = 46;
 const localBytes = 30;
-/** Of one entry, in bytes. */
+/** Maximum size of an entry in bytes. */
 const largestEntry = 128 * 1024 * 1024;
 const zip64 = 0xffff_ffff;
 
@@ -28,7 +28,7 @@ async function bytesAt(file: FileHandle, position: number, length: number): Prom
   return buffer;
 }
 
-/** The entries of its directory, in order. @throws Error if it is not a whole ZIP file */
+/** The entries of the file's directory, in order. @throws Error if it is not a complete ZIP file */
 export async function zipEntries(file: FileHandle): Promise<readonly ZipEntry[]> {
   const { size } = await file.stat();
   const tail = await bytesAt(
@@ -80,5 +80,5 @@ async function contentOf(file: FileHandle, { name, method, packed, whole, offset
   if (method === 0) return bytes;
   if (method === 8) return inflateRawSync(bytes, limit);
   if (method === 93) return zstdDecompressSync(bytes, limit);
-  throw new Error(`${name} is compressed in a way that is not known here (${method})`);
+  throw new Error(`${name} uses an unknown compression method (${method})`);
 }

@@ -1,4 +1,4 @@
-/** Running exports. Each reads its rows to the end and writes its file in the background. */
+/** Exports in progress. Each one reads all of its rows and writes its file in the background. */
 
 import { Listeners } from '../base/listeners.ts';
 import type { Waiter } from '../queries/lists/read-all.ts';
@@ -22,7 +22,7 @@ export class Exports {
   /** Calls `listener` after every change, until the returned function is called. */
   readonly subscribe = this.#listeners.subscribe;
 
-  /** Runs an export, and lists it until it settles. Returns the result of `work`. @throws whatever `work` throws */
+  /** Runs an export and lists it until it ends. Returns the result of `work`. @throws whatever `work` throws */
   async run<Result>(title: string, work: (waiter: Waiter) => Promise<Result>): Promise<Result> {
     const id = Symbol(title);
     const controller = new AbortController();

@@ -1,6 +1,6 @@
 /**
- * The inbox: what ended, failed, stalled or was deployed, on this and earlier starts, until it is dismissed. It is kept
- * on disk, and shared with other programs of this user.
+ * The inbox: what ended, failed, stalled or was deployed, now or in earlier sessions, until the user dismisses it. It
+ * is stored on disk and shared with the user's other programs.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { Listeners } from '../base/listeners.ts';
@@ -11,11 +11,11 @@ import type { RememberedStore } from '../store/store.ts';
 import { counted } from '../text/numbers.ts';
 import { parseTime } from '../text/time.ts';
 
-/** A resource as it was at an event. */
+/** A resource at the time of an event. */
 export type EventDetail = Partial<
   Omit<KnownResource, 'kind' | 'id' | 'label' | 'curve' | 'endedAt' | 'error' | 'isNew'>
 > & {
-  /** What an alarm says. */
+  /** The text of an alarm. */
   readonly alarm?: string;
 };
 
@@ -23,30 +23,30 @@ export interface InboxEvent extends Omit<StoredEvent, 'detail'> {
   readonly detail: EventDetail;
 }
 
-/** A time in which nobody looked; epoch milliseconds. */
+/** A period in which nobody was watching; epoch milliseconds. */
 export interface Absence {
   readonly from: number;
   readonly to: number;
 }
 
-/** Without answers for this long, or for longer than some polls, the program was asleep, suspended or offline. */
+/** After this long without an answer, or several poll intervals, the program was asleep, suspended or offline. */
 const shortestAwayMs = 2 * 60_000;
 const awayPolls = 3;
-/** Characters of a reason; the service may send a whole traceback. */
+/** Maximum characters of a reason: the service may send a whole traceback. */
 const mostReason = 2_000;
 /** How often the time of the last answer is saved. */
 const savedEveryMs = 15_000;
 /** How far the clocks of the service and of this machine may differ. */
 const clockMs = 60_000;
 /** Name of the setting with the time of the last answer. */
-const lookedAt = 'looked at';
-/** Name of the setting with the time since when the events happened. */
-const sinceWhen = 'inbox since';
+const lastAnswerSetting = 'looked at';
+/** Name of the setting with the time of the oldest event. */
+const sinceSetting = 'inbox since';
 
-/** Names an event in a map. */
+/** Key of an event in a map. */
 export const nameOf = ({ kind, id, what }: EventKey): string => `${what} ${kind} ${id}`;
 
-/** What is kept of a resource, as it is read back: without its curve, which is long, and without unknown fields. */
+/** The stored part of a resource, as it is read back: without its long curve and without unknown fields. */
 function detailOf(known: Omit<KnownResource, 'kind' | 'id' | 'label'>): EventDetail {
   const { status, done, total, mean, graded, gradedAt, startedAt, beganAt, endTime, parent, gone } = known;
   const measured = known.measured && { ...known.measured, curve: [], recent: [] };
@@ -69,7 +69,7 @@ function detailOf(known: Omit<KnownResource, 'kind' | 'id' | 'label'>): EventDet
   return JSON.parse(JSON.stringify(detail)) as EventDetail;
 }
 
-/** How many events of each sort there are. */
+/** The number of events of each sort. */
 export function tallyOf(events: readonly InboxEvent[]): ReadonlyMap<string, number> {
   const tally = new Map<string, number>();
   for (const event of events) tally.set(sortOf(event), (tally.get(sortOf(event)) ?? 0) + 1);
@@ -89,7 +89,7 @@ export function sortOf({ what, kind, detail }: InboxEvent): EventSort {
   return kind === 'deployment' && meaning === 'success' ? 'deployed' : 'ended';
 }
 
-/** Whether somebody should look at it soon. */
+/** Whether the user should look at it soon. */
 export function isBad(event: InboxEvent): boolean {
   const sort = sortOf(event);
   return sort !== 'ended' && sort !== 'deployed';
@@ -111,20 +111,20 @@ export class Inbox {
   readonly #statuses: Pick<StatusStore, 'runs' | 'get' | 'noteEnd'>;
   readonly #listeners = new Listeners();
   readonly #raisedListeners = new Listeners<readonly InboxEvent[]>();
-  /** When somebody last looked before this program began; undefined if nobody ever did. */
+  /** When the user was last watching before this program started; undefined if never. */
   readonly #before: number | undefined;
   #list: readonly InboxEvent[];
-  #lookedAt: number | undefined;
+  #lastAnswerAt: number | undefined;
   #savedAt = 0;
   #absence: Absence | undefined;
-  /** The names of events of the last absence. */
+  /** The keys of the events of the last absence. */
   readonly #missed = new Set<string>();
-  /** The names of events that `clear` has to remove, dismissed or not, from this and earlier starts. */
+  /** The keys of events that `clear` has to remove, dismissed or not, from this and earlier sessions. */
   #raised: Set<string>;
   readonly #awayMs: number;
   #since: number | undefined;
 
-  /** @param pollMs milliseconds between two polls while nobody acts */
+  /** @param pollMs poll interval while the user is idle, in milliseconds */
   constructor(
     remembered: () => RememberedStore,
     statuses: Pick<StatusStore, 'runs' | 'get' | 'noteEnd'>,
@@ -136,42 +136,42 @@ export class Inbox {
     this.#list = this.#read();
     this.#since = this.#readSince();
     this.#raised = this.#readRaised();
-    const saved = remembered().setting(lookedAt);
+    const saved = remembered().setting(lastAnswerSetting);
     this.#before = typeof saved === 'number' ? saved : undefined;
-    this.#lookedAt = this.#before;
+    this.#lastAnswerAt = this.#before;
   }
 
-  /** The events that were not dismissed, latest first; the same array until it changes. */
+  /** The events that are not dismissed, latest first; the same array until they change. */
   list(): readonly InboxEvent[] {
     return this.#list;
   }
 
-  /** Since when the events happened: the beginning of the absence in which the first of them did. Epoch milliseconds. */
+  /** The start of the absence in which the first of the events happened. Epoch milliseconds. */
   get since(): number | undefined {
     return this.#list.length === 0 ? undefined : (this.#since ?? this.#list.at(-1)?.at);
   }
 
   readonly subscribe = this.#listeners.subscribe;
 
-  /** Calls back with alarms that began while somebody looked. */
+  /** Calls back with alarms that began while the user was watching. */
   readonly onRaised = this.#raisedListeners.subscribe;
 
-  /** The last time in which nobody looked: between two starts, or while this program slept. */
+  /** The last absence: between two sessions, or while this program slept. */
   get absence(): Absence | undefined {
     return this.#absence;
   }
 
-  /** The events of the last absence, as far as they are known and were not dismissed. */
+  /** The known events of the last absence that are not dismissed. */
   missed(): readonly InboxEvent[] {
     return this.#list.filter(event => this.#missed.has(nameOf(event)));
   }
 
-  /** Whether nobody looked between the last read before this change and now. */
+  /** Whether nobody was watching between the last read before this change and now. */
   isMissed({ lastReadAt }: Pick<Transition, 'lastReadAt'>): boolean {
     return this.#absence !== undefined && lastReadAt !== undefined && lastReadAt < this.#absence.to;
   }
 
-  /** Applies what other programs have recorded or dismissed. */
+  /** Applies what other programs have recorded or dismissed since. */
   readAgain(): void {
     const list = this.#read();
     this.#since = this.#readSince();
@@ -180,24 +180,24 @@ export class Inbox {
   }
 
   /**
-   * Says that an answer has arrived, so that somebody may be looking.
+   * Reports that an answer has arrived, so the user may be watching.
    *
-   * @param wasPaused whether polling was paused since the last answer, which does not mean that nobody looked
+   * @param wasPaused whether polling was paused since the last answer, which is no absence
    */
   attend(now: number, wasPaused = false): void {
-    const last = this.#lookedAt;
+    const last = this.#lastAnswerAt;
     const isFirst = this.#savedAt === 0;
     if (last !== undefined && (isFirst || (!wasPaused && now - last > this.#awayMs)))
       this.#absence = { from: last, to: now };
-    this.#lookedAt = now;
+    this.#lastAnswerAt = now;
     if (isFirst || now - this.#savedAt >= savedEveryMs) this.save();
   }
 
-  /** Saves the time of the last answer, for the next start. */
+  /** Saves the time of the last answer for the next session. */
   save(): void {
-    if (this.#lookedAt === undefined || this.#lookedAt === this.#savedAt) return;
-    this.#savedAt = this.#lookedAt;
-    this.#remembered().setSetting(lookedAt, this.#lookedAt);
+    if (this.#lastAnswerAt === undefined || this.#lastAnswerAt === this.#savedAt) return;
+    this.#savedAt = this.#lastAnswerAt;
+    this.#remembered().setSetting(lastAnswerSetting, this.#lastAnswerAt);
   }
 
   /** Records an end, or that a watched resource has vanished. */
@@ -206,37 +206,38 @@ export class Inbox {
     this.clear('stall', resource);
     if (this.isMissed(transition)) this.#missed.add(nameOf({ ...resource, what: 'end' }));
     const endTime = parseTime(resource.endTime);
-    // Of a second end, the time may still be that of the first.
+    // After a second end, the record may still have the time of the first.
     const isOld = !transition.ended && (endTime ?? 0) <= (transition.lastReadAt ?? 0);
     this.#put('end', resource, isOld ? undefined : endTime, now);
   }
 
   /**
-   * Records what ended unseen, and completes what is recorded. Called before the answer is remembered.
+   * Records resources that ended unseen, and completes recorded ends. Called before the answer is remembered.
    *
    * @param at when the answer arrived; epoch milliseconds
    */
   observed(observations: readonly Observation[], at: number): void {
-    for (const said of observations) {
-      const { kind, id } = said;
-      if (hasEnded(said.status)) this.clear('stall', said);
-      const known = this.#statuses.get(said);
+    for (const observation of observations) {
+      const { kind, id } = observation;
+      if (hasEnded(observation.status)) this.clear('stall', observation);
+      const known = this.#statuses.get(observation);
       const event = known && this.#find({ kind, id, what: 'end' });
-      const failedAt = known && this.#failedSince(said);
+      const failedAt = known && this.#failedSince(observation);
       if (event && failedAt === undefined) this.#complete(event, known);
-      else if (known && (failedAt !== undefined || this.#isUnseen(said))) {
+      else if (known && (failedAt !== undefined || this.#isUnseen(observation))) {
         const to = this.#absence?.to ?? 0;
-        const exact = failedAt === undefined ? parseTime(said.endTime) : failedAt.exact;
-        if ((exact ?? parseTime(said.startedAt) ?? to) <= to) this.#missed.add(nameOf({ ...said, what: 'end' }));
+        const exact = failedAt === undefined ? parseTime(observation.endTime) : failedAt.exact;
+        if ((exact ?? parseTime(observation.startedAt) ?? to) <= to)
+          this.#missed.add(nameOf({ ...observation, what: 'end' }));
         this.#put('end', known, exact, at);
-        this.#statuses.noteEnd(said, at);
+        this.#statuses.noteEnd(observation, at);
       }
     }
   }
 
   /**
-   * Whether it failed after an earlier success, as a deployment does, and no program has recorded that; with the time,
-   * unless the service still tells that of the success.
+   * Whether it failed after an earlier success, as a deployment may, and no program has recorded the failure; with its
+   * time, unless the service still reports that of the success.
    */
   #failedSince({ kind, id, status, endTime }: Observation): { readonly exact: number | undefined } | undefined {
     if (this.#before === undefined || statusMeaning(status ?? '') !== 'failure' || !this.#statuses.runs(kind))
@@ -249,19 +250,19 @@ export class Inbox {
     return { exact: time !== undefined && time > (recorded?.at ?? this.#before) ? time : undefined };
   }
 
-  /** Whether it ended since somebody last looked, and that is not recorded. A command may have seen it, and says so. */
+  /** Whether it ended unrecorded since the user was last watching. A command that saw the end has recorded it. */
   #isUnseen({ kind, id, status, startedAt, endTime }: Observation): boolean {
     if (this.#before === undefined || !hasEnded(status) || !this.#statuses.runs(kind)) return false;
     const remembered = this.#remembered();
     if (remembered.events.find({ kind, id, what: 'end' })) return false;
-    // Without an end time, it counts if it also began since then.
+    // If the end time is missing, it counts if it also began since then.
     const time = parseTime(endTime) ?? parseTime(startedAt) ?? 0;
     if (time > this.#before) return true;
     const isNear = endTime != null && time > this.#before - clockMs;
     return isNear && !hasEnded(remembered.find(kind, id)?.status);
   }
 
-  /** Adds what later answers say about an end: its time, its reason, its last numbers. What they lack is kept. */
+  /** Adds what later answers say about an end: its time, reason and last numbers. Keeps what they lack. */
   #complete(event: InboxEvent, known: KnownResource): void {
     if (!hasEnded(known.status)) return;
     const detail = { ...event.detail, ...detailOf({ ...known, gone: event.detail.gone ?? false }) };
@@ -272,10 +273,10 @@ export class Inbox {
   }
 
   /**
-   * Records an alarm, unless that is recorded already. Returns the event if it is news to somebody who looks.
+   * Records an alarm, unless it is recorded already. Returns the event if it is news to a user who is watching.
    *
    * @param at epoch milliseconds
-   * @param alarm what it says
+   * @param alarm its text
    */
   raise(what: string, resource: KnownResource, at: number, alarm?: string): InboxEvent | undefined {
     const { kind, id } = resource;
@@ -289,12 +290,12 @@ export class Inbox {
     return isMissed ? undefined : this.#find({ kind, id, what });
   }
 
-  /** Tells those who asked for it of alarms that began. */
+  /** Notifies the listeners of alarms that began. */
   announce(events: readonly InboxEvent[]): void {
     this.#raisedListeners.notify(events);
   }
 
-  /** Removes what is no longer true. */
+  /** Removes an alarm that no longer holds. */
   clear(what: string, { kind, id }: Pick<KnownResource, 'kind' | 'id'>): void {
     const wasRaised = this.#raised.delete(nameOf({ kind, id, what }));
     if (!wasRaised) return;
@@ -311,13 +312,13 @@ export class Inbox {
     return isSaved;
   }
 
-  /** Takes a dismissal back. */
+  /** Undoes a dismissal. */
   restore(events: readonly EventKey[]): void {
     this.#remembered().events.dismiss(events, false);
     this.readAgain();
   }
 
-  /** Dismisses everything about a resource. */
+  /** Dismisses all events of a resource. */
   dismissAll({ kind, id }: Pick<KnownResource, 'kind' | 'id'>): void {
     this.dismiss(this.#list.filter(event => event.kind === kind && event.id === id));
   }
@@ -339,7 +340,7 @@ export class Inbox {
     this.#set(this.#read());
   }
 
-  /** Saves since when the events happened, if that is earlier than known. */
+  /** Saves the time of the oldest event, if it is earlier than the saved one. */
   #noteSince(event: EventKey & Pick<InboxEvent, 'at'>): void {
     const isAttended = this.#savedAt !== 0;
     const away = isAttended ? this.#absence : this.#before === undefined ? undefined : { from: this.#before };
@@ -347,11 +348,11 @@ export class Inbox {
     const since = away && isOfAbsence ? away.from : event.at;
     if (this.#list.length > 0 && since >= (this.since ?? since)) return;
     this.#since = since;
-    this.#remembered().setSetting(sinceWhen, since);
+    this.#remembered().setSetting(sinceSetting, since);
   }
 
   #readSince(): number | undefined {
-    const saved = this.#remembered().setting(sinceWhen);
+    const saved = this.#remembered().setting(sinceSetting);
     return typeof saved === 'number' ? saved : undefined;
   }
 

@@ -21,13 +21,13 @@ export interface JobState {
 export interface JobSubject {
   /** The name of the upload in sentences: `my-benchmark`. */
   readonly label: string;
-  /** The dataset that it is sent to; missing for a benchmark. */
+  /** The dataset it goes to; missing for a benchmark. */
   readonly dataset?: string;
-  /** Query keys whose answers a run changes, even if it fails; each matches every key that begins with it. */
+  /** Prefixes of the query keys whose answers a run changes, even if it fails. */
   readonly touches: readonly (readonly unknown[])[];
 }
 
-/** Listeners are called at most this often: a file is sent in thousands of chunks. */
+/** Minimum interval between calls of a listener: a file is sent in thousands of chunks. */
 const notifyEveryMs = 100;
 
 export abstract class Job<State extends JobState> {
@@ -52,21 +52,21 @@ export abstract class Job<State extends JobState> {
     this.#state = state;
   }
 
-  /** The subject of the question whether to interrupt it. */
+  /** The subject of the question that asks whether to interrupt it. */
   get title(): string {
     return clean`The upload of ${this.label}`;
   }
 
-  /** The share of the bytes that was sent, from 0 to 1. */
+  /** The share of the bytes sent so far, from 0 to 1. */
   abstract get share(): number;
 
   /** Whether it has recorded progress that can be resumed. */
   abstract get hasStarted(): boolean;
 
-  /** The result of a successful run, to follow the title in a sentence. */
+  /** The result of a successful run; follows the title in a sentence. */
   abstract get outcome(): string;
 
-  /** Whether it is running, so that leaving the program would interrupt it. */
+  /** Whether it is running: leaving the program would interrupt it. */
   get busy(): boolean {
     return this.#running;
   }
@@ -106,10 +106,7 @@ export abstract class Job<State extends JobState> {
   /** The state after an error or, if `cancelled`, after the user stopped the run. */
   protected abstract end(cancelled: boolean, error: Error): Partial<State>;
 
-  /**
-   * Runs until it is done, has failed or is cancelled, and can be run again after that. Never rejects; the state has
-   * the error.
-   */
+  /** Runs until it is done, fails or is cancelled; it can then run again. Never rejects; the state has the error. */
   async run(connect: Connect): Promise<void> {
     if (this.#running) return;
     this.#running = true;
@@ -119,7 +116,7 @@ export abstract class Job<State extends JobState> {
     this.set(this.begin());
     try {
       const service = await unlessStopped(connect(), this.signal);
-      // Check first, so that nothing is read from disk for an upload that would be refused.
+      // Check first: an upload that would be refused need not read the disk.
       service.requireWrites();
       await this.work(service);
     } catch (error) {
@@ -127,7 +124,6 @@ export abstract class Job<State extends JobState> {
     } finally {
       this.#running = false;
       this.#endedAt = Date.now();
-      // Notify listeners that it is no longer busy.
       this.set({});
       this.#ends.notify();
     }
@@ -140,13 +136,13 @@ export abstract class Job<State extends JobState> {
 
   readonly subscribe = this.#listeners.subscribe;
 
-  /** Calls `listener` whenever a run ends, however it ended, until the returned function is called. */
+  /** Calls `listener` at the end of every run, whatever its outcome, until the returned function is called. */
   readonly onEnd = this.#ends.subscribe;
 }
 
 export type AnyJob = Job<JobState>;
 
-/** Ended jobs that are kept for their views. */
+/** Maximum number of ended jobs to keep for their views. */
 const keptEnded = 20;
 
 /** The jobs since the program started. */
@@ -160,10 +156,10 @@ export class Jobs {
     return this.#jobs.get(id);
   }
 
-  /** All jobs in the order of their addition; the same array until something changes. */
+  /** All jobs in the order they were added; the same array until something changes. */
   readonly list = (): readonly AnyJob[] => this.#list;
 
-  /** Adds a job, replacing the one with its id. The oldest ended jobs are removed. */
+  /** Adds a job, replacing the one with its id. Removes the oldest ended jobs. */
   add(job: AnyJob): void {
     this.#jobs.delete(job.id);
     this.#jobs.set(job.id, job);

@@ -5,7 +5,7 @@ import type { TriageSettings } from '../config/preferences.ts';
 import { type Note, saysSomething } from '../store/notes.ts';
 import type { RememberedStore } from '../store/store.ts';
 
-/** Who writes notes on this machine. */
+/** The author of notes on this machine. */
 export function authorOf({ author }: TriageSettings): string {
   if (author !== undefined) return author;
   try {
@@ -16,7 +16,7 @@ export function authorOf({ author }: TriageSettings): string {
   }
 }
 
-/** What a note is about. */
+/** The subject of a note. */
 export type Noted = Pick<Note, 'kind' | 'id' | 'label'> & { readonly message?: number };
 
 export class Notes {
@@ -34,20 +34,20 @@ export class Notes {
 
   readonly subscribe = this.#listeners.subscribe;
 
-  /** The notes that say something, by the id of the resource; the same map until one changes. */
+  /** The notes that are not empty, by the id of the resource; the same map until one changes. */
   readonly byId = (): ReadonlyMap<string, readonly Note[]> => {
     this.#byId ??= Map.groupBy((this.#remembered().notes.all() ?? []).filter(saysSomething), ({ id }) => id);
     return this.#byId;
   };
 
-  /** What this author says of it. */
+  /** This author's note on it. */
   own({ id, message = 0 }: Pick<Noted, 'id' | 'message'>): Note | undefined {
     return this.byId()
       .get(id)
       ?.find(note => note.author === this.author && note.message === message);
   }
 
-  /** Says something of several things, in place of what this author said before; false if it could not be saved. */
+  /** Replaces this author's notes on several resources; false if they could not be saved. */
   say(
     of: readonly Noted[],
     words: (before: Note | undefined) => Pick<Note, 'flag' | 'text'>,
@@ -55,7 +55,7 @@ export class Notes {
   ): boolean {
     const notes = of.map(({ kind, id, label, message = 0 }): Note => {
       const before = this.own({ id, message });
-      // A clock that was set back must not make this the older one.
+      // If the clock was set back, this note must still be the newer one.
       const at = Math.max(now, (before?.at ?? 0) + 1);
       return { kind, id, label, message, author: this.author, ...words(before), at };
     });

@@ -51,7 +51,7 @@ export class Pins {
 
   readonly subscribe = this.#listeners.subscribe;
 
-  /** Undefined if they cannot be read: the pins on screen stay, and the next `readAgain` retries. */
+  /** Undefined if they cannot be read: the pins on screen stay, and the next `readAgain` tries again. */
   #read(): readonly ResourceRef[] | undefined {
     const list = this.#remembered().pinned();
     this.#isOld = list === undefined;

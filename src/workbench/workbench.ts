@@ -62,11 +62,11 @@ export interface WorkbenchOptions {
   readonly remembered?: () => RememberedStore;
 }
 
-/** Work that would be lost. */
+/** Work that leaving the program would lose. */
 export interface UnfinishedWork {
   /** In words, such as `The answer of model-a in the chat`. */
   readonly words: string;
-  /** Ends it, so that its partial result can be saved. */
+  /** Stops it, so that its partial result can be saved. */
   readonly stop?: (() => void) | undefined;
 }
 
@@ -87,7 +87,7 @@ export class Workbench implements QueryHost {
       queries: {
         retry: false,
         gcTime: forgetAfterMs,
-        // Data of an earlier start is stale at any age.
+        // Data from an earlier session is stale at any age.
         staleTime: ({ state }) => (state.dataUpdatedAt < this.openedAt ? 0 : usualStaleMs),
         // After a suspension, everything on screen is refreshed once, unless polling is paused.
         refetchOnWindowFocus: () => !this.#paused,
@@ -95,7 +95,6 @@ export class Workbench implements QueryHost {
       },
     },
   });
-  /** The lists read so far. */
   readonly lists = new Lists(
     this.cache,
     async signal => ({ service: await this.service(), signal, memory: this.remembered, isFollowed: true }),
@@ -103,7 +102,7 @@ export class Workbench implements QueryHost {
   );
   readonly #opened = { at: Date.now(), monotonic: performance.now() };
   readonly failed: FailedQueries;
-  /** When each query in flight last made progress, by hash; monotonic milliseconds. */
+  /** When each query in flight last progressed, by hash; monotonic milliseconds. */
   readonly waitingSince = new Map<string, number>();
   /** The known state of every resource with a status. */
   readonly statuses: StatusStore;
@@ -111,20 +110,20 @@ export class Workbench implements QueryHost {
   readonly pins: Pins;
   /** Flags and notes. */
   readonly notes: Notes;
-  /** What ended or needs attention, until it is dismissed. */
+  /** What ended or needs attention, until the user dismisses it. */
   readonly inbox: Inbox;
   /** Uploads, which continue in the background. */
   readonly jobs = new Jobs();
   readonly exports = new Exports();
-  /** Other work that would be lost if the program ended, by id. */
+  /** Other work that leaving the program would lose, by id. */
   readonly unfinished = new Map<string, UnfinishedWork>();
-  /** Resolves once everything has been written and closed, after `close`. */
+  /** Resolves after `close`, once everything is written and closed. */
   readonly closed: Promise<void>;
   readonly #setClosed: () => void;
   #closing = false;
   readonly #stopObserving: () => void;
   #paused = false;
-  /** Whether polling was paused at some time since the last answer. */
+  /** Whether polling was paused at any time since the last answer. */
   #wasPaused = false;
   readonly #stopFollowing: () => void;
   /** The generation of the connected service process. */
@@ -163,18 +162,18 @@ export class Workbench implements QueryHost {
     this.notes = new Notes(() => this.remembered, options.triage ?? triageDefaults);
     this.inbox = new Inbox(() => this.remembered, this.statuses, poll.visibleMs);
     this.statuses.onTransitions(transitions => {
-      // An end may be in the first answer after an absence.
+      // The first answer after an absence may report an end.
       this.#attend(Date.now());
       for (const transition of transitions) {
         const { kind, id } = transition.resource;
-        // What was deployed may fail later: that is a second end.
+        // A deployment may fail after it was deployed, which is a second end.
         const isEnd = transition.ended || statusMeaning(transition.to) === 'failure';
         if (isEnd && (this.statuses.runs(kind) || this.pins.has(kind, id))) this.inbox.ended(transition);
       }
     });
     this.lists.recallCounts();
     this.recall();
-    // Refresh even after a failure, because part of the upload may have been stored.
+    // Refresh even after a failure: part of the upload may be stored.
     this.jobs.onEnd(({ touches }) => {
       for (const queryKey of touches) void this.cache.invalidateQueries({ queryKey });
     });
@@ -199,7 +198,7 @@ export class Workbench implements QueryHost {
     });
   }
 
-  /** Loads running and pinned resources from earlier starts and other programs. Sends nothing. */
+  /** Loads the running and pinned resources of earlier sessions and other programs. Sends nothing. */
   recall(): void {
     const { statuses, pins, inbox, remembered } = this;
     if (remembered.wasWrittenElsewhere()) {
@@ -230,7 +229,7 @@ export class Workbench implements QueryHost {
     return rulesFor(this.#alarms, [benchId, benchId === undefined ? undefined : this.benchmarkName(benchId)]);
   }
 
-  /** The name of a benchmark, as far as its record or its list has been read. */
+  /** The name of a benchmark, if its record or its list has been read. */
   benchmarkName(id: string): string | undefined {
     const known = this.statuses.get({ kind: 'benchmark', id });
     if (known && known.label !== id) return known.label;
@@ -243,7 +242,7 @@ export class Workbench implements QueryHost {
     this.#wasPaused = this.#paused;
   }
 
-  /** Saves answers for the next start. The store writes them later. */
+  /** Saves answers for the next session. The store writes them later. */
   #remember(observations: readonly (Observation & Partial<Pick<SeenResource, 'isStart'>>)[], at: number): void {
     const kept = observations.filter(({ kind, record }) => record !== undefined || this.statuses.runs(kind));
     this.remembered.see(kept, at);
@@ -252,14 +251,14 @@ export class Workbench implements QueryHost {
     }
   }
 
-  /** Registers a resource that this program just started. */
+  /** Registers a resource that this program has just started. */
   started(observation: Observation, at = Date.now()): void {
     this.statuses.started(observation, at);
     this.#remember([{ ...observation, isStart: true }], at);
   }
 
   /**
-   * Removes a resource that this program just deleted, including from the lists whose keys begin with one of `touches`.
+   * Removes a resource that this program has just deleted, also from the lists whose keys begin with one of `touches`.
    */
   deleted({ kind, id }: Removed, touches: readonly (readonly unknown[])[]): void {
     for (const under of touches) this.lists.remove(under, [id]);
@@ -269,7 +268,7 @@ export class Workbench implements QueryHost {
     this.#forget({ kind, id });
   }
 
-  /** Dismisses the end of a resource and everything else about it in the inbox. */
+  /** Dismisses the end of a resource and its other events in the inbox. */
   dismiss({ kind, id }: Subject): void {
     this.statuses.dismiss({ kind, id });
     this.inbox.dismissAll({ kind, id });
@@ -280,33 +279,36 @@ export class Workbench implements QueryHost {
     this.remembered.forget(kind, id);
   }
 
-  /** The remembered store of this service; opened on first use. Once this is closed, nothing more is saved. */
+  /** The remembered store of this service; opened on first use. Saves nothing once the workbench is closed. */
   get remembered(): RememberedStore {
     this.#remembered ??= this.#closing ? RememberedStore.inMemory(this.profile) : this.#openRemembered();
     return this.#remembered;
   }
 
-  /** The texts of trajectories that were searched; opened on first use. Once this is closed, nothing more is kept. */
+  /**
+   * The index of the trajectory texts that were searched; opened on first use. Keeps nothing once the workbench is
+   * closed.
+   */
   get texts(): TextIndex {
     this.#texts ??= this.#closing ? textsInMemory(this.profile) : this.#openTexts();
     return this.#texts;
   }
 
-  /** What would be lost if the program ended now, or switched services, in words. */
+  /** The work that would be lost if the program ended or switched services now, in words. */
   unfinishedWork(): string[] {
     const jobs = this.jobs.list().filter(job => job.busy);
     const others = [...this.unfinished.values()].map(({ words }) => words);
     return [
-      ...jobs.map(({ title }) => clean`${title}. What was sent is kept, and it can be resumed`),
+      ...jobs.map(({ title }) => clean`${title}. Sent data is kept, and it can be resumed`),
       ...this.exports.list().map(({ title }) => clean`The export of ${title}. Its file is not written`),
       ...new Set(others),
     ];
   }
 
-  /** When this workbench was opened: older data is from an earlier start. Epoch milliseconds on the current clock. */
+  /** When this workbench was opened: older data is from an earlier session. Epoch milliseconds on the current clock. */
   get openedAt(): number {
     const { at, monotonic } = this.#opened;
-    // The monotonic clock stops during sleep, which would make the result too late.
+    // The monotonic clock stops during sleep, so it would give too late a time.
     return Math.min(at, Date.now() - (performance.now() - monotonic));
   }
 
@@ -338,12 +340,12 @@ export class Workbench implements QueryHost {
     void this.cache.refetchQueries({ type: 'active' }, { cancelRefetch: false });
   }
 
-  /** Whether the last read of a query on screen failed with such an error. */
-  fails(isSuch: (error: unknown) => boolean): boolean {
+  /** Whether the last read of any query on screen failed with an error that `isMatch` accepts. */
+  fails(isMatch: (error: unknown) => boolean): boolean {
     return this.cache
       .getQueryCache()
       .getAll()
-      .some(query => query.isActive() && isSuch(query.state.error));
+      .some(query => query.isActive() && isMatch(query.state.error));
   }
 
   /** After a manual refresh: retries what the service did not offer. */
@@ -352,7 +354,7 @@ export class Workbench implements QueryHost {
     await this.service()
       .then(({ capabilities }) => capabilities.forget())
       .catch(() => {});
-    // A list that is not on screen is not read here, but its refusal is forgotten.
+    // Lists off screen are not read here, but their refusals are forgotten.
     const isRefused = ({ state, meta }: Query): boolean =>
       isLastingRefusal(state.error) || (state.fetchStatus === 'fetching' && state.data === undefined && !!meta?.rows);
     await this.cache.resetQueries({ type: 'inactive', predicate: isRefused });
@@ -363,7 +365,7 @@ export class Workbench implements QueryHost {
     focusManager.setFocused(!suspended);
   }
 
-  /** Ends what is running, and lets the process exit. Busy jobs record their progress before the store closes. */
+  /** Stops all work and lets the process exit. Busy jobs record their progress before the store closes. */
   close(): void {
     if (this.#closing) return;
     this.#closing = true;
@@ -380,8 +382,8 @@ export class Workbench implements QueryHost {
   }
 
   /**
-   * Writes and closes the store synchronously, for an immediate exit. If it stayed open, the next start would have to
-   * recover the file before its first frame.
+   * Writes and closes the store synchronously, for an immediate exit. Otherwise the next start would have to recover
+   * the file before its first frame.
    */
   closeNow(): void {
     this.#closing = true;

@@ -247,7 +247,7 @@ describe('a request that a framework has refused', () => {
     const error = await errorOf(call);
     expect(error).toMatchObject({ kind: 'validation', param: 'agent_id' });
     expect(String(error)).toContain('agent_id: Field required');
-    expect(String(error)).toContain('set agent in the profile');
+    expect(String(error)).toContain('as agent in the profile');
   });
 });
 
@@ -300,7 +300,7 @@ describe('the advice at the end of a message', () => {
     expect(wrong('limit', { fieldAdvice: 'Call it otherwise.' })).toBe('No. Call it otherwise.');
     for (const param of ['agent', 'agent_id', 'agent_name'])
       expect(wrong(param, { fieldAdvice: 'Call it otherwise.' })).toBe(
-        'No. This service requires an agent for uploads: set one with --agent, or set agent in the profile.',
+        'No. This service requires an agent for uploads: set it with --agent, or as agent in the profile.',
       );
     expect(wrong('agents')).toBe('No. Fix agents and try again.');
   });

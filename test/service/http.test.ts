@@ -139,7 +139,7 @@ describe('lost connections', () => {
       code: 'ECONNRESET',
       attempts: 3,
       outcomeUnknown: false,
-      message: expect.stringContaining('was lost before an answer came'),
+      message: expect.stringContaining('was lost before an answer arrived'),
     });
     const during = await hostileServer(resetAfter('{', { 'x-request-id': 'req_7' }));
     await expect(serviceAt(during.url).service.call('listBenchmarks')).rejects.toMatchObject({

@@ -226,7 +226,7 @@ describe('a service that fails', () => {
     await next;
     const error = await errorOf(at.service.background.call('listBenchmarks', {}, { deadlineMs: 500 }));
     expect(error).toMatchObject({ kind: 'server', code: 'service_failing', retryAfterMs: 875 });
-    expect((error as Error).message).toMatch(/^127\.0\.0\.1:\d+ is out of service\. Nothing was sent\.$/);
+    expect((error as Error).message).toMatch(/^127\.0\.0\.1:\d+ is failing\. Nothing was sent\.$/);
   });
 
   it('at one endpoint only is asked as before at the others', async () => {

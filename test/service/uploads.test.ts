@@ -193,8 +193,16 @@ describe('the address', () => {
 
   it.each([
     [`http://storage.example/a?${signature}`, 'address_insecure', 'the upload address of a'],
-    [`https://me:pw@storage.example/a?${signature}`, 'upload_url_invalid', 'of a holds a user name. Nothing was sent.'],
-    [`https://:pw@storage.example/a?${signature}`, 'upload_url_invalid', 'of a holds a user name. Nothing was sent.'],
+    [
+      `https://me:pw@storage.example/a?${signature}`,
+      'upload_url_invalid',
+      'of a contains a user name. Nothing was sent.',
+    ],
+    [
+      `https://:pw@storage.example/a?${signature}`,
+      'upload_url_invalid',
+      'of a contains a user name. Nothing was sent.',
+    ],
     [`file:///etc/passwd?${signature}`, 'address_insecure', 'the upload address of a'],
     [`nowhere?${signature}`, 'upload_url_invalid', 'of a is not a URL. Nothing was sent.'],
   ])('%s is refused and not repeated', async (url, code, words) => {

@@ -12,7 +12,7 @@ it.each(['ERR_INVALID_CHAR', 'ERR_INVALID_HTTP_TOKEN', 'ERR_HTTP_INVALID_HEADER_
     const failure = new WireFailure('network', code, false);
     expect(errorOfFailure(failure, callFacts, limits)).toMatchObject({
       kind: 'request',
-      message: 'A header holds characters that cannot be sent. Nothing was sent.',
+      message: 'A header contains characters that cannot be sent. Nothing was sent.',
     });
     expect(outcomeOfFailure(failure)).toMatchObject({ kind: 'network', final: true });
   },

@@ -437,7 +437,7 @@ describe('an ingest whose answer is lost', () => {
       for (let attempt = 0; attempt < 2; attempt += 1) {
         await run(upload);
         expect(upload.state.phase).toBe('failed');
-        expect(upload.state.error?.message).toContain('was already ingested with other content');
+        expect(upload.state.error?.message).toContain('was already ingested with different content');
         expect(upload.isTaken).toBe(true);
         expect(made(folder)).toHaveLength(1);
       }
