@@ -1,8 +1,8 @@
-/** What ended, stalled or needs attention, until the user dismisses it. */
+/** Events of resources, such as an end or a stall, kept until the user dismisses them. */
 import { isRecord } from '../base/own-property.ts';
 import { jsonIn, type Tables } from './tables.ts';
 
-/** Something that happened to a resource. There is one event of each `what` for a resource. */
+/** An event of a resource. A resource has at most one event of each `what`. */
 export interface StoredEvent {
   readonly kind: string;
   readonly id: string;
@@ -11,15 +11,14 @@ export interface StoredEvent {
   readonly what: string;
   /** When it happened; epoch milliseconds. */
   readonly at: number;
-  /** Whether the service told the time; otherwise it is when this machine saw it. */
+  /** Whether `at` comes from the service; otherwise it is when this machine noticed the event. */
   readonly isExact: boolean;
-  /** The resource at that time; opaque to the store. */
+  /** A snapshot of the resource; opaque to the store. */
   readonly detail: Readonly<Record<string, unknown>>;
 }
 
 export type EventKey = Pick<StoredEvent, 'kind' | 'id' | 'what'>;
 
-/** More events are of no use to anyone. */
 const mostOpen = 1_000;
 
 type Row = ReturnType<Tables['all']>[number];
@@ -39,7 +38,7 @@ export class EventRecords {
     this.#tables = tables;
   }
 
-  /** Adds or updates an event. A dismissed one stays dismissed, unless the resource has another status now. */
+  /** Adds or updates an event. A dismissed event stays dismissed until the status of the resource changes. */
   put({ kind, id, label, what, at, isExact, detail }: StoredEvent): void {
     const sql = `insert into events (profile, kind, id, what, label, at, exact, detail, dismissed)
       values (?, ?, ?, ?, ?, ?, ?, ?, 0) on conflict do update
@@ -55,7 +54,7 @@ export class EventRecords {
     return this.#tables.all(sql, this.#tables.scope, kind, id, what).flatMap(eventOf)[0];
   }
 
-  /** Everything but ends, dismissed or not. */
+  /** All events except ends, dismissed or not. */
   raised(): EventKey[] {
     const sql = "select kind, id, what from events where profile = ? and what <> 'end'";
     return this.#tables
@@ -63,13 +62,13 @@ export class EventRecords {
       .map(({ kind, id, what }) => ({ kind: String(kind), id: String(id), what: String(what) }));
   }
 
-  /** The events that were not dismissed, latest first. */
+  /** The undismissed events, latest first. */
   open(): StoredEvent[] {
     const sql = 'select * from events where profile = ? and dismissed = 0 order by at desc, id limit ?';
     return this.#tables.all(sql, this.#tables.scope, mostOpen).flatMap(eventOf);
   }
 
-  /** @param isDismissed false to take a dismissal back */
+  /** @param isDismissed false to undo a dismissal */
   dismiss(events: readonly EventKey[], isDismissed = true): boolean {
     const sql = 'update events set dismissed = ? where profile = ? and kind = ? and id = ? and what = ?';
     return this.#tables.runAll(
@@ -78,7 +77,7 @@ export class EventRecords {
     );
   }
 
-  /** Removes what is no longer true, so that it can happen again. */
+  /** Removes an event that is no longer true, so that it can occur again. */
   remove({ kind, id, what }: EventKey): void {
     const sql = 'delete from events where profile = ? and kind = ? and id = ? and what = ?';
     this.#tables.run(sql, this.#tables.scope, kind, id, what);

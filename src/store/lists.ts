@@ -19,10 +19,7 @@ export interface SavedList {
   readonly repeated: number;
   /** Why the list may be incomplete. */
   readonly notes: readonly string[];
-  /**
-   * If the rows come from the remembered store instead of the service: when the oldest was seen, in epoch milliseconds;
-   * 0 without rows.
-   */
+  /** Set only for rows from the remembered store: when the oldest was seen, in epoch milliseconds; 0 without rows. */
   readonly remembered_at?: number | undefined;
 }
 
@@ -44,9 +41,9 @@ interface Waiting {
   readonly readAt: number;
 }
 
-/** An unchanged list is written again only after this long. The age of restored rows is shown in minutes. */
+/** Rewrite an unchanged list only after this long: the age of restored rows is shown in minutes. */
 const touchMs = 60_000;
-/** A longer text would delay the first frame. In characters. */
+/** In characters; a longer text would delay the first frame. */
 const longest = 1_000_000;
 const keptLists = 100;
 const keptRows = 200;
@@ -61,7 +58,7 @@ export class RememberedLists {
     this.#tables = tables;
   }
 
-  /** Saves the first rows of a list in place of the previous ones. Written with the next `flush`. */
+  /** Replaces the saved first rows of a list. The next `flush` writes them. */
   keep(list: string, data: SavedList, readAt: number): void {
     this.#waiting.set(list, { data, readAt });
   }

@@ -1,29 +1,32 @@
-/** Flags and notes of people on trajectories, runs and messages. */
+/** Flags and notes that people put on trajectories, runs and messages. */
 import { isRecord } from '../base/own-property.ts';
 import type { Tables } from './tables.ts';
 
-/** What one author says of one thing. */
+/** The flag and the text of one author on one resource or message. */
 export interface Note {
   /** The kind of the resource, e.g. `trajectory`. */
   readonly kind: string;
   readonly id: string;
-  /** The number of a message in it, from 1; 0 for all of it. */
+  /** The number of a message in the resource, from 1; 0 for the whole resource. */
   readonly message: number;
   readonly author: string;
-  /** Empty for none. */
+  /** Empty if there is none. */
   readonly flag: string;
   readonly text: string;
   /** The name of the resource, e.g. its task. */
   readonly label: string;
-  /** When it was written; epoch milliseconds. A removed note is kept without flag and text, so that merging keeps it removed. */
+  /**
+   * When it was written; epoch milliseconds. A removed note stays, without flag and text, so that a merge does not
+   * restore it.
+   */
   readonly at: number;
 }
 
-/** What merging did. */
+/** The result of a merge. */
 export interface Merged {
   readonly added: number;
   readonly updated: number;
-  /** As new as, or older than, what is there. */
+  /** Not newer than the saved note. */
   readonly kept: number;
 }
 
@@ -34,11 +37,11 @@ const noteOf = ({ kind, id, message, author, flag, text, label, at }: Row): Note
   ...{ flag: String(flag), text: String(text), label: String(label), at: Number(at) },
 });
 
-/** Longer texts are documents. In characters. */
+/** In characters. */
 const longestText = 10_000;
 const longestName = 200;
 
-/** A note from a file; undefined if it is none. */
+/** Parses a note from a file; undefined if it is not a valid note. */
 export function parseNote(value: unknown): Note | undefined {
   if (!isRecord(value)) return undefined;
   const { kind, id, message = 0, author, flag = '', text = '', label = '', at } = value;
@@ -59,7 +62,7 @@ export class NoteRecords {
     this.#tables = tables;
   }
 
-  /** All notes, removed ones too, newest first; undefined if they cannot be read. */
+  /** All notes, including removed ones, newest first; undefined if they cannot be read. */
   all(): Note[] | undefined {
     const sql = 'select * from notes where profile = ? order by at desc, kind, id, message, author';
     return this.#tables.read(sql, this.#tables.scope)?.map(noteOf);
@@ -75,7 +78,7 @@ export class NoteRecords {
     );
   }
 
-  /** Takes over notes of others, and newer ones of the same author. Undefined if they could not be read or saved. */
+  /** Adds unknown notes and replaces older ones. Undefined if the notes could not be read or saved. */
   merge(notes: readonly Note[]): Merged | undefined {
     const all = this.all();
     if (!all) return undefined;
@@ -98,10 +101,10 @@ export class NoteRecords {
 
 const keyOf = ({ kind, id, message, author }: Note): string => JSON.stringify([kind, id, message, author]);
 
-/** Whether it says anything, or was removed. */
+/** False for a removed note. */
 export const saysSomething = ({ flag, text }: Pick<Note, 'flag' | 'text'>): boolean => flag !== '' || text !== '';
 
-/** Things that authors flag differently. */
+/** The notes on each resource or message that authors flag differently. */
 export function conflictsIn(notes: readonly Note[]): readonly (readonly Note[])[] {
   const byThing = Map.groupBy(
     notes.filter(({ flag }) => flag !== ''),

@@ -7,13 +7,13 @@ export interface ProgressPoint {
   readonly completed_steps: number;
 }
 
-/** A time in which every answer had the same count of steps; epoch milliseconds. */
+/** A period in which every answer had the same count of steps; epoch milliseconds. */
 export interface Silence extends ProgressPoint {
   readonly until: number;
 }
 
 const keptPoints = 2_000;
-/** Shorter silences are not kept, and longer ones are written this often. */
+/** Shorter silences are not saved; longer ones are updated this often. */
 const silenceMs = 60_000;
 
 /** Caches points in memory, so that a screen can read them on every redraw. */
@@ -22,7 +22,7 @@ export class ProgressPoints {
   readonly #points = new Map<string, readonly ProgressPoint[]>();
   #added: [runId: string, at: number, steps: number][] = [];
   #removed: [runId: string, at: number][] = [];
-  /** The present silence of each run. */
+  /** The current silence of each run. */
   readonly #silences = new Map<string, Silence>();
   #unsaved: [runId: string, at: number, until: number, steps: number][] = [];
 
@@ -37,7 +37,7 @@ export class ProgressPoints {
     return known;
   }
 
-  /** The silences that were read, oldest first. */
+  /** The saved silences, oldest first. */
   silencesOf(runId: string): readonly Silence[] {
     this.flush();
     const sql = 'select at, until, completed_steps from silences where profile = ? and run_id = ? order by at';

@@ -46,7 +46,7 @@ export function rememberedAt(data: object): number | undefined {
   return Number.isNaN(parsed) ? undefined : parsed;
 }
 
-/** An unchanged resource is written again only after this long. Its age is shown in minutes at best. */
+/** Rewrite an unchanged resource only after this long: no age is shown more precisely than in minutes. */
 const touchMs = 60_000;
 export const keptOfKind = 5_000;
 
@@ -136,7 +136,7 @@ const sinceOf = (rows: readonly Row[]): SeenSince[] =>
 export interface SeenFilter {
   /** All kinds if missing. */
   readonly kinds?: readonly string[];
-  /** All of them if missing. */
+  /** All resources if missing. */
   readonly limit?: number;
 }
 
@@ -207,7 +207,7 @@ export class SeenResources {
   /** The resources with this id or name, ignoring case, last seen first. */
   named(text: string, limit: number): SeenSince[] {
     this.flush();
-    // Force the index: SQLite would choose to read all rows of the profile.
+    // Force the index: otherwise SQLite reads all rows of the profile.
     const by = (column: 'id' | 'label'): string =>
       `select kind, id, label, status, seen_at from seen indexed by seen_by_${column}
         where profile = ?1 and ${column} = ?2 collate nocase`;
@@ -231,7 +231,7 @@ export class SeenResources {
     this.#tables.run('delete from seen where profile = ? and kind = ? and id = ?', this.#tables.scope, kind, id);
   }
 
-  /** Deletes resources last seen before then, and all but the newest 5,000 of each kind. */
+  /** Deletes resources last seen before `before`, and all but the newest 5,000 of each kind. */
   prune(before: number): void {
     this.#tables.run('delete from seen where seen_at < ?', before);
     const kinds = this.#tables.all('select distinct kind from seen where profile = ?', this.#tables.scope);

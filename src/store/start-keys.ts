@@ -23,7 +23,7 @@ interface StartKey {
   readonly isOpen: boolean;
   /** When it was first sent, in epoch milliseconds. */
   readonly sentAt: number;
-  /** The process that sent it last. */
+  /** The last process to send it. */
   readonly pid: number;
 }
 

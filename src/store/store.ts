@@ -49,9 +49,9 @@ export class RememberedStore {
   readonly trajectoryUploads: TrajectoryRecords;
   /** Keys of starts with an unknown outcome. */
   readonly startKeys: StartKeys;
-  /** What ended or needs attention, until it is dismissed. */
+  /** Ends, stalls and other events, until they are dismissed. */
   readonly events: EventRecords;
-  /** Flags and notes of people. */
+  /** Flags and notes that people write. */
   readonly notes: NoteRecords;
   readonly #lists: RememberedLists;
   #timer: NodeJS.Timeout | undefined;
@@ -82,7 +82,7 @@ export class RememberedStore {
     return new RememberedStore(tablesInMemory(scope));
   }
 
-  /** What cannot be saved, in words; undefined if everything can. */
+  /** What cannot be saved, as text for the user; undefined if everything can. */
   get problem(): string | undefined {
     return this.#tables.problem;
   }
@@ -102,7 +102,7 @@ export class RememberedStore {
     this.#timer ??= setTimeout(() => this.flush(), writeAfterMs).unref();
   }
 
-  /** Writes what is pending. Reading does so too. */
+  /** Writes pending changes. So does reading. */
   flush(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -113,7 +113,7 @@ export class RememberedStore {
     });
   }
 
-  /** Saves the first rows of a list in place of the previous ones. Written a little later. */
+  /** Replaces the saved first rows of a list. They are written a little later. */
   keepList(list: string, data: SavedList, readAt: number): void {
     this.#lists.keep(list, data, readAt);
     this.#writeSoon();
@@ -142,7 +142,7 @@ export class RememberedStore {
     return name;
   }
 
-  /** Resources seen since then, without their records, last seen first. */
+  /** Resources seen since `since`, without their records, last seen first. */
   seenSince(since: number, filter?: SeenFilter): SeenSince[] {
     return this.#seen.since(since, filter);
   }
@@ -156,9 +156,7 @@ export class RememberedStore {
     return this.#seen.find(kind, id);
   }
 
-  /**
-   * Since when a run has had this number of rewards, in epoch milliseconds; undefined if its last known number differs.
-   */
+  /** When a run first had this number of rewards, in epoch milliseconds; undefined if its last known number differs. */
   rewardsSince({ kind, id }: Pick<ResourceRef, 'kind' | 'id'>, count: number): number | undefined {
     const seen = this.find(kind, id);
     return seen?.record['reward_count'] === count ? (seen.rewardsSince ?? seen.seenAt) : undefined;
@@ -203,7 +201,7 @@ export class RememberedStore {
     return this.#progress.of(runId);
   }
 
-  /** The longer times in which a run was read and made no step, oldest first. */
+  /** The longer periods in which a run made no step, oldest first. */
   silencesOf(runId: string): readonly Silence[] {
     return this.#progress.silencesOf(runId);
   }
@@ -257,13 +255,13 @@ export class RememberedStore {
     return row && jsonIn(row['value']);
   }
 
-  /** Does not wait for the disk: the first answer of a service saves one. */
+  /** Does not wait for the disk, because the first answer of a service saves a value. */
   setSetting(name: string, value: unknown): void {
     const sql = 'insert or replace into settings (profile, name, value) values (?, ?, ?)';
     this.#tables.lazily(() => this.#tables.run(sql, this.#scope, name, JSON.stringify(value ?? null)));
   }
 
-  /** Deletes what has not been seen for 90 days, and the excess. */
+  /** Deletes everything not seen for 90 days, and the excess. */
   prune(now = Date.now()): void {
     this.flush();
     this.#tables.lazily(() => {
@@ -275,7 +273,7 @@ export class RememberedStore {
     });
   }
 
-  /** Writes what is pending. Waits at most `busyMs` for other writers, if set. */
+  /** Writes pending changes. Waits at most `busyMs` for other writers, if set. */
   close(busyMs?: number): void {
     if (busyMs !== undefined) this.#tables.waitAtMost(busyMs);
     this.flush();

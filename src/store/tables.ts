@@ -73,7 +73,7 @@ export class Tables {
     this.#problem = problem;
   }
 
-  /** What cannot be saved, in words; undefined if everything can. */
+  /** What cannot be saved, as text for the user; undefined if everything can. */
   get problem(): string | undefined {
     return this.#problem;
   }

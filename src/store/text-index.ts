@@ -1,7 +1,7 @@
 /**
- * The texts of trajectories on disk, so that a second search reads none from the service: their lines, and an index of
- * the groups of three characters in them (FTS5's trigram tokenizer, sqlite.org/fts5.html). It is one SQLite file that
- * several programs may use. Losing it loses nothing: it is read again.
+ * Caches the texts of trajectories on disk with a trigram index (FTS5, sqlite.org/fts5.html), so that a second search
+ * reads none from the service. It is one SQLite file, which several programs may use at the same time. Losing it
+ * loses nothing: the texts are read again.
  */
 import { chmodSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -10,14 +10,14 @@ import { errorMessage, isDamagedDatabase } from '../base/errors.ts';
 import { makePrivateFolder } from '../base/ownership.ts';
 import { foldCase } from '../text/line-search.ts';
 
-/** Consecutive lines of a trajectory, and where each of them is from; opaque to the index. */
+/** Consecutive lines of a trajectory, and the origin of each line; opaque to the index. */
 export interface TextPart {
   /** Joined by line feeds. */
   readonly body: string;
   readonly origins: string;
 }
 
-/** A part of a trajectory that may have the words. */
+/** A part of a trajectory that may contain the words. */
 export interface FoundPart extends TextPart {
   readonly trajectoryId: string;
 }
@@ -25,7 +25,7 @@ export interface FoundPart extends TextPart {
 /** A trajectory whose text is in the index. */
 interface KnownText {
   readonly id: number;
-  /** The number of its steps when it was read. */
+  /** How many steps it had when it was read. */
   readonly steps: number | undefined;
 }
 
@@ -44,26 +44,26 @@ const schema = `
   );
 `;
 
-/** The layout of the file: one of another version is deleted. */
+/** The version of the schema. */
 const version = 1;
 /** Other programs hold the file for a few milliseconds. */
 const busyTimeoutMs = 2_000;
-/** Texts that make room at once. */
+/** Texts deleted per batch to make room. */
 const evictedAtOnce = 20;
 /** The use of a text is recorded at most this often, in milliseconds. */
 const useEveryMs = 60 * 60_000;
-/** Pages given back to the file system after a deletion. */
+/** Pages returned to the file system after a deletion. */
 const freedPages = 4_000;
 
-/** Length of the indexed groups of characters. */
+/** Characters of an indexed group: FTS5's trigrams. */
 const gramLength = 3;
-/** More groups of a word hardly narrow the result. */
+/** Further groups of a word hardly narrow the result. */
 const mostGrams = 40;
 
-/** The different words of a text; which of them follow each other is not indexed. */
+/** The distinct words of a text; their order is not indexed. */
 const wordsOf = (text: string): string => [...new Set(foldCase(text.toWellFormed()).split(/\s+/))].join(' ');
 
-/** A query for the parts that have every group of characters of these words; undefined if the words are too short. */
+/** A query for the parts that contain every trigram of these words; undefined if the words are too short. */
 function gramQuery(words: readonly string[]): string | undefined {
   const grams = new Set<string>();
   for (const word of words.flatMap(each => foldCase(each.toWellFormed()).split(/\s+/))) {
@@ -76,7 +76,7 @@ function gramQuery(words: readonly string[]): string | undefined {
   return [...grams].map(gram => `"${gram.replaceAll('"', '""')}"`).join(' AND ');
 }
 
-/** Opens the file; a damaged or former one is deleted. @throws Error of SQLite, or of the file system */
+/** Opens the file; replaces a damaged one. @throws Error of SQLite, or of the file system */
 function connect(path: string): DatabaseSync {
   makePrivateFolder(dirname(path));
   const open = (): DatabaseSync => {
@@ -108,9 +108,8 @@ export function forgetTexts(path: string): void {
 }
 
 export interface TextIndexOptions {
-  /** Identifies the service. */
   readonly service: string;
-  /** The size that the file may have, in bytes. */
+  /** Maximum size of the file in bytes. */
   readonly mostBytes: number;
 }
 
@@ -127,12 +126,15 @@ export class TextIndex {
     this.#problem = problem;
   }
 
-  /** Never throws: without the file the texts are kept while the program runs, and `problem` says why. */
+  /** Never throws: without the file the texts are kept only while the program runs, and `problem` says why. */
   static open(path: string, options: TextIndexOptions): TextIndex {
     try {
       return new TextIndex(connect(path), options);
     } catch (error) {
-      return TextIndex.inMemory(options, `Texts are kept only while the program runs: ${errorMessage(error)}`);
+      return TextIndex.inMemory(
+        options,
+        `The texts of trajectories are kept only while the program runs: ${errorMessage(error)}`,
+      );
     }
   }
 
@@ -142,12 +144,12 @@ export class TextIndex {
     return new TextIndex(database, options, problem);
   }
 
-  /** Why texts are not kept, in words. */
+  /** Why texts are not kept, as text for the user. */
   get problem(): string | undefined {
     return this.#problem;
   }
 
-  /** The known texts of this service, by the id of the trajectory. */
+  /** The indexed texts of this service, by trajectory id. */
   known(): ReadonlyMap<string, KnownText> {
     const rows = this.#all('select id, trajectory_id, steps from texts where service = ?', this.#service);
     return new Map(
@@ -158,7 +160,7 @@ export class TextIndex {
     );
   }
 
-  /** Keeps the text of a trajectory in place of its former one. */
+  /** Saves the text of a trajectory, replacing its previous version. */
   keep(trajectoryId: string, steps: number | undefined, parts: readonly TextPart[], now = Date.now()): void {
     this.#write(() => {
       this.#makeRoom();
@@ -182,8 +184,8 @@ export class TextIndex {
   }
 
   /**
-   * The parts of these texts that may have all the words: certainly those that have them, whatever the case of their
-   * letters. Words of fewer than three characters exclude none.
+   * The parts of these texts that may contain all the words, ignoring case. No part that contains them is missing,
+   * but others may be included. Words of fewer than three characters exclude no part.
    */
   *parts(texts: ReadonlyMap<number, string>, words: readonly string[]): Generator<FoundPart, void> {
     const query = gramQuery(words);
@@ -199,12 +201,12 @@ export class TextIndex {
       const trajectoryId = texts.get(Number(text_id));
       if (trajectoryId === undefined) continue;
       const row = read.get(id);
-      // Another program may have made room.
+      // Another program may have deleted it to make room.
       if (row) yield { trajectoryId, body: String(row['body']), origins: String(row['origins']) };
     }
   }
 
-  /** Records that these texts were searched: the others go first. */
+  /** Records that these texts were searched, so that others are deleted first. */
   used(texts: Iterable<number>, now = Date.now()): void {
     this.#write(() => {
       this.#database
@@ -213,7 +215,7 @@ export class TextIndex {
     });
   }
 
-  /** Deletes the texts that were not used for longest, until there is room. */
+  /** Deletes the least recently used texts until there is room. */
   #makeRoom(): void {
     const [most, page] = [this.#mostBytes, this.#pragma('page_size')];
     const usedBytes = (): number => (this.#pragma('page_count') - this.#pragma('freelist_count')) * page;
@@ -222,7 +224,7 @@ export class TextIndex {
       const oldest = `id in (select id from texts order by used_at, id limit ${evictedAtOnce})`;
       if (this.#all('select 1 from texts limit 1').length === 0) break;
       this.#delete(oldest);
-      // The index of what was deleted goes when its segments are merged.
+      // FTS5 frees deleted entries only when it merges segments.
       this.#database.exec(`insert into grams (grams, rank) values ('merge', 500)`);
     }
     this.#database.exec(`pragma incremental_vacuum(${freedPages})`);
@@ -245,7 +247,7 @@ export class TextIndex {
     try {
       return this.#database.prepare(sql).all(...values) as Record<string, SQLInputValue>[];
     } catch (error) {
-      this.#problem = `The index of texts cannot be read: ${errorMessage(error)}`;
+      this.#problem = `The saved texts of trajectories cannot be read: ${errorMessage(error)}`;
       return [];
     }
   }
@@ -254,7 +256,7 @@ export class TextIndex {
     try {
       work();
     } catch (error) {
-      this.#problem = `Texts cannot be kept: ${errorMessage(error)}`;
+      this.#problem = `The texts of trajectories cannot be saved: ${errorMessage(error)}`;
     }
   }
 

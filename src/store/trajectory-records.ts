@@ -58,7 +58,7 @@ export class TrajectoryRecords extends ResumableUploads {
    */
   async lock({ path, dataset }: TrajectoryUploadRef): Promise<(() => void) | undefined> {
     if (this.tables.folder === undefined) return () => {};
-    // Imported on demand: the first frame does not need it.
+    // Import on demand: the first frame does not need it.
     const { takeNamedLock } = await import('../base/file-lock.ts');
     const name = createHash('sha256')
       .update(JSON.stringify([this.tables.scope, path, dataset]))
@@ -73,7 +73,7 @@ export class TrajectoryRecords extends ResumableUploads {
     return this.tables.all(sql, this.tables.scope).map(toTrajectoryRecord);
   }
 
-  /** Whether an upload has begun and is not settled. */
+  /** Whether an upload has begun but is not settled. */
   has(upload: TrajectoryUploadRef): boolean {
     return (
       this.tables.all(`select 1 from trajectory_requests where ${where} limit 1`, ...this.#keyOf(upload)).length > 0

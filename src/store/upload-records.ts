@@ -48,7 +48,9 @@ export class UploadRecords extends ResumableUploads {
     };
   }
 
-  /** Every file declared to the service, with its fingerprint when sent; undefined if it may not have arrived. */
+  /**
+   * Every file declared to the service, with the fingerprint it was sent with; undefined if it may not have arrived.
+   */
   files(folder: string, benchId: string): Map<string, string | undefined> {
     const sql = 'select path, mark from upload_files where profile = ? and folder = ? and bench_id = ?';
     const rows = this.tables.all(sql, this.tables.scope, folder, benchId);

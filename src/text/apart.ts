@@ -4,7 +4,7 @@ import { displayWidth, graphemes, type TruncateOptions, truncate } from './width
 /** Graphemes of the common part to show before a difference, if there is room. */
 const mostContext = 2;
 
-/** Only this much of a longer name is compared. */
+/** Longer names are compared only up to this length. */
 const longest = 4_096;
 
 const commonStart = (one: readonly string[], other: readonly string[]): number => {
@@ -14,7 +14,7 @@ const commonStart = (one: readonly string[], other: readonly string[]): number =
   return common;
 };
 
-/** For each name, the positions at which it first differs from one or more of the names before it. */
+/** For each name, the positions at which it first differs from earlier names. */
 function forksAfter(names: readonly (readonly string[])[]): readonly (readonly number[])[] {
   const open: number[] = [];
   return names.map((name, index) => {

@@ -3,7 +3,7 @@ import { closedLength, sanitise, settledLength } from './sanitise.ts';
 import { displayWidth } from './width.ts';
 
 /**
- * Sanitise at most this many characters of a line again with the next chunk. Escape sequences and characters are
+ * At most this many characters of a line are sanitised again with the next chunk. Escape sequences and graphemes are
  * shorter.
  */
 const longestTail = 1_024;
@@ -26,7 +26,7 @@ export function cleanStream(clean: typeof sanitise = sanitise): (piece: string) 
   let column = 0;
 
   const cleaned = (text: string): string => {
-    // Pad with a tab stop and more, so that leading marks have a base character.
+    // Pad with at least a tab stop, so that leading marks have a base character.
     const before = ' '.repeat(tabWidth + (column % tabWidth));
     return clean(before + text, { multiline: true, tabs: tabWidth }).slice(before.length);
   };

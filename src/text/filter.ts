@@ -15,8 +15,8 @@ export interface Filter {
   /** Whether a row with this text passes; several times faster than `matches`. For many rows see `filterRows`. */
   readonly accepts: (haystack: string) => boolean;
   /**
-   * Where `haystack` matches, for highlighting (empty for rows that match by what they lack), or undefined if it does
-   * not match. Never throws; an expression that takes too long on this text does not match.
+   * The ranges of `haystack` to highlight (none for `!text`), or undefined if it does not match. Never throws; an
+   * expression that takes too long on this text does not match.
    */
   readonly matches: (haystack: string) => readonly Range[] | undefined;
 }
@@ -71,7 +71,6 @@ export function filterRows<T>(rows: readonly T[], textOf: (row: T) => string, fi
   return notice === undefined ? { rows: found } : { rows: found, notice };
 }
 
-/** The items at these indexes. */
 export function pick<T>(items: readonly T[], places: readonly number[]): T[] {
   return places.map(place => items[place] as T);
 }
@@ -93,7 +92,7 @@ export function filterTexts(count: number, textOf: (place: number) => string, fi
   const run = (): void => {
     for (; seen < count; seen += 1) {
       if (filter.accepts(textOf(seen))) kept?.push(seen);
-      // Allocate only once a text is left out.
+      // Allocate only if a text does not match.
       else kept ??= Array.from({ length: seen }, (_, place) => place);
     }
   };
@@ -105,7 +104,7 @@ export function filterTexts(count: number, textOf: (place: number) => string, fi
   return { kept };
 }
 
-/** The texts that another filter does not accept. */
+/** Accepts the texts that another filter does not accept. */
 export function inverseOf({ accepts }: Filter): Filter {
   return {
     ok: true,
@@ -115,9 +114,9 @@ export function inverseOf({ accepts }: Filter): Filter {
   };
 }
 
-/** Finds a text as it is, with smart case. */
+/** Finds a literal text, with smart case. */
 export function textFilter(needle: string): Filter | FilterError {
-  // Ignore case with a flag: a changed text would not match the ranges of the original.
+  // Ignore case with a flag: in lower-cased text, the ranges would be off.
   const flags = hasCapitals(needle) ? 'u' : 'iu';
   try {
     return { ok: true, kind: 'text', ...searchFor(compileLiteral, needle, flags) };
@@ -182,7 +181,7 @@ function rangesOf(expression: RegExp, haystack: string): readonly Range[] | unde
   for (let match = expression.exec(haystack); match; match = expression.exec(haystack)) {
     ranges ??= [];
     if (match[0] !== '') ranges.push([match.index, match.index + match[0].length]);
-    // Skip a whole character after an empty match: half a surrogate pair would be found again forever.
+    // Skip a whole character after an empty match: between surrogates, the same match would be found forever.
     else expression.lastIndex += (haystack.codePointAt(match.index) ?? 0) > 0xffff ? 2 : 1;
   }
   return ranges;

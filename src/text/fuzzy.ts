@@ -13,7 +13,7 @@ export interface FuzzyMatch {
 }
 
 const points = { letter: 16, row: 8, wordStart: 10, textStart: 14, gapStart: -3, gap: -1 };
-/** Only the beginning of longer texts is matched. */
+/** Longer texts are matched only up to this length. */
 const maximumLength = 2_000;
 
 interface Prepared {

@@ -1,6 +1,6 @@
 /**
- * A search in lines: words and "phrases" that must all be in one line, or a regular expression `/re/`. Capitals in a
- * word or an expression make it tell them from small letters, as in filters.
+ * A search in lines: words and "phrases" that must all be in one line, or a regular expression `/re/`. A word or
+ * expression with capitals is case-sensitive, as in filters.
  */
 import { compileExpression, ExpressionError } from '../base/expression.ts';
 import { withinCpuTime } from '../base/time-limit.ts';
@@ -8,20 +8,18 @@ import { hasCapitals, type Range } from './fuzzy.ts';
 
 export interface LineSearch {
   readonly ok: true;
-  /** The words that every match has, in any case; none for an expression. */
+  /** The words that every match contains, ignoring case; none for an expression. */
   readonly words: readonly string[];
-  /** What the reader highlights: the expression, or the first word. */
+  /** The text that the reader highlights: the expression, or the first word. */
   readonly highlighted: string;
-  /**
-   * The lines that match in each of these texts. @throws ExpressionError if the expression takes too long on them
-   */
+  /** Finds the matching lines of each text. @throws ExpressionError if the expression takes too long on them */
   readonly matchesIn: (texts: readonly string[]) => readonly LineMatches[];
 }
 
-/** The lines of a text that match. */
+/** The matching lines of a text. */
 export interface LineMatches {
   readonly count: number;
-  /** The first of them: its index, its text, and its first match. */
+  /** The first matching line: its index, its text, and the range of its first match. */
   readonly first?: { readonly line: number; readonly text: string; readonly range: Range };
 }
 
@@ -31,15 +29,16 @@ export interface SearchError {
   readonly error: string;
 }
 
-/** Longer searches are not searches. */
+/** In characters. */
 const longest = 1_000;
-/** CPU time of an expression for the texts of one call, in milliseconds. */
+/** CPU limit of an expression in milliseconds, for all texts of a call. */
 const expressionBudget = 100;
 
 export function parseLineSearch(input: string): LineSearch | SearchError {
-  // A search is within a line.
+  // A match is always within one line.
   const text = input.replaceAll('\n', ' ').trim();
-  if (text.length > longest) return { ok: false, error: `A search has at most ${longest} characters.` };
+  if (text.length > longest)
+    return { ok: false, error: `This search is too long: the limit is ${longest} characters.` };
   const expression = /^\/((?:[^\\]|\\.)+)\/(i?)$/su.exec(text);
   if (expression) return expressionSearch(text, expression[1] ?? '', expression[2] === 'i');
   const words = [...text.matchAll(/"([^"]+)"?|([^\s"]+)/g)].map(([, phrase, word]) => phrase ?? word ?? '');
@@ -60,17 +59,17 @@ interface WantedWord {
 }
 
 /**
- * The text without differences of case, character by character: the fold of a part is the part of the fold, which
- * `toLowerCase` breaks only for a sigma at the end of a word.
+ * Folds case character by character, so that a part of the text folds to a part of the result. `toLowerCase` alone
+ * depends on context for a sigma at the end of a word.
  */
 export const foldCase = (text: string): string => text.toLowerCase().replaceAll('ς', 'σ');
 
-/** Whole texts are searched for the first word, because most lines do not have it. */
+/** Searches the whole text for the first word instead of each line, because most lines do not contain it. */
 function matchWords(text: string, wanted: readonly WantedWord[]): LineMatches {
   const [first, ...others] = wanted;
   if (!first) return { count: 0 };
   const folded = foldCase(text);
-  // `İ` is longer without its case: its lines are marked a little off.
+  // `İ` becomes longer when folded: highlights on its line are slightly off.
   const subject = first.isExact ? text : folded;
   let count = 0;
   let found: { readonly from: number; readonly at: number } | undefined;
@@ -107,7 +106,7 @@ function lineNumber(text: string, position: number): number {
   return line;
 }
 
-/** The line of a text at the same place as one of its fold. */
+/** The line of `text` that corresponds to the line at `from` in `folded`. */
 function lineAt(text: string, folded: string, from: number): string {
   if (text.length === folded.length) return text.slice(from, endOfLine(text, from));
   return text.split('\n')[lineNumber(folded, from)] ?? '';

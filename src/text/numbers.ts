@@ -1,4 +1,4 @@
-/** Numbers for reading. A missing number is always the word `none`; a genuine 0 is always `0`. */
+/** Numbers for reading. A missing number is always the word `none`; 0 is always `0`. */
 
 type Maybe = number | null | undefined;
 
@@ -28,7 +28,7 @@ function scaled(value: number, base: number, units: readonly string[]): { text: 
 export function count(value: Maybe): string {
   if (isMissing(value)) return none;
   if (!Number.isFinite(value)) return infinite(value);
-  // A count should not be a fraction; if a service sends one, it is shown without rounding.
+  // A fractional count is not rounded to an integer, which would hide the service's mistake.
   if (!Number.isInteger(value) && Math.abs(value) < 1_000) return String(Number(value.toPrecision(3)));
   const { text, unit } = scaled(value, 1_000, ['', 'k', 'M', 'G', 'T', 'P']);
   return text + unit;
@@ -62,7 +62,7 @@ export function difference(value: Maybe): string {
   return value > 0 ? `+${significant(value)}` : significant(value);
 }
 
-/** A difference with as many digits as `holds` needs to accept the displayed number: `+0.3196`. */
+/** A difference with as many digits as it takes for `holds` to accept the displayed number: `+0.3196`. */
 export function differenceUntil(value: number, holds: (shown: number) => boolean): string {
   let digits = 3;
   while (digits < 17 && !holds(Number(significant(value, digits)))) digits += 1;

@@ -1,4 +1,4 @@
-/** Lines that a terminal program wrote over again, such as progress bars. Pure. */
+/** Lines that a terminal program overwrote, such as progress bars. Pure. */
 import { withoutEscapes } from './sanitise.ts';
 
 /** Erases the line, or the line from the cursor on (ECMA-48 EL). */
@@ -6,8 +6,8 @@ const erasesLine = '\u001b[2K';
 const erasesRest = /^\u001b\[0?K/;
 
 /**
- * The text that is visible after a terminal has shown it, and how many lines were written over: what follows a carriage
- * return stands in place of what was before it. Linear in the length of the text.
+ * The text as a terminal shows it in the end, and how many lines were overwritten: text after a carriage return
+ * replaces the text before it. Linear in the length of the text.
  */
 export function overwritten(text: string): { readonly text: string; readonly lines: number } {
   if (!text.includes('\r')) return { text, lines: 0 };
@@ -22,7 +22,7 @@ export function overwritten(text: string): { readonly text: string; readonly lin
   return { text: shown.join('\n'), lines };
 }
 
-/** From the last part back, each earlier one shows only what the later ones leave free. */
+/** Goes back from the last part: an earlier part shows only where it is longer than the later ones. */
 function lastOf(parts: readonly string[]): string {
   let shown = '';
   for (const part of parts.toReversed()) {

@@ -103,10 +103,10 @@ export function closedLength(text: string): number {
 const longestOpenEnd = 16;
 
 const excessSigns = whenNeeded(`([${prefixSigns}]{${maximumMarks}})[${prefixSigns}]+`, 'gv');
-/** Begins only at the first sign: from each later one it would read the rest of the signs again, for nothing. */
+/** Match only from the first sign: starting at each later one would be quadratic. */
 const prefixesOfNothing = whenNeeded(String.raw`(?<![${prefixSigns}])[${prefixSigns}]+(?=\s|$)`, 'gv');
 
-/** The text made safe for a terminal. Linear in its length; plain ASCII passes at memory speed. */
+/** Makes text safe for a terminal. Linear in its length; plain ASCII passes at memory speed. */
 export function sanitise(text: string, options: SanitiseOptions = {}): string {
   const { mode = 'drop', multiline = false, tabs = 4 } = options;
   if ((multiline ? plainText : plainLine).test(text)) return text;
@@ -118,7 +118,7 @@ export function sanitise(text: string, options: SanitiseOptions = {}): string {
 /** The text without control sequences and control strings, as `sanitise` drops them. */
 export const withoutEscapes = (text: string): string => text.replace(escapes, '');
 
-/** What `sanitise` drops from a text of several lines. */
+/** Counts of what `sanitise` drops from multi-line text. */
 export interface HiddenCount {
   /** Control sequences and strings, such as colours. */
   readonly sequences: number;
@@ -126,7 +126,7 @@ export interface HiddenCount {
   readonly characters: number;
 }
 
-/** Counts what `sanitise` drops from a text of several lines; carriage returns count as line ends. */
+/** Counts what `sanitise` drops from multi-line text; carriage returns count as line ends. */
 export function hiddenIn(text: string): HiddenCount {
   if (plainText.test(text) || !mayNeedWork().test(text)) return { sequences: 0, characters: 0 };
   let sequences = 0;

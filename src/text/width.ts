@@ -125,7 +125,7 @@ export function graphemes(text: string): string[] {
 export interface TruncateOptions {
   /** Marks the omitted part; `…` by default, `...` or `~` with ASCII glyphs. */
   readonly ellipsis?: string;
-  /** Which part is omitted; `end` by default. `middle` suits ids and paths. */
+  /** The part to omit; `end` by default. `middle` suits ids and paths. */
   readonly position?: 'end' | 'middle' | 'start';
 }
 

@@ -24,7 +24,7 @@ export function firstLines(lines: readonly string[], room: number): readonly str
   return lines.length <= room ? lines : [...lines.slice(0, room - 1), `… and ${lines.length - room + 1} more lines`];
 }
 
-/** The same as `wrapGraphemes` for text in which every unit is one cell, some ten times faster. */
+/** Like `wrapGraphemes`, for text in which every unit is one cell; about ten times faster. */
 function wrapAscii(text: string, limit: number, lines: string[]): void {
   let start = 0;
   while (text.length - start > limit) {
