@@ -1,4 +1,4 @@
-/** Two trajectories side by side: their messages aligned by step and role, and the words that differ. Pure. */
+/** Aligns the messages of two trajectories by content and role, and finds the words that differ. Pure. */
 import { differencesOf } from '../base/differences.ts';
 import type { Trajectory } from '../contract/trajectories.ts';
 import { asReceived, reward } from '../text/numbers.ts';
@@ -6,21 +6,21 @@ import { sanitise } from '../text/sanitise.ts';
 import { trajectoryDetails } from './trajectory-details.ts';
 import { type Block, transcriptOf } from './transcript.ts';
 
-/** A message, as it is compared: safe for a terminal. */
+/** A message to compare, sanitised. */
 export interface Message {
-  /** The index of its step, and the number that it has. */
+  /** The index of its step, and the step's number. */
   readonly step: number;
   readonly number: number;
   readonly role: string;
   readonly text: string;
-  /** What is compared: the text without the ids of tool calls, which differ in every rollout. */
+  /** The text to compare, without the ids of tool calls, which differ in every rollout. */
   readonly key: string;
 }
 
-/** The step and the role of the rewards, which follow the last message. */
+/** The role of the rewards, which follow the last message. */
 const rewardsRole = 'rewards';
 
-/** The messages of a trajectory, and at the end its rewards with what the grader says. */
+/** The messages of a trajectory, followed by its rewards with the grader's explanations. */
 export function messagesOf(trajectory: Trajectory): readonly Message[] {
   const { blocks } = transcriptOf(trajectory, { showHidden: false });
   const messages: Message[] = [];
@@ -58,7 +58,7 @@ function withoutCallId({ text, heading }: Block): string {
   return open !== -1 && title.endsWith(')') ? title.slice(0, open) + text.slice(title.length) : text;
 }
 
-/** Messages that stand beside each other; one alone has none of its role in its place on the other side. */
+/** Messages shown side by side. One is undefined if the other side has no message of this role at this point. */
 export interface AlignedPair {
   readonly left: Message | undefined;
   readonly right: Message | undefined;
@@ -70,11 +70,11 @@ export interface Alignment {
   /** Index of the first pair that differs; -1 if all are equal. */
   readonly first: number;
   readonly differing: number;
-  /** False if the trajectories differ too much to find all that is equal. */
+  /** False if the trajectories differ too much to find all equal messages. */
   readonly isExact: boolean;
 }
 
-/** Messages that are looked for in other places; more take seconds. */
+/** Maximum insertions and deletions of messages to search for; more take seconds. */
 const mostEdits = 1_000;
 
 export function align(left: readonly Message[], right: readonly Message[]): Alignment {
@@ -91,7 +91,7 @@ export function align(left: readonly Message[], right: readonly Message[]): Alig
   return { pairs, first, differing: pairs.filter(({ isEqual }) => !isEqual).length, isExact };
 }
 
-/** Pairs messages that differ with those of their role, in order. */
+/** Pairs differing messages by role, in order. */
 function byRole(left: readonly Message[], right: readonly Message[]): AlignedPair[] {
   const roles = (messages: readonly Message[]): string[] => messages.map(({ role }) => role.replace(' (error)', ''));
   const { matched } = differencesOf(roles(left), roles(right), mostEdits);
@@ -109,10 +109,10 @@ function byRole(left: readonly Message[], right: readonly Message[]): AlignedPai
 /** Ranges of a text, in characters. */
 export type Ranges = readonly (readonly [from: number, to: number])[];
 
-/** Words that are looked for in other places. */
+/** Maximum insertions and deletions of words to search for. */
 const mostWords = 400;
 
-/** The words of each text that the other does not have in their place. */
+/** The ranges of words in which two texts differ. */
 export function differingWords(left: string, right: string): readonly [left: Ranges, right: Ranges] {
   const [ones, others] = [wordsOf(left), wordsOf(right)];
   const { matched } = differencesOf(ones, others, mostWords);
@@ -138,8 +138,8 @@ export function differingWords(left: string, right: string): readonly [left: Ran
 const wordsOf = (text: string): readonly string[] => text.match(/[\p{L}\p{N}_]+|\s+|[^\p{L}\p{N}_\s]/gu) ?? [];
 
 /**
- * How many of these rollouts have, where the first difference begins, what the right or the left has there, after the
- * same messages. Undefined if nothing differs.
+ * How many of `others` have the same message as the left or the right side at the first difference. Undefined if
+ * nothing differs.
  */
 export function likeFirstDifference(
   { pairs, first }: Alignment,

@@ -80,7 +80,7 @@ function textIn(places: readonly Fields[], fields: readonly string[]): string | 
   return undefined;
 }
 
-/** The part itself, and what holds its content. */
+/** The part itself, and the objects that may hold its content. */
 const placesOf = (part: Fields): readonly Fields[] => [
   part,
   ...holders.map(field => own(part, field)).filter(isRecord),

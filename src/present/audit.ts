@@ -1,13 +1,13 @@
 /**
- * An audit of a training run for signs that its reward is gamed, or cannot teach. It looks back at what was read, and
- * proves nothing: each finding names the rollouts that it rests on, to be read. Pure.
+ * Audits a training run for signs that its reward is gamed or teaches nothing. A finding is a hint, not a proof: it
+ * names the rollouts to read. Pure.
  */
 import { mean } from '../base/statistics.ts';
 import { counted, percent, reward } from '../text/numbers.ts';
 import type { Range } from './statistics/tasks.ts';
 import { pooled, scoresOf, teachingOf, widenedRange } from './teaching.ts';
 
-/** A rollout of a step. Its texts are read of some only. */
+/** A rollout of a step. Only some have texts. */
 export interface AuditRollout {
   readonly trajectory_id?: string | null | undefined;
   readonly task_id?: string | null | undefined;
@@ -58,26 +58,23 @@ export interface Evidence extends AuditRollout {
 export interface Finding {
   readonly kind: FindingKind;
   readonly words: string;
-  /** The rollouts it rests on; of many, the first. */
+  /** The rollouts that support the finding, at most the first 100. */
   readonly evidence: readonly Evidence[];
-  /** How many it rests on. */
+  /** How many rollouts support the finding. */
   readonly of: number;
 }
 
-/** Most findings are about so many of the newest steps that were read. */
+/** Most findings cover this many of the newest steps read. */
 export const auditedSteps = 3;
 const mostEvidence = 100;
 
-/**
- * The limits from which something is a finding. They were chosen on the sample benchmarks, and `npm run bench -- audit`
- * measures how often the audit is right with them.
- */
+/** Thresholds of the findings, tuned on the sample benchmarks. `npm run bench -- audit` measures their accuracy. */
 const limits = {
   /** The lower limit of the rank correlation of reward and length, and the least number of rollouts. */
   length: { correlation: 0.6, rollouts: 24 },
   /** Share of the questions that get the same long answer; share of the rollouts with the same answer of any length. */
   answer: { questions: 4, words: 5, ofQuestions: 0.5, ofRollouts: 0.8 },
-  /** Share of long answers in which few words are different. */
+  /** Share of long answers with few distinct words. */
   repetition: { words: 8, distinct: 1 / 4, answers: 8, share: 0.5 },
   duplicates: { tasks: 2, share: 0.25 },
   never: { steps: 3, rollouts: 48 },
@@ -107,35 +104,33 @@ export interface Correlation {
   readonly value: number;
   readonly low: number;
   readonly high: number;
-  /** Pairs in the groups in which both differ. */
+  /** Pairs in the groups in which both values vary. */
   readonly pairs: number;
 }
 
 /**
- * Spearman's rank correlation inside of groups, so that differences between tasks do not count, with a 95% interval by
+ * Spearman's rank correlation within groups, so that differences between tasks do not count, with a 95% interval by
  * Fisher's transformation and the standard error of E. C. Fieller, H. O. Hartley and E. S. Pearson, "Tests for rank
  * correlation coefficients", Biometrika 44 (1957). Undefined if too few groups differ.
  */
 export function groupedCorrelation(
   groups: readonly (readonly (readonly [number, number])[])[],
 ): Correlation | undefined {
-  let [cross, first, second, pairs, free] = [0, 0, 0, 0, 0];
+  let [cross, pairs, free] = [0, 0, 0];
   for (const group of groups) {
     const [xs, ys] = [ranksOf(group.map(([x]) => x)), ranksOf(group.map(([, y]) => y))];
     const middle = (group.length + 1) / 2;
     const square = (ranks: readonly number[]): number => ranks.reduce((sum, rank) => sum + (rank - middle) ** 2, 0);
     const [ofXs, ofYs] = [square(xs), square(ys)];
     if (ofXs === 0 || ofYs === 0) continue;
-    // Each group counts by its size, however many of its values are equal.
+    // Weight each group by its size, however many of its values are equal.
     const scale = (group.length - 1) / Math.sqrt(ofXs * ofYs);
     cross += xs.reduce((sum, rank, index) => sum + (rank - middle) * ((ys[index] ?? 0) - middle), 0) * scale;
-    first += group.length - 1;
-    second += group.length - 1;
     pairs += group.length;
     free += group.length - 1;
   }
   if (free < 4) return undefined;
-  const value = Math.max(-0.999_999, Math.min(0.999_999, cross / Math.sqrt(first * second)));
+  const value = Math.max(-0.999_999, Math.min(0.999_999, cross / free));
   const error = Math.sqrt(1.06 / (free - 2));
   const z = Math.atanh(value);
   return { value, low: Math.tanh(z - z95 * error), high: Math.tanh(z + z95 * error), pairs };
@@ -156,7 +151,7 @@ function inSteps(steps: readonly AuditStep[]): string {
   return first === last ? `in step ${first}` : `in steps ${first} to ${last}`;
 }
 
-/** The reward can be told from the length of the answer. */
+/** The reward correlates with the length of the answer. */
 function lengthFinding(steps: readonly AuditStep[]): Finding | undefined {
   if (steps.length < auditedSteps) return undefined;
   const known = ({ reward: score, completion_tokens: tokens }: AuditRollout): boolean =>
@@ -184,7 +179,7 @@ function lengthFinding(steps: readonly AuditStep[]): Finding | undefined {
 
 const wordsOf = (text: string): string[] => text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
 
-/** One answer is given to many questions. */
+/** Many questions get the same answer. */
 function answerFinding(steps: readonly AuditStep[]): Finding | undefined {
   const read = evidenceOf(steps, ({ answer }) => answer !== undefined);
   const questionOf = ({ question, task_id }: Evidence): string | undefined => question ?? task_id ?? undefined;
@@ -193,11 +188,11 @@ function answerFinding(steps: readonly AuditStep[]): Finding | undefined {
   if (questions.size < fewest) return undefined;
   const byAnswer = Map.groupBy(read, ({ answer = '' }) => wordsOf(answer).join(' '));
   for (const [answer, rollouts] of [...byAnswer].toSorted((left, right) => right[1].length - left[1].length)) {
-    const asked = new Set(rollouts.flatMap(rollout => questionOf(rollout) ?? [])).size;
-    const isLong = wordsOf(answer).length >= long && asked >= questions.size * ofQuestions;
+    const answered = new Set(rollouts.flatMap(rollout => questionOf(rollout) ?? [])).size;
+    const isLong = wordsOf(answer).length >= long && answered >= questions.size * ofQuestions;
     if (!isLong && rollouts.length < read.length * ofRollouts) continue;
     const shown = answer === '' ? 'no words' : JSON.stringify(answer.slice(0, 60));
-    const words = `${asked} of ${counted(questions.size, 'question')} got the same answer, ${shown}: ${percent(rollouts.length / read.length)} of ${counted(read.length, 'answer')} read, ${inSteps(steps)}`;
+    const words = `${answered} of ${counted(questions.size, 'question')} got the same answer, ${shown}: ${percent(rollouts.length / read.length)} of ${counted(read.length, 'answer')} read, ${inSteps(steps)}`;
     return finding('answer', words, rollouts);
   }
   return undefined;
@@ -218,7 +213,7 @@ function repetitionFinding(steps: readonly AuditStep[]): Finding | undefined {
   return finding('repetition', words, found);
 }
 
-/** Several tasks ask the same. */
+/** Several tasks ask the same question. */
 function duplicatesFinding(steps: readonly AuditStep[]): Finding | undefined {
   const read = evidenceOf(steps, ({ question, task_id }) => question !== undefined && Boolean(task_id));
   const tasks = new Set(read.map(({ task_id }) => task_id));
@@ -228,7 +223,7 @@ function duplicatesFinding(steps: readonly AuditStep[]): Finding | undefined {
   const among = new Set(repeated.flat().map(({ task_id }) => task_id));
   const copies = among.size - repeated.length;
   if (copies < limits.duplicates.tasks || copies < tasks.size * limits.duplicates.share) return undefined;
-  const words = `${among.size} of ${counted(tasks.size, 'task')} read ask what another one asks too: ${counted(repeated.length, 'question')} in all, ${inSteps(steps)}`;
+  const words = `${among.size} of ${counted(tasks.size, 'task')} read share a question with another task: ${counted(repeated.length, 'question')} in all, ${inSteps(steps)}`;
   return finding('duplicates', words, repeated.flat());
 }
 
@@ -281,7 +276,6 @@ function heldOutFinding({ trainer, heldOut, steps, range: [low, high] }: AuditIn
   return undefined;
 }
 
-/** What is to be looked at. */
 export function audit(input: AuditInput): readonly Finding[] {
   const { steps, range } = input;
   const newest = steps.slice(-auditedSteps);
@@ -295,10 +289,10 @@ export function audit(input: AuditInput): readonly Finding[] {
   ].filter(each => each !== undefined);
 }
 
-/** Tasks of a step, and rollouts of each, whose texts are read. */
+/** The number of tasks per step, and of rollouts per task, whose texts are read. */
 const textsRead = { tasks: 8, each: 2 } as const;
 
-/** The rollouts whose texts the audit reads: two of each of eight tasks of the newest steps, at equal distances. */
+/** Ids of the rollouts whose texts the audit reads: two of each of eight evenly spaced tasks in the newest steps. */
 export function textsToRead(steps: readonly AuditStep[]): readonly string[] {
   return steps.slice(-auditedSteps).flatMap(({ rewards }) => {
     const known = rewards.filter(({ trajectory_id }) => trajectory_id);

@@ -21,19 +21,17 @@ export interface Column<Row> {
   readonly align?: 'left' | 'right';
   /** Shown only if all other columns fit, or if chosen. */
   readonly wide?: boolean;
-  /** Shown only if chosen: it is there to filter and to sort by. */
+  /** Shown only if chosen; always available to filters and sorting. */
   readonly hidden?: boolean;
   /** Shown only if a row has a value, or if chosen. */
   readonly ifAny?: boolean;
-  /**
-   * Listed for programs although it is wide, because they get only the value of the column whose text includes this.
-   */
+  /** In output for programs although it is wide. On the screen, the text of another column includes the value. */
   readonly forPrograms?: boolean;
   /** The contract's name of the field, for sorting by the service. */
   readonly field?: string | undefined;
   /** The value to sort by. */
   readonly value: (row: Row) => Cell;
-  /** The text to show, if that is not the value itself. Need not be safe for a terminal. */
+  /** The text to show if it differs from the value. Need not be safe for a terminal. */
   readonly text?: (row: Row) => string;
   /** A shorter text, used if the full one does not fit. */
   readonly shortText?: (row: Row) => string;
@@ -46,19 +44,19 @@ export interface Column<Row> {
   /** False if filters skip it, e.g. an age, which changes while the user types. */
   readonly filtered?: boolean;
   /**
-   * Where a long text is cut. The default is the middle, for names and ids, because many in a list share a prefix;
-   * sentences are cut at the end. Rows that would look alike show where they differ instead.
+   * Where a long text is cut: by default in the middle, because names and ids in a list often share a prefix. Rows
+   * that would look alike show where they differ instead.
    */
   readonly cutAt?: 'start' | 'end';
   /** The value is a status, shown in words with its mark and style. */
   readonly status?: boolean;
-  /** The known statuses; a service may have others. A filter for any other finds nothing, and says so. */
+  /** The known statuses. A filter for a status that is neither here nor in a row shows an error. */
   readonly known?: readonly string[];
-  /** The text is a state in words, which gets the mark and style of this status. */
+  /** The text is a state, shown with the mark and style of this status. */
   readonly look?: (row: Row) => StatusLook;
 }
 
-/** How a state looks: as a status of this meaning, or as something that may need the user, or does. */
+/** The look of a state: that of a status, or of something that may need the user (`attention`) or does (`alarm`). */
 export type StatusLook = StatusMeaning | 'attention' | 'alarm';
 
 /** A status column. A status that the service did not send is missing, like any other value. */
@@ -98,7 +96,7 @@ function withPreference<Row>(column: Column<Row>, { wider = 0 }: ColumnPreferenc
 export interface FittedColumn<Row> {
   readonly column: Column<Row>;
   readonly width: number;
-  /** How each name in the column is cut. */
+  /** Cuts a name to a width. */
   readonly cuts?: ReadonlyMap<string, string>;
 }
 
@@ -140,7 +138,7 @@ export type WidestTexts = Map<string, number>;
 /** Cells of the mark before a status. */
 export const markWidth = 2;
 
-/** More rows than these are not looked through for columns whose values are all equal. */
+/** Lists with more rows are not searched for columns with equal values. */
 const mostCompared = 2_000;
 
 /** The columns, besides the first, that have the same text in all of these rows. */
@@ -157,7 +155,7 @@ export function equalColumns<Row>(columns: readonly Column<Row>[], rows: readonl
 export const equalWords = <Row>(column: Column<Row>, row: Row): string =>
   `${column.title} ${sanitiseLine(cellText(column, row))} for all`;
 
-/** Measures a column in these rows. Returns the width that its widest text so far needs, in the short form if it has one. */
+/** Returns the width of the widest text so far, in the short form if there is one. */
 function measure<Row>(column: Column<Row>, rows: readonly Row[], widest: WidestTexts): number {
   const mark = column.status || column.look ? markWidth : 0;
   const most = (id: string, textOf: (row: Row) => string): number => {
@@ -181,11 +179,11 @@ function holding<Row>(column: Column<Row>, needed: number): Column<Row> {
 
 /**
  * The columns that fit into `room` cells, in order, with their widths. The first one is always included, and is cut
- * before any number is. An empty column gives its room to those that would be cut. An optional column takes only room
- * that the others do not need, and none without a text.
+ * before any number is. An empty column makes room for those that would be cut. An optional column takes only spare
+ * room, and none if it is empty.
  *
  * @param widest also covers rows that were shown before, so that widths do not change back while rows scroll
- * @param equal ids of columns that give their room away if others need it, because all their values are equal
+ * @param equal ids of columns that make room for others because all their values are equal
  */
 export function fitColumns<Row>(
   declared: readonly Column<Row>[],
@@ -207,7 +205,7 @@ export function fitColumns<Row>(
   const isEmpty = ({ id }: Column<Row>): boolean =>
     rows.length > 0 && widest.get(id) === 0 && own(choice, id)?.shown === undefined;
   const isEqual = ({ id }: Column<Row>): boolean => equal.has(id) && own(choice, id)?.shown === undefined;
-  // Empty columns go first, then those that say the same in all rows, from the right, while others would be cut.
+  // While others would be cut, drop empty columns from the right, then those with the same text in all rows.
   for (const isDispensable of [isEmpty, isEqual]) {
     while (shown.length > 1 && totalWidth(shown.map(textWidth)) > room) {
       const last = shown.findLastIndex((column, index) => index > 0 && isDispensable(column));

@@ -14,7 +14,7 @@ export interface Command {
   readonly secondary?: boolean;
   /**
    * The command only dispatches, so that several presses in one read need one redraw: 100 `j` move 100 rows and draw
-   * once. Any other command redraws before and after it.
+   * once. Other commands redraw before and after.
    */
   readonly repeats?: boolean;
   /** Repeated presses run the command once, with a count: `]]]]]` opens only the fifth neighbour. */

@@ -13,7 +13,7 @@ interface KnownValue {
   readonly value: number;
 }
 
-/** Number of parts whose means tell the course of a curve. */
+/** Number of parts whose means describe the course of a curve. */
 const parts = 5;
 /** Standard errors beyond which the means of two parts differ. */
 const errors = 2;

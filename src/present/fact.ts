@@ -3,12 +3,12 @@ import type { RunFailure } from '../contract/common.ts';
 import { statusWords } from '../contract/status.ts';
 import { asReceived } from '../text/numbers.ts';
 
-/** Something else that a value names, and that can be opened. */
+/** Another resource that a value names, which can be opened. */
 export interface Reference {
   /** The first name of its resource, e.g. `training`. */
   readonly resource: string;
   readonly id: string;
-  /** The id of what it is a part of, e.g. the training run of a checkpoint, if known. */
+  /** The id of its parent, e.g. the training run of a checkpoint, if known. */
   readonly within?: string | undefined;
 }
 
@@ -20,11 +20,11 @@ export interface Fact {
   readonly exported?: string | undefined;
   /** The title of its group, e.g. `Rewards`; facts without a group come first. */
   readonly group?: string | undefined;
-  /** What the value names, if it is something else. */
+  /** The resource that the value names, if any. */
   readonly refers?: Reference | undefined;
 }
 
-/** The id of something else, which opens from here. */
+/** A fact whose value is the id of another resource, which opens from here. */
 export function referenceFact(
   label: string,
   resource: string,
@@ -39,7 +39,7 @@ export function withValue(facts: readonly Fact[]): readonly Fact[] {
   return facts.filter(({ value }) => value !== undefined && value !== null && value !== '');
 }
 
-/** A status, in words. A status that the service did not send is missing, like any other value. */
+/** A status in words. If the service did not send one, the value is missing. */
 export function statusFact(label: string, status: string | null | undefined): Fact {
   return { label, value: status && statusWords(status), exported: status ?? undefined };
 }

@@ -3,7 +3,7 @@ import { counted } from '../text/numbers.ts';
 import type { Column } from './column.ts';
 import type { Fact } from './fact.ts';
 
-/** What one author says of something. */
+/** A note of one author. */
 interface NoteWords {
   readonly message: number;
   readonly author: string;
@@ -13,7 +13,7 @@ interface NoteWords {
 
 type NotesById<Note extends NoteWords> = ReadonlyMap<string, readonly Note[]>;
 
-/** The flags of something, each once; those of its messages with their number. */
+/** The distinct flags; those of messages with their number. */
 function flagsOf(notes: readonly NoteWords[] = []): string {
   const flags = notes.flatMap(({ flag, message }) => (flag === '' ? [] : message === 0 ? flag : `${flag} #${message}`));
   return [...new Set(flags)].join(', ');
@@ -35,7 +35,7 @@ export function noteColumns<Row>(byId: NotesById<NoteWords>, id: (row: Row) => s
   ];
 }
 
-/** The notes on something as facts: who says what of which part. */
+/** Notes as facts: author, part, flag and text. */
 export const noteFacts = (notes: readonly NoteWords[] = []): readonly Fact[] =>
   notes.map(({ message, author, flag, text }) => ({
     label: message === 0 ? `says ${author}` : `message ${message}`,

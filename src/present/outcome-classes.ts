@@ -1,4 +1,4 @@
-/** How rollouts ended, in classes: by status, error, termination reason, finish reason and number of steps. Pure. */
+/** Classifies rollouts by outcome: status, error, termination reason, finish reason and number of steps. Pure. */
 import { mean } from '../base/statistics.ts';
 import { statusWords } from '../contract/status.ts';
 import type { Trajectory } from '../contract/trajectories.ts';
@@ -6,7 +6,7 @@ import { sanitiseLine } from '../text/sanitise.ts';
 import { hasFailed } from './task-groups.ts';
 import { scoresOf } from './teaching.ts';
 
-/** What rollouts are classed by, in this order, in words. */
+/** The criteria, in order, with their labels. */
 export const outcomeKinds = {
   status: 'status',
   error: 'error',
@@ -21,7 +21,7 @@ const ids = /\b(?:[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{4,30}|0x[0-9a-f]+|[a-z]{2,12
 const hashes = /\b[0-9a-f]{7,64}\b/gi;
 const numbers = /\d+(?:[.,:]\d+)*/g;
 
-/** The first line of an error without its ids and numbers, so that errors of one cause are equal. */
+/** The first line of an error without ids and numbers, so that errors with the same cause are equal. */
 export function errorClass(error: string): string {
   const [first = ''] = sanitiseLine(
     error
@@ -41,14 +41,14 @@ export function errorClass(error: string): string {
 export const endedBy = ({ rollout, termination_reason: own }: Trajectory): string | undefined =>
   rollout?.termination_reason ?? (typeof own === 'string' ? own : undefined);
 
-/** Why the model ended its last answer: known if the service lists it, or sends the steps. */
+/** Why the model ended its last answer. Undefined if the service sends neither the reason nor the steps. */
 export function finishOf({ steps, finish_reason: own }: Trajectory): string | undefined {
   if (typeof own === 'string') return own;
   const messages = (steps ?? []).flatMap(step => step.messages ?? []);
   return messages.findLast(({ finish_reason }) => finish_reason)?.finish_reason ?? undefined;
 }
 
-/** More different numbers of steps are put together: 1, 2-3, 4-7, 8-15, ... */
+/** Above this many distinct numbers of steps, they are grouped: 1, 2-3, 4-7, 8-15, ... */
 const mostNumbers = 10;
 
 function stepsClass(steps: number | null | undefined, isExact: boolean): string | undefined {
@@ -58,20 +58,20 @@ function stepsClass(steps: number | null | undefined, isExact: boolean): string 
   return `${low}-${2 * low - 1}`;
 }
 
-/** Rollouts that ended alike. */
+/** Rollouts with the same outcome. */
 export interface OutcomeClass {
   readonly by: OutcomeKind;
-  /** Undefined for those without a value. */
+  /** Undefined for rollouts without a value. */
   readonly value: string | undefined;
   readonly rows: readonly Trajectory[];
-  /** Of all rollouts. */
+  /** The share of all rollouts. */
   readonly share: number;
-  /** The rewards of those that have one. */
+  /** The known rewards. */
   readonly scores: readonly number[];
   readonly mean: number | undefined;
 }
 
-/** The class of a rollout among these. */
+/** Returns a function that classifies a rollout of these. */
 export function classOf(rows: readonly Trajectory[]): (row: Trajectory, by: OutcomeKind) => string | undefined {
   const isExact = new Set(rows.map(({ num_steps }) => num_steps)).size <= mostNumbers;
   return (row, by) => {
@@ -90,7 +90,10 @@ export function classOf(rows: readonly Trajectory[]): (row: Trajectory, by: Outc
   };
 }
 
-/** Every class of these rollouts, failures first and then the most frequent; no class by what the service says of none of them. */
+/**
+ * The classes of these rollouts, failures first, then the most frequent. Omits criteria that no rollout has a value
+ * for.
+ */
 export function outcomeClasses(rows: readonly Trajectory[]): readonly OutcomeClass[] {
   const classIn = classOf(rows);
   return (Object.keys(outcomeKinds) as OutcomeKind[]).flatMap(by => {

@@ -24,7 +24,7 @@ function indentOf(depth: number): string {
   return indents[Math.min(depth, deepest)] ?? '';
 }
 
-/** An indented line. What a program wrote over itself, after a carriage return, begins in the same column. */
+/** An indented line. Text after a carriage return begins in the same column. */
 const indented = (line: string, by: string): string => by + line.replace(/\r(?!$)/g, `\r${by}`);
 
 /** The tokens of a JSON text. */

@@ -1,6 +1,6 @@
 /**
- * A report in one file: HTML that loads nothing, or Markdown. Every text in it may be untrusted and stays text. It is
- * written in parts, so that its transcripts need not fit in memory together.
+ * Writes a report to one file: HTML that loads nothing, or Markdown. All texts may be untrusted and are escaped. It
+ * is written in parts, so that the transcripts need not fit in memory together.
  */
 import { exportRows } from '../text/export.ts';
 import { asReceived, reward } from '../text/numbers.ts';
@@ -10,7 +10,7 @@ import { type Fact, withValue } from './fact.ts';
 export interface ReportPoint {
   readonly x: number;
   readonly y: number;
-  /** Its interval. */
+  /** The confidence interval of `y`. */
   readonly low?: number | undefined;
   readonly high?: number | undefined;
 }
@@ -19,7 +19,7 @@ export type ReportBlock =
   | { readonly kind: 'title' | 'heading' | 'words'; readonly text: string }
   | { readonly kind: 'facts'; readonly facts: readonly Fact[] }
   | { readonly kind: 'table'; readonly titles: readonly string[]; readonly rows: readonly (readonly unknown[])[] }
-  /** How many values are in each range. */
+  /** A histogram: the number of values in each range. */
   | { readonly kind: 'bars'; readonly bars: readonly { readonly label: string; readonly count: number }[] }
   | {
       readonly kind: 'curves';
@@ -38,7 +38,7 @@ const entities: ReadonlyMap<string, string> = new Map([
   ["'", '&#39;'],
 ]);
 
-/** Shows hidden characters, such as those that reverse a text, and escapes what HTML reads as its own. */
+/** Escapes text for HTML, and makes hidden characters visible, such as those that reverse text. */
 const html = (text: string): string =>
   sanitise(text, { multiline: true, mode: 'show' }).replace(/[&<>"']/g, character => entities.get(character) ?? '');
 
@@ -149,7 +149,7 @@ function blockHtml(block: ReportBlock): string {
   }
 }
 
-/** The report as HTML. Its policy forbids scripts, and to load anything. */
+/** The report as HTML. Its content security policy forbids scripts and loading anything. */
 export async function* reportHtml(title: string, blocks: Blocks): AsyncGenerator<string> {
   yield `<!doctype html>
 <html lang="en"><head><meta charset="utf-8">
@@ -161,7 +161,7 @@ export async function* reportHtml(title: string, blocks: Blocks): AsyncGenerator
   yield '</body></html>\n';
 }
 
-/** Text on one line that Markdown does not read as its own. */
+/** Escapes text for Markdown, on one line. */
 const markdown = (text: string): string =>
   sanitise(text.replaceAll('\n', ' '), { multiline: false, mode: 'show' }).replace(
     /[\\`*_<>[\]|#~&]/g,
@@ -176,7 +176,7 @@ function tableMarkdown(titles: readonly string[], rows: readonly (readonly unkno
   return `${exportRows('markdown', rows, columns)}\n`;
 }
 
-/** A block that ends only where it should: its fence is longer than any in the text. */
+/** A code block whose fence is longer than any in the text, so that the text cannot end it. */
 function fenced(text: string): string {
   const safe = sanitise(text, { multiline: true, mode: 'show' });
   const longest = (safe.match(/`{3,}/g) ?? []).reduce((most, each) => Math.max(most, each.length), 2);
@@ -217,7 +217,7 @@ function blockMarkdown(block: ReportBlock): string {
   }
 }
 
-/** The report as Markdown: curves are tables, because Markdown has no drawings of its own. */
+/** The report as Markdown, with curves as tables. */
 export async function* reportMarkdown(blocks: Blocks): AsyncGenerator<string> {
   for await (const block of blocks) yield blockMarkdown(block);
 }

@@ -1,4 +1,4 @@
-/** Whether the reward of rollouts follows their length: in tokens, steps or seconds. Pure. */
+/** Correlates the reward of rollouts with their length in tokens, steps or seconds. Pure. */
 import { isRecord } from '../base/own-property.ts';
 import type { Trajectory } from '../contract/trajectories.ts';
 import { counted, reward } from '../text/numbers.ts';
@@ -46,7 +46,7 @@ export interface LengthPoint {
   readonly reward: number;
 }
 
-/** The rollouts of which both are known, the shortest first. */
+/** The rollouts with a known reward and length, shortest first. */
 export function lengthPoints(rows: readonly Trajectory[], length: Length): readonly LengthPoint[] {
   return rows
     .flatMap(row => {
@@ -56,7 +56,7 @@ export function lengthPoints(rows: readonly Trajectory[], length: Length): reado
     .sort((one, other) => one.length - other.length);
 }
 
-/** The rank correlation of all rollouts, and of those of each task; undefined if too few differ. */
+/** The rank correlation over all rollouts, and within tasks; undefined if too few values differ. */
 export function lengthCorrelation(points: readonly LengthPoint[]) {
   const pairs = (of: readonly LengthPoint[]) => of.map(point => [point.length, point.reward] as const);
   const tasks = [...Map.groupBy(points, ({ row }) => row.task_id ?? '').values()];
@@ -66,7 +66,7 @@ export function lengthCorrelation(points: readonly LengthPoint[]) {
 const correlationWords = ({ value, low, high, pairs }: Correlation): string =>
   `${reward(value)}, 95% ${reward(low)} to ${reward(high)}, ${counted(pairs, 'rollout')}`;
 
-/** The correlation in sentences. @param of how many rollouts there are */
+/** The correlation in sentences. @param of the number of all rollouts */
 export function lengthWords(points: readonly LengthPoint[], length: Length, of: number): readonly string[] {
   const known = `${points.length} of ${counted(of, 'rollout')} with a reward and a known number of ${length}`;
   const { all, within } = lengthCorrelation(points);

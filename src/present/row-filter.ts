@@ -1,7 +1,7 @@
 /**
- * The filter of a list: words that must all be in a row, and terms on its columns, such as `status:failed lr>1e-5
- * heldout<0.5 age<2d model~tutor`. `!` before either excludes; quotes keep spaces and signs in a word. A filter that
- * begins with `/` or `~` is one expression or one fuzzy text, as in a search.
+ * The filter of a list: words that a row must contain, and conditions on columns, such as `status:failed lr>1e-5
+ * heldout<0.5 age<2d model~tutor`. `!` before either excludes; quotes keep spaces and operators in a word. A filter
+ * that begins with `/` or `~` is a regular expression or a fuzzy text, as in a search.
  */
 import { statusWords } from '../contract/status.ts';
 import { type Filter, type FilterError, inverseOf, parseFilter, textFilter } from '../text/filter.ts';
@@ -9,13 +9,13 @@ import type { Range } from '../text/fuzzy.ts';
 import { sanitiseLine } from '../text/sanitise.ts';
 import { type Column, cellText } from './column.ts';
 
-/** A filter of rows: of their text, and of the values of columns. */
+/** A filter on the text of rows and on the values of columns. */
 export interface RowFilter<Row> {
-  /** Of the text of a row; it also highlights. */
+  /** Filters by the text of a row, and highlights matches. */
   readonly text: Filter;
-  /** Whether the values of a row pass; undefined if the filter names no column. */
+  /** Filters by the values of a row; undefined if the filter names no column. */
   readonly accepts: ((row: Row) => boolean) | undefined;
-  /** Why none of these rows can pass, if a term asks for a status that does not exist. */
+  /** Why no row can pass, if a term names a status that does not exist. */
   readonly doubt: (rows: readonly Row[]) => string | undefined;
 }
 
@@ -43,7 +43,7 @@ function numberOf(text: string): number | undefined {
 
 interface Token {
   readonly text: string;
-  /** Begins with quotes: a word, whatever signs are in it. */
+  /** Begins with a quote, so that operators in it are text. */
   readonly isQuoted: boolean;
   readonly isInverse: boolean;
 }
@@ -67,16 +67,19 @@ const initials = (name: string): string =>
 /** The names of a column: its id and its title. */
 const namesOf = <Row>({ id, title }: Column<Row>): readonly string[] => [id.replace(/^option\./, ''), title];
 
-/** The column of a name: `heldout`, `HELD-OUT`, the beginning of one, or its initials; `age` is that of the first time. */
+/**
+ * Finds a column by its name (`heldout`, `HELD-OUT`), an unambiguous prefix, or its initials; `age` is the first time
+ * column.
+ */
 function columnNamed<Row>(columns: readonly Column<Row>[], name: string): Column<Row> | undefined {
   const wanted = plainName(name);
-  const by = (isIt: (given: string) => boolean) => columns.filter(column => namesOf(column).some(isIt));
-  const [exact] = by(given => plainName(given) === wanted);
+  const by = (matches: (candidate: string) => boolean) => columns.filter(column => namesOf(column).some(matches));
+  const [exact] = by(candidate => plainName(candidate) === wanted);
   if (exact) return exact;
   if (wanted === 'age') return columns.find(({ isTime }) => isTime);
-  const [starting, second] = by(given => plainName(given).startsWith(wanted));
+  const [starting, second] = by(candidate => plainName(candidate).startsWith(wanted));
   if (starting && !second) return starting;
-  const [abbreviated, other] = wanted.length > 1 ? by(given => initials(given) === wanted) : [];
+  const [abbreviated, other] = wanted.length > 1 ? by(candidate => initials(candidate) === wanted) : [];
   return other ? undefined : abbreviated;
 }
 
@@ -95,13 +98,13 @@ interface Term<Row> {
   readonly doubt?: RowFilter<Row>['doubt'] | undefined;
 }
 
-/** What a value is compared as: a time by its age, which grows as time passes. */
+/** The value to compare: for a time, its age. */
 function comparedValue<Row>({ value, isTime }: Column<Row>, row: Row, now: number): string | number | undefined {
-  const given = value(row);
-  return isTime && typeof given === 'number' ? now - given : given;
+  const compared = value(row);
+  return isTime && typeof compared === 'number' ? now - compared : compared;
 }
 
-/** Says that no row has the status, unless one of these or the known ones is accepted. */
+/** Returns an error if no known status and no status of a row is accepted. */
 const statusDoubt =
   <Row>(
     { value, known = [] }: Column<Row>,
@@ -115,7 +118,7 @@ const statusDoubt =
     return `No status ${sanitiseLine(wanted)}. Statuses: ${statuses.map(each => sanitiseLine(statusWords(each))).join(', ')}`;
   };
 
-/** A row without a value passes no comparison but `!=`. */
+/** A row without a value passes only `!=`. */
 function termOn<Row>(column: Column<Row>, operator: Operator, wanted: string): Term<Row> | FilterError {
   const number = numberOf(wanted);
   const compare = comparisons.get(operator);
@@ -148,7 +151,7 @@ function termOn<Row>(column: Column<Row>, operator: Operator, wanted: string): T
   return operator === '=' ? { ...isText, test: isEqual } : { test: row => !isEqual(row) };
 }
 
-/** The parts of a term on a column: `status`, `:` and `failed`; undefined for a plain word. */
+/** Splits a term into `status`, `:` and `failed`; undefined for a plain word. */
 function termParts({ text, isQuoted }: Token) {
   const [, name = '', rest = ''] = /^([a-z][\w.-]*)([:=<>~!].*)$/is.exec(text) ?? [];
   const operator = operators.find(each => rest.startsWith(each));
@@ -156,7 +159,7 @@ function termParts({ text, isQuoted }: Token) {
   return { name, operator, value: rest.slice(operator.length).replace(/^"|"$/g, '') };
 }
 
-/** The term on a column in a word; undefined for a plain word. Everything passes while its value is not typed yet. */
+/** Parses a term on a column; undefined for a plain word. Without a value yet, all rows pass. */
 function termOf<Row>(token: Token, columns: readonly Column<Row>[]): Term<Row> | FilterError | undefined {
   const parts = termParts(token);
   if (!parts) return undefined;
@@ -172,7 +175,7 @@ function termOf<Row>(token: Token, columns: readonly Column<Row>[]): Term<Row> |
   return value === '' ? { test: () => true } : termOn(column, operator, value);
 }
 
-/** The columns that a filter has terms on; undefined for a name that is none. */
+/** The columns that a filter names; undefined for an unknown name. */
 export function columnsIn<Row>(input: string, columns: readonly Column<Row>[]): readonly (Column<Row> | undefined)[] {
   if (/^[/~]/.test(input)) return [];
   return tokensOf(input)
@@ -182,7 +185,7 @@ export function columnsIn<Row>(input: string, columns: readonly Column<Row>[]): 
 
 const everything: Filter = { ok: true, kind: 'all', accepts: () => true, matches: () => [] };
 
-/** A text must pass all filters; what they match is highlighted together. */
+/** Joins filters: a text must pass all of them, and all matches are highlighted. */
 function together(filters: readonly Filter[]): Filter {
   const [only] = filters;
   if (!only) return everything;
@@ -198,7 +201,6 @@ function together(filters: readonly Filter[]): Filter {
   };
 }
 
-/** Overlapping ranges become one. */
 function merged(ranges: readonly Range[]): readonly Range[] {
   const joined: [number, number][] = [];
   for (const [start, end] of ranges.toSorted(([left], [right]) => left - right)) {
@@ -238,5 +240,5 @@ export function parseRowFilter<Row>(input: string, columns: readonly Column<Row>
   };
 }
 
-/** Whether a longer input only leaves out more rows: for words without signs. */
+/** Whether a longer input can only exclude more rows: true for words without operators. */
 export const isPlainWords = (input: string): boolean => input !== '' && !/[/!~:<>="]/.test(input);

@@ -13,7 +13,7 @@ export interface ArrangedRows<Row> {
   readonly filter: Filter | undefined;
   /** The filter's error, or why not all rows were searched. */
   readonly notice: string | undefined;
-  /** Why the filter matches no row, if it asks for what does not exist. */
+  /** Why the filter matches no row, if it names a status that does not exist. */
   readonly doubt: string | undefined;
 }
 
@@ -139,7 +139,7 @@ export function createArrange<Row>(columns: readonly Column<Row>[], id: (row: Ro
   return Object.assign(arrange, { prepare });
 }
 
-/** The places of the rows whose values and texts pass. */
+/** The indexes of the rows that pass. */
 function filterSearchable<Row>({ rows, textAt }: Searchable<Row>, { text, accepts }: RowFilter<Row>): FilteredTexts {
   if (!accepts) return filterTexts(rows.length, textAt, text);
   const places = rows.flatMap((row, place) => (accepts(row) ? place : []));

@@ -1,16 +1,16 @@
-/** The text of a trajectory as lines to search, each with its place in the transcript. */
+/** The text of a trajectory as lines to search, each with its position in the transcript. */
 import type { Trajectory } from '../contract/trajectories.ts';
 import { type Block, transcriptOf } from './transcript.ts';
 
-/** Where the lines of a block are. */
+/** The origin of the lines of a block. */
 export interface Origin {
   /** Index of its first line in the part. */
   readonly from: number;
-  /** The number of the step; undefined outside of the steps. */
+  /** The number of the step; undefined outside steps. */
   readonly step?: number | undefined;
-  /** Counts from 1 over the whole trajectory; undefined outside of the messages. */
+  /** Counts from 1 over the whole trajectory; undefined outside messages. */
   readonly message?: number | undefined;
-  /** The role of the message, and of its part if that is something else: `assistant call`. */
+  /** The role of the message, and the kind of its part if it differs: `assistant call`. */
   readonly role: string;
   /** The number of its first line in the message, from 1. */
   readonly line: number;
@@ -28,10 +28,10 @@ export interface SearchedPart {
 
 /** A part ends after this many characters. */
 const partLength = 64 * 1024;
-/** Longer lines count as several: one must not hold up the screen. */
+/** Longer lines are split, so that a single one cannot block the screen. */
 const longestLine = 512 * 1024;
 
-/** Headings that are written here, not by a model or a tool. */
+/** Generated headings, which no model or tool wrote. */
 const headings: ReadonlySet<string> = new Set(['step', 'system', 'user', 'assistant', 'tool', 'role', 'blank', 'fold']);
 
 function linesOf({ text, heading }: Block): { readonly lines: string[]; readonly skipped: number } {
@@ -98,7 +98,7 @@ export function* searchedParts(trajectory: Trajectory): Generator<SearchedPart, 
   if (lines.length > 0) yield { body: lines.join('\n'), origins };
 }
 
-/** Where a line of a part is from. */
+/** The origin of a line of a part. */
 export function originOf({ origins, body }: SearchedPart, index: number): Origin | undefined {
   const origin = origins.findLast(({ from }) => from <= index);
   if (!origin) return undefined;

@@ -4,7 +4,7 @@ import { fitCells } from '../text/width.ts';
 import { wrap } from '../text/wrap.ts';
 import { type AlignedPair, type Alignment, differingWords, type Message, type Ranges } from './alignment.ts';
 
-/** A line on one side: a text, and the characters in it that differ. */
+/** A line on one side, and the ranges of its characters that differ. */
 export interface SideText {
   readonly text: string;
   readonly marks: Ranges;
@@ -12,10 +12,10 @@ export interface SideText {
 
 export interface SideLine {
   readonly kind: 'head' | 'text' | 'equal' | 'blank';
-  /** In one column only one of them is there. */
+  /** In a single column, one side is undefined. */
   readonly left: SideText | undefined;
   readonly right: SideText | undefined;
-  /** Its position: the index of the pair, and within it the share of its lines. */
+  /** Its position: the index of the pair plus the fraction of its lines above. */
   readonly place: number;
 }
 
@@ -27,21 +27,20 @@ export interface SideLayout {
 
 interface SideOptions {
   readonly width: number;
-  /** In one column, the lines of the left side come first. */
+  /** In a single column, the lines of the left side come first. */
   readonly columns: 1 | 2;
-  /** Show what is equal as well. */
+  /** Show equal messages as well. */
   readonly all: boolean;
 }
 
 /** Characters between the columns. */
 export const sideGap = 3;
-/** Characters of a message that are shown; the reader has the rest. */
+/** Maximum characters shown of a message; the reader shows the rest. */
 const mostText = 6_000;
 /** Characters shown before the first difference of a longer message. */
 const before = 1_000;
-/** Characters that are laid out; messages after them get a line each. */
+/** Maximum characters laid out; later messages get one line each. */
 const mostLaidOut = 4_000_000;
-/** Below the heading of its message. */
 const indent = '  ';
 const plain = (text: string): SideText => ({ text, marks: [] });
 
@@ -69,7 +68,7 @@ function shownParts(left: string, right: string): readonly [left: string, right:
   return [part(left), part(right)];
 }
 
-/** A text in lines, each with its marks. */
+/** Wraps a text into lines, each with its marks. */
 function linesOf(text: string, marks: Ranges, width: number): SideText[] {
   const lines: SideText[] = [];
   let start = 0;

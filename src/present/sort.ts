@@ -25,8 +25,8 @@ const bySize: Comparison = (left, right) => Number(left) - Number(right);
 
 /**
  * The indexes of the rows in sorted order: numbers by size, texts in natural order (`run 9` before `run 10`), missing
- * values last in either direction, equal ones in their original order. Only distinct values are compared, so 100,000
- * rows with a few statuses take only as long as counting them.
+ * values last in either direction. The sort is stable. Only distinct values are compared, so 100,000 rows with a few
+ * statuses take only as long as counting them.
  */
 export function sortOrder<Row>(
   rows: readonly Row[],

@@ -1,4 +1,4 @@
-/** What a training run takes, in words, before it is started. Pure. */
+/** Describes the size of a training run before it is started. Pure. */
 import { isRecord, own } from '../base/own-property.ts';
 import { counted } from '../text/numbers.ts';
 
@@ -6,7 +6,7 @@ type Values = Readonly<Record<string, unknown>>;
 
 const factors = ['num_steps', 'train_batch_size', 'samples_per_instance'] as const;
 
-/** The options of a model among those that a service describes for each, or for all. */
+/** The options of a model; a service describes them per model, or for all models. */
 export function describedFor(offered: unknown, model: string | undefined): Values {
   if (!isRecord(offered)) return {};
   const { models } = offered;
@@ -17,10 +17,10 @@ export function describedFor(offered: unknown, model: string | undefined): Value
 }
 
 /**
- * `60 steps x 16 tasks x 16 samples = 15,360 rollouts; cost unknown: …`. No service states
- * the unit of its prices, so no sum of money can be told.
+ * `60 steps x 16 tasks x 16 samples = 15,360 rollouts; cost unknown: …`. No service states the unit of its prices, so
+ * the cost is unknown.
  *
- * @param chosen the chosen options by name; the others have the service's default
+ * @param chosen the chosen options by name; others have the service's default
  * @param offered the options as the service describes them
  */
 export function trainingCost(chosen: Values, offered: unknown, model?: string): string {

@@ -1,11 +1,11 @@
-/** The options of a new run in its name. Pure. */
+/** Names a new run after its options. Pure. */
 import { isRecord, own } from '../base/own-property.ts';
 import { clean } from '../text/sanitise.ts';
 import { describedFor } from './start-cost.ts';
 
 /** More options than these would make a name too long to read in a list. */
 const mostNamed = 3;
-/** In characters; of an option with a longer text, the name says only that it was set. */
+/** In characters; of an option with a longer value, the name contains only the option. */
 const longestValue = 24;
 
 const isEqual = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other);

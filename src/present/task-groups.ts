@@ -1,4 +1,4 @@
-/** The rollouts of a task, in a run, a dataset or a training step: their rewards, lengths and ends. Pure. */
+/** Groups the rollouts of a run, a dataset or a training step by task. Pure. */
 import { mean, meanDifference } from '../base/statistics.ts';
 import { messageContent } from '../contract/common.ts';
 import type { TrajectoryReward } from '../contract/evaluations.ts';
@@ -8,7 +8,7 @@ import type { Passes } from './statistics/pass-at-k.ts';
 import type { Range } from './statistics/tasks.ts';
 import { byTask, type GroupKind, groupKind, type StepRewards, scoresOf } from './teaching.ts';
 
-/** A rollout: its reward, and how it ended, as far as that is known. */
+/** A rollout with its reward and, if known, its outcome. */
 export type GroupRollout = TrajectoryReward & Partial<Pick<Trajectory, 'status' | 'error' | 'rollout'>>;
 
 const isFailure = (status: string | null | undefined): boolean =>
@@ -29,17 +29,17 @@ export interface TaskGroup {
   readonly passed: number;
   /** Failed executions without a reward. */
   readonly failed: number;
-  /** Ended rollouts without a reward that did not fail, as far as is known. */
+  /** Ended rollouts without a reward or a known failure. */
   readonly unscored: number;
   readonly running: number;
-  /** Rollouts that the service does not list: they failed. */
+  /** Rollouts that the service does not list because they failed. */
   readonly unlisted: number;
   /** Mean number of completion tokens of the rollouts with a known number; undefined if no number is known. */
   readonly tokens: number | undefined;
   readonly kind: GroupKind;
   /** The same task in another run. */
   readonly base?: { readonly mean: number | undefined; readonly scores: readonly number[] };
-  /** The mean minus that of the other run. */
+  /** The mean minus the mean of the other run. */
   readonly difference?: number | undefined;
 }
 
@@ -91,25 +91,25 @@ export function tasksOf(step: StepRewards<TrajectoryReward>, range: Range): read
   return [...byTask(step).tasks].map(([id, rollouts]) => taskOf(step.step, id, rollouts, range));
 }
 
-/** The rollout with the highest reward that can be opened. */
+/** The rollout with the highest reward among those that can be opened. */
 export function bestRollout(rollouts: readonly TrajectoryReward[]): TrajectoryReward | undefined {
   const known = rollouts.filter(({ trajectory_id }) => trajectory_id);
   return known.toSorted((left, right) => (right.reward ?? -Infinity) - (left.reward ?? -Infinity))[0];
 }
 
-/** The last message of an assistant with text; undefined if there is none. */
+/** The last assistant message with text. */
 export function answerOf({ steps }: Pick<Trajectory, 'steps'>): string | undefined {
   const messages = (steps ?? []).flatMap(step => step.messages ?? []);
   const last = messages.findLast(({ role, content }) => role === 'assistant' && messageContent(content));
   return (last && messageContent(last.content)) ?? undefined;
 }
 
-/** Everything that was said before the first answer; undefined without messages. */
+/** All messages before the first answer, joined; undefined without messages. */
 export function questionOf({ steps }: Pick<Trajectory, 'steps'>): string | undefined {
   const messages = (steps ?? []).flatMap(step => step.messages ?? []);
   const first = messages.findIndex(({ role }) => role === 'assistant');
-  const asked = messages.slice(0, first === -1 ? messages.length : first);
-  return asked.length === 0 ? undefined : asked.map(({ content }) => messageContent(content) ?? '').join('\n');
+  const before = messages.slice(0, first === -1 ? messages.length : first);
+  return before.length === 0 ? undefined : before.map(({ content }) => messageContent(content) ?? '').join('\n');
 }
 
 /** The completion tokens of a trajectory; undefined if neither it nor its messages report them. */

@@ -1,13 +1,13 @@
 /**
- * The teaching signal: what the groups of a training step's rollouts, each of one task, can teach. A policy gradient that
- * compares the rollouts of a group learns nothing from a group whose rewards are all equal. Pure.
+ * The teaching signal of a training step. A group is the rollouts of one task. A policy gradient with a group
+ * baseline gets no gradient from a group whose rewards are all equal. Pure.
  */
 import { counted, percent } from '../text/numbers.ts';
 import type { Range } from './statistics/tasks.ts';
 
 /**
- * What a group can teach: its rewards differ; they are all the highest, all the lowest, or equal in between; or fewer
- * than two of its rollouts have a reward.
+ * Groups whose rewards differ; are all the highest, all the lowest, or equal in between; or with fewer than two
+ * rewards.
  */
 export const groupKinds = ['teaches', 'easy', 'hard', 'equal', 'unscored'] as const;
 export type GroupKind = (typeof groupKinds)[number];
@@ -26,7 +26,7 @@ interface TaskReward {
   readonly reward?: number | null | undefined;
 }
 
-/** The rollouts of a step, as far as the service lists them. */
+/** The rollouts of a step that the service lists. */
 export interface StepRewards<Row extends TaskReward = TaskReward> {
   readonly step: number;
   readonly rewards: readonly Row[];
@@ -36,10 +36,10 @@ export type GroupCounts = Readonly<Record<GroupKind, number>>;
 
 export interface StepTeaching {
   readonly step: number;
-  /** Groups of two or more rollouts, by what they can teach. */
+  /** Groups of two or more rollouts, by kind. */
   readonly counts: GroupCounts;
   readonly groups: number;
-  /** Rollouts that could not be grouped: without a task, and alone with their task in a step without any group. */
+  /** Rollouts that cannot be grouped: those without a task, and single rollouts of a task in a step without groups. */
   readonly nameless: number;
   readonly alone: number;
 }
@@ -62,7 +62,7 @@ export function groupKind(rows: readonly TaskReward[], [low, high]: Range): Grou
   return first >= high ? 'easy' : first <= low ? 'hard' : 'equal';
 }
 
-/** The range of rewards, widened to those that were read. */
+/** The range, widened to include the rewards of these steps. */
 export function widenedRange([low, high]: Range, steps: readonly StepRewards[]): Range {
   let [least, most] = [low, high];
   for (const { rewards } of steps) {
@@ -79,32 +79,32 @@ export function teachingOf(step: StepRewards, range: Range): StepTeaching {
   const groups = [...tasks.values()];
   const hasGroups = groups.some(({ length }) => length > 1);
   const counts: Record<GroupKind, number> = { teaches: 0, easy: 0, hard: 0, equal: 0, unscored: 0 };
-  // Beside groups, a rollout alone with its task is one that has lost the others.
+  // In a step with groups, the single rollout of a task has lost the rest of its group.
   for (const rows of hasGroups ? groups : []) counts[groupKind(rows, range)] += 1;
   const [all, alone] = hasGroups ? [groups.length, 0] : [0, groups.length];
   return { step: step.step, counts, groups: all, nameless, alone };
 }
 
-/** The counts of several steps together. */
+/** Sums the counts of several steps. */
 export function pooled(steps: readonly StepTeaching[]): Pick<StepTeaching, 'counts' | 'groups'> {
   const counts: Record<GroupKind, number> = { teaches: 0, easy: 0, hard: 0, equal: 0, unscored: 0 };
   for (const each of steps) for (const kind of groupKinds) counts[kind] += each.counts[kind];
   return { counts, groups: steps.reduce((sum, { groups }) => sum + groups, 0) };
 }
 
-/** Steps whose groups together decide whether training still teaches: one step has few groups. */
+/** Steps to pool, because a single step has few groups. */
 const window = 3;
 
-/** A run whose groups mostly teach nothing, up to its newest step. */
+/** The period, up to the newest step, in which most groups teach nothing. */
 export interface TeachingTurn extends Pick<StepTeaching, 'counts' | 'groups'> {
   readonly since: number;
-  /** It has been so since the first step that was read. */
+  /** True if the period begins with the first step read. */
   readonly isFromStart: boolean;
 }
 
 /**
- * Since when at least half of the groups teach nothing: in the newest three steps read, and in each three before them
- * back to that step. Undefined if they teach, or if fewer steps were read.
+ * The step since which at least half of the groups teach nothing, in every three consecutive steps read. Undefined if
+ * the newest three teach more, or if fewer than three were read.
  */
 export function teachingTurn(steps: readonly StepTeaching[]): TeachingTurn | undefined {
   const grouped = steps.filter(({ groups }) => groups > 0).toSorted((left, right) => left.step - right.step);
@@ -114,7 +114,7 @@ export function teachingTurn(steps: readonly StepTeaching[]): TeachingTurn | und
   };
   let from = grouped.length;
   while (from >= window && isIdle(grouped.slice(from - window, from))) from -= 1;
-  // The first of the earliest three may still teach.
+  // The first steps of the earliest window may still teach.
   let first = from === grouped.length ? grouped.length : Math.max(0, from - window + 1);
   while (first < grouped.length && !isIdle(grouped.slice(first, first + 1))) first += 1;
   const idle = grouped.slice(first);
@@ -127,7 +127,7 @@ const causes: Readonly<Record<Exclude<GroupKind, 'teaches'>, string>> = {
   easy: 'too easy',
   hard: 'too hard',
   equal: 'with equal rewards',
-  unscored: 'without two scores',
+  unscored: 'with fewer than two rewards',
 };
 
 /** `since step 34 62% of the groups teach nothing, most too easy (9 of 11)` */
@@ -139,7 +139,7 @@ export function turnWords({ since, isFromStart, counts, groups }: TeachingTurn):
   return `${when} ${percent(idle / groups)} of the groups teach nothing, ${cause}`;
 }
 
-/** The shares of a step: `of 16 groups 5 teach, 8 too easy, 3 too hard`. Kinds without a group are left out. */
+/** The groups of a step: `of 16 groups 5 teach, 8 too easy, 3 too hard`. Omits empty kinds. */
 export function shareWords({ counts, groups, alone, nameless }: StepTeaching): string {
   const shares = groupKinds.filter(kind => counts[kind] > 0).map(kind => `${counts[kind]} ${groupWords[kind]}`);
   const words = [
@@ -153,7 +153,7 @@ export function shareWords({ counts, groups, alone, nameless }: StepTeaching): s
 /**
  * The teaching signal in sentences.
  *
- * @param known the number of steps of which some were read
+ * @param known the number of all steps
  */
 export function teachingWords(steps: readonly StepTeaching[], known: number): readonly string[] {
   const sorted = steps.toSorted((left, right) => left.step - right.step);

@@ -82,7 +82,7 @@ export function durationColumn<Row extends Timed>(): Column<Row> {
   };
 }
 
-/** When a row was last seen that the service does not list. */
+/** When a row that the service does not list was last seen. */
 export function seenColumn<Row>(seenAt: (row: Row) => number | undefined): Column<Row> {
   return {
     id: 'seen',

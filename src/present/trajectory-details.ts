@@ -78,7 +78,7 @@ const contractFields: Readonly<Record<keyof (typeof trajectorySchema)['shape'], 
 };
 const knownFields: ReadonlySet<string> = new Set(Object.keys(contractFields));
 
-/** Whether a field only repeats another one. */
+/** Whether a field only repeats another field. */
 function repeats({ policy_step, rollout }: Trajectory, name: string, value: unknown): boolean {
   if (name === 'step') return value === policy_step;
   return name === 'termination_reason' && value === rollout?.termination_reason;

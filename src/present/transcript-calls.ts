@@ -13,7 +13,7 @@ export interface ToolCall {
   readonly summary: string;
   /** The number of further lines that the summary leaves out. */
   readonly more: number;
-  /** Its arguments, readable. */
+  /** Its arguments as readable text. */
   readonly text: string;
 }
 

@@ -13,22 +13,22 @@ export interface TranscriptLine {
   /** Its position in the transcript. */
   readonly place: number;
   readonly step: number;
-  /** How it is coloured, if not as its kind. */
+  /** The style, if it differs from that of the kind. */
   readonly paint?: Paint | undefined;
   /** The same text with styles. */
   readonly drawn?: string | undefined;
 }
 
-/** The syntax of a line: of JSON, or of a difference between files. */
+/** Syntax highlighting of JSON and diffs. */
 export type Paint = 'json' | 'added' | 'removed' | 'hunk';
 
-/** Open folds: whole kinds, and single blocks by position; and messages and steps that are folded to their headings. */
+/** Open folds, by kind and by position, and the messages and steps folded to their headings. */
 export interface OpenFolds {
   readonly kinds: ReadonlySet<FoldKind>;
   readonly places: ReadonlySet<number>;
   /** Positions of the messages and steps that are folded. */
   readonly closed?: ReadonlySet<number>;
-  /** All steps are folded, except those that are among `places`. */
+  /** All steps are folded, except those in `places`. */
   readonly outline?: boolean;
 }
 
@@ -41,13 +41,13 @@ const allOpen: OpenFolds = { kinds: new Set<FoldKind>(['reasoning', 'tools']), p
 
 /** The styles and marks of the lines. */
 export interface TranscriptMarks {
-  /** Marks every line of reasoning with one cell, which otherwise looks like an answer. */
+  /** Marks every line of reasoning (one cell), which otherwise looks like an answer. */
   readonly bar: string;
   /** Marks a folded message or step. */
   readonly closed?: string;
   /** Names the key that opens a fold, e.g. `z opens`; empty if there is none. */
   readonly opens: (fold: FoldKind) => string;
-  /** Lays out Markdown as styled lines; without it, texts are shown as they were written. */
+  /** Lays out Markdown as styled lines; without it, texts are shown unchanged. */
   readonly markdown?: ((text: string, width: number) => readonly string[]) | undefined;
 }
 
@@ -58,13 +58,13 @@ export interface TranscriptLines {
   readonly length: number;
   /** The line at an index, created on demand: a long trajectory has half a million lines. */
   readonly at: (index: number) => TranscriptLine | undefined;
-  /** The position of the folded block that hides `place`; undefined if that is visible. */
+  /** The position of the folded block that hides `place`; undefined if `place` is visible. */
   readonly foldAt: (place: number) => number | undefined;
 }
 
 /** The layout of a block. */
 interface Laid {
-  /** For each line: its start in the block's text, its length, and the cells that indent the rest of a wrapped line. */
+  /** For each line: its start in the block's text, its length, and its hanging indent in cells. */
   readonly bounds: readonly number[];
   /** The lines with styles, instead of those of the text. */
   readonly drawn?: readonly string[];
@@ -76,14 +76,14 @@ interface Laid {
   readonly headingStart?: string;
   /** The folded positions: from the first, up to but not including the second. */
   readonly hidden?: readonly [from: number, to: number];
-  /** The position of the folded message or step that it belongs to. */
+  /** The position of the folded message or step that hides it. */
   readonly closedBy?: number;
 }
 
 /** Visible lines of a folded response: its beginning and its end. */
 const firstLines = 2;
 const lastLines = 3;
-/** Cells of a folded call that its id and the key leave to it. */
+/** Minimum cells of a folded call beside its id and the key. */
 const leastSummary = 40;
 const indent = '  ';
 
@@ -95,7 +95,7 @@ function indentOf({ kind, heading, indented }: Block, isHeading: boolean, { bar 
 
 /** Numbers in the bounds of a line. */
 const perLine = 3;
-/** The indentation or the bullet of a line, below which its wrapped rest is aligned. */
+/** The indentation or bullet of a line, which sets the hanging indent. */
 const hanging = /^ *(?:(?:[-*+•]|\d{1,3}[.)]) +)?/;
 
 function boundsOf({ text, indented, heading }: Block, width: number): number[] {
@@ -124,7 +124,7 @@ function boundsOf({ text, indented, heading }: Block, width: number): number[] {
 
 const styleSequence = /\u001b\[[\d;]*m/g;
 
-/** Lays out a text as Markdown. Each line gets the position of its first word, as far as that is found. */
+/** Lays out a text as Markdown. Each line gets the position of its first word if it is found. */
 function markdownOf({ text }: Block, width: number, markdown: NonNullable<TranscriptMarks['markdown']>): Laid {
   const drawn = markdown(text, Math.max(8, width - indent.length));
   const bounds: number[] = [];
@@ -132,7 +132,7 @@ function markdownOf({ text }: Block, width: number, markdown: NonNullable<Transc
   for (const [index, line] of drawn.entries()) {
     const plain = line.replace(styleSequence, '');
     const [word] = /[\p{L}\p{N}]+/u.exec(plain) ?? [];
-    // Near the last one only, as a word that is not found would cost the whole text. Positions must ascend.
+    // Search only near the last word: a missing word would cost a scan of the whole text. Positions must ascend.
     const from = Math.floor(place);
     const found = word === undefined ? -1 : text.slice(from, from + 4 * width).indexOf(word);
     place = Math.max(found === -1 ? 0 : from + found, index === 0 ? 0 : place + leastStep);
@@ -166,7 +166,7 @@ function foldedOf(block: Block, width: number, marks: TranscriptMarks): Laid {
     const tails = [[summary.id, isWhole ? '' : key], [isWhole ? '' : key], [summary.id]].map(
       parts => more + inBrackets(parts.filter(Boolean).join(', ')),
     );
-    // What was called matters more than its id and the key.
+    // The summary of the call matters more than its id and the key.
     const needed = Math.min(displayWidth(summary.text), leastSummary);
     const tail = tails.find(each => room(each) >= needed) ?? more;
     const line = {
@@ -216,10 +216,10 @@ function lineOf(block: Block, laid: Laid, index: number, marks: TranscriptMarks)
   };
 }
 
-/** Blocks after a heading among which its first words are looked for. */
+/** Blocks after a heading to search for its first words. */
 const blocksOfWords = 100;
 
-/** The first words of the message or the step that begins with this block: what the model said or called, if it did. */
+/** The first line of the message or step that begins with this block, preferably what the model wrote or called. */
 export function firstWords({ blocks }: Pick<Transcript, 'blocks'>, index: number): string {
   const isStep = blocks[index]?.head === 'step';
   let words = '';
@@ -236,8 +236,8 @@ export function firstWords({ blocks }: Pick<Transcript, 'blocks'>, index: number
 }
 
 /**
- * Returns what a block shows if its message or its step is folded, to be called for each block in order: nothing, or
- * the heading with the first words.
+ * Returns a function to call for each block in order. For a folded message or step, it returns the heading with the
+ * first words, and nothing for the other blocks.
  */
 function createFolding(
   blocks: readonly Block[],
@@ -264,21 +264,21 @@ function createFolding(
   };
 }
 
-/** Lines that begin a difference between files, with the column in which its marks stand. */
+/** The beginning of a diff, with the column of its marks. */
 const difference = /^( {0,80})(?:diff --git |@@ -\d|\*\*\* Begin Patch)/m;
 const json = /^\s*(?:\{|\[|"(?:[^"\\\n]|\\.){0,200}": ?)/;
-/** Characters before a wrapped line in which its beginning is looked for. */
+/** Characters to search back for the beginning of a wrapped line. */
 const longestLine = 10_000;
 
 interface Syntax {
   readonly isJson: boolean;
-  /** The column of the marks of a difference. */
+  /** The column of the marks of a diff. */
   readonly marks: number | undefined;
 }
 
 const syntaxes = new WeakMap<Block, Syntax>();
 
-/** Looked up only for blocks that are shown. */
+/** Computed only for visible blocks. */
 function syntaxOf(block: Block): Syntax {
   const known = syntaxes.get(block);
   if (known) return known;
@@ -308,8 +308,8 @@ function paintOf(block: Block, from: number): Paint | undefined {
 }
 
 /**
- * Lays out a transcript for a width. Call the result with the open folds; only blocks whose fold has changed are laid
- * out again.
+ * Lays out a transcript for a width. Call the result with the open folds; it lays out again only blocks whose fold
+ * changed.
  */
 export function layOut(
   { blocks }: Transcript,
@@ -368,7 +368,7 @@ export function transcriptText(trajectory: Trajectory, width: number): string {
 
 const nothingOpen: OpenFolds = { kinds: new Set(), places: new Set() };
 
-/** The last lines of a trajectory, folded, for a preview: lays out only as many steps as they need. */
+/** The last lines of a trajectory, folded, for a preview. Lays out only the steps it needs. */
 export function endLines(trajectory: Trajectory, width: number, height: number): readonly TranscriptLine[] {
   const all = trajectory.steps ?? [];
   for (let count = 1; ; count *= 4) {

@@ -62,7 +62,7 @@ export function partsOf(message: TrajectoryMessage): readonly MessagePart[] {
   return parts;
 }
 
-/** The original content: the local service keeps its parts in a separate field. */
+/** The original content: the local service has its parts in a separate field. */
 function contentOf({ content, content_parts: parts }: TrajectoryMessage): unknown {
   if (!Array.isArray(parts) || parts.length === 0) return content;
   return content == null || content === messageContent(parts) ? parts : content;

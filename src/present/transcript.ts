@@ -54,15 +54,17 @@ export interface Block {
   /** The kind of its first line, if that is a heading: the lines below it are indented further. */
   readonly heading?: LineKind | undefined;
   readonly fold?: FoldKind | undefined;
-  /** The number of the step that it begins. */
+  /** The number of the step, if the block begins one. */
   readonly number?: number | undefined;
-  /** What it begins, if it is the heading of more blocks: a step, a message, or what follows the last step. */
+  /** Set on a heading: of a step, a message, or the part after the last step. */
   readonly head?: 'step' | 'message' | 'end' | undefined;
-  /** The base64 text of the image that it stands for. */
+  /** The base64 text of the image that it describes. */
   readonly image?: string | undefined;
-  /** Its author may have written it as Markdown. */
+  /** May be Markdown. */
   readonly markdown?: boolean;
-  /** The line shown for a folded tool call, how many lines of the call it leaves out, and the id of the call if there are several. */
+  /**
+   * The line shown for a folded tool call, the number of lines it omits, and the id of the call if there are several.
+   */
   readonly summary?: { readonly text: string; readonly more: number; readonly id?: string | undefined } | undefined;
 }
 
@@ -79,12 +81,12 @@ export interface Transcript {
   readonly images: readonly number[];
   /** Positions of errors. */
   readonly errors: readonly number[];
-  /** What is not shown of the texts. */
+  /** Counts of what is not shown. */
   readonly hidden: HiddenText;
 }
 
 export interface HiddenText extends HiddenCount {
-  /** Lines of which a tool wrote over the beginning, such as progress bars. */
+  /** Lines that a tool overwrote, such as progress bars. */
   readonly overwritten: number;
 }
 
@@ -223,7 +225,7 @@ class Writer {
 /** A tool call waiting for its result. */
 interface MadeCall {
   readonly call: ToolCall;
-  /** Its message has several calls, so the name alone does not identify the call of a result. */
+  /** Its message has several calls, so that the name alone does not identify a call. */
   readonly parallel: boolean;
 }
 
@@ -328,7 +330,7 @@ function writeOthers(writer: Writer, text: string): void {
   if (text !== '') writer.section('meta', text, { title: 'other fields', heading: 'meta', fold: 'tools' });
 }
 
-/** Whether a message is itself marked as the error of its step. */
+/** Whether a message is marked as the error of its step. */
 const saysWhy = (message: TrajectoryMessage): boolean =>
   failed(message) || partsOf(message).some(part => part.kind === 'response' && part.isError);
 

@@ -93,7 +93,7 @@ export function certaintyWords(run: RunMean, shownMean: number | undefined): str
   const { mean, namelessRewards } = run;
   if (mean === undefined) return '';
   if (namelessRewards > 0)
-    return `no interval: ${counted(namelessRewards, 'reward names', 'rewards name')} no task that can be read`;
+    return `no interval: ${counted(namelessRewards, 'reward has', 'rewards have')} no readable task`;
   const isShown = reward(mean) === reward(shownMean);
   return [...(isShown ? [] : [`mean of tasks ${reward(mean)}`]), intervalWords(run)].filter(Boolean).join(', ');
 }
@@ -102,7 +102,7 @@ function intervalWords(run: RunMean): string {
   const { interval, outside, isOpen } = run;
   if (isOpen) return 'no interval: the service does not say how many rewards are missing';
   if (outside && !interval)
-    return `no interval: rewards lie outside of ${outside.join('..')}; the setting compare.rewardRange gives their range`;
+    return `no interval: rewards are outside ${outside.join('..')}; set their range with the setting compare.rewardRange`;
   const condition = run.isUncounted ? ', if the run has ended' : '';
   return [
     interval &&

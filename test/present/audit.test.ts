@@ -59,7 +59,9 @@ describe('the audit', () => {
     const [repeated] = found(stepsOf((task, sample) => ({ answer: `${`go${task} `.repeat(8)}end${sample}` })));
     expect(repeated).toMatchObject({ kind: 'repetition', of: 96 });
     const [asked] = found(stepsOf(task => ({ question: `question ${task % 2}` })));
-    expect(asked?.words).toBe('8 of 8 tasks read ask what another one asks too: 2 questions in all, in steps 1 to 3');
+    expect(asked?.words).toBe(
+      '8 of 8 tasks read share a question with another task: 2 questions in all, in steps 1 to 3',
+    );
   });
 
   it('tells a reward that never comes from one that hardly ever comes', () => {

@@ -1,10 +1,10 @@
 /** Help on intervals and verdicts: the method, its assumptions and its sources. Imports nothing. */
 export const aboutIntervals = `The interval is Gaffke's bound for the mean of bounded values (Gaffke 2005; Learned-Miller and Thomas 2019, arXiv 1905.06208).
-It assumes the range of the rewards, and that the tasks are independent: a sample of a larger set, about which it speaks. It takes two
-tasks as well as thousands, and for rewards of 0 and 1 it equals the Clopper-Pearson interval; for other rewards its coverage is not
-proven, but no counterexample is known. Several rollouts of a task count as their mean. A rollout without a reward, or one still to come, counts once
-as the lowest and once as the highest reward. So a verdict holds whatever these rewards are, however often you look while a run is in
+It assumes that the rewards are within the range, and that the tasks are an independent sample of a larger set, whose mean it bounds. It is
+valid for two tasks as well as for thousands, and for rewards of 0 and 1 it equals the Clopper-Pearson interval; for other rewards its coverage is not
+proven, but no counterexample is known. Several rollouts of a task count as their mean. A missing or pending reward counts as the lowest
+for one limit and as the highest for the other. So a verdict holds whatever these rewards are, however often you look while a run is in
 progress, and in whatever order its rollouts end. Rollouts that are not listed are assumed to be spread evenly over the tasks. If the
 service does not report how many rollouts a run has, there is no interval while it runs; if it does not report whether the run has ended,
-there is no verdict, unless compare --ended treats the listed rewards as complete. Rewards outside the range have neither: set their
-range.`;
+there is no verdict, unless compare --ended treats the listed rewards as complete. If rewards are outside the range, there is neither: set
+their range.`;

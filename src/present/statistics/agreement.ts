@@ -1,11 +1,11 @@
-/** How far two graders agree on which rollouts pass. Pure. */
+/** Measures how far two graders agree on which rollouts pass. Pure. */
 
 /** Help on the measure, with its source. Imports nothing. */
-export const aboutAgreement = `Cohen's kappa is the agreement on which rollouts pass beyond that of two graders who pass as many at random (Cohen 1960): 1 is
-full agreement, 0 is that of chance. Its 95% interval is a jackknife over tasks (Efron and Stein 1981), since the rollouts of a task
-are alike; there is none below 10 tasks, without a disagreement, or where a grader passes all or none.`;
+export const aboutAgreement = `Cohen's kappa is the agreement on which rollouts pass, corrected for chance (Cohen 1960): 1 is full agreement, 0 is that of two graders
+who pass as many rollouts at random. Its 95% interval is a jackknife over tasks (Efron and Stein 1981), because the rollouts of a task are
+alike; there is none below 10 tasks, without a disagreement, or if a grader passes all or none.`;
 
-/** A rollout that both have graded. */
+/** A rollout that both graders have graded. */
 export interface Judged {
   readonly task: string;
   readonly first: boolean;
@@ -19,12 +19,12 @@ export interface Agreement {
   readonly lost: number;
   /** Failed the first grader and passed the second. */
   readonly gained: number;
-  /** Undefined if chance alone agrees fully. */
+  /** Undefined if the agreement expected by chance is 1. */
   readonly kappa: number | undefined;
   readonly interval: { readonly low: number; readonly high: number } | undefined;
 }
 
-/** Counts of both passed, only the first, only the second, neither. */
+/** Counts of rollouts that passed both graders, only the first, only the second, neither. */
 type Cells = readonly [both: number, first: number, second: number, neither: number];
 
 function kappaOf([both, first, second, neither]: Cells): number | undefined {
@@ -41,7 +41,7 @@ const cellsOf = (judged: readonly Judged[]): Cells => {
   return [count(true, true), count(true, false), count(false, true), count(false, false)];
 };
 
-/** With fewer tasks the jackknife is too rough. */
+/** With fewer tasks, the jackknife is unreliable. */
 const fewestTasks = 10;
 /** The quantile of the normal distribution for 95%. */
 const normal95 = 1.959964;

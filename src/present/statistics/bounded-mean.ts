@@ -1,6 +1,6 @@
 /**
- * Confidence limits for the mean of a variable that is never below `floor`. They assume nothing else but independent
- * values, and hold for any distribution and any number of values.
+ * Confidence limits for the mean of a variable that is never below `floor`. They only assume independent values, and
+ * hold for any distribution and any number of values.
  */
 import { chanceAtMost } from './dirichlet-mean.ts';
 import { crossing } from './root.ts';

@@ -63,11 +63,11 @@ export interface ComparedRuns extends OfBoth<TaskMean> {
   readonly verdict: Verdict;
   /** A caveat about the means and the verdict; may be empty. */
   readonly caution: string;
-  /** Whether the difference is at least `least`: passed, failed, or not known. */
+  /** Whether the difference is at least `least`. */
   readonly gate: (least: number) => Gate;
   /**
-   * The approximate number of tasks, if they are like these, that would show half of the difference to be none by
-   * chance; undefined without a difference or an interval, and if out of reach.
+   * The approximate number of tasks like these that would show half of the difference to be real; undefined without a
+   * difference or an interval, and if out of reach.
    */
   readonly tasksForHalf: () => number | undefined;
 }
@@ -78,7 +78,7 @@ export interface Gate {
   readonly words: string;
 }
 
-/** The two runs have the same tasks in the same order. */
+/** Compares two runs whose tasks are in the same order. */
 export function summariseComparison(
   one: RunTasks,
   other: RunTasks,
@@ -137,14 +137,14 @@ export function summariseComparison(
   };
 }
 
-/** With half of the difference taken away, what is left is half of it, and varies as much from task to task. */
+/** Subtracting half of the difference leaves the other half, with the same variation between tasks. */
 function tasksForHalf({ evidence, pairs, interval }: Situation, average: number | undefined): number | undefined {
   if (!average || interval === undefined) return undefined;
   const times = timesUntil(each => evidence.shows(average > 0 ? 'above' : 'below', average / 2, each));
   return times === undefined ? undefined : sensible(times * pairs);
 }
 
-/** A run compared with itself: there is nothing to decide. */
+/** The comparison of a run with itself. */
 export function ofSameRun(compared: ComparedRuns): ComparedRuns {
   return {
     ...compared,
@@ -209,7 +209,7 @@ function ignoredWords(situation: Situation): string {
   const { ignored, means } = situation;
   const unlisted = ignoresTasks(situation) ? 'tasks that one of the runs does not list' : '';
   if (ignored === 0) return unlisted && `ignoring ${unlisted}`;
-  const orTask = sides.some(name => means[name].nameless > 0) ? ' or a task that can be read' : '';
+  const orTask = sides.some(name => means[name].nameless > 0) ? ' or a readable task' : '';
   const rollouts = `${counted(ignored, 'rollout')} without a reward${orTask}`;
   return `ignoring ${[rollouts, unlisted].filter(Boolean).join(' and ')}`;
 }
@@ -253,7 +253,7 @@ function whyNot({ evidence, means, options }: Situation, could?: string): string
     return side === undefined ? nothingInBoth : `no reward of the ${side} run names its task`;
   }
   if (evidence.reason === 'outside')
-    return `rewards lie outside of ${options.range.join('..')}; --reward-range or the setting compare.rewardRange gives their range`;
+    return `rewards are outside ${options.range.join('..')}; set their range with --reward-range or the setting compare.rewardRange`;
   if (evidence.reason === 'open') {
     const side = sides.find(name => means[name].isOpen) ?? 'new';
     return `the ${side} run ${endWords[means[side].end]}, and the service does not say how many rewards are missing`;
@@ -266,13 +266,13 @@ function whyNot({ evidence, means, options }: Situation, could?: string): string
   return could === undefined ? missing : `${missing}, which could ${could}`;
 }
 
-/** `4 of 28 rollouts of the new run have no reward and 2 name no task that can be read` */
+/** `4 of 28 rollouts of the new run have no reward and 2 have no readable task` */
 function missingWords(side: string, run: TaskMean): string {
   const lacking = withoutReward(run) - run.nameless;
   const yet = run.end === 'running' ? ' yet' : '';
   const parts = [
     { count: lacking, words: `${lacking === 1 ? 'has' : 'have'} no reward${yet}` },
-    { count: run.nameless, words: `${run.nameless === 1 ? 'names' : 'name'} no task that can be read` },
+    { count: run.nameless, words: `${run.nameless === 1 ? 'has' : 'have'} no readable task` },
   ].filter(({ count }) => count > 0);
   const all = ` of ${counted(run.rollouts, 'rollout')} of the ${side} run`;
   const rollouts = parts.map(({ count, words }, index) => `${count}${index === 0 ? all : ''} ${words}`);
@@ -287,7 +287,7 @@ const endWords: Readonly<Record<RunEnd, string>> = {
   unreported: 'may still be running',
 };
 
-/** How much more data would decide it, in words and as a number of tasks. */
+/** How much more data would decide it, as text and as a number of tasks. */
 function moreOf(
   { interval, pairs }: Situation,
   isShown: (times: number) => boolean,
@@ -311,7 +311,7 @@ function gateOf(situation: Situation, least: number): Gate {
   const mayGoOn = situation.mayGoOn && situation.interval !== undefined;
   const isAssumed = mayGoOn && outcome !== 'undecided';
   const words = [
-    ...(isAssumed ? [`${openWords(least)}: ${endUnreported}`, '--ended takes them as ended'] : sentences),
+    ...(isAssumed ? [`${openWords(least)}: ${endUnreported}`, 'to treat them as ended, use --ended'] : sentences),
     mayGoOn && !isAssumed ? endUnreported : '',
     ignoredWords(situation),
     situation.caution,
@@ -357,13 +357,13 @@ function withoutThese({ means }: Situation): string {
   const ends = sides.filter(side => lacks(means[side])).map(side => means[side].end);
   if (ends.includes('running')) return 'these could decide it';
   const flags = ends.includes('unreported') ? ', if the runs have ended: --ended' : ':';
-  return `without these it would be decided${flags} --missing ignore`;
+  return `ignoring these would decide it${flags} --missing ignore`;
 }
 
-/** The margin that would pass, if more tasks like these would not decide it. */
+/** Suggests a limit that would pass, if more tasks like these would not decide it. */
 function marginWords({ options: { range }, mayGoOn }: Situation, low: number): string {
   const unit = 10 ** (Math.floor(Math.log10(Math.abs(low))) - 1);
   const margin = Number((Math.floor(low / unit) * unit).toPrecision(2));
   if (mayGoOn || !(margin > range[0] - range[1])) return '';
-  return `more tasks like these would not decide it; a difference that may be lost would: --fail-below ${margin} passes`;
+  return `more tasks like these would not decide it; a lower limit would: --fail-below ${margin} passes`;
 }

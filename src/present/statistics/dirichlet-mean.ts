@@ -119,7 +119,7 @@ function saddlePoint(distances: Float64Array, counts: Float64Array): number {
     else low = at;
     const newton = at - slope / curvature;
     const next = newton > low && newton < high ? newton : (low + high) / 2;
-    // The integral is the same along every line near the saddle point: a rough one will do.
+    // The integral is the same along every line near the saddle point, so a rough estimate will do.
     if (Math.abs(next - at) < 1e-3 * Math.min(next, 1 - next)) return next;
     at = next;
   }

@@ -1,4 +1,4 @@
-/** Several comparisons at once: each needs more confidence, so that all of them hold together. */
+/** Corrects for several comparisons at once: each needs more confidence, so that all of them hold together. */
 
 /**
  * The confidence of each of several intervals so that all of them hold with `confidence`, whatever they have in common,

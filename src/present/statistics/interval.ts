@@ -23,7 +23,7 @@ export interface Interval {
   readonly confidence: number;
 }
 
-/** The data behind an interval, for more questions than its limits. */
+/** The data behind an interval. */
 export interface Evidence {
   readonly interval: () => Interval | undefined;
   /**
@@ -77,7 +77,7 @@ const none = (reason: Evidence['reason']): Evidence => ({
   shows: () => false,
 });
 
-/** Nobody collects more than this many times the data. */
+/** More than this many times the data is out of reach. */
 const mostTimes = 1_024;
 
 /**

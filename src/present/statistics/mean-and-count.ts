@@ -1,4 +1,4 @@
-/** The interval of a mean if only the number of samples is known, not their values. */
+/** The interval of a mean when only the number of samples is known. */
 import { lowerLimit } from './bounded-mean.ts';
 import { defaultRange, type Interval, intervalDefaults } from './interval.ts';
 import type { Tally } from './tally.ts';
@@ -47,7 +47,7 @@ export function intervalOfMean(
   };
 }
 
-/** A mean whose rewards are not known. */
+/** A mean of unknown rewards. */
 export interface CountedMean {
   readonly mean: number | undefined;
   readonly samples: number | undefined;
@@ -55,8 +55,8 @@ export interface CountedMean {
 }
 
 /**
- * The 95% interval of the difference (second minus first) of two means whose rewards are not known, so that they cannot
- * be paired by task. Each mean gets an interval of 97.5%, and the difference lies between their farthest limits (C. E.
+ * The 95% interval of the difference (second minus first) of two means of unknown rewards, which cannot be paired by
+ * task. Each mean gets an interval of 97.5%, and the difference lies between their farthest limits (C. E.
  * Bonferroni): the widest that holds. Undefined without samples.
  */
 export function differenceOfMeans(base: CountedMean, fresh: CountedMean, range: Range): Interval | undefined {

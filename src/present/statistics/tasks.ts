@@ -1,6 +1,6 @@
 /**
- * Means are computed over tasks. Several rollouts of a task are not independent, so they count as their mean. A rollout
- * without a reward is not left out: it counts as some value between the lowest and the highest reward.
+ * Means are computed over tasks. Several rollouts of a task are not independent, so they count as their mean. A
+ * rollout without a reward is included: it counts as a value between the lowest and the highest reward.
  */
 import { mean, withoutRounding } from '../../base/statistics.ts';
 import { type Tally, tallyMean, tallyOf, withMore } from './tally.ts';
@@ -22,13 +22,13 @@ export type TaskRewards = readonly (number | undefined)[];
 
 /** The tasks of one run. */
 export interface RunTasks {
-  /** The tasks that are known by name from this run or the other run of a pair. */
+  /** The tasks named by this run or by the other run of a pair. */
   readonly tasks: readonly TaskRewards[];
   /** The number of rollouts of the complete run, listed or not; undefined if the service does not report it. */
   readonly total?: number | undefined;
   /** The number of rollouts seen so far, including those with an unknown reward or task. */
   readonly least?: number | undefined;
-  /** How many of those have no readable task and have a reward, or cannot be read at all. They are not in `tasks`. */
+  /** How many rollouts have a reward but no readable task, or are unreadable. They are not in `tasks`. */
   readonly nameless?: number | undefined;
   readonly end: RunEnd;
   /** The checkpoint may have been chosen by a held-out curve on the same tasks. */
@@ -42,7 +42,10 @@ export const rated = (rewards: TaskRewards): number[] => rewards.filter(reward =
 
 const lengthOf = (tasks: readonly TaskRewards[]): number => tasks.reduce((sum, { length }) => sum + length, 0);
 
-/** The number of rollouts of a run. If the service does not report it, the number seen, if the tasks have fewer. */
+/**
+ * The number of rollouts of a run. If the service does not report it: the number seen, or that of the tasks if
+ * higher.
+ */
 const totalOf = ({ tasks, total, least = 0 }: RunTasks): number | undefined =>
   total ?? (least > lengthOf(tasks) ? least : undefined);
 
@@ -108,7 +111,7 @@ export function isOpen(run: RunTasks): boolean {
   const { tasks, total, end } = run;
   if (end === 'complete' || end === 'unreported') return false;
   const listed = lengthOf(tasks);
-  // The total of a stopped run may be what it had reached.
+  // The total of a stopped run may count only the rollouts before the stop.
   if (total === undefined || total < listed || (end === 'stopped' && total === listed)) return true;
   return total > listed && !planOf(run).isEven;
 }
@@ -116,7 +119,7 @@ export function isOpen(run: RunTasks): boolean {
 /** Whether the service reports neither that a run has ended nor how many rollouts it has. */
 export const mayGoOn = ({ end, total }: RunTasks): boolean => end === 'unreported' && total === undefined;
 
-/** Rewards that may still come are never ignored: those of a running run, and of one that may be running. */
+/** Pending rewards are never ignored: those of a run that is or may be running. */
 export const missingOf = ({ end }: Pick<RunTasks, 'end'>, { missing }: Pick<Filling, 'missing'>): Missing =>
   end === 'running' || end === 'unreported' ? 'bound' : missing;
 
@@ -298,7 +301,7 @@ function leastMean(tasks: readonly ListedTask[], loose: number, fill: number): n
   return least;
 }
 
-/** Whether a reward is outside of the range. */
+/** Whether a reward is outside the range. */
 export function isOutside(runs: readonly RunTasks[], [low, high]: Range): boolean {
   return runs.some(({ tasks }) => tasks.some(rewards => rated(rewards).some(reward => reward < low || reward > high)));
 }

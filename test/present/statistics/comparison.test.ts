@@ -157,7 +157,7 @@ describe('the words of the gate', () => {
   it('name the flag that leaves out what has no reward, where that would decide it', () => {
     const close = [...times(8, 1), ...times(14, 0), ...times(6, [undefined])];
     const base = [...times(22, 0), ...times(6, 1)];
-    const flag = 'Without these it would be decided: --missing ignore.';
+    const flag = 'Ignoring these would decide it: --missing ignore.';
     expect(compared(base, close).gate(0).words).toContain(`6 of 28 rollouts of the new run have no reward. ${flag}`);
     expect(compared(base, close, { missing: 'ignore' }).gate(0).outcome).toBe('passed');
   });
@@ -316,7 +316,7 @@ describe('missing rewards', () => {
     });
     expect(gate(0)).toEqual({
       outcome: 'undecided',
-      words: `Undecided whether the difference is at least 0: ${endUnreported}. --ended takes them as ended.`,
+      words: `Undecided whether the difference is at least 0: ${endUnreported}. To treat them as ended, use --ended.`,
     });
     const few = compared([0.5, 0.5], [0.5, 0.5], { end: 'unreported' });
     expect(few.verdict.words).toMatch(`undecided: ${endUnreported}; if they have, still undecided: about `);
@@ -374,7 +374,7 @@ describe('a run that is still running', () => {
     expect(early.gate(0)).toMatchObject({
       outcome: 'undecided',
       words: expect.stringMatching(
-        /Without these it would be decided, if the runs have ended: --ended --missing ignore\.$/,
+        /Ignoring these would decide it, if the runs have ended: --ended --missing ignore\.$/,
       ),
     });
     expect(compared(times(20, 0.5), times(20, [1, undefined]), { ...look, missing: 'ignore' }).gate(0.1).outcome).toBe(
@@ -415,7 +415,7 @@ describe('rewards outside of the range', () => {
     const { interval, verdict, gate } = compared(spread(28), spread(28).toReversed());
     expect(interval).toBeUndefined();
     expect(verdict.words).toBe(
-      'undecided: rewards lie outside of 0..1; --reward-range or the setting compare.rewardRange gives their range',
+      'undecided: rewards are outside 0..1; set their range with --reward-range or the setting compare.rewardRange',
     );
     expect(gate(0)).toMatchObject({ outcome: 'undecided' });
   });
@@ -427,7 +427,7 @@ describe('rewards outside of the range', () => {
   it('decide nothing, however many they are', () => {
     const { verdict, gate } = compared(Array(300).fill(0), spread(300));
     expect(verdict.words).toBe(
-      'undecided: rewards lie outside of 0..1; --reward-range or the setting compare.rewardRange gives their range',
+      'undecided: rewards are outside 0..1; set their range with --reward-range or the setting compare.rewardRange',
     );
     expect(gate(0).outcome).toBe('undecided');
   });
@@ -468,7 +468,7 @@ describe('the gate', () => {
     });
     const lacking = compared(times(28, 0), [...times(20, 0.5), ...times(8, [undefined])]);
     expect(lacking.gate(0.2).words).toMatch(
-      /^Undecided whether the difference is at least \+0\.200: it is .*\. 8 of 28 rollouts of the new run have no reward\. Without these it would be decided: --missing ignore\.$/,
+      /^Undecided whether the difference is at least \+0\.200: it is .*\. 8 of 28 rollouts of the new run have no reward\. Ignoring these would decide it: --missing ignore\.$/,
     );
     expect(compared([], []).gate(0).words).toBe(
       'Undecided whether the difference is at least 0: no task has a reward in both runs.',

@@ -82,16 +82,16 @@ describe('compareTasks', () => {
     const words = (fresh: ReadRewards, missing: 'bound' | 'ignore' = 'bound') =>
       compareRuns(compareTasks(listed([...of(0), ...of(0)]), fresh), { ...comparisonDefaults, missing }).verdict.words;
     expect(words(listed([...of(1), ...nameless]))).toBe(
-      'undecided: 12 of 24 rollouts of the new run name no task that can be read, which could reverse it',
+      'undecided: 12 of 24 rollouts of the new run have no readable task, which could reverse it',
     );
     const fewer = [...of(1), ...nameless.slice(1), rewarded(null, null), rewarded('t0', null)];
     expect(words(listed(fewer, 28))).toBe(
-      'undecided: 5 of 28 rollouts of the new run have no reward and 11 name no task that can be read, which could reverse it',
+      'undecided: 5 of 28 rollouts of the new run have no reward and 11 have no readable task, which could reverse it',
     );
     // Rows that cannot be read at all.
-    expect(words({ ...listed(of(1), 24), listed: 24 })).toMatch(/: 12 of 24 .* name no task that can be read/);
+    expect(words({ ...listed(of(1), 24), listed: 24 })).toMatch(/: 12 of 24 .* have no readable task/);
     expect(words(listed([...of(1), ...nameless]), 'ignore')).toBe(
-      'the new run is better, ignoring 12 rollouts without a reward or a task that can be read',
+      'the new run is better, ignoring 12 rollouts without a reward or a readable task',
     );
   });
 

@@ -119,7 +119,7 @@ describe('the interval', () => {
     expect(seenWords({ ...seen, graded: 119, certainty: certain })).toContain(`mean 0.840 of 119 rewards (${words})`);
     expect(fieldsOfSeen({ ...seen, certainty: certain })).toMatchObject({ task_mean: expect.closeTo(0.05, 9) });
     expect(certaintyWords(runMeanOf(ofTasks(7, 0), { status: 'completed' }), 1)).toBe(
-      'mean of tasks 3.50, no interval: rewards lie outside of 0..1; the setting compare.rewardRange gives their range',
+      'mean of tasks 3.50, no interval: rewards are outside 0..1; set their range with the setting compare.rewardRange',
     );
     const service = fakeService({
       getTrajectoryRewards: () => ({ trajectory_rewards: skewed }),
@@ -210,7 +210,7 @@ describe('the interval', () => {
 
   it('is left out where rewards name no task: several may be of one', () => {
     const nameless = ofTasks(1, 0, 1).map(each => ({ ...each, task_id: null }));
-    const words = 'no interval: 3 rewards name no task that can be read';
+    const words = 'no interval: 3 rewards have no readable task';
     expect(certainty('completed', nameless)).toBe(words);
     expect(certainty('running', nameless, 10)).toBe(words);
     const seen = { id: 'evr_1', label: 'nameless', kind: 'run', status: 'completed', done: 3, total: 3, mean: 0.5 };
@@ -228,7 +228,7 @@ describe('the interval', () => {
 
   it('is left out where the range of the rewards is not known', () => {
     expect(certainty('completed', ofTasks(1, 5, 7))).toBe(
-      'no interval: rewards lie outside of 0..1; the setting compare.rewardRange gives their range',
+      'no interval: rewards are outside 0..1; set their range with the setting compare.rewardRange',
     );
     expect(wordsOf(runMeanOf(ofTasks(1, 5, 7), { status: 'completed', range: [0, 10] }))).toMatch(/^95% between/);
   });
