@@ -6,8 +6,8 @@ import { makePrivateFolder } from './base/ownership.ts';
 import { printPrebuilt } from './commands/prebuilt.ts';
 import { findPaths } from './config/paths.ts';
 
-// Without a listener it would open Node's debugger, in a process that holds keys. What is started as `thisProgram` has a
-// flag as well; a command cannot, and Node takes some milliseconds to come here.
+// Without a listener, SIGUSR1 opens Node's debugger in a process that holds keys. Background processes get a flag as
+// well (`thisProgram`), which also covers the milliseconds before this line.
 process.on('SIGUSR1', () => {});
 
 /** The first Node that supports proxies; package.json requires it too. */
@@ -38,7 +38,7 @@ async function start(): Promise<void> {
   }
 }
 
-/** In the user's own folder: whoever can change it changes what is run. */
+/** The folder must be private: whoever can change the code in it controls what runs. */
 function cacheCode(folder: string): void {
   const [word = '-'] = words;
   const purpose = word.startsWith('-') ? 'screen' : word === 'serve' ? 'service' : 'command';
@@ -46,17 +46,17 @@ function cacheCode(folder: string): void {
     makePrivateFolder(folder);
     cacheCompiledCode(folder, purpose);
   } catch {
-    // Every start compiles, then.
+    // Without a cache, every start compiles.
   }
 }
 
-/** Up to Node 23 SQLite warns that it is experimental. Node has a class for such warnings, and a code for neither. */
+/** SQLite warns up to Node 23 that it is experimental. Neither warning has a code. */
 function isKnown({ name, message }: Error): boolean {
-  // That FORCE_COLOR counts more than NO_COLOR is documented.
+  // README documents that FORCE_COLOR overrides NO_COLOR.
   return name === 'ExperimentalWarning' || (name === 'Warning' && message.includes("'NO_COLOR'"));
 }
 
-/** Other warnings go to whatever listens, as usual Node itself. */
+/** Passes other warnings to their usual listeners, such as Node's own. */
 function hideKnownWarnings(): void {
   const listeners = process.listeners('warning');
   process.removeAllListeners('warning');

@@ -1,6 +1,6 @@
 /** Binary search. */
 
-/** Index of the last item whose place is no later than `place`; -1 before the first. */
+/** Binary search: index of the last item whose place is at or before `place`; -1 if there is none. */
 export function lastAt(count: number, placeAt: (index: number) => number, place: number): number {
   let low = 0;
   let high = count;

@@ -1,6 +1,6 @@
 /**
- * Caches the compiled code of the bundle's files. Node's own cache (`module.enableCompileCache`) is filled before a file
- * runs, with what V8 compiles first: the other functions are compiled at every start. This one is filled afterwards.
+ * Caches the compiled code of the bundle's files. Node's own cache (`module.enableCompileCache`) is written before a
+ * file runs, so it lacks the functions that V8 compiles lazily. This one is written after they have run.
  */
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -14,15 +14,15 @@ interface Compiled {
   readonly sum: number;
 }
 
-/** The folder of the code that is loaded now. */
+/** Folder of this process's compiled code. */
 let folder = '';
-/** What is compiled, and not yet in the cache. */
+/** Scripts that are not in the cache yet. */
 let uncached: Compiled[] = [];
 
-/** V8 does not check the code that it reads: damaged code ends the process. */
+/** V8 does not validate cached code: damaged code ends the process. */
 const sumOf = (data: Uint8Array): number => process.getBuiltinModule('node:zlib').crc32(data);
 
-/** Two checksums, of the source and of the code, which V8 reads in place if its address is a multiple of eight. */
+/** Checksums of the source and of the code. V8 reads the code in place if its address is a multiple of eight. */
 const headBytes = 8;
 
 function readCode(path: string, sum: number): Buffer | undefined {
@@ -61,30 +61,30 @@ function compile(file: string): Script {
   const cachedData = readCode(path, sum);
   // Joined as bytes: V8 would copy joined strings.
   const source = Buffer.concat([opening, data, closing]).toString();
-  // The columns of a stack trace are those of the file.
+  // So that stack traces show the columns of the file.
   const options = { filename: file, columnOffset: -opening.length };
   const script = new Script(source, cachedData ? { ...options, cachedData } : options);
   if (!cachedData || script.cachedDataRejected) uncached.push({ script, path, sum });
   return script;
 }
 
-/** Parts of Node that are loaded when they are first used, because most processes never need them. */
+/** Modules of Node that load on first use, because most processes never need them. */
 const late: ReadonlySet<string> = new Set(
   ['child_process', 'crypto', 'dns', 'fs/promises', 'http', 'http2', 'https', 'readline', 'sqlite', 'tls', 'v8'].map(
     name => `node:${name}`,
   ),
 );
 
-/** Has no properties of its own, which the bundle would copy, but those of its prototype, which the bundle keeps. */
+/** A module that loads on first use. The bundle copies own properties, which would load it, but keeps the prototype. */
 function whenUsed(id: string): object {
   return Object.create(new Proxy({}, { get: (_, name) => Reflect.get(process.getBuiltinModule(id) as object, name) }));
 }
 
 /**
- * Loads the bundle's `.cjs` files with the compiled code of a folder, where missing code is written when the process
- * exits at the latest.
+ * Loads the bundle's `.cjs` files with compiled code from a folder. Missing code is written there, at the latest when
+ * the process exits.
  *
- * @param purpose of the process: for another one, other functions run
+ * @param purpose of the process, because each purpose runs other functions
  */
 export function cacheCompiledCode(root: string, purpose: string): void {
   folder = join(root, `${process.version}-${process.arch}`, purpose);
@@ -96,10 +96,10 @@ export function cacheCompiledCode(root: string, purpose: string): void {
   process.on('exit', saveCompiledCode);
 }
 
-/** Writes missing code, with the functions that have run so far. To be called before V8 gets other flags. */
+/** Writes missing code, including the functions that have run so far. Call this before changing V8's flags. */
 export function saveCompiledCode(): void {
   for (const compiled of uncached) writeCode(compiled);
   uncached = [];
-  // Code is valid under the same flags only.
+  // Compiled code is valid only under the same flags.
   if (!folder.endsWith('-later')) folder += '-later';
 }

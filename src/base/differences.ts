@@ -31,7 +31,7 @@ export function differencesOf<Item>(left: readonly Item[], right: readonly Item[
   };
 }
 
-/** Undefined if there are more edits than are looked for. */
+/** Undefined if the lists differ by more edits than allowed. */
 function matchedWithin<Item>(left: readonly Item[], right: readonly Item[], mostEdits: number): Matched | undefined {
   const most = Math.min(mostEdits, left.length + right.length);
   // The furthest index in `left` on each diagonal, from -most to most.

@@ -1,12 +1,11 @@
 /** Reads facts from anything that was thrown, including errors of another realm (`node:vm`). */
 
 /** Modules load lazily, so an upgrade may have replaced the program's files before one is first needed. */
-export const partMissing =
-  'This part of benchtop is no longer on the disk: it may have been upgraded. Quit and start it again.';
+export const partMissing = 'A part of benchtop is missing on disk: it may have been upgraded. Quit and start it again.';
 
 const isPartMissing = (thrown: unknown): boolean => /^(ERR_)?MODULE_NOT_FOUND$/.test(errorCode(thrown) ?? '');
 
-/** The error itself, or one made from another value. */
+/** The error itself; for any other thrown value, an error made from it. */
 export function asError(thrown: unknown): Error {
   if (isPartMissing(thrown)) return new Error(partMissing, { cause: thrown });
   return thrown instanceof Error ? thrown : new Error(String(thrown));

@@ -35,8 +35,8 @@ const boundaries: ReadonlyMap<string, string> = new Map([
 const escapeOrClass = /\\.|\[(?:\\.|[^\]\\])*\]?/gsu;
 
 /**
- * Compiles an expression within a time limit, which its first use would not have. Run it under a limit too:
- * `withinCpuTime`.
+ * Compiles an expression now, within a time limit; V8 would otherwise do so on first use, without one. Run it under a
+ * limit too: `withinCpuTime`.
  *
  * @throws ExpressionError if it is not an expression, is too large, or takes too long to compile
  */

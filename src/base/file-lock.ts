@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { sqliteCode } from './errors.ts';
 import { checkOwnFile, makePrivateFolder } from './ownership.ts';
 
-/** SQLite's answers if another process holds a lock (SQLITE_BUSY, SQLITE_LOCKED). */
+/** SQLite's result codes if another process holds a lock (SQLITE_BUSY, SQLITE_LOCKED). */
 const lockedCodes: readonly (number | undefined)[] = [5, 6];
 
 /**

@@ -4,8 +4,7 @@
 export const deepestJson = 1_000;
 
 /**
- * Levels of a request to the local service. Responses wrap what it stores in records and lists, which must stay
- * readable.
+ * The limit for requests to the local service: lower, because responses wrap the stored values in records and lists.
  */
 export const deepestRequest = deepestJson - 10;
 
@@ -17,7 +16,7 @@ export function isNestedDeeper(value: unknown, levels: number = deepestJson): bo
   return inner.some(each => isNestedDeeper(each, levels - 1));
 }
 
-/** Parses JSON of any depth: nothing recursive may touch the result. Undefined if the text is not JSON. */
+/** Parses JSON of any depth: do not pass the result to recursive code. Undefined if the text is not JSON. */
 export function parseDeepJson(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -1,6 +1,6 @@
 /**
- * Stand in for classes of Intl in the bundle. Packages create them while they load, and the first one takes ICU
- * milliseconds, but a start needs none: its text is plain, and no error lists anything.
+ * Lazy stand-ins for classes of Intl in the bundle. Packages create them while they load, and the first one costs
+ * milliseconds in ICU, although a start needs none.
  */
 const { Intl: intl } = globalThis;
 

@@ -1,4 +1,4 @@
-/** Remembers what was made from an object, as long as the object lives. */
+/** Caches a value computed from an object for as long as the object lives. */
 export function perObject<Key extends object, Value>(make: (key: Key) => Value): (key: Key) => Value {
   const made = new WeakMap<Key, { readonly value: Value }>();
   return key => {

@@ -114,6 +114,6 @@ export function tightenFolder(path: string): void {
     const isOwn = found.isDirectory() && found.uid === process.getuid?.();
     if (isOwn && (found.mode & dangers.read.mask) !== 0) chmodSync(path, 0o700);
   } catch {
-    // Whoever uses the folder reports the problem.
+    // The code that uses the folder reports the problem.
   }
 }

@@ -1,4 +1,4 @@
-/** The two runs of a comparison. */
+/** The runs of a comparison. */
 export const sides = ['base', 'new'] as const;
 export type Side = (typeof sides)[number];
 

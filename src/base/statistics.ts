@@ -20,7 +20,7 @@ export function mean(values: readonly number[]): number | undefined {
   const finite = values.filter(Number.isFinite);
   if (finite.length === 0) return undefined;
   const sum = finite.reduce((total, value) => total + value, 0);
-  // The sum of finite values may overflow, their mean does not.
+  // The sum of finite values may overflow; their mean cannot.
   if (!Number.isFinite(sum)) return finite.reduce((total, value) => total + value / finite.length, 0);
   return sum / finite.length;
 }
@@ -44,9 +44,9 @@ export function meanDifference(before: readonly number[], after: readonly number
 }
 
 /**
- * The quantile of `share` (0 to 1) by linear interpolation between order statistics at h = (n - 1)p: definition 7 of
- * R. J. Hyndman and Y. Fan, "Sample Quantiles in Statistical Packages", The American Statistician 50 (1996), the
- * default of R and NumPy. Undefined of nothing.
+ * The quantile of `share` (0 to 1) by linear interpolation between order statistics at h = (n - 1)p: definition 7 of R.
+ * J. Hyndman and Y. Fan, "Sample Quantiles in Statistical Packages", The American Statistician 50 (1996), the default
+ * of R and NumPy. Undefined for no values.
  */
 function quantileOf(sorted: Float64Array, share: number): number | undefined {
   const position = (sorted.length - 1) * share;

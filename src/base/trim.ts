@@ -1,6 +1,6 @@
 /**
- * The text without these characters at its end. A loop, because a search for `/x+$/` reads every run of them again from
- * each of its characters.
+ * Removes these characters from the end of a text. A loop, because `/x+$/` takes quadratic time on a long run inside
+ * it.
  */
 export function trimEnd(text: string, characters: string): string {
   let end = text.length;

@@ -112,7 +112,7 @@ export function messagesOf(turns: readonly Turn[], system: string): { role: stri
   ];
 }
 
-/** Over a shorter time, a rate measures the clock rather than the model. */
+/** Milliseconds; over a shorter time, the rate is mostly noise. */
 const shortestRateMs = 200;
 
 /** Tokens per second, from the first text to the end; undefined if that was too short to measure. */

@@ -10,7 +10,7 @@ export interface ChatRoute {
   readonly at?: string | undefined;
 }
 
-/** Names found not to be deployment ids, by service. */
+/** Names that turned out not to be deployment ids, by service. */
 const models = new WeakMap<object, Set<string>>();
 
 /**

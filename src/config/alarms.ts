@@ -8,11 +8,11 @@ export interface AlarmRules {
   readonly silentMs: number | undefined;
   /** No new step for this many times the run's own time per step. */
   readonly silentPaces: number | undefined;
-  /** This many held-out rewards in a row whose intervals lie wholly below that of the best one. */
+  /** This many held-out rewards in a row with intervals entirely below that of the best one. */
   readonly belowBest: number | undefined;
   /** More than this share of the rollouts failed; from 0 to 1. */
   readonly failedShare: number | undefined;
-  /** The means outside of these ranges. */
+  /** A mean outside its range. */
   readonly heldOut: MeanRange | undefined;
   readonly trainer: MeanRange | undefined;
   readonly evaluation: MeanRange | undefined;
@@ -22,11 +22,11 @@ type MeanRange = readonly [low: number, high: number];
 
 export interface AlarmSettings {
   readonly all: AlarmRules;
-  /** What differs for benchmarks whose name or id matches a pattern with `*`; later ones win. */
+  /** Overrides for benchmarks whose name or id matches a pattern with `*`; later ones win. */
   readonly benchmarks: readonly { readonly pattern: string; readonly rules: Partial<AlarmRules> }[];
 }
 
-/** Only what needs no knowledge of the task: a sound run of any length and noise should raise none of these. */
+/** Only alarms that need no knowledge of the task. A sound run should raise none, whatever its length and noise. */
 export const alarmDefaults: AlarmSettings = {
   all: {
     silentMs: undefined,
@@ -84,7 +84,7 @@ function matches(pattern: string, name: string): boolean {
   });
 }
 
-/** The alarms for the runs of a benchmark. @param names its name and its id, as far as known */
+/** The alarms for the runs of a benchmark. @param names its name and its id, if known */
 export function rulesFor({ all, benchmarks }: AlarmSettings, names: readonly (string | undefined)[]): AlarmRules {
   const own = benchmarks.filter(({ pattern }) => names.some(name => name !== undefined && matches(pattern, name)));
   return Object.assign({ ...all }, ...own.map(({ rules }) => rules)) as AlarmRules;

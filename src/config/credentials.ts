@@ -28,7 +28,7 @@ export interface CredentialSource {
 /** The three secrets of a profile, each in four forms: `apiKey`, `apiKeyEnv`, `apiKeyFile`, `apiKeyCommand`. */
 export type CredentialName = 'apiKey' | 'inferenceToken' | 'upstreamKey';
 
-/** Where the settings of a profile are written. */
+/** One source of a profile's settings, such as the environment. */
 export interface CredentialPlace {
   readonly settings: ProfileSettings;
   readonly originOf: (key: keyof ProfileSettings) => Origin;
@@ -47,7 +47,7 @@ const timeoutMs = 15_000;
 const pollIntervalMs = 20;
 const maxSecretBytes = 64 * 1_024;
 
-/** The credential that a place sets, if any. @throws ConfigError if it sets more than one form */
+/** The credential that a source sets, if any. @throws ConfigError if it sets more than one form */
 export function credentialAt(
   place: CredentialPlace,
   name: CredentialName,

@@ -8,7 +8,9 @@ import { settings } from './schema.ts';
 
 type Node = z.core.JSONSchema.BaseSchema;
 
-/** The properties of an object with their descriptions. Those of its parts by name, such as benchmarks, are named alike. */
+/**
+ * Adds descriptions to the properties of an object. The entries of a property such as `benchmarks` take the same ones.
+ */
 function described(node: Node, words: Readonly<Record<string, unknown>>): Node {
   const entries = Object.entries(node.properties ?? {}).map(([name, property]) => {
     const about = own(words, name);

@@ -7,7 +7,7 @@ import type { Environment } from '../text/terminal.ts';
 export interface Paths {
   /** Settings that the user writes. */
   readonly config: string;
-  /** What benchtop remembers: history, pins, logs, crash reports. */
+  /** State: history, pins, logs, crash reports. */
   readonly state: string;
   /** Data that can be regenerated. */
   readonly cache: string;

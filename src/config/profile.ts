@@ -105,7 +105,7 @@ export function resolveProfile(input: ProfileInput): Profile {
   const inference = first(places, 'inferenceUrl');
   const inferenceUrl = inference ? checkAddress(inference, allowInsecureHttp) : baseUrl;
   const apiKey = search.find('service', ['apiKey'], baseUrl.value);
-  // For a separate inference address, any token is preferred to a key.
+  // A separate inference address gets a token in preference to a key.
   const inferenceToken = sameOrigin(baseUrl.value, inferenceUrl.value)
     ? search.find('chat', ['inferenceToken', 'apiKey'], inferenceUrl.value)
     : (search.find('chat', ['inferenceToken'], inferenceUrl.value) ??
@@ -123,17 +123,20 @@ export function resolveProfile(input: ProfileInput): Profile {
   return { name, service, ...shared, warnings: search.warnings };
 }
 
-/** Reports credentials for a service whose address is missing. To use the local service then, the user must name it. */
+/**
+ * Reports credentials for a service whose address is missing. To use the local service anyway, the user must name it.
+ */
 function missingAddressProblem(
   { flags, environment }: ProfileInput,
   { origin }: Entry,
   search: CredentialSearch,
 ): ConfigError | undefined {
-  const toUse = 'To use another service set BENCHTOP_BASE_URL or name a profile; for the local one add --profile local';
+  const toUse =
+    'To use another service, set BENCHTOP_BASE_URL or name a profile; for the local one, add --profile local';
   const isLocalByName = origin.kind === 'flag' || origin.kind === 'environment';
   const key = search.find('chat', ['apiKey', 'inferenceToken'], undefined);
   if (key && (key.origin.kind === 'flag' || !isLocalByName)) {
-    const what = `${describeOrigin(key.origin)} is set but no address is: the local service takes no such key`;
+    const what = `${describeOrigin(key.origin)} is set, but no address is, and the local service does not take this key`;
     return new ConfigError(`${what}. ${toUse}.`, key.origin);
   }
   if (isLocalByName || flags.baseUrl !== undefined) return undefined;
@@ -170,7 +173,7 @@ function chooseEntry({ flags, environment, settings, settingsPath }: ProfileInpu
   if (name === 'local') return { name, settings: {}, byFlag, origin };
   const known = ['local', ...Object.keys(profiles).filter(other => other !== 'local')].join(', ');
   throw new ConfigError(
-    `There is no profile ${JSON.stringify(name)}, which ${describeOrigin(choice.origin)} names. Known are: ${known}. Profiles are written in ${settingsPath}.`,
+    `There is no profile ${JSON.stringify(name)}, which ${describeOrigin(choice.origin)} names. The profiles are: ${known}. They are defined in ${settingsPath}.`,
     choice.origin,
   );
 }
@@ -206,7 +209,7 @@ type Use = 'service' | 'chat' | 'upstream';
 class CredentialSearch {
   readonly warnings: string[] = [];
   readonly #places: readonly CredentialPlace[];
-  /** Which service the environment's credentials are for, even if another source overrides its addresses. */
+  /** The service of the environment's credentials, even if another source overrides its addresses. */
   readonly #environment: { readonly named: ProfileSettings; readonly forAny: boolean };
   readonly #context: CredentialContext;
 
@@ -222,7 +225,7 @@ class CredentialSearch {
     };
   }
 
-  /** In each source the first name that is set wins. Without an address, any credential matches. */
+  /** Within a source, the first name that is set wins. Without an address, any credential matches. */
   find(use: Use, names: readonly CredentialName[], address: string | undefined): CredentialSource | undefined {
     for (const place of this.#places) {
       for (const name of names) {

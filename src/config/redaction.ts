@@ -44,7 +44,7 @@ export function redactor(secrets: Iterable<string>): (text: string) => string {
 
 export type Redact = (text: string) => string;
 
-/** A message nested deeper than this is of no use. */
+/** Levels of nesting; deeper ones are cut. */
 const deepest = 32;
 
 /**

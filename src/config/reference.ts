@@ -10,29 +10,29 @@ type Words<Of> = { readonly [Key in keyof Required<Of>]: string };
 
 export const profileReference: Words<ProfileSettings> = {
   baseUrl: 'Address of the service. Without one, the local service is used.',
-  inferenceUrl: 'Address of chat completions, if it is not that of the service.',
-  apiKey: 'The API key itself. The file must have mode 0600 then.',
+  inferenceUrl: 'Address of chat completions, if it differs from that of the service.',
+  apiKey: 'The API key itself. The file must then have mode 0600.',
   apiKeyEnv: 'Name of the environment variable that holds the API key.',
   apiKeyFile: 'File that holds the API key, mode 0600.',
   apiKeyCommand:
     'Program and arguments that print the API key, as a list. It runs without a shell and without a terminal.',
-  inferenceToken: 'Token for chat completions, if it is not the API key. The file must have mode 0600 then.',
+  inferenceToken: 'Token for chat completions, if it differs from the API key. The file must then have mode 0600.',
   inferenceTokenEnv: 'Name of the environment variable that holds the token.',
   inferenceTokenFile: 'File that holds the token, mode 0600.',
   inferenceTokenCommand: 'Program and arguments that print the token.',
   caFile: 'File with certificates (PEM) to trust, in addition to those of Node and the system.',
-  allowInsecureHttp: 'Allows plain http to other machines. The key is sent unencrypted then.',
+  allowInsecureHttp: 'Allows plain http to other machines, which sends the key unencrypted.',
   readOnly: 'Disables everything that changes data on the service.',
   assumptions: 'Names and paths that this service uses where the contract leaves them open, by assumption.',
-  generation: 'Generation of the service, `document` or `newest`. Without it, benchtop finds out from the answers.',
+  generation: 'Generation of the service, `document` or `newest`. By default, benchtop detects it from the answers.',
   agent:
-    'Agent that uploads belong to, which newer services ask for: its id, its name where the service lists agents, or `name:` and its name.',
+    'Agent that owns uploads, which newer services require: its id, its name if the service lists agents, or `name:` and its name.',
   upstream:
     'For the local service: a server that speaks OpenAI’s chat completions and answers for models that are not local.',
-  upstreamKey: 'Key of that server. The file must have mode 0600 then.',
-  upstreamKeyEnv: 'Name of the environment variable that holds the key of that server.',
-  upstreamKeyFile: 'File that holds the key of that server, mode 0600.',
-  upstreamKeyCommand: 'Program and arguments that print the key of that server.',
+  upstreamKey: 'API key of the upstream server. The file must then have mode 0600.',
+  upstreamKeyEnv: 'Name of the environment variable that holds the key of the upstream server.',
+  upstreamKeyFile: 'File that holds the key of the upstream server, mode 0600.',
+  upstreamKeyCommand: 'Program and arguments that print the key of the upstream server.',
 };
 
 export const settingsReference: Words<Omit<Settings, 'poll' | 'triage' | 'search' | 'compare' | 'alarms'>> & {
@@ -43,49 +43,50 @@ export const settingsReference: Words<Omit<Settings, 'poll' | 'triage' | 'search
   readonly alarms: Words<NonNullable<Settings['alarms']>>;
 } = {
   $schema: 'The JSON Schema of this file, for editors. benchtop does not read it.',
-  defaultProfile: 'The profile to use when no flag and no variable names one.',
+  defaultProfile: 'The profile to use if no flag or variable names one.',
   profiles: 'Services, by the names you give them. `local` is always there.',
   theme:
     'Colours: `terminal` (the 16 of your terminal, the default), `dark`, `light`, `high-contrast`, or `plain` for none.',
-  mouse: 'Enables the mouse: wheel, click, double click. Off by default, because the terminal cannot select text then.',
+  mouse:
+    'Enables the mouse: wheel, click, double click. Off by default, because it disables the terminal’s own text selection.',
   notices: 'How the end of a run is announced: `off`, `bell` (the default) or `desktop`.',
-  home: 'The section that benchtop opens, such as `watch`, `training` or `chat`. Without it, that is Watch once something runs or has ended unseen, and Benchmarks until then.',
-  chatHistory: 'Set to false to keep no conversation on disk.',
+  home: 'The section that opens at start, such as `watch`, `training` or `chat`. By default, Watch if something is running or has ended since you last looked, otherwise Benchmarks.',
+  chatHistory: 'Whether conversations are saved to disk: true by default.',
   keys: 'Keys by command id, for example `{"list.down": ["j", "ctrl-n"]}`. Help (`?`) shows the ids. An empty list removes the keys.',
   poll: {
-    focusedSeconds: 'Seconds between two requests for what runs and has the focus: 1 to 3600, 2 by default.',
-    visibleSeconds: 'Seconds between two requests for what is only visible: 1 to 3600, 10 by default.',
+    focusedSeconds: 'Poll interval in seconds for running work that has the focus: 1 to 3600, 2 by default.',
+    visibleSeconds: 'Poll interval in seconds for everything else on screen: 1 to 3600, 10 by default.',
   },
   triage: {
     flags:
-      'Flags of trajectories and runs, by the digits 1 to 9: `["good", "bad", "gamed", "grader broken", "look again"]` by default.',
-    author: 'Who writes notes: the name of the user on this machine by default.',
+      'Flags for trajectories and runs, on the digits 1 to 9: `["good", "bad", "gamed", "grader broken", "look again"]` by default.',
+    author: 'Author of your notes: your user name on this machine by default.',
   },
   search: {
     indexMegabytes:
-      'Disk space for texts of trajectories that were searched, so that the next search reads none from the service: 512 by default. 0 keeps none, and deletes those that are kept.',
+      'Disk space in megabytes for the texts of searched trajectories, so that the next search need not read them from the service: 512 by default. 0 deletes them and keeps none.',
   },
   compare: {
     equalWithin:
-      'Two runs are equal where their difference is certain to be no larger than this: 0.05 by default, 0 for never.',
+      'Two runs count as equal if the confidence interval of their difference lies within this: 0.05 by default, 0 for never.',
     rewardRange:
-      'The lowest and the highest reward that the graders give: `0..1` by default. Intervals and verdicts rest on it.',
+      'The lowest and the highest reward that the graders give: `0..1` by default. Intervals and verdicts depend on it.',
   },
   alarms: {
     silentPaces:
-      'Alarm: no new step for this many times the run’s own time per step, and for 5 minutes: 10 by default, because no evaluation or checkpoint in between takes so long. 0 switches an alarm off.',
+      'Alarm: no new step for this many times the run’s time per step, and for at least 5 minutes: 10 by default, longer than an evaluation or a checkpoint takes. 0 switches an alarm off.',
     silentMinutes:
-      'Alarm: no new step for so many minutes, at any pace. Off by default, because a step may take hours.',
+      'Alarm: no new step for this many minutes, at any pace. Off by default, because a step may take hours.',
     belowBest:
-      'Alarm: so many held-out rewards in a row whose 95% intervals lie wholly below that of the best one: 4 by default, which the noise of 200 rewards of one level reaches in 1 of 20 runs.',
+      'Alarm: this many held-out rewards in a row with 95% intervals entirely below that of the best one: 4 by default, which noise alone reaches in 1 of 20 runs with 200 held-out rewards at a constant level.',
     failedPercent:
-      'Alarm: more than this percentage of the rollouts failed, once 20 or all have ended: 20 by default, because a mean of the rest says little.',
+      'Alarm: more than this percentage of the rollouts failed, once 20 or all have ended: 20 by default, because the mean of the rest then says little.',
     heldOut:
-      'Alarm: the newest held-out reward is outside of this range, such as `0.2..1`, or `off`, the default: what is low depends on the task.',
+      'Alarm: the newest held-out reward is outside this range, such as `0.2..1`. `off` by default, because what counts as low depends on the task.',
     trainer: 'The same for the newest trainer reward.',
     evaluation: 'The same for the mean of an evaluation, once 20 or all of its rollouts have a reward.',
     benchmarks:
-      'Other limits for some benchmarks, by a pattern on their name or id: `{"kernel-*": {"silentMinutes": 60}}`. Later ones win.',
+      'Limits for individual benchmarks, by a pattern for their name or id: `{"kernel-*": {"silentMinutes": 60}}`. Later ones win.',
   },
 };
 
@@ -96,17 +97,18 @@ export const assumptionReference: Readonly<Record<AssumptionName | 'path.OPERATI
   'query.order': 'Parameter of lists: the direction, `asc` or `desc`.',
   'query.search': 'Parameter of lists: the text to search for.',
   'query.include_steps': 'Parameter that asks for the steps of a trajectory.',
-  'startEval.model_slug': 'Field of the model where an evaluation starts.',
-  'startEval.checkpoint_id': 'Field of the checkpoint where an evaluation starts.',
-  'startEval.options': 'Field of the options where an evaluation starts.',
-  'startTraining.base_model_slug': 'Field of the model where a training run starts.',
-  'startTraining.parent_checkpoint_id': 'Field of the checkpoint where a training run starts.',
-  idempotencyHeader: 'Header that makes it harmless to repeat a start.',
+  'startEval.model_slug': 'Field for the model when an evaluation is started.',
+  'startEval.checkpoint_id': 'Field for the checkpoint when an evaluation is started.',
+  'startEval.options': 'Field for the options when an evaluation is started.',
+  'startTraining.base_model_slug': 'Field for the model when a training run is started.',
+  'startTraining.parent_checkpoint_id': 'Field for the checkpoint when a training run is started.',
+  idempotencyHeader: 'Header that makes it safe to repeat a start.',
   honoursIdempotencyKey:
-    '`yes` or `no`: whether the service honours that header, so that a start whose answer was lost is sent again.',
-  streamChat: '`yes` or `no`: whether chat asks for a stream.',
-  streamUsage: '`yes` or `no`: whether chat asks for token counts with a stream, in `stream_options`.',
-  rewardsWithApiKey: '`yes` or `no`: whether a reward without a token of its trajectory is logged with the API key.',
+    '`yes` or `no`: whether the service honours that header. If so, a start is retried after a lost answer.',
+  streamChat: '`yes` or `no`: whether chat requests a stream.',
+  streamUsage: '`yes` or `no`: whether chat requests token counts with a stream, in `stream_options`.',
+  rewardsWithApiKey:
+    '`yes` or `no`: whether a reward is logged with the API key if there is no token for its trajectory.',
   'path.OPERATION':
     'Path of an operation, with its placeholders, for example `path.ingestBenchmark` as `/api/v1/ingest/{bench_id}`. `benchtop api` lists the operations with their paths.',
 };
@@ -128,7 +130,7 @@ export const variables: readonly Variable[] = [
   { names: ['BENCHTOP_INFERENCE_URL'], words: profileReference.inferenceUrl, like: '--inference-url' },
   {
     names: ['BENCHTOP_INFERENCE_TOKEN'],
-    words: 'Token for chat completions, if it is not the API key.',
+    words: 'Token for chat completions, if it differs from the API key.',
     like: 'inferenceToken',
   },
   {
@@ -141,7 +143,7 @@ export const variables: readonly Variable[] = [
   { names: ['BENCHTOP_ALLOW_INSECURE_HTTP'], words: profileReference.allowInsecureHttp, like: '--allow-insecure-http' },
   { names: ['BENCHTOP_READ_ONLY'], words: profileReference.readOnly, like: '--read-only' },
   { names: ['BENCHTOP_UPSTREAM'], words: profileReference.upstream, like: '--upstream' },
-  { names: ['BENCHTOP_UPSTREAM_KEY'], words: 'Key of that server.', like: 'upstreamKey' },
+  { names: ['BENCHTOP_UPSTREAM_KEY'], words: 'API key of the upstream server.', like: 'upstreamKey' },
   { names: ['BENCHTOP_UPSTREAM_KEY_FILE'], words: profileReference.upstreamKeyFile, like: '--upstream-key-file' },
   { names: ['BENCHTOP_THEME'], words: settingsReference.theme, like: '--theme' },
   { names: ['BENCHTOP_MOUSE'], words: settingsReference.mouse, like: '--mouse' },
@@ -154,16 +156,19 @@ export const variables: readonly Variable[] = [
   { names: ['BENCHTOP_ASCII'], words: 'Set to 1 to draw with ASCII characters only.' },
   {
     names: ['BENCHTOP_CONFIG_DIR', 'XDG_CONFIG_HOME'],
-    words: 'Where `config.json` is: `~/.config/benchtop` by default.',
+    words: 'Folder of `config.json`: `~/.config/benchtop` by default.',
   },
   {
     names: ['BENCHTOP_STATE_DIR', 'XDG_STATE_HOME'],
-    words: 'What benchtop remembers: `~/.local/state/benchtop` by default.',
+    words: 'Folder for pins, conversations, seen resources and crash reports: `~/.local/state/benchtop` by default.',
   },
-  { names: ['BENCHTOP_CACHE_DIR', 'XDG_CACHE_HOME'], words: 'Compiled code: `~/.cache/benchtop` by default.' },
+  {
+    names: ['BENCHTOP_CACHE_DIR', 'XDG_CACHE_HOME'],
+    words: 'Folder for compiled code: `~/.cache/benchtop` by default.',
+  },
   {
     names: ['BENCHTOP_DATA_DIR', 'XDG_DATA_HOME'],
-    words: 'The data of the local service: `~/.local/share/benchtop` by default.',
+    words: 'Folder for the data of the local service: `~/.local/share/benchtop` by default.',
   },
   {
     names: ['HTTPS_PROXY', 'HTTP_PROXY', 'ALL_PROXY'],
@@ -180,18 +185,21 @@ export const variables: readonly Variable[] = [
     names: ['FORCE_COLOR'],
     words: 'Forces colours if the output is not a terminal; 0 disables them. Takes precedence over `NO_COLOR`.',
   },
-  { names: ['TERM'], words: 'The terminal. Where it is `dumb`, or cannot move its cursor, `benchtop --lines` works.' },
+  { names: ['TERM'], words: 'The terminal type. If it is `dumb` or cannot move its cursor, use `benchtop --lines`.' },
   {
     names: ['LC_ALL', 'LC_CTYPE', 'LANG'],
     words: 'With a locale other than UTF-8, benchtop draws with ASCII characters only.',
   },
-  { names: ['PAGER'], words: 'The pager that `o` opens: `less` by default, none if it is empty.' },
-  { names: ['VISUAL', 'EDITOR'], words: 'The editor that `O` opens: `vi` by default.' },
+  { names: ['PAGER'], words: 'The pager for `o`: `less` by default, none if it is empty.' },
+  { names: ['VISUAL', 'EDITOR'], words: 'The editor for `O`: `vi` by default.' },
   {
     names: ['DISPLAY', 'WAYLAND_DISPLAY'],
     words:
-      'Where one of them is set, `V` opens an image in the viewer of the desktop (`xdg-open`); otherwise it says where the file is.',
+      'If one of them is set, `V` opens an image in the viewer of the desktop (`xdg-open`); otherwise it shows the path of the file.',
   },
-  { names: ['SSH_CONNECTION'], words: 'Where it is set, on macOS, `V` says where the file is.' },
-  { names: ['TMUX', 'STY'], words: 'Set by tmux and screen: copied text is wrapped so that it gets through.' },
+  { names: ['SSH_CONNECTION'], words: 'If it is set on macOS, `V` shows the path of an image instead of opening it.' },
+  {
+    names: ['TMUX', 'STY'],
+    words: 'Set by tmux and screen: copied text is wrapped so that it reaches the outer terminal.',
+  },
 ];

@@ -66,7 +66,7 @@ function refuseUnsafe(path: string, stats: Stats, read: Settings): void {
   };
   if (hidden !== undefined) refuse('read', hidden, 'is secret');
   if (run !== undefined) refuse('change', run, 'is run');
-  // Even a key from the environment goes to whoever can change an address here.
+  // Whoever can change an address here receives even a key from the environment.
   const named = find(credential);
   const owner = named === undefined ? 'your key' : `the key of ${named}`;
   if (read.profiles !== undefined) refuse('change', 'another address', `would get ${owner}`);
@@ -198,7 +198,7 @@ export function explain(issue: z.core.$ZodIssue): string {
     return 'must be a list of a program and its arguments, such as ["pass", "show", "benchtop"]';
   }
   if (issue.path[0] === 'alarms' && alarmRanges.includes(String(issue.path.at(-1))))
-    return 'must be the lowest and the highest mean as a text, such as "0.2..1", or "off"';
-  if (issue.path.at(-1) === 'rewardRange') return 'must be the lowest and the highest reward as a text, such as "0..1"';
+    return 'must be a range of means as a string, such as "0.2..1", or "off"';
+  if (issue.path.at(-1) === 'rewardRange') return 'must be a range of rewards as a string, such as "0..1"';
   return requirementOf(issue);
 }

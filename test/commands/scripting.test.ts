@@ -102,7 +102,7 @@ it('list --field prints a text as it is, and a value as JSON', async () => {
 });
 
 it.each([
-  [{ BENCHTOP_BASE_URL: '' }, /BENCHTOP_API_KEY is set but no address is/],
+  [{ BENCHTOP_BASE_URL: '' }, /BENCHTOP_API_KEY is set, but no address is/],
   [{ BENCHTOP_BASE_URL: '', BENCHTOP_API_KEY: '' }, /BENCHTOP_BASE_URL is set but empty/],
 ])('the local service does not answer in place of another: %j', async (environment, words) => {
   const outcome = await cli('list', ['models'], { environment });

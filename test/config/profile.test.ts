@@ -96,7 +96,7 @@ describe('which service', () => {
 
   it('is refused if the profile is not known, with those that are', () => {
     expect(() => resolve({ flags: { profile: 'prd' } })).toThrow(
-      /no profile "prd", which --profile names\. Known are: local, prod, staging, keyless/,
+      /no profile "prd", which --profile names\. The profiles are: local, prod, staging, keyless/,
     );
     expect(() => resolve({ environment: { BENCHTOP_PROFILE: '__proto__' } })).toThrow(/BENCHTOP_PROFILE/);
     expect(() => resolve({ settings: { defaultProfile: 'gone' } })).toThrow(/defaultProfile in \/c\/config\.json/);
@@ -213,11 +213,11 @@ describe('which credential', () => {
   it('is not used without an address, and the user is warned', () => {
     const profile = resolve({ settings: {}, environment: { BENCHTOP_API_KEY: 'sk-env' } });
     expect(profile.service.kind).toBe('local');
-    expect(profile.warnings).toEqual([expect.stringMatching(/BENCHTOP_API_KEY is set but no address is/)]);
+    expect(profile.warnings).toEqual([expect.stringMatching(/BENCHTOP_API_KEY is set, but no address is/)]);
   });
 
   it.each<[Given, RegExp | undefined]>([
-    [{ environment: { BENCHTOP_API_KEY: 'sk-env' } }, /^BENCHTOP_API_KEY is set but no address is/],
+    [{ environment: { BENCHTOP_API_KEY: 'sk-env' } }, /^BENCHTOP_API_KEY is set, but no address is/],
     [{ flags: { apiKeyFile: '/key' } }, /^--api-key-file is set/],
     [{ flags: { apiKeyEnv: 'KEY', profile: 'local' } }, /^--api-key-env is set/],
     [{ environment: { BENCHTOP_BASE_URL: ' ' } }, /^BENCHTOP_BASE_URL is set but empty/],

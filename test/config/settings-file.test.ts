@@ -76,9 +76,7 @@ describe('readSettings', () => {
     'says what a range of rewards is, and not only that %j is none',
     async rewardRange => {
       await save({ compare: { rewardRange } });
-      expect(errorOf()).toContain(
-        'compare.rewardRange must be the lowest and the highest reward as a text, such as "0..1"',
-      );
+      expect(errorOf()).toContain('compare.rewardRange must be a range of rewards as a string, such as "0..1"');
     },
   );
 
@@ -87,7 +85,7 @@ describe('readSettings', () => {
     expect(errorOf()).toContain('alarms.belowBest must be a whole number');
     expect(errorOf()).toContain('alarms.benchmarks.web-*.failedPercent must be at most 100');
     expect(errorOf()).toContain(
-      'alarms.benchmarks.web-*.heldOut must be the lowest and the highest mean as a text, such as "0.2..1", or "off"',
+      'alarms.benchmarks.web-*.heldOut must be a range of means as a string, such as "0.2..1", or "off"',
     );
   });
 
