@@ -1,6 +1,6 @@
 /**
- * The actions on the rows of a resource. Each is declared once, next to the columns, for keys, menu, palette, help,
- * line mode, the command line and its completion.
+ * Actions on the rows of a resource. Each is declared once, next to the columns, for keys, menu, palette, help, line
+ * mode, the command line and its completion.
  */
 import type { Benchmark } from '../contract/benchmarks.ts';
 import type { Operation } from '../contract/endpoints.ts';
@@ -23,7 +23,7 @@ export interface ChangeEnd<Row> {
   readonly isDone: (status: string) => boolean;
   /** Whether this status is final; by default, that of ended work. */
   readonly isLast?: (status: string, before: Row) => boolean;
-  /** Reads the current status, if the service reports one; by default as for running work. */
+  /** Reads the current status, if the service reports one; by default, as for running work. */
   readonly look?: (before: Row, service: Service, signal: AbortSignal) => Promise<string | undefined>;
   /** A resource that ended on its own counts as changed. */
   readonly mayHaveEnded?: true;
@@ -32,22 +32,22 @@ export interface ChangeEnd<Row> {
 /** The request of an action. A window or the command may ask for its values. */
 export interface Sending<Row = never> {
   readonly send: Action<Row>;
-  /** The command that does it, with the names of rows as arguments. */
+  /** Its command, which takes the names of rows as arguments. */
   readonly command?: string;
-  /** The operations whose answers the command prints: the request and, with `--wait`, the final record. */
+  /**
+   * The operations whose answers the command prints: that of the request and, with `--wait`, that of the final record.
+   */
   readonly prints?: readonly [sent: Operation, ended?: Operation];
   /** The kind of resource that it starts, and the operation that lists its options. */
   readonly kind?: string;
   readonly options?: OptionsOperation;
-  /**
-   * The operation that lists the rows. For a service without it, names are looked up in what this machine remembers.
-   */
+  /** The operation that lists the rows. If the service lacks it, this machine's memory resolves their names. */
   readonly listedBy?: Operation;
   /** The effect on a row, as a sentence with its name. */
   readonly means?: (row: Row, called: string) => string;
 }
 
-/** The sentence for work that is started. */
+/** An action that starts work. */
 export interface Start<Input = never> extends Sending<Input> {
   readonly send: Action<Input, object>;
   readonly command: string;
@@ -62,13 +62,13 @@ export interface RunStart extends Start<RunInput> {
   readonly usualOptions?: readonly string[];
   /** A checkpoint replaces the model; otherwise both are needed. */
   readonly checkpointIsModel?: true;
-  /** What it takes, in words, by the chosen options and those that the service describes. */
+  /** The cost in words, by the chosen options and those that the service describes. */
   readonly cost?: typeof trainingCost;
   /** The service names the run if the user does not. */
   readonly mayBeUnnamed?: true;
 }
 
-/** What a new run starts from, as far as it is known. */
+/** The known origin of a new run. */
 export interface StartedFrom {
   readonly benchmark: Pick<Benchmark, 'bench_id' | 'label'>;
   readonly model?: string | undefined;
@@ -80,14 +80,14 @@ export interface StartedFrom {
   readonly offered?: unknown;
 }
 
-/** Cells of a part of a name: the whole must stay within what services accept. */
+/** Maximum cells of a part of a name: services limit the length of the whole. */
 const longestPart = 64;
 
 const cut = (text: string): string => truncate(text, longestPart, { position: 'middle' });
 
 /**
  * The usual name of a new run, the same on the screen and for commands: `t-words tutor-base lr 0.03`, `t-words first
- * step 20`. It says the benchmark, the model or the checkpoint, and the options that differ from the default.
+ * step 20`. It names the benchmark, the model or checkpoint, and the options that differ from the default.
  */
 export function nameOfStart({ checkpointIsModel }: RunStart, from: StartedFrom): string {
   const { benchmark, model, checkpoint, run, options = {}, offered } = from;
@@ -97,9 +97,9 @@ export function nameOfStart({ checkpointIsModel }: RunStart, from: StartedFrom):
   const words = checkpoint
     ? [origin, checkpointIsModel ? `${step}, continued` : step]
     : [cut(model?.split('/').at(-1) ?? '')];
-  // Usually the name of the training run begins with its benchmark.
-  const isSaid = checkpoint && ` ${origin} `.includes(` ${label} `);
-  return [isSaid ? '' : label, ...words, differingOptions(options, offered, model)].filter(Boolean).join(' ');
+  // The name of the training run usually begins with its benchmark.
+  const isIncluded = checkpoint && ` ${origin} `.includes(` ${label} `);
+  return [isIncluded ? '' : label, ...words, differingOptions(options, offered, model)].filter(Boolean).join(' ');
 }
 
 /** A request for each row, confirmed first. Its command is available in line mode too. */
@@ -109,19 +109,19 @@ export interface Change<Row> extends Sending<Row> {
   readonly past: string;
   /** What will be lost; follows the names of the rows. */
   readonly loses: string;
-  /** How the question names a row whose label may be ambiguous. */
+  /** Names a row in the question, if its label may be ambiguous. */
   readonly called?: (row: Row) => string;
-  /** The question, if it is not the verb and its object: `Cancel 2 runs?` */
+  /** The question, if it is not the verb with its object: `Cancel 2 runs?` */
   readonly asks?: (count: number) => string;
   /** The message once it is done, if it is not `Cancelled first, second`. */
   readonly says?: (names: string) => string;
   /** Replaces `past` if the response shows that less was done. */
   readonly less?: (answer: unknown) => string | undefined;
-  /** The slugs that it takes out of production, which the user must type to confirm; undefined if there are none. */
+  /** The slugs that lose production, which the user must type to confirm; undefined if there are none. */
   readonly outage?: (rows: readonly Row[]) => readonly string[] | undefined;
   /** What `--wait` waits for. */
   readonly ends?: ChangeEnd<Row>;
-  /** Why the request cannot be made for a row, with another way. */
+  /** Why the request cannot be made for a row, and the alternative. */
   readonly lacks?: (row: Row) => string | undefined;
 }
 
@@ -144,7 +144,7 @@ export type Known = <Data>(query: LiveQuery<Data>) => Data | undefined;
 
 interface Target<Row> extends Command {
   /**
-   * The chosen rows that it applies to, or a sentence that says why it is not possible now.
+   * Returns the chosen rows that it applies to, or a sentence that says why it is disabled now.
    *
    * @param known looks up the last answer of a query
    */
@@ -164,7 +164,7 @@ export type RowAction<Row> = Target<Row> &
 export type ActionTable<Row> = Readonly<Record<string, RowAction<Row>>>;
 
 export function single<Row>(rows: readonly Row[]): readonly Row[] | string {
-  return rows.length === 1 ? rows : `${rows.length} are marked; this is for one at a time`;
+  return rows.length === 1 ? rows : `${rows.length} are marked; this works on one at a time`;
 }
 
 /** For actions on all rows at once. */
@@ -174,10 +174,10 @@ export const all = <Row>(rows: readonly Row[]): readonly Row[] => rows;
 export function running<Row extends MaybeStatus>(rows: readonly Row[]): readonly Row[] | string {
   const going = rows.filter(({ status }) => !hasEnded(status));
   if (going.length > 0) return going;
-  return rows.length === 1 ? 'It has ended already' : `All ${rows.length} have ended already`;
+  return rows.length === 1 ? 'It has already ended' : `All ${rows.length} have already ended`;
 }
 
-/** When cancelled work is over. It may have succeeded before it could be stopped. */
+/** When cancelled work has ended. It may have succeeded before it stopped. */
 export const untilStopped = {
   isDone: (status: string): boolean => ['stopped', 'success'].includes(statusMeaning(status)),
   mayHaveEnded: true,

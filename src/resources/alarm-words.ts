@@ -1,10 +1,10 @@
-/** The limits of the alarms, and what they would have said of a past run, in lines. */
+/** The limits of the alarms, and the alarms of a past run, as lines. */
 import { counted, percent } from '../text/numbers.ts';
 import { clockOrDay, duration } from '../text/time.ts';
 import type { AlarmRules } from '../workbench/workbench.ts';
 import { type PastAlarm, type PastReport, shortestSilenceMs } from './alarms.ts';
 
-/** The alarms that are on, each with its limit. */
+/** The enabled alarms with their limits. */
 export function limitWords(rules: AlarmRules): readonly string[] {
   const { silentMs, silentPaces, belowBest, failedShare, heldOut, trainer, evaluation } = rules;
   const outside = (name: string, range: AlarmRules['heldOut']): string =>

@@ -1,6 +1,6 @@
 /**
- * What the alarms say of a run: now, from its last readings, and of all of its past, from its curves and the recorded
- * times of its steps. What was not read raises no alarm, and ends none. Pure.
+ * Judges a run by the alarms: its current state from the last reads, and its past from its curves and the recorded
+ * times of its steps. Data that was not read neither raises nor ends an alarm. Pure.
  */
 import { perObject } from '../base/memo.ts';
 import { hasEnded, statusMeaning } from '../contract/status.ts';
@@ -15,7 +15,7 @@ import { duration, parseTime } from '../text/time.ts';
 import type { AlarmRules } from '../workbench/workbench.ts';
 import { intervalOfHeldOut } from './training-columns.ts';
 
-/** The alarms, most urgent first. They name events on disk, so they must not change. */
+/** The alarms, most urgent first. These names are stored on disk, so they must not change. */
 export const alarmKinds = [
   'stall',
   'held-out drop',
@@ -28,26 +28,26 @@ export type AlarmKind = (typeof alarmKinds)[number];
 
 export interface Alarm {
   readonly kind: AlarmKind;
-  /** The training step it is about, if it is about one that is known. */
+  /** The training step that raised it, if known. */
   readonly step: number | undefined;
-  /** What exceeds the limit: milliseconds of a stall, otherwise a reward or a share. */
+  /** The value beyond the limit: milliseconds of a stall, otherwise a reward or a share. */
   readonly value: number;
   readonly limit: number | Range;
-  /** Why it holds, with its numbers. */
+  /** Why it holds, with numbers. */
   readonly words: string;
 }
 
-/** A time without a new step, as of the last read of the steps. */
+/** The time without a new step, as of the last read of the steps. */
 interface ReadSilence {
   /** Milliseconds. */
   readonly ms: number;
-  /** The usual milliseconds per step before; undefined if unknown. */
+  /** The usual milliseconds per step until then; undefined if unknown. */
   readonly stepMs: number | undefined;
   /** The finished steps. */
   readonly step: number;
 }
 
-/** What was read of a run. Missing parts were not read, and `null` says that there is nothing to judge. */
+/** The data read for a run. Missing parts were not read; `null` means that there is nothing to judge. */
 export interface Reading {
   readonly silence?: ReadSilence | null | undefined;
   readonly heldOut?: Pick<HeldOutMeans, 'best' | 'recent'> | undefined;
@@ -64,15 +64,15 @@ interface Rollouts {
   readonly isOver: boolean;
 }
 
-/** Of each alarm that could be judged, what it says; undefined if it does not hold. */
+/** The alarms that could be judged; undefined for one that does not hold. */
 export type Verdicts = ReadonlyMap<AlarmKind, Alarm | undefined>;
 
-/** A run may pause for so long, e.g. to save a checkpoint. */
+/** A run may pause this long, e.g. to save a checkpoint. */
 export const shortestSilenceMs = 5 * 60_000;
-/** Fewer rollouts are no sample, unless they are all. */
+/** Fewer rollouts are no sample, unless the run has no more. */
 const fewestRollouts = 20;
 
-/** The shortest silence that is an alarm, in milliseconds; undefined if none is. */
+/** The shortest silence that raises an alarm, in milliseconds; undefined if none does. */
 function silenceLimit({ silentMs, silentPaces }: AlarmRules, stepMs: number | undefined): number | undefined {
   const byPace =
     silentPaces === undefined || stepMs === undefined ? undefined : Math.max(shortestSilenceMs, silentPaces * stepMs);
@@ -87,10 +87,10 @@ function stallOf({ ms, stepMs, step }: ReadSilence, rules: AlarmRules): Alarm | 
   return { kind: 'stall', step, value: ms, limit, words: `no new step for more than ${duration(limit)}${pace}` };
 }
 
-/** An interval takes about a millisecond, and the same means are judged again and again. */
+/** Cached: an interval takes about a millisecond, and the same means are judged repeatedly. */
 const intervalOf = perObject((mean: HeldOutMean) => perObject((range: Range) => intervalOfHeldOut(mean, range)));
 
-/** The newest means are certainly below the best one: each interval lies wholly below that of the best. */
+/** Whether the newest means are certainly below the best one: each interval lies wholly below that of the best. */
 function dropOf({ best, recent = [] }: NonNullable<Reading['heldOut']>, count: number, range: Range) {
   const newest = recent.slice(-count);
   const last = newest.at(-1);
@@ -173,13 +173,13 @@ export function judge(reading: Reading, rules: AlarmRules, range: Range): Verdic
   return verdicts;
 }
 
-/** How long a training run has made no step; null if none is due. */
+/** The time since the last step of a training run; null if no step is due. */
 function silenceOf(known: Known, points: readonly ProgressPoint[], readAt: number | undefined): Reading['silence'] {
   const { status, done, total, gone, startedAt } = known;
   if (gone || statusMeaning(status ?? '') !== 'running' || (total !== undefined && (done ?? 0) >= total)) return null;
   const { stepMs, changedAt } = paceOf(points);
   if (readAt === undefined || changedAt === undefined || done === undefined) return undefined;
-  // A run that has stood still since it was first read has a mean pace, which its time in the queue only makes slower.
+  // For a run without a step since the first read, use its mean pace. Time in the queue only makes it slower.
   const from = parseTime(startedAt);
   const mean = from === undefined || done === 0 ? undefined : Math.max(0, changedAt - from) / done;
   return { ms: Math.max(0, readAt - changedAt), stepMs: stepMs ?? mean, step: done };
@@ -191,7 +191,7 @@ type Known = Pick<
 >;
 
 /**
- * What was last read of a resource.
+ * The last data read for a resource.
  *
  * @param points its counts of steps
  * @param readAt when the steps were last read; epoch milliseconds
@@ -207,19 +207,19 @@ export function readingOf(known: Known, points: readonly ProgressPoint[], readAt
 /** The alarms that hold, most urgent first. */
 export const alarmsIn = (verdicts: Verdicts): readonly Alarm[] => alarmKinds.flatMap(kind => verdicts.get(kind) ?? []);
 
-/** What is known of a training run's past. */
+/** The known past of a training run. */
 export interface TrainingHistory {
   readonly heldOut: readonly HeldOutReward[];
   readonly trainer: readonly TrainerReward[];
   /** When its counts of steps were first seen on this machine. */
   readonly points: readonly ProgressPoint[];
-  /** The times in which answers repeated a count. */
+  /** The periods in which answers repeated a count. */
   readonly silences: readonly Silence[];
-  /** When steps were finished, as far as the service tells: checkpoints and the end. */
+  /** The times of steps that the service reports: checkpoints and the end. */
   readonly times: readonly ProgressPoint[];
 }
 
-/** What the service and this machine know of a training run's past. */
+/** Combines what the service and this machine know about the past of a training run. */
 export function historyOf(
   run: TrainingRun,
   { heldOut, trainer }: Pick<TrainingHistory, 'heldOut' | 'trainer'>,
@@ -242,13 +242,13 @@ export function historyOf(
 
 /** An alarm that a run would have raised. */
 export interface PastAlarm extends Alarm {
-  /** The time by which it was known; epoch milliseconds. */
+  /** The time by which it would have been raised; epoch milliseconds. */
   readonly at: number | undefined;
   /** The step at which it no longer held; undefined if it held at the end. */
   readonly overAtStep: number | undefined;
 }
 
-/** The first alarm of each time in which a kind holds. */
+/** The first alarm of each period in which a kind holds. */
 class Episodes {
   readonly #all: { alarm: Alarm; at: number | undefined; overAtStep: number | undefined }[] = [];
   readonly #open = new Map<AlarmKind, { overAtStep: number | undefined }>();
@@ -273,8 +273,8 @@ class Episodes {
 }
 
 /**
- * The silences of a run. Where answers repeated a count, they are as long as these; otherwise the steps between two
- * counts split the time between them, so that one of the parts is at least as long as their mean.
+ * The silences of a run. Where answers repeated a count, a silence lasts that long. Otherwise the steps between two
+ * counts divide the time between these, so one of the gaps is at least as long as their mean.
  */
 function* silencesOf({ points, silences }: TrainingHistory): Generator<ReadSilence & { readonly at: number }> {
   for (const [index, point] of points.entries()) {
@@ -284,19 +284,19 @@ function* silencesOf({ points, silences }: TrainingHistory): Generator<ReadSilen
     const least = next && steps > 0 ? (next.at - point.at) / (steps + 1) : 0;
     const ms = Math.max(read ? read.until - read.at : 0, least);
     const { stepMs } = paceOf(points.slice(0, index + 1));
-    // Before the first step it may have been in the queue.
+    // Before its first step, the run may have been in the queue.
     if (ms > 0 && point.completed_steps > 0) yield { ms, stepMs, step: point.completed_steps, at: point.at + ms };
   }
 }
 
-/** What the alarms would have said of a run, and what they could not judge. */
+/** The alarms that a run would have raised, and those that could not be judged. */
 export interface PastReport {
   readonly alarms: readonly PastAlarm[];
-  /** The alarms that are on but lack data, with the reason. */
+  /** The enabled alarms that lack data, with the reason. */
   readonly unjudged: readonly string[];
 }
 
-/** What the alarms would have said of a training run. */
+/** The report of a training run. */
 export function reportOf(history: TrainingHistory, rules: AlarmRules, range: Range): PastReport {
   const means = history.heldOut.flatMap(heldOutMeanOf);
   const { silentMs, silentPaces, belowBest, failedShare, heldOut, trainer } = rules;
@@ -306,7 +306,7 @@ export function reportOf(history: TrainingHistory, rules: AlarmRules, range: Ran
       : '',
     (belowBest ?? heldOut) !== undefined && means.length === 0 ? 'held-out rewards: the service has none' : '',
     belowBest !== undefined && means.length > 0 && means.every(({ samples }) => samples === undefined)
-      ? 'the drop of held-out rewards: the service does not say of how many samples they are'
+      ? 'the drop of held-out rewards: the service does not report their number of samples'
       : '',
     failedShare !== undefined && means.every(({ failed }) => failed === undefined)
       ? 'failed rollouts: the service does not count them'
@@ -318,14 +318,14 @@ export function reportOf(history: TrainingHistory, rules: AlarmRules, range: Ran
   return { alarms: pastAlarms(history, rules, range), unjudged: lacks.filter(Boolean) };
 }
 
-/** What the alarms say of an evaluation, as last read. */
+/** The report of an evaluation run, as last read. */
 export function reportOfRun(run: Pick<KnownResource, RunField>, rules: AlarmRules, range: Range): PastReport {
   const { status, mean, graded, failed, total, endTime } = run;
   const rollouts = { mean, graded, failed, total, isOver: hasEnded(status) };
   const verdicts = judge({ rollouts }, rules, range);
   const lacks = [
     rules.failedShare !== undefined && !verdicts.has('failed rollouts')
-      ? 'failed rollouts: their number is not known'
+      ? 'failed rollouts: their number is unknown'
       : '',
     rules.evaluation && !verdicts.has('evaluation range') ? 'the mean: too few rewards are known' : '',
   ];
@@ -336,7 +336,7 @@ export function reportOfRun(run: Pick<KnownResource, RunField>, rules: AlarmRule
 
 type RunField = 'status' | 'mean' | 'graded' | 'failed' | 'total' | 'endTime';
 
-/** What the alarms would have said of a training run, in the order of its steps. */
+/** The alarms that a training run would have raised, in the order of its steps. */
 export function pastAlarms(history: TrainingHistory, rules: AlarmRules, range: Range): readonly PastAlarm[] {
   const times = [...history.points, ...history.times].toSorted((left, right) => left.at - right.at);
   const timeOf = (step: number): number | undefined => times.find(({ completed_steps }) => completed_steps >= step)?.at;

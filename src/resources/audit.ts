@@ -1,4 +1,4 @@
-/** The audit of a training run: what it reads, and its findings as a list. */
+/** The audit of a training run: its reads, and its findings as a list. */
 import { inParallel } from '../base/in-parallel.ts';
 import { hasEnded } from '../contract/status.ts';
 import type { Trajectory } from '../contract/trajectories.ts';
@@ -17,7 +17,7 @@ import { counted } from '../text/numbers.ts';
 
 export interface AuditReport {
   readonly findings: readonly Finding[];
-  /** What was read, in words. */
+  /** The data that was read, in words. */
   readonly read: string;
 }
 
@@ -31,7 +31,7 @@ async function ifOffered<Answer>(answer: Promise<Answer>): Promise<Answer | unde
   }
 }
 
-/** Reads the texts of some rollouts; those that are gone are left out. @throws ServiceError */
+/** Reads the texts of some rollouts; leaves out deleted ones. @throws ServiceError */
 async function readTexts(ids: readonly string[], context: QueryContext): Promise<ReadonlyMap<string, Trajectory>> {
   const { service, signal } = context;
   const read = new Map<string, Trajectory>();
@@ -65,7 +65,7 @@ const withTexts = (steps: readonly ReadStep[], texts: ReadonlyMap<string, Trajec
     }),
   }));
 
-/** Audits a run, by at most 60 of its steps and the texts of at most 48 rollouts. @throws ServiceError */
+/** Audits a run from at most 60 of its steps and the texts of at most 48 rollouts. @throws ServiceError */
 export async function readAudit(runId: string, range: Range, context: QueryContext): Promise<AuditReport> {
   const [trainer, heldOut] = await Promise.all([
     ifOffered(trainerRewardsQuery(runId, true).read(context)),

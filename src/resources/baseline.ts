@@ -1,6 +1,6 @@
 /**
- * The baseline of a benchmark: the evaluation run that the others are compared with. It is chosen by the user, and kept
- * on this machine for each benchmark of a service.
+ * The baseline of a benchmark: the evaluation run that the others are compared with. The user chooses it; this machine
+ * remembers it for each benchmark of a service.
  */
 import type { EvalRun } from '../contract/evaluations.ts';
 import type { Column } from '../present/column.ts';
@@ -26,9 +26,9 @@ export function baselineOf(memory: Settings, benchId: string | null | undefined)
   return typeof id === 'string' ? id : undefined;
 }
 
-/** Makes a run the baseline of its benchmark, or no longer if it was. Returns a sentence. */
+/** Makes a run the baseline of its benchmark, or unsets it if it already is. Returns a sentence. */
 export function toggleBaseline(memory: Settings, { eval_run_id, bench_id, display_name }: EvalRun): string {
-  if (!bench_id) return 'Its benchmark is not known';
+  if (!bench_id) return 'Its benchmark is unknown';
   const isOn = baselineOf(memory, bench_id) !== eval_run_id;
   memory.setSetting(settingOf(bench_id), isOn ? eval_run_id : null);
   const name = display_name ?? eval_run_id;
@@ -39,10 +39,10 @@ export function toggleBaseline(memory: Settings, { eval_run_id, bench_id, displa
 export interface FromBaseline {
   readonly baseline: string;
   readonly isBaseline: boolean;
-  /** Its mean minus that of the baseline; over the tasks in both if `paired`. */
+  /** Its mean minus that of the baseline; over the shared tasks if `paired`. */
   readonly difference?: number | undefined;
   readonly interval?: Interval | undefined;
-  /** By task, from the rewards of both runs; or by their means and numbers of rewards alone. */
+  /** Whether the difference is by task, or from the means and numbers of rewards alone. */
   readonly basis?: 'paired' | 'unpaired' | undefined;
 }
 
@@ -56,8 +56,8 @@ export interface RewardedRun {
 }
 
 /**
- * The difference of a run to the baseline: by task if the rewards of both are known, otherwise by their means, with an
- * interval if the numbers of rewards are known.
+ * The difference between a run and the baseline: by task if the rewards of both are known, otherwise from their means,
+ * with an interval if the numbers of rewards are known.
  */
 export function fromBaseline(base: RewardedRun, fresh: RewardedRun, settings: QueryContext['compare']): FromBaseline {
   const baseline = base.run.eval_run_id;
@@ -104,7 +104,7 @@ export const baselineColumns: readonly Column<BasedRun>[] = [
   {
     ...intervalColumn<BasedRun>(row => row.from_baseline?.interval, {
       id: 'difference-interval',
-      title: '95% CI OF IT',
+      title: 'VS BASE 95% CI',
       text: difference as typeof reward,
     }),
     width: 15,
@@ -119,13 +119,14 @@ export const baselineColumns: readonly Column<BasedRun>[] = [
   },
 ];
 
-/** In words for the facts of a run: `+0.120, 95% between +0.050 and +0.190, paired by task`. */
+/** The difference in words: `+0.120, 95% between +0.050 and +0.190, paired by task`. */
 export function baselineWords({ from_baseline: from }: BasedRun): string | undefined {
   if (!from) return undefined;
   if (from.isBaseline) return 'this run';
   if (from.difference === undefined) return undefined;
   const { interval, basis } = from;
   const between = interval && `95% between ${difference(interval.low)} and ${difference(interval.high)}`;
-  const by = basis === 'paired' ? 'paired by task' : interval ? 'not paired: by the means alone' : 'by the means alone';
+  const by =
+    basis === 'paired' ? 'paired by task' : interval ? 'not paired: from the means alone' : 'from the means alone';
   return [difference(from.difference), between, by].filter(Boolean).join(', ');
 }

@@ -144,7 +144,7 @@ export const benchmarkActions = {
       send: buildImages,
       verb: 'build',
       past: 'being built',
-      loses: 'what its tasks need is checked and built. It cannot be launched until that is done.',
+      loses: 'the needs of its tasks are checked and built. It cannot be launched until that is done.',
       asks: count => (count === 1 ? 'Build its images?' : `Build the images of ${count} benchmarks?`),
       says: names => `Building the images of ${names}`,
       command: 'build',
@@ -193,7 +193,7 @@ export const benchmarkCommands = {
   },
   resume: {
     id: 'benchmark.resume',
-    title: 'resume the upload that was not finished',
+    title: 'resume the unfinished upload',
     keys: ['R'],
     group,
     hint: 'resume upload',
@@ -235,12 +235,15 @@ export const benchmarks = defineResource<Benchmark>({
   tally: { kind: 'run', of: row => row.eval_run_count },
 });
 
-/** How the failed parts of a benchmark describe a missing secret. */
+/** The reason that a failed part of a benchmark gives for a missing secret. */
 export const missingSecretWords = (name: string): string => `the secret ${name} is missing`;
 
 const missingSecrets = ({ missing_secret_names: names }: Readiness): string[] => (names ?? []).map(missingSecretWords);
 
-/** The facts plus readiness: what is missing, and what cannot be graded. Just the facts if the service does not say. */
+/**
+ * The facts plus readiness: what is missing, and what cannot be graded. Just the facts if the service does not report
+ * it.
+ */
 async function withReadiness(row: Benchmark, context: QueryContext): Promise<WholeFacts> {
   const facts = benchmarkFacts(row);
   try {
@@ -268,7 +271,7 @@ function failedImages({ images }: BenchmarkImages): string[] {
     });
 }
 
-/** If images are not listed, the counts say how many failed. */
+/** If images are not listed, the counts tell how many failed. */
 function failedCounts({ unready_task_image_counts: counts }: Readiness): string[] {
   return Object.entries(counts ?? {}).flatMap(([status, images]) =>
     images && statusMeaning(status) === 'failure' ? [`${counted(images, 'image')} failed`] : [],
@@ -360,5 +363,5 @@ export const runtimes = defineResource<BenchmarkRuntime>({
   columns: runtimeColumns,
   facts: runtimeFacts,
   label: row => row.image_ref,
-  emptyWords: 'No runtimes yet: building the images of a benchmark makes them',
+  emptyWords: 'No runtimes yet: building the images of a benchmark creates them',
 });

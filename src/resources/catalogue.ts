@@ -40,7 +40,7 @@ export const kinds: Kinds = new Map(
   resources.flatMap(({ kind, watch }) => (kind === undefined || !watch ? [] : [[kind, watch]])),
 );
 
-/** The action of a resource that a command performs. */
+/** The action behind a command of a resource. */
 export function actionOf({ actions = {} }: Resource, command: string): RowAction<object> | undefined {
   return Object.values(actions).find(({ change, sends }) => (change ?? sends)?.command === command);
 }
@@ -73,8 +73,8 @@ export function trailTo(resource: Resource, id: string, label?: string): readonl
 }
 
 /**
- * Where a reference opens: at its record, or else in the list that shows it. Undefined for a part of something that is
- * not known.
+ * Where a reference opens: at its record, otherwise in the list that shows it. Undefined if it is part of an unknown
+ * resource.
  *
  * @param label its name, if known
  */

@@ -1,4 +1,4 @@
-/** The words before and after a change, the same on screen and on the command line. */
+/** The messages before and after a change, the same on screen and on the command line. */
 import type { Change } from './action.ts';
 import { asTitle, type Resource, wordFor, wordsFor } from './define.ts';
 
@@ -14,7 +14,7 @@ export function outageWords(slugs: readonly string[] | undefined): string {
   return `In production: ${slugs.join(', ')}. Nothing answers there until another deployment is promoted. `;
 }
 
-/** A changed row, and the response, if any. */
+/** A changed row with its response, if any. */
 export interface Changed {
   readonly name: string;
   readonly answer: unknown;

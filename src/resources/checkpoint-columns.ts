@@ -1,4 +1,4 @@
-/** What decides between the checkpoints of a training run: their held-out rewards, and their evaluations. */
+/** The measurements that decide between the checkpoints of a training run: held-out rewards and evaluations. */
 import { perObject } from '../base/memo.ts';
 import type { EvalRun } from '../contract/evaluations.ts';
 import { hasEnded } from '../contract/status.ts';
@@ -14,23 +14,26 @@ import { counted, reward } from '../text/numbers.ts';
 import { listedCount, listedMean, type MeasuredRun } from './measured-run.ts';
 import { intervalOfHeldOut } from './training-columns.ts';
 
-/** The evaluations of a checkpoint together. */
+/** The combined evaluations of a checkpoint. */
 interface Evaluations {
   readonly runs: number;
-  /** Over all rewards; over the runs if one does not say how many it has. */
+  /** Over all rewards; over the runs if one of them does not report its number of rewards. */
   readonly mean: number;
   readonly interval: Interval | undefined;
 }
 
-/** A checkpoint with what was measured of it. */
+/** A checkpoint with its measurements. */
 export interface Measured {
   readonly held_out?: HeldOutMean | undefined;
-  /** The highest held-out reward among the checkpoints, the earliest of equal ones. */
+  /** The highest held-out reward of the checkpoints; the earliest of equal ones. */
   readonly is_best?: boolean | undefined;
   readonly evaluations?: Evaluations | undefined;
 }
 
-/** The ended evaluations of a checkpoint. Those of other tasks than the newest have another meaning, and are left out. */
+/**
+ * The ended evaluations of a checkpoint. Leaves out those of other tasks than the newest, whose means are not
+ * comparable.
+ */
 function evaluationsOf(runs: readonly EvalRun[], range: Range): Evaluations | undefined {
   const rated = runs.filter((run: MeasuredRun) => hasEnded(run.status) && listedMean(run) !== undefined);
   const [newest] = rated.toSorted((one, other) => (other.created_at ?? '').localeCompare(one.created_at ?? ''));
@@ -47,7 +50,7 @@ function evaluationsOf(runs: readonly EvalRun[], range: Range): Evaluations | un
   return { runs: same.length, mean, interval: isCounted ? intervalOfMean(mean, all, missing, range) : undefined };
 }
 
-/** Adds what was measured to the checkpoints of a run. */
+/** Adds the measurements to the checkpoints of a run. */
 export function withMeasured<Row extends Checkpoint>(
   rows: readonly Row[],
   heldOut: readonly HeldOutReward[],
@@ -74,7 +77,7 @@ export function withMeasured<Row extends Checkpoint>(
   });
 }
 
-/** The columns of what was measured, which only some services and runs have. */
+/** The columns of the measurements, which only some services and runs have. */
 export function measuredCheckpointColumns<Row extends Measured>(range: Range): readonly Column<Row>[] {
   const ofMean = perObject((mean: HeldOutMean) => ({ interval: intervalOfHeldOut(mean, range) }));
   const ifAny = { ifAny: true };
@@ -91,18 +94,18 @@ export function measuredCheckpointColumns<Row extends Measured>(range: Range): r
   ];
 }
 
-/** The same in words. */
+/** The measurements in words. */
 export function measuredCheckpointFacts({ held_out, is_best, evaluations }: Measured, range: Range): readonly Fact[] {
   const words = (value: number, interval: Interval | undefined): string =>
     interval ? `${reward(value)}, 95% between ${reward(interval.low)} and ${reward(interval.high)}` : reward(value);
-  // A split of its own does not measure what it has chosen.
+  // A separate split does not evaluate its own selection.
   const isApart = held_out?.split === 'validation';
   return [
     { label: 'held-out', value: held_out && words(held_out.reward, intervalOfHeldOut(held_out, range)) },
     {
       label: 'best',
       value: is_best
-        ? `highest held-out reward of the checkpoints${isApart ? '' : ': chosen and rated by the same tasks, so it looks better than it is'}`
+        ? `highest held-out reward of the checkpoints${isApart ? '' : ': chosen and measured by the same tasks, so it looks better than it is'}`
         : undefined,
     },
     {

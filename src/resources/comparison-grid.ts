@@ -1,4 +1,4 @@
-/** Several evaluation runs at once: each against one baseline, and their tasks. */
+/** Compares several evaluation runs with one baseline, and by task. */
 import { mean } from '../base/statistics.ts';
 import type { Column } from '../present/column.ts';
 import { type Fact, referenceFact } from '../present/fact.ts';
@@ -18,7 +18,7 @@ import { counted, difference, percent, type reward } from '../text/numbers.ts';
 import { compareRuns, tallyWords, taskMeanWords } from './comparison.ts';
 import { modelColumn } from './models.ts';
 
-/** The most runs of a grid. */
+/** Maximum number of runs in a grid. */
 export const mostCompared = 8;
 
 /** A run of a grid. */
@@ -27,15 +27,15 @@ export interface GridRow extends ComparedRun {
   readonly letter: string;
   readonly isBase: boolean;
   readonly mean: TaskMean;
-  /** With the baseline as its base. */
+  /** The comparison with the baseline. */
   readonly compared: ComparedRuns;
-  /** The number of tasks that would show half of the difference, if they were like these; undefined if out of reach. */
+  /** The number of similar tasks that would show half of the difference; undefined if out of reach. */
   readonly tasksForHalf: number | undefined;
 }
 
 export interface Grid {
   readonly rows: readonly GridRow[];
-  /** The confidence of each interval, so that all hold with the usual one. */
+  /** The confidence of each interval, chosen so that all hold together with the usual confidence. */
   readonly confidence: number;
 }
 
@@ -63,7 +63,7 @@ export function gridOf(
   return { rows, confidence };
 }
 
-/** Why the intervals are wider than those of two runs. */
+/** Why the intervals are wider than for two runs. */
 export function familyWords({ rows, confidence }: Grid, together: number): string {
   const comparisons = rows.length - 1;
   if (comparisons < 2) return '';

@@ -87,7 +87,7 @@ export const comparisonColumns: readonly Column<ComparedTask>[] = [
   ...sides.map(side => lowestColumn(side)),
 ];
 
-/** A task in both runs, and which rollout it opens. */
+/** A task in both runs, and the rollout it opens. */
 export function comparedFacts(task: ComparedTask): readonly Fact[] {
   const side = (name: Side): string => {
     const rollouts = task.rollouts[name];
@@ -120,7 +120,7 @@ export function boundsWords({ rated, rollouts, bounds, end }: TaskMean): string 
   return `${reward(bounds[0])} to ${reward(bounds[1])} with the ${missing} ${end === 'running' ? 'to come' : 'missing'}`;
 }
 
-/** The bounds of a mean for machines; null if no reward is missing. */
+/** The bounds of a mean for programs; null if no reward is missing. */
 export const boundsField = ({ bounds }: TaskMean) => (bounds ? { low: bounds[0], high: bounds[1] } : null);
 
 /** `0.710 of 28 tasks`, or `0.710 of 24 tasks, 24 of 28 rollouts; 0.610 to 0.750 with the 4 missing`. */
@@ -133,8 +133,8 @@ export function taskMeanWords(run: TaskMean): string {
 }
 
 /**
- * `over the 20 tasks in both: base 0.350, new 1.00`, which the difference compares; empty if these are all tasks of both
- * runs.
+ * The means that the difference compares: `over the 20 tasks in both: base 0.350, new 1.00`; empty if these are all
+ * tasks of both runs.
  */
 export function pairedWords({ pairs, paired, base, new: fresh }: ComparedRuns): string {
   if (pairs === 0 || (base.tasks === pairs && fresh.tasks === pairs)) return '';

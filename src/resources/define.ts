@@ -30,18 +30,18 @@ export interface WholeFacts {
   readonly fields?: object;
 }
 
-/** What a list shows besides its records: it takes requests for each row, or depends on the rows. */
+/** The extra columns of a list: they take requests for each row, or depend on the rows. */
 export interface Measures<Row> {
-  /** All columns of a list with these rows. Those that are always there have the same ids whatever the rows are. */
+  /** All columns of a list with these rows. Permanent columns keep their ids for any rows. */
   readonly columns: (rows: readonly Row[], range: Range) => readonly Column<Row>[];
   /** The ids of the columns that take requests. */
   readonly costly: readonly string[];
-  /** A value inside a row that may be named like a column, e.g. an option. */
+  /** A nested value of a row that can be selected like a column, e.g. an option. */
   readonly field: (row: Row, name: string) => Cell;
   /**
-   * Reads what these columns need, and adds it to the rows.
+   * Reads the data for these columns and adds it to the rows.
    *
-   * @param baseline the id of the run to compare with, if it is not the one of its benchmark
+   * @param baseline the id of the run to compare with, if not the baseline of the benchmark
    */
   readonly read: (
     rows: readonly Row[],
@@ -54,8 +54,8 @@ export interface Measures<Row> {
 /** The declaration of a resource with rows of type `Row`. */
 export interface ResourceOf<Row> {
   /**
-   * Plural, singular and short names; unique among all resources. The first names its list in the palette and on the
-   * command line.
+   * Plural, singular and short names; unique among all resources. The first one names the list in the palette and on
+   * the command line.
    */
   readonly names: readonly [string, string, ...string[]];
   /** Position among the sections and wherever resources are listed, lowest first; last if missing. */
@@ -63,14 +63,14 @@ export interface ResourceOf<Row> {
   /** Matches its ids: the document's examples, and those of other services. */
   readonly idPattern?: RegExp;
   /**
-   * The kind under which it is pinned, watched and remembered; without a kind it is none of these. Stored on disk, so
-   * it must not change.
+   * The kind under which it is pinned, watched and remembered; without one, it is none of these. Stored on disk, so it
+   * must not change.
    */
   readonly kind?: string;
   readonly scopes?: readonly ScopeName[];
   /** A required scope: the list has no section of its own. */
   readonly needs?: ScopeName;
-  /** On the command line, a row has an address although it `needs` a scope: a checkpoint as `first@6`. */
+  /** Whether the command line can address a row despite `needs`, e.g. a checkpoint as `first@6`. */
   readonly hasAddress?: true;
   readonly list: (scope: Scope) => ListSource<Row>;
   /** Reads one by id. Without it, a record cannot be opened. */
@@ -95,7 +95,7 @@ export interface ResourceOf<Row> {
   readonly parent?: (row: Row) => string | null | undefined;
   /** Where a row opens, if not at its record. */
   readonly place?: (row: Row) => Place;
-  /** The same for what others name it by, e.g. the name of a dataset. */
+  /** The same for the name by which other records refer to it, e.g. the name of a dataset. */
   readonly placeOfName?: (name: string) => Place;
   /** A field that counts rows of another kind, e.g. a benchmark's runs. If it changes, their list is read again. */
   readonly tally?: { readonly kind: string; readonly of: (row: Row) => number | null | undefined };
@@ -153,7 +153,7 @@ export const wordsFor = ({ names }: Pick<Resource, 'names'>): string => {
   return one.startsWith(many) ? `${wordFor({ names })}s` : many;
 };
 
-/** Shown for an empty list of what the service does not list. */
+/** Shown for an empty list that the service does not offer. */
 export const noneSeenWords = (resource: Pick<Resource, 'names'>): string =>
   `No ${wordsFor(resource)} have been seen here yet`;
 

@@ -93,8 +93,8 @@ export function isInProduction({ is_active, role, status }: Deployment): boolean
 }
 
 /**
- * The slugs under which a checkpoint answers, those in production first and marked; undefined if there are none. What a
- * remembered deployment did once says nothing about now.
+ * The slugs under which a checkpoint answers, those in production first and marked; undefined if there are none.
+ * Remembered deployments are ignored: they may have ended.
  */
 export function deployedAs(checkpointId: string, rows: readonly Deployment[]): string | undefined {
   const served = rows.filter(
@@ -137,7 +137,7 @@ const untilUndeployed: ChangeEnd<Deployment> = {
   },
 };
 
-/** For actions on a single deployed deployment. */
+/** For actions on a single, deployed deployment. */
 function served(rows: readonly Deployment[]): readonly Deployment[] | string {
   const one = single(rows);
   return typeof one === 'string' || one[0]?.status === 'DEPLOYED' ? one : 'It is not deployed';
@@ -179,7 +179,7 @@ export const deploymentActions = {
       send: unpromote,
       verb: 'unpromote',
       past: 'unpromoted',
-      loses: 'it stays deployed, and is reached by its id.',
+      loses: 'it stays deployed, and can be reached by its id.',
       means: (row, called) => clean`${called} stops serving ${calledName(row)}.`,
       asks: () => 'Stop this deployment from answering?',
       says: names => `${names} no longer answers`,
@@ -199,7 +199,7 @@ export const deploymentActions = {
       verb: 'undeploy',
       past: 'undeployed',
       called: slugAndId,
-      loses: 'what serves it is torn down and its record deleted. Its checkpoint stays. This cannot be undone.',
+      loses: 'it is torn down and its record deleted. Its checkpoint stays. This cannot be undone.',
       asks: count => (count === 1 ? 'Undeploy?' : `Undeploy ${count} deployments?`),
       less: answer => (keptRecord(answer) ? 'torn down; the service kept its record' : undefined),
       outage: slugsInProduction,
@@ -235,7 +235,7 @@ export const deployments = defineResource<Deployment>({
   emptyAdvice: { command: deploymentCommands.deploy, words: 'on a training run deploys its last checkpoint' },
 });
 
-/** A deployment by its id, with the step it serves. */
+/** The id of a deployment, with the step it serves. */
 export const withStep = ({ deployment_id, checkpoint_step }: Deployment): string =>
   checkpoint_step == null ? sanitiseLine(deployment_id) : clean`${deployment_id} (step ${checkpoint_step})`;
 

@@ -1,11 +1,11 @@
-/** What a service measures in each step of training besides the reward. */
+/** The diagnostics of a training step: what a service measures besides the reward. */
 import { perObject } from '../base/memo.ts';
 import { own } from '../base/own-property.ts';
 import type { TrainerReward } from '../contract/training.ts';
 import type { StepValue } from '../present/curve-words.ts';
 import { sanitiseLine } from '../text/sanitise.ts';
 
-/** Names of the diagnostics that the local service records. Those of other services keep the names of their fields. */
+/** Names of the local service's diagnostics. Those of other services keep their field names. */
 export const diagnosticLabels = new Map([
   ['kl', 'KL to the base model'],
   ['entropy', 'entropy'],
@@ -22,7 +22,7 @@ export interface Diagnostic {
   readonly points: readonly StepValue[];
 }
 
-/** More fields would be no diagnostics. */
+/** With more fields than this, they are hardly diagnostics. */
 const mostFields = 24;
 
 function numberIn(row: TrainerReward, field: string): number | undefined {

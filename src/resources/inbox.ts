@@ -29,10 +29,10 @@ function lookOf(event: InboxEvent): StatusLook {
   return eventWord(event) === 'cancelled' ? 'stopped' : looks[sortOf(event)];
 }
 
-/** When it happened; `seen` before it if the service did not say. */
+/** When it happened; preceded by `seen` if the service did not report the time. */
 const timeWords = ({ at, isExact }: InboxEvent): string => `${isExact ? '' : 'seen '}${clockOrDay(at)}`;
 
-/** How long it took without its time in the queue, in milliseconds, if its times are known. */
+/** Its duration without its time in the queue, in milliseconds, if known. */
 function tookMs({ what, at, isExact, detail }: InboxEvent): number | undefined {
   const from = beginOf(detail);
   return what !== 'end' || !isExact || from === undefined || at < from ? undefined : at - from;
@@ -43,7 +43,7 @@ function tookWords(event: InboxEvent): string {
   return ms === undefined ? '' : duration(ms);
 }
 
-/** Its last numbers: the held-out reward or the mean, and how much was done. */
+/** Its last numbers: the held-out reward or the mean, and the progress. */
 export function numbersOf({ kind, detail }: InboxEvent, range?: Range): string {
   const { measured, mean, graded, total, done, status } = detail;
   const isTraining = kind === 'training';
@@ -59,12 +59,12 @@ export function numbersOf({ kind, detail }: InboxEvent, range?: Range): string {
     .join(', ');
 }
 
-/** Why it happened, as far as known, and its last numbers. */
+/** The reason, if known, and the last numbers. */
 export function reasonOf(event: InboxEvent, range?: Range): string {
   return [event.detail.alarm, event.detail.reason, numbersOf(event, range)].filter(Boolean).join('; ');
 }
 
-/** All that there is to say of an event, without its time and name. */
+/** Everything about an event except its time and name. */
 export const eventWords = (event: InboxEvent, range?: Range): string =>
   [eventWord(event), tookWords(event) && `after ${tookWords(event)}`, reasonOf(event, range)]
     .filter(Boolean)

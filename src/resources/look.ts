@@ -9,7 +9,7 @@ import type { ResourceRef } from '../store/store.ts';
 import { resourceOfKind } from './catalogue.ts';
 import { heldOutWords } from './training.ts';
 
-/** Reads a query once without a cache, and remembers the observation. @throws ServiceError */
+/** Reads a query once, without a cache, and remembers the observation. @throws ServiceError */
 export async function observeOnce(query: AnyQuery, context: QueryContext): Promise<Observation | undefined> {
   const data = await query.read(context);
   const observation = query.observes?.(data as never);
@@ -19,22 +19,22 @@ export async function observeOnce(query: AnyQuery, context: QueryContext): Promi
   return observation && isPast && isRunning(observation.status) ? { ...observation, status: undefined } : observation;
 }
 
-/** The state of a resource as a command reports it. */
+/** The state of a resource, as commands report it. */
 export interface LookedAt extends KnownResource {
   /** The newest held-out reward with its interval, in words. */
   readonly heldOut: string | undefined;
-  /** The messages of responses that could not be read and were left out. */
+  /** Messages about responses that could not be read and were left out. */
   readonly unreadable: readonly string[];
 }
 
-/** The number of finished rollouts. A rollout with a reward is finished, even if the count was read earlier. */
+/** The number of finished rollouts. A rollout with a reward is finished, even if the count was read before it. */
 export function doneWith(done: number | undefined, graded: number | undefined): number | undefined {
   return done === undefined ? undefined : Math.max(done, graded ?? 0);
 }
 
 /**
- * Reads the current state of a resource. Parts that the service does not offer are left out, and so are unreadable
- * responses if another one has the status.
+ * Reads the current state of a resource. Leaves out parts that the service does not offer, and unreadable responses if
+ * another one has the status.
  *
  * @throws ServiceError if one of the reads fails
  */

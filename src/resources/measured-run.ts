@@ -1,13 +1,13 @@
-/** Evaluation runs with means that their records lack. */
+/** Adds means to evaluation runs whose records lack them. */
 import type { EvalRun } from '../contract/evaluations.ts';
 import { hasEnded, isRunning, statusMeaning } from '../contract/status.ts';
 import type { KnownResource } from '../queries/statuses/store.ts';
 import { reward } from '../text/numbers.ts';
 
-/** A run with its measured mean: the record may lack the mean, and does not tell how many rewards are missing. */
+/** A run with its measured mean: the record may lack it, and does not tell how many rewards are missing. */
 export type MeasuredRun = EvalRun & {
   readonly provisional_mean?: number | undefined;
-  /** The number of rewards in that mean. */
+  /** The number of rewards in the mean. */
   readonly provisional_count?: number | undefined;
   /** The tasks of the held-out curve that may have chosen its checkpoint. */
   readonly held_out_split?: string | undefined;
@@ -21,7 +21,7 @@ export const listedCount = ({ reward_mean, reward_count, provisional_count }: Me
 
 export const soFar = 'so far';
 
-/** Whether its mean, if it has one, may still change. */
+/** Whether its mean may still change. */
 export const isSoFar = (row: MeasuredRun): boolean =>
   row.status == null || isRunning(row.status) || (row.reward_mean == null && !hasEnded(row.status));
 
@@ -66,9 +66,9 @@ export function meanCell({ mean, graded, total }: Partial<SeenMean>, status: str
 }
 
 /**
- * The same for a run's record. Until the run has ended, it may get more rewards: `0.400 n=20+`, or `0.400 so far` if their
- * number is unknown. A mean missing from the record is then unknown, not none; and so it is after a success, unless the
- * record says that there is no reward.
+ * The same for a run's record. A run that has not ended may get more rewards: `0.400 n=20+`, or `0.400 so far` if their
+ * number is unknown. A mean that its record lacks is unknown, not none; after a success too, unless the record says
+ * that there is no reward.
  */
 export function meanOfRun(row: MeasuredRun): string {
   const [mean, graded] = [listedMean(row), listedCount(row)];

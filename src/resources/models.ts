@@ -7,7 +7,7 @@ import { modelList } from '../queries/models.ts';
 import { asReceived, none } from '../text/numbers.ts';
 import { defineResource } from './define.ts';
 
-/** The model of another resource. Its vendor is cut off before its name. */
+/** The model column of other resources. In a narrow column, the vendor is cut before the name. */
 export function modelColumn<Row>(slugOf: (row: Row) => string | null | undefined): Column<Row> {
   return {
     id: 'model',
@@ -19,10 +19,10 @@ export function modelColumn<Row>(slugOf: (row: Row) => string | null | undefined
 }
 
 /**
- * What was evaluated: `benchtop/tutor-base`, `benchtop/tutor-base at step 6`, or `at ckpt_1` if the step is not known.
+ * The evaluated model: `benchtop/tutor-base`, `benchtop/tutor-base at step 6`, or `at ckpt_1` if the step is not known.
  * Empty if unknown.
  *
- * @param withId names the checkpoint as well as its step
+ * @param withId names the checkpoint in addition to its step
  */
 export function modelWords(
   { base_model_slug: model, parent_checkpoint_id: checkpoint, step }: Partial<EvalRun>,

@@ -12,7 +12,7 @@ export type Scope = { readonly [Name in ScopeName]?: string | undefined };
 /** The trajectories whose texts can be searched, and their name. */
 export interface SearchedTexts {
   readonly scope: Scope;
-  /** Only the rollouts of this step of a training run. */
+  /** Restricts it to the rollouts of this step of a training run. */
   readonly step?: number;
   readonly label: string;
 }
@@ -38,7 +38,7 @@ interface Places {
     readonly id: string;
     /** Its label, if known before it is read. */
     readonly label?: string;
-    /** What a search found in it: shown first. */
+    /** The search hit to show first. */
     readonly found?: { readonly query: string; readonly place: number };
     /** Id of its parent, e.g. the benchmark of a run. */
     readonly parent?: string;
@@ -54,22 +54,22 @@ interface Places {
     /** The start times are unknown, so the base is the run that was chosen first. */
     readonly isUndated?: true;
   };
-  /** Several evaluation runs, each against one of them. */
+  /** Several evaluation runs, compared with one of them. */
   readonly 'compare-many': { readonly runs: readonly NamedRun[]; readonly base: string };
   /** The curves of several training runs. */
   readonly curves: { readonly runs: readonly Pick<NamedRun, 'id' | 'name'>[] };
-  /** The tasks of a run, a dataset or a training run; of a run also against another. */
+  /** The tasks of a run, a dataset or a training run; a run may be compared with another. */
   readonly tasks: RolloutScope & { readonly base?: NamedRun };
   /** How the rollouts of a run, a dataset or a training run ended. */
   readonly outcomes: RolloutScope;
-  /** The rollouts of one of these tasks, or of those that ended alike, worst first. */
+  /** The rollouts of one task, or those with the same end, worst first. */
   readonly rollouts: RolloutScope & {
     readonly task?: string;
     readonly ended?: { readonly by: OutcomeKind; readonly value: string | undefined };
   };
-  /** Where everything comes from, with the branches of these open. */
+  /** The tree of everything, with the branches of these open. */
   readonly tree: { readonly benchmark?: string; readonly training?: string; readonly at?: string };
-  /** The rewards of these rollouts against their lengths. */
+  /** The rewards of rollouts against their lengths. */
   readonly lengths: RolloutScope;
   /** Two trajectories side by side. */
   readonly pair: OfSides<Pick<NamedRun, 'id' | 'name'>>;
@@ -77,11 +77,11 @@ interface Places {
   readonly step: { readonly trainingRunId: string; readonly step: number };
   /** The rollouts of a training step, or of one of its tasks. */
   readonly 'step-rollouts': { readonly trainingRunId: string; readonly step: number; readonly task?: string };
-  /** A task at each step that was read, beginning at one of them. */
+  /** A task through the steps that were read, opened at one of them. */
   readonly 'task-life': { readonly trainingRunId: string; readonly task: string; readonly step?: number };
   /** The audit of a training run. */
   readonly audit: { readonly trainingRunId: string };
-  /** The rollouts that a finding of an audit rests on. */
+  /** The rollouts behind a finding of an audit. */
   readonly evidence: { readonly trainingRunId: string; readonly finding: string };
   /** A search through the texts of trajectories. */
   readonly search: { readonly query: string } & SearchedTexts;
@@ -89,7 +89,7 @@ interface Places {
   readonly 'trajectory-upload': { readonly jobId: string; readonly dataset: string };
 }
 
-/** Whose rollouts are meant: of all runs without a scope. */
+/** The scope of rollouts; those of all runs if empty. */
 interface RolloutScope {
   readonly scope: Scope;
   /** The label of the scope. */
@@ -104,7 +104,7 @@ interface OfSides<Side> {
 export interface NamedRun {
   readonly id: string;
   readonly name: string;
-  /** What was evaluated, in words. */
+  /** The evaluated model in words. */
   readonly model?: string;
 }
 
@@ -114,7 +114,7 @@ export type Place<View extends ViewName = ViewName> = {
   [Name in View]: { readonly view: Name } & Places[Name];
 }[View];
 
-/** A key that is the same for the same place; labels are ignored. */
+/** A key that identifies the place; ignores labels. */
 export function placeKey(place: Place): string {
   return JSON.stringify(place, (key, value: unknown) => {
     if (key === 'label' || key === 'parent' || key === 'twin') return undefined;

@@ -1,7 +1,7 @@
 /**
  * Polls what no view polls: lists with a section count or with running rows, and each running or pinned resource. The
- * frame polls in rounds, more often while Watch is on screen. A round reads only the resources that are due, in
- * rotation, so that the request rate stays bounded however many resources there are.
+ * frame polls in rounds, more often while Watch is on screen. A round reads only resources that are due, in rotation,
+ * so the request rate stays bounded for any number of resources.
  */
 
 import { hashKey } from '@tanstack/react-query';
@@ -25,13 +25,10 @@ const followingKey = ['following'];
 const watchKey = ['watch'];
 const progressKey = ['progress'];
 
-/**
- * The request budget: `mostInWindow` requests per `windowIntervals` focused poll intervals, which is a minute by
- * default.
- */
+/** The request budget: `mostInWindow` requests per `windowIntervals` focused poll intervals, by default a minute. */
 const windowIntervals = 30;
 const mostInWindow = 60;
-/** The budget while a resource has never been read, and the maximum of first reads per round. */
+/** The budget while some resource has never been read, and the maximum number of first reads per round. */
 const firstInWindow = 120;
 const firstAtOnce = 10;
 /**
@@ -39,9 +36,9 @@ const firstAtOnce = 10;
  * 20 of the budget of 60 for lists and curves.
  */
 const turnShare = 0.75;
-/** Curves are large, so they are read only once in this many turns. */
+/** Curves are large, so they are read only every so many turns. */
 const curveTurns = 4;
-/** A read that is due shortly after a round belongs to it; otherwise it would be late by a whole round. */
+/** A read due shortly after a round joins it; otherwise it would be a whole round late. */
 const earlyShare = 0.3;
 
 const windowMs = ({ focusedMs }: PollIntervals): number => windowIntervals * focusedMs;
@@ -51,7 +48,7 @@ export function turnMs(count: number, roundMs: number, { focusedMs }: PollInterv
   return Math.max(roundMs, count * turnShare * focusedMs);
 }
 
-/** A read that a round may do. */
+/** A read that a round may make. */
 export interface Turn {
   /** Each query is a fallback for the previous one. */
   readonly queries: readonly AnyQuery[];
@@ -64,12 +61,12 @@ export interface Turn {
 export interface Round {
   /** Epoch milliseconds. */
   readonly now: number;
-  /** Milliseconds from one round to the next. */
+  /** The interval between rounds in milliseconds. */
   readonly roundMs: number;
   readonly poll: PollIntervals;
-  /** The number of requests in the current window. */
+  /** Requests in the current window. */
   readonly spent: number;
-  /** Polling is paused, so this is a manual refresh. */
+  /** Polling is paused: this is a manual refresh. */
   readonly byHand?: boolean;
 }
 
@@ -97,20 +94,20 @@ interface Purpose extends Round {
   readonly attention: Attention;
   /** Watch is on screen. */
   readonly watched: boolean;
-  /** A list with curves is. */
+  /** A list with curves is on screen. */
   readonly isListed: boolean;
   readonly known: readonly KnownResource[];
   /** Ended resources on a list whose curve was never read. */
   readonly unmeasured: readonly KnownResource[];
-  /** How many of them are running. */
+  /** The number of running ones. */
   readonly running: number;
-  /** The kinds whose list is read instead of each resource, because many are followed. */
+  /** The kinds whose list is read instead of each resource, because there are many of them. */
   readonly listed: ReadonlySet<string>;
-  readonly asked: Asked;
+  readonly lastSent: LastSent;
 }
 
-/** When rounds sent each query, by hash; epoch milliseconds. The cache drops what nothing shows. */
-type Asked = ReadonlyMap<string, number>;
+/** When rounds sent each query, by hash; epoch milliseconds. Kept here, because the cache drops unused entries. */
+type LastSent = ReadonlyMap<string, number>;
 
 /** When one of the queries last succeeded or failed; 0 for never. */
 function lastAttempt({ cache }: Workbench, queries: readonly Pick<AnyQuery, 'key'>[]): number {
@@ -118,10 +115,10 @@ function lastAttempt({ cache }: Workbench, queries: readonly Pick<AnyQuery, 'key
   return Math.max(0, ...states.flatMap(state => (state ? [state.dataUpdatedAt, state.errorUpdatedAt] : [])));
 }
 
-const lastEver = (workbench: Workbench, query: AnyQuery, asked: Asked): number =>
-  Math.max(lastAttempt(workbench, [query]), asked.get(hashKey(query.key)) ?? 0);
+const lastEver = (workbench: Workbench, query: AnyQuery, lastSent: LastSent): number =>
+  Math.max(lastAttempt(workbench, [query]), lastSent.get(hashKey(query.key)) ?? 0);
 
-/** Whether an earlier start saw its end, with the time. */
+/** Whether an earlier session saw its end, with the time. */
 const isRecalled = ({ openedAt }: Workbench, { endedAt, endTime }: KnownResource): boolean =>
   endedAt !== undefined && endedAt < openedAt && endTime !== undefined;
 
@@ -129,18 +126,18 @@ const isInFlight = ({ cache }: Workbench, { key }: Pick<AnyQuery, 'key'>): boole
   cache.getQueryState(key)?.fetchStatus === 'fetching';
 
 /**
- * Whether an ended resource must be read once more. An answer that arrives just after the end may have been requested
- * before it, and then still says running.
+ * Whether an ended resource must be read once more: an answer that arrives just after the end may have been requested
+ * before it, and still say running.
  */
-function lacksEnd(workbench: Workbench, { endedAt = 0 }: KnownResource, query: AnyQuery, asked: Asked): boolean {
+function lacksEnd(workbench: Workbench, { endedAt = 0 }: KnownResource, query: AnyQuery, lastSent: LastSent): boolean {
   const data = workbench.cache.getQueryData(query.key);
-  const last = lastEver(workbench, query, asked);
+  const last = lastEver(workbench, query, lastSent);
   return last === 0 || last < endedAt || (data !== undefined && isRunning(query.observes?.(data as never).status));
 }
 
 /**
- * When a resource was last read, and its poll interval. If its progress matters, answers without it, such as those of a
- * list, do not count.
+ * When a resource was last read, and its poll interval. If its progress matters, answers without progress, such as
+ * lists, do not count.
  */
 function lastRead({ cache, statuses, poll }: Workbench, known: KnownResource, purpose: Purpose) {
   const { countsDone, recordsProgress } = resourceOfKind(known.kind)?.watch ?? {};
@@ -159,19 +156,22 @@ function statusTurn(workbench: Workbench, known: KnownResource, purpose: Purpose
   const queries = offered(workbench, resourceOfKind(known.kind)?.watch?.status?.(known.id));
   const [query] = queries;
   if (!query || isInFlight(workbench, query)) return undefined;
-  const askedAt = lastAttempt(workbench, queries);
+  const attemptedAt = lastAttempt(workbench, queries);
   if (hasEnded(known.status)) {
-    const isDue = !isRecalled(workbench, known) && lacksEnd(workbench, known, query, purpose.asked);
+    const isDue = !isRecalled(workbench, known) && lacksEnd(workbench, known, query, purpose.lastSent);
     return isDue ? { queries, dueAt: 0 } : undefined;
   }
-  if (purpose.byHand) return { queries, dueAt: askedAt };
+  if (purpose.byHand) return { queries, dueAt: attemptedAt };
   const due = dueAt(workbench, query, purpose.attention);
   if (due === undefined) return undefined;
   const { readAt, everyMs } = lastRead(workbench, known, purpose);
-  return { queries, dueAt: Math.max(due, readAt && readAt + everyMs, askedAt && askedAt + everyMs) };
+  return { queries, dueAt: Math.max(due, readAt && readAt + everyMs, attemptedAt && attemptedAt + everyMs) };
 }
 
-/** The curve for a line: the held-out one, and that of the trainer, which is much longer, if there is none or an alarm needs it. */
+/**
+ * The curves for a line: the held-out one, and the much longer trainer curve if there is no held-out one or an alarm
+ * needs it.
+ */
 function curvesOf(workbench: Workbench, known: KnownResource): readonly AnyQuery[] {
   const [first, ...others] = offered(workbench, resourceOfKind(known.kind)?.watch?.measures?.(known.id));
   if (!first) return [];
@@ -181,25 +181,25 @@ function curvesOf(workbench: Workbench, known: KnownResource): readonly AnyQuery
   return [first, ...(lacks || trainer ? others : [])];
 }
 
-/** Whether an alarm needs its curves, on whatever screen the user is. */
+/** Whether an alarm needs its curves, whatever is on screen. */
 function feedsAlarm(workbench: Workbench, { status, parent }: KnownResource): boolean {
   const { belowBest, heldOut, trainer } = workbench.alarmsFor(parent);
   return isRunning(status) && (belowBest !== undefined || heldOut !== undefined || trainer !== undefined);
 }
 
-/** Whether the curve has grown since it was asked for, as far as its usual distances tell. */
-function hasGrown({ statuses }: Workbench, known: KnownResource, askedAt: number, now: number): boolean {
+/** Whether the curve has probably grown since it was requested, by the usual distance of its points. */
+function hasGrown({ statuses }: Workbench, known: KnownResource, attemptedAt: number, now: number): boolean {
   const { measured, done } = known;
-  if ((statuses.movedAt(known) ?? now) <= askedAt) return false;
+  if ((statuses.movedAt(known) ?? now) <= attemptedAt) return false;
   if (measured?.everySteps === undefined || done === undefined) return true;
   return done >= measured.upTo + measured.everySteps;
 }
 
-/** Whether the end was seen, but not when it was: the record tells it. */
+/** Whether the end was seen without its time, which the record has. */
 const lacksEndTime = ({ endedAt, endTime, gone }: KnownResource): boolean =>
   endedAt !== undefined && endTime === undefined && !gone;
 
-/** The other reads for a line of Watch: the record, if no answer had it, and the curves as they grow. */
+/** The other reads for a line of Watch: the record, if no answer had it, and the growing curves. */
 function detailTurns(workbench: Workbench, known: KnownResource, { now, running, ...purpose }: Purpose): Turn[] {
   const { poll } = workbench;
   const isShown = purpose.watched || purpose.isListed || feedsAlarm(workbench, known);
@@ -208,27 +208,27 @@ function detailTurns(workbench: Workbench, known: KnownResource, { now, running,
   const curves = isShown ? curvesOf(workbench, known) : [];
   const records = isRecalled(workbench, known) ? [] : offered(workbench, details?.(known.id));
   return [...records, ...curves].flatMap(query => {
-    const askedAt = lastAttempt(workbench, [query]);
+    const attemptedAt = lastAttempt(workbench, [query]);
     const turn = { queries: [query], dueAt: 0, isDetail: true };
     if (isInFlight(workbench, query)) return [];
     // The inbox and its notice wait for the time and the reason.
     if (hasEnded(known.status))
-      return lacksEnd(workbench, known, query, purpose.asked) ? [{ ...turn, isDetail: curves.includes(query) }] : [];
-    if (askedAt === 0) return curves.includes(query) || known.startedAt === undefined ? [turn] : [];
-    if (!curves.includes(query) || !hasGrown(workbench, known, askedAt, now)) return [];
+      return lacksEnd(workbench, known, query, purpose.lastSent) ? [{ ...turn, isDetail: curves.includes(query) }] : [];
+    if (attemptedAt === 0) return curves.includes(query) || known.startedAt === undefined ? [turn] : [];
+    if (!curves.includes(query) || !hasGrown(workbench, known, attemptedAt, now)) return [];
     const due = dueAt(workbench, query, 'focused');
     const everyMs = curveTurns * turnMs(running, poll.focusedMs, poll);
-    return due === undefined ? [] : [{ ...turn, dueAt: Math.max(due, askedAt + everyMs) }];
+    return due === undefined ? [] : [{ ...turn, dueAt: Math.max(due, attemptedAt + everyMs) }];
   });
 }
 
-/** Whether to follow it while Watch is not on screen: not after its end, nor if its status is never reported. */
+/** Whether to follow it while Watch is off screen: not after its end, nor if its status is never reported. */
 function mayEnd({ statuses }: Workbench, known: KnownResource): boolean {
   if (hasEnded(known.status)) return lacksEndTime(known);
   return known.status !== undefined || known.isNew || statuses.lastRead(known)?.by === undefined;
 }
 
-/** Up to this many resources of a kind are read one by one; beyond it, the pages of their list are read instead. */
+/** Up to this many resources of a kind are read one by one; with more, the pages of their list are read instead. */
 const mostSingle = 10;
 
 /** The lists that may have running rows, if a page takes one request. */
@@ -243,7 +243,7 @@ function listedKinds(known: readonly KnownResource[]): ReadonlySet<string> {
 /** Identifies the rounds among the viewers of a list. */
 const viewer = {};
 
-/** Makes polls of these lists include the pages with unfinished rows. */
+/** Makes polls of these lists include all pages with unfinished rows. */
 function seeListed({ lists }: Workbench, listed: ReadonlySet<string>): void {
   for (const { resource, source } of runningLists) {
     const reader = lists.of(source);
@@ -253,8 +253,8 @@ function seeListed({ lists }: Workbench, listed: ReadonlySet<string>): void {
 }
 
 /**
- * The poll interval of a list, in visible intervals. A list that replaces single reads is polled as often as a view
- * would, and so is every list while Watch follows few resources.
+ * The poll interval of a list, in visible intervals. A list that replaces single reads is polled as often as in a view,
+ * and so is every list while Watch follows few resources.
  */
 function listIntervals(list: CountedList, { watched, listed, known }: Purpose): number {
   const isOften = listed.has(list.resource.kind ?? '') || (watched && known.length <= mostSingle);
@@ -283,7 +283,7 @@ function isListDue(workbench: Workbench, list: CountedList, purpose: Purpose, co
   return due !== undefined && due + (intervals - 1) * poll.visibleMs <= now + earlyShare * roundMs;
 }
 
-/** The due lists. Reads that are only for a count block nothing, and a failing one does not starve the others. */
+/** The due lists. Reads for a count block nothing, and a failing one does not starve the others. */
 function dueLists(
   workbench: Workbench,
   purpose: Purpose,
@@ -296,7 +296,7 @@ function dueLists(
   return { running: due.filter(({ runs }) => runs), others: others.slice(0, Math.max(0, countsAtOnce - inFlight)) };
 }
 
-/** Runs the reads, a few at a time. @throws ServiceError if all of them failed, which means that the service is down */
+/** Runs the reads, a few at a time. @throws ServiceError if all of them failed: the service is down */
 async function readEach(work: readonly (() => Promise<unknown>)[], { signal, progressed }: QueryContext) {
   const failures: unknown[] = [];
   let answered = false;
@@ -328,7 +328,7 @@ async function readFirst([query, ...others]: readonly AnyQuery[], send: Send): P
   }
 }
 
-function purposeOf(workbench: Workbench, sent: readonly number[], asked: Asked): Purpose {
+function purposeOf(workbench: Workbench, sent: readonly number[], lastSent: LastSent): Purpose {
   const { poll, paused } = workbench;
   const now = Date.now();
   const watched = cachedQuery(workbench, watchKey)?.isActive() === true;
@@ -339,7 +339,7 @@ function purposeOf(workbench: Workbench, sent: readonly number[], asked: Asked):
   const attention = roundMs <= poll.visibleMs / 2 ? 'focused' : 'visible';
   const known = watchedKnown(workbench, now).filter(each => !each.gone && (watched || mayEnd(workbench, each)));
   const running = known.filter(({ status }) => !hasEnded(status)).length;
-  const unmeasured = isListed ? workbench.statuses.all().filter(each => isUnmeasured(workbench, each, asked)) : [];
+  const unmeasured = isListed ? workbench.statuses.all().filter(each => isUnmeasured(workbench, each, lastSent)) : [];
   const spent = sent.filter(at => at > now - windowMs(poll)).length;
   const listed = listedKinds(known);
   return {
@@ -355,15 +355,15 @@ function purposeOf(workbench: Workbench, sent: readonly number[], asked: Asked):
     unmeasured,
     running,
     listed,
-    asked,
+    lastSent,
   };
 }
 
-/** Whether it ended without anybody having read its curve. */
-function isUnmeasured(workbench: Workbench, known: KnownResource, asked: Asked): boolean {
+/** Whether it ended and its curve was never read. */
+function isUnmeasured(workbench: Workbench, known: KnownResource, lastSent: LastSent): boolean {
   if (known.gone || known.measured || !hasEnded(known.status)) return false;
   const [curve] = curvesOf(workbench, known);
-  return curve !== undefined && lastEver(workbench, curve, asked) === 0 && !isInFlight(workbench, curve);
+  return curve !== undefined && lastEver(workbench, curve, lastSent) === 0 && !isInFlight(workbench, curve);
 }
 
 /** Reads the due statuses and, for Watch and for lists with curves, details. Returns the number of reads. @throws ServiceError */
@@ -392,15 +392,15 @@ async function readTurns(workbench: Workbench, purpose: Purpose, context: QueryC
 export function following(workbench: Workbench, counted: boolean): LiveQuery<number> {
   /** The times of the rounds' requests; epoch milliseconds. */
   let sent: readonly number[] = [];
-  const asked = new Map<string, number>();
+  const lastSent = new Map<string, number>();
   const send = async (query: AnyQuery): Promise<unknown> => {
     const now = Date.now();
     sent = [...sent.filter(at => at > now - windowMs(workbench.poll)), now];
     try {
       return await fetchOnce(workbench, query);
     } finally {
-      // Not if it was cancelled.
-      if (lastAttempt(workbench, [query]) >= now) asked.set(hashKey(query.key), now);
+      // Do not record it if it was cancelled.
+      if (lastAttempt(workbench, [query]) >= now) lastSent.set(hashKey(query.key), now);
     }
   };
   const reads = (list: CountedList) => () => send(listQuery(workbench, list.source));
@@ -408,16 +408,16 @@ export function following(workbench: Workbench, counted: boolean): LiveQuery<num
     key: followingKey,
     activity: () => 'running',
     read: async context => {
-      // Include what other programs of this user have seen running.
+      // Include what the user's other programs have seen running.
       workbench.recall();
-      const purpose = purposeOf(workbench, sent, asked);
+      const purpose = purposeOf(workbench, sent, lastSent);
       seeListed(workbench, purpose.listed);
       const { running, others } = dueLists(workbench, purpose, counted);
       // Lists find the resources to follow. A round awaits them only if it has nothing else to read.
       const isIdle = purpose.known.length === 0;
       for (const list of isIdle ? others : [...running, ...others]) void reads(list)().catch(() => {});
       if (isIdle) await readEach(running.map(reads), context);
-      const turns = await readTurns(workbench, isIdle ? purposeOf(workbench, sent, asked) : purpose, context, send);
+      const turns = await readTurns(workbench, isIdle ? purposeOf(workbench, sent, lastSent) : purpose, context, send);
       noteAlarms(workbench);
       return turns;
     },

@@ -1,4 +1,4 @@
-/** How certain the mean reward of an evaluation run is: its interval by task, and what missing rewards could change. */
+/** How certain the mean reward of an evaluation run is: its interval by task, and the effect of missing rewards. */
 import type { TrajectoryReward } from '../contract/evaluations.ts';
 import { hasEnded } from '../contract/status.ts';
 import { evidenceFor, type Interval, intervalDefaults } from '../present/statistics/interval.ts';
@@ -13,9 +13,9 @@ import { extentOf } from './run-extent.ts';
 
 export interface RunMean extends TaskMean {
   readonly interval: Interval | undefined;
-  /** The range, if a reward is outside it, so that there is no interval. */
+  /** The range, if a reward lies outside it: there is no interval then. */
   readonly outside: Range | undefined;
-  /** Rewards without a task. With any, there is no interval: several of them may be of one task. */
+  /** The number of rewards without a task. With any, there is no interval: several may belong to one task. */
   readonly namelessRewards: number;
   /** The service reports neither whether the run has ended nor how many rollouts it has. */
   readonly isUncounted: boolean;
@@ -64,8 +64,8 @@ interface SeenRun {
 }
 
 /**
- * Reads how certain the mean of a run is. Returns the mean too: computed from the same rewards while the run continues,
- * and the service's own after the end.
+ * Reads how certain the mean of a run is. Also returns the mean: computed from the same rewards while the run
+ * continues, and the service's own after the end.
  *
  * @throws ServiceError
  */
@@ -85,9 +85,9 @@ function tasksWords({ tasks, allTasks = tasks }: RunMean): string {
 }
 
 /**
- * `95% between 0.460 and 0.880 by 24 of 28 tasks`, and `0.610 to 0.750 with the 4 missing`: the interval holds for all
- * of these. It is for the mean over tasks, which is named if it differs from the displayed mean over all rewards, in
- * which a task with more rollouts weighs more. Empty without rewards.
+ * `95% between 0.460 and 0.880 by 24 of 28 tasks`, and `0.610 to 0.750 with the 4 missing`, which the interval covers
+ * as well. The interval is for the mean over tasks. If this differs from the displayed mean over rewards, in which a
+ * task with more rollouts weighs more, it is named. Empty without rewards.
  */
 export function certaintyWords(run: RunMean, shownMean: number | undefined): string {
   const { mean, namelessRewards } = run;
@@ -113,7 +113,7 @@ function intervalWords(run: RunMean): string {
     .join('; ');
 }
 
-/** The same for machines. */
+/** The same for programs. */
 export const certaintyFields = (run: RunMean) => {
   const isByTask = run.namelessRewards === 0;
   return {

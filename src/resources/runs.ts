@@ -49,8 +49,8 @@ import type { NamedRun, Place } from './place.ts';
 import { certaintyFields, certaintyWords, runMeanOf } from './run-mean.ts';
 
 /**
- * Summary of a run's rewards. A genuine 0 is a result, a missing reward is not 0, and a rollout without an entry was
- * never scored: the three are counted separately.
+ * Summary of a run's rewards. Counts three cases separately: a genuine 0 is a result, a missing reward is not 0, and a
+ * rollout without an entry was never scored.
  */
 export interface RewardSummary {
   /** Numeric rewards. */
@@ -59,7 +59,7 @@ export interface RewardSummary {
   /** Trajectories listed without a reward. */
   readonly missing: number;
   readonly unreadable: number;
-  /** Rollouts of the run, if the service says so; otherwise the number of listed trajectories. */
+  /** Rollouts of the run, if the service reports them; otherwise the number of listed trajectories. */
   readonly total: number;
 }
 
@@ -95,7 +95,7 @@ export const runColumns: readonly Column<MeasuredRun>[] = [
     text: meanOfRun,
   },
   seenColumn(rememberedAt),
-  // Where there is little room, the step stays.
+  // In a narrow column, the step stays.
   { ...modelColumn(row => modelWords(row) || undefined), exported: row => row.base_model_slug ?? undefined },
   {
     id: 'checkpoint',
@@ -136,7 +136,7 @@ export const runColumns: readonly Column<MeasuredRun>[] = [
   durationColumn(),
 ];
 
-/** The interval of a run's mean by its numbers of rewards; missing ones count as the lowest and as the highest. */
+/** The interval of a run's mean from its numbers of rewards; missing ones count as the lowest and as the highest. */
 function intervalOfRun(run: MeasuredRun, range: Range): Interval | undefined {
   const [mean, samples] = [listedMean(run), listedCount(run)];
   if (mean === undefined || samples === undefined) return undefined;
@@ -150,12 +150,12 @@ export function runListColumns(range: Range): readonly Column<BasedRun>[] {
   return runColumns.flatMap(column => (column.id === 'mean' ? [column, interval, ...baselineColumns] : column));
 }
 
-/** The columns that the rewards of each run fill. */
+/** The columns that take the rewards of each run. */
 const ofBaseline = baselineColumns.map(({ id }) => id);
 
 /**
- * Adds the difference of each run to the baseline of its benchmark, by task: a request for the rewards of each run, and
- * none where there is no baseline.
+ * Adds the difference between each run and the baseline of its benchmark, by task. Takes a request for the rewards of
+ * each run, none without a baseline.
  */
 async function readFromBaseline(
   rows: readonly BasedRun[],
@@ -201,7 +201,7 @@ export interface RunOutcome {
   readonly graded: number | undefined;
   /** The mean of the listed rewards, if the service's own differs. */
   readonly listed: number | undefined;
-  /** Rollouts that were listed without a reward before the run ended. */
+  /** Rollouts listed without a reward before the run ended. */
   readonly without: number;
   readonly ended: boolean;
   /** Whether its rewards have been read. */
@@ -231,7 +231,7 @@ export function outcomeOf(
   return { mean, graded: live?.scored_rollouts ?? undefined, listed: undefined, without, ended, isRead };
 }
 
-/** Shown for a run without a mean: how many rollouts were listed without a reward. */
+/** Shown for a run without a mean: the number of rollouts listed without a reward. */
 export function noRewardWords({ isRead }: Pick<RunOutcome, 'isRead'>, without: number): string {
   if (!isRead) return 'rewards not read';
   return without > 0 ? `no reward; ${counted(without, 'rollout')} without one` : 'no reward yet';
@@ -246,7 +246,7 @@ export function meanWords(outcome: RunOutcome): readonly [label: string, value: 
   return [ended ? 'mean' : `mean ${soFar}`, reward(mean), of];
 }
 
-/** The mean of a record, with its number of rewards, and how many rollouts of an ended run have none. */
+/** The mean of a record, with the number of rewards, and of rollouts without one once the run has ended. */
 function meanFact(run: MeasuredRun): Fact {
   const [mean, graded] = [listedMean(run), listedCount(run)];
   const of = graded === undefined || mean === undefined ? '' : ` of ${counted(graded, 'reward')}`;
@@ -323,11 +323,11 @@ async function wholeFacts(run: EvalRun, context: QueryContext): Promise<WholeFac
 /** Remembers when a run was first seen, and when this machine started it. */
 type Memory = Pick<RememberedStore, 'find'>;
 
-/** The range of possible start times, in epoch milliseconds, as some services do not report it. */
+/** The range of possible start times in epoch milliseconds: some services do not report the start. */
 function startOf({ eval_run_id, created_at }: EvalRun, memory: Memory): readonly [from: number, to: number] {
   const created = instant(created_at);
   if (created !== undefined) return [created, created];
-  // A run may be much older than when it was first seen, so that is only an upper bound.
+  // A run may be much older than its first sighting, which is only an upper bound.
   const { startedAt = -Infinity, firstSeenAt = Infinity } = memory.find('run', eval_run_id) ?? {};
   return [startedAt, firstSeenAt];
 }
@@ -337,7 +337,7 @@ function named(run: EvalRun): NamedRun {
   return { id: run.eval_run_id, name: run.display_name ?? run.eval_run_id, ...(model && { model }) };
 }
 
-/** The place of a comparison of several runs. The base is the benchmark's baseline, else the earliest run. */
+/** The place of a comparison of several runs. The base is the benchmark's baseline, otherwise the earliest run. */
 export function compareManyPlace(rows: readonly EvalRun[], memory: RememberedStore): Place<'compare-many'> {
   const startedAt = (run: EvalRun): number => startOf(run, memory)[1];
   const earliest = rows.reduce<EvalRun | undefined>(
@@ -362,7 +362,7 @@ const group = 'Run';
 /** Chooses the run that the others of its benchmark are compared with. */
 export const baselineCommand: Command = {
   id: 'run.baseline',
-  title: 'take it as the baseline of its benchmark, or no longer',
+  title: 'set it as the baseline of its benchmark, or unset it',
   keys: ['*'],
   group,
   hint: 'baseline',
@@ -378,8 +378,8 @@ export const runActions = {
     to: rows => {
       if (rows.length > mostCompared) return `${rows.length} runs are marked: 2 to ${mostCompared} can be compared`;
       if (rows.length > 2 && new Set(rows.map(({ bench_id }) => bench_id)).size > 1)
-        return 'They are of different benchmarks';
-      return rows.length > 1 || rows[0]?.bench_id != null ? rows : 'Its benchmark is not known: mark two runs';
+        return 'They belong to different benchmarks';
+      return rows.length > 1 || rows[0]?.bench_id != null ? rows : 'Its benchmark is unknown: mark two runs';
     },
     opens: (rows, memory) => {
       const [one, other] = rows;
@@ -398,7 +398,7 @@ export const runActions = {
       send: cancelRun,
       verb: 'cancel',
       past: 'cancelled',
-      loses: 'it stops where it is. Finished rollouts are kept.',
+      loses: 'it stops at once. Finished rollouts are kept.',
       command: 'cancel',
       ends: untilStopped,
     },
@@ -410,7 +410,7 @@ export const runActions = {
     group,
     writes: true,
     destructive: true,
-    to: rows => (rows.every(run => run.bench_id) ? rows : 'Its benchmark is not known'),
+    to: rows => (rows.every(run => run.bench_id) ? rows : 'Its benchmark is unknown'),
     change: {
       send: deleteRun,
       verb: 'delete',
@@ -420,7 +420,7 @@ export const runActions = {
       lacks: ({ bench_id, eval_run_id }) =>
         bench_id
           ? undefined
-          : `The benchmark of ${eval_run_id} is not known, and this service needs it. Name it: benchtop api deleteEvalRun bench_id=ID eval_run_id=${eval_run_id}`,
+          : `The benchmark of ${eval_run_id} is unknown, but this service needs it. Name it: benchtop api deleteEvalRun bench_id=ID eval_run_id=${eval_run_id}`,
     },
   },
 } as const satisfies ActionTable<EvalRun>;

@@ -1,7 +1,7 @@
 /**
  * Keeps section counts and running resources consistent with all answers, because other programs start and delete
  * resources too. If an answer is about a resource that a counted list lacks, that list is read again at once. If a list
- * no longer has a known resource, the resource is read, so that its end is not missed.
+ * no longer has a known resource, that resource is read, so its end is not missed.
  */
 import { hashKey } from '@tanstack/react-query';
 import { isRunning } from '../contract/status.ts';
@@ -20,7 +20,7 @@ import type { Resource } from './define.ts';
 export interface CountedList {
   readonly resource: Resource;
   readonly source: ListSource<object>;
-  /** Rows may be running. The frame counts them, so the list is read even if its section count is not on screen. */
+  /** Rows may be running. The frame counts these, so the list is read even if its section count is off screen. */
   readonly runs: boolean;
 }
 
@@ -33,7 +33,7 @@ export const countedLists: readonly CountedList[] = resources
  * requests.
  */
 export const intervalsOf = ({ source, runs }: CountedList): number => (source.costly || !runs ? 6 : 3);
-/** A longer list is not kept in memory for its count: it is counted again when it is shown. */
+/** A longer list is not kept in memory for its count; it is counted again when shown. */
 export const mostRows = 5_000;
 
 /** Whether the first view is still loading and should not compete with counts. */
@@ -41,9 +41,9 @@ export const isOpening = ({ poll, openedAt }: Workbench, now: number): boolean =
 
 export class Counts {
   readonly #workbench: Workbench;
-  /** Resources that already caused a read of their list. The list may never contain them. */
+  /** Resources that have caused a read of their list, which may never contain them. */
   readonly #triedInList = new Set<string>();
-  /** Resources that were read because their list lacked them. They may exist all the same. */
+  /** Resources read because their list lacked them. They may exist all the same. */
   readonly #readAlone = new Set<string>();
   /** The rows of a list when their tallies were last checked. */
   readonly #tallied = new WeakMap<ListReader<never>, readonly object[]>();
@@ -159,7 +159,7 @@ export class Counts {
   }
 
   #read({ source }: CountedList): void {
-    // After a failure, the count keeps its age, which is on screen.
+    // After a failure, the count keeps its age on screen.
     void fetchOnce(this.#workbench, listQuery(this.#workbench, source)).catch(() => {});
   }
 }

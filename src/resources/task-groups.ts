@@ -23,7 +23,7 @@ interface GroupOptions {
 
 export interface TaskGroups {
   readonly groups: readonly TaskGroup[];
-  /** Rollouts without a task, and those whose task is not known. */
+  /** Rollouts without a task, and those with an unknown task. */
   readonly nameless: number;
   /** The reward from which a rollout passes. */
   readonly passAt: number;
@@ -48,7 +48,7 @@ export function groupsOf(rows: readonly Trajectory[], options: GroupOptions): Ta
   };
 }
 
-/** The rewards of each task, for {@link groupsOf} of another run. */
+/** The rewards of each task, to compare with another run in {@link groupsOf}. */
 export const scoresByTask = (rows: readonly Pick<Trajectory, 'task_id' | 'reward'>[]) =>
   new Map([...Map.groupBy(rows, ({ task_id }) => task_id ?? '')].map(([id, of]) => [id, scoresOf(of)]));
 
@@ -61,7 +61,7 @@ const countWords = (group: TaskGroup): string => {
 const shareOf = ({ scores, passed }: TaskGroup): number | undefined =>
   scores.length === 0 ? undefined : passed / scores.length;
 
-/** What a group teaches; nothing is known of a single reward. */
+/** The teaching signal of a group; undefined for a single reward. */
 export const signalWord = ({ kind, scores }: TaskGroup): string =>
   kind === 'teaches' ? 'teaches' : kind === 'unscored' && scores.length === 1 ? '' : groupWords[kind];
 
@@ -75,7 +75,7 @@ export const taskColumn: Column<TaskGroup> = {
   value: row => row.task_id,
 };
 
-/** Cells of the rollouts in the spread. */
+/** Cells of the rewards in the spread column. */
 export const spreadWidth = 8;
 
 /** @param strip draws the rewards of a task */
@@ -115,7 +115,7 @@ export function groupColumns(strip: (group: TaskGroup) => string): readonly Colu
   ];
 }
 
-/** Numbers of rollouts for which a task has pass@k and pass^k. */
+/** The values of k for pass@k and pass^k. */
 const ksOf = ({ scores }: TaskGroup): readonly number[] => [2, 4, 8, 16, 32].filter(k => k < scores.length);
 
 export function groupFacts(row: TaskGroup): readonly Fact[] {
@@ -150,8 +150,8 @@ const sum = (groups: readonly TaskGroup[], of: (group: TaskGroup) => number): nu
   groups.reduce((total, group) => total + of(group), 0);
 
 /**
- * What the groups are, in sentences: how many rollouts have a reward, how many groups teach nothing, and how often tasks
- * pass within several rollouts.
+ * A summary in sentences: how many rollouts have a reward, how many groups teach nothing, and how often tasks pass
+ * within several rollouts.
  */
 export function groupsWords({ groups, nameless, passAt, isOutside }: TaskGroups): readonly string[] {
   if (groups.length === 0) return [];
@@ -190,6 +190,6 @@ export function groupsWords({ groups, nameless, passAt, isOutside }: TaskGroups)
             `pass^k  ${points('all')}   reward at least ${reward(passAt)}${least === groups.length ? '' : `; ${least} of ${counted(groups.length, 'task')} have ${counted(curve.at(-1)?.k ?? 0, 'reward')}`}`,
           ]),
     ...(isOutside ? ['Some rewards are outside the range in the settings: set compare.rewardRange'] : []),
-    ...(nameless > 0 ? [`${counted(nameless, 'rollout')} of unknown tasks not grouped`] : []),
+    ...(nameless > 0 ? [`${counted(nameless, 'rollout')} with an unknown task not grouped`] : []),
   ];
 }

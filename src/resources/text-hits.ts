@@ -1,4 +1,4 @@
-/** What a search through texts found, as a list and in words. */
+/** The hits of a text search, as a list and in words. */
 import type { Column } from '../present/column.ts';
 import type { Fact } from '../present/fact.ts';
 import type { Origin } from '../present/searched-text.ts';
@@ -11,7 +11,7 @@ export const placeWords = ({ step, message, line }: Origin): string =>
     .filter(Boolean)
     .join(', ');
 
-/** `0: 32 of 41, 1: 2 of 900`; kinds without a hit are left out beyond the first few. */
+/** `0: 32 of 41, 1: 2 of 900`; beyond the first few, kinds without a hit are left out. */
 export function tallyWords(all: readonly Tally[], most = 8): string {
   const shown = all.filter(({ found }, index) => found > 0 || index < 4).slice(0, most);
   const rest = all.length - shown.length;
@@ -19,7 +19,7 @@ export function tallyWords(all: readonly Tally[], most = 8): string {
   return rest > 0 ? `${words}, ${rest} more` : words;
 }
 
-/** What was searched, and what was not, in words. */
+/** What was and was not searched, in words. */
 export function searchedWords(state: TextSearchState): string {
   const { phase, hits, known, searched, stored, unread, beyond, notes, error } = state;
   const all = counted(known, 'trajectory', 'trajectories');

@@ -1,4 +1,4 @@
-/** A search through the texts of many trajectories: from the index where they are known, else from the service. */
+/** Searches the texts of many trajectories: in the index if it has them, otherwise read from the service. */
 import { setImmediate as turn } from 'node:timers/promises';
 import { errorMessage } from '../base/errors.ts';
 import { inParallel } from '../base/in-parallel.ts';
@@ -15,13 +15,13 @@ import type { Range } from '../text/fuzzy.ts';
 import type { LineMatches, LineSearch } from '../text/line-search.ts';
 import { counted, reward as rewardText } from '../text/numbers.ts';
 
-/** A trajectory with the first of its lines that match. */
+/** A matching trajectory with its first matching line. */
 export interface TextHit extends Pick<Trajectory, 'trajectory_id' | 'task_id' | 'reward' | 'status' | 'error'> {
-  /** The evaluation run or training run that it belongs to, as far as the service says. */
+  /** The evaluation run or training run that it belongs to, if the service reports it. */
   readonly run: string | undefined;
-  /** How many of its lines match. */
+  /** The number of matching lines. */
   readonly lines: number;
-  /** Where the first one is. */
+  /** The place of the first one. */
   readonly at: Origin;
   /** Position of the first match in the transcript. */
   readonly place: number;
@@ -31,7 +31,7 @@ export interface TextHit extends Pick<Trajectory, 'trajectory_id' | 'task_id' | 
   readonly range: Range;
 }
 
-/** How many trajectories of a kind match, of those searched. */
+/** The number of matching and of searched trajectories of a kind. */
 export interface Tally {
   readonly name: string;
   readonly found: number;
@@ -45,7 +45,7 @@ export interface TextSearchState {
   /** Trajectories listed, and searched, so far. */
   readonly known: number;
   readonly searched: number;
-  /** Those of the searched ones that came from the index. */
+  /** Searched trajectories that came from the index. */
   readonly stored: number;
   /** Trajectories that could not be read, with the reason. */
   readonly unread: readonly { readonly trajectory_id: string; readonly reason: string }[];
@@ -56,15 +56,15 @@ export interface TextSearchState {
   readonly error?: Error | undefined;
 }
 
-/** More trajectories are not searched: reading them would take an hour. */
+/** Maximum number of trajectories to search: reading more would take an hour. */
 export const mostSearched = 20_000;
-/** Time without a turn for keys, in milliseconds. */
+/** Maximum time without a turn for keys, in milliseconds. */
 const sliceMs = 12;
 /** Larger texts are read again for each search: indexing one would hold up the screen. In characters. */
 const mostKept = 2 * 1024 * 1024;
-/** Reading ends after this many failures in a row: the service, not a trajectory, has a problem. */
+/** Reading stops after this many failures in a row: the service has a problem, not a trajectory. */
 const mostFailures = 10;
-/** Characters of an excerpt, and before the match. */
+/** Characters of an excerpt, and of its part before the match. */
 const excerptLength = 240;
 const beforeMatch = 20;
 
@@ -84,10 +84,10 @@ export function endOf({ error, status }: Pick<Trajectory, 'error' | 'status'>): 
   return errorClass(error ?? '') || (status ?? 'no status');
 }
 
-/** The most different rewards that are listed one by one. */
+/** Maximum number of distinct rewards listed one by one. */
 const mostRewards = 6;
 
-/** By reward, in ascending order, with those that have none first; many different ones in five ranges. */
+/** Kinds by reward, in ascending order after those without one; many distinct rewards are divided into five ranges. */
 function rewardNames(rewards: readonly (number | null | undefined)[]): (reward: number | null | undefined) => string {
   const values = [...new Set(rewards.filter(value => value != null))];
   const name = (value: number | null | undefined): string => (value == null ? 'none' : rewardText(value));
@@ -119,7 +119,7 @@ function tallies<Row>(
 
 type SearchedRow = Pick<Trajectory, 'trajectory_id' | 'reward' | 'status' | 'error'>;
 
-/** How many of the searched trajectories match, by their reward and by how they ended. */
+/** The number of matching trajectories of those searched, by reward and by end. */
 export function countHits(rows: readonly SearchedRow[], hits: readonly TextHit[]) {
   const found = new Set(hits.map(({ trajectory_id }) => trajectory_id));
   const id = ({ trajectory_id }: SearchedRow): string => trajectory_id;
@@ -135,20 +135,20 @@ export function countHits(rows: readonly SearchedRow[], hits: readonly TextHit[]
 
 export interface TextSearchPorts {
   readonly search: LineSearch;
-  /** The trajectories to search, page by page, with notes on what the list may lack. */
+  /** The trajectories to search, page by page, with notes on possible gaps in the list. */
   readonly pages: AsyncIterable<{ readonly rows: readonly Trajectory[]; readonly notes?: readonly string[] }>;
   readonly index: TextIndex;
   readonly context: Pick<QueryContext, 'service' | 'signal'>;
   readonly onHit?: (hit: TextHit) => void;
 }
 
-/** What the lines of a trajectory decide of a hit. */
+/** The part of a hit that depends on the lines of a trajectory. */
 interface Matches {
   count: number;
   first?: Pick<TextHit, 'at' | 'place' | 'excerpt' | 'range'>;
 }
 
-/** Adds what was found in a part; its origins are only needed for the first line. */
+/** Adds the matches of a part; only the first line needs its origin. */
 function addMatches(matches: Matches, found: LineMatches, partOf: () => SearchedPart): void {
   matches.count += found.count;
   if (matches.first || !found.first) return;
@@ -157,10 +157,10 @@ function addMatches(matches: Matches, found: LineMatches, partOf: () => Searched
     matches.first = { at, place: at.place + found.first.range[0], ...excerptOf(found.first.text, found.first.range) };
 }
 
-/** A text as it is read back from the index. */
+/** A text, as read back from the index. */
 const partIn = ({ body, origins }: TextPart): SearchedPart => ({ body, origins: JSON.parse(origins) as Origin[] });
 
-/** Texts that are searched without a turn for keys, in characters: a call for an expression takes a millisecond. */
+/** Characters searched without a turn for keys: a call for an expression takes a millisecond. */
 const atOnce = 256 * 1024;
 
 /** The parts in groups. */
@@ -182,7 +182,7 @@ export class TextSearch {
   readonly #listeners = new Listeners();
   readonly #rows = new Map<string, Trajectory>();
   readonly #searched: Trajectory[] = [];
-  /** Copied when they are asked for, not for each hit. */
+  /** Copied on request, not for each hit. */
   readonly #hits: TextHit[] = [];
   #state: TextSearchState = {
     ...{ phase: 'listing', hits: [], known: 0, searched: 0, stored: 0, unread: [], beyond: 0, notes: [] },
@@ -207,7 +207,7 @@ export class TextSearch {
     return this.#searched;
   }
 
-  /** Searches to the end, or until the signal aborts or something fails; never throws. */
+  /** Searches to the end, or until the signal aborts or the search fails; never throws. */
   async run(): Promise<TextSearchState> {
     const { signal } = this.#ports.context;
     try {
@@ -252,7 +252,7 @@ export class TextSearch {
     this.#turnAt = performance.now() + sliceMs;
   }
 
-  /** Searches what the index has, and returns the other trajectories. */
+  /** Searches the trajectories in the index, and returns the others. */
   async #searchStored(): Promise<readonly Trajectory[]> {
     const { index, search } = this.#ports;
     const known = index.known();
@@ -306,7 +306,10 @@ export class TextSearch {
     this.#ports.onHit?.(hit);
   }
 
-  /** Reads a trajectory, keeps its text once it has ended, and searches it. @throws ServiceError that concerns them all */
+  /**
+   * Reads and searches a trajectory; indexes its text if it has ended. @throws ServiceError that concerns all
+   * trajectories
+   */
   async #searchRead(listed: Trajectory): Promise<void> {
     const { context, index, search } = this.#ports;
     const { service, signal } = context;
@@ -333,7 +336,7 @@ export class TextSearch {
       if (length <= mostKept) parts.push(part);
       await this.#pause();
     }
-    // The list may lack what the record says.
+    // The record may have fields that the list lacks.
     this.#rows.set(trajectory_id, { ...trajectory, ...withoutNothing(listed), steps: undefined });
     const damaged = unreadableSteps(trajectory);
     if (!trajectory.steps) this.#unread(trajectory_id, 'The service sent no steps.');

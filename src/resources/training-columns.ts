@@ -1,4 +1,4 @@
-/** The columns of training runs: of their records, of what was measured, and of the options in which they differ. */
+/** The columns of training runs: their records, their measurements, and the options in which they differ. */
 import { inParallel } from '../base/in-parallel.ts';
 import { perObject } from '../base/memo.ts';
 import { isRecord, own } from '../base/own-property.ts';
@@ -23,14 +23,14 @@ import { modelColumn } from './models.ts';
 /** The last and the best held-out reward of a run. */
 export type HeldOut = Pick<HeldOutMeans, 'last' | 'best'>;
 
-/** A run with its rewards, as far as they were read. */
+/** A run with the rewards that were read. */
 export type MeasuredTraining = ProgressedRun & {
   readonly held_out?: HeldOut | undefined;
   /** The newest trainer reward. */
   readonly trainer_reward?: number | undefined;
 };
 
-/** The number of finished steps; undefined if unknown. A run that succeeded has finished all of them. */
+/** The number of finished steps; undefined if unknown. A successful run has finished all of them. */
 function stepsDone(run: ProgressedRun): number | undefined {
   const succeeded = statusMeaning(run.status ?? '') === 'success';
   return run.completed_steps ?? (succeeded ? stepsOf(run) : undefined);
@@ -64,17 +64,17 @@ export const trainingColumns: readonly Column<ProgressedRun>[] = [
   durationColumn(),
 ];
 
-/** The interval of a held-out mean on its own tasks; samples that the mean leaves out are missing rewards. */
+/** The interval of a held-out mean on its own tasks; samples missing from the mean count as missing rewards. */
 export function intervalOfHeldOut({ reward, samples = 0, expected = samples }: HeldOutMean, range: Range | undefined) {
   return intervalOfMean(reward, samples, Math.max(0, expected - samples), range);
 }
 
-/** More columns than this would leave no room for names. */
+/** More columns would leave no room for names. */
 const mostOptions = 8;
-/** Options of a run beyond these are not compared. */
+/** Maximum number of options of a run that are compared. */
 const mostCompared = 100;
 
-/** Texts longer than this are no option to compare by. */
+/** Longer texts are not compared. */
 const longest = 200;
 
 function optionCell(row: MeasuredTraining, name: string): Cell {
@@ -83,7 +83,7 @@ function optionCell(row: MeasuredTraining, name: string): Cell {
   return typeof value === 'number' || typeof value === 'string' ? value : JSON.stringify(value)?.slice(0, longest);
 }
 
-/** The names of the options that the runs have, those in which they differ first. The number of steps has a column. */
+/** The names of the runs' options, differing ones first. The number of steps has its own column. */
 function optionNames(rows: readonly MeasuredTraining[]): { readonly differing: string[]; readonly equal: string[] } {
   const differing = new Set<string>();
   const first = new Map<string, { readonly value: Cell; count: number }>();
@@ -109,7 +109,7 @@ function optionNames(rows: readonly MeasuredTraining[]): { readonly differing: s
   };
 }
 
-/** A column for each option in which the runs differ, and a hidden one for each other, to filter by. */
+/** A column for each option in which the runs differ, and a hidden one for each other option, to filter by. */
 export function optionColumns(rows: readonly ProgressedRun[]): readonly Column<MeasuredTraining>[] {
   const { differing, equal } = optionNames(rows);
   return [...differing, ...equal].map((name, index) => {
@@ -125,10 +125,10 @@ export function optionColumns(rows: readonly ProgressedRun[]): readonly Column<M
   });
 }
 
-/** What the held-out curve of a row says, and the trainer's newest reward. The ids are the same in every list. */
+/** The columns of the held-out curve and of the newest trainer reward. Their ids are the same in every list. */
 export function measuredColumns<Row>(of: {
   readonly heldOut: (row: Row) => HeldOut | undefined;
-  /** Of the last held-out reward, or of what stands for it. */
+  /** The interval of the last held-out reward, or of its substitute. */
   readonly interval: (row: Row) => Interval | undefined;
   readonly trainer: (row: Row) => number | undefined;
 }) {
@@ -141,7 +141,7 @@ export function measuredColumns<Row>(of: {
   };
 }
 
-/** The declared columns, with what decides between runs after the status. */
+/** The declared columns, with the deciding measurements after the status. */
 export function listColumns(rows: readonly ProgressedRun[], range: Range): readonly Column<MeasuredTraining>[] {
   const [name, status, done, steps, ...others] = trainingColumns;
   const ofMeans = perObject((measured: HeldOut) => intervalOfHeldOut(measured.last, range));
@@ -180,7 +180,7 @@ async function readHeldOut({ training_run_id: id, status }: TrainingRun, context
   return held;
 }
 
-/** The value; undefined if it is not wanted, or if the service or the run has none. */
+/** The value; undefined if not wanted, or if the service or the run has none. */
 async function ifThere<Value>(wanted: boolean, value: () => Promise<Value>): Promise<Value | undefined> {
   try {
     return wanted ? await value() : undefined;
@@ -190,7 +190,7 @@ async function ifThere<Value>(wanted: boolean, value: () => Promise<Value>): Pro
   }
 }
 
-/** Adds what the columns need, for a few runs at a time. @throws ServiceError */
+/** Adds the data for the columns, for a few runs at a time. @throws ServiceError */
 async function readMeasured(
   rows: readonly MeasuredTraining[],
   columns: ReadonlySet<string>,

@@ -31,7 +31,7 @@ import { intervalLabel } from './comparison.ts';
 import { defineResource } from './define.ts';
 import { type HeldOut, intervalOfHeldOut, measures, trainingColumns } from './training-columns.ts';
 
-/** The best point of a held-out curve is a biased estimate, because the same tasks choose it and measure it. */
+/** The best point of a held-out curve is a biased estimate: the same tasks select it and measure it. */
 export const optimismWords = 'A checkpoint chosen by it looks better than it is';
 
 interface Limits {
@@ -40,7 +40,7 @@ interface Limits {
   readonly high: number;
 }
 
-/** The limits of a point, as long as the answer with it lives: an interval takes about a millisecond. */
+/** The limits of a point, cached with its answer: an interval takes about a millisecond. */
 const limitsOf = perObject((row: HeldOutReward) =>
   perObject((range: Range): Limits | undefined => {
     const mean = heldOutMeans([row])?.last;
@@ -49,7 +49,7 @@ const limitsOf = perObject((row: HeldOutReward) =>
   }),
 );
 
-/** Intervals of more points would hold up the screen. */
+/** Computing more intervals would block the screen. */
 const mostLimits = 200;
 
 /** The 95% limits of the held-out means whose samples are known, of at most a few hundred evenly chosen points. */
@@ -81,7 +81,7 @@ export function heldOutWords(held: HeldOutMean, range: Range | undefined): strin
     .join(', ');
 }
 
-/** A short form for display next to the curve: `held-out 0.412, 95% 0.150 to 0.723 of 10 samples`. */
+/** A short form to show next to the curve: `held-out 0.412, 95% 0.150 to 0.723 of 10 samples`. */
 export function heldOutInterval(held: HeldOutMean, range: Range | undefined): string | undefined {
   const interval = intervalOfHeldOut(held, range);
   if (held.samples === undefined || interval === undefined) return undefined;
@@ -144,12 +144,12 @@ export function trainingFacts(run: TrainingRun, held?: HeldOut, range?: Range): 
 
 const group = 'Training run';
 
-/** A training run and the chosen checkpoint; without one, the newest when the action starts. */
+/** A training run and the chosen checkpoint; without one, the newest at the start of the action. */
 export type CheckpointSource = TrainingRun & { readonly checkpoint?: Checkpoint };
 
 function onBenchmark(rows: readonly CheckpointSource[]): readonly CheckpointSource[] | string {
   const one = single(rows);
-  return typeof one === 'string' || one[0]?.bench_id != null ? one : 'Its benchmark is not known';
+  return typeof one === 'string' || one[0]?.bench_id != null ? one : 'Its benchmark is unknown';
 }
 
 const ofCheckpoint = {
@@ -231,7 +231,7 @@ export const ofTrainingRun = {
       send: cancelTraining,
       verb: 'cancel',
       past: 'cancelled',
-      loses: 'it ends after its step. Its checkpoints and curves are kept.',
+      loses: 'it ends after the current step. Its checkpoints and curves are kept.',
       says: names => `Asked ${names} to stop`,
       command: 'cancel',
       ends: untilStopped,
@@ -318,10 +318,10 @@ export const checkpointColumns: readonly Column<Checkpoint>[] = [
   timeColumn('created', 'COMMITTED', row => row.created_at, { width: 10 }),
 ];
 
-/** With what `deployedAs` says. */
+/** With the slugs from `deployedAs`. */
 export type DeployedCheckpoint = Checkpoint & Measured & { readonly deployed?: string };
 
-/** The columns where deployments, held-out rewards and evaluations are read besides the checkpoints. */
+/** The columns if deployments, held-out rewards and evaluations are read in addition to the checkpoints. */
 export function deployedColumns(range: Range): readonly Column<DeployedCheckpoint>[] {
   const [step, ...others] = checkpointColumns;
   const deployed: Column<DeployedCheckpoint> = {

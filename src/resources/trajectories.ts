@@ -28,7 +28,7 @@ const trajectoryColumns: readonly Column<Trajectory>[] = [
     field: 'reward',
     width: 8,
     align: 'right',
-    // A failed trajectory has no reward, which is not the reward 0.
+    // A failed trajectory has no reward, which differs from a reward of 0.
     value: row => row.reward ?? undefined,
     text: row => reward(row.reward),
   },
@@ -122,7 +122,7 @@ export function trajectoryFacts(trajectory: Trajectory): readonly Fact[] {
 
 const group = 'Trajectory';
 
-/** For actions that the service refuses once a trajectory has ended. */
+/** For actions that the service refuses after a trajectory has ended. */
 function open(rows: readonly Trajectory[]): readonly Trajectory[] | string {
   const one = single(rows);
   return typeof one === 'string' ? one : running(one);
@@ -167,7 +167,7 @@ export const trajectories = defineResource<Trajectory>({
   facts: trajectoryFacts,
   text: async (row, width) => (await import('../present/transcript-lines.ts')).transcriptText(row, width),
   label: row => row.task_id,
-  // A task has many, and there are too many to search them all.
+  // Many trajectories share a task, and there are too many to search.
   findsLabel: 'qualified',
   actions: trajectoryActions,
   watch: { status: id => [trajectoryStatusQuery(id)], endsForGood: true },

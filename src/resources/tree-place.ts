@@ -1,4 +1,4 @@
-/** Where things stand in the tree. Every record asks, so that the tree itself is loaded only when it is opened. */
+/** Positions in the tree. Separate from the tree, so that records need not load it. */
 import type { ResourceRef } from '../store/store.ts';
 import type { Place } from './place.ts';
 
@@ -7,9 +7,9 @@ export type TreeKind = 'benchmark' | 'run' | 'training' | 'checkpoint' | 'deploy
 export const treeKey = (kind: TreeKind, id: string): string => `${kind} ${id}`;
 
 /**
- * Where a record stands in the tree: by the ids that it names, or else by what it is a part of.
+ * The position of a record in the tree: by the ids that it contains, otherwise by the resource it is part of.
  *
- * @param whole what it is a part of, or itself
+ * @param whole the resource it is part of, or itself
  * @param parentOf the id of the benchmark of a run, if known
  */
 export function treePlaceOf(
@@ -31,7 +31,7 @@ export function treePlaceOf(
       readonly run: unknown;
     }
   >;
-  // A row of the tree stands in it already.
+  // A row of the tree already is in the tree.
   if (inner !== undefined && run !== undefined) return undefined;
   const training = training_run_id ?? (whole?.kind === 'training' ? whole.id : undefined);
   const benchmark = bench_id ?? parentOf({ kind: 'training', id: training ?? '' }) ?? (whole && parentOf(whole));

@@ -1,6 +1,6 @@
 /**
- * Where everything comes from, as one tree: a benchmark, its evaluations and training runs, their checkpoints, and what
- * was evaluated, deployed and trained on from each. Pure.
+ * The lineage of everything as one tree: a benchmark, its evaluations and training runs, their checkpoints, and what
+ * was evaluated, deployed or trained from each. Pure.
  */
 import type { Benchmark } from '../contract/benchmarks.ts';
 import type { Deployment } from '../contract/deployments.ts';
@@ -29,17 +29,17 @@ export const treeKinds: Readonly<
 };
 
 export interface TreeRow {
-  /** Its kind and id; each thing stands once in the tree. */
+  /** Its kind and id; each resource is in the tree once. */
   readonly key: string;
   readonly kind: TreeKind;
   readonly id: string;
   readonly name: string;
-  /** The keys of what it is below, the root first. */
+  /** The keys of its ancestors, the root first. */
   readonly path: readonly string[];
   readonly status: string | undefined;
-  /** Of a checkpoint at its step; the best of a training run. */
+  /** The held-out reward of a checkpoint; the best one of a training run. */
   readonly held_out: number | undefined;
-  /** Of an evaluation, in words. */
+  /** The mean of an evaluation, in words. */
   readonly mean: string | undefined;
   readonly meanValue: number | undefined;
   readonly about: string;
@@ -47,11 +47,11 @@ export interface TreeRow {
   /** The training run of a checkpoint. */
   readonly run?: TrainingRun | undefined;
   readonly record: object;
-  /** Whether something is, or may be, below it. */
+  /** Whether it has, or may have, children. */
   readonly hasParts: boolean;
 }
 
-/** What is known of a training run besides its record. */
+/** The known parts of a training run besides its record. */
 export interface KnownTraining {
   readonly checkpoints: readonly Checkpoint[];
   readonly heldOut: readonly HeldOutReward[];
@@ -61,14 +61,14 @@ export interface KnownLineage {
   readonly benchmarks: readonly Benchmark[];
   readonly runs: readonly EvalRun[];
   readonly training: readonly TrainingRun[];
-  /** By training run, for those that were read. */
+  /** By id of the training run, for those that were read. */
   readonly parts: ReadonlyMap<string, KnownTraining>;
   readonly deployments: readonly Deployment[];
   /** Whether a run is the baseline of its benchmark. */
   readonly isBaseline: (run: EvalRun) => boolean;
 }
 
-/** The whole tree from top to bottom. What belongs to nothing known stands at its end. */
+/** The whole tree from top to bottom. Rows with an unknown parent come last. */
 export function treeRows(known: KnownLineage): readonly TreeRow[] {
   return new Tree(known).rows();
 }
@@ -84,7 +84,7 @@ class Tree {
   readonly #rows: TreeRow[] = [];
   readonly #placed = new Set<string>();
   readonly #training: ReadonlyMap<string, TrainingRun>;
-  /** The checkpoints of each training run: those that were read, and those that something else names. */
+  /** The checkpoints of each training run: those that were read, and those that other records refer to. */
   readonly #checkpoints = new Map<string, Map<string, Checkpoint>>();
   readonly #runsOf: ReadonlyMap<string, readonly EvalRun[]>;
   readonly #continued: ReadonlyMap<string, readonly TrainingRun[]>;
@@ -135,7 +135,7 @@ class Tree {
       const isBelow = (id: string | null | undefined): boolean => !!id && known.has(id);
       for (const run of own(runs)) if (!isBelow(run.parent_checkpoint_id)) this.#addRun(run, path);
       for (const run of own(training)) if (!isBelow(run.parent_checkpoint_id)) this.#addTraining(run, path);
-      // What was continued in a circle, which no service should say.
+      // Runs that continue each other in a circle have no root; no service should report them.
       for (const run of own(training)) this.#addTraining(run, path);
     }
     for (const deployment of deployments) this.#addDeployment(deployment, []);
@@ -233,12 +233,12 @@ class Tree {
   }
 }
 
-/** The rows that are not below a folded one. */
+/** The rows without a folded ancestor. */
 export function unfolded(rows: readonly TreeRow[], isOpen: (key: string) => boolean): readonly TreeRow[] {
   return rows.filter(({ path }) => path.every(isOpen));
 }
 
-/** What is above and below one of the rows, and itself; undefined if it is not in the tree. */
+/** A row with its ancestors and descendants; undefined if it is not in the tree. */
 export function branchOf(rows: readonly TreeRow[], key: string): readonly TreeRow[] | undefined {
   const own = rows.find(row => row.key === key);
   return own && rows.filter(row => row.key === key || row.path.includes(key) || own.path.includes(row.key));
@@ -246,7 +246,7 @@ export function branchOf(rows: readonly TreeRow[], key: string): readonly TreeRo
 
 export const indentOf = ({ path }: TreeRow): string => '  '.repeat(path.length);
 
-/** @param mark what stands before the name: whether it is folded */
+/** @param mark the prefix of the name, which shows whether it is folded */
 export function treeColumns(mark: (row: TreeRow) => string = () => ''): readonly Column<TreeRow>[] {
   return [
     {
@@ -277,7 +277,7 @@ export function treeColumns(mark: (row: TreeRow) => string = () => ''): readonly
   ];
 }
 
-/** The facts of a row whose resource says no more. */
+/** The facts of a checkpoint's row. */
 export const checkpointRowFacts = ({ id, run, name, held_out, about }: TreeRow): readonly Fact[] => [
   { label: 'checkpoint', value: name },
   referenceFact('id', 'checkpoints', id, run?.training_run_id),

@@ -1,4 +1,4 @@
-/** How a kind of resource is watched: with the queries of its views, so that answers are shared. */
+/** How a kind of resource is watched: with the queries of its views, so they share answers. */
 
 import type { AnyQuery } from '../queries/live-query.ts';
 import type { QueryContext } from '../queries/query-context.ts';
@@ -10,13 +10,13 @@ import type { Workbench } from '../workbench/workbench.ts';
 export interface Watching extends Kind {
   /** Queries for the status, each a fallback for the previous one; by default the record. */
   readonly status?: (id: string) => readonly AnyQuery[];
-  /** Their answers report the progress. Answers without it, such as those of a list, do not count as reads. */
+  /** Their answers report the progress. Answers without it, such as lists, do not count as reads. */
   readonly countsDone?: true;
   /** Other data in a line of Watch, read once and after the end. */
   readonly details?: (id: string) => readonly AnyQuery[];
-  /** Curves, which are read again as they grow: the second one only for Watch of a run without the first. */
+  /** Curves, read again as they grow; the second one only if Watch shows a run without the first. */
   readonly measures?: (id: string) => readonly AnyQuery[];
-  /** The contract's names of its progress, for programs. */
+  /** The contract's names of its progress fields, for programs. */
   readonly progressNames?: { readonly done: string; readonly total: string; readonly mean: string };
   /** The status in which it waits for a user and does not change on its own. */
   readonly stuckAs?: string;
@@ -31,11 +31,11 @@ export interface Watching extends Kind {
   readonly shownIn?: (id: string) => readonly (readonly unknown[])[];
 }
 
-/** Leaves out queries that the service is known not to offer. */
+/** Leaves out queries that the service does not offer. */
 export const offered = ({ cache }: Workbench, queries: readonly AnyQuery[] = []): readonly AnyQuery[] =>
   queries.filter(({ key }) => !isNotOffered(cache.getQueryState(key)?.error));
 
-/** When it began to run, in epoch milliseconds; undefined if that is unknown, as of what was in the queue unseen. */
+/** When it began to run, in epoch milliseconds; undefined if unknown, e.g. if nobody saw it leave the queue. */
 export const beginOf = ({
   beganAt,
   startedAt,

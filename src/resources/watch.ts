@@ -1,5 +1,5 @@
 /**
- * Watch: everything pinned, everything running, and what ended while the program was open. Its lines are selected from the
+ * Watch: everything pinned, everything running, and what ended while the program was open. Selects its lines from the
  * status store.
  */
 
@@ -22,7 +22,7 @@ export interface WatchedResource extends KnownResource {
   readonly pace: string;
   /** The same without the remaining time, which its state says. */
   readonly rate: string;
-  /** Where it stands, as of the last read of its progress. */
+  /** Its pace as of the last read of its progress. */
   readonly standing: Standing;
   /** When its progress, or otherwise its status, was last read; epoch milliseconds. */
   readonly readAt: number | undefined;
@@ -30,11 +30,11 @@ export interface WatchedResource extends KnownResource {
   readonly benchmark: string | undefined;
   /** The alarms that hold, most urgent first. */
   readonly alarms: readonly Alarm[];
-  /** The lines that it stands for, if it is the line of a group. */
+  /** The lines of its group, if it is a header line. */
   readonly group?: { readonly members: readonly WatchedResource[]; readonly isFolded: boolean };
 }
 
-/** The label of the reward: the mean of a run, the latest trainer reward, or a trajectory's own reward. */
+/** The label of the reward: the mean of a run, the latest trainer reward, or the reward of a trajectory. */
 export function rewardName(kind: string): string {
   if (resourceOfKind(kind)?.watch?.measures) return 'trainer';
   return kind === 'run' ? 'mean' : 'reward';
@@ -69,7 +69,7 @@ function paceOfRun(known: KnownResource, workbench: Workbench, now: number): Run
   return { standing, pace: withAge(words), rate: withAge(rate) };
 }
 
-/** What the alarms say of a resource as last read. */
+/** The alarms of a resource, as last read. */
 function verdictsOf(known: KnownResource, workbench: Workbench): Verdicts {
   const { remembered, statuses, compare } = workbench;
   const reading = readingOf(known, remembered.progressOf(known.id), statuses.doneReadAt(known));
@@ -89,10 +89,10 @@ function unpinned({ statuses }: Workbench, pins: readonly ResourceRef[], now: nu
     );
 }
 
-/** Whether something runs, or has ended and was not dismissed. */
+/** Whether anything runs, or has ended and is not dismissed. */
 export const isBusy = (workbench: Workbench, now = Date.now()): boolean => unpinned(workbench, [], now).length > 0;
 
-/** When it ended; of what runs, the end is still to come. */
+/** When it ended; infinite while it runs. */
 const endOf = ({ endTime, endedAt }: KnownResource): number =>
   endedAt === undefined ? Number.POSITIVE_INFINITY : (parseTime(endTime) ?? endedAt);
 
@@ -111,7 +111,7 @@ export function watchedKnown(workbench: Workbench, now: number): KnownResource[]
   return [...pinned, ...others];
 }
 
-/** What needs the user comes first, and what has ended last; pins come before the others of their sort. */
+/** What needs the user comes first and what has ended last; pins come before others of their rank. */
 function rankOf({ alarms, status, kind, gone }: WatchedResource, { statuses }: Workbench): number {
   if (gone || (hasEnded(status) && statuses.runs(kind))) return 2;
   return alarms.length > 0 ? 0 : 1;
@@ -132,25 +132,25 @@ export function watchedOf(workbench: Workbench, now = Date.now()): WatchedResour
   return lines.toSorted((left, right) => rankOf(left, workbench) - rankOf(right, workbench));
 }
 
-/** The state of a line in words, and what it looks like. */
+/** The state of a line in words, and its appearance. */
 export interface LineState {
-  /** One or two words that stay the same while it lasts, e.g. `stalled`. */
+  /** One or two words that stay the same during the state, e.g. `stalled`. */
   readonly word: string;
-  /** With what there is to say of the time: `running, ETA 8m`, `failed 2h ago, 38m`. */
+  /** The state with its times: `running, ETA 8m`, `failed 2h ago, 38m`. */
   readonly text: string;
   /** The same for a narrow column. */
   readonly short: string;
   readonly look: StatusLook;
 }
 
-/** Progress that was read longer ago is not the state of now. */
+/** Older progress is not the current state. */
 const oldMs = 5 * 60_000;
 
 function endedState(row: WatchedResource, status: string, now: number): LineState {
   const [from, to] = [beginOf(row), parseTime(row.endTime)];
   const word = statusWords(status);
   const look = statusMeaning(status);
-  // Without an end time only this program's own observation is known.
+  // Without an end time, only this program's observation is known.
   const ago = to === undefined ? row.endedAt && `seen ${age(now - row.endedAt)} ago` : `${age(now - to)} ago`;
   if (!ago) return { word, text: word, short: word, look };
   const took = from === undefined || to === undefined || to < from ? '' : `, ${duration(to - from)}`;
@@ -158,7 +158,7 @@ function endedState(row: WatchedResource, status: string, now: number): LineStat
   return { word, text: `${word}${isSeen ? ',' : ''} ${ago}${took}`, short: isSeen ? word : `ended ${ago}`, look };
 }
 
-/** The state of a line, after the word that it has an alarm; without a known status, that is said. */
+/** The state of a line, after a word for an alarm; says so if the status is unknown. */
 export function stateOf(row: WatchedResource, now: number): LineState {
   if (row.group) return stateOfGroup(row.group.members, now);
   const state = plainStateOf(row, now);
@@ -221,8 +221,8 @@ function plainStateOf(row: WatchedResource, now: number): LineState {
 }
 
 /**
- * Records in the inbox the alarms that began, and removes those that are over. What ended before this program was opened
- * raises none.
+ * Records new alarms in the inbox and removes those that are over. Resources that ended before this program was opened
+ * raise none.
  */
 export function noteAlarms(workbench: Workbench, now = Date.now()): void {
   const { inbox, remembered, openedAt } = workbench;
@@ -249,7 +249,7 @@ function uploadsOf({ jobs }: Workbench): AnyJob[] {
     .toReversed();
 }
 
-/** A line of something that no service has. */
+/** A line that is not a resource of the service. */
 export function watchedLine(of: Pick<KnownResource, 'kind' | 'id'>, label: string): WatchedResource {
   const own = { pinned: false, readAt: undefined, benchmark: undefined, alarms: [] };
   return { ...unknownResource(of, label), ...noPace, ...own };
@@ -274,7 +274,7 @@ export function watchLines(workbench: Workbench): WatchedResource[] {
   return [...uploadsOf(workbench).map(lineOfUpload), ...watchedOf(workbench)];
 }
 
-/** The record of a line as last read, with its present status: what the actions of its resource apply to. */
+/** The last read record of a line with its current status, for the actions of its resource. */
 export function recordOfLine({ cache, remembered }: Workbench, line: WatchedResource): object | undefined {
   const { kind, id, status, gone } = line;
   const resource = resourceOfKind(kind);

@@ -13,7 +13,7 @@ it('names the command that deletes a run whose benchmark the service does not gi
   });
   const { code, notes } = await cliOn({ baseUrl: url, apiKey, home: testFolder() })('delete', ['evr_1', '--yes']);
   expect(code).toBe(2);
-  expect(notes).toMatch(/^benchtop: Nothing was deleted\. The benchmark of evr_1 is not known/);
+  expect(notes).toMatch(/^benchtop: Nothing was deleted\. The benchmark of evr_1 is unknown/);
   expect(notes).toContain('benchtop api deleteEvalRun bench_id=ID eval_run_id=evr_1');
   expect(requests.some(({ method }) => method === 'DELETE')).toBe(false);
 });

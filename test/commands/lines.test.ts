@@ -96,7 +96,7 @@ describe('a change in the line mode', () => {
   it('is made of what each resource declares, and says why it cannot be made', async () => {
     const { out, sent } = await changes('runs', 'cancel 1', 'cancel 2', 'benchmarks', 'cancel 1', 'build 1', 'quit');
     expect(out).toContain('Cancelled baseline');
-    expect(out).toContain('It has ended already. Nothing was changed.');
+    expect(out).toContain('It has already ended. Nothing was changed.');
     expect(out).toContain('cancel is not for benchmarks.');
     expect(out).toContain('Building the images of t-words.');
     expect(sent).toEqual([expect.stringMatching(/^POST .*evr_1/), expect.stringMatching(/^POST .*images\/build/)]);
@@ -106,7 +106,7 @@ describe('a change in the line mode', () => {
     const kept = await changes('secrets', 'delete 1', '', 'deployments', 'undeploy 1', 'no', 'quit');
     expect(kept.out).toContain('Revoke this secret? TOKEN: tasks that need it cannot run');
     expect(kept.out).toMatch(/In production: (\S+)\. .* Type \1 to confirm/);
-    expect(kept.out).toMatch(/\S, dep_1\b.*: what serves it is torn down/);
+    expect(kept.out).toMatch(/\S, dep_1\b.*: it is torn down/);
     expect(kept.sent).toEqual([]);
     const [, slug = ''] = /Type (\S+) to confirm/.exec(kept.out) ?? [];
     const lost = await changes('secrets', 'delete 1', 'yes', 'deployments', 'undeploy 1', slug, 'quit');

@@ -55,7 +55,7 @@ describe('the baseline', () => {
     const cells = all({ ...fresh.run, from_baseline: paired });
     expect(cells).toMatchObject({ difference: '+0.0250', basis: 'paired' });
     expect(cells['difference-interval']).toMatch(/^-0\.\d+\.\.\+0\.\d+$/);
-    expect(baselineWords({ ...fresh.run, from_baseline: unpaired })).toContain('not paired: by the means alone');
+    expect(baselineWords({ ...fresh.run, from_baseline: unpaired })).toContain('not paired: from the means alone');
     expect(all({ ...base.run, from_baseline: fromBaseline(base, base, compareDefaults) })).toEqual({
       ...{ difference: 'baseline', 'difference-interval': '', basis: '' },
     });

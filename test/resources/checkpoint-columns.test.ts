@@ -30,7 +30,7 @@ describe('checkpoints', () => {
     ]);
     const [, best] = measured;
     const words = measuredCheckpointFacts(best ?? {}, range).find(({ label }) => label === 'best')?.value;
-    expect(words).toContain('chosen and rated by the same tasks, so it looks better than it is');
+    expect(words).toContain('chosen and measured by the same tasks, so it looks better than it is');
     const apart = withMeasured(
       rows,
       heldOut.map(point => ({ ...point, split: 'validation' })),

@@ -29,7 +29,7 @@ interface Attempt {
 export interface JobRecords {
   /** How much a job has recorded, e.g. its rollouts; grows as it proceeds. */
   readonly progress: (id: string) => number;
-  /** Returns false if it has ended already. */
+  /** Returns false if it has already ended. */
   readonly fail: (id: string, failure: Failure) => boolean;
 }
 

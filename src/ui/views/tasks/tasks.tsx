@@ -89,7 +89,7 @@ export function TasksView({ place }: ViewProps<'tasks'>) {
       bindings={[
         {
           command: tasksCommands.base,
-          why: run?.bench_id ? undefined : 'Its benchmark is not known',
+          why: run?.bench_id ? undefined : 'Its benchmark is unknown',
           run: () =>
             run &&
             shell.showOverlay('compare', close => (
