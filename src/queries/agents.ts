@@ -44,7 +44,7 @@ export async function namedAgent(
   const requested = agent ?? service.agent;
   if (requested === undefined) return undefined;
   const agents = await listAgents(service, signal).catch((error: unknown) => {
-    // A temporary error must not change whom the next upload belongs to.
+    // A temporary error must not change which agent the next upload belongs to.
     if (!isNotOffered(error) && !(error instanceof PermissionError)) throw error;
     return [];
   });

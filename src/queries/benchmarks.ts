@@ -103,7 +103,7 @@ export function benchmarkQuery(benchId: string): LiveQuery<Benchmark> {
 /** The status of a benchmark that only lacks secrets, which a user has to create. */
 export const secretsMissing = 'secrets missing';
 
-/** Failed once an image has failed and no other is being built: it will not become ready by itself. */
+/** Failed once an image has failed and no other is being built, because it will not become ready by itself. */
 function statusOf({ ready, missing_secret_names, unready_task_image_counts }: Readiness): string {
   if (ready) return 'ready';
   const meanings = Object.entries(unready_task_image_counts ?? {}).flatMap(([status, images]) =>
@@ -124,7 +124,7 @@ export function readinessQuery(benchId: string): LiveQuery<Readiness> {
   };
 }
 
-/** The number of tasks of a benchmark, if the service counts them. Only another ingest changes it. */
+/** The number of tasks of a benchmark, if the service counts them. Only an ingest changes it. */
 export function taskCountQuery(benchId: string): LiveQuery<TaskCount> {
   return {
     key: benchmarkKeys.tasks(benchId),

@@ -1,4 +1,4 @@
-/** Several evaluation runs, to compare each with one of them. */
+/** Several evaluation runs, compared with one of them. */
 import type { EvalRun } from '../contract/evaluations.ts';
 import { unreadableIn } from '../contract/lists.ts';
 import { hasEnded } from '../contract/status.ts';
@@ -11,12 +11,12 @@ import type { ReadRewards } from './run-extent.ts';
 export interface ComparedRun {
   readonly id: string;
   readonly name: string;
-  /** What was evaluated, in words. */
+  /** What was evaluated, as text. */
   readonly model?: string | undefined;
   readonly read: ReadRewards;
 }
 
-/** The rewards of these runs, one row a run: a request or a few for each. */
+/** The rewards of these runs, one row per run. Takes one or a few requests per run. */
 export function comparedRuns(
   runs: readonly (Pick<EvalRun, 'eval_run_id'> & Pick<ComparedRun, 'name' | 'model'>)[],
 ): ListSource<ComparedRun> {

@@ -1,4 +1,4 @@
-/** Two evaluation runs, task by task. */
+/** Compares two evaluation runs task by task. */
 
 import { type OfBoth, sides } from '../base/sides.ts';
 import { mean, meanDifference } from '../base/statistics.ts';
@@ -28,7 +28,7 @@ export interface ComparedTask {
 
 const noRollouts: Rollouts = { listed: [], unlisted: 0 };
 
-/** The rewards of the rollouts that have one. */
+/** The known rewards of the listed rollouts. */
 export const ratedRewards = ({ listed }: Rollouts): number[] => listed.flatMap(each => each.reward ?? []);
 
 /** How many rollouts of a task have no reward. */
@@ -44,8 +44,7 @@ export function lowest({ listed }: Rollouts): Rollouts['listed'][number] | undef
 }
 
 /**
- * The trajectories to look at, one of each run: first that of the run that lost the task, which is the base only if it
- * was lower.
+ * Ids of one trajectory of each run. The run with the lower mean comes first, or the new run if the means are equal.
  */
 export function trajectoriesOf({ difference, rollouts }: ComparedTask): string[] {
   const order = (difference ?? 0) > 0 ? sides : sides.toReversed();
@@ -111,7 +110,7 @@ export function comparedRun(eval_run_id: string): (context: QueryContext) => Pro
   };
 }
 
-/** The tasks of two runs, and notes about what they leave out. */
+/** The tasks of two runs, and notes about omissions. */
 type Comparison = AnnotatedPage<ComparedTask> & OfBoth<RewardMean>;
 
 export function comparison(
@@ -132,7 +131,7 @@ export function comparison(
       const means = { base: meanOfRewards(base.rewards), new: meanOfRewards(fresh.rewards) };
       const note =
         nameless > 0
-          ? `${counted(nameless, 'reward names', 'rewards name')} no task: not compared. The means of all rewards are ${meanText(means.base)} and ${meanText(means.new)}`
+          ? `${counted(nameless, 'reward has', 'rewards have')} no task and cannot be compared. The means of all rewards are ${meanText(means.base)} and ${meanText(means.new)}`
           : undefined;
       const page = wholePage(compareTasks(base, fresh), note);
       return { ...page, dropped: unreadableIn(base.rewards) + unreadableIn(fresh.rewards), ...means };

@@ -178,8 +178,8 @@ export function partOfRun(runId: string): NonNullable<ListSource<never>['partOf'
 }
 
 /**
- * The number of rollouts that ran to their end. Services differ in whether rollouts cancelled with their run are
- * terminal; they do not count as done.
+ * The number of completed rollouts. Services differ in whether rollouts cancelled with their run are terminal; here
+ * they are not complete.
  */
 export function rolloutsDone({ terminal_rollouts: terminal, live }: EvalProgress): number | undefined {
   if (terminal == null) return undefined;
@@ -225,7 +225,7 @@ export interface RunResults {
  * Rewards and statistics of a run, read together so that they agree, and polled until `ended`. The rewards are shown
  * even without statistics.
  *
- * @param scored rollouts with a reward, if known: results that have them all are read less often
+ * @param scored the number of rollouts with a reward, if known: results that have all of them are read less often
  */
 export function runResultsQuery(runId: string, ended: boolean, scored?: number | null): LiveQuery<RunResults> {
   return {

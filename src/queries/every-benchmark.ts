@@ -26,20 +26,20 @@ type PageContext<Row> = Parameters<ListSource<Row>['readPage']>[0];
 export interface AcrossOptions<Row> {
   readonly operation: Operation;
   readonly read: (benchId: string, query: ListQuery) => Promise<readonly Row[]>;
-  /** Whether a benchmark may have rows according to its record. Others are skipped, as long as one may have some. */
+  /** Whether a benchmark may have rows according to its record. Others are skipped unless all would be. */
   readonly mayHave?: (benchmark: Benchmark) => boolean;
   /** In the plural, for the notes: `runs`. */
   readonly words: string;
 }
 
-/** What a page asks for: rows of these benchmarks, each from its cursor on. */
+/** A part of a page: the rows of a benchmark, from a cursor on. */
 interface Part {
   readonly benchId: string;
   readonly cursor?: string;
 }
 
 /**
- * What follows a page: the rest of the benchmarks with more rows, the benchmarks from a cursor on, then what failed.
+ * The rest after a page, in order: benchmarks with more rows, the benchmarks from a cursor on, then the failed parts.
  */
 interface Rest {
   readonly parts: readonly Part[];
@@ -174,14 +174,14 @@ class PartsReading<Row extends OfBenchmark> {
   }
 }
 
-/** The parts that an earlier page left: benchmarks with more rows or, at the end, those that failed. */
+/** The next parts of the rest: benchmarks with more rows or, at the end, the failed parts. */
 function continued({ parts, benchmarks, failed }: Rest) {
   const isRetry = parts.length === 0;
   return { parts: isRetry ? failed : parts, benchmarks, unread: 0, later: isRetry ? [] : failed };
 }
 
 function restWords({ parts, benchmarks, failed }: Rest, words: string): string {
-  if (parts.length > 0) return `There are more ${words} of these benchmarks: ${restKey} reads the rest`;
+  if (parts.length > 0) return `These benchmarks have more ${words}: ${restKey} reads the rest`;
   if (benchmarks !== null) return `These are the ${words} of the newest benchmarks: ${restKey} reads the rest`;
   return `Some ${words} of ${counted(failed.length, 'benchmark')} may be missing: ${restKey} tries again`;
 }
@@ -203,9 +203,9 @@ async function nextBenchmarks(
   return { parts, benchmarks: nextCursor(page, next => next === cursor) ?? null, unread: page.dropped };
 }
 
-function failureWords(failed: ReadonlyMap<string, Error>, asked: number, words: string): string | undefined {
+function failureWords(failed: ReadonlyMap<string, Error>, total: number, words: string): string | undefined {
   const [first] = failed.values();
-  return first && `The ${words} of ${failed.size} of ${asked} benchmarks could not be read: ${first.message}`;
+  return first && `The ${words} of ${failed.size} of ${total} benchmarks could not be read: ${first.message}`;
 }
 
 function unreadableWords(benchmarks: number): string {

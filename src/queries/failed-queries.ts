@@ -8,7 +8,7 @@ export interface FailedQueriesOptions {
   readonly gate: GateMonitor;
   /** Whether automatic requests are paused. */
   readonly isPaused: () => boolean;
-  /** The least time between two additional attempts of a query, in milliseconds. */
+  /** Minimum time between two additional attempts of a query, in milliseconds. */
   readonly leastMs: number;
 }
 

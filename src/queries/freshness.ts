@@ -7,7 +7,7 @@ export type Freshness =
   | { readonly kind: 'fresh'; readonly at: number; readonly intervalMs: number | undefined }
   /** The next answer is overdue. */
   | { readonly kind: 'stale'; readonly at: number }
-  /** The last attempt failed. `at` is when the data that is still shown was read, if there is any. */
+  /** The last attempt failed. `at` is when the displayed data was read, if there is any. */
   | { readonly kind: 'failing'; readonly at: number | undefined; readonly retryAt: number | undefined }
   /** The service limits the request rate: nothing is sent before `until`. */
   | { readonly kind: 'limited'; readonly at: number | undefined; readonly until: number }
@@ -34,7 +34,7 @@ export function freshnessOf(facts: FreshnessFacts): Freshness {
   const { dataAt, isRestored = false, failedAt, intervalMs, paused, gate, ended } = facts;
   if (ended) return { kind: ended, at: dataAt };
   if (paused) return { kind: 'paused', at: dataAt };
-  // Without polling nothing is overdue, unless there was never an answer.
+  // Without polling, nothing is overdue, unless there never was an answer.
   const waits = intervalMs !== undefined || (dataAt === undefined && failedAt === undefined);
   if (waits && gate.kind === 'limited') {
     return gate.reason === 'rate_limit'
@@ -45,7 +45,7 @@ export function freshnessOf(facts: FreshnessFacts): Freshness {
     return { kind: 'failing', at: dataAt, retryAt: intervalMs === undefined ? undefined : failedAt + intervalMs };
   }
   if (dataAt === undefined) return { kind: 'loading' };
-  // The next answer will fail as well, if the host still does.
+  // The next attempt will fail as well if the host is still failing.
   if (intervalMs !== undefined && gate.kind === 'open' && gate.failing) {
     return { kind: 'failing', at: dataAt, retryAt: isRestored ? undefined : dataAt + intervalMs };
   }

@@ -23,7 +23,7 @@ export interface HeldOutMeans {
   readonly last: HeldOutMean;
   /** The highest; the earliest of equal ones. */
   readonly best: HeldOutMean;
-  /** The newest ones, oldest first. */
+  /** The newest means, oldest first. */
   readonly recent?: readonly HeldOutMean[];
   /** The whole curve at equal distances of steps, oldest first; undefined where a reward is missing. */
   readonly curve: readonly (number | undefined)[];
@@ -48,7 +48,7 @@ export function heldOutMeanOf(point: HeldOutReward): HeldOutMean[] {
   return [{ step, reward, ...samplesOf(point), ...counts, split: split ?? undefined }];
 }
 
-/** The steps from each point to the next that are most usual; undefined if they are not regular. */
+/** The most frequent distance between points, in steps; undefined if there is none. */
 function usualDistance(steps: readonly number[]): number | undefined {
   const distances = steps.slice(1).map((step, index) => step - (steps[index] ?? step));
   const middle = distances.toSorted((left, right) => left - right)[Math.floor(distances.length / 2)];
@@ -56,13 +56,13 @@ function usualDistance(steps: readonly number[]): number | undefined {
   return middle !== undefined && middle > 0 && usual * 2 > distances.length ? middle : undefined;
 }
 
-/** How many of the newest means are kept: no alarm asks for more. */
+/** How many of the newest means are kept; no alarm needs more. */
 const mostRecent = 20;
 
-/** A curve with more values is longer than any line, and is thinned out. */
+/** A longer curve does not fit on any line, and is thinned out. */
 const mostValues = 512;
 
-/** The rewards at equal distances. A step that the service leaves out is as missing as one without a reward. */
+/** The rewards at equal distances. A step that the service leaves out counts as one without a reward. */
 function curveOf(points: readonly HeldOutReward[], every: number | undefined): readonly (number | undefined)[] {
   const first = points[0]?.step ?? 0;
   const length = every === undefined ? points.length : Math.round(((points.at(-1)?.step ?? first) - first) / every) + 1;
@@ -97,8 +97,8 @@ export function heldOutMeans(rewards: readonly HeldOutReward[]): HeldOutMeans | 
 }
 
 /**
- * Whether a run was measured on the tasks of the held-out curve that may have chosen its checkpoint, so that its mean
- * is optimistic; false if unknown.
+ * Whether a run was measured on the tasks of the held-out curve that may have chosen its checkpoint, which makes its
+ * mean optimistic; false if unknown.
  */
 export const isMeasuredAsChosen = (
   { parent_checkpoint_id, split }: Pick<EvalRun, 'parent_checkpoint_id' | 'split'>,

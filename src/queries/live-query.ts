@@ -46,7 +46,7 @@ type SentQuery = Pick<Query, 'queryHash'> & {
 /** Answers are not read again for this long, in milliseconds. */
 export const usualStaleMs = 1_000;
 
-/** Leaves the interval unchanged. */
+/** Leaves the poll interval unchanged. */
 export const noJitter = 0.5;
 
 /** The delay before the query is sent again, in milliseconds; undefined for never. */
@@ -81,7 +81,7 @@ function shareEqualParts(previous: unknown, answer: unknown): unknown {
   return hasProtoField(answer) ? answer : replaceEqualDeep(previous, answer);
 }
 
-/** Until when an answer is not read again. */
+/** When an answer may be read again. */
 const staleTimeOf =
   <Data>({ activity }: LiveQuery<Data>, settledForMs: number) =>
   ({ state }: { readonly state: { readonly data: unknown } }): number =>

@@ -79,11 +79,11 @@ export interface RunSituation {
   readonly now: number;
 }
 
-/** Where a run stands: it waits, has stopped making steps, or makes them. All times are in milliseconds. */
+/** Whether a run is queued, stalled or moving. All times are in milliseconds. */
 export type Standing =
-  /** How long it has waited; undefined if it has finished steps, so that nobody knows since when. */
+  /** How long it has waited; undefined if it has finished steps, because the start of the wait is then unknown. */
   | { readonly kind: 'queued'; readonly forMs: number | undefined }
-  /** `atLeast`: its pace was never known. */
+  /** `atLeast` is true if its pace was never known. */
   | { readonly kind: 'stalled'; readonly forMs: number; readonly atLeast: boolean }
   | { readonly kind: 'moving'; readonly stepMs: number; readonly leftMs: number | undefined }
   /** Not observed recently, or not long enough. */
@@ -110,7 +110,7 @@ export function standingOf(pace: Pace, situation: RunSituation): Standing {
   return { kind: 'moving', stepMs, leftMs: hasEstimate ? (total - completed) * stepMs : undefined };
 }
 
-/** A standing in words; empty if nothing is known. */
+/** A standing as text; empty if it is unknown. */
 export function standingWords(standing: Standing): string {
   switch (standing.kind) {
     case 'queued':
@@ -126,7 +126,7 @@ export function standingWords(standing: Standing): string {
   }
 }
 
-/** `1.5 steps/s`, or `4.8 s/step` of a slow run. */
+/** `1.5 steps/s`, or `4.8 s/step` for a slow run. */
 export function rateWords(stepMs: number): string {
   if (stepMs < 1_000) return `${(1_000 / stepMs).toFixed(1)} steps/s`;
   return stepMs < 100_000 ? `${Number((stepMs / 1_000).toPrecision(2))} s/step` : `${duration(stepMs)}/step`;

@@ -1,8 +1,8 @@
 /**
- * When to send a query again: one pure policy for all queries, based on what the resource is doing, how much attention
- * it has on screen, and how its own last attempts went. Rate limits and failures of the whole host are handled by the
- * gate of the service layer; the backoff here is for a single query that fails while others succeed, which the gate
- * cannot know. All times are in milliseconds.
+ * When to send a query again: one pure policy for all queries, based on the activity of the resource, its attention
+ * on screen, and its recent failures. Rate limits and failures of the whole host are handled by the gate of the
+ * service layer; the backoff here is for a single query that fails while others succeed, which the gate cannot see.
+ * All times are in milliseconds.
  */
 
 import { hashOf } from '../base/hash.ts';
@@ -28,7 +28,7 @@ export function activityOfRuns(rows: readonly { readonly status?: string | null 
   return rows.some(row => isRunning(row.status)) ? 'running' : 'open';
 }
 
-/** Milliseconds between two polls of what runs and has the focus, and of what is only visible. */
+/** Poll intervals in milliseconds of running resources: with the focus, and only visible. */
 export interface PollIntervals {
   readonly focusedMs: number;
   readonly visibleMs: number;
@@ -59,10 +59,7 @@ export interface PollSituation {
   readonly attention: Attention;
   /** Failed attempts since the last success. */
   readonly failures: number;
-  /**
-   * A number in [0, 1) that spreads the attempts; stable until the next attempt, so that the interval is too. The
-   * middle, 0.5, leaves the interval unchanged.
-   */
+  /** Jitter in [0, 1), stable until the next attempt. 0.5 leaves the interval unchanged. */
   readonly jitter: number;
   readonly intervals?: PollIntervals;
 }

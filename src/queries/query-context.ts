@@ -13,8 +13,8 @@ export interface QueryContext {
   /** Running resources are followed elsewhere, so a list need not ask for the progress of each row. */
   readonly isFollowed?: boolean;
   /**
-   * Called with each part of an answer that takes several requests, so that a refresh does not abort a query that makes
-   * progress.
+   * Called for each part of an answer that takes several requests, so that a refresh does not abort a query that
+   * makes progress.
    */
   readonly progressed?: (() => void) | undefined;
 }

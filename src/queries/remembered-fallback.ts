@@ -34,8 +34,8 @@ export interface Remembering<Row> {
 }
 
 /**
- * A resource without a record, e.g. one seen only in an answer about progress, becomes a row with just its id. If the
- * service reports no start, that of this machine counts. Times are strings, like all times of rows.
+ * A resource without a record, e.g. one seen only in an answer about progress, becomes a row with just its id.
+ * Without a start time from the service, the time on this machine is used. Times are strings, like all times of rows.
  */
 function rowOf<Row>({ id, record, seenAt, startedAt }: RememberedResource, idName: string): Row {
   const timeOf = (at: number): string => new Date(at).toISOString();
@@ -48,7 +48,7 @@ function rowOf<Row>({ id, record, seenAt, startedAt }: RememberedResource, idNam
   } as unknown as Row;
 }
 
-/** When it was started, or at the latest: when it was first seen. In epoch milliseconds. */
+/** When it was started, otherwise when it was first seen; epoch milliseconds. */
 function startOf({ record, startedAt, firstSeenAt }: RememberedResource): number {
   const created = record['created_at'];
   return (typeof created === 'string' ? parseTime(created) : undefined) ?? startedAt ?? firstSeenAt;
@@ -65,7 +65,7 @@ export function remembering<Row extends object>(
     fallback: ({ memory }): AnnotatedPage<Row> => {
       const seen = memory.list(kind, parent).sort((left, right) => startOf(right) - startOf(left));
       const items = seen.map(resource => rowOf<Row>(resource, idName)).filter(keeps);
-      const note = `This service does not list ${words}: showing those seen here, as they were then`;
+      const note = `This service does not list ${words}: these were seen on this machine, and may be out of date`;
       return {
         ...wholePage(items, note),
         remembered_at: seen.reduce((oldest, { seenAt }) => Math.min(oldest || seenAt, seenAt), 0),

@@ -16,8 +16,8 @@ export interface RunExtent {
   /** The number of rollouts in the list of rewards, including unreadable ones. */
   readonly listed?: number | undefined;
   /**
-   * How many of those have no readable task and have a reward, or cannot be read at all. One that is known to have no
-   * reward is missing, whatever its task.
+   * How many of these have a reward but no readable task, or are unreadable. Those known to have no reward are
+   * missing, and not counted here.
    */
   readonly nameless?: number | undefined;
   /** Whether its tasks are known to be those of the held-out curve that may have chosen its checkpoint. */

@@ -29,8 +29,8 @@ export interface RunInput {
 type Described = Readonly<Record<string, unknown>>;
 
 /**
- * The options of a new run. In the document's generation, they are the same for every benchmark; later services require
- * the benchmark.
+ * The options of a new run. They are the same for every benchmark in the document's generation; later services
+ * require the benchmark.
  *
  * @throws ServiceError
  */

@@ -24,7 +24,7 @@ export interface RunRewards {
   readonly nameless: Rollouts;
 }
 
-/** The mean of a run's numeric rewards, and their number. */
+/** The mean and the number of a run's numeric rewards. */
 export interface RewardMean {
   readonly mean: number | undefined;
   readonly rewards: number;

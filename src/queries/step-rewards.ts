@@ -1,4 +1,4 @@
-/** The rewards of the rollouts of training steps: a request for each step, so only some steps are read. */
+/** The rewards of the rollouts of training steps. Each step takes a request, so only some steps are read. */
 import { inParallel } from '../base/in-parallel.ts';
 import { roundStep } from '../base/scale.ts';
 import type { TrajectoryReward } from '../contract/evaluations.ts';
@@ -9,11 +9,11 @@ import type { QueryContext } from './query-context.ts';
 import { eachOnce } from './run-rewards.ts';
 import { trainingKeys } from './training.ts';
 
-/** The most steps of a run that are read. */
+/** Maximum steps of a run to read. */
 export const mostStepsRead = 60;
-/** Newest steps that are all read, however many there are. */
+/** The newest steps are always read. */
 const newestSteps = 12;
-/** Steps that are read with one poll. */
+/** Steps read per poll. */
 const stepsAtOnce = 8;
 
 /** The rollouts of a step. */
@@ -22,13 +22,13 @@ export interface ReadStep {
   readonly rewards: readonly TrajectoryReward[];
 }
 
-/** The steps of a curve, each once, in order. */
+/** The distinct steps of a curve, in order. */
 export const stepsIn = (trainer: readonly Pick<TrainerReward, 'step'>[]): readonly number[] =>
   [...new Set(trainer.map(({ step }) => step))].sort((left, right) => left - right);
 
 /**
- * The steps to read, newest first: all if they are few; otherwise the newest and, of the others, one in every few at
- * round distances, so that the choice stays the same while the run grows.
+ * The steps to read, newest first: all if they are few; otherwise the newest, and a sample of the others at round
+ * distances, which keeps the choice stable while the run grows.
  */
 export function stepsToRead(steps: readonly number[], most = mostStepsRead): readonly number[] {
   const newest = steps.slice(-Math.min(newestSteps, most));
@@ -45,7 +45,7 @@ export function stepsToRead(steps: readonly number[], most = mostStepsRead): rea
   return [...(room > 0 ? chosenBy(every) : []), ...newest].reverse();
 }
 
-/** Reads the rollouts of a step. One that the service does not have is empty. @throws ServiceError */
+/** Reads the rollouts of a step; none if the service does not have the step. @throws ServiceError */
 async function readStep(
   training_run_id: string,
   step: number,
@@ -76,7 +76,7 @@ export async function readSteps(
 }
 
 /**
- * Steps of a run, a few more with each poll until all wanted ones are read. A step is read once.
+ * Steps of a run. Each poll reads a few more, until all wanted steps are read. A step is read once.
  *
  * @param known the answer so far
  */
@@ -94,7 +94,7 @@ export function stepRewardsQuery(
   return {
     key: trainingKeys.stepsRead(runId),
     share: (_, answer) => answer,
-    // A run that went back does the steps after its checkpoint again.
+    // A run that restarts at a checkpoint repeats the steps after it.
     activity: read => (unread(read).length > 0 || kept(read).length < (read?.length ?? 0) ? 'running' : 'settled'),
     read: async context => {
       const before = kept(known());

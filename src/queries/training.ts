@@ -94,7 +94,7 @@ export async function checkpointsByStep(
   return checkpoints.sort((left, right) => (left.step_index ?? 0) - (right.step_index ?? 0));
 }
 
-/** Runs whose checkpoints are searched for one of them: each takes a request. */
+/** Runs to search for a checkpoint; each takes a request. */
 export const mostSearched = 100;
 
 /**
@@ -121,7 +121,7 @@ export async function trainingOfCheckpoint(id: string, context: QueryContext): P
 /** The newest checkpoint of a run. @throws Error for the user if it has none yet */
 export async function lastCheckpoint(service: Service, runId: string): Promise<Checkpoint> {
   const last = (await checkpointsByStep(service, runId)).at(-1);
-  if (!last) throw new Error('The run has committed no checkpoint yet.');
+  if (!last) throw new Error('The run has no committed checkpoint yet.');
   return last;
 }
 
@@ -132,12 +132,12 @@ export async function lastDeployable(service: Service, runId: string): Promise<C
   if (last) return last;
   throw new Error(
     checkpoints.length === 0
-      ? 'The run has committed no checkpoint yet.'
+      ? 'The run has no committed checkpoint yet.'
       : 'The service says that none of its checkpoints can be deployed.',
   );
 }
 
-/** The step budget of a run: as its progress says, or else its options. */
+/** The step budget of a run, from its progress or else its options. */
 export function stepsOf({ options, total_steps }: ProgressedRun): number | undefined {
   const steps = total_steps ?? options?.['num_steps'];
   return Number.isFinite(steps) ? Number(steps) : undefined;
@@ -309,7 +309,7 @@ export function partOfTraining(runId: string): NonNullable<ListSource<never>['pa
   return { kind: 'training', id: runId, read: trainingRunQuery(runId).read };
 }
 
-/** @param steps the steps done, if known: a curve that has them all may be long, and is read less often */
+/** @param steps the steps done, if known: a complete curve may be long, and is read less often */
 export function trainerRewardsQuery(
   runId: string,
   ended: boolean,

@@ -107,7 +107,7 @@ export function trajectoryQuery(trajectoryId: string): LiveQuery<Trajectory> {
     about: { kind: 'trajectory', id: trajectoryId },
     observes: observeTrajectory,
     activity: trajectory => (hasEnded(trajectory?.status) ? 'settled' : 'open'),
-    // It may be megabytes, and was perhaps fetched ahead.
+    // It may be megabytes, and may have been prefetched.
     settledForMs: 5 * 60_000,
     read: ({ service, signal }) =>
       service.call(
@@ -196,7 +196,7 @@ export function withRewards(
     : [...joined, ...unread.values()];
 }
 
-/** The rewards of a running run, with those of listed rollouts that have no entry yet. */
+/** The rewards of a running run, including those of listed rollouts without an entry. */
 export function rewardsSoFar(
   rewards: readonly TrajectoryReward[] | undefined,
   rows: readonly Trajectory[],

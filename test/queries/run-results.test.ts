@@ -64,5 +64,7 @@ it('says which rewards a comparison leaves out', async () => {
     query: {},
   });
   expect(items).toHaveLength(1);
-  expect(note).toBe('2 rewards name no task: not compared. The means of all rewards are 0.500 of 3 and 0.500 of 3');
+  expect(note).toBe(
+    '2 rewards have no task and cannot be compared. The means of all rewards are 0.500 of 3 and 0.500 of 3',
+  );
 });

@@ -3,8 +3,8 @@
 import { inParallel } from '../../base/in-parallel.ts';
 
 /**
- * The rows, with incomplete ones replaced by the answers; the same array if all are complete. If one cannot
- * be read, neither could the others, and the list is useful as it is.
+ * The rows, with incomplete ones replaced by the answers; the same array if all are complete. If one cannot be read,
+ * the rows stay unchanged: the others would fail as well, and the list is useful without them.
  *
  * @throws if the signal aborts
  */

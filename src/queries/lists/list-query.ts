@@ -5,7 +5,7 @@ import type { QueryHost } from '../query-host.ts';
 import type { ListData, ListSource } from './list-source.ts';
 import { pagesPerHiddenPoll, pagesPerPoll } from './reader.ts';
 
-/** The newer of two states of a list: an answer may arrive while another one is on its way to the screen. */
+/** The newer of two states of a list. An answer may arrive before an older one is on screen. */
 function newer<Row>(previous: ListData<Row> | undefined, answer: ListData<Row>): ListData<Row> {
   return previous && previous.version > answer.version ? previous : answer;
 }
@@ -32,6 +32,6 @@ export function listQuery<Row>(host: QueryHost, source: ListSource<Row>): LiveQu
   };
 }
 
-/** Whether a list holds all that the service has. */
+/** Whether a list holds all the service's rows. */
 export const isWhole = (data: ListData<unknown> | undefined): boolean =>
   data?.complete === true && data.dropped === 0 && data.remembered_at === undefined;

@@ -24,16 +24,13 @@ export const restKey = '{list.bottom}';
 export type AnnotatedPage<Row> = Page<Row> & {
   /** Why it may be incomplete. */
   readonly note?: string | undefined;
-  /**
-   * If the rows come from the remembered store instead of the service: when the oldest was seen, in epoch milliseconds;
-   * 0 without rows.
-   */
+  /** Set only for rows from the remembered store: when the oldest was seen, in epoch milliseconds; 0 without rows. */
   readonly remembered_at?: number | undefined;
   /** Describes the rest after this page, with `restKey`. Shown if this is the last page read so far and more follow. */
   readonly rest?: string | undefined;
   /** It may be empty although it is not the last one. */
   readonly mayBeEmpty?: boolean;
-  /** Whether a row was not covered by this request: if it was known before, it stays. */
+  /** Whether a row was not covered by this request: a known row then stays. */
   readonly isUnread?: (row: Row) => boolean;
 };
 
@@ -42,7 +39,7 @@ export function wholePage<Row>(items: readonly Row[], note?: string): AnnotatedP
   return { items: [...items], has_more: false, next_cursor: null, dropped: unreadableIn(items), note };
 }
 
-/** Stands for a list whose rows are made from other answers. */
+/** A list whose rows are made from other answers. */
 export const rowsMadeElsewhere = <Row>(key: readonly unknown[], id: RowId<Row>): ListSource<Row> => ({
   ...{ key, id, derived: true },
   readPage: async () => wholePage<Row>([]),

@@ -1,7 +1,7 @@
 /**
- * The pages of one list, in order. Cursors are opaque: some name the row before, some are offsets. So the rows decide
- * what an answer replaces: the reader continues until it meets a known row, then replaces everything up to that row in
- * one step. The known rows after it stay.
+ * The pages of one list, in order. Cursors are opaque: some name the previous row, some are offsets. So the rows
+ * decide what an answer replaces: the reader continues until it meets a known row, then replaces everything up to
+ * that row in one step. The known rows after it stay.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { cutOffWords } from '../../service/pagination.ts';
@@ -28,7 +28,7 @@ export interface ListAnswer<Row> {
   readonly round: number;
 }
 
-/** An answer that became a part of the list. */
+/** An answer that is part of the list. */
 export interface ListPage<Row> extends ListAnswer<Row> {
   /** A sequence number of the answer. */
   readonly taken: number;
@@ -102,8 +102,8 @@ export class ListPages<Row> {
 
   /**
    * Whether the known rows after the last row of `answers` still follow it. The first answer replaces the page at
-   * `from`. Rows that the answers leave out are gone, unless only the last row has moved: two answers that end in the
-   * former order decide.
+   * `from`. Rows that the answers leave out are gone, unless only the last row has moved, which the last rows of two
+   * answers in the former order show.
    */
   meets(from: number, answers: readonly ListAnswer<Row>[]): boolean {
     const [before, end] = [answers.at(-2), answers.at(-1)].map(answer => answer && lastId(answer));

@@ -15,7 +15,7 @@ export interface Subject {
   readonly id: string;
 }
 
-/** A query's declarations about itself and its data. */
+/** Declarations of a query about itself and its data. */
 export interface AnswerMeta extends Record<string, unknown> {
   /** The observation in the data, or in each of its rows. */
   readonly observes?: ((row: never) => Observation) | undefined;
@@ -41,7 +41,7 @@ export interface Observers {
   readonly statuses: StatusStore;
   /** Called with every report, e.g. to remember it. */
   readonly onObserved: (observations: readonly Observation[], times: ReadTimes) => void;
-  /** Called once no query finds the resource any more. */
+  /** Called when no query finds the resource any more. */
   readonly onGone: (subject: Subject) => void;
 }
 
@@ -69,7 +69,7 @@ class AnswerObserver {
   readonly #sentAt = new Map<string, number>();
   /** The data last reported, by query: a cancelled request puts the same data back. */
   readonly #latest = new WeakMap<Query, unknown>();
-  /** Unchanged rows keep their identity from answer to answer: most of a long list has nothing new to report. */
+  /** Unchanged rows keep their identity from answer to answer, so most of a long list need not be reported. */
   readonly #reported = new WeakMap<object, Observation>();
   /** Resources that only a list still has. Once no list has them either, they are read again. */
   readonly #onlyListed = new Map<string, Subject>();
@@ -172,7 +172,7 @@ class AnswerObserver {
     return queries.length > 0;
   }
 
-  /** Reads resources again that were only in a list, once it no longer has them. */
+  /** Reads again the resources that only this list had, once it no longer has them. */
   #readUnlisted(): void {
     for (const [key, subject] of this.#onlyListed) {
       if (this.#listsWith(subject).length > 0) continue;

@@ -1,4 +1,4 @@
-/** Detects runs that continue from an earlier step, because their service was killed. */
+/** Detects runs that continue from an earlier step, e.g. because their service was killed. */
 
 import { Listeners } from '../../base/listeners.ts';
 import { isRunning } from '../../contract/status.ts';

@@ -28,7 +28,7 @@ export interface Observation {
   readonly id: string;
   readonly label?: string | null | undefined;
   readonly status?: string | null | undefined;
-  /** How much of the total is done. */
+  /** The completed part of `total`. */
   readonly done?: number | null | undefined;
   readonly total?: number | null | undefined;
   /** The mean reward, so far or final. */
@@ -65,28 +65,28 @@ export interface KnownResource {
   readonly graded: number | undefined;
   /** The number of failed rollouts. */
   readonly failed: number | undefined;
-  /** Since when it has had this number of rewards; epoch milliseconds. */
+  /** When it first had this number of rewards; epoch milliseconds. */
   readonly gradedAt: number | undefined;
   readonly measured: HeldOutMeans | undefined;
   readonly curve: readonly (number | undefined)[];
   readonly startedAt: string | undefined;
   readonly endTime: string | undefined;
   /**
-   * When it was seen to leave the queue, in epoch milliseconds; null if it was in the queue, but the end of the wait was not seen;
-   * undefined if it was never seen in the queue.
+   * When it left the queue, in epoch milliseconds; null if it was seen in the queue but not leaving it; undefined if
+   * it was never seen in the queue.
    */
   readonly beganAt: number | null | undefined;
   /** Why it failed, as the service says. */
   readonly reason: string | undefined;
   /** Id of its parent, e.g. the benchmark of a run. */
   readonly parent: string | undefined;
-  /** When this program saw it end or vanish, until that is dismissed; epoch milliseconds. */
+  /** When this program saw it end or vanish, in epoch milliseconds; undefined once dismissed. */
   readonly endedAt: number | undefined;
   /** The error of the last read; undefined after a success. */
   readonly error: string | undefined;
   /** The service no longer has it. */
   readonly gone: boolean;
-  /** This program started it, and no answer has had its status yet: it is followed, but does not count as running. */
+  /** This program started it, and no answer has had its status yet. It is followed, but does not count as running. */
   readonly isNew: boolean;
 }
 
@@ -97,7 +97,7 @@ export interface Transition {
   readonly to: string;
   /** Whether it ended with this change, or vanished from the service while it ran. */
   readonly ended: boolean;
-  /** The mean in the same answer, which is therefore as recent as the end. */
+  /** The mean in the same answer, and thus as recent as the end. */
   readonly mean?: number | undefined;
   /** When it was last read before the change; epoch milliseconds. */
   readonly lastReadAt?: number | undefined;
@@ -178,18 +178,15 @@ function merged(old: KnownResource, said: Observation): KnownResource {
   };
 }
 
-/**
- * When the end was seen, if it is still valid: it is not once the resource runs again, nor if it only vanished and is
- * found again.
- */
+/** When the end was seen; undefined if the resource runs again, or only vanished and was found again. */
 function endStillSeen(before: KnownResource, next: KnownResource, { announced }: Entry): number | undefined {
   return hasEnded(next.status) && (!before.gone || announced) ? next.endedAt : undefined;
 }
 
-/** Between two reads that are further apart, it is not known when it left the queue. */
+/** If two reads are further apart, the time at which a resource left the queue is unknown. */
 const mostApartMs = 60_000;
 
-/** When it left the queue, as far as it was seen. */
+/** When it was seen leaving the queue. */
 function beginningOf(
   before: KnownResource,
   next: KnownResource,
@@ -237,7 +234,7 @@ export function knownResource(resource: ResourceRef, observations: readonly Obse
   return observations.reduce(merged, unknownResource(resource, resource.label));
 }
 
-/** Since when a resource has had this many rewards, in epoch milliseconds; undefined if unknown. */
+/** When a resource first had this many rewards, in epoch milliseconds; undefined if unknown. */
 type RewardsSince = (resource: Named, count: number) => number | undefined;
 
 export class StatusStore {
@@ -248,7 +245,7 @@ export class StatusStore {
   readonly #kinds: Kinds;
   readonly #rewardsSince: RewardsSince;
 
-  /** @param rewardsSince looks it up in what earlier starts and other programs have seen */
+  /** @param rewardsSince looks it up in the records of earlier starts and other programs */
   constructor(kinds: Kinds, rewardsSince: RewardsSince = () => undefined) {
     this.#kinds = kinds;
     this.#rewardsSince = rewardsSince;
@@ -381,9 +378,7 @@ export class StatusStore {
     this.#announce(changed, []);
   }
 
-  /**
-   * Loads resources of which an earlier start saw the end, and that was not dismissed. It changes nothing already known.
-   */
+  /** Loads resources whose end an earlier start saw, and which was not dismissed. It changes nothing already known. */
   recallEnded(
     resources: readonly (ResourceRef & { readonly ended: Partial<KnownResource>; readonly at: number })[],
   ): void {
@@ -398,7 +393,9 @@ export class StatusStore {
     this.#announce(changed, []);
   }
 
-  /** Shows the end of a resource that was first seen after it, as one that was missed. @param at epoch milliseconds */
+  /**
+   * Marks the end of a resource as missed, if the resource was first seen after its end. @param at epoch milliseconds
+   */
   noteEnd(resource: Named, at: number): void {
     const entry = this.#entries.get(keyOf(resource));
     if (!entry || entry.known.endedAt !== undefined) return;

@@ -24,7 +24,7 @@ describe('a list that the service does not offer', () => {
     service.answers.getTrajectory = () => ({ ...trajectory, steps: [] });
     service.answers.getTrajectoryRewards = () => ({ trajectory_rewards: [trajectory] });
     const screen = openWorld(service, { view: 'list', resource: 'trajectories' });
-    await screen.waitFor('This service does not list trajectories: showing those seen');
+    await screen.waitFor('This service does not list trajectories: these were seen');
     await screen.waitFor('• not listed ─');
     await screen.type(':run evr_1\r');
     await screen.waitFor('▸ one/task');

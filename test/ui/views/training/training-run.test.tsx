@@ -132,7 +132,7 @@ it('deploys the last checkpoint of a run that has ended before its checkpoints a
   await stage.waitFor('succeeded');
   await eventually(() => expect(asked).toBe(1));
   await stage.press('D');
-  await stage.waitFor('The run has committed no checkpoint yet.');
+  await stage.waitFor('The run has no committed checkpoint yet.');
   await stage.press('esc');
   listed = [
     { checkpoint_id: 'ckpt_40', step_index: 40 },
