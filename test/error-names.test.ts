@@ -41,7 +41,7 @@ it('what they say names what they are about', () => {
   expect(new SharedError('/d', { words: 'is shared', fix: 'Run: chmod' }).message).toBe('/d is shared. Run: chmod');
   expect(new OrderRefusedError('reward').message).toBe('The service does not sort by reward.');
   expect(new StoppedError().message).toBe('Stopped. Nothing was sent.');
-  expect(new UploadClosed().message).toContain('No file can be added to this benchmark any more');
+  expect(new UploadClosed().message).toContain('This benchmark takes no more files');
   expect(new IngestedDifferently('bench_1').message).toContain('bench_1 was already ingested with different content');
   expect(new WeightFileError('weights_missing', 'gone')).toMatchObject({ code: 'weights_missing', message: 'gone' });
   expect(new TrainingDiverged('too far')).toMatchObject({ code: 'training_diverged', message: 'too far' });

@@ -65,7 +65,7 @@ it('reads all runs of all benchmarks, and ends at a cursor that leads back', asy
   const { context, reading, asked } = await world();
   const reader = reading<EvalRun>(everyRun);
   const { notes } = await reader.poll(context);
-  expect(notes).toEqual([`There are more runs of these benchmarks: ${restKey} reads the rest`]);
+  expect(notes).toEqual([`These benchmarks have more runs: ${restKey} reads the rest`]);
   expect(await reader.readRest()).toBe('complete');
   expect(reader.data).toMatchObject({ complete: true, notes: [] });
   expect(reader.data.rows).toHaveLength(7 + 4 + 1);

@@ -3,7 +3,7 @@
  * of an open screen keep the service awake.
  */
 
-/** Idle time is counted in this many steps. A sleeping machine misses steps, so its sleep does not count. */
+/** Idle time is counted in this many steps, so that the sleep of the machine does not count. */
 const steps = 30;
 
 export interface ActivityOptions {
@@ -37,7 +37,6 @@ export class Activity {
     this.#quietSteps = 0;
   }
 
-  /** One step of idle time has passed. */
   step(): void {
     this.#quietSteps = this.#open > 0 || this.#isBusy() ? 0 : this.#quietSteps + 1;
     if (this.#quietSteps > steps) this.#onIdle();

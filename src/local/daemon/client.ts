@@ -29,7 +29,7 @@ export interface EnsureOptions {
   readonly version: string;
   /** A server for models that are not local. */
   readonly upstream?: Upstream | undefined;
-  /** Why it is needed; decides whether a service with other settings is replaced. */
+  /** Why the service is needed; decides whether one with other settings is replaced. */
   readonly reason?: LocateReason;
   /** Stops waiting. A service that is already starting keeps starting. */
   readonly signal?: AbortSignal | undefined;
@@ -70,7 +70,7 @@ const probeTimeoutMs = 800;
 const startMs = 15_000;
 /** Timeout for saving running work. */
 const stopMs = 60_000;
-/** Time for a process to exit after a signal. */
+/** Timeout for a process to exit after a signal. */
 const endMs = 2_000;
 const pollIntervalMs = 10;
 const logFile = 'service.log';
@@ -172,7 +172,7 @@ function compareSettings(running: LocalAddress, { dataFolder, version, upstream,
   return decide(running, { version, fingerprint, upstream: upstream?.url }, reason);
 }
 
-/** The running service, or one that another program has announced; undefined if there is none. */
+/** The running service, or one announced by another program; undefined if there is none. */
 async function findSuccessor(dataFolder: string, signal?: AbortSignal): Promise<LocalAddress | undefined> {
   for (;;) {
     const announced = isSuccessorAnnounced(dataFolder);
@@ -187,7 +187,7 @@ async function startService({ dataFolder, entry, upstream, signal }: EnsureOptio
   const log = new Log(dataFolder);
   const upstreamFlags = upstream ? ['--upstream', upstream.url, '--upstream-key-env', upstreamKeyVariable] : [];
   const flags = ['serve', '--data', dataFolder, '--background', ...upstreamFlags];
-  // The flags decide about the upstream server, not its variables.
+  // Only the flags configure the upstream server, not the variables.
   const others = Object.entries(process.env).filter(([name]) => !name.startsWith('BENCHTOP_UPSTREAM'));
   const child = spawn(entry.command, [...entry.args, ...flags], {
     detached: true,
@@ -228,7 +228,7 @@ async function startService({ dataFolder, entry, upstream, signal }: EnsureOptio
   const why = failed ?? `no answer in ${waited} s${holderNote(dataFolder)}`;
   const lines = log.lastLines();
   throw new Error(
-    `The local service did not start: ${why}.${lines === '' ? '' : `\n${lines}`}\nNothing was lost. \`benchtop serve\` shows what is wrong.`,
+    `The local service did not start: ${why}.${lines === '' ? '' : `\n${lines}`}\nNothing was lost. \`benchtop serve\` shows the cause.`,
   );
 }
 
@@ -288,7 +288,7 @@ export async function endHolder(dataFolder: string, pid: number): Promise<void> 
 }
 
 /**
- * Stops the service of a folder, and waits until another can start or has started, as an open screen starts one at once.
+ * Stops the service of a folder, and waits until another can start or has started: an open screen starts one at once.
  * Returns the stopped service, or undefined.
  *
  * @throws FolderHeld if the process that holds the folder does not answer or does not exit

@@ -1,4 +1,4 @@
-/** The process that serves a data folder: its HTTP server, and how it is controlled, idles and stops. */
+/** The process that serves a data folder: its HTTP server, control endpoints, idle timeout and shutdown. */
 
 import { randomUUID } from 'node:crypto';
 import { createServer, type Server, type ServerResponse } from 'node:http';
@@ -26,7 +26,8 @@ export interface DaemonOptions extends ServiceSettings {
   /** API key of the sample organization. */
   readonly apiKey: string;
   /**
-   * For a service started for a screen: exits after this many idle milliseconds, and makes way for one started by hand.
+   * Set for a service started for a screen: it exits after this many idle milliseconds, and makes way for one started
+   * by hand.
    */
   readonly idleMs?: number;
 }
@@ -43,12 +44,12 @@ export interface RunningService {
 /** Time limit for requests in flight when the service stops. */
 const graceMs = 500;
 
-/** Any program on the machine may open connections, which must not use up the file descriptors of the process. */
+/** Any program on the machine may open connections, so they are limited to save file descriptors. */
 const maxConnections = 512;
 /** A connection that does not send the head of a request in time is closed. */
 const connectionLimits = { headersTimeout: 5_000, connectionsCheckingInterval: 1_000 } as const;
 
-/** More than programs on one machine send. */
+/** Exceeds what programs on one machine send. */
 const unlimitedLocal: RateLimit = { perSecond: 2_000, burst: 4_000 };
 
 export class Daemon implements Control {
@@ -81,7 +82,7 @@ export class Daemon implements Control {
     this.#server.maxConnections = maxConnections;
   }
 
-  /** Answers requests, and begins to work. @throws Error if the port cannot be used */
+  /** Starts answering requests and running jobs. @throws Error if the port cannot be used */
   async listen(port: number): Promise<RunningService> {
     const { engine } = this.#service;
     const { dataFolder, apiKey, idleMs } = this.#options;
@@ -98,7 +99,7 @@ export class Daemon implements Control {
         this.#activity = new Activity({ idleMs, isBusy: () => engine.busy, onIdle: () => this.stop() });
       }
       process.on('uncaughtExceptionMonitor', this.#pardonJobs);
-      // Work begins once the service answers.
+      // Start jobs once the service answers.
       engine.wake();
       return { baseUrl, apiKey, stop: successor => this.#stopOnce(successor), ended: this.#ended.promise };
     } catch (error) {
@@ -155,7 +156,7 @@ export class Daemon implements Control {
     this.#leases.end(successor ? 'replaced' : 'stopped');
     const answered = new Promise(resolve => this.#server.close(resolve));
     setTimeout(() => this.#server.closeAllConnections(), graceMs).unref();
-    // Training saves its progress; the others drop what is in flight.
+    // Training saves its progress; other jobs drop what is in flight.
     await Promise.all([sampler.close(), chatWorker.close(), graders.close()]);
     await stopped;
     await trainer.close();

@@ -1,4 +1,7 @@
-/** The files in the data folder by which programs find the local service, and which ensure there is only one. Mode 0600. */
+/**
+ * The files in the data folder with which programs find the local service and ensure that there is only one. Mode
+ * 0600.
+ */
 
 import { randomBytes } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
@@ -54,7 +57,6 @@ function describe(folder: string, error: unknown): DataFolderError {
   );
 }
 
-/** The last resort for a file that can only be restored from a backup. */
 const otherwise = 'or set BENCHTOP_DATA_DIR to another folder';
 
 /** Explains that the database is damaged, and what to do. */

@@ -35,7 +35,7 @@ export interface ServeOptions extends Omit<DaemonOptions, 'apiKey'> {
   readonly apiKey?: string | undefined;
   /** Whether a new folder gets the sample benchmarks; by default it does. */
   readonly samples?: boolean;
-  /** Gives up the start. */
+  /** Aborts the start. */
   readonly signal?: AbortSignal;
 }
 
@@ -103,7 +103,7 @@ function openData(folder: string): Stores {
 function seed({ database, benchmarks }: Stores, organizationId: string): void {
   if (benchmarks.list(organizationId, { limit: 1 }).items.length > 0) return;
   const now = Date.now();
-  // All or none: the next start adds none if it finds one.
+  // Add all or none, because the next start adds none if it finds one.
   database.transaction(() => {
     for (const [index, manifest] of sampleManifests.entries()) {
       // Lists show the newest first.
@@ -115,7 +115,7 @@ function seed({ database, benchmarks }: Stores, organizationId: string): void {
 
 const ignore = (): void => {};
 
-/** The log is on the same disk as the data: if it is full, lines are lost and the service keeps running. */
+/** If the disk is full, lose log lines and keep the service running. */
 function surviveFullLog(): void {
   for (const stream of [process.stdout, process.stderr]) {
     if (stream.listenerCount('error', ignore) === 0) stream.on('error', ignore);
@@ -163,7 +163,7 @@ export async function serve(options: ServeOptions): Promise<RunningService> {
 
 /** Builds the service of a data folder: resumes interrupted work, removes orphaned files, and adds the samples. */
 function compose(stores: Stores, key: string, { dataFolder, upstream, samples = true }: ServeOptions): Composition {
-  // Chat never waits for an evaluation, and nothing waits for training.
+  // Separate threads: chat never waits for an evaluation, and nothing waits for training.
   const workers = {
     chatWorker: new WorkerThread({ name: 'chat' }),
     sampler: new WorkerThread({ name: 'rollouts' }),

@@ -24,7 +24,7 @@ export interface ServiceSettings {
 export function fingerprintOf(dataFolder: string, { upstream, rateLimit }: ServiceSettings): string {
   const limit = rateLimit ? [rateLimit.perSecond, rateLimit.burst] : [];
   const parts = [realpathSync(dataFolder), upstream?.url ?? '', upstream?.key ?? '', ...limit];
-  // A start need not wait for Node's cryptography if nothing is secret.
+  // Loading Node's cryptography would slow down the start.
   return upstream?.key ? keyringOf(dataFolder).sign('settings', parts) : JSON.stringify(parts);
 }
 
@@ -37,7 +37,7 @@ export interface RunningSettings {
   readonly background: boolean;
 }
 
-/** The service that a program would start. */
+/** The settings of the service that a program would start. */
 export interface RequestedSettings {
   readonly version: string;
   readonly fingerprint: string;
@@ -46,7 +46,7 @@ export interface RequestedSettings {
 
 export type Decision =
   | { readonly use: false }
-  /** `note` says how it differs, as a sentence. */
+  /** `note` is a sentence about the differences. */
   | { readonly use: true; readonly note: string | undefined };
 
 /**

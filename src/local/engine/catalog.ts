@@ -10,7 +10,7 @@ export type ModelSource =
   | { readonly kind: 'local'; readonly model: LocalModel }
   | { readonly kind: 'upstream'; readonly name: string; readonly upstream: Upstream };
 
-/** A name that no model can answer for: it is unknown, or not ready. */
+/** No model can answer under this name: it is unknown, or not ready. */
 export class ModelUnavailable extends Error {
   override readonly name = 'ModelUnavailable';
   readonly code = 'model_not_found';

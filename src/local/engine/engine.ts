@@ -1,6 +1,6 @@
 /**
- * The background work of the local service: jobs in queues that do not wait for each other. All pending work is in the
- * database, so a killed process resumes where it stopped.
+ * The background work of the local service: independent queues of jobs. All pending work is in the database, so a
+ * killed process resumes where it stopped.
  */
 import type { JobAttempts, JobKind, JobRecords, SetAside } from '../store/job-attempts.ts';
 import { Deployer } from './deployments.ts';
@@ -74,7 +74,7 @@ export class Engine {
     for (const queue of Object.values(this.#queues)) queue.wake();
   };
 
-  /** Stops all work; the rest is done at the next start. */
+  /** Stops all work, which the next start resumes. */
   async stop(): Promise<void> {
     await Promise.all(Object.values(this.#queues).map(queue => queue.stop()));
   }

@@ -17,7 +17,7 @@ import type { EngineParts } from './parts.ts';
 import { environmentOf, failedRollout, orderOf, type PlannedRollout, rolloutRecord, ungraded } from './rollouts.ts';
 import { answerUpstream } from './upstream.ts';
 
-/** Rollouts recorded together. A kill loses at most this many. */
+/** Rollouts recorded per transaction. A kill loses at most this many. */
 const batchSize = 8;
 
 type Parts = Pick<
@@ -149,7 +149,7 @@ export class EvaluationRunner implements JobSource, JobRecords {
   }
 }
 
-/** All tokens that the model wrote in a rollout. */
+/** The number of tokens that the model wrote in a rollout. */
 function tokensOf({ calls, answer }: RolloutResult): number {
   return [...calls.map(({ said }) => said), ...(answer ? [answer] : [])].reduce(
     (sum, { completion_tokens }) => sum + completion_tokens,

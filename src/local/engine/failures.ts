@@ -1,4 +1,4 @@
-/** Why work failed, in the contract's terms. */
+/** Failures of jobs, in the contract's form. */
 import { errorCode, errorMessage, isDiskFull } from '../../base/errors.ts';
 import { own } from '../../base/own-property.ts';
 import type { Failure } from '../store/records.ts';

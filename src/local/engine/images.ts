@@ -53,7 +53,7 @@ export class ImageBuilder implements JobSource, JobRecords {
     const task = readTask(spec);
     const { dockerfile_path, image_ref } = runtimeOf(spec);
     try {
-      // Only a regular expression can be too slow for any answer: the schema of the manifest bounds the others.
+      // Only regular expressions can be too slow: the schema of the manifest bounds other graders.
       if (task.grader.kind === 'regex') {
         const order = { task_id: task.name, sample: 0, grader: task.grader };
         const { error } = await graders.grade({ order, calls: [], answer: emptyAnswer, latency_ms: 0 }, signal);

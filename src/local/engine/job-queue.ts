@@ -1,6 +1,6 @@
 /**
- * Runs the jobs of one kind concurrently: a job that hangs or fails does not delay the others. All pending work is
- * in the database, so the queue only knows what is running now.
+ * Runs the jobs of one kind concurrently: a job that hangs or fails does not delay the others. The queue only tracks
+ * running jobs, because all pending work is in the database.
  */
 import { errorStack, isDiskFull } from '../../base/errors.ts';
 import type { JobAttempts, JobKind } from '../store/job-attempts.ts';
@@ -22,7 +22,6 @@ export interface Job {
   readonly run: (signal: AbortSignal) => Promise<void>;
 }
 
-/** What a queue runs. */
 export interface JobSource {
   readonly kind: JobKind;
   /** Jobs that run at once. */

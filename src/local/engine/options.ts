@@ -1,13 +1,11 @@
-/**
- * Options of runs: those supported here, and their bounds.
- */
+/** The options of runs that are supported here, and their bounds. */
 import { own } from '../../base/own-property.ts';
 
 export interface OptionSpec {
   readonly type: 'integer' | 'number';
   readonly minimum: number;
   readonly maximum: number;
-  /** Missing if it depends on the run. */
+  /** Missing if the default depends on the run. */
   readonly default?: number;
   /** Whether a value above the maximum is lowered to it. */
   readonly capped?: boolean;
@@ -29,15 +27,15 @@ export class OptionError extends Error {
 
 export interface ReadOptions<Name extends string> {
   readonly set: Readonly<Partial<Record<Name, number>>>;
-  /** Names of options that were ignored, fully or in part. */
+  /** Names of options that were fully or partly ignored. */
   readonly ignored: readonly string[];
 }
 
 /**
- * Reads the options of a run. Null counts as missing. Options of other generations that have no meaning here are accepted,
- * and listed as ignored.
+ * Reads the options of a run. Null counts as missing. Options of other generations that have no meaning here are
+ * accepted, and listed as ignored.
  *
- * @throws OptionError for the first that is out of its bounds
+ * @throws OptionError for the first that is out of bounds
  */
 export function readOptions<Specs extends OptionSpecs>(
   specs: Specs,
@@ -93,7 +91,7 @@ export const evaluationOptionSpecs = {
     type: 'integer',
     minimum: 1,
     maximum: 10_000,
-    description: 'Maximum number of tasks of the test split, in order of name. By default, all of them.',
+    description: 'Maximum number of tasks of the test split, in order of name. By default, all tasks.',
   },
   evaluation_samples_per_task: {
     type: 'integer',
@@ -107,7 +105,7 @@ export const evaluationOptionSpecs = {
     minimum: 0,
     maximum: 4_294_967_295,
     default: 1,
-    description: 'Runs with the same seed draw the same random numbers for a task, whatever their model.',
+    description: 'Runs with the same seed draw the same random numbers for a task, even with different models.',
   },
   max_output_tokens_per_step: {
     type: 'integer',

@@ -10,6 +10,6 @@ export interface EngineParts extends Stores {
   readonly chatWorker: WorkerThread;
   readonly sampler: WorkerThread;
   readonly trainer: WorkerThread;
-  /** Only grades the answers of evaluations, because a regular expression may hang it. */
+  /** Has its own thread because a regular expression may hang it. */
   readonly graders: WorkerThread;
 }

@@ -76,7 +76,7 @@ export function ungraded(reason: string): Pick<RolloutResult, 'reward' | 'explan
   return { reward: null, explanation: `Not graded: ${reason}.`, error: null };
 }
 
-/** What the model wrote, as a message. */
+/** An answer of the model as a message. */
 function assistantMessage({ text, ...answer }: Generated, finish_reason: string = answer.finish_reason) {
   const { prompt_tokens, completion_tokens } = answer;
   return { role: 'assistant', content: text, finish_reason, prompt_tokens, completion_tokens };

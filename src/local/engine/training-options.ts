@@ -24,7 +24,7 @@ export const trainingOptionSpecs = {
     minimum: 2,
     maximum: 64,
     default: 16,
-    description: 'Answers sampled for each task of a step; their mean reward is the baseline of each.',
+    description: 'Answers sampled for each task of a step; their mean reward is the baseline.',
   },
   max_output_tokens_per_step: {
     type: 'integer',
@@ -46,7 +46,7 @@ export const trainingOptionSpecs = {
     minimum: 0,
     maximum: 10,
     default: 0.01,
-    description: 'Penalty on leaving the base model (KL), per nat.',
+    description: 'Penalty on the KL divergence from the base model, per nat.',
   },
   held_out_every: {
     type: 'integer',

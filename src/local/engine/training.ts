@@ -24,7 +24,7 @@ type Parts = Pick<
   'dataFolder' | 'benchmarks' | 'training' | 'secrets' | 'catalog' | 'weights' | 'trainer'
 >;
 
-/** The benchmark has no task to learn from. */
+/** The benchmark has no task to train on. */
 class NothingToTrain extends Error {
   readonly code = 'no_train_tasks';
 }

@@ -1,4 +1,4 @@
-/** An upstream server that answers instead of the local models: any with OpenAI's chat completions. */
+/** An upstream server that answers instead of the local models. It must support OpenAI's chat completions. */
 import * as z from 'zod/mini';
 import { errorMessage } from '../../base/errors.ts';
 import { parseDeepJson } from '../../base/json-depth.ts';
@@ -28,7 +28,7 @@ interface Reason {
 /** The JSON of a request, unchanged. */
 export interface UpstreamBody {
   readonly content: string | Uint8Array;
-  /** Its `Content-Encoding`, if it is compressed. */
+  /** The `Content-Encoding`, if it is compressed. */
   readonly encoding?: string | undefined;
 }
 
@@ -38,7 +38,7 @@ export class UpstreamError extends Error {
   readonly code = 'upstream_failed';
   /** Its HTTP status; undefined if it did not answer. */
   readonly status: number | undefined;
-  /** When to try again, from its headers. */
+  /** When to retry, from its headers. */
   readonly retryAfter: string | undefined;
   /** The `code` and `param` of its error body, if any. */
   readonly details: Pick<Reason, 'code' | 'param'>;

@@ -1,6 +1,6 @@
 /**
- * The held-out tasks of a training run. Their reward chooses the checkpoint, so the result must be reported on other
- * tasks: they are a part of the train split, and the test split is left for evaluations.
+ * The held-out tasks of a training run. Their reward chooses the checkpoint, so they come from the train split, and
+ * the test split is left for evaluations.
  */
 import { hashOf } from '../../base/hash.ts';
 

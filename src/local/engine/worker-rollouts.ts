@@ -8,7 +8,7 @@ import type { PolicyModel } from '../model/policy.ts';
 import type { Answered, RolloutOrder, RolloutResult } from './messages.ts';
 import { ungraded } from './rollouts.ts';
 
-/** Grades a rollout. One that cannot be graded has no reward, as opposed to a reward of 0. */
+/** Grades a rollout. If it cannot be graded, it has no reward, as opposed to a reward of 0. */
 export function gradeAnswer({ order, calls, answer, latency_ms }: Answered): RolloutResult {
   const { task_id, sample, grader, tools } = order;
   const ended = { task_id, sample, grader, calls, step_rewards: [], answer, latency_ms };
@@ -36,7 +36,10 @@ export function gradeAnswer({ order, calls, answer, latency_ms }: Answered): Rol
   }
 }
 
-/** Samples a rollout of a task. Its first text has the seed itself, so that tools change no answer without them. */
+/**
+ * Samples a rollout of a task. The first text uses the seed itself, so that offering tools does not change answers
+ * without calls.
+ */
 export function sampleEpisode(
   model: PolicyModel,
   { turns, tools, sampling }: Pick<RolloutOrder, 'turns' | 'tools' | 'sampling'>,

@@ -77,7 +77,7 @@ export class WorkerThread {
     return worker;
   }
 
-  /** Fails the orders of a dead worker. It reports twice, with its error and its exit. */
+  /** Fails the orders of a dead worker. Both its error and its exit call this. */
   #drop(worker: Worker, reason: string): void {
     if (this.#worker === worker) this.#worker = undefined;
     for (const [id, order] of [...this.#waiting]) {
@@ -146,7 +146,7 @@ export class WorkerThread {
    * Grades an answer. If that takes too long, the thread is terminated, and the answer has no reward. If the signal
    * aborts, the thread is terminated too: the next grade would wait for this one.
    *
-   * @param limitMs starts when the earlier grades are done
+   * @param limitMs counts from the end of the earlier grades
    */
   grade(answered: Answered, signal: AbortSignal, limitMs = gradeMs): Promise<RolloutResult> {
     const grade = async (): Promise<RolloutResult> => {
@@ -171,10 +171,10 @@ export class WorkerThread {
   }
 
   /**
-   * Trains a model; calls `onEvent` after every step. Returns whether it reached its last step: once the signal aborts,
-   * it ends after the current step, with a checkpoint.
+   * Trains a model; calls `onEvent` after every step. Returns whether it reached its last step: once the signal
+   * aborts, it ends after the current step, with a checkpoint.
    *
-   * @param limitMs how long it may take to end once the signal has aborted; after that, the thread is terminated
+   * @param limitMs time to end after the signal has aborted; then the thread is terminated
    * @throws WorkerFailed
    */
   train(
@@ -200,7 +200,7 @@ export class WorkerThread {
         message => {
           try {
             if (message.kind === 'news') {
-              // It is saving what it has learned.
+              // Give it time to save its progress.
               if (message.news.kind === 'stopping') clearTimeout(limit);
               onEvent(message.news);
             }

@@ -26,7 +26,7 @@ export class NothingGraded extends Error {
 /**
  * Trains, and emits every step. Calls `shallStop` between steps. Returns whether it reached the last step.
  *
- * @throws WeightFileError if its start cannot be read
+ * @throws WeightFileError if the initial weights cannot be read
  * @throws TrainingDiverged
  * @throws NothingGraded after several steps
  */
@@ -118,7 +118,7 @@ function heldOutRewards(model: PolicyModel, tasks: readonly TrainingTask[], seed
   );
 }
 
-/** The mean of the graded answers, and how many there are. */
+/** The mean and the number of graded answers. */
 function meanOf(rewards: readonly (number | null)[]): Omit<HeldOut, 'split'> {
   const graded = rewards.filter(reward => reward !== null);
   return {

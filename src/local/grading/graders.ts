@@ -5,7 +5,7 @@ import { withinCpuTime } from '../../base/time-limit.ts';
 import { trimEnd } from '../../base/trim.ts';
 import { patternMatches, syntaxProblem } from './patterns.ts';
 
-/** In characters. The rest of an answer is not graded, so nothing longer can be expected. */
+/** In characters. The rest of an answer is not graded, so an expected text cannot be longer. */
 const longestAnswer = 10_000;
 const mostChoices = 200;
 const longestChoice = 1_000;
@@ -32,7 +32,7 @@ export const graderSpec = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('number'), expected: z.number(), tolerance: z.optional(z.number().check(z.gt(0))) }),
   /** The share of the answer's words that begin with the letter. An answer without words scores 0. */
   z.object({ kind: z.literal('word_share'), letter: z.string().check(z.regex(/^\p{L}$/u)) }),
-  /** The first choice in the answer is the expected one. Naming all of them does not help. */
+  /** The first choice in the answer is the expected one. Naming all choices does not help. */
   z
     .object({
       kind: z.literal('choice'),

@@ -7,8 +7,8 @@ import { maxWallMs, withinCpuTime } from '../../base/time-limit.ts';
 const flags = 'iu';
 
 /**
- * CPU time for an answer in milliseconds. An ordinary expression needs a thousandth of it, a quadratic one a third on the
- * longest answer, and one with nested repeats exceeds any limit: the verdict does not depend on the speed of the machine.
+ * CPU time for an answer in milliseconds. An ordinary expression needs a thousandth of it, a quadratic one a third on
+ * the longest answer, and one with nested repeats exceeds any limit, so the verdict does not depend on the machine.
  */
 const answerLimit = 500;
 
@@ -18,7 +18,7 @@ export const longestMatchMs = maxWallMs(compileLimit) + maxWallMs(answerLimit);
 /** Time for compiling all patterns of a benchmark in milliseconds. 10,000 ordinary ones need a second. */
 const benchmarkLimit = 10_000;
 
-/** An escape, either of a property such as `\p{L}` or another one. */
+/** An escape: a property such as `\p{L}`, or any other. */
 const escapes = /\\(?:[pP]\{[^}\\]*\}|.)/gsu;
 const isProperty = (part: string): boolean => /^\\[pP]\{/.test(part);
 

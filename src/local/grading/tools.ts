@@ -10,19 +10,19 @@ const share = z.number().check(z.gt(0), z.lte(1));
 
 export const toolSpec = z
   .object({
-    /** What `look up KEY` answers. */
+    /** The answers to `look up KEY`. */
     store: z.optional(z.record(filled, filled)),
-    /** Whether `plus`, `minus` and `times` take two numbers, in digits or words. */
+    /** Whether `plus`, `minus` and `times` are available. They take two numbers, in digits or words. */
     calculator: z.optional(z.boolean()),
-    /** Answers of the model in a rollout, calls included. */
+    /** Maximum answers of the model in a rollout, including calls. */
     max_steps: z.optional(z.int().check(z.gte(1), z.lte(32))),
-    /** Calls that earn a part of the reward, each once. The grade of the answer earns the rest. */
+    /** Calls that earn a part of the reward, each once. The grade of the answer determines the rest. */
     rewards: z.optional(z.record(filled, share)),
   })
   .check(
     z.refine(
       ({ rewards = {} }) => sumOf(Object.values(rewards)) <= 1,
-      'the rewards of the calls are more than 1 in all',
+      'the rewards of the calls add up to more than 1',
     ),
   );
 export type ToolSpec = z.output<typeof toolSpec>;
@@ -32,7 +32,7 @@ const defaultSteps = 4;
 export interface ToolResult {
   readonly name: string;
   readonly arguments: Readonly<Record<string, string>>;
-  /** What the tool says, or why it cannot. */
+  /** The result of the tool, or an error. */
   readonly text: string;
   readonly is_error: boolean;
 }
@@ -84,7 +84,7 @@ export function callTool({ store, calculator }: ToolSpec, text: string): ToolRes
   return { ...result, text: numberWord(operation(left, right)), is_error: false };
 }
 
-/** The number of answers that a rollout may have. */
+/** The maximum number of answers of a rollout. */
 export function mostSteps(tools: ToolSpec | undefined): number {
   return tools ? (tools.max_steps ?? defaultSteps) : 1;
 }
@@ -103,8 +103,8 @@ export function callRewards({ rewards }: ToolSpec, calls: readonly string[]): nu
   });
 }
 
-/** The share of the reward that the grade of the answer earns. */
+/** The share of the reward that depends on the grade of the answer. */
 export function answerShare({ rewards = {} }: ToolSpec): number {
-  // The sum of shares such as 0.2 and 0.3 has a remainder in binary.
+  // Shares such as 0.2 and 0.3 do not add up exactly in binary.
   return Math.max(0, Number((1 - sumOf(Object.values(rewards))).toFixed(9)));
 }

@@ -13,7 +13,7 @@ import { endToken, roleTokens, splitWords, Vocabulary } from './tokenizer.ts';
 export interface BaseModelSpec {
   readonly slug: string;
   readonly name: string;
-  /** Dollars per million tokens, for show: the local service is free. */
+  /** Dollars per million tokens. Only for display, because the local service is free. */
   readonly pricing: { readonly input: number; readonly output: number; readonly cached_input: number };
   readonly hidden: number;
   readonly weights: NgramWeights;
@@ -85,7 +85,7 @@ function passagesOf({ reads }: BaseModelSpec, vocabulary: Vocabulary): number[][
   });
 }
 
-/** What calls and errors of tools say. */
+/** The words of tool calls and tool errors. */
 const toolWords = ['look up times plus minus', 'there is no in the store', 'needs two numbers'];
 
 /** Every model knows every word of the sample benchmarks, so that it can be trained on each. */

@@ -1,10 +1,11 @@
 /**
- * Binary files of models and training states: one line that says what the file is, a JSON header, arrays of numbers, and
- * a SHA-256 of everything before it.
+ * Binary files of models and training states: a fixed preamble, a JSON header, arrays of numbers, and a SHA-256 of
+ * everything before it.
  *
- *     "BTOP" | u32 version | u32 header bytes | header (JSON, UTF-8) | arrays, each from a multiple of 4 | 32 bytes SHA-256
+ * "BTOP" | u32 version | u32 header bytes | header (JSON, UTF-8) | arrays, each from a multiple of 4 | 32 bytes
+ * SHA-256
  *
- * The header names the kind of file, the arrays with type and length, and whatever the kind needs besides. Numbers are
+ * The header has the kind of file, the arrays with type and length, and other fields of the kind. Numbers are
  * little-endian.
  */
 import { createHash } from 'node:crypto';
@@ -77,7 +78,7 @@ export interface Unpacked {
   counts: (name: string) => Uint32Array<ArrayBuffer>;
 }
 
-/** @throws CorruptFileError for bytes of another kind, cut off, changed or of an unknown version */
+/** @throws CorruptFileError for bytes of another kind or version, or that are cut off or changed */
 export function unpack(kind: string, file: Uint8Array): Unpacked {
   if (file.length < preamble + digestLength)
     throw new CorruptFileError(`The file is cut off: ${file.length} bytes are too few for a ${kind}.`);
@@ -98,7 +99,7 @@ export function unpack(kind: string, file: Uint8Array): Unpacked {
   const found = new Map<string, NumberArray>();
   let at = preamble + align(view.getUint32(8, true));
   for (const { name, type, length } of header.arrays) {
-    if (at + length * 4 > end) throw new CorruptFileError(`The ${kind} ends before its array ${name} does.`);
+    if (at + length * 4 > end) throw new CorruptFileError(`The ${kind} ends before the end of its array ${name}.`);
     found.set(
       name,
       type === 'f32' ? new Float32Array(bytes.buffer, at, length) : new Uint32Array(bytes.buffer, at, length),

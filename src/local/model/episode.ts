@@ -2,7 +2,7 @@
 import { callTool, mostSteps, type ToolResult, type ToolSpec } from '../grading/tools.ts';
 import type { ChatTurn, Generated } from './policy.ts';
 
-/** A call of a tool, and what the tool said. */
+/** A tool call and its result. */
 export interface ToolTurn {
   readonly said: Generated;
   readonly result: ToolResult;

@@ -11,7 +11,7 @@ export interface ChatTurn {
 }
 
 export interface SamplingOptions {
-  /** 0 takes the likeliest token every time. */
+  /** 0 always takes the likeliest token. */
   readonly temperature: number;
   /** Nucleus sampling: only the likeliest tokens with this total probability. */
   readonly top_p: number;

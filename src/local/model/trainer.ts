@@ -1,15 +1,16 @@
 /**
- * Policy gradient on the rewards of a grader. For each task of a batch a group of answers is sampled; an answer's advantage
- * is its reward minus the mean of its group (GRPO, Shao et al. 2024, on-policy, so that nothing is clipped). The loss of a
- * step, over all tokens w of all graded answers, with c their context, π the policy and ρ the base model:
+ * Policy gradient on the rewards of a grader. For each task of a batch a group of answers is sampled; an answer's
+ * advantage is its reward minus the mean of its group (GRPO, Shao et al. 2024, on-policy, so that nothing is
+ * clipped). The loss of a step, over all tokens w of all graded answers, with c their context, π the policy and ρ the
+ * base model:
  *
- *     1/(graded answers · longest answer) · Σ  −A · log π(w | c)  +  β · KL(π(· | c) ‖ ρ(· | c))
+ * 1/(graded answers · longest answer) · Σ  −A · log π(w | c)  +  β · KL(π(· | c) ‖ ρ(· | c))
  *
  * As Liu et al. 2025 (Dr. GRPO) show, two divisions of GRPO bias it and are left out: division by each answer's
- * length favours long wrong answers, and division of the advantages by the group's standard deviation favours tasks that
- * are nearly always or nearly never solved. "Longest answer" is the limit of the run, the same in every step. The
- * vocabulary is small, so the KL divergence and its gradient are exact instead of estimated. An answer with calls of tools
- * is all that the model wrote in its rollout; what the tools said is only context.
+ * length favours long wrong answers, and division of the advantages by the group's standard deviation favours tasks
+ * that are nearly always or nearly never solved. "Longest answer" is the limit of the run, the same in every step.
+ * The vocabulary is small, so the KL divergence and its gradient are exact instead of estimated. In a rollout with
+ * tool calls, the answer is everything that the model wrote; the results of the tools are only context.
  */
 import { hashOf } from '../../base/hash.ts';
 import type { ToolSpec } from '../grading/tools.ts';
@@ -39,7 +40,7 @@ export interface TrainerOptions {
   readonly longest: number;
 }
 
-/** Diagnostics of a step, to find out why a reward curve does not rise. */
+/** Diagnostics of a step, which help to explain why a reward curve does not rise. */
 export interface StepDiagnostics {
   /** KL(π ‖ ρ) of the policy to the base model, in nats: the mean over the tokens of graded answers. */
   readonly kl: number;
@@ -60,7 +61,7 @@ export interface StepOutcome {
   readonly diagnostics: StepDiagnostics | null;
 }
 
-/** One token of a sampled answer, with what its gradient needs. */
+/** A token of a sampled answer, with the data for its gradient. */
 interface TokenTrace {
   readonly token: number;
   readonly activation: Activation;
@@ -138,7 +139,7 @@ export class Trainer {
     return {
       reward: sumOf(rewards) / rewards.length,
       diagnostics: {
-        // Of two equal distributions, rounding may leave a little less than 0.
+        // For equal distributions, rounding may give slightly less than 0.
         kl: Math.max(0, sumOf(graded.map(group => group.kl)) / tokens),
         entropy: sumOf(graded.map(group => group.entropy)) / tokens,
         gradient_norm: this.#updateWeights(step, rewards.length),
@@ -162,7 +163,7 @@ export class Trainer {
     const rewards = graded.map(each => each.reward);
     const advantages = advantagesOf(rewards);
     const group = { rewards, truncated, tokens: 0, kl: 0, entropy: 0 };
-    // All rollouts of the group have the first prompt, and each has the prompts after its own calls.
+    // All rollouts of the group share the first prompt; later prompts depend on their own calls.
     const prompts = new Set([first]);
     for (const [index, { texts }] of graded.entries()) {
       for (const sampled of texts) {
@@ -183,7 +184,7 @@ export class Trainer {
     return { tokens, read: network.readPrompt(tokens), gradient: new Float64Array(network.shape.hidden) };
   }
 
-  /** Samples a rollout: one text, or with tools as many as it takes. */
+  /** Samples a rollout: one text, or several with tools. */
   #rollout({ turns, tools, max_tokens }: GroupTask, first: ReadPrompt, next: () => number) {
     const texts: Sampled[] = [];
     const rounds = episode(turns, tools);
@@ -253,7 +254,7 @@ export class Trainer {
   }
 }
 
-/** Rewards minus their mean. Exactly 0 if all are equal: a rounded mean would leave a remainder. */
+/** Rewards minus their mean. Exactly 0 if all are equal, which a rounded mean does not guarantee. */
 export function advantagesOf(rewards: readonly number[]): number[] {
   if (areEqual(rewards)) return rewards.map(() => 0);
   const mean = sumOf(rewards) / rewards.length;

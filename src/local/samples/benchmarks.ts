@@ -146,7 +146,10 @@ function shopOf(name: string): Readonly<Record<string, number>> {
   return Object.fromEntries(goods.map(good => [good, prices[hashOf(`${name} ${good}`) % prices.length] ?? 2]));
 }
 
-/** A question about a price. Half of the reward is for the calls that lead to it, since hardly a first answer is right. */
+/**
+ * A question about a price. Half of the reward is for the calls that lead to it, because the first answers are hardly
+ * ever right.
+ */
 function shopQuestion(ask: string, good: string, amount: number): Question {
   const shop = shopOf(ask);
   const price = own<number>(shop, good) ?? 0;
@@ -219,7 +222,7 @@ export const sampleManifests: readonly SampleManifest[] = [
     name: 'opposites',
     label: 'opposites',
     family: 'knowledge',
-    description: 'Name the opposite. The reward is 1 where the answer is it, else 0.',
+    description: 'Name the opposite. The reward is 1 for the right answer, else 0.',
     tasks: tasksOf(
       'opposites',
       'answer with one word',
@@ -234,7 +237,7 @@ export const sampleManifests: readonly SampleManifest[] = [
     name: 'next-number',
     label: 'next-number',
     family: 'math',
-    description: 'Name the number that comes next. The reward is 1 where the answer contains it, else 0.',
+    description: 'Name the number that comes next. The reward is 1 if the answer contains it, else 0.',
     tasks: tasksOf(
       'next-number',
       'answer with the number',

@@ -84,7 +84,7 @@ export type Manifest = z.output<typeof manifest>;
 
 type Variable = { readonly name: string } & ({ readonly value: string } | { readonly secret_name: string });
 
-/** The grader of a task, or the reason why it has none that runs here. */
+/** The grader of a task, or why none runs here. */
 export type TaskGrader = GraderSpec | { readonly kind: 'none'; readonly reason: string };
 
 /** A task as this service runs it. */

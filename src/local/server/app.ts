@@ -1,7 +1,6 @@
 /**
- * The HTTP server of the local service: every endpoint of the contract with its authentication, validation and errors.
- * The routes are generated from the contract's declarations, so none can be forgotten: one without a handler answers
- * 501.
+ * The HTTP server of the local service: every endpoint of the contract with its authentication, validation and
+ * errors. The routes are generated from the contract's declarations; a route without a handler answers 501.
  */
 
 import { randomUUID } from 'node:crypto';
@@ -38,7 +37,7 @@ export interface AppOptions {
 type CheckedCall = BaseCall & { readonly query: unknown; readonly body: unknown };
 type AnyHandler = (service: ServiceContext, call: CheckedCall) => object | Promise<object>;
 
-/** What a request carries from its authentication to its handler. */
+/** Data that authentication passes to the handler. */
 interface Env {
   Variables: { organizationId: string };
 }
@@ -53,12 +52,12 @@ export interface Control {
   readonly stop: (successor: boolean) => void;
   /** Called for requests of authorized callers: they keep the service awake until they are answered. */
   readonly accepted: (answer: ServerResponse) => void;
-  /** A request that lasts until the caller or the service ends, and keeps the service awake. */
+  /** A request that keeps the service awake until the caller or the service ends it. */
   readonly lease: () => ReadableStream<Uint8Array>;
 }
 
 const paramPattern = /\{(\w+)\}/g;
-/** Not every client encodes the slashes in a model's name. */
+/** Some clients do not encode the slashes in a model's name. */
 const honoPath = (path: string): string => path.replace(/\{model\}$/, ':model{.+}').replace(paramPattern, ':$1');
 
 /** Refusals that close the connection instead of reading the rest of the body, which may be endless. */
@@ -122,7 +121,7 @@ export function createApp({ service, rateLimit, control }: AppOptions): Hono<Env
 
 /** Keeps the service awake until this request, which comes from an authorized caller, is answered. */
 function accept({ env }: Context, control: Control): void {
-  // The adapter to Node's server puts the response there.
+  // Set by hono's adapter to Node's server.
   const outgoing = isRecord(env) ? env['outgoing'] : undefined;
   if (outgoing instanceof ServerResponse) control.accepted(outgoing);
 }
@@ -162,7 +161,7 @@ function addContract(app: Hono<Env>, service: ServiceContext, guard: Guard): voi
   const chat = (context: Context<Env>) =>
     answerChat(context, service, context.get('organizationId'), context.req.param('model'));
 
-  // A model by its own address, as used by deployment records and later generations.
+  // A model at its own address, as used by deployment records and later generations.
   for (const path of [playgroundPath, '/v1/playground/:model{.+}/chat/completions']) {
     app.post(path, guard(inferenceRoute), limitBody, chat);
   }
@@ -194,7 +193,7 @@ async function readCall({ req, get }: Context<Env>, { operation, method, query }
   };
 }
 
-/** The endpoints of this service only, most of which control its process. */
+/** Endpoints that only this service has; most control its process. */
 function addLocal(app: Hono<Env>, service: ServiceContext, control: Control, guard: Guard): void {
   const guarded = guard(localRoute);
   app.get('/local/health', guarded, context => context.json(control.health()));

@@ -6,7 +6,7 @@ import { deepestRequest, isNestedDeeper } from '../../base/json-depth.ts';
 import { bytes as amount } from '../../text/numbers.ts';
 import { ApiError, apiError } from './errors.ts';
 
-/** Larger bodies are refused, in bytes. */
+/** In bytes; larger bodies are refused. */
 const largestBody = 32 * 1024 * 1024;
 
 /** Refuses a larger body, whether it declares its length or not. */
@@ -25,7 +25,7 @@ export const limitBody = bodyLimit({
 /**
  * The text of a body, which may be compressed and begin with a byte order mark.
  *
- * @throws ApiError `validation_error` if it cannot be decompressed, or only to more than a body may have
+ * @throws ApiError `validation_error` if it cannot be decompressed, or exceeds the size limit once decompressed
  */
 export async function decodedText(bytes: Buffer, encoding = 'identity'): Promise<string> {
   const isCompressed = encoding.toLowerCase() === 'gzip';
@@ -55,14 +55,18 @@ export function parseJson(text: string): unknown {
   return value;
 }
 
-/** Names the field that is nested too deep, and which item of it. */
+/** Names the field, and the item in it, that is nested too deeply. */
 function tooDeep(body: unknown): ApiError {
   const deepIn = (value: unknown, levels: number): [string, unknown] =>
     Object.entries(value ?? {}).find(([, each]) => isNestedDeeper(each, levels)) ?? ['', undefined];
   const [field, value] = deepIn(body, deepestRequest - 1);
   const place = Array.isArray(value) ? `${field}[${deepIn(value, deepestRequest - 2)[0]}]` : field;
-  return apiError('validation_error', `${place}: makes a request nested deeper than ${deepestRequest} levels.`, {
-    param: place,
-    context: { max_levels: deepestRequest },
-  });
+  return apiError(
+    'validation_error',
+    `${place}: is nested too deeply; a request has at most ${deepestRequest} levels.`,
+    {
+      param: place,
+      context: { max_levels: deepestRequest },
+    },
+  );
 }

@@ -4,7 +4,7 @@ import { baseModels } from '../model/base-models.ts';
 import { ApiError } from './errors.ts';
 import type { ServiceContext } from './handlers.ts';
 
-/** Base models are as old as the program, which has no date. */
+/** Base models have no date. */
 const noDate = 0;
 
 function modelOf(id: string, created: number, owned_by: string) {

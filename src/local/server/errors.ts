@@ -1,7 +1,7 @@
 /** Errors of the local service: the document's envelope, and the one for inference. */
 import { type ErrorType, errorCodes } from '../../contract/errors.ts';
 
-/** HTTP status of each code. The document shows none; these were observed at services with this contract. */
+/** The HTTP status of each code. The document has none; these were observed on services with this contract. */
 const statuses: Readonly<Record<keyof typeof errorCodes, number>> = {
   authentication_required: 401,
   permission_denied: 403,

@@ -39,7 +39,7 @@ function findSource({ catalog }: ServiceContext, organizationId: string, model: 
     if (error.reason === 'unknown') {
       throw new ApiError(404, 'invalid_request_error', 'model_not_found', error.message, { param: 'model' });
     }
-    // Retrying does not help: the user has to deploy or promote it first.
+    // No `Retry-After`: the user has to deploy or promote it first.
     if (error.status === 'FAILED' || error.status === 'DEPLOYED') {
       throw conflict('model_not_ready', error.message, { param: 'model' });
     }
@@ -50,7 +50,7 @@ function findSource({ catalog }: ServiceContext, organizationId: string, model: 
   }
 }
 
-/** The model that a request names, whatever its form. */
+/** The model that a request names, in any form. */
 function modelOf(request: unknown): string | undefined {
   const { model } = (request ?? {}) as { model?: unknown };
   return typeof model === 'string' && model !== '' ? model : undefined;

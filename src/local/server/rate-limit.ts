@@ -1,4 +1,4 @@
-/** Rate limit per key: a token bucket that refills every second. Hono has none of its own. */
+/** Rate limit per key: a token bucket that refills every second. */
 
 export interface RateLimit {
   readonly perSecond: number;

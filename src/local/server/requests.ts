@@ -1,7 +1,7 @@
 /**
- * Request bodies of every generation of the service and its clients, converted to the document's names. The schemas are
- * the contract's, which are strict about what the client sends; here they also take what other generations send. Null
- * fields are dropped; fields without a meaning here are accepted and reported, so that a run can record them.
+ * Request bodies of every generation of the service and its clients, converted to the document's names. The
+ * contract's schemas are strict about what this client sends; here they also accept other generations. Null fields
+ * are dropped. Fields without a meaning here are accepted and reported, so that a run can record them.
  */
 import { isDeepStrictEqual } from 'node:util';
 import * as z from 'zod/mini';
@@ -22,7 +22,7 @@ function withOtherFields<Schema extends z.ZodMiniObject>(schema: Schema) {
 }
 
 const startEval = z.extend(z.partial(startEvalBody, { display_name: true }), {
-  /** In the path in the document; in the body, without the name, in the newest generation. */
+  /** The document has it in the path; the newest generation has it in the body, without the name. */
   bench_id: z.optional(z.string()),
   benchmark_name: z.optional(z.string().check(z.minLength(1))),
 });
@@ -116,7 +116,7 @@ export function readBody(operation: string, raw: unknown): ReadBody {
     }
     const other = read.get(field);
     if (other && !isDeepStrictEqual(other.value, value)) {
-      const words = `${name}: differs from ${other.name}, which is another name of it. Give one of them.`;
+      const words = `${name}: differs from ${other.name}, which is another name for it. Give only one.`;
       throw apiError('validation_error', words, { param: name });
     }
     read.set(field, { name, value });

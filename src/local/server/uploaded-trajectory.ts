@@ -57,8 +57,7 @@ const loggedReward = z.looseObject({
 });
 
 /**
- * Fields that a service sets itself. In an exported trajectory they tell where it comes from, so they become its
- * `origin`.
+ * Fields that a service sets itself. In an exported trajectory they identify its source, so they become its `origin`.
  */
 const serviceFields = [
   'trajectory_id',
@@ -81,7 +80,7 @@ export function failureOfItem(message: string, item_index: number, context: Reco
   return { code: 'invalid_trajectory_upload', message, item_index, context };
 }
 
-/** Parses one; returns what is wrong if it cannot be stored. */
+/** Parses a trajectory; returns the problem if it cannot be stored. */
 export function readUploaded(value: unknown, index: number): UploadedTrajectory | UploadFailure {
   const read = parseWhole(uploaded, value);
   if (!read.success) {
@@ -91,7 +90,7 @@ export function readUploaded(value: unknown, index: number): UploadedTrajectory 
   }
   const item = read.data;
   const steps = stepsOf(item);
-  if (steps.length === 0) return failureOfItem('steps: neither steps nor messages are there', index, { path: 'steps' });
+  if (steps.length === 0) return failureOfItem('steps: there are neither steps nor messages', index, { path: 'steps' });
   const rollout = rolloutOf(item);
   const status = item.status ?? textIn(rollout, 'status') ?? (item.error == null ? 'completed' : 'failed');
   const knownStatus = known(trajectoryStatuses, status);
@@ -130,7 +129,7 @@ function textIn(fields: Fields, name: string): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-/** What a record says about its rollout, without empty fields. */
+/** The rollout of a record, without empty fields. */
 function rolloutOf({ rollout }: Uploaded): Fields {
   return isRecord(rollout) ? withoutNulls(rollout) : {};
 }
@@ -191,7 +190,7 @@ function moreOf(item: Uploaded): Pick<UploadedTrajectory, 'rewards' | 'step' | '
   };
 }
 
-/** Where the record comes from: the first service that it was exported from. */
+/** The origin of the record: the first service that it was exported from. */
 function originOf(item: Uploaded): Fields | undefined {
   const earlier = own(item, 'origin');
   if (isRecord(earlier)) return earlier;

@@ -46,8 +46,8 @@ export function check<Schema extends z.ZodMiniType>(
 }
 
 /**
- * The query parameters of a schema, if there is one. A parameter is text, which is read as a number or a boolean where the schema does
- * not take text. Parameters of other generations are ignored.
+ * Parses query parameters. Text is read as a number or a boolean where the schema does not accept text. Parameters of
+ * other generations are ignored.
  *
  * @throws ApiError `validation_error`
  */

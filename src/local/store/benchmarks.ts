@@ -71,7 +71,7 @@ export class BenchmarkStore {
       .map(row => this.#recordOf(row));
   }
 
-  /** Whether there is such a benchmark, in any organization. */
+  /** Whether the benchmark exists, in any organization. */
   exists(benchId: string): boolean {
     return this.#database.get('select 1 from benchmarks where bench_id = ?', benchId) !== undefined;
   }

@@ -1,4 +1,4 @@
-/** Where the database of a data folder is. Imports next to nothing: clients of the service need it too. */
+/** The path of a data folder's database. Imports next to nothing, because clients of the service need it, too. */
 import { join } from 'node:path';
 
 export function databasePath(dataFolder: string): string {

@@ -18,7 +18,7 @@ export interface DatasetName {
   readonly source: 'upload' | 'evaluation' | 'training';
 }
 
-/** The dataset of a benchmark's rollouts, separate from uploads. */
+/** The dataset of a benchmark's rollouts; uploads have their own. */
 export function rolloutDataset(source: 'evaluation' | 'training', benchId: string, label: string): DatasetName {
   const what = source === 'evaluation' ? 'Evaluations' : 'Training';
   return { dataset_name: `${source}/${benchId}`, display_name: `${what} of ${label}`, source };

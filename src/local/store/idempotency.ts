@@ -5,7 +5,6 @@ import { now, sha256 } from './ids.ts';
 
 export class IdempotencyConflict extends Error {}
 
-/** Generous: clients retry within minutes. */
 const keptMs = 7 * 24 * 60 * 60 * 1000;
 /** Expired responses are removed once per this many new ones. */
 const pruneEvery = 500;
@@ -15,7 +14,7 @@ export interface KeyedRequest {
   readonly organizationId: string;
   /** The scope of the key. */
   readonly operation: string;
-  /** Without a key, every request runs. */
+  /** Without a key, every request is executed. */
   readonly key: string | undefined;
   readonly body: unknown;
 }

@@ -27,13 +27,13 @@ interface Attempt {
 
 /** How to query and fail the jobs of a kind. */
 export interface JobRecords {
-  /** How much a job has recorded, e.g. its rollouts; grows as it proceeds. */
+  /** The amount that a job has recorded, e.g. rollouts; it grows with the job. */
   readonly progress: (id: string) => number;
   /** Returns false if it has already ended. */
   readonly fail: (id: string, failure: Failure) => boolean;
 }
 
-/** The service may end abnormally this often while a job runs. */
+/** A job is set aside after more abnormal ends of the service than this. */
 const toleratedEnds = 1;
 
 const migrations = [
@@ -62,7 +62,7 @@ export class JobAttempts {
     try {
       rmSync(this.#countFile);
     } catch {
-      // The end counts, then.
+      // The abnormal end then counts.
     }
   }
 
@@ -85,7 +85,7 @@ export class JobAttempts {
 
   /**
    * At start: counts the abnormal end of the last service, if any, and sets aside jobs that were running too often.
-   * Returns the other jobs that were running: any of them may be the cause.
+   * Returns the other jobs that were running, each of which may be the cause.
    */
   recover(records: Readonly<Record<JobKind, JobRecords>>): { id: string; kind: JobKind }[] {
     const counted = existsSync(this.#countFile) ? 1 : 0;

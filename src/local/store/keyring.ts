@@ -32,7 +32,7 @@ export class Keyring {
     return Buffer.from(hkdfSync('sha256', this.#master, '', `benchtop ${use}`, 32));
   }
 
-  /** HMAC-SHA256 over the parts, including where each part ends. */
+  /** HMAC-SHA256 over the parts and their boundaries. */
   sign(use: SignedUse, parts: readonly (string | number)[]): string {
     return createHmac('sha256', this.#key(use)).update(JSON.stringify(parts)).digest('base64url');
   }

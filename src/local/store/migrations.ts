@@ -1,4 +1,4 @@
-/** The migrations of the database. One that has been released is never changed. */
+/** The migrations of the database. Never change a released migration. */
 export const migrations: readonly string[] = [
   `
   create table organizations (organization_id text primary key, name text not null, created_at text not null) strict;

@@ -8,7 +8,7 @@ export interface RewardLog {
   readonly reward_id: string;
   readonly name: string;
   readonly value: number;
-  /** 0 keeps the reward for diagnosis: the trajectory's own reward is computed from the others. */
+  /** 0 keeps the reward for diagnosis only: it does not count in the trajectory's reward. */
   readonly weight: number;
   readonly explanation: string;
 }

@@ -27,7 +27,7 @@ interface RunRow {
   readonly status: string;
 }
 
-/** The outcome of a rollout: a reward, or an error. A failed rollout has no reward, which is not the reward 0. */
+/** The outcome of a rollout: a reward, or an error. A failed rollout has no reward, as opposed to a reward of 0. */
 export interface Rollout {
   readonly task_id: string;
   /** Counts the rollouts of a task, from 0. */
@@ -36,7 +36,7 @@ export interface Rollout {
   readonly error: string | null;
   /** Steps with their messages, in the contract's form. */
   readonly steps: readonly unknown[];
-  /** How it ended if it did not fail; by default with its answer. */
+  /** How it ended if it did not fail; by default, with an answer. */
   readonly termination_reason?: string;
   /** JSON of other fields of the trajectory. */
   readonly details?: string | null;

@@ -156,7 +156,7 @@ export class TrainingStore extends RunStore<TrainingRunRow> {
     );
   }
 
-  /** Rewards and lengths of a step's rollouts; undefined if the step has not been done. */
+  /** Rewards and lengths of a step's rollouts; undefined if the step is not complete. */
   stepRewards(runId: string, step: number) {
     const done = this.database.get('select 1 from training_steps where training_run_id = ? and step = ?', runId, step);
     if (!done) return undefined;

@@ -1,6 +1,6 @@
 /**
- * Files of benchmarks being uploaded. Files are named by the hash of their path, so that no path leads out of the
- * folder; each is written to a temporary file while its bytes are counted, and renamed once complete.
+ * Files of benchmarks being uploaded. Each is named by the hash of its path, so that no path leads out of the folder.
+ * It is written to a temporary file while its bytes are counted, and renamed once complete.
  */
 import { createHash, randomUUID } from 'node:crypto';
 import {
@@ -49,7 +49,7 @@ export class UploadClosed extends Error {
   override readonly name = 'UploadClosed';
 
   constructor() {
-    super('No file can be added to this benchmark any more: it has been ingested, or is being ingested now.');
+    super('This benchmark takes no more files: it has been ingested, or is being ingested now.');
   }
 }
 
@@ -138,7 +138,7 @@ export class UploadFolder {
     refuseClosed();
     const place = this.#place(benchId, path);
     const fresh = `${place}.${randomUUID()}.part`;
-    if (!this.has(benchId)) throw new UnknownUpload(`The upload ${benchId} is not known.`);
+    if (!this.has(benchId)) throw new UnknownUpload(`The upload ${benchId} is unknown.`);
     const file = await open(fresh, 'wx', 0o600);
     try {
       let received = 0;
@@ -170,7 +170,7 @@ export class UploadFolder {
   /** @throws UploadMismatch if the file is missing or changed */
   async verify(benchId: string, { path, sha256: expected }: Pick<StoredFile, 'path' | 'sha256'>): Promise<void> {
     if ((await this.hash(benchId, path)) !== expected) {
-      throw new UploadMismatch(`The file ${path} is gone, or no longer what was uploaded.`);
+      throw new UploadMismatch(`The file ${path} is missing, or has changed since the upload.`);
     }
   }
 
@@ -185,7 +185,7 @@ export class UploadFolder {
 
   /**
    * At start: removes temporary files, and uploads that were not ingested for a day. Such an upload is removed as a
-   * whole, so that a remaining part never passes for a complete upload.
+   * whole, so that a remaining part is never taken for a complete upload.
    */
   sweep(benchIds: readonly string[]): void {
     if (!existsSync(this.#root)) return;

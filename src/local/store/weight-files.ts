@@ -1,6 +1,6 @@
 /**
- * Weight files. A file is complete or missing: it is written to a temporary file, flushed to disk and renamed. Readers
- * verify its hash, so that no other file is read in its place.
+ * Weight files. A file is complete or missing: it is written to a temporary file, flushed to disk and renamed.
+ * Readers verify its hash.
  */
 
 import { mkdirSync, readFileSync } from 'node:fs';
@@ -41,18 +41,15 @@ export function readVerified({ path, hash }: WeightFile): Uint8Array {
     bytes = readFileSync(path);
   } catch (error) {
     const reason = errorMessage(error);
-    throw new WeightFileError('weights_missing', `The file of the weights cannot be read: ${reason}.`);
+    throw new WeightFileError('weights_missing', `The weight file cannot be read: ${reason}.`);
   }
   if (sha256(bytes) !== hash) {
-    throw new WeightFileError(
-      'weights_corrupt',
-      'The file of the weights has been changed or cut off since it was written.',
-    );
+    throw new WeightFileError('weights_corrupt', 'The weight file has been changed or cut off since it was written.');
   }
   return bytes;
 }
 
-/** Reads and parses a file. @throws WeightFileError, also if the file is intact but holds something else */
+/** Reads and parses a file. @throws WeightFileError, also if the file is intact but has other content */
 export function readVerifiedAs<Content>(file: WeightFile, read: (bytes: Uint8Array) => Content): Content {
   try {
     return read(readVerified(file));

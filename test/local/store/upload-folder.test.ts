@@ -92,7 +92,7 @@ describe('the files of an upload', () => {
     await receive('a', 'abc');
     expect([uploads.size('bench_1', 'a'), await uploads.hash('bench_1', 'a')]).toEqual([3, sha256('abc')]);
     await uploads.verify('bench_1', { path: 'a', sha256: sha256('abc') });
-    const gone = new UploadMismatch('The file a is gone, or no longer what was uploaded.');
+    const gone = new UploadMismatch('The file a is missing, or has changed since the upload.');
     await expect(uploads.verify('bench_1', { path: 'a', sha256: sha256('abd') })).rejects.toEqual(gone);
     await expect(receive('a', 'ab')).rejects.toEqual(
       new UploadMismatch('a ended after 2 of the 3 bytes that were declared.'),
@@ -101,7 +101,7 @@ describe('the files of an upload', () => {
       new UploadMismatch('a has more than the 3 bytes that were declared.'),
     );
     await expect(receive('a', 'abc', undefined, 'bench_2')).rejects.toEqual(
-      new UnknownUpload('The upload bench_2 is not known.'),
+      new UnknownUpload('The upload bench_2 is unknown.'),
     );
     expect(await uploads.hash('bench_1', 'a')).toBe(sha256('abc'));
   });

@@ -36,7 +36,7 @@ it('is missing if it cannot be read', () => {
   expect(error).toMatchObject({
     name: 'WeightFileError',
     code: 'weights_missing',
-    message: expect.stringMatching(/^The file of the weights cannot be read: .*ENOENT.*\.$/),
+    message: expect.stringMatching(/^The weight file cannot be read: .*ENOENT.*\.$/),
   });
 });
 
@@ -53,6 +53,6 @@ it('is corrupt if it is not what was written, or something else', () => {
   writeFileSync(path, 'weight');
   expect(errorOf(() => readVerified({ path, hash }))).toMatchObject({
     code: 'weights_corrupt',
-    message: 'The file of the weights has been changed or cut off since it was written.',
+    message: 'The weight file has been changed or cut off since it was written.',
   });
 });

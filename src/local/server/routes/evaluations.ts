@@ -16,8 +16,8 @@ const evaluatedSplit = 'test';
 const pipeline_name = 'local-evaluation';
 
 /**
- * A run in the contract's form, with the names of every generation. A run that has ended in any way has the mean of its
- * rewards, and their number.
+ * A run in the contract's form, with the names of every generation. An ended run has the mean and the number of its
+ * rewards.
  */
 function evalRunRecord(row: EvalRunRow, { scored, mean }: Pick<RolloutCounts, 'scored' | 'mean'>) {
   const { organization_id: _, ...run } = row;
@@ -66,7 +66,7 @@ function startEval(
   const pathId = params['bench_id'];
   const modelField = pathId === undefined ? 'base_model_slug' : 'model_slug';
   if (pathId !== undefined && body.display_name === undefined) throw invalid('display_name', 'name the run.');
-  // All validation is inside: a repeat gets the first answer even if the benchmark has changed.
+  // Validate inside, so that a repeat gets the first answer even if the benchmark has changed.
   const identity = { ...body, bench_id: pathId ?? body.bench_id };
   const request = { organizationId, operation: 'startEval', key: idempotencyKey, body: identity };
   const result = idempotency.once(request, () => {

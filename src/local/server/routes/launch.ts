@@ -14,7 +14,7 @@ export function findBenchmark({ benchmarks }: ServiceContext, organizationId: st
 /** How a request names the benchmark of a run. */
 export interface NamedBenchmark {
   readonly bench_id?: string | undefined;
-  /** Used by later generations: replaces the id if only one benchmark has this name. */
+  /** Later generations accept this in place of the id if only one benchmark has this name. */
   readonly benchmark_name?: string | undefined;
 }
 
@@ -22,7 +22,7 @@ export interface NamedBenchmark {
  * The benchmark that the body of a start names.
  *
  * @param inPath the benchmark's id, if the path contains it
- * @throws ApiError if it names none or several, there is no such benchmark, or two names differ
+ * @throws ApiError if it names no or several benchmarks, there is no such benchmark, or two names differ
  */
 export function namedBenchmark(
   service: ServiceContext,
@@ -61,7 +61,7 @@ export function requireReady({ benchmarks }: ServiceContext, organizationId: str
   throw conflict('benchmark_not_ready', message, { context: { ...readiness } });
 }
 
-/** The tasks that a run on a split has. @throws ApiError `validation_error` if there are none */
+/** The tasks of a split. @throws ApiError `validation_error` if there are none */
 export function tasksToRun({ benchmarks }: ServiceContext, benchId: string, split: Task['split']): Task[] {
   const tasks = benchmarks.tasks(benchId, split);
   if (tasks.length === 0) throw invalid('bench_id', `the benchmark has no tasks in its ${split} split.`);

@@ -27,7 +27,7 @@ function trainingRunRecord(row: TrainingRunRow) {
   };
 }
 
-/** The start of training: a base model, or a checkpoint, which knows its base model. */
+/** The model to train: a base model, or a checkpoint, which records its base model. */
 function startingPoint({ training }: ServiceContext, organizationId: string, body: BodyOf<'startTraining'>) {
   const { base_model_slug: slug, parent_checkpoint_id: parentId } = body;
   const parent = parentId === undefined ? undefined : training.checkpoint(organizationId, parentId);

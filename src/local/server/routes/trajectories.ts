@@ -116,9 +116,9 @@ function changing<Result>(change: () => Result): Result {
   }
 }
 
-/** What is wrong with a dataset's name, if anything. */
+/** The problem with a dataset's name, if any. */
 function datasetProblem(name: string): string | undefined {
-  if (isRolloutDataset(name)) return 'names that begin with evaluation/ or training/ are the service’s own';
+  if (isRolloutDataset(name)) return 'names that begin with evaluation/ or training/ are reserved';
   return name.length > longestDatasetName ? `a name has at most ${longestDatasetName} characters` : undefined;
 }
 
@@ -148,7 +148,7 @@ function readOccurrences(header: string | undefined, items: number): readonly nu
   throw invalid(occurrencesHeader, `is a positive number for each of the ${items} trajectories, separated by commas.`);
 }
 
-/** @throws ApiError if none could be stored, and none was already there */
+/** @throws ApiError if none could be stored, and none already existed */
 function summaryOf(outcomes: UploadOutcome[]) {
   const count = (status: UploadOutcome['status']): number =>
     outcomes.filter(outcome => outcome.status === status).length;

@@ -156,13 +156,13 @@ export const uploadArea: Area = { name: 'uploads', routes: { createBenchmarkUplo
 /** Longest path of an uploaded file, in characters. */
 const longestPath = 512;
 
-/** What is wrong with a path, if anything. Paths are relative to the benchmark's folder and separated by `/`. */
+/** The problem with a path, if any. Paths are relative to the benchmark's folder and separated by `/`. */
 function pathProblem(path: string): string | undefined {
   if (path.length > longestPath) return `is longer than ${longestPath} characters`;
   if (path.startsWith('/') || /^[a-z]:/i.test(path)) return 'must be relative';
-  if (path.includes('\\')) return 'must have / between its parts';
+  if (path.includes('\\')) return 'must use / as the separator';
   if (/[\u0000-\u001f\u007f-\u009f]/.test(path)) return 'contains a control character';
-  // A signed address cannot encode it: the half would become U+FFFD.
+  // A signed address cannot encode an unpaired surrogate: it would become U+FFFD.
   if (!path.isWellFormed()) return 'is not Unicode text: it contains half of a surrogate pair';
   if (path.normalize('NFC') !== path) return 'is not in Unicode normal form C';
   if (path.split('/').some(part => part === '' || part === '.' || part === '..')) {

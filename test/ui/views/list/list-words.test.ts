@@ -29,9 +29,9 @@ describe('what is said of a list', () => {
 
   it('names the key that the user has chosen (U38)', () => {
     const chosen = new Router({ overrides: { 'list.bottom': ['f5'] }, readOnly: false });
-    const notes = [`There are more runs of these benchmarks: ${restKey} reads the rest`];
+    const notes = [`These benchmarks have more runs: ${restKey} reads the rest`];
     expect(listNotes({ ...quiet, notes }, chosen.keyOf)).toEqual([
-      'There are more runs of these benchmarks: f5 reads the rest',
+      'These benchmarks have more runs: f5 reads the rest',
     ]);
   });
 
