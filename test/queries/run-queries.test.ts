@@ -174,5 +174,5 @@ it('the last checkpoint to deploy is the newest that can be', async () => {
   };
   expect(await of(true, undefined, false)).toMatchObject({ checkpoint_id: 'c1' });
   await expect(of(false)).rejects.toThrow('none of its checkpoints');
-  await expect(of()).rejects.toThrow('no checkpoint yet');
+  await expect(of()).rejects.toThrow('no committed checkpoint yet');
 });
