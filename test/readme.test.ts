@@ -45,7 +45,7 @@ describe('README', () => {
 
   it('asks for the Node that the package asks for, and the changelog begins with its version', () => {
     const { engines, version } = JSON.parse(readFileSync('package.json', 'utf8'));
-    expect(readme).toContain(`It needs [Node](https://nodejs.org) ${engines.node.replace('>=', '')} or newer`);
+    expect(readme).toContain(`needs [Node](https://nodejs.org) ${engines.node.replace('>=', '')} or newer`);
     expect(/^## (\S+)/m.exec(readFileSync('CHANGELOG.md', 'utf8'))?.[1]).toBe(version);
   });
 

@@ -2,8 +2,8 @@
 export function perObject<Key extends object, Value>(make: (key: Key) => Value): (key: Key) => Value {
   const made = new WeakMap<Key, { readonly value: Value }>();
   return key => {
-    const known = made.get(key);
-    if (known) return known.value;
+    const cached = made.get(key);
+    if (cached) return cached.value;
     const value = make(key);
     made.set(key, { value });
     return value;

@@ -5,7 +5,7 @@ const noDebugger = '--disable-sigusr1';
 
 /** The command and its first arguments, for background processes. */
 export function thisProgram(): { readonly command: string; readonly args: readonly string[] } {
-  const { execPath: command, execArgv, argv, allowedNodeEnvironmentFlags: known } = process;
-  const added = known.has(noDebugger) && !execArgv.includes(noDebugger) ? [noDebugger] : [];
+  const { execPath: command, execArgv, argv, allowedNodeEnvironmentFlags: allowed } = process;
+  const added = allowed.has(noDebugger) && !execArgv.includes(noDebugger) ? [noDebugger] : [];
   return { command, args: [...execArgv, ...added, argv[1] ?? ''] };
 }

@@ -148,7 +148,7 @@ export async function printOutcome(
   io: CommandIo,
 ): Promise<void> {
   try {
-    // The field was checked by the contract before anything was sent.
+    // The field was checked against the contract before anything was sent.
     await printRecord(record, id, flags, io, { mayLack: () => true });
   } catch (error) {
     io.note(clean`${label} is ${id}`);

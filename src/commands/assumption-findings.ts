@@ -147,7 +147,7 @@ export async function assumptionFindings(
   return [
     ...wrong,
     ...finding('ok', 'the service follows', name => probed.get(name) === 'works'),
-    ...finding('note', 'its lists do not tell:', name => probed.has(name) && probed.get(name) === undefined),
-    ...finding('note', 'not tested, as that takes a write or a chat:', name => !probed.has(name)),
+    ...finding('note', 'its lists do not show:', name => probed.has(name) && probed.get(name) === undefined),
+    ...finding('note', 'not tested, because it takes a write or a chat:', name => !probed.has(name)),
   ];
 }

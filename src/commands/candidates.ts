@@ -39,7 +39,7 @@ export interface Line {
 
 /** How long a shell waits for a list that was never read before. */
 const quickMs = 1_500;
-/** The wait if some rows are remembered: they are offered even if the list does not come in time. */
+/** The wait if some rows are remembered, which are offered even if the list does not arrive in time. */
 const briefMs = 400;
 
 /** Completes from remembered rows, and from the service if it may be asked. There are no candidates after an error. */

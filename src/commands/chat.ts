@@ -44,7 +44,7 @@ export async function ask(
 export async function run({ args, flags }: CommandInput<'chat'>, io: CommandIo): Promise<number> {
   const [model = '', ...words] = args;
   const parameters = { temperature: flags.temperature, top_p: flags.topP, max_tokens: flags.maxTokens };
-  const said: ChatMessage[] = flags.system === undefined ? [] : [{ role: 'system', content: flags.system }];
+  const history: ChatMessage[] = flags.system === undefined ? [] : [{ role: 'system', content: flags.system }];
 
   await checkRecordFlags(flags, [chatCompletion], io);
   const mayLackField = (names: readonly string[]): boolean => declaresField(chatCompletion, names);
@@ -52,12 +52,12 @@ export async function run({ args, flags }: CommandInput<'chat'>, io: CommandIo):
     /** Sends the conversation so far; the answer becomes part of it. */
     const answer = async (content: string, until: AbortSignal): Promise<void> => {
       const question = { role: 'user', content };
-      const request = { model, messages: [...said, question], ...parameters };
+      const request = { model, messages: [...history, question], ...parameters };
       if (printsRecord(flags)) {
         const { model: name, at } = await chatRoute(service, memory, model, until, true);
         const completion = await service.chat.complete({ ...request, model: name }, { signal: until, at });
         await printRecord(completion, completion.id ?? '', flags, io, { mayLack: mayLackField });
-        said.push(question, { role: 'assistant', content: completion.choices[0]?.message?.content ?? '' });
+        history.push(question, { role: 'assistant', content: completion.choices[0]?.message?.content ?? '' });
         return;
       }
       const cleaned = cleanStream();
@@ -69,7 +69,7 @@ export async function run({ args, flags }: CommandInput<'chat'>, io: CommandIo):
       else if (reason === 'content_filter')
         io.note('The service withheld the answer, or a part of it: content_filter.');
       else if (answered === '') io.note(clean`The answer has no text${reason === undefined ? '' : `: ${reason}`}.`);
-      said.push(question, { role: 'assistant', content: answered });
+      history.push(question, { role: 'assistant', content: answered });
     };
 
     if (words.length > 0 || !io.input.isTTY)
@@ -103,9 +103,9 @@ async function textToAsk(words: readonly string[], ignoreInput: boolean, io: Com
     const size = bytes(Buffer.byteLength(more));
     io.note(`${size} of standard input follow the text. In a loop, -n keeps chat from reading the loop's input.`);
   }
-  const asked = [own, more].filter(Boolean).join('\n\n');
-  if (asked === '') throw new CommandError('There is nothing to ask: give a text, or pipe one in.');
-  return asked;
+  const prompt = [own, more].filter(Boolean).join('\n\n');
+  if (prompt === '') throw new CommandError('There is nothing to ask: give a text, or pipe one in.');
+  return prompt;
 }
 
 /** Runs a conversation. Ctrl-c stops the current answer, or ends the conversation. */
@@ -126,7 +126,7 @@ async function converse(io: CommandIo, answer: (text: string, until: AbortSignal
       await answer(line, stop.signal);
     } catch (error) {
       if (stop.signal.aborted) {
-        // Below the ^C of the terminal.
+        // Starts a new line after the terminal's ^C.
         io.note('');
         io.note('Stopped.');
       } else await io.fail(error);

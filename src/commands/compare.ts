@@ -150,7 +150,8 @@ function comparisonOptions(
 }
 
 /**
- * @throws CommandError for a difference that no two rewards in the range can have, as such a gate would decide nothing
+ * @throws CommandError for a difference that no two rewards in the range can have, because such a gate would always
+ * pass or always fail
  */
 function checkGate(failBelow: number | undefined, [low, high]: ComparisonOptions['range']): void {
   const most = high - low;

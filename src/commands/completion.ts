@@ -78,7 +78,7 @@ export async function run({ args: [shell = ''] }: CommandInput<'completion'>, io
   return exitCodes.done;
 }
 
-/** The flags that can still be added to the line. */
+/** The flags that can be added to the line. */
 function flagCandidates({ spec, args }: Pick<Line, 'spec' | 'args'>, given: ReadonlySet<string>): Candidate[] {
   const others = (spec.exclusive ?? []).filter(group => group.some(key => given.has(key))).flat();
   const isFree = ([key, { hidden, many, needs }]: [string, FlagSpec]): boolean =>

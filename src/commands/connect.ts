@@ -51,7 +51,7 @@ function localService({ paths }: Config, upstream: LocalService['upstream']): Su
   const client = () => import('../local/daemon/client.ts');
   return {
     ensure: async (reason, signal) => {
-      // Loading blocks the thread: draw the first frame before.
+      // Loading blocks the thread, so let the first frame appear before it.
       await new Promise(setImmediate);
       const { ensureLocalService } = await client();
       const { baseUrl, apiKey, instanceId, note } = await ensureLocalService({
@@ -140,7 +140,7 @@ export function connectTo(
   let service: Service | undefined;
   let closed = false;
   const create = async (): Promise<Service> => {
-    // Loading the client blocks the thread: draw the first frame before.
+    // Loading the client blocks the thread, so let the first frame appear before it.
     await new Promise(setImmediate);
     const { createService, keptGeneration } = await import('../service/index.ts');
     const generationMemory: GenerationMemory | undefined = remembered && {

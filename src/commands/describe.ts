@@ -38,7 +38,7 @@ export async function run({ args: [word = ''], flags }: CommandInput<'describe'>
 
 interface Teaching {
   readonly words: readonly string[];
-  /** For programs; null if the service does not list the rewards of a step. */
+  /** Null if the service does not list the rewards of a step. */
   readonly record: {
     readonly known_steps: number;
     readonly read_steps: number;

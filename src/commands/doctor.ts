@@ -115,7 +115,7 @@ export function* folderFindings(about: string, { path, otherwise, lost, sharing 
   if (existing === path) {
     const shared = folderSharing(path);
     const problem = sharing?.(path) ?? (shared && new SharedError(path, shared));
-    if (problem) yield { about, state: otherwise, words: `${problem.message}: as it is, ${lost}` };
+    if (problem) yield { about, state: otherwise, words: `${lost}: ${problem.message}` };
     else if (process.platform !== 'win32' && (statSync(path).mode & 0o077) !== 0) {
       yield {
         about,
@@ -160,7 +160,7 @@ const optional: Partial<Record<Operation, Read>> = {
   listSupportedTrainingModels: (service, signal) => service.call('listSupportedTrainingModels', {}, { signal }),
   listBenchmarkRuntimes: (service, signal) =>
     service.call('listBenchmarkRuntimes', { query: { limit: 1 } }, { signal }),
-  // Whether a 404 is of the benchmark shows its own record.
+  // The benchmark's own record shows whether a 404 is about the benchmark.
   listEvalRuns: (service, signal, benchId) => listedIn('listEvalRuns', service, signal, benchId),
   listTrainingRuns: (service, signal, benchId) => listedIn('listTrainingRuns', service, signal, benchId),
   getTrainingOptions: async (service, signal, benchId) => {

@@ -15,7 +15,7 @@ export const exitCodes = {
   endUnseen: 6,
   /** The service does not offer this operation. */
   unsupported: 7,
-  /** An alarm of the settings holds, and nothing worse happened. */
+  /** An alarm from the settings holds, and nothing worse happened. */
   alarm: 8,
   /** Not ended within --timeout. */
   timeout: 124,
@@ -27,7 +27,7 @@ export const exitCodes = {
 
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
-/** An interruption first, then what is known to have gone wrong, then what is not known. */
+/** Interruptions first, then known failures, then unknown outcomes. */
 const worstFirst: readonly ExitCode[] = [
   exitCodes.interrupted,
   exitCodes.terminated,

@@ -73,17 +73,20 @@ function flaggedIds({ memory }: CommandContext, flags: readonly string[] | undef
   throw new CommandError(`${words}.`, exitCodes.notFound);
 }
 
-/** What the words name: the name of a resource may come first. @throws CommandError for a resource without trajectories */
+/**
+ * Finds what the words name. The first may be the name of a resource. @throws CommandError for a resource without
+ * trajectories
+ */
 function namedIn([first = '', ...others]: readonly string[]) {
-  const known = [...owners, trajectories];
+  const possible = [...owners, trajectories];
   const named = others.length > 0 ? resourceNamed(first.toLowerCase()) : undefined;
-  // The name of a resource may be mistyped: two words are not ids then.
+  // A first word that is neither a resource nor an id must be a mistyped resource.
   const isList = others.length > 0 && !named && resourceOfId(first) === undefined;
-  const among = isList ? [resourceOrThrow(first)] : named ? [named] : known.filter(isFoundByLabel);
+  const among = isList ? [resourceOrThrow(first)] : named ? [named] : possible.filter(isFoundByLabel);
   const [only] = among;
-  if (only && !known.includes(only))
+  if (only && !possible.includes(only))
     throw new CommandError(
-      `${only.names[0]} have no trajectories: ${known.map(({ names }) => names[0]).join(', ')} do.`,
+      `${only.names[0]} have no trajectories: ${possible.map(({ names }) => names[0]).join(', ')} do.`,
     );
   return { among, words: named ? others : [first, ...others] };
 }

@@ -68,10 +68,10 @@ export function resourceOrThrow(name: string): Resource {
   const found = resourceNamed(name.toLowerCase());
   if (found) return found;
   const all = resources.map(({ names }) => names[0]);
-  const known = resources.flatMap(({ names: [many, one] }) => [many, one]);
-  if (name === '') throw new CommandError(`The name of the resource is empty. There are ${all.join(', ')}.`);
+  const names = resources.flatMap(({ names: [many, one] }) => [many, one]);
+  if (name === '') throw new CommandError(`The name of the resource is empty. The resources are ${all.join(', ')}.`);
   throw new CommandError(
-    clean`There is no resource ${name}. ${didYouMean(name, known) || `There are ${all.join(', ')}.`}`,
+    clean`There is no resource ${name}. ${didYouMean(name, names) || `The resources are ${all.join(', ')}.`}`,
   );
 }
 
@@ -157,7 +157,7 @@ export async function findAmong(among: readonly Resource[], word: string, contex
   for (const resource of isListed ? [] : among) {
     const read = among.length > 1 || ofId ? readForeign : readOne;
     const row = await read(resource, word, context);
-    // An id is of one resource: reading it as another may only fail.
+    // An id belongs to one resource.
     if (row) {
       found.push({ resource, id: word, row });
       break;
@@ -184,7 +184,7 @@ export async function idOf(resource: Resource, word: string, context: CommandCon
   try {
     return (await findAmong([resource], word, context)).id;
   } catch (error) {
-    // The service cannot read single records, so the id has to do.
+    // The service cannot read single records, so use the id unchecked.
     const isUnread = error instanceof ServiceError && error.kind === 'capability_missing';
     if (isUnread && resource.idPattern?.test(word)) return word;
     throw error;

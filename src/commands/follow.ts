@@ -31,7 +31,7 @@ export interface Following {
 
 const defaultSleep = (ms: number, signal: AbortSignal): Promise<void> => wait(ms, undefined, { signal });
 
-/** How often a lasting failure is noted, in milliseconds, so that a log shows that the program still waits. */
+/** How often a lasting failure is noted, in milliseconds: a log should show that the program still waits. */
 const notedEveryMs = 60_000;
 
 /** After this many answers without a status, assume that there is none. */

@@ -91,7 +91,7 @@ const isProgress = ({ watch }: Resource, [name = '', ...rest]: readonly string[]
   watch?.progressNames !== undefined &&
   [...Object.values(watch.progressNames), 'graded', 'held_out'].includes(name);
 
-/** A checkpoint is given by run and step, or by its id. */
+/** Finds a checkpoint by run and step or by id, and any other resource by id or name. */
 async function findToShow(among: readonly Resource[], word: string, context: CommandContext): Promise<Found> {
   const checkpoints = resourceOrThrow('checkpoints');
   const isId = isCheckpointId(word);
@@ -105,11 +105,11 @@ async function findToShow(among: readonly Resource[], word: string, context: Com
   throw noCheckpoint(word);
 }
 
-/** The error for an id whose form names its resource, which other services may use for another. */
+/** The error for an id whose resource was guessed from its prefix, which another service may use differently. */
 function guessed(resource: Resource, id: string, error: ServiceError): NotFoundError {
   const others = resources.filter(each => each.get && isReadAlone(each) && each !== resource).map(wordFor);
-  const words = clean`There is no ${wordFor(resource)} ${id}, as its form suggests: ${error.message}`;
-  const advice = `If it is of something else, name that: benchtop get ${others.slice(0, 3).join('|')}|… ${id}`;
+  const words = clean`There is no ${wordFor(resource)} ${id}: ${error.message}`;
+  const advice = `If the id is of another resource, name it: benchtop get ${others.slice(0, 3).join('|')}|… ${id}`;
   return new NotFoundError(`${words} ${sanitiseLine(advice)}`, error);
 }
 

@@ -223,13 +223,13 @@ class Lines {
   }
 
   async #printChanges(followed: ResourceRef, signal: AbortSignal): Promise<void> {
-    let said = '';
+    let printed = '';
     for (;;) {
       const { remembered: memory, compare } = this.#session.workbench;
       const seen = await lookAt(followed, { service: await this.#service(), signal, memory, compare });
       const words = [seenWords(seen), ...seen.unreadable].join('. ');
-      if (words !== said) this.say(words);
-      said = words;
+      if (words !== printed) this.say(words);
+      printed = words;
       if (hasEnded(seen.status)) return;
       await wait(followMs, undefined, { signal });
     }

@@ -27,9 +27,7 @@ const defaultLimit = 100;
 
 type Flags = CommandInput<'list'>['flags'];
 
-/**
- * A field that is not a column: the contract's names are accepted wherever a column is named, and those of options.
- */
+/** A column for a field of the contract or an option, which flags accept like the name of a column. */
 function fieldColumn({ measures }: Resource, name: string): Column<object> {
   const value = (row: object): unknown =>
     Object.hasOwn(row, name) ? Reflect.get(row, name) : measures?.field(row, name.replace(/^option\./, ''));
@@ -77,7 +75,6 @@ class NamedFields {
   readonly #resource: Resource;
   readonly #columns: readonly Column<object>[];
   readonly #context: CommandContext;
-  /** Those not found yet. */
   #missing: readonly Column<object>[];
   #schema: ReturnType<typeof rowSchema> | undefined;
 
@@ -94,15 +91,15 @@ class NamedFields {
     this.#missing = named.filter(column => column !== undefined).filter(column => !isColumn(column));
   }
 
-  /** Looks for them in some rows. True once all are found. */
+  /** Looks for the missing ones in some rows. True once all are found. */
   async find(rows: readonly object[]): Promise<boolean> {
     const isIn = (row: object, { id, value }: Column<object>) => Object.hasOwn(row, id) || value(row) !== undefined;
     this.#missing = this.#missing.filter(column => !rows.some(row => isIn(row, column)));
     if (this.#missing.length === 0) return true;
-    const isAsked = this.#schema !== undefined;
+    const wasRead = this.#schema !== undefined;
     this.#schema ??= rowSchema(this.#resource, this.#context);
     const schema = await this.#schema;
-    if (!isAsked && schema) this.#missing = this.#missing.filter(({ id }) => !mayHaveField(schema, [id]));
+    if (!wasRead && schema) this.#missing = this.#missing.filter(({ id }) => !mayHaveField(schema, [id]));
     return this.#missing.length === 0;
   }
 
@@ -113,7 +110,7 @@ class NamedFields {
   }
 }
 
-/** Programs get the same columns whatever the rows are. */
+/** Whether a program reads the output: the columns must then not depend on the rows. */
 const isForPrograms = (format: ListFormat, { columns }: CommandIo): boolean =>
   format !== 'table' || columns === undefined;
 
@@ -133,13 +130,13 @@ function columnsOf(
   if (wanted !== undefined) return wanted.split(',').map(name => chosen(columnNamed(resource, columns, name.trim())));
   if (wide) return columns.filter(column => !column.hidden).map(chosen);
   const isForProgram = isForPrograms(format, io);
-  // On a terminal, what is only for programs otherwise takes the room that is left.
+  // On a terminal, columns for programs show only if there is room.
   const shown = (column: Column<object>): Column<object> => (isForProgram ? { ...column, wide: false } : column);
-  // The options that differ depend on the rows.
+  // Which options differ depends on the rows, so programs get none by default.
   const isFixed = ({ id }: Column<object>): boolean => !isForProgram || !id.startsWith('option.');
   const isShown = (column: Column<object>): boolean => !column.hidden && (!column.wide || column.forPrograms === true);
   const fixed = columns.filter(column => isShown(column) && isFixed(column) && column.id !== 'id');
-  // Scripts may count on the places of those that the records fill.
+  // Scripts may rely on the positions of the declared columns.
   const isDeclared = ({ id }: Column<object>): boolean => resource.columns.some(column => column.id === id);
   const [first, ...others] = isForProgram
     ? [...fixed.filter(isDeclared), ...fixed.filter(column => !isDeclared(column))]
@@ -256,7 +253,7 @@ export async function run({ args, flags }: CommandInput<'list'>, io: CommandIo):
       {
         filter: flags.filter ?? '',
         named: [named.sort, named.field].flatMap(column => column?.id ?? []),
-        // JSON has whole rows, and with --wide also what is not in them.
+        // JSON has the whole rows; --wide adds the measured values.
         shown: hasColumns || flags.wide ? named.shown.map(({ id }) => id) : [],
         range: context.config.preferences.compare.rewardRange,
         ...(flags.baseline !== undefined && { baseline: await idOf(resource, flags.baseline, context) }),
@@ -268,8 +265,8 @@ export async function run({ args, flags }: CommandInput<'list'>, io: CommandIo):
     const fields = new NamedFields(resource, measured.columns([]), [...named.shown, sort, field], context);
     /** Ids that cannot be printed as they are. */
     let unfit = 0;
-    const text = async (given: readonly object[], isFirst: boolean): Promise<string> => {
-      const rows = await measured.shown(given);
+    const text = async (found: readonly object[], isFirst: boolean): Promise<string> => {
+      const rows = await measured.shown(found);
       if (field) return rows.map(row => `${lineText((field.exported ?? field.value)(row))}\n`).join('');
       if (isLines) {
         const ids = rows.map(source.id);
@@ -284,7 +281,7 @@ export async function run({ args, flags }: CommandInput<'list'>, io: CommandIo):
       return rowsText(rows, withWholeIds(shown, rows), format, io).slice(head.length);
     };
     const isReady = (rows: readonly object[]): Promise<boolean> => fields.find(rows);
-    // Sorting needs all rows, and so do the options that differ.
+    // Sorting needs all rows, and so does finding the options that differ.
     const dependsOnRows = hasColumns && flags.wide === true && resource.measures !== undefined;
     const isLineFormat = isLines || (flags.jq === undefined && isLineByLine(format, io));
     const output = new ListOutput({ streams: !sort && !dependsOnRows && isLineFormat, limit, isReady, text, io });
@@ -316,9 +313,7 @@ export async function run({ args, flags }: CommandInput<'list'>, io: CommandIo):
     measured.note();
     // A script must not act on an id that no row has.
     if (unfit > 0)
-      io.note(
-        `${counted(unfit, 'id does', 'ids do')} not fit on a line: not printed, --json has ${unfit === 1 ? 'it' : 'them'}`,
-      );
+      io.note(`${counted(unfit, 'id')} cannot be printed on one line: --json has ${unfit === 1 ? 'it' : 'them'}`);
     // A script must not mistake unreadable rows for an empty list.
     if (output.taken === 0 && dropped > 0) return exitCodes.failed;
     const narrowed = flags.filter !== undefined || flags.status !== undefined;

@@ -1,4 +1,4 @@
-/** Adds to the rows of a list what takes requests for each row, only if a command shows, sorts or filters by it. */
+/** Adds the values that take requests per row to a list, only if the command shows, sorts or filters by them. */
 import type { Column } from '../present/column.ts';
 import { columnsIn } from '../present/row-filter.ts';
 import { createArrange } from '../present/rows.ts';
@@ -10,7 +10,7 @@ import { CommandError } from './exit.ts';
 import type { CommandIo } from './io.ts';
 import type { CommandContext } from './with-service.ts';
 
-/** At most this many rows of a list are measured: a request each, or two with the trainer's rewards. */
+/** The most rows of a list to measure: one request each, two with the trainer's rewards. */
 export const mostMeasured = 500;
 
 export interface MeasuredOptions {
@@ -36,7 +36,7 @@ export class MeasuredRows {
   #left = mostMeasured;
   #beyond = 0;
   #problem: string | undefined;
-  /** The filter names what only the rows can tell: all are needed before the first is printed. */
+  /** The filter names a column that depends on the rows, so all must be read before the first is printed. */
   readonly needsAll: boolean;
 
   constructor(
@@ -77,9 +77,9 @@ export class MeasuredRows {
   }
 
   /**
-   * The rows that pass the filter, with what it and the order need.
+   * The rows that pass the filter, with the values that the filter and the order need.
    *
-   * @returns why none of these rows can pass, if the filter asks for what does not exist
+   * @returns in `doubt`, why no row can pass if the filter names something that does not exist
    * @throws CommandError if the filter is wrong
    * @throws ServiceError
    */
@@ -93,10 +93,9 @@ export class MeasuredRows {
     return { rows: kept, doubt };
   }
 
-  /** The rows with what the printed columns need. A failure leaves them as they are, and is noted. */
+  /** Adds the values of the printed columns. A failure leaves the rows unchanged, and is noted. */
   async shown(rows: readonly object[]): Promise<readonly object[]> {
     const missing = new Set([...this.#shown].filter(id => !this.#first.has(id)));
-    // What belongs together is read together.
     if (missing.size === 0 || this.#problem !== undefined) return rows;
     try {
       return await this.#read(rows, missing);
@@ -108,7 +107,7 @@ export class MeasuredRows {
     }
   }
 
-  /** Says what was not read. */
+  /** Notes what was not read. */
   note(): void {
     const columns = this.columns([]).filter(({ id }) => this.#first.has(id) || this.#shown.has(id));
     const titles = columns.map(({ title }) => title).join(', ');
@@ -116,7 +115,7 @@ export class MeasuredRows {
     if (this.#beyond === 0) return;
     const left = counted(this.#beyond, 'further row');
     this.#io.note(
-      `${titles} were read for ${mostMeasured} rows, not for ${left}: narrow the list, e.g. with --benchmark.`,
+      `${titles}: read for the first ${mostMeasured} rows, not for ${left}. Narrow the list, e.g. with --benchmark.`,
     );
   }
 }

@@ -77,11 +77,11 @@ export async function list({ flags }: CommandInput<'notes list'>, io: CommandIo)
   });
 }
 
-/** @throws CommandError for the id of something that takes no notes */
+/** @throws CommandError for the id of a resource that takes no notes */
 function kindOf(id: string): string {
   const kind = resourceOfId(id)?.kind ?? 'trajectory';
   if (kind === 'trajectory' || kind === 'run') return kind;
-  throw new CommandError(clean`${id} is a ${kind}: notes are on trajectories and runs.`);
+  throw new CommandError(clean`${id} is a ${kind}: notes are only for trajectories and runs.`);
 }
 
 export async function set({ args, flags }: CommandInput<'notes set'>, io: CommandIo): Promise<number> {
@@ -96,7 +96,7 @@ export async function set({ args, flags }: CommandInput<'notes set'>, io: Comman
       flag: flag?.trim() ?? before?.flag ?? '',
       text: note?.trim() ?? before?.text ?? '',
     }));
-    if (!isSaved) throw new CommandError(`${memory.problem ?? 'It could not be saved'}.`, exitCodes.failed);
+    if (!isSaved) throw new CommandError(`${memory.problem ?? 'The note could not be saved'}.`, exitCodes.failed);
     io.note(`${counted(of.length, 'note')} by ${clean`${notes.author}`}`);
     return exitCodes.done;
   });
@@ -104,7 +104,7 @@ export async function set({ args, flags }: CommandInput<'notes set'>, io: Comman
 
 export async function exportAll({ flags }: CommandInput<'notes export'>, io: CommandIo): Promise<number> {
   return withNotes(flags, io, async ({ memory }) => {
-    // Removed ones too: merging removes them elsewhere.
+    // Includes removed notes, so that merging removes them elsewhere.
     const all = allNotes(memory).filter(note => flags.flag === undefined || note.flag === flags.flag);
     const lines = all.map(note => `${safeJson(withTime(note))}\n`);
     const output = flags.output === '-' ? undefined : flags.output;
@@ -119,7 +119,7 @@ export async function exportAll({ flags }: CommandInput<'notes export'>, io: Com
   });
 }
 
-/** @throws CommandError for a line that is no note: nothing is merged then */
+/** @throws CommandError for a line that is not a note, before anything is merged */
 async function readNotes(path: string): Promise<Note[]> {
   const notes: Note[] = [];
   let number = 0;
@@ -128,7 +128,7 @@ async function readNotes(path: string): Promise<Note[]> {
       number += 1;
       if (line.trim() === '') continue;
       const note = parseNote(parseDeepJson(line));
-      if (!note) throw new CommandError(clean`${path}, line ${number}: this is no note. Nothing was merged.`);
+      if (!note) throw new CommandError(clean`${path}, line ${number}: this is not a note. Nothing was merged.`);
       notes.push(note);
     }
   } catch (error) {
@@ -138,8 +138,7 @@ async function readNotes(path: string): Promise<Note[]> {
   return notes;
 }
 
-const mergedWords = ({ added, updated, kept }: Merged): string =>
-  `${added} new, ${updated} newer, ${kept} as they were`;
+const mergedWords = ({ added, updated, kept }: Merged): string => `${added} new, ${updated} newer, ${kept} unchanged`;
 
 export async function importAll(
   { args: [path = ''], flags }: CommandInput<'notes import'>,
@@ -148,7 +147,7 @@ export async function importAll(
   const notes = await readNotes(path);
   return withNotes(flags, io, async ({ memory }) => {
     const merged = memory.notes.merge(notes);
-    if (!merged) throw new CommandError(`${memory.problem ?? 'They could not be saved'}.`, exitCodes.failed);
+    if (!merged) throw new CommandError(`${memory.problem ?? 'The notes could not be saved'}.`, exitCodes.failed);
     io.note(mergedWords(merged));
     const imported = new Set(notes.map(({ id }) => id));
     for (const different of conflictsIn(allNotes(memory).filter(({ id }) => imported.has(id)))) {

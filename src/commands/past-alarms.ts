@@ -1,4 +1,4 @@
-/** `benchtop doctor --alarms ID`: what the alarms of the settings would have said of a run. */
+/** `benchtop doctor --alarms ID`: the alarms that a past run would have raised. */
 import { rulesFor } from '../config/alarms.ts';
 import type { TrainingRun } from '../contract/training.ts';
 import { benchmarkQuery } from '../queries/benchmarks.ts';
@@ -17,16 +17,16 @@ import { noteUnreadable, printRecord } from './output.ts';
 import type { CommandInput } from './table/commands.ts';
 import { type CommandContext, withService } from './with-service.ts';
 
-/** The limits for the runs of a benchmark, whose name is read if a pattern may be about it. @throws ServiceError */
+/** The limits for the runs of a benchmark. Reads its name if a pattern may match it. @throws ServiceError */
 export async function alarmRulesOf(benchId: string | undefined, context: CommandContext): Promise<AlarmRules> {
   const { alarms } = context.config.preferences;
   if (benchId === undefined || alarms.benchmarks.length === 0) return rulesFor(alarms, [benchId]);
-  const known = context.memory.find('benchmark', benchId)?.label;
-  const label = known ?? (await benchmarkQuery(benchId).read(context)).label ?? undefined;
+  const remembered = context.memory.find('benchmark', benchId)?.label;
+  const label = remembered ?? (await benchmarkQuery(benchId).read(context)).label ?? undefined;
   return rulesFor(alarms, [benchId, label]);
 }
 
-/** An empty list where the service does not offer it. @throws ServiceError */
+/** An empty list if the service does not offer it. @throws ServiceError */
 const unlessMissing = <Row>(reading: Promise<readonly Row[]>): Promise<readonly Row[]> =>
   reading.catch((error: unknown) => {
     if (!isNotOffered(error)) throw error;
@@ -49,7 +49,6 @@ async function reportOn({ resource, id, row }: Found, rules: AlarmRules, context
   return reportOf(history, rules, rewardRange);
 }
 
-/** For programs, under one name for each limit. */
 function fieldsOf({ alarms, unjudged }: PastReport) {
   return {
     alarms: alarms.map(({ kind, step, at, value, limit, words, overAtStep }) => ({

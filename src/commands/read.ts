@@ -1,4 +1,4 @@
-/** `benchtop read`: reads a file of rollouts, of any known format. No service is asked. */
+/** `benchtop read`: reads a file of rollouts in any known format, without a service. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { open, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -19,7 +19,7 @@ import { inOwnForm, withFile } from './trajectory-files.ts';
 
 type Flags = CommandInput<'read'>['flags'];
 
-/** Lines of a transcript for a program are not wrapped. */
+/** Columns of a transcript for a program: wide enough to leave its lines whole. */
 const unwrapped = 10_000;
 
 /** A trajectory of a file as the service would send it. */
@@ -66,8 +66,8 @@ async function printAll(path: string, { json }: Flags, io: CommandIo): Promise<E
 }
 
 /**
- * Opens the file on screen: in a service of its own in this process, whose folder is deleted at the end. So the list, the
- * reader, groups and search work as with any service, and nothing is remembered.
+ * Opens the file on screen, from a local service in this process, so that lists, groups and search work as usual. The
+ * folder of the service is deleted at exit.
  */
 async function openOnScreen(path: string, name: string, { theme, mouse }: Flags, io: CommandIo): Promise<number> {
   const folder = mkdtempSync(join(tmpdir(), 'benchtop-read-'));

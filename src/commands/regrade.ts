@@ -95,7 +95,7 @@ async function regradeAll(
   return rows.flatMap(({ trajectory_id }) => graded.get(trajectory_id) ?? []);
 }
 
-/** What the new grader changes, over the rollouts that both have graded. */
+/** What the new grader changes, over the rollouts that both graders have graded. */
 function summaryOf(all: readonly Regraded[], options: typeof comparisonDefaults, passAt: number) {
   const both = all.flatMap(row => {
     const { reward: before, new_reward: after } = row;

@@ -27,8 +27,8 @@ function storedGrader(trajectory: Trajectory): Record<string, unknown> {
 
 /** The text that ends a rollout; empty if its last words call a tool. */
 function finalAnswer({ steps }: Trajectory): string {
-  const said = (steps ?? []).flatMap(({ messages }) => messages ?? []).findLast(({ role }) => role === 'assistant');
-  return said === undefined || said.tool_calls ? '' : (messageContent(said.content) ?? '');
+  const last = (steps ?? []).flatMap(({ messages }) => messages ?? []).findLast(({ role }) => role === 'assistant');
+  return last === undefined || last.tool_calls ? '' : (messageContent(last.content) ?? '');
 }
 
 /** The fields of a grader that its words give; the rest comes from the grader of the task. */
@@ -47,25 +47,25 @@ function fieldsOf(kind: string, words: string): Record<string, unknown> {
 
 /** @throws CommandError for a grader that the local service does not have */
 export function graderOf(words: string): Regrader {
-  const given = words.trim();
+  const text = words.trim();
   let partial: Record<string, unknown>;
-  if (given.startsWith('{')) {
+  if (text.startsWith('{')) {
     try {
-      partial = JSON.parse(given) as Record<string, unknown>;
+      partial = JSON.parse(text) as Record<string, unknown>;
     } catch (error) {
       throw new CommandError(clean`--with is not JSON: ${errorMessage(error)}`);
     }
   } else {
-    const [kind = ''] = given.split(/\s/, 1);
+    const [kind = ''] = text.split(/\s/, 1);
     partial = { kind };
-    if (graderKinds.has(kind)) partial = { ...fieldsOf(kind, given.slice(kind.length).trim()), kind };
+    if (graderKinds.has(kind)) partial = { ...fieldsOf(kind, text.slice(kind.length).trim()), kind };
   }
   if (!graderKinds.has(partial['kind'])) {
     throw new CommandError(
-      clean`There is no grader ${String(partial['kind'])}. There are ${[...graderKinds].join(', ')}.`,
+      clean`There is no grader ${String(partial['kind'])}. The graders are ${[...graderKinds].join(', ')}.`,
     );
   }
-  // What does not depend on the task is wrong for all of them.
+  // A field that is wrong here is wrong for every task.
   if (Object.keys(partial).length > 1) {
     const { error } = graderSpec.safeParse(partial);
     const issue = error?.issues.find(each => own(partial, String(each.path[0])) !== undefined);
@@ -75,7 +75,7 @@ export function graderOf(words: string): Regrader {
     const spec = graderSpec.safeParse({ ...storedGrader(trajectory), ...partial });
     if (!spec.success) {
       const lacking = spec.error.issues.map(({ path }) => path.join('.')).join(', ');
-      throw new Error(`the grader lacks ${lacking}, and the service stored none with this rollout`);
+      throw new Error(`the grader needs ${lacking}, and the service stored no grader with this rollout`);
     }
     return grade(spec.data satisfies GraderSpec, finalAnswer(trajectory));
   };
@@ -94,10 +94,10 @@ function killGroup(child: ChildProcessWithoutNullStreams): void {
 }
 
 /**
- * Runs a program for each trajectory, without a shell: it reads the trajectory as JSON and prints a reward, and after it
- * an explanation. It is killed with its children once it takes longer than `limitMs`.
+ * Runs a program for each trajectory, without a shell: it reads the trajectory as JSON and prints a reward, and after
+ * it an explanation. It is killed with its children once it takes longer than `limitMs`.
  *
- * @throws CommandError for words that are no command
+ * @throws CommandError if the line is not a command
  */
 export function commandGrader(line: string, limitMs: number): Regrader {
   let words: readonly string[];
@@ -114,7 +114,7 @@ export function commandGrader(line: string, limitMs: number): Regrader {
     const [first = '', ...rest] = sanitiseLine(out).trim().split(/\s+/);
     const reward = Number(first);
     if (first === '' || !Number.isFinite(reward))
-      throw new Error(clean`${program} printed no number first: ${first.slice(0, 80)}`);
+      throw new Error(clean`${program} did not print a number first: ${first.slice(0, 80)}`);
     return { reward, explanation: rest.join(' ') };
   };
 }
@@ -135,13 +135,13 @@ function outputOf(
   };
   const onAbort = (): void => stop(signal.reason);
   const onExit = (): void => killGroup(child);
-  const timer = setTimeout(() => stop(new Error(`${program} takes longer than ${limitMs / 1_000} s`)), limitMs);
+  const timer = setTimeout(() => stop(new Error(`${program} took longer than ${limitMs / 1_000} s`)), limitMs);
   signal.addEventListener('abort', onAbort);
   process.on('exit', onExit);
   let [out, problem] = ['', ''];
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     out += text;
-    if (out.length > mostOutput) stop(new Error(`${program} prints more than a reward`));
+    if (out.length > mostOutput) stop(new Error(`${program} printed more than a reward`));
   });
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     problem = (problem + text).slice(-mostOutput);

@@ -113,7 +113,7 @@ function* summary(
   if (groups.length > mostTasks) yield { kind: 'words', text: `${groups.length - mostTasks} more tasks are left out.` };
 }
 
-/** A trajectory in full, with what people said of it. */
+/** A trajectory in full, with its flags and notes. */
 async function* transcript(id: string, notes: readonly Note[], context: CommandContext, io: CommandIo): Blocks {
   let trajectory: Trajectory;
   try {
@@ -130,8 +130,8 @@ async function* transcript(id: string, notes: readonly Note[], context: CommandC
   yield { kind: 'heading', text: title.filter(Boolean).join(' · ') };
   yield { kind: 'facts', facts: [...noteFacts(notes), ...trajectoryFacts(trajectory)] };
   const text = transcriptText(trajectory, width);
-  const rest = text.length - longestTranscript;
-  const words = rest > 0 ? `\n… ${counted(rest, 'character')} more: benchtop get ${id}\n` : '';
+  const hidden = text.length - longestTranscript;
+  const words = hidden > 0 ? `\n… ${counted(hidden, 'character')} more: benchtop get ${id}\n` : '';
   yield { kind: 'text', title: 'transcript', text: `${text.slice(0, longestTranscript)}${words}` };
 }
 
@@ -155,7 +155,7 @@ function notesIn({ memory }: CommandContext): ReadonlyMap<string, readonly Note[
   return Map.groupBy(all, ({ id }) => id);
 }
 
-/** Prints each once; what a part leaves out may be in the next. */
+/** Prints each trajectory once. One that a part leaves out may still be in a later part. */
 async function* transcripts(
   parts: readonly { readonly name: string; readonly ids: readonly string[] }[],
   notes: ReadonlyMap<string, readonly Note[]>,
@@ -165,7 +165,7 @@ async function* transcripts(
   const printed = new Set<string>();
   for (const { name, ids: all } of parts) {
     const ids = all.filter(id => !printed.has(id));
-    const left = ids.length > mostTranscripts ? `, of which the first ${mostTranscripts} follow` : '';
+    const left = ids.length > mostTranscripts ? `, the first ${mostTranscripts} in full` : '';
     if (ids.length > 0)
       yield { kind: 'heading', text: `${name}: ${counted(ids.length, 'trajectory', 'trajectories')}${left}` };
     for (const id of ids.slice(0, mostTranscripts)) {

@@ -19,7 +19,7 @@ const among = ['runs', 'training', 'datasets', 'benchmarks'].map(resourceOrThrow
 
 type Pages = TextSearchPorts['pages'];
 
-/** The trajectories of what was found, page by page. */
+/** The trajectories of a resource, page by page. */
 async function* pagesIn({ resource, id, row }: Found, context: CommandContext): Pages & AsyncGenerator {
   const [name] = resource.names;
   const trajectories = resourceOrThrow('trajectories');
@@ -41,7 +41,7 @@ async function* pagesOfAll(all: readonly Found[], context: CommandContext): Page
   for (const found of all) yield* pagesIn(found, context);
 }
 
-/** The rollouts of a step of a training run. @throws CommandError for something else */
+/** The rollouts of a step of a training run. @throws CommandError for another resource */
 async function* pagesOfStep(found: readonly Found[], step: number, context: CommandContext): Pages & AsyncGenerator {
   for (const { id, resource } of found) {
     if (resource.names[0] !== 'training') throw new CommandError('--step is for a training run.');
@@ -80,7 +80,7 @@ function printerOf(io: CommandIo): (hit: TextHit) => Promise<void> {
   };
 }
 
-/** Unread trajectories that are named one by one. */
+/** The most unread trajectories to name. */
 const mostNamed = 5;
 
 function noteOutcome(search: TextSearch, io: CommandIo): void {
@@ -96,9 +96,9 @@ function noteOutcome(search: TextSearch, io: CommandIo): void {
 
 export async function run({ args, flags }: CommandInput<'search'>, io: CommandIo): Promise<number> {
   if (flags.forget) {
-    if (args.length > 0) throw new CommandError('--forget takes no words: it deletes all texts that were kept.');
+    if (args.length > 0) throw new CommandError('--forget takes no words: it deletes all kept texts.');
     forgetAllTexts(loadConfig(configFlags(flags), io.environment));
-    io.note('The texts of trajectories that were kept on this machine are deleted.');
+    io.note('The trajectory texts kept on this machine are deleted.');
     return exitCodes.done;
   }
   const query = args.join(' ');

@@ -25,7 +25,7 @@ export type Seen = Pick<KnownResource, 'id' | 'label' | 'status' | 'done' | 'tot
 
 /** Progress, e.g. `3 of 12`; empty if unknown. */
 export function progressWords({ done, total }: Pick<Seen, 'done' | 'total'>): string {
-  return done === undefined ? '' : `${done} of ${total ?? 'an unknown number'}`;
+  return done === undefined ? '' : `${done} of ${total ?? 'an unknown total'}`;
 }
 
 /** How many rollouts of an ended run have no reward; 0 if unknown. */

@@ -16,7 +16,7 @@ import { otherServedFolders, recordServedFolder, type ServedFolder } from './ser
 import type { CommandInput } from './table/commands.ts';
 import { version } from './version.ts';
 
-/** The first requests of whoever started it come within this time, in milliseconds. */
+/** The program that started the service sends its first requests within this time, in milliseconds. */
 const startMs = 1_000;
 /** A service that was started for a screen ends this long after its last request. */
 const idleMs = 5 * 60_000;

@@ -84,12 +84,12 @@ function withoutKey(error: unknown, { keySource, key }: NewProfile): unknown {
  * the former service.
  */
 function withProfile(settings: Settings, profile: NewProfile): Settings {
-  const known = own(settings.profiles, profile.name) ?? {};
-  const { apiKey: _key, apiKeyEnv: _variable, apiKeyFile: _file, apiKeyCommand: _command, ...others } = known;
+  const saved = own(settings.profiles, profile.name) ?? {};
+  const { apiKey: _key, apiKeyEnv: _variable, apiKeyFile: _file, apiKeyCommand: _command, ...others } = saved;
   const { inferenceUrl, inferenceToken, inferenceTokenEnv, inferenceTokenFile, inferenceTokenCommand, ...rest } =
     others;
   const { generation: _generation, agent: _agent, ...general } = rest;
-  const isSame = known.baseUrl !== undefined && sameOrigin(known.baseUrl, profile.baseUrl);
+  const isSame = saved.baseUrl !== undefined && sameOrigin(saved.baseUrl, profile.baseUrl);
   const kept = isSame ? others : general;
   const changed: ProfileSettings = { ...kept, baseUrl: profile.baseUrl, ...keySettings(profile) };
   const profiles = new Map(Object.entries(settings.profiles ?? {})).set(profile.name, changed);

@@ -74,9 +74,9 @@ export async function listProfiles({ flags }: CommandInput<'profile list'>, io: 
 
 /** @throws CommandError if there is no such profile */
 function requireProfile({ profiles = {} }: Settings, name: string): void {
-  const known = [...new Set(['local', ...Object.keys(profiles)])];
-  if (known.includes(name)) return;
-  const hint = didYouMean(name, known) || `There are ${known.join(', ')}.`;
+  const names = [...new Set(['local', ...Object.keys(profiles)])];
+  if (names.includes(name)) return;
+  const hint = didYouMean(name, names) || `The profiles are ${names.join(', ')}.`;
   throw new CommandError(`There is no profile ${name}. ${hint}`, exitCodes.notFound);
 }
 

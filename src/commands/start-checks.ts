@@ -31,8 +31,10 @@ export function homePlace({
   if (home === undefined) return undefined;
   const section = sectionNamed(registry, home);
   if (section) return section.place;
-  const known = registry.sections.map(({ names: [name = ''] }) => name).join(', ');
-  throw new ConfigError(`home in ${settingsPath} names no section: ${sanitiseLine(home)}. Known are: ${known}.`);
+  const sections = registry.sections.map(({ names: [name = ''] }) => name).join(', ');
+  throw new ConfigError(
+    `home in ${settingsPath} names no section: ${sanitiseLine(home)}. The sections are: ${sections}.`,
+  );
 }
 
 /** @throws CommandError if the terminal cannot move its cursor, which a full screen needs */

@@ -196,7 +196,7 @@ async function checkOptions(
   if (known.length === 0) io.note('The service does not list its options: --option is sent unchecked.');
   const wrong = known.length === 0 ? undefined : Object.keys(options).find(name => !known.includes(name));
   if (wrong === undefined) return answer;
-  const hint = didYouMean(wrong, known) || clean`There are ${known}.`;
+  const hint = didYouMean(wrong, known) || clean`The options are ${known}.`;
   throw new CommandError(clean`There is no option ${wrong}. ${hint} Nothing was started.`);
 }
 

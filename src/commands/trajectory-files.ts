@@ -1,4 +1,4 @@
-/** Files of trajectories on this machine: from standard input too, and in the forms of other programs. */
+/** Reads files of trajectories, also from standard input and in the formats of other programs. */
 import { createReadStream, createWriteStream, rmSync } from 'node:fs';
 import { mkdtemp, open, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -38,7 +38,7 @@ export async function withFile<Result>(
       `The temporary folder ${tmpdir()} cannot be used (${errorCode(error)}). Set TMPDIR to another one.`,
     );
   });
-  // The workbench ends the process.
+  // The workbench exits the process without reaching `finally`.
   const onExit = (): void => rmSync(folder, { recursive: true, force: true });
   process.on('exit', onExit);
   try {
@@ -49,14 +49,14 @@ export async function withFile<Result>(
   }
 }
 
-/** A file whose lines are trajectories of the contract. */
+/** A file of trajectories in the contract's form, one per line. */
 export interface OwnFile {
   readonly path: string;
-  /** Parts of the given file that could not be read; they are noted. */
+  /** Parts of the original file that could not be read, each noted. */
   readonly unreadable: number;
 }
 
-/** The file itself, or a copy of one that another program wrote, in the form of the contract. @throws CommandError */
+/** The file itself, or a copy converted from the format of another program. @throws CommandError */
 export async function inOwnForm(path: string, folder: string, io: CommandIo): Promise<OwnFile> {
   const file = await open(path);
   try {

@@ -1,4 +1,4 @@
-/** `benchtop tree`: what comes from what. */
+/** `benchtop tree`: the lineage of runs, checkpoints and deployments. */
 import { inParallel } from '../base/in-parallel.ts';
 import type { Benchmark } from '../contract/benchmarks.ts';
 import type { Deployment } from '../contract/deployments.ts';
@@ -39,7 +39,6 @@ const recordOf = ({ kind, id, name, path, status, held_out, meanValue, about, cr
   kind: treeKinds[kind].word,
   id,
   name,
-  /** The id of what it is below. */
   parent: path.at(-1)?.replace(/^\S+ /, '') ?? null,
   depth: path.length,
   status: status ?? null,
@@ -49,7 +48,7 @@ const recordOf = ({ kind, id, name, path, status, held_out, meanValue, about, cr
   created_at: created ?? null,
 });
 
-/** The benchmark of a thing, and its row in the tree; no row for the whole benchmark. */
+/** The benchmark of a resource, and the key of its row in the tree; no key for the benchmark itself. */
 async function findTarget(word: string, context: CommandContext) {
   if (isCheckpointId(word)) {
     const { found } = await searchCheckpoint(word, context);
@@ -82,7 +81,10 @@ async function rowsOf(name: string, scope: Scope, context: CommandContext, io: C
   return rows;
 }
 
-/** The tree of a benchmark with all checkpoints; without one, of all benchmarks, with the checkpoints that others name. */
+/**
+ * The tree of a benchmark with all its checkpoints. Without one, the tree of all benchmarks, with only the checkpoints
+ * that other resources refer to.
+ */
 async function readTree(benchmark: string | undefined, context: CommandContext, io: CommandIo) {
   const scope = benchmark === undefined ? {} : { benchmark };
   const [benchmarks, runs, training, deployments] = await Promise.all([
@@ -92,13 +94,13 @@ async function readTree(benchmark: string | undefined, context: CommandContext, 
     rowsOf('deployments', {}, context, io) as Promise<readonly Deployment[]>,
   ]);
   const parts = benchmark === undefined ? new Map<string, KnownTraining>() : await readParts(training, context, io);
-  const known = benchmarks.filter(({ bench_id }) => benchmark === undefined || bench_id === benchmark);
+  const listed = benchmarks.filter(({ bench_id }) => benchmark === undefined || bench_id === benchmark);
   const rows = treeRows({
     ...{ runs, training, parts, deployments },
-    benchmarks: known.length > 0 || benchmark === undefined ? known : [{ bench_id: benchmark }],
+    benchmarks: listed.length > 0 || benchmark === undefined ? listed : [{ bench_id: benchmark }],
     isBaseline: run => baselineOf(context.memory, run.bench_id) === run.eval_run_id,
   });
-  // A deployment of another benchmark is none of this one.
+  // Drops the deployments of other benchmarks.
   return benchmark === undefined ? rows : rows.filter(({ kind, path }) => kind !== 'deployment' || path.length > 0);
 }
 
@@ -106,7 +108,9 @@ async function readParts(training: readonly TrainingRun[], context: CommandConte
   const parts = new Map<string, KnownTraining>();
   const read = training.slice(0, mostRead);
   if (read.length < training.length) {
-    io.note(`The checkpoints of ${mostRead} of ${training.length} training runs are here: name one to see its own.`);
+    io.note(
+      `The tree has the checkpoints of ${mostRead} of ${training.length} training runs. Name another run to see its checkpoints.`,
+    );
   }
   const orNothing = async <Row>(rows: Promise<readonly Row[]>): Promise<readonly Row[]> =>
     rows.catch((error: unknown) => {

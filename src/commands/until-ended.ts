@@ -47,7 +47,7 @@ async function withCertainty(seen: Seen, context: QueryContext, unread: (words: 
   return { ...seen, ...certain, done: doneWith(seen.done, certain?.graded) };
 }
 
-/** What qualifies the mean of a run. Never rejects: everything else is known without it. */
+/** A caveat about the mean of a run. Never rejects: everything else is known without it. */
 async function readCaution(runId: string, context: QueryContext): Promise<string | undefined> {
   const read = async (): Promise<string | undefined> => {
     const run = await evalRunQuery(runId).read(context);
@@ -94,7 +94,7 @@ export interface WaitOptions {
   readonly onChange: (seen: Seen) => Promise<void>;
   /** Called with each answer; what it throws ends the wait. */
   readonly onLook?: (seen: Seen) => Promise<void>;
-  /** Ends the wait without a word. */
+  /** Ends the wait without a message. */
   readonly stop?: AbortSignal;
 }
 
@@ -132,18 +132,18 @@ interface Late {
   readonly seconds: number;
 }
 
-/** The known state at the end of --timeout. */
+/** What is known at the end of --timeout. */
 function lateWords({ past, until, graded, seconds }: Late): string {
   const after = `after ${counted(seconds, 'second')}`;
   if (until) {
     const noReward =
-      until.quietMs !== undefined && graded === 0 ? ': it has no reward, and is quiet only after one' : '';
+      until.quietMs !== undefined && graded === 0 ? ': it has no reward yet, and quiet= counts from the first one' : '';
     return `has not ended by --until ${until.words} ${after}${noReward}. The service does not say whether it runs.`;
   }
   return past === undefined ? `is still running ${after}, and keeps running.` : `is still being ${past} ${after}.`;
 }
 
-/** The same if the service no longer responds. */
+/** What is known if the service no longer responds. */
 function lostWords(past: string | undefined, gate: GateState): string {
   const what = past === undefined ? 'may still be running' : `may not be ${past} yet`;
   const limited = rateLimitWords(gate);

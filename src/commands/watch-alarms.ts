@@ -1,4 +1,4 @@
-/** The alarms of a resource that `benchtop watch` follows: each is noted when it begins and when it is over. */
+/** The alarms of a resource that `benchtop watch` follows: each is noted when it begins and when it ends. */
 import { type Alarm, type AlarmKind, alarmsIn, judge, readingOf } from '../resources/alarms.ts';
 import { clean } from '../text/sanitise.ts';
 import type { AlarmRules } from '../workbench/workbench.ts';
@@ -31,11 +31,11 @@ export class WatchedAlarms {
   async see(seen: Seen): Promise<void> {
     const { id, label, kind = '', status, done, total, mean, graded, failed, measured, parent, startedAt } = seen;
     const { memory, config } = this.#context;
-    // The screen and `doctor --alarms` know these times, too.
+    // Records the time for the screen and `doctor --alarms`, too.
     if (kind === 'training' && done !== undefined) memory.recordProgress(id, done);
-    const known = { kind, status, done, total, mean, graded, failed, measured, startedAt, gone: false };
-    const reading = readingOf(known, memory.progressOf(id), done === undefined ? undefined : Date.now());
-    // The next answer may come with the name of the benchmark.
+    const observed = { kind, status, done, total, mean, graded, failed, measured, startedAt, gone: false };
+    const reading = readingOf(observed, memory.progressOf(id), done === undefined ? undefined : Date.now());
+    // Reads the rules again with the next answer if this fails.
     this.#rules ??= alarmRulesOf(parent, this.#context);
     const rules = await this.#rules.catch((error: unknown) => {
       this.#rules = undefined;

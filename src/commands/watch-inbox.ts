@@ -1,4 +1,4 @@
-/** `benchtop watch --since last`: prints what the inbox of the workbench has. */
+/** `benchtop watch --since last`: prints the inbox of the workbench. */
 import { isRunning } from '../contract/status.ts';
 import { readListed } from '../queries/lists/list-source.ts';
 import { rememberRows } from '../queries/remembered-fallback.ts';
@@ -15,7 +15,7 @@ import { printRecord } from './output.ts';
 import type { CommandInput } from './table/commands.ts';
 import { type CommandContext, withService } from './with-service.ts';
 
-/** Brings the inbox up to date with the service: what is listed, and what ran when it was last seen. */
+/** Updates the inbox from the service: from its lists, and from whatever was running when last seen. */
 async function readEnds(context: CommandContext, inbox: Inbox, statuses: StatusStore): Promise<void> {
   const { memory } = context;
   const runningKinds = [...kinds.keys()].filter(kind => statuses.runs(kind));
@@ -60,7 +60,7 @@ export function printInbox(flags: CommandInput<'watch'>['flags'], io: CommandIo)
     io.note(
       events.length > 0
         ? `${summaryOf(events, inbox.since)}.`
-        : 'Nothing ended, failed or stalled since somebody last looked.',
+        : 'Nothing has ended, failed or stalled since you last looked.',
     );
     for (const event of events) {
       const { id, label, at, isExact } = event;

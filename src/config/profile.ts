@@ -171,9 +171,9 @@ function chooseEntry({ flags, environment, settings, settingsPath }: ProfileInpu
   const found = own(profiles, name);
   if (found) return { name, settings: found, byFlag, origin };
   if (name === 'local') return { name, settings: {}, byFlag, origin };
-  const known = ['local', ...Object.keys(profiles).filter(other => other !== 'local')].join(', ');
+  const names = ['local', ...Object.keys(profiles).filter(other => other !== 'local')].join(', ');
   throw new ConfigError(
-    `There is no profile ${JSON.stringify(name)}, which ${describeOrigin(choice.origin)} names. The profiles are: ${known}. They are defined in ${settingsPath}.`,
+    `There is no profile ${JSON.stringify(name)}, which ${describeOrigin(choice.origin)} names. The profiles are: ${names}. They are defined in ${settingsPath}.`,
     choice.origin,
   );
 }

@@ -27,8 +27,8 @@ const forms: readonly (readonly [pattern: RegExp, replacement: string])[] = [
  */
 export function redactor(secrets: Iterable<string>): (text: string) => string {
   return text => {
-    const known = [...secrets].filter(secret => secret.length >= shortestSecret);
-    const spellings = known.flatMap(secret => [
+    const values = [...secrets].filter(secret => secret.length >= shortestSecret);
+    const spellings = values.flatMap(secret => [
       secret,
       encodeURIComponent(secret),
       JSON.stringify(secret).slice(1, -1),

@@ -58,8 +58,8 @@ export class Agents {
   get(url: URL, use: AgentUse): Promise<Agent> {
     const proxy = proxyFor(url, process.env);
     const key = `${use} ${url.protocol} ${proxy ? JSON.stringify(proxy) : 'direct'}`;
-    const known = this.#agents.get(key);
-    if (known) return known;
+    const existing = this.#agents.get(key);
+    if (existing) return existing;
     const agent = this.#create(url, use, proxy);
     this.#agents.set(key, agent);
     // Forget a failure: the certificate file may exist next time.
@@ -129,8 +129,8 @@ function proxyVariables(proxy: NamedProxy | undefined, host: string): { http_pro
  * SSL_CERT_DIR.
  */
 export function systemCertificates(): string[] {
-  const known = new Set(getCACertificates('default'));
-  return [...new Set(getCACertificates('system'))].filter(certificate => !known.has(certificate));
+  const own = new Set(getCACertificates('default'));
+  return [...new Set(getCACertificates('system'))].filter(certificate => !own.has(certificate));
 }
 
 /** Problems with SSL_CERT_FILE and SSL_CERT_DIR, as sentences. Node ignores them silently. */

@@ -141,7 +141,7 @@ it('says that a list goes on where the service gives no cursor for the rest', as
 it('prints no id that a row does not have', async () => {
   const server = await hostileServer(json({ items: [{ bench_id: 'b\n1' }, { bench_id: 'b2' }], has_more: false }));
   const { out, notes } = await cliOn({ baseUrl: server.url, apiKey: 'key' })('list', ['benchmarks', '--ids', '--all']);
-  expect({ out, notes }).toEqual({ out: 'b2\n', notes: '1 id does not fit on a line: not printed, --json has it' });
+  expect({ out, notes }).toEqual({ out: 'b2\n', notes: '1 id cannot be printed on one line: --json has it' });
 });
 
 it('does not call a list empty whose rows cannot be read', async () => {

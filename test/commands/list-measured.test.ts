@@ -97,7 +97,7 @@ it('reads at most 500 rows to filter by, and says so', async () => {
   const cli = cliOn({ baseUrl: server.url, apiKey: 'key' });
   const { out, notes } = await cli('list', ['training', ...bench, '--filter', 'heldout>0.1', '--ids', '--all']);
   expect(out.trimEnd().split('\n')).toHaveLength(500);
-  expect(notes).toContain('HELD-OUT were read for 500 rows, not for 100 further rows');
+  expect(notes).toContain('HELD-OUT: read for the first 500 rows, not for 100 further rows');
 });
 
 it('refuses a status that does not exist, with those that do', async () => {

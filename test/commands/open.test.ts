@@ -60,6 +60,6 @@ it('takes the home from the settings, if it is a section (W20)', () => {
   expect(home(undefined)).toBeUndefined();
   expect(home('Training')).toEqual({ view: 'list', resource: 'training' });
   expect(() => home('kitchen')).toThrow(
-    'home in config.json names no section: kitchen. Known are: watch, inbox, benchmarks, ',
+    'home in config.json names no section: kitchen. The sections are: watch, inbox, benchmarks, ',
   );
 });

@@ -36,9 +36,9 @@ it('gives a command the trajectory as JSON, and no shell', async () => {
 
 it('says what a command did wrong', async () => {
   const node = (code: string) => commandGrader(`${process.execPath} -e '${code}'`, 20_000)(rollout([]), never);
-  await expect(node('console.log("good")')).rejects.toThrow('printed no number first: good');
+  await expect(node('console.log("good")')).rejects.toThrow('did not print a number first: good');
   await expect(node('console.error("broken");process.exit(3)')).rejects.toThrow('failed with exit code 3: broken');
-  await expect(node('console.log("1".repeat(1e6))')).rejects.toThrow('prints more than a reward');
+  await expect(node('console.log("1".repeat(1e6))')).rejects.toThrow('printed more than a reward');
   expect(() => commandGrader(`grade 'x`, 1)).toThrow('closing');
 });
 

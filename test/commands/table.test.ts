@@ -70,7 +70,7 @@ const rows: { readonly [Name in CommandName]: readonly Row[] } = {
     bad(['runs', '--filter', '/(/'], usage, /Not a regular expression/),
     bad(['runs', '--filter', 'stauts:failed'], usage, /No column stauts: .* Columns: /),
     ok(['runs', '--filter', 'status:completed first mean<2 age<2d', '--field', 'display_name'], /^first\n$/),
-    bad([''], usage, /is empty\. There are benchmarks/),
+    bad([''], usage, /is empty\. The resources are benchmarks/),
     bad(['runs'], usage, /^benchtop: .*ENOENT.*Check the file.*BENCHTOP_CA_FILE names the file\.$/, {
       environment: { BENCHTOP_BASE_URL: 'https://127.0.0.1:9', BENCHTOP_CA_FILE: '/no/such/file' },
     }),
@@ -334,20 +334,20 @@ const rows: { readonly [Name in CommandName]: readonly Row[] } = {
       ],
       has({ new_mean: 0.5, trajectories: some({ new_reward: 0.5, explanation: 'so so' }) }),
     ),
-    bad(['first', '--with', 'exact'], failed, /28 rollouts could not be graded, e\.g\. the grader lacks expected/, {
+    bad(['first', '--with', 'exact'], failed, /28 rollouts could not be graded, e\.g\. the grader needs expected/, {
       out: /not gradable\t28/,
     }),
     bad(
       ['first', '--command', `${process.execPath} -e 'setInterval(String, 1e4)'`, '--limit', '0.2'],
       failed,
-      /takes longer than 0\.2 s/,
+      /took longer than 0\.2 s/,
       {
         out: /not gradable\t28/,
       },
     ),
     bad(['first', '--command', '/no/such/grader'], failed, /was not found/, { out: /not gradable\t28/ }),
     bad(['first'], usage, /Name one grader/),
-    bad(['first', '--with', 'nope'], usage, /There is no grader nope\. There are exact, /),
+    bad(['first', '--with', 'nope'], usage, /There is no grader nope\. The graders are exact, /),
     bad(['first', '--with', 'regex ('], usage, /pattern: not a regular expression/),
     bad(['first', '--with', 'number x'], usage, /takes a number and a tolerance/),
     bad(['nope', '--with', 'exact'], notFound, /no run, training run or dataset nope/),
@@ -484,7 +484,7 @@ const rows: { readonly [Name in CommandName]: readonly Row[] } = {
   'notes set': [
     bad(['%trajectory%', '--flag', 'gamed', '--note', 'it prints the answer'], done, /^1 note by \w+$/),
     bad(['evr_1', '--flag', 'good', '--json'], done, /"note":"1 note by/),
-    bad(['bench_1', '--flag', 'good'], usage, /is a benchmark: notes are on trajectories and runs/),
+    bad(['bench_1', '--flag', 'good'], usage, /is a benchmark: notes are only for trajectories and runs/),
     bad(['%trajectory%'], usage, /Give a flag or a note/),
   ],
   'notes list': [
@@ -505,9 +505,9 @@ const rows: { readonly [Name in CommandName]: readonly Row[] } = {
     bad(['--output', '/no/such/folder/x'], usage, /cannot be written \(ENOENT\): nothing was written/),
   ],
   'notes import': [
-    bad(['%notes%'], done, /^1 new, 0 newer, 0 as they were$/),
-    bad(['%notes%', '--json'], done, /0 new, 0 newer, 1 as they were/),
-    bad(['%trajectories%'], usage, /rollouts\.jsonl, line 1: this is no note\. Nothing was merged/),
+    bad(['%notes%'], done, /^1 new, 0 newer, 0 unchanged$/),
+    bad(['%notes%', '--json'], done, /0 new, 0 newer, 1 unchanged/),
+    bad(['%trajectories%'], usage, /rollouts\.jsonl, line 1: this is not a note\. Nothing was merged/),
     bad(['/no/such/file'], usage, /could not be read: .*Nothing was merged/),
   ],
   read: [
@@ -572,7 +572,7 @@ const rows: { readonly [Name in CommandName]: readonly Row[] } = {
     asJson(['theme', 'dark'], { key: 'theme', value: 'dark' }),
     asJson(['profiles.keyed.apiKey', 'hidden-0123456789'], { key: 'profiles.keyed.apiKey', value: '********' }),
     asJson(['profiles.keyed.assumptions', '{}'], { key: 'profiles.keyed.assumptions', value: {} }),
-    bad(['home', 'nonsense'], usage, /^benchtop: home in .* names no section: nonsense\. Known are: watch, /),
+    bad(['home', 'nonsense'], usage, /^benchtop: home in .* names no section: nonsense\. The sections are: watch, /),
     bad(['theme', 'mauve'], usage, /^benchtop: theme takes one of terminal, dark, light, high-contrast, plain\.$/),
     bad(['poll.focusedSeconds', '0'], usage, /^benchtop: poll\.focusedSeconds must be at least 1\.$/),
     bad(['profiles.x.apiKeyCommand', 'pass'], usage, /apiKeyCommand takes a list of a program and its arguments/),

@@ -1,4 +1,4 @@
-/** `watch --since last`: what ended since somebody last looked, with its time and reason, until it is dismissed. */
+/** `watch --since last`: what has ended since the user last looked, with its time and reason, until it is dismissed. */
 import { expect, it } from 'vitest';
 import { apiKey, hostileServer, json } from '../service/hostile-server.ts';
 import { cliOn } from './cli.ts';
@@ -33,7 +33,7 @@ it('prints each end with its time and reason, and fails if one is bad', async ()
   const { state, cli } = await trainings();
   const before = await cli('watch', ['--since', 'last']);
   expect([before.code, before.out]).toEqual([0, '']);
-  expect(before.notes).toContain('Nothing ended, failed or stalled since somebody last looked.');
+  expect(before.notes).toContain('Nothing has ended, failed or stalled since you last looked.');
   state.over = true;
   const { code, out, notes } = await cli('watch', ['--since', 'last']);
   expect(code).toBe(1);

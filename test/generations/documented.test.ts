@@ -163,7 +163,7 @@ describe('an evaluation whose status the service never says (C2)', () => {
     const { code, notes } = await cli('watch', args, { onPrint: timeIsUp() });
     expect([code, notes]).toEqual([
       124,
-      `${startedRun} has not ended by --until quiet=1s after 60 seconds: it has no reward, and is quiet only after one. The service does not say whether it runs.`,
+      `${startedRun} has not ended by --until quiet=1s after 60 seconds: it has no reward yet, and quiet= counts from the first one. The service does not say whether it runs.`,
     ]);
   });
 
@@ -260,7 +260,7 @@ it('an id that looks like another resource, and a training run without a status,
   const other = await cli('get', ['tr_1']);
   expect([other.code, other.notes]).toEqual([
     5,
-    expect.stringMatching(/^benchtop: There is no training run tr_1, as its form suggests: .*benchtop get .* tr_1$/),
+    expect.stringMatching(/^benchtop: There is no training run tr_1: .*benchtop get .* tr_1$/),
   ]);
   expect((await cli('get', ['tr_2'])).out).toMatch(/^status +not reported$/m);
 });

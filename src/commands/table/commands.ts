@@ -63,7 +63,7 @@ export const commands = {
         value: 'TEXT',
         empty: true,
         description:
-          'only rows with all words, e.g. status:failed heldout<0.5 lr>1e-5 age<2d !text; also /re/ and ~fuzzy. A column that takes a request for each row (held-out, best, trainer) is read for 500 rows at most',
+          'only rows that match all terms, e.g. status:failed heldout<0.5 lr>1e-5 age<2d !text; also /re/ and ~fuzzy. Columns that take a request per row (held-out, best, trainer) are read for at most 500 rows',
       },
       sort: {
         value: 'COLUMN',
@@ -78,12 +78,12 @@ export const commands = {
         value: 'ID|NAME',
         of: 'seen',
         kinds: ['run'],
-        description: 'the run that others of its benchmark are compared with (default: as chosen on the screen)',
+        description: 'the run to compare others of its benchmark with (default: the one chosen on screen)',
       },
       columns: { value: 'A,B', of: 'columns', short: 'c', description: 'show these columns or JSON fields' },
       wide: {
         short: 'w',
-        description: 'show all columns; JSON of training runs then has their held-out and trainer rewards',
+        description: 'show all columns; adds held-out and trainer rewards to the JSON of training runs',
       },
       format: { value: 'FORMAT', short: 'f', choices: listFormats, description: 'output format' },
       ...recordFlags,
@@ -112,11 +112,13 @@ export const commands = {
   }),
   watch: spec({
     summary: 'print each change of running work until it ends',
-    about: `Watches evaluation runs, training runs, deployments, and benchmarks until they are ready, by id or name. The
-first word may name their kind; a kind alone watches everything of that kind that is running. Without arguments, watches
-everything that is running or pinned. Notes each alarm of the settings when it begins and when it is over. Exit code 0 if all
-succeed, 1 if one fails, 6 if the service does not say of one, 8 if one succeeds and an alarm holds at its end. With
---since last, prints the inbox of the workbench instead: exit code 1 if something in it failed, 8 if there is an alarm. With --until, an evaluation that is named, pinned or running counts as ended by its rewards; one without a status is listed, but not waited for.`,
+    about: `Watches evaluation runs, training runs, deployments, and benchmarks (until they are ready), by id or name.
+The first word may name their kind; a kind alone watches everything of that kind that is running. Without arguments,
+watches everything that is running or pinned. Notes when an alarm from the settings begins and ends. Exit code 0 if all
+succeed, 1 if one fails, 6 if the outcome of one is unknown, 8 if one succeeds while an alarm holds. With --since last,
+prints the inbox of the workbench instead: exit code 1 if something in it failed, 8 if it has an alarm. With --until,
+the rewards decide when a named, pinned or running evaluation has ended; one without a status is listed, but not waited
+for.`,
     args: [{ name: 'KIND|ID', of: 'watched', many: true, optional: true }],
     flags: {
       ...serviceFlags,
@@ -130,7 +132,7 @@ succeed, 1 if one fails, 6 if the service does not say of one, 8 if one succeeds
       since: {
         value: 'WHEN',
         choices: ['last'],
-        description: 'print what ended, failed or stalled since somebody last looked, and stop',
+        description: 'print what ended, failed or stalled since you last looked, and exit',
       },
       alarm: { description: 'stop with exit code 8 when an alarm begins' },
       ...recordFlags,
@@ -162,11 +164,12 @@ succeed, 1 if one fails, 6 if the service does not say of one, 8 if one succeeds
   }),
   upload: spec({
     summary: 'upload a benchmark from a folder, or trajectories from a file',
-    about: `A folder with a manifest.json becomes a benchmark: its files are uploaded and ingested, and the build of its images
-starts; --wait waits until it is ready. A file, or - for standard input, holds trajectories: one JSON object per line, an array, or a single object,
-or what benchtop read takes: rollouts of verifiers and prime-rl, logs of Inspect, conversations. A note says what was left out.
-After a failure, repeat the command to send the rest, including rejected trajectories. Trajectories whose request was not answered
-count as unknown and are not sent again, unless the service is known to ignore duplicates.`,
+    about: `A folder with a manifest.json becomes a benchmark: its files are uploaded and ingested, and its images are
+built; --wait waits until it is ready. A file, or - for standard input, holds trajectories: one JSON object per line, an
+array, or a single object, or any format that benchtop read accepts: rollouts of verifiers and prime-rl, logs of
+Inspect, conversations. A note says what was left out. After a failure, repeat the command to send the rest, including
+rejected trajectories. Trajectories whose request was not answered count as unknown and are not sent again, unless the
+service is known to ignore duplicates.`,
     args: [{ name: 'PATH', of: 'file' }],
     flags: {
       ...serviceFlags,
@@ -242,15 +245,17 @@ JSON; for a path outside the contract, unchanged. Without an operation, lists al
   ...verbs,
   compare: spec({
     summary: 'compare evaluation runs task by task',
-    about: `Prints the paired difference of the rewards (NEW minus BASE) with its confidence interval, the number of tasks, how many
-of them got better and worse, and a verdict: NEW is better, worse, equal within --equal-within, or it is undecided.
+    about: `Prints the paired difference of the rewards (NEW minus BASE) with its confidence interval, the number of
+tasks, how many of them got better and worse, and a verdict: NEW is better, worse, equal within --equal-within, or
+undecided.
 
-With --fail-below, the exit code is 0 only if the whole interval is at or above that value. It is 1 if the whole interval is
-below, and also if the interval contains the value: the gate is then undecided, and --undecided pass lets it through.
+With --fail-below, the exit code is 0 only if the whole interval is at or above that value. It is 1 if the whole
+interval is below, and also if the interval contains the value: the gate is then undecided, and --undecided pass lets it
+through.
 
-With up to 8 runs, prints a line for each, compared with BASE, and then the tasks in all runs, the largest spread first. Their
-intervals are wider, so that all of them hold together with --confidence (Bonferroni; Dunn 1961). N FOR HALF is how many tasks,
-if they are like these, would show half of the difference.
+With up to 8 runs, prints a line for each, compared with BASE, and then the tasks in all runs, the largest spread first.
+Their intervals are wider, so that all of them hold together with --confidence (Bonferroni; Dunn 1961). N FOR HALF
+estimates how many tasks like these would show half of the difference.
 
 ${aboutIntervals}`,
     args: [
@@ -293,14 +298,19 @@ ${aboutIntervals}`,
   }),
   tasks: spec({
     summary: 'list the tasks of a run, a training run or a dataset, with pass@k and pass^k',
-    about: `Prints a line for each task, the worst first: the number of rollouts with a reward, their mean and rewards, the share that
-passed, and failed rollouts and those without a reward.
+    about: `Prints a line for each task, the worst first: the number of rollouts with a reward, their mean and rewards,
+the share that passed, and the numbers of failed rollouts and of those without a reward.
 
 ${aboutPasses}`,
     args: [{ name: 'ID|NAME', of: 'seen', kinds: ['run', 'training', 'dataset'] }],
     flags: {
       ...serviceFlags,
-      base: { value: 'ID|NAME', of: 'seen', kinds: ['run'], description: 'also the difference to this evaluation run' },
+      base: {
+        value: 'ID|NAME',
+        of: 'seen',
+        kinds: ['run'],
+        description: 'also show the difference from this evaluation run',
+      },
       passAt: {
         value: 'N',
         number: 'any',
@@ -313,8 +323,8 @@ ${aboutPasses}`,
   }),
   failures: spec({
     summary: 'count how the rollouts of a run, a training run or a dataset ended',
-    about: `Prints classes by status, by error (without the ids and numbers in it), by termination reason, by finish reason and by number of
-steps: how many rollouts are in each, their share, and the mean of their rewards. Their ids are in the JSON.`,
+    about: `Groups rollouts by status, error (ignoring ids and numbers), termination reason, finish reason and number of
+steps, and prints how many are in each group, their share and their mean reward. The JSON has their ids.`,
     args: [{ name: 'ID|NAME', of: 'seen', kinds: ['run', 'training', 'dataset'] }],
     flags: { ...serviceFlags, ...recordFlags },
     exclusive: [exclusiveRecordFlags],
@@ -322,13 +332,13 @@ steps: how many rollouts are in each, their share, and the mean of their rewards
   }),
   search: spec({
     summary: 'search the texts of all trajectories of a run, a dataset or a benchmark',
-    about: `Prints a line for each trajectory in which a line has all the words, as they are found: the first such line with its
-place and role, and how many there are. Notes how many match by reward and by how they ended, and what could not be read. Words in
-double quotes are a phrase; /re/ is a regular expression; capitals tell large from small letters. Exit code 5 if nothing matches, 1 if
-something could not be read.
+    about: `Finds the trajectories with a line that has all the words, and prints each as it is found: its first such
+line with place and role, and the number of such lines. Notes how many match by reward and by how they ended, and what
+could not be read. Words in double quotes are a phrase; /re/ is a regular expression; a word with a capital
+letter is case-sensitive. Exit code 5 if nothing matches, 1 if something could not be read.
 
-What was read once is searched on disk afterwards. --forget deletes these texts, of every service; the setting
-search.indexMegabytes limits them.`,
+Texts that were read are kept on disk for the next search. --forget deletes them for every service; the setting
+search.indexMegabytes limits their size.`,
     args: [{ name: 'WORDS', many: true, optional: true }],
     flags: {
       ...serviceFlags,
@@ -346,7 +356,7 @@ search.indexMegabytes limits them.`,
         needs: 'in',
         description: 'only the rollouts of this step of a training run',
       },
-      forget: { description: 'delete the texts that were kept on this machine' },
+      forget: { description: 'delete the texts kept on this machine' },
       ...recordFlags,
     },
     exclusive: [exclusiveRecordFlags, ['forget', 'in']],
@@ -357,16 +367,17 @@ search.indexMegabytes limits them.`,
   }),
   regrade: spec({
     summary: 'grade the rollouts of a run, a training run or a dataset again, and show what changes',
-    about: `Grades what was already sampled with another grader, runs no model on the tasks, and writes nothing to the service. Prints how
-the mean moves with its paired interval, how many rollouts pass no longer or only now, the agreement, and the trajectories, those with
-the largest change first. Rollouts that failed are not graded. Exit code 1 if some others could not be graded.
+    about: `Grades existing rollouts with another grader. It samples nothing, and writes nothing to the service. Prints
+the change of the mean with its paired interval, how many rollouts no longer pass or newly pass, the agreement, and the
+changed trajectories, the largest change first. Failed rollouts are not graded. Exit code 1 if others could not be
+graded.
 
---with takes a grader of the local service: exact, contains, regex, number, word_share or choice, and what it expects, e.g.
-"contains Paris", or its JSON. What is left out comes from the grader that the service stored with each rollout: the local service
-does. It grades the last words of the model.
+--with takes a grader of the local service (exact, contains, regex, number, word_share or choice) and what it expects,
+e.g. "contains Paris", or its JSON. Missing fields come from the grader stored with each rollout, if the service stores
+one, as the local service does. It grades the final answer of the model.
 
---command runs a program for each trajectory, without a shell. It reads the trajectory as JSON and prints a reward, and after it an
-explanation. --judge asks a deployed model with a --rubric.
+--command runs a program for each trajectory, without a shell. It reads the trajectory as JSON and prints a reward,
+optionally followed by an explanation. --judge asks a deployed model to grade by a --rubric.
 
 ${aboutAgreement}`,
     args: [{ name: 'ID|NAME', of: 'seen', kinds: ['run', 'training', 'dataset'] }],
@@ -402,12 +413,14 @@ ${aboutAgreement}`,
   }),
   describe: spec({
     summary: 'describe the curves of a training run, and what its steps teach',
-    about: `Prints the held-out and the trainer's rewards: first, last, highest and lowest value, the steps without a value, and the
-mean of each fifth of the curve. Two fifths count as level if their means differ by less than two standard errors.
+    about: `Prints the held-out and the trainer's rewards: first, last, highest and lowest value, the steps without a
+value, and the mean of each fifth of the curve. Two fifths count as level if their means differ by less than two
+standard errors.
 
-The teaching signal counts the groups of a step, each the rollouts of one task. A group teaches if its rewards differ; others are too
-easy (all have the highest reward), too hard (all the lowest), equal, or have no two scores. At most 60 steps are read: the newest 12
-and others at equal distances. A note tells since when at least half of the groups teach nothing.
+The teaching signal counts the groups of a step, each the rollouts of one task. A group teaches if its rewards differ;
+others are too easy (all have the highest reward), too hard (all the lowest), equal, or have fewer than two rewards. At
+most 60 steps are read: the newest 12 and others at equal distances. The output says since which step at least half of
+the groups have taught nothing.
 
 --audit prints an audit instead. ${aboutAudit}`,
     args: [{ name: 'ID|NAME', of: 'seen', kinds: ['training'] }],
@@ -420,10 +433,10 @@ and others at equal distances. A note tells since when at least half of the grou
     examples: ['benchtop describe first', 'benchtop describe first --audit'],
   }),
   tree: spec({
-    summary: 'print what comes from what: evaluations, training runs, checkpoints, deployments',
-    about: `Prints the tree of a benchmark, or of what the id or name is about: what is above it, and what is below. Without one,
-the tree of all benchmarks, with those checkpoints only that something was evaluated from. The checkpoints of at most 100 training
-runs are read. HELD-OUT is that of a checkpoint at its step, and the best of a training run.`,
+    summary: 'print the lineage of evaluations, training runs, checkpoints and deployments',
+    about: `Prints the tree of a benchmark, or for another resource, what is above and below it. Without an argument,
+prints the tree of all benchmarks, with only the checkpoints that other resources refer to. Reads the checkpoints of at
+most 100 training runs. HELD-OUT is the held-out reward at the step of a checkpoint, and the best one of a training run.`,
     args: [{ name: 'ID|NAME', of: 'seen', kinds: ['benchmark', 'training', 'run', 'deployment'], optional: true }],
     flags: { ...serviceFlags, ...recordFlags },
     exclusive: [exclusiveRecordFlags],
@@ -432,7 +445,7 @@ runs are read. HELD-OUT is that of a checkpoint at its step, and the best of a t
   export: spec({
     summary: 'write trajectories with their steps, as JSON Lines',
     about:
-      'Exports the trajectories of evaluation runs, training runs or datasets, or single ones. benchtop upload accepts the lines, with their rewards and how they ended. A file with flags is written by benchtop notes export.',
+      'Exports the trajectories of evaluation runs, training runs or datasets, or single ones. benchtop upload accepts the lines, including rewards and how the rollouts ended. benchtop notes export writes flags and notes.',
     args: [
       { name: 'WHAT', of: 'resource or seen', kinds: ['run', 'training', 'dataset', 'trajectory'], optional: true },
       { name: 'ID|NAME', of: 'of resource', many: true, optional: true },
@@ -451,15 +464,15 @@ runs are read. HELD-OUT is that of a checkpoint at its step, and the best of a t
     ],
   }),
   read: spec({
-    summary: 'read a file of rollouts, with no service',
-    about: `Opens the file on a terminal, as a list with the reader, groups and search; elsewhere prints the transcripts. Nothing is
+    summary: 'read a file of rollouts, without a service',
+    about: `On a terminal, opens the file as a list with the reader, groups and search; elsewhere, prints the transcripts. Nothing is
 uploaded or kept. It takes exported trajectories, rollouts of verifiers and prime-rl, logs of Inspect (.json, .eval), conversations and
-batches of OpenAI and Anthropic, and ShareGPT; a note says what it was read as and what was left out. - is standard input. Exit code 1
+batches of OpenAI and Anthropic, and ShareGPT; a note names the format and says what was left out. - is standard input. Exit code 1
 if some of it could not be read.`,
     args: [{ name: 'FILE', of: 'file' }],
     flags: {
       text: { description: 'print the transcripts on a terminal too' },
-      json: { description: 'print the trajectories as JSON Lines, in the form that upload takes' },
+      json: { description: 'print the trajectories as JSON Lines, for benchtop upload' },
       theme: screenFlags.theme,
       mouse: screenFlags.mouse,
     },
@@ -468,8 +481,9 @@ if some of it could not be read.`,
   }),
   report: spec({
     summary: 'write a report on a run, a training run or a dataset as one HTML or Markdown file',
-    about: `One file that loads nothing: facts, curves, distribution, how the rollouts ended, the worst tasks, and the transcripts of
-the flagged, the worst and the best trajectories. What models wrote in them stays text. --flagged has the flagged trajectories alone.`,
+    about: `Writes one self-contained file: facts, curves, the distribution of rewards, how the rollouts ended, the
+worst tasks, and the transcripts of the flagged, worst and best trajectories. Text from models is escaped. --flagged
+reports only the trajectories with a flag or a note.`,
     args: [{ name: 'ID|NAME', of: 'seen', kinds: ['run', 'training', 'dataset'], optional: true }],
     flags: {
       ...serviceFlags,
@@ -478,7 +492,7 @@ the flagged, the worst and the best trajectories. What models wrote in them stay
         value: 'FORMAT',
         short: 'f',
         choices: ['html', 'markdown'],
-        description: 'default: by the name of the file, else html',
+        description: 'default: from the name of the file, else html',
       },
       flagged: { description: 'the trajectories with a flag or a note, instead of a run' },
       worst: { value: 'N', number: 'whole', description: 'transcripts with the lowest rewards (default: 3)' },
@@ -502,14 +516,14 @@ the flagged, the worst and the best trajectories. What models wrote in them stay
   doctor: spec({
     summary: 'check the installation and say what to fix',
     about:
-      'Checks the program, the terminal, the settings, the folders and the service. Exit code 1 if something is wrong. With --alarms, says instead what the alarms of the settings would have said of a past run, each with its step, its time where known, its number and its limit: exit code 8 if there is one.',
+      'Checks the program, the terminal, the settings, the folders and the service. Exit code 1 if something is wrong. With --alarms, shows instead which alarms a past run would have raised, each with its step, its time if known, its value and its limit; exit code 8 if there is one.',
     flags: {
       ...serviceFlags,
       alarms: {
         value: 'ID|NAME',
         of: 'seen',
         kinds: ['training', 'run'],
-        description: 'what the alarms would have said of this run',
+        description: 'show which alarms this run would have raised',
       },
       model: { value: 'MODEL', of: 'chat model', description: 'also ask this model for an answer' },
       ...recordFlags,

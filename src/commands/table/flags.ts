@@ -107,7 +107,7 @@ export const jsonFlag = {
 
 export const recordFlags = {
   ...jsonFlag,
-  field: { value: 'NAME', of: 'field', description: 'print one field alone, e.g. id, status or failure.code' },
+  field: { value: 'NAME', of: 'field', description: 'print only this field, e.g. id, status or failure.code' },
   jq: { value: 'FILTER', short: 'q', description: 'filter the JSON with the program jq, which must be installed' },
 } as const satisfies Readonly<Record<string, FlagSpec>>;
 
@@ -135,7 +135,7 @@ export const waitFlags = {
 /** For evaluations whose status the service does not report. */
 export const untilFlag = {
   value: 'rewards=N|quiet=60s',
-  description: 'treat an evaluation as ended after N rewards, or once it has a reward and this long no new one',
+  description: 'treat an evaluation as ended after N rewards, or once it has rewards and gets no new one for this long',
 } as const satisfies FlagSpec;
 
 /** For starts. */
@@ -152,7 +152,7 @@ export const yesFlag = {
 
 export type ServiceFlags = FlagValues<typeof serviceFlags> & FlagValues<typeof agentFlag>;
 
-/** The given flags that select the service or affect the look of the program. */
+/** The flags that select the service or affect the look of the program. */
 export function configFlags(flags: ServiceFlags & FlagValues<typeof screenFlags>): ConfigFlags {
   const known = { ...serviceFlags, ...screenFlags, ...agentFlag };
   return Object.fromEntries(

@@ -9,7 +9,7 @@ export const notes = {
   'notes list': spec({
     summary: 'list the flags and notes on trajectories and runs',
     about:
-      'Notes are kept on this machine, by profile; 1 to 9 flag a row of the workbench, and the key of a quote writes a note.',
+      'Notes are kept on this machine, per profile. In the workbench, 1 to 9 flag a row and the quote key writes a note.',
     flags: { profile, flag: flagFlag, ...recordFlags },
     exclusive: [exclusiveRecordFlags],
   }),
@@ -18,9 +18,13 @@ export const notes = {
     args: [{ name: 'ID', many: true, of: 'seen', kinds: ['trajectory', 'run'] }],
     flags: {
       profile,
-      flag: { value: 'FLAG', empty: true, description: 'e.g. gamed; an empty one takes it back' },
-      note: { value: 'TEXT', empty: true, description: 'the note; an empty one takes it back' },
-      message: { value: 'N', number: 'count', description: 'about this message, from 1, instead of all of it' },
+      flag: { value: 'FLAG', empty: true, description: 'the flag, e.g. gamed; empty removes it' },
+      note: { value: 'TEXT', empty: true, description: 'the note; empty removes it' },
+      message: {
+        value: 'N',
+        number: 'count',
+        description: 'the message it is about, from 1 (default: the whole trajectory)',
+      },
       ...jsonFlag,
     },
     examples: ['benchtop notes set traj_1 --flag gamed --note "prints the expected answer"'],
@@ -36,8 +40,8 @@ export const notes = {
     examples: ['benchtop notes export --output mine.jsonl'],
   }),
   'notes import': spec({
-    summary: 'merge flags and notes of somebody else from a file',
-    about: 'Of each author the newest note on a thing wins. Says which things authors flag differently.',
+    summary: 'merge flags and notes from a file',
+    about: 'For each author and item, the newest note wins. Lists the items that authors flag differently.',
     args: [{ name: 'FILE', of: 'file' }],
     flags: { profile, ...jsonFlag },
     examples: ['benchtop notes import theirs.jsonl'],

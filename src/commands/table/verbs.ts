@@ -34,7 +34,7 @@ export const verbs = {
   evaluate: spec({
     summary: 'start an evaluation of a model or a checkpoint',
     about:
-      'Prints the id of the run. With --wait, the exit code says whether it completed; it is 6 if the service reports no status of evaluations: --until then judges the end by the rewards.',
+      'Prints the id of the run. With --wait, the exit code says whether it completed. It is 6 if the service reports no status for evaluations; --until then decides by the rewards when it has ended.',
     args: [{ name: 'BENCHMARK', of: 'seen', kinds: ['benchmark'] }],
     flags: {
       ...serviceFlags,
@@ -99,7 +99,7 @@ the slug first, or takes --yes.`,
   cancel: spec({
     summary: 'cancel evaluation runs and training runs',
     about:
-      'With --wait, each is followed until it has ended: exit code 0 if it was cancelled, succeeded before that, or had already ended.',
+      'With --wait, waits until each has ended: exit code 0 if it was cancelled, succeeded before that, or had already ended.',
     args: [{ name: 'ID|NAME', many: true, of: 'seen' }],
     flags: { ...serviceFlags, ...waitFlags, ...yesFlag, ...outcomeFlags },
     exclusive: exclusiveWaiting,
@@ -113,7 +113,7 @@ the slug first, or takes --yes.`,
   }),
   undeploy: spec({
     summary: 'tear deployments down and delete them',
-    about: 'With --wait, each is followed until the service no longer has it, or says that it is inactive.',
+    about: 'With --wait, waits until each is inactive or gone.',
     args: [{ name: 'ID|SLUG', many: true, of: 'seen' }],
     flags: { ...serviceFlags, ...waitFlags, ...yesFlag, ...outcomeFlags },
     exclusive: exclusiveWaiting,
@@ -136,8 +136,8 @@ the slug first, or takes --yes.`,
     flags: {
       ...serviceFlags,
       explanation: { value: 'TEXT', empty: true, description: 'reason for this value' },
-      weight: { value: 'N', number: 'any', description: 'its weight; 0 keeps it for diagnosis only' },
-      rewardId: { value: 'ID', description: 'repeating an id counts once (default: a new id)' },
+      weight: { value: 'N', number: 'any', description: 'its weight; 0 for diagnosis only' },
+      rewardId: { value: 'ID', description: 'the same id counts only once (default: a new id)' },
       tokenEnv: { value: 'NAME', description: 'variable that holds the token of the trajectory' },
       ...outcomeFlags,
     },

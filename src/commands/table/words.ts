@@ -13,7 +13,7 @@ export const exitCodeMeanings: readonly (readonly [code: number, words: string])
   [5, 'not found'],
   [6, 'the outcome is unknown: no status, or an unclear one'],
   [7, 'the service does not offer this'],
-  [8, 'an alarm of the settings, and nothing worse'],
+  [8, 'an alarm, and nothing worse'],
   [124, 'not ended within --timeout'],
   [129, 'ended by SIGHUP while it waited'],
   [130, 'interrupted'],
