@@ -120,7 +120,10 @@ export interface OpenedView {
   readonly raw: readonly string[];
 }
 
-/** Opens a view on a double of the service, with all that it asks for on screen; closes with the test. */
+/** A day: many views are open at once, and nothing changes on the double. */
+const dayMs = 86_400_000;
+
+/** Opens a view on a double of the service, with all that it asks for on screen; closes with the test. Nothing is polled. */
 export async function openView(
   place: Place,
   options: Partial<ServiceOptions> = {},
@@ -128,7 +131,12 @@ export async function openView(
 ): Promise<OpenedView> {
   const double = await serviceDouble();
   const { service } = serviceAt(`${double.url}/prefix`, options);
-  const workbench = new Workbench({ kinds, service: async () => service, profile: 'test' });
+  const workbench = new Workbench({
+    kinds,
+    service: async () => service,
+    profile: 'test',
+    poll: { focusedMs: dayMs, visibleMs: dayMs },
+  });
   if (job) workbench.jobs.add(job);
   const raw: string[] = [];
   const screen = openScreen(
