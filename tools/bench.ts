@@ -2,19 +2,19 @@
 import './built.ts';
 
 const usage = `npm run bench                      the screen, in a pseudo-terminal
-npm run bench -- screen PART…      parts of it: start, help, list, oneCell, slowLine, onePane, chat, gone, stop, huge
+npm run bench -- screen PART…      parts: start, help, list, oneCell, slowLine, onePane, chat, gone, stop, huge
 npm run bench -- patches           what each file of patches/ saves; [--runs N] [NAME…]
 npm run bench -- training          what training learns, and how fast; [--model SLUG]
 npm run bench -- service [SECONDS] the local service with many clients
-npm run bench -- statistics [DRAWS] whether intervals and verdicts hold what they promise, by simulation
-npm run bench -- audit [RUNS]      how often the audit of training runs names a fault, and is wrong; RUNS sound ones
-npm run bench -- --smoke [BENCH]   runs every part once, briefly, and judges no number: does the bench still work?
+npm run bench -- statistics [DRAWS] simulates the coverage of intervals and verdicts
+npm run bench -- audit [RUNS]      detection and false alarm rates of the training audit, over RUNS sound runs
+npm run bench -- --smoke [BENCH]   checks that every part works: runs it briefly, and ignores goals
 
-Each prints a table; those with goals fail if one is missed.
+Each prints a table, and fails if a goal is missed.
 `;
 
 interface BenchOptions {
-  /** Runs everything once and briefly; no number is judged. */
+  /** Runs everything once and briefly, and ignores goals. */
   readonly smoke: boolean;
 }
 

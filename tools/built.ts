@@ -1,6 +1,6 @@
 /**
- * Builds `dist`, unless the program there is newer than every source file. What runs the built program imports this, so
- * that tools that run side by side do not build under each other.
+ * Builds `dist`, unless the program there is newer than every source file. Tools that run the built program import
+ * this, so that tools running in parallel do not rebuild it.
  */
 import { readdirSync, statSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

@@ -1,6 +1,7 @@
 /**
- * Bundles the program: CommonJS, whose compiled code benchtop caches (`src/base/compiled-code.ts`), production React, split so that code the first frame does not need (the local service, the
- * HTTP client, Markdown, chat) is loaded only when it is used.
+ * Bundles the program as CommonJS, whose compiled code benchtop caches (`src/base/compiled-code.ts`), with production
+ * React. Code that the first frame does not need (the local service, the HTTP client, Markdown, chat) is in chunks of
+ * its own, loaded on first use.
  */
 import { rm, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
@@ -9,7 +10,7 @@ import { checkPatches } from './patched.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
-/** The module that loads what talks to the service. */
+/** The module that loads the client of the service. */
 const connect = `${root}src/commands/connect.ts`;
 /** The command that opens the workbench. */
 const screen = `${root}src/commands/tui.tsx`;
@@ -18,7 +19,7 @@ const main = `${root}src/main.ts`;
 const dispatch = `${root}src/commands/run.ts`;
 /** Stands in for classes of Intl. */
 const intl = `${root}src/base/late-intl.ts`;
-/** What the process of the local service loads. */
+/** The entries of the local service's process. */
 const daemon = [`${root}src/commands/serve.ts`, `${root}src/local/daemon/serve.ts`];
 
 type ModuleGraph = Parameters<CodeSplittingNameFunction>[1];
@@ -93,7 +94,7 @@ export async function bundle(folder: string, plugins: readonly Plugin[] = []): P
     plugins: [...plugins],
     preserveEntrySignatures: false,
     onLog: (level, log, report) => {
-      // What should be loaded late is loaded at once, because something imports it statically.
+      // A static import defeats a dynamic import of the same module.
       if (log.code === 'INEFFECTIVE_DYNAMIC_IMPORT') report('error', log);
       // "use client" only matters to servers.
       else if (log.code !== 'MODULE_LEVEL_DIRECTIVE') report(level, log);
@@ -111,7 +112,7 @@ export async function bundle(folder: string, plugins: readonly Plugin[] = []): P
     codeSplitting: { groups: [{ name: startChunks(), debugName: 'start', includeDependenciesRecursively: false }] },
   });
   await bundled.close();
-  // The package itself says that its files are ESM.
+  // Otherwise Node would take the files for ESM, like the package.
   await writeFile(`${folder}/package.json`, '{ "type": "commonjs" }\n');
   return output.flatMap(file =>
     file.type === 'chunk'

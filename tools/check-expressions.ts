@@ -1,9 +1,9 @@
 /**
- * Refuses the regular expressions in `src` that may take the square of the length of a text, which may come over the wire.
- * Checks literals; constructed expressions need a test.
+ * Refuses regular expressions in `src` that may take quadratic time on a text, which may come over the wire. Checks
+ * literals; constructed expressions need a test.
  *
- * To mend one, begin a run at its first character, `/(?<!x)x+$/`; keep the start out of the loop, `/<[^<>]*>/`; bound it,
- * `/<.{0,200}>/`; or leave out a `$` that always holds. `trimEnd` of `src/base/trim.ts` replaces `/x+$/`.
+ * To fix one, begin a run at its first character, `/(?<!x)x+$/`; keep the start out of the loop, `/<[^<>]*>/`; bound
+ * it, `/<.{0,200}>/`; or leave out a `$` that always holds. `trimEnd` of `src/base/trim.ts` replaces `/x+$/`.
  */
 import { relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -31,9 +31,7 @@ for (const fileName of program.getSourceFileNames()) {
       const end = text.lastIndexOf('/');
       if (isSlow(text.slice(1, end), text.slice(end + 1))) {
         const line = file.text.slice(0, node.getStart(file)).split('\n').length;
-        errors.push(
-          `${path}:${line}: ${text}: may take the square of the length of the text, see tools/check-expressions.ts`,
-        );
+        errors.push(`${path}:${line}: ${text}: may take quadratic time; see tools/check-expressions.ts`);
       }
     }
     node.forEachChild(visit);

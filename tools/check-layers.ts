@@ -1,6 +1,6 @@
 /**
- * A file imports only from its own layer and from those below, and no chain of imports forms a cycle. Reads
- * every `import`, `export … from` and `import()`, types included, in `src` or in the folder that is given.
+ * Checks that a file imports only from its own layer and from those below, and that imports form no cycle. Reads
+ * every `import`, `export … from` and `import()`, including types, in `src` or in the given folder.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
@@ -9,10 +9,10 @@ import { parseSync } from 'oxc-parser';
 
 const source = resolve(process.argv[2] ?? fileURLToPath(new URL('../src', import.meta.url)));
 
-/** What every layer but these may import. */
+/** Layers that all others may import. */
 const small = ['base', 'text'];
 
-/** The layers of screens and the frame. Of the service they may import the errors only. */
+/** The layers of screens and the frame. They may import only the errors of the service. */
 const belowScreens = [
   ...small,
   'config',

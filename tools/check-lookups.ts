@@ -16,7 +16,7 @@ import {
 import { API, type Type, TypeFlags } from 'typescript/unstable/sync';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-/** The one place that may: it first checks whether the object has the name. */
+/** Exempt: it first checks whether the object has the name. */
 const allowed = 'src/base/own-property.ts';
 const anyName = TypeFlags.String | TypeFlags.Any | TypeFlags.Unknown;
 
@@ -32,7 +32,7 @@ function isAnyString(type: Type | undefined): boolean {
   return (type.flags & anyName) !== 0;
 }
 
-/** The name by which a node looks something up, if it does. */
+/** The name that a node looks up, if any. */
 function nameIn(node: Node): Node | undefined {
   if (isElementAccessExpression(node)) return node.argumentExpression;
   if (isBinaryExpression(node)) return node.operatorToken.kind === SyntaxKind.InKeyword ? node.left : undefined;

@@ -1,4 +1,4 @@
-/** Collects the licences of the bundled packages, which their terms require in copies. */
+/** Collects the licences of the bundled packages, which must be distributed with copies. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 

@@ -6,7 +6,7 @@ import { about, exitCodeMeanings } from '../src/commands/table/words.ts';
 import { variables } from '../src/config/reference.ts';
 import { installWays } from './published.ts';
 
-/** A paragraph as roff takes it, in source lines of a usual width. */
+/** A paragraph for roff, wrapped to a usual width. */
 function roff(text: string): string {
   const lines: string[] = [];
   for (const word of escaped(text).split(/\s+/)) {
@@ -41,7 +41,7 @@ function flagsText(flags: Readonly<Record<string, FlagSpec>>, isShown: (flag: Fl
     .join('');
 }
 
-/** Lines to type, as they are. */
+/** Lines to type, unformatted. */
 const example = (lines: readonly string[]): string => `.PP\n.nf\n.RS\n${lines.map(escaped).join('\n')}\n.RE\n.fi\n`;
 
 function commandText(
@@ -65,19 +65,19 @@ function commandText(
 const files = [
   ['~/.config/benchtop/config.json', 'Settings and profiles.'],
   ['~/.local/share/benchtop', 'The data of the local service, its API key and its log.'],
-  ['~/.local/state/benchtop', 'What is remembered of services, uploads and chats.'],
+  ['~/.local/state/benchtop', 'Remembered lists, uploads and chats.'],
   ['~/.cache/benchtop', 'Compiled code.'],
 ] as const;
 
 const general = [
-  tagged('-h, --help', 'Show help, on a command as well.'),
+  tagged('-h, --help', 'Show help; after a command, help on the command.'),
   tagged('-V, --version', 'Print the version.'),
 ].join('');
 
 const resultWords =
   'Results go to standard output, everything else to standard error; with `--json` both are JSON. Commands take names as well as ids; `first@latest` is the last checkpoint of the training run `first`.';
 
-/** What one does with it, from first to last. */
+/** Examples in the order of use. */
 const examples: readonly (readonly [words: string, lines: readonly string[]])[] = [
   ['Open the workbench:', ['benchtop']],
   [
@@ -87,8 +87,8 @@ const examples: readonly (readonly [words: string, lines: readonly string[]])[] 
       'benchtop evaluate t-words --checkpoint first@latest --wait',
     ],
   ],
-  ['Fail where a run is worse than another one:', ['benchtop compare evr_base evr_new --fail-below 0']],
-  ['Take the runs elsewhere:', ['benchtop list runs --format csv > runs.csv']],
+  ['Fail if a run is worse than another:', ['benchtop compare evr_base evr_new --fail-below 0']],
+  ['Export the runs:', ['benchtop list runs --format csv > runs.csv']],
   [
     'Work with a service:',
     ["benchtop profile add lab --url https://lab.example --key-command 'pass show lab' --use", 'benchtop doctor'],

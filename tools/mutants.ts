@@ -1,8 +1,9 @@
 /**
- * `npm run mutants`: changes the code in small ways, one at a time, and runs the tests that reach the change. What
- * survives shows what no test would notice. See `usage`.
+ * `npm run mutants`: changes the code in small ways, one at a time, and runs the tests that reach the change.
+ * Surviving mutants show what no test notices. See `usage`.
  *
- * Nothing is transformed again for a mutant: all of the sample are in one copy of the code, and a number switches one on.
+ * One copy of the code contains all mutants of the sample, and a number activates one, so that nothing is transformed
+ * again.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -23,14 +24,14 @@ Folders of src to change; by default base, net, service, contract, text, store, 
 uploads, chat, local/store and local/model.
   --seed N      another sample (1)
   --count N     mutants in the sample (1000)
-  --tests …     folders of test to run (all but e2e)
-  --workers N   tests at the same time (as many as there are cores)
-  --seconds N   of tests for each mutant, the likeliest to fail first; one that is not killed by then survives (30)
-  --only N,…    of the sample only these, by the numbers that --list or an earlier run printed
+  --tests …     folders of test to run (all except e2e)
+  --workers N   parallel test processes (the number of cores)
+  --seconds N   of tests per mutant, the likeliest to fail first; after that, the mutant counts as survived (30)
+  --only N,…    only these mutants of the sample, by the numbers that --list or an earlier run printed
   --list        prints the sample and runs nothing
-  --smoke       a few mutants of one file, to see that it works
-Prints those that survive or take too long, and the score, also of a part if it is interrupted. On a busy machine a
-mutant may take too long only for that. Those in tools/mutants/equivalent.ts do not count.
+  --smoke       checks that it works, with a few mutants of one file
+Prints survivors, timeouts and the score, even after an interruption. On a busy machine, some timeouts may be false.
+Mutants in tools/mutants/equivalent.ts do not count.
 `;
 const root = fileURLToPath(new URL('..', import.meta.url));
 
@@ -72,7 +73,7 @@ const workers = values.smoke ? 1 : Number(values.workers);
 const limitMs = 1_000 * Number(values.seconds);
 const only = new Set(values.only.split(',').filter(Boolean).map(Number));
 
-/** As many of them as wanted, in a random order of this seed. */
+/** Samples up to `count` items, in a random order. */
 function sampled<Item>(items: readonly Item[], count: number, seed: number): Item[] {
   const { next } = createPrng(seed);
   const rest = [...items];
@@ -84,15 +85,15 @@ function sampled<Item>(items: readonly Item[], count: number, seed: number): Ite
 interface Answer {
   /** Test files that failed. */
   readonly failed: readonly string[];
-  /** What the first of them says. */
+  /** The error of the first failed test file. */
   readonly error: string | undefined;
   /** Milliseconds of each test file. */
   readonly times: readonly (readonly [test: string, ms: number])[];
 }
 
 /**
- * A process that runs tests in the copy, with a home of its own; ended where it takes too long, with all its children and
- * the services that tests started from there.
+ * A process that runs tests in the copy, with its own home folder. After the time limit it is killed, with all its
+ * children and the services that its tests started.
  */
 class Runner {
   #child: ChildProcess | undefined;
@@ -125,7 +126,10 @@ class Runner {
     return child;
   }
 
-  /** Runs test files with a mutant until one fails, or all of them, so many at once; undefined after the time limit. */
+  /**
+   * Runs test files with a mutant, `atOnce` in parallel: all of them if this is given, otherwise until one fails.
+   * Undefined after the time limit.
+   */
   async run(active: number, tests: readonly string[], limitMs: number, atOnce?: number): Promise<Answer | undefined> {
     const child = this.#child ?? (await this.#start(atOnce));
     const over = new AbortController();
@@ -147,13 +151,12 @@ class Runner {
     try {
       if (pid !== undefined) process.kill(-pid, 'SIGKILL');
     } catch {
-      // It has ended.
+      // It has already ended.
     }
     // Services are detached, in process groups of their own.
     endIn(this.#home);
   }
 
-  /** Ends it for good. */
   close(): void {
     this.end();
     rmSync(this.#home, { recursive: true, force: true, maxRetries: 5 });
@@ -243,7 +246,8 @@ for (const file of files) {
   if (mutants.length > 0) writeFileSync(path, withMutants(readFileSync(path, 'utf8'), mutants));
 }
 
-// First with no mutant active: which test files reach which mutants, how long they take, and whether they pass at all.
+// First run without a mutant: find out which test files reach which mutants, how long they take, and whether they
+// pass.
 writeFileSync(reachedFile, '');
 const testNames = values.smoke ? 'numbers' : '*';
 const tests = testFolders.flatMap(each => globSync(`test/${each}/**/${testNames}.test.{ts,tsx}`, { cwd: folder }));
@@ -267,9 +271,9 @@ for (const line of readFileSync(reachedFile, 'utf8').split('\n').filter(Boolean)
   for (const id of reached) reaching.set(id, [...(reaching.get(id) ?? []), test]);
 }
 if (first.failed.length > 0)
-  process.stderr.write(`left out, for they fail without a mutant: ${first.failed.join(' ')}\n${first.error}\n`);
+  process.stderr.write(`skipped, because they fail without a mutant: ${first.failed.join(' ')}\n${first.error}\n`);
 
-/** A mutant may take so much longer than the tests without it. */
+/** The time limit of these tests with a mutant, in milliseconds. */
 const limitOf = (some: readonly string[]): number =>
   20_000 + 5 * some.reduce((sum, test) => sum + (times.get(test) ?? 1_000), 0);
 
@@ -282,8 +286,8 @@ const kills = new Map<string, Map<string, number>>();
 const codeOf = new Map(wanted.map(path => [join(folder, path), readFileSync(join(folder, path), 'utf8')]));
 
 /**
- * The tests to run for a mutant: first those that killed others of its file, then its own, those that import it and those
- * beside it, then the quick ones; as many as the time allows.
+ * The tests to run for a mutant, as many as the time allows: first those that killed other mutants of the file, then
+ * the file's own test, those that import it, those in the same folder, and the fastest.
  */
 function testsFor({ file }: Mutant, reached: readonly string[]): string[] {
   const own = relative('src', file).replace(/\.tsx?$/, '');

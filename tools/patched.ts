@@ -1,8 +1,8 @@
-/** Whether the packages have the changes of `patches`, whatever installed them: npm runs no script if told so. */
+/** Checks that the packages have the changes of `patches`. npm may have been told to run no scripts. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** The texts that a patch leaves in its files, by path: the lines of each hunk, with their surroundings. */
+/** The texts of patched files, by path: the lines of each hunk with their context. */
 function textsOf(patch: string): (readonly [path: string, text: string])[] {
   return patch.split(/^diff --git a\/\S+ b\//m).flatMap(part => {
     const [head = '', ...hunks] = part.split(/^@@ .*\n/m);

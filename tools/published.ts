@@ -1,12 +1,12 @@
 /**
- * Where users get benchtop from. README, the man page and the example workflow follow `published`: a name that is on no
- * registry, or somebody else's there, must not be among what people are told to run.
+ * Where users get benchtop. README, the man page and the example workflow follow `published`, because they must not
+ * tell users to install a name that is on no registry, or belongs to somebody else.
  */
 
-/** The name of the package on npm's registry; undefined while it is on none. */
+/** The name of the package on npm's registry; undefined before it is published. */
 export const published: string | undefined = undefined;
 
-/** What installs benchtop, from first to last: what each does, and its command lines. */
+/** The ways to install benchtop: what each does, and its command lines. */
 export function installWays(name = published): readonly (readonly [words: string, lines: readonly string[]])[] {
   const clone = [
     ['From a clone of this repository, one line runs it:', ['npm ci && npm start']],

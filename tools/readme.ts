@@ -1,6 +1,6 @@
 /**
- * `npm run readme`: writes the parts of README that are made from the code. They are between `<!-- begin NAME -->` and
- * `<!-- end NAME -->`. With `--check`, as in `npm run lint`, it only says whether they are up to date.
+ * `npm run readme`: writes the generated parts of README, between `<!-- begin NAME -->` and `<!-- end NAME -->`. With
+ * `--check`, as in `npm run lint`, it only reports whether they are up to date.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { own } from '../src/base/own-property.ts';

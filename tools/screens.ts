@@ -12,7 +12,7 @@ import { svgOf } from '../test/e2e/svg.ts';
 import { goWay, sizes, viewSessions } from '../test/e2e/views.ts';
 import './built.ts';
 
-/** Every view at every size, or these. Returns how many there are. */
+/** Renders every view at every size, or these. Returns the number of screens. */
 async function everyView(
   home: PopulatedHome,
   folder: string,
@@ -40,7 +40,7 @@ async function everyView(
   return written;
 }
 
-/** Watch, which a busy program opens on: of a few training runs, one runs, one waits, and the others have ended. */
+/** Watch, on which a busy program opens: of a few training runs, one runs, one waits, and the others have ended. */
 async function readmePicture(home: PopulatedHome, path: string): Promise<void> {
   const train = (name: string, options: object) =>
     home.call('POST', 'train', {

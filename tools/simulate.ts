@@ -11,7 +11,7 @@ const folder = mkdtempSync(`${cache}/simulate-`);
 const file = `${folder}/main.mjs`;
 
 const environment = process.argv.includes('--development') ? 'development' : 'production';
-/** In one file: loading a module takes real time, of which virtual time knows nothing. */
+/** Bundle into one file, because loading modules takes real time. */
 const bundled = await rolldown({
   cwd: root,
   input: `${root}tools/simulate/main.ts`,

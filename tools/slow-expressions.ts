@@ -1,11 +1,11 @@
 /**
- * Whether a regular expression may take the square of the length of a text, or more: `/x+$/` reads the rest of a run of
- * `x` again from each `x` of it. Reads the expression as an automaton and looks for a loop that may still fail, and a word
- * that leads both through this loop and into it from an earlier one, or from a new start of the search (infinite ambiguity;
- * Weber and Seidl 1991), and for a loop in a loop.
+ * Tests whether a regular expression may take quadratic time or more: from each `x` of a run, `/x+$/` reads the rest
+ * of the run again. Builds an automaton and looks for a loop that may still fail, and a word that leads both through
+ * this loop and into it from an earlier loop or a new start of the search (infinite ambiguity; Weber and Seidl 1991),
+ * and for nested loops.
  */
 
-/** Characters that stand for all others. */
+/** Characters that represent all others. */
 const samples = [
   ...Array(0x180).keys(),
   0x301,
@@ -21,7 +21,10 @@ const samples = [
 ];
 
 type Characters = ReadonlySet<number>;
-/** `free` always succeeds, and so does `back`, to another round of a loop; `checked` may fail; after a `behind`, the character before must be one of these. */
+/**
+ * `free` always succeeds, as does `back`, to another iteration of a loop; `checked` may fail; `behind` requires one
+ * of these as the previous character.
+ */
 type Edge = {
   readonly to: State;
   readonly kind: 'free' | 'back' | 'checked' | 'start' | { readonly behind: Characters };
@@ -36,10 +39,10 @@ const state = (): State => ({ edges: [] });
 
 interface Automaton {
   readonly start: State;
-  /** That of the expression, and those of its lookaheads. */
+  /** The end of the expression, and those of its lookaheads. */
   readonly ends: ReadonlySet<State>;
   readonly sets: readonly Characters[];
-  /** The states after a character, each with those that lead there. */
+  /** The states after a character, each with the characters that lead there. */
   readonly read: ReadonlyMap<State, Characters>;
 }
 
@@ -109,7 +112,7 @@ function automatonOf(source: string, flags: string): Automaton {
       read.set(last, first.reads.characters);
     }
   }
-  /** Only of one character; anything longer may fail, which is all that is known of it. */
+  /** A lookbehind of one character. Longer ones are only known to be fallible. */
   function behind(isNegative: boolean, first: State, last: State): void {
     const begin = at;
     alternatives(state(), state());
@@ -145,17 +148,17 @@ function isMatch(from: State, ends: ReadonlySet<State>): boolean {
   return [...seen].some(each => ends.has(each));
 }
 
-/** The characters of which no two are told apart by these sets. */
+/** One character of each class that these sets do not distinguish. */
 function distinct(sets: readonly Characters[]): number[] {
   const first = new Map(samples.map(each => [sets.map(set => Number(set.has(each))).join(''), each]));
   return [...first.values()];
 }
 
-/** Whether the expression may take the square of the length of a text, or more. */
+/** Whether the expression may take quadratic time or more. */
 export function isSlow(source: string, flags: string): boolean {
   const { start, ends, sets, read } = automatonOf(source, flags);
   const characters = distinct(sets);
-  /** Before its first character; the search may begin anew after each character. */
+  /** The state before a match: the search may start again after each character. */
   const searching = state();
   const next = (from: State, before: number, character: number): State[] => [
     ...(from === searching ? [searching] : []),
@@ -194,7 +197,7 @@ export function isSlow(source: string, flags: string): boolean {
     }
     return false;
   };
-  /** Whether two loops lead back, one in the other: each of them may take any number of rounds. */
+  /** Whether a loop is nested in another. */
   const isNested = (loop: State): boolean => {
     const backs = [...reached(loop, 0)].flatMap(({ edges }) => edges.filter(({ kind }) => kind === 'back'));
     return backs.filter(({ to }) => [...reached(to, 0)].some(({ reads }) => reads?.to === loop)).length > 1;

@@ -1,6 +1,6 @@
 /**
- * `npm run smoke`: every part of bench, torture, screens and mutants once and briefly, so that no tool rots. Judges no
- * number and no time. A tool's output is shown if it fails.
+ * `npm run smoke`: runs every part of bench, torture, screens and mutants briefly, to check that the tools work.
+ * Ignores goals and times. Shows the output of a tool that fails.
  */
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';

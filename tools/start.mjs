@@ -16,7 +16,7 @@ try {
   process.stderr.write(`benchtop could not be built in ${root}: ${reason}\n`);
   process.exit(2);
 }
-// SIGUSR1 would open Node's debugger until the program listens for it.
+// SIGUSR1 would open Node's debugger before the program listens for it.
 const noDebugger = '--disable-sigusr1';
 const flags = process.allowedNodeEnvironmentFlags.has(noDebugger) ? [noDebugger] : [];
 const { status, signal } = spawnSync(process.execPath, [...flags, `${root}dist/main.js`, ...process.argv.slice(2)], {

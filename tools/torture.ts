@@ -1,6 +1,6 @@
 /**
- * `npm run torture`: what needs a real terminal: the built program on a service that answers wrongly, under random input,
- * signals and a service that dies. Everything else is simulated (`npm run simulate`). See `usage`.
+ * `npm run torture`: the built program in a real terminal, on a service that answers wrongly and dies, under random
+ * input and signals. Everything that needs no real terminal is simulated (`npm run simulate`). See `usage`.
  */
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
@@ -14,14 +14,14 @@ import './built.ts';
 
 const usage = `npm run torture                    everything
 npm run torture -- screen          the screen, with random keys, sizes, signals and answers
-npm run torture -- read-only       a screen that may only read, pressed to write
-npm run torture -- secrets         a screen in which secrets are typed: they are found nowhere afterwards
+npm run torture -- read-only       a read-only screen, with keys that would write
+npm run torture -- secrets         a screen in which secrets are typed, which must not be found anywhere afterwards
 npm run torture -- commands        the command line
-… --sessions N --seed N            so many of each, with other plans
-… --turns N                        in a session, or so many commands, at most
-… --workers N                      sessions at once
-… --smoke                          each part once and briefly: does torture still work?
-A session that fails is shown with the shortest plan that was found to fail as well, as JSON.
+… --sessions N --seed N            number of sessions of each part, and the first seed
+… --turns N                        maximum turns of a session, or commands
+… --workers N                      parallel sessions
+… --smoke                          checks that each part works, with one short session
+A failed session is shown with the shortest failing plan found, as JSON.
 `;
 
 const { values, positionals } = parseArgs({
@@ -47,7 +47,7 @@ if (values.help || positionals.some(name => !names.includes(name))) {
 }
 const world = await makeWorld();
 
-/** A session of a part, and what counts of it. */
+/** Plays a session of a part, and adds up its counts. */
 async function session<Plan>(
   name: string,
   seed: number,
@@ -80,7 +80,7 @@ for (const name of positionals.length === 0 ? names : positionals) {
   const work = async (): Promise<void> => {
     for (let seed = seeds.shift(); seed !== undefined; seed = seeds.shift()) await parts[name]?.(seed);
   };
-  // Sessions mostly wait. Of commands, open descriptors are counted: they run alone.
+  // Sessions mostly wait, so run several. Commands run alone, because open descriptors are counted.
   await Promise.all(Array.from({ length: name === 'commands' ? 1 : Number(values.workers) }, work));
 }
 world.remove();

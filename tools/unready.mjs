@@ -1,5 +1,5 @@
 /**
- * Ends a script in one line of advice where `npm ci` has not run or Node is too old. Plain JavaScript, so that any
+ * Ends a script with one line of advice if `npm ci` has not run or Node is too old. Plain JavaScript, so that any
  * version of Node can read it.
  */
 import { existsSync, readFileSync } from 'node:fs';
@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
-/** What is missing, as one line. @returns {string | undefined} */
+/** Describes what is missing, in one line. @returns {string | undefined} */
 function missing() {
   if (!existsSync(`${root}node_modules/rolldown`)) {
     return 'benchtop is not installed yet: run `npm ci` in this folder first.';

@@ -1,4 +1,4 @@
-/** Training runs from a seed, sound ones and some with a fault on purpose, with what the audit says after each step. */
+/** Seeded training runs, with and without a planted fault, and the findings of the audit after each step. */
 import { hashOf } from '../../src/base/hash.ts';
 import { type GraderSpec, grade } from '../../src/local/grading/graders.ts';
 import { freshOptimizer } from '../../src/local/model/adam.ts';
@@ -16,7 +16,7 @@ import {
 } from '../../src/present/audit.ts';
 import { Random } from '../rig/random.ts';
 
-/** Faults, and the findings that name each. */
+/** Faults, and the findings that detect each. */
 export const faults = {
   'grader never matches': ['never'],
   'duplicate tasks': ['duplicates'],
@@ -28,13 +28,13 @@ export type Fault = keyof typeof faults;
 export const faultNames = Object.keys(faults) as readonly Fault[];
 
 /**
- * The sample benchmarks on which the small model learns what it should. On the others the audit rightly speaks: of
- * opposites, nine in ten groups are always wrong at first, and what-is-it is soon answered with `no` throughout.
+ * The sample benchmarks on which the small model learns well. On the others, findings are correct: on opposites, nine
+ * in ten groups are wrong at first, and on what-is-it, the model soon always answers `no`.
  */
 export const soundBenchmarks = ['t-words', 'letter-words', 'small-sums'] as const;
 const modelSlug = 'benchtop/tutor-base';
 const size = { batch: 12, samples: 8, steps: 16, heldOutEvery: 3, heldOutTasks: 12, heldOutSamples: 4 } as const;
-/** Steps after its onset within which a fault should be named. */
+/** A fault should be detected within this many steps of its onset. */
 export const namedWithin = 5;
 
 interface Task {
@@ -44,7 +44,7 @@ interface Task {
   readonly grader: GraderSpec;
 }
 
-/** An answer that no model gives. */
+/** Expects an answer that no model gives. */
 const impossible: GraderSpec = {
   kind: 'exact',
   expected: 'an answer that is far longer than any that the model gives',
@@ -96,13 +96,13 @@ export interface AuditedRun {
   readonly findings: readonly (readonly FindingKind[])[];
 }
 
-/** A policy whose entropy has fallen below this share of that of the first step has collapsed. */
+/** A policy has collapsed if its entropy falls below this share of that in the first step. */
 const collapsed = 0.5;
 
-/** A run of `steps` steps. With a collapse, it goes on until that has happened and was looked at. */
+/** Runs `steps` steps. A run that should collapse goes on until {@link namedWithin} steps after the collapse. */
 export function auditedRun(seed: number, fault?: Fault, steps: number = size.steps): AuditedRun {
   const random = new Random(`audit ${seed} ${fault ?? 'sound'}`);
-  // Length is gamed, and a policy collapses, where an answer has room for it.
+  // Gaming the length and collapsing need benchmarks with long answers.
   const benchmark =
     fault === 'collapse'
       ? 't-words'
@@ -151,7 +151,7 @@ export function auditedRun(seed: number, fault?: Fault, steps: number = size.ste
   return { fault, benchmark, seed, onset, findings };
 }
 
-/** The steps with the texts that the audit asks for, and no others. */
+/** The steps with only the texts that the audit reads. */
 function asRead(steps: readonly AuditStep[]): readonly AuditStep[] {
   const texts = new Set(textsToRead(steps));
   return steps.map(({ step, rewards }) => ({
@@ -172,7 +172,7 @@ function heldOutMean(policy: PolicyModel, tasks: readonly Task[], seed: number):
   return { reward: rewards.reduce((sum, each) => sum + each, 0) / rewards.length, samples: rewards.length };
 }
 
-/** Whether a fault was named within {@link namedWithin} steps of its onset. */
+/** Whether a fault was detected within {@link namedWithin} steps of its onset. */
 export function isNamed({ fault, onset, findings }: AuditedRun): boolean {
   if (fault === undefined || onset === undefined) return false;
   const wanted: readonly FindingKind[] = faults[fault];

@@ -1,6 +1,6 @@
 /**
- * How often the audit of training runs names a fault within a few steps, and how often it says something of a sound run:
- * on runs from seeds, with the trainer and the models of the local service.
+ * Measures how often the audit detects a fault of a training run within a few steps, and how often it reports a
+ * finding for a sound run. The runs are seeded, with the trainer and the models of the local service.
  */
 import { auditMeasured } from '../../src/present/about-audit.ts';
 import { auditedRun, faultNames, faults, isNamed, namedWithin } from './audit-runs.ts';
@@ -10,7 +10,7 @@ const goals = { named: 0.9, wrong: 0.05 } as const;
 /** Sound runs for each run with a fault. */
 const soundShare = 4;
 
-/** Returns the exit code: 1 if a goal was missed or the help is out of date, which `smoke` does not judge. */
+/** Returns the exit code: 1 if a goal was missed or the help is out of date, which `smoke` ignores. */
 export async function benchAudit(
   [count = String(auditMeasured.sound)]: readonly string[],
   { smoke }: { readonly smoke: boolean },
@@ -39,7 +39,7 @@ export async function benchAudit(
   const all = each * faultNames.length;
   const words = [
     ...said,
-    `named within ${namedWithin} steps of the onset: ${named} of ${all}; goal: ${goals.named * 100}%`,
+    `detected within ${namedWithin} steps of the onset: ${named} of ${all}; goal: ${goals.named * 100}%`,
     `sound runs with a finding: ${wrong} of ${sound}; goal: at most ${goals.wrong * 100}%`,
   ];
   process.stdout.write(`${words.join('\n')}\n`);
@@ -47,7 +47,7 @@ export async function benchAudit(
   const isOld = isWhole && (named !== auditMeasured.named || wrong !== auditMeasured.wrong);
   if (isOld)
     process.stdout.write(
-      `The help says ${auditMeasured.named} and ${auditMeasured.wrong}: src/present/about-audit.ts\n`,
+      `The help is out of date (${auditMeasured.named} and ${auditMeasured.wrong}): update src/present/about-audit.ts\n`,
     );
   const isMissed = named < all * goals.named || wrong > sound * goals.wrong || isOld;
   return isMissed && !smoke ? 1 : 0;

@@ -14,7 +14,7 @@ export interface Memory {
   readonly resident: number;
   /** Objects, including garbage. */
   readonly heapUsed: number;
-  /** Memory that V8 has taken from the system for them. */
+  /** Memory that V8 has reserved for the heaps. */
   readonly heapTaken: number;
 }
 
@@ -34,7 +34,7 @@ async function reportOf(pid: number, folder: string): Promise<Report> {
     try {
       if (name) return JSON.parse(readFileSync(join(folder, name), 'utf8')) as Report;
     } catch {
-      // It is still being written.
+      // The report is still being written.
     }
     await wait(20);
   }
@@ -53,7 +53,7 @@ function memoryOf(report: Report): Memory {
 export interface BuiltService {
   readonly baseUrl: string;
   readonly apiKey: string;
-  /** Its current memory, from the diagnostic report that Node writes on a signal. */
+  /** Current memory of the process, from the diagnostic report that Node writes on a signal. */
   readonly memory: () => Promise<Memory>;
   /** @throws Error for an unsuccessful answer */
   readonly call: <Body>(method: string, path: string, body?: unknown) => Promise<Body>;

@@ -74,7 +74,7 @@ export interface LargeServiceOptions {
   readonly trajectoryBytes?: number;
 }
 
-/** Starts it on a free port of this machine. */
+/** Starts the service on a free port of this machine. */
 export function startLargeService({
   benchmarks = 10_000,
   trajectoryBytes = 5_200_000,

@@ -1,6 +1,6 @@
 /**
- * What the patches save: builds the program with all of them, without any, and without each, and starts the builds in
- * alternation. Measures CPU time of the main thread, which a busy machine affects less than elapsed time.
+ * Measures what the patches save: builds the program with all patches, with none, and without each one, and starts
+ * the builds in turn. Measures CPU time of the main thread, which a busy machine affects less than elapsed time.
  */
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
@@ -26,10 +26,10 @@ const keyRounds = 3;
 const withAll = 'with all patches';
 const withoutAny = 'without any patch';
 
-/** What a build cannot do without: a new export of Ink, and modules that would wait while they load. */
+/** Patched files that every build needs: a new export of Ink, and modules without top-level await. */
 const needed = /\/ink\/build\/(index|reconciler)\.js$|\/yoga-layout\//;
 
-/** The files of packages before a patch, by path, but those that a build needs. */
+/** The unpatched files of packages by path, except those that every build needs. */
 function withoutPatch(patch: string, folder: string): Map<string, string> {
   const text = readFileSync(join(root, 'patches', patch), 'utf8');
   const files = [...text.matchAll(/^diff --git a\/(\S+) /gm)].map(([, path = '']) => path);
@@ -87,7 +87,7 @@ function spread(values: readonly number[]): string {
   return `${median} (${low} to ${high})`;
 }
 
-/** What a build costs more than the one with all patches, start by start. */
+/** The additional cost of a build over the one with all patches, start by start. */
 const saved = (without: readonly number[], all: readonly number[]): string =>
   spread(without.map((ms, index) => ms - (all[index] ?? 0)));
 
@@ -119,7 +119,7 @@ export async function benchPatches(args: readonly string[], { smoke }: { readonl
   const address = ['--base-url', large.baseUrl];
   for (let run = smoke ? 0 : -warmRuns; run < Number(values.runs); run += 1) {
     for (const variant of variants) {
-      // Nothing is remembered: the second text arrives with the first answer.
+      // Nothing is remembered, so the second text arrives with the first answer.
       rmSync(join(variant.home, '.local'), { recursive: true, force: true });
       const first = await cpuUntil(variant, 'benchtop', address);
       const data = await cpuUntil(variant, 'benchmark 0', address);

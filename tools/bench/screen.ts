@@ -25,7 +25,7 @@ class Bench {
   };
   readonly large: LargeService;
   readonly table: Row[] = [];
-  /** Runs everything once and briefly: the numbers mean nothing. */
+  /** Runs everything once and briefly; the numbers are meaningless. */
   readonly smoke: boolean;
 
   constructor(large: LargeService, smoke: boolean) {
@@ -119,7 +119,7 @@ async function help(bench: Bench): Promise<void> {
   bench.row('--help', ratio, 1.3, '× node', 2);
 }
 
-/** Reads the whole list, so that it holds all its rows. */
+/** Reads the whole list. */
 async function readAll(bench: Bench, terminal: TimedTerminal, rows: number): Promise<void> {
   await terminal.reach('▸ benchmark 0');
   await terminal.keyUntil('G', `${rows}/${rows} `);
@@ -147,7 +147,7 @@ async function list(bench: Bench): Promise<void> {
   bench.row('scroll by a row, three panes, p95', p95(msOf(scrolls)), 16, 'ms', 1);
   bench.row('scroll by a row, three panes', median(bytesOf(scrolls)), 6_000, 'bytes');
   bench.row('filter keystroke over 10,000 rows, p95', p95(await typeFilter(terminal, 10_000)), 30, 'ms', 1);
-  // Until the welcome message is gone, the row under the cursor has been read, and each section counted once.
+  // Wait until the welcome message is gone, the row under the cursor has been read, and each section counted.
   await terminal.watch(bench.period(45_000));
   const idle = await terminal.watch(bench.period(12_000));
   bench.row('idle and polling, bytes a second', idle.bytes / 12, 0, 'bytes', 1);
@@ -165,7 +165,7 @@ async function list(bench: Bench): Promise<void> {
 async function oneCell(bench: Bench): Promise<void> {
   const terminal = bench.openLarge();
   await terminal.reach('▸ benchmark 0');
-  // Until the output of the first seconds has arrived.
+  // Wait for the output of the first seconds.
   await terminal.watch(bench.period(1_500));
   const changes: number[] = [];
   for (const runs of [1111, 2222, 3333]) {
@@ -255,7 +255,7 @@ async function uploading(bench: Bench): Promise<TimedTerminal> {
   return terminal;
 }
 
-/** What the program is doing when it is asked to exit. */
+/** The activity of the program when it is asked to exit. */
 const situations: readonly (readonly [what: string, reach: (bench: Bench) => Promise<TimedTerminal>])[] = [
   [
     'a chat streams',
@@ -342,7 +342,7 @@ function print(table: readonly Row[]): void {
   }
 }
 
-/** Prints the table; with names, of these parts only. Returns 1 if a row exceeds its limit, which `smoke` does not judge. */
+/** Prints the table; with names, of these parts only. Returns 1 if a row exceeds its limit, which `smoke` ignores. */
 export async function benchScreen(names: readonly string[], { smoke }: { readonly smoke: boolean }): Promise<number> {
   const bench = new Bench(await startLargeService(), smoke);
   try {

@@ -6,7 +6,7 @@ import { type BuiltService, type Memory, printTable, readyBenchmark, startBuiltS
 import { quantile } from './timed.ts';
 
 const clients = 200;
-/** One in this many clients chats, the others list and poll. */
+/** One in this many clients chats; the others list and poll. */
 const chatEvery = 5;
 const usualSeconds = 20;
 
@@ -88,7 +88,7 @@ class Load {
   }
 }
 
-/** A leak would grow as much in the second half of the load as in the first. */
+/** A leak would grow in the second half of the load as well. */
 const mostGrowth = 10;
 
 const mb = (bytes: number): string => (bytes / 1e6).toFixed(0);
@@ -96,7 +96,7 @@ const mb = (bytes: number): string => (bytes / 1e6).toFixed(0);
 const wordsOf = ({ resident, heapUsed, heapTaken }: Memory): string =>
   `${mb(resident)} MB (heap: ${mb(heapUsed)} MB of objects and garbage in ${mb(heapTaken)} MB)`;
 
-/** Returns the exit code: 1 if there was an error, or memory keeps growing, which `smoke` does not judge. */
+/** Returns the exit code: 1 if there was an error, or memory keeps growing, which `smoke` ignores. */
 export async function benchService([text]: readonly string[], { smoke }: { readonly smoke: boolean }): Promise<number> {
   const seconds = Number(text ?? (smoke ? 2 : usualSeconds));
   const service = await startBuiltService();
@@ -105,7 +105,7 @@ export async function benchService([text]: readonly string[], { smoke }: { reado
     const benchId = await readyBenchmark(service, 't-words');
     const body = { display_name: 'polled', model_slug: 'benchtop/tutor-base' };
     const { eval_run_id } = await service.call<{ eval_run_id: string }>('POST', `/api/v1/eval/${benchId}/start`, body);
-    // Memory loaded once, e.g. a model and the threads, belongs to the beginning.
+    // Load a model and the threads first, because they take memory only once.
     await Promise.all(
       Array.from({ length: chatEvery }, (_, index) => load.client(index, eval_run_id, AbortSignal.timeout(1_000))),
     );

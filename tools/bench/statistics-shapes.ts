@@ -1,4 +1,4 @@
-/** Shapes of rewards, with their true means: what evaluations look like, and what is hardest for an interval. */
+/** Distributions of rewards with their true means: typical evaluations, and the hardest cases for an interval. */
 import type { Random } from '../rig/random.ts';
 
 /** The rewards of a task's rollouts, in one run or in two. */
@@ -12,7 +12,7 @@ export interface Shape {
   /** The mean reward of a task, or the mean difference to the base. */
   readonly mean: number;
   readonly draw: (random: Random) => DrawnTask;
-  /** Tasks have different numbers of rollouts: nobody can say how much is missing while such a run goes on. */
+  /** Tasks have different numbers of rollouts, so the number of missing rewards is unknown while a run goes on. */
   readonly uneven?: boolean;
 }
 
@@ -55,7 +55,7 @@ const several = (name: string, choices: readonly (readonly [chance: number, valu
   draw: random => one(random.weighted(choices)),
 });
 
-/** Differences of two runs: with the chances, from base to new. */
+/** Pairs of runs: the rewards in base and new, with their probabilities. */
 const pairs = (name: string, choices: readonly (readonly [chance: number, base: number, reward: number])[]): Shape => ({
   name: `pairs: ${name}`,
   mean: choices.reduce((sum, [chance, base, reward]) => sum + chance * (reward - base), 0),

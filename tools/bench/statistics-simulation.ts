@@ -1,6 +1,6 @@
 /**
- * Draws runs of a known mean and counts how often the intervals of `src/present/statistics` miss it, for who looks once
- * and for who looks after every task.
+ * Draws runs with a known mean and counts how often the intervals of `src/present/statistics` miss it: at a single
+ * look, and at any of several looks while the run goes on.
  */
 import { type Evidence, evidenceFor, intervalDefaults } from '../../src/present/statistics/interval.ts';
 import { filled, type RunTasks, type TaskRewards } from '../../src/present/statistics/tasks.ts';
@@ -16,12 +16,12 @@ function runsOf(drawn: readonly DrawnTask[]): readonly [RunTasks, RunTasks?] {
   return drawn[0]?.base === undefined ? [fresh] : [run(drawn.map(({ base = [] }) => base)), fresh];
 }
 
-/** What the module promises: of intervals, how many may miss the mean, and how many may be above it. */
+/** Promised limits: the share of intervals that miss the mean, and the share that are above it. */
 export const promises = { missed: 0.06, tooHigh: 0.05 } as const;
 
 /**
- * Whether a promise is broken: more misses than all but one in a thousand simulations would show if it were just kept.
- * Fewer say nothing: they may be luck.
+ * Whether a promise is broken: if it were just kept, only one in a thousand simulations would show so many misses.
+ * Fewer misses may be chance.
  */
 export function isBroken(misses: number, draws: number, promise: number): boolean {
   return misses > draws * promise + 3.09 * Math.sqrt(draws * promise * (1 - promise));
@@ -29,17 +29,20 @@ export function isBroken(misses: number, draws: number, promise: number): boolea
 
 export interface Once {
   readonly draws: number;
-  /** The mean is not in the interval. */
+  /** The interval does not contain the mean. */
   readonly missed: number;
-  /** The interval is above the mean: a verdict of "better" than that would be false. */
+  /** The interval is above the mean, so that a verdict of "better" would be false. */
   readonly tooHigh: number;
-  /** The same of the t interval. */
+  /** How often the t interval misses the mean. */
   readonly naiveMissed: number;
-  /** How many times the tasks the interval needs to be as narrow as the t interval. */
+  /** The factor of tasks that the interval needs to be as narrow as the t interval. */
   readonly cost: number;
 }
 
-/** Looks once, at `draws` pairs of runs of `tasks` tasks; the widths are those of the first `measured`. */
+/**
+ * Looks once at each of `draws` runs, or pairs of runs, of `tasks` tasks. Widths are measured on the first
+ * `measured`.
+ */
 export function lookOnce(shape: Shape, tasks: number, draws: number, random: Random, measured: number): Once {
   let [missed, tooHigh, naiveMissed, width, naiveWidth] = [0, 0, 0, 0, 0];
   for (let draw = 0; draw < draws; draw++) {
@@ -50,7 +53,7 @@ export function lookOnce(shape: Shape, tasks: number, draws: number, random: Ran
     if (side !== undefined) missed += 1;
     const values = filled(runs, { ...intervalDefaults, missing: 'ignore' });
     const [low, high] = studentLimits(values.low, risk) ?? [Number.NaN, Number.NaN];
-    // Without a width, and with one task, the t interval says nothing true.
+    // The t interval counts as a miss without a width and with a single task.
     if (!(low <= shape.mean + 1e-12 && high >= shape.mean - 1e-12)) naiveMissed += 1;
     if (draw >= measured || Number.isNaN(low)) continue;
     const limits = evidence.interval();
@@ -60,11 +63,11 @@ export function lookOnce(shape: Shape, tasks: number, draws: number, random: Ran
   return { draws, missed, tooHigh, naiveMissed, cost: (width / naiveWidth) ** 2 };
 }
 
-/** On which side of the true mean the interval is that misses it. */
+/** The side of the true mean on which the interval is, if it misses the mean. */
 const missesOf = ({ shows }: Evidence, { mean }: Shape): 'above' | 'below' | undefined =>
   (['above', 'below'] as const).find(direction => shows(direction, mean, 1));
 
-/** In which order rollouts end: at random, or so that one side of the truth is seen first. */
+/** The order in which rollouts end. */
 const orders = ['random', 'highest first', 'lowest first', 'task by task'] as const;
 type Order = (typeof orders)[number];
 
@@ -88,7 +91,7 @@ function ordered(drawn: readonly DrawnTask[], order: Order, random: Random): Rol
     .map(({ rollout }) => rollout);
 }
 
-/** The run after some of its rollouts; the tasks of a run that is compared are known by the other one. */
+/** The run after some of its rollouts. In a comparison, the other run names all tasks. */
 function runAfter(rollouts: readonly Rollout[], total: number, known: number): RunTasks {
   const tasks = new Map<number, number[]>(Array.from({ length: known }, (_, task) => [task, []]));
   for (const { task, reward } of rollouts) tasks.set(task, [...(tasks.get(task) ?? []), reward]);
@@ -97,14 +100,14 @@ function runAfter(rollouts: readonly Rollout[], total: number, known: number): R
 
 export interface Always {
   readonly draws: number;
-  /** The mean was outside of the interval at one look at least. */
+  /** The mean was outside the interval in at least one look. */
   readonly missed: number;
   readonly tooHigh: number;
 }
 
 /**
- * Looks up to `looks` times while a run of so many tasks goes on, and at its end: at every rollout if there are no more.
- * The base of a pair has ended before.
+ * Looks up to `looks` times during a run of `tasks` tasks, at most after every rollout, and at its end. The base of a
+ * pair has already ended.
  */
 export function lookAlways(shape: Shape, tasks: number, draws: number, looks: number, random: Random): Always {
   let [missed, tooHigh] = [0, 0];

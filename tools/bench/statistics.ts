@@ -1,41 +1,40 @@
 /**
- * Whether the intervals and verdicts of `src/present/statistics` hold what they promise, and what that costs: every shape
- * of rewards at every number of tasks, by simulation.
+ * Simulates whether the intervals and verdicts of `src/present/statistics` keep their promises, and at what cost: for
+ * every shape of rewards and every number of tasks.
  */
 import { Random } from '../rig/random.ts';
 import { shapes } from './statistics-shapes.ts';
 import { isBroken, lookAlways, lookOnce, promises } from './statistics-simulation.ts';
 
 export const sizes = [2, 3, 5, 10, 20, 50, 100, 300, 1_000] as const;
-/** Tasks of a run that goes on, and looks at it. */
+/** Numbers of tasks of an ongoing run, and of looks at it. */
 const alwaysSizes = [
   [20, 160],
   [200, 20],
 ] as const;
-/** Draws for each size. */
 const usualDraws = 4_000;
-/** Of so many, the width is measured. */
+/** Draws whose width is measured. */
 const measured = 100;
-/** The cost is told from so many tasks: with fewer, the t interval is no interval. */
+/** The cost is shown from this many tasks on: with fewer, the t interval is too unreliable. */
 const fewestForCost = 20;
 
 const percent = (share: number): string => `${(100 * share).toFixed(1)}%`;
 const times = (cost: number): string => (Number.isFinite(cost) ? `x${cost.toFixed(1)}` : 'x-');
 
-/** Takes the number of draws, 4,000 by default. With `smoke`, nothing is judged. */
+/** Takes the number of draws, 4,000 by default. With `smoke`, goals are ignored. */
 export function benchStatistics([words]: readonly string[], { smoke }: { readonly smoke: boolean }): number {
   const draws = words === undefined ? (smoke ? 2 : usualDraws) : Number(words);
   if (!Number.isInteger(draws) || draws < 1) {
-    process.stderr.write('The number of draws is a whole number from 1.\n');
+    process.stderr.write('The number of draws must be a whole number of at least 1.\n');
     return 2;
   }
   const print = (text: string): void => void process.stdout.write(`${text}\n`);
   print(
     [
       `${shapes.length} shapes of rewards, ${draws} draws each. For each number of tasks: coverage of the 95% interval, false`,
-      '"better" (it is above the mean), coverage of the t interval [in brackets], and how many times the tasks of the',
-      't interval it needs to be as narrow. A promise (coverage of 94%, 5% false "better") counts as broken where fewer than',
-      'one in a thousand simulations would show as many misses if it were just kept.',
+      '"better" (it is above the mean), coverage of the t interval [in brackets], and the factor of tasks that it needs to',
+      'be as narrow as the t interval. A promise (coverage of 94%, 5% false "better") counts as broken if fewer than one',
+      'in a thousand simulations would show as many misses when it is just kept.',
     ].join('\n'),
   );
   const broken: string[] = [];

@@ -3,7 +3,7 @@ import { type Tally, tallyMean } from '../../src/present/statistics/tally.ts';
 
 /**
  * The quantile of Student's t distribution with `degrees` (a whole number) of freedom, found by bisection of its
- * exact distribution function. Above 10,000 degrees it is that of 10,000, 0.02 % too wide at most.
+ * exact distribution function. Above 10,000 degrees, it uses 10,000, which is at most 0.02% too wide.
  */
 export function tQuantile(probability: number, degrees: number): number {
   if (probability < 0.5) return -tQuantile(1 - probability, degrees);
@@ -39,7 +39,7 @@ function centralProbability(angle: number, freedom: number): number {
 
 /**
  * x̄ ± t(1 - risk, n - 1) · s / √n, where s is the sample standard deviation (NIST/SEMATECH e-Handbook of Statistical
- * Methods, 1.3.5.2). Undefined where it would have no width: equal values say nothing about how far others may be.
+ * Methods, 1.3.5.2). Undefined for equal values, which would give an interval without width.
  */
 export function studentLimits(sample: Tally, risk: number): readonly [low: number, high: number] | undefined {
   const { values, counts, size } = sample;

@@ -1,4 +1,4 @@
-/** A program in a pseudo-terminal, timed: when bytes arrive, and how many. */
+/** A program in a pseudo-terminal that measures when bytes arrive, and how many. */
 import { spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -40,7 +40,7 @@ const tickMs = 10;
 export class TimedTerminal extends Terminal {
   /** Bytes received so far. */
   received = 0;
-  /** Of a slow line: what it has accepted and not delivered. */
+  /** Output that a slow line has accepted but not delivered. */
   #waiting = '';
   #slow: NodeJS.Timeout | undefined;
 
@@ -58,7 +58,10 @@ export class TimedTerminal extends Terminal {
     super.receive(data);
   }
 
-  /** Limits the line to the terminal to this many characters per second: it accepts everything and delivers it slowly. */
+  /**
+   * Limits the line to the terminal to this many characters per second. It accepts everything, but delivers it
+   * slowly.
+   */
   slowDown(charactersPerSecond: number): void {
     const due = charactersPerSecond / (1_000 / tickMs);
     this.#slow = setInterval(() => {
@@ -79,7 +82,7 @@ export class TimedTerminal extends Terminal {
     return this.lastOutputAt - this.startedAt;
   }
 
-  /** Sends a key and waits until its answer is complete: no output for this many milliseconds. */
+  /** Sends a key and waits until there is no output for this many milliseconds. */
   async key(bytes: string, ms = quietMs): Promise<Answer> {
     const before = this.received;
     const at = performance.now();
@@ -90,7 +93,7 @@ export class TimedTerminal extends Terminal {
     return { ms: answered ? this.lastOutputAt - at : 0, bytes: this.received - before };
   }
 
-  /** Sends a key; the answer is a screen that shows this. */
+  /** Sends a key, and waits until the screen shows this. */
   async keyUntil(bytes: string, wanted: string | RegExp): Promise<Answer> {
     const before = this.received;
     const at = performance.now();

@@ -1,4 +1,4 @@
-/** What training learns in the local service, and how fast: over HTTP, as a user would train. */
+/** Measures what training learns in the local service, and how fast, over HTTP. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { type BuiltService, printTable, readyBenchmark, startBuiltService } from './built-service.ts';
@@ -31,7 +31,7 @@ class Trainer {
     this.#service = service;
   }
 
-  /** Trains until `enough`, or to the end. @throws Error for a failed run, which says nothing about learning */
+  /** Trains until `enough`, or to the end. @throws Error for a failed run */
   async train(benchmark: string, model: string, options: object, enough: (heldOut: readonly HeldOut[]) => boolean) {
     const { call } = this.#service;
     const bench_id = await readyBenchmark(this.#service, benchmark);
@@ -70,11 +70,11 @@ const never = (): boolean => false;
 const three = (value: number | undefined): string => (value === undefined ? 'none' : value.toFixed(3));
 const verdict = (met: boolean): string => (met ? 'yes' : 'NO');
 
-/** Options that make a run as short as it can be. */
+/** Options for the shortest possible run. */
 const brief = { num_steps: 2, held_out_every: 1 };
 
 /**
- * Returns the exit code: 1 if a goal was missed, which `smoke` does not judge. `--model` chooses the model that learns
+ * Returns the exit code: 1 if a goal was missed, which `smoke` ignores. `--model` chooses the model that learns
  * t-words.
  */
 export async function benchTraining(args: readonly string[], { smoke }: { readonly smoke: boolean }): Promise<number> {

@@ -24,7 +24,7 @@ interface Node {
 const isNode = (value: unknown): value is Node =>
   typeof value === 'object' && value !== null && 'type' in value && typeof value.type === 'string' && 'start' in value;
 
-/** The operators that take the place of another one. */
+/** The replacements of each operator. */
 const binaries: ReadonlyMap<string, readonly string[]> = new Map([
   ['<', ['<=', '>=']],
   ['<=', ['<', '>']],
@@ -44,10 +44,10 @@ const logicals: ReadonlyMap<string, string> = new Map([
   ['??', '&&'],
 ]);
 
-/** What is never evaluated, or cannot be replaced by an expression. */
+/** Nodes that are never evaluated, or cannot be replaced by an expression. */
 const skipped = /^(TS(?!AsExpression|SatisfiesExpression|NonNullExpression)|Import|ExportAll)/;
 
-/** Every mutant of a file, in the order of its text. */
+/** Every mutant of a file, in source order. */
 export function mutantsOf(file: string, text: string): Mutant[] {
   const found: Mutant[] = [];
   const textOf = ({ start, end }: Pick<Node, 'start' | 'end'>): string => text.slice(start, end);
@@ -162,7 +162,7 @@ export function byNumbers(one: readonly number[], other: readonly number[]): num
   return differences.find(difference => difference !== 0) ?? 0;
 }
 
-/** The call in instrumented code that says whether a mutant is active. */
+/** The call in instrumented code that tests whether a mutant is active. */
 const isActive = (id: number): string => `globalThis.__mutant?.(${id})`;
 
 /** The text with these mutants in it, each switched on by its number. */
@@ -172,11 +172,11 @@ export function withMutants(
 ): string {
   const insertions = mutants.flatMap(({ id, mutant: { start, end, after, operator } }) => {
     const [open, close] =
-      // In braces: an `else` after it belongs to the `if` before it.
+      // In braces, so that a following `else` belongs to the preceding `if`.
       operator === 'statement' ? [`{ if (!${isActive(id)}) `, ' }'] : [`(${isActive(id)} ? (${after}) : (`, '))'];
     const size = end - start;
     return [
-      // What is around another one opens first and closes last.
+      // An outer node opens first and closes last.
       { at: start, order: [1, -size, id], text: open },
       { at: end, order: [0, size, -id], text: close },
     ];

@@ -1,4 +1,4 @@
-/** Before each test file of a mutation run: which mutant is active, and after it which ones the file has reached. */
+/** Setup of a mutation run: activates the mutant before each test file, and records the reached mutants after it. */
 import { appendFileSync, readFileSync } from 'node:fs';
 import { afterAll, expect } from 'vitest';
 

@@ -1,13 +1,13 @@
 /**
- * Runs tests on request, in the copy that is its working folder: one vitest that lives on. Takes `{ active, tests }` from
- * its parent, and answers with `{ failed }`. Its own process: a mutant may loop for ever.
+ * Runs tests on request with one long-lived vitest, in the copy that is its working folder. Takes `{ active, tests }`
+ * from its parent, and answers with `{ failed }`. It is a process of its own because a mutant may loop forever.
  */
 import { writeFileSync } from 'node:fs';
 import { BaseSequencer, createVitest, type TestSpecification } from 'vitest/node';
 
 const [activeFile = '', workers = '1', bail = '0'] = process.argv.slice(2);
 
-/** The order that was asked for: by itself vitest begins with the longest. */
+/** Keeps the requested order; by default, vitest begins with the longest. */
 class AsGiven extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     return files;
@@ -35,7 +35,7 @@ async function runTests({ active, tests }: { active: number; tests: readonly str
   vitest.state.clearErrors();
   const specifications = tests.map(test => project.createSpecification(test));
   const { testModules: all, unhandledErrors } = await vitest.runTestSpecifications(specifications);
-  // Those of earlier runs are among them, with what they said then.
+  // The list includes the results of earlier runs.
   const testModules = all.filter(({ moduleId }) => tests.includes(moduleId));
   const failed = testModules.filter(module => !module.ok()).map(({ moduleId }) => moduleId);
   process.send?.({

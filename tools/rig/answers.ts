@@ -2,11 +2,11 @@
 import fc from 'fast-check';
 import { hostileText, names, statuses, times } from './texts.ts';
 
-/** Which of all matching places of an answer, as a share of their number; or a path such as `items.0.status`. */
+/** The matching place in an answer, as a share of their number, or a path such as `items.0.status`. */
 type At = number | string;
 
 export type Change =
-  /** Other values where this is. A text of JSON: `1e999` is no value of JavaScript. */
+  /** Replacement values as JSON text, because JavaScript has no value for `1e999`. */
   | { readonly do: 'set'; readonly where: keyof typeof fits; readonly at: At; readonly json: string }
   | { readonly do: 'add'; readonly name: string; readonly at: At; readonly json: string }
   | { readonly do: 'drop'; readonly at: At }
@@ -68,7 +68,7 @@ const fits = {
 const idOf = (row: unknown): string | undefined =>
   isRecord(row) ? Object.keys(row).find(key => key.endsWith('_id')) : undefined;
 
-/** Changes of a list of rows; the share says which of them. */
+/** Changes of a list of rows; the share selects a row. */
 const ofRows = {
   empty: rows => {
     rows.length = 0;
@@ -113,7 +113,7 @@ const ofWhole = {
   wrapped: (root, at) => ({ [oneAt(['data', 'result', 'items', '0'], at) ?? '0']: root }),
 } as const satisfies Record<string, (root: unknown, at: At) => unknown>;
 
-/** Changes of the text, which is no JSON any more. */
+/** Changes of the text that make it invalid JSON. */
 const ofText = {
   cut: (text, at) => text.slice(0, Math.floor(Number(at) * text.length)),
   twice: text => `${text}${text}`,
@@ -127,7 +127,7 @@ const ofText = {
 const isKeyOf = <Table extends object>(table: Table, name: string): name is keyof Table & string =>
   Object.hasOwn(table, name);
 
-/** Changes a JSON text. Text that is not JSON is returned as it is, and so is where a change fits nowhere. */
+/** Changes a JSON text. Returns other text, and text in which the change fits nowhere, unchanged. */
 export function changed(text: string, changes: readonly Change[]): string {
   let root: unknown;
   try {
@@ -167,7 +167,7 @@ export function changed(text: string, changes: readonly Change[]): string {
   return changes.reduce((so, { do: name, at }) => (isKeyOf(ofText, name) ? ofText[name](so, at) : so), whole);
 }
 
-/** Something, or so many times as often nothing, to which it shrinks. */
+/** The value, or `nonePerItem` times as often null, to which it shrinks. */
 export const orNone = <Item>(items: fc.Arbitrary<Item>, nonePerItem: number): fc.Arbitrary<Item | null> =>
   fc.oneof(
     { withCrossShrink: true },

@@ -1,14 +1,14 @@
-/** Plays plans of fast-check, and makes those that fail shorter. */
+/** Plays plans of fast-check, and shrinks those that fail. */
 import fc from 'fast-check';
 
-/** Real time for making a plan shorter: a simulation has a clock of its own. */
+/** Real time for shrinking a plan, because a simulation has its own clock. */
 const shrinkSeconds = Number(process.env['SHRINK_SECONDS'] ?? 120);
 const now = (): number => process.hrtime()[0];
 
 /**
- * Plays the plan of this seed. If it fails, says so, with the shortest plan that was found to fail as well, as JSON.
+ * Plays the plan of this seed. If it fails, prints the failure and the shortest failing plan found, as JSON.
  *
- * @param play returns what has failed; `isFirst` unless it is played to make it shorter
+ * @param play returns the failures; `isFirst` is false while shrinking
  * @returns whether it has failed
  */
 export async function fails<Plan>(

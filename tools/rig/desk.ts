@@ -1,6 +1,6 @@
 /**
- * A user in front of a screen, simulated or real: who looks whether it still answers, and types secrets that must not be
- * found anywhere afterwards, each only once its field is on the screen.
+ * A user at a simulated or real screen, who checks that it still answers, and types secrets that must not be found
+ * anywhere afterwards. A secret is typed only when its field is on the screen.
  */
 import fc from 'fast-check';
 import type { Input } from './inputs.ts';
@@ -35,10 +35,10 @@ async function resize(desk: Desk): Promise<void> {
   await desk.rest();
 }
 
-/** A program that answers no key for this long hangs. */
+/** A program that answers no key for this long counts as hanging. */
 export const hangMs = 20_000;
 
-/** Whether esc closes what is open, and then help opens, as in every state it has to. */
+/** Whether esc closes everything open and then `?` opens help, which must work in every state. */
 export async function answersKeys(desk: Desk): Promise<boolean> {
   const until = performance.now() + hangMs;
   await resize(desk);
@@ -67,11 +67,11 @@ async function shows(desk: Desk, wanted: RegExp): Promise<boolean> {
 export interface Typing {
   readonly form: 'secret' | 'key';
   readonly how: 'at once' | 'pasted' | 'by letter';
-  /** Submits it, previews its request first, leaves it, or keeps it open for the next input. */
+  /** Submits the form, previews its request first, leaves it, or keeps it open for the next input. */
   readonly end: string;
-  /** Where a key goes. */
+  /** The address for which a key is typed. */
   readonly address: 'here' | 'http://127.0.0.1:9' | 'nowhere';
-  /** Presses of the right key: also with the wrong source selected for a key. */
+  /** Presses of the right key, which selects the source of a key, right or wrong. */
   readonly source: number;
 }
 

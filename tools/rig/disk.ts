@@ -1,18 +1,18 @@
 /**
- * Every point at which this process writes: statements of SQLite, and files. A test can fail one of them, or look at the
- * folder just before it, which is what a process leaves that is killed there.
+ * Observes every write of this process: statements of SQLite, and files. A test can fail a write, or inspect the
+ * folder just before it, as a kill at this point would leave it.
  */
 import fs from 'node:fs';
 import promises from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
 import { DatabaseSync, StatementSync } from 'node:sqlite';
 
-/** Called before each write, with the database if it is a statement. May throw instead of it. */
+/** Called before each write, with the database if it is a statement. May throw to prevent it. */
 export type OnWrite = (database: DatabaseSync | undefined) => void;
 
 let onWrite: OnWrite | undefined;
 
-/** Calls this before each write from now on. */
+/** Sets the function to call before each write. */
 export function setOnWrite(callback: OnWrite | undefined): void {
   onWrite = callback;
 }
@@ -27,7 +27,7 @@ export async function observeWrites<Result>(callback: OnWrite, work: () => Resul
   }
 }
 
-/** Does something that is not observed. */
+/** Runs work whose writes are not observed. */
 export function unobserved(work: () => void): void {
   const callback = onWrite;
   onWrite = undefined;
@@ -49,7 +49,7 @@ const writes = /^\s*(insert|update|delete|create|alter|drop|begin|commit|rollbac
 export const ioError = 10;
 export const full = 13;
 
-/** The error of a statement with SQLite's number, or the corresponding one of a file. */
+/** The error of a statement with SQLite's number, or the corresponding file system error. */
 export function failureOf(database: DatabaseSync | undefined, errcode: number): Error {
   if (database) return Object.assign(new Error('a fault'), { code: 'ERR_SQLITE_ERROR', errcode });
   return Object.assign(new Error('a fault'), { code: errcode === full ? 'ENOSPC' : 'EIO' });
@@ -84,7 +84,7 @@ function watchStatements(): void {
   }
 }
 
-/** A function that is a write. */
+/** Wraps a function that writes. */
 function watched<Arguments extends unknown[], Result>(write: (...given: Arguments) => Result) {
   return (...given: Arguments): Result => {
     beforeWrite(undefined);
@@ -94,7 +94,7 @@ function watched<Arguments extends unknown[], Result>(write: (...given: Argument
 
 let isWatched = false;
 
-/** To be called before the writes that are to be observed. */
+/** Call this before the writes to observe. */
 export function watchWrites(): void {
   if (isWatched) return;
   isWatched = true;

@@ -1,4 +1,4 @@
-/** Faults of answers, as data: in JSON, in HTTP or in TCP. Each ends the answer, or leaves it open for a while. */
+/** Faults of answers in JSON, HTTP or TCP, as data. Each ends the answer, or leaves it open for a while. */
 import type { ServerResponse } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
@@ -8,11 +8,11 @@ import { controls, deceivers, names } from './texts.ts';
 
 /** What happens to a request: its answer is changed or broken, or it does not reach the service. */
 export type Fault = {
-  /** A regular expression: only for addresses that match. */
+  /** A regular expression for the addresses to which the fault applies. */
   readonly only?: string;
 } & (
   | { readonly json: readonly Change[] }
-  /** A way to break it, and which of its variants. */
+  /** A way to break the answer, and its variant. */
   | { readonly answer: string; readonly choice: number }
   | { readonly request: string; readonly choice: number }
 );
@@ -246,7 +246,7 @@ const answerFaults: Readonly<Record<string, Deliver>> = {
   'gateway gives up': d => gateway(d, [502, 504]),
 };
 
-/** What happens to a request before the service has it. */
+/** Faults of requests, before they reach the service. */
 const requestFaults: Readonly<Record<string, Deliver>> = {
   'request reset': d => void d.response.socket?.resetAndDestroy(),
   'request refused': d =>
@@ -264,7 +264,7 @@ function picks(choice: number): <Item>(items: readonly Item[]) => Item {
   };
 }
 
-/** Answers with the fault instead of with what is meant. */
+/** Answers with the fault instead of the intended answer. */
 export function deliver(
   fault: Exclude<Fault, { readonly json: unknown }>,
   response: ServerResponse,
@@ -301,13 +301,13 @@ const choice = fc.nat(999_999);
 const broken = (names: readonly string[]): fc.Arbitrary<Fault> =>
   fc.record({ answer: fc.constantFrom(...names), choice });
 const lost = fc.record({ request: fc.constantFrom(...Object.keys(requestFaults)), choice });
-/** What a network does to an answer that a service means well: it does not come, comes in parts, or comes late. */
+/** Network faults of an intended answer: it is lost, comes in parts, or comes late. */
 const byNetwork = broken(
   Object.keys(answerFaults).filter(name => /^(reset|closed|half|stalls|slow|gateway)/.test(name)),
 );
 const wrong: fc.Arbitrary<Fault> = anyChanges.map(json => ({ json }));
 
-/** For each of so many kinds of requests a fault or none, which takes turns with how often it was asked for. */
+/** Faults, or none, in fixed slots. The kind of a request and its repetition select the slot. */
 export type Faults = readonly (Fault | null)[];
 const slots = 24;
 const faultsOf = (fault: fc.Arbitrary<Fault>, goodPerBad: number): fc.Arbitrary<Faults> =>
@@ -319,14 +319,16 @@ const mixed = (json: number, http: number, tcp: number): fc.Arbitrary<Fault> =>
     { weight: tcp, arbitrary: broken(Object.keys(tcpFaults)) },
   );
 
-/** Of a network between a program and a service that means well; mostly none. */
+/** Faults of a network to a sound service; mostly none. */
 export const networkFaults: fc.Arbitrary<Faults> = fc.oneof(
   fc.constant([]),
   faultsOf(fc.oneof(lost, byNetwork), 15),
   faultsOf(fc.oneof(lost, byNetwork), 2),
 );
 
-/** Of all kinds: mostly wrong JSON, nothing else, much that is broken below it, or little. */
+/**
+ * All kinds of faults in four mixtures: mostly wrong JSON, only wrong JSON, many HTTP and TCP faults, or few faults.
+ */
 export const anyFaults: fc.Arbitrary<Faults> = fc.oneof(
   faultsOf(mixed(12, 2, 1), 1),
   faultsOf(wrong, 1),

@@ -22,7 +22,7 @@ export interface InputOptions {
   /** Keys that are not pressed, by name. */
   readonly without: readonly string[];
   readonly mouse: boolean;
-  /** Includes a paste without its end, which only the layer between program and terminal can end. */
+  /** Includes pastes without an end, which only the layer between program and terminal can end. */
   readonly unfinishedPastes: boolean;
   /** Favours commands that write: their keys, the menu of actions, and confirming questions. */
   readonly insists?: boolean;
@@ -110,7 +110,7 @@ const press = (...keys: readonly string[]): Input => ({
 const type = (text: string): Input => ({ kind: 'bytes', bytes: text, keys: text.length });
 const oneOf = <Item>(items: readonly Item[]): fc.Arbitrary<Item> => fc.constantFrom(...items);
 
-/** Goes to a section, into its first rows, and mostly opens one. */
+/** Goes to a section and to its first rows, and mostly opens one. */
 const dive = fc.tuple(oneOf(sections), fc.nat(4), oneOf(['\r', '\r', '\r', '\r', ''])).map(
   ([
     {

@@ -1,4 +1,4 @@
-/** Finds errors of a program, whatever it shows: on its screen, and in its process. */
+/** Finds errors on the screen and in the process of a program, independent of its content. */
 import { smallest } from '../../src/ui/app/layout.ts';
 
 const deceptive =
@@ -6,10 +6,10 @@ const deceptive =
 const corners = /^┌.*┐$/;
 const bottom = /^└─+┘$/;
 
-/** Words that only a bug writes. */
+/** Words that only a bug puts on the screen. */
 const slips = /\bundefined\b|\[object Object\]|\bNaN\b|Infinity|\bfunction \(/;
 
-/** Errors of a frame of `columns` by `rows` cells, in words. */
+/** Descriptions of the errors of a frame of `columns` by `rows` cells. */
 export function frameFailures(text: string, columns: number, rows: number): string[] {
   const lines = text.split('\n');
   const failures: string[] = [];
@@ -23,7 +23,7 @@ export function frameFailures(text: string, columns: number, rows: number): stri
   return failures;
 }
 
-/** A word on the screen that only a bug writes, and that the service did not send. */
+/** A word on the screen that only a bug puts there, and that the service did not send. */
 export function slipOn(text: string, sent: () => string): string | undefined {
   const found = slips.exec(text)?.[0];
   return found !== undefined && !sent().includes(found) ? found : undefined;
@@ -31,7 +31,7 @@ export function slipOn(text: string, sent: () => string): string | undefined {
 
 export const showsHelp = (text: string): boolean => /─ Help|Help ─/.test(text);
 
-/** Reports exceptions, rejections and React's console errors of this process. Returns what ends that. */
+/** Reports exceptions, rejections and React's console errors of this process. Returns a function that stops this. */
 export function listen(fail: (what: string) => void): () => void {
   const say = (kind: string) => (error: unknown) =>
     fail(`${kind}: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);

@@ -1,7 +1,6 @@
 /**
- * The proxy between a program and a real local service, where all faults of answers happen: in their JSON, HTTP or TCP.
- * A fault depends only on the plan, the request and its repetition, so that a plan gives the same answers in any order of
- * requests.
+ * The proxy between a program and a real local service, which injects all faults of answers. A fault depends only on
+ * the plan, the request and its repetition, so that a plan gives the same answers in any order of requests.
  */
 import { Agent, createServer, type IncomingMessage, type ServerResponse, request as sendRequest } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -9,7 +8,7 @@ import { hashOf } from '../../src/base/hash.ts';
 import { changed } from './answers.ts';
 import { brokenEvent, deliver, type Fault, type Faults } from './faults.ts';
 
-/** A request and what was sent for it. */
+/** A request and the answer sent to it. */
 export interface Exchange {
   readonly method: string;
   /** Path with the query. */
@@ -24,7 +23,7 @@ export interface Exchange {
 export interface ProxyOptions {
   /** The real service. */
   readonly target: string;
-  /** Whether a request is refused with a 429, because too much has been started. */
+  /** Whether to refuse a request with a 429, because too much has been started. */
   readonly refuses: (exchange: Exchange) => boolean;
   readonly stallMs: number;
   /** Called with each request that is passed on to the service. */
@@ -37,10 +36,10 @@ export interface FaultyProxy {
   readonly elsewhere: string;
   /** The recent exchanges, oldest first. */
   readonly exchanges: readonly Exchange[];
-  /** Requests to the foreign origin, of which there must be none. */
+  /** Requests to the foreign origin. There must be none. */
   readonly strayed: readonly Exchange[];
   readonly counts: { answers: number; faults: number };
-  /** Faults of the answers from now on; with a part of a user agent, only of the answers to that. */
+  /** Sets the faults of answers; with a part of a user agent, only of answers to that. */
   readonly setFaults: (faults: Faults, userAgent?: string) => void;
   readonly setTarget: (target: string) => void;
   readonly close: () => Promise<void>;
@@ -48,7 +47,7 @@ export interface FaultyProxy {
 
 const startsWork = /^\/api\/v1\/(?:train|deploy|eval\/[^/]+\/start|benchmarks\/[^/]+\/(?:build|ingest))/;
 
-/** Refuses requests that start work (runs, training, deployments) after so many of them. */
+/** Refuses requests that start work (runs, training, deployments) after `starts` of them. */
 export function refusesAfter(starts: number): ProxyOptions['refuses'] {
   let left = starts;
   return ({ method, url }) => {
@@ -77,7 +76,7 @@ const credentialsOf = ({ headers }: Exchange): string[] =>
 
 const refused = { error: { type: 'rate_limit_error', code: 'rate_limited', message: 'Too much has been started.' } };
 
-/** Exchanges that are kept. */
+/** Maximum number of exchanges kept. */
 const mostKept = 2_000;
 
 export async function startProxy(options: ProxyOptions): Promise<FaultyProxy> {
@@ -110,7 +109,7 @@ export async function startProxy(options: ProxyOptions): Promise<FaultyProxy> {
     response.end('{}');
   });
 
-  /** The fault of a request, which depends on how many there were like it. */
+  /** The fault of a request, which depends on the number of equal requests before it. */
   const faultOf = ({
     method,
     url,

@@ -1,4 +1,4 @@
-/** Random numbers from a seed, the same on every machine, where nothing has to shrink: draws of a simulation, delays. */
+/** Seeded random numbers, the same on every machine, for values that need not shrink. */
 import { hashOf } from '../../src/base/hash.ts';
 import { createPrng } from '../../src/local/model/prng.ts';
 
@@ -10,7 +10,7 @@ export class Random {
     this.next = createPrng(hashOf(String(seed))).next;
   }
 
-  /** A whole number from `low` to `high`, both included. */
+  /** A whole number from `low` to `high`, inclusive. */
   between(low: number, high: number): number {
     return low + Math.floor(this.next() * (high - low + 1));
   }

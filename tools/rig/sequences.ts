@@ -1,6 +1,6 @@
 /**
- * Reads a program's terminal output and finds sequences that the program does not intend to write. The list is written
- * by hand, so that a sequence that slips through from the service is not on it.
+ * Finds sequences in a program's terminal output that the program does not intend to write. The list is written by
+ * hand, so that a sequence from the service is never on it.
  */
 
 /** CSI sequences, by their whole text. */
@@ -17,7 +17,7 @@ const meantControls: readonly RegExp[] = [
   // Status report, synchronized output.
   /^5n$/,
   /^\?2026[hl]$/,
-  // What a pager that was killed may have left on.
+  // Modes that a killed pager may have left on.
   /^\?(1|1002|1003|1005|1015)l$/,
   // Alternate screen, cursor, wrapping, pastes, mouse; saving and restoring the title.
   /^\?(1049|25|7|2004|1000|1006)[hl]$/,
@@ -32,7 +32,7 @@ const meantStrings: readonly RegExp[] = [
   /^777;notify;benchtop;[^\u0000-\u001f\u007f-\u009f]*$/,
 ];
 
-/** What may be written: CSI sequences, OSC strings, and whether the bell may ring. */
+/** The allowed CSI sequences and OSC strings, and whether the bell may ring. */
 export interface Meant {
   readonly controls: readonly RegExp[];
   readonly strings: readonly RegExp[];
@@ -40,7 +40,7 @@ export interface Meant {
   readonly bell: boolean;
 }
 const meantByScreen: Meant = { controls: meantControls, strings: meantStrings, bell: true };
-/** The command line colours a status, and writes nothing else that a terminal acts on. */
+/** The command line colours a status, and writes no other control sequences. */
 export const meantByCommands: Meant = { controls: [/^3[1-39]m$/], strings: [], bell: false };
 
 /** Reorders or hides text in any script. Joiners and variation selectors have legitimate uses. */
@@ -52,7 +52,7 @@ const token = /\u001b\[([0-?]*[ -/]*[@-~])|\u001b([\]PX^_])([^\u0007\u001b]*)(?:
 /** The beginning of an incomplete sequence. */
 const unfinished = /\u001b(?:\[[0-?]*[ -/]*|[\]PX^_][^\u0007\u001b]*\u001b?)?$/;
 
-/** Modes by what a user sees of them. */
+/** Modes by their visible effect. */
 const modeNames: Readonly<Record<string, string>> = {
   1049: 'alternate screen',
   25: 'hidden cursor',
@@ -64,7 +64,7 @@ const startOn = new Set(['25', '7']);
 /** Synchronized output is part of a frame. */
 const ofFrame = '2026';
 
-/** What output has changed in a terminal and not changed back: modes, and the title. */
+/** Tracks the modes and the title that output has changed and not restored. */
 export function leftOn(output: string): string[] {
   const changed = new Set<string>();
   let titles = 0;

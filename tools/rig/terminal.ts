@@ -1,6 +1,6 @@
 /**
- * A program in a real pseudo-terminal, read through an emulator: for end-to-end tests, bench, torture and screens.
- * Nothing sleeps: waiting ends with the output that satisfies it. Every byte is kept.
+ * A program in a real pseudo-terminal, read through an emulator, for end-to-end tests, bench, torture and screens.
+ * Waiting ends with the output that satisfies it. Every byte is kept.
  */
 import { fileURLToPath } from 'node:url';
 import pty from '@lydell/node-pty';
@@ -93,7 +93,7 @@ export class Terminal {
     if (!this.hasEnded) this.#child.kill(name);
   }
 
-  /** Stops reading, like a terminal whose line has stalled. */
+  /** Stops reading, like a terminal on a stalled line. */
   stall(): void {
     this.#child.pause();
   }
@@ -108,7 +108,7 @@ export class Terminal {
     return linesOf(this.emulator, this.emulator.buffer.active, this.emulator.buffer.active.baseY);
   }
 
-  /** The content of the main screen, with what has scrolled out of it: what is there before and after the program. */
+  /** The main screen with its scrollback, as it is before and after the program. */
   mainScreen(): string {
     return linesOf(this.emulator, this.emulator.buffer.normal, 0);
   }
@@ -119,9 +119,9 @@ export class Terminal {
   }
 
   /**
-   * Waits until this is so; it is asked after every output.
+   * Waits until `seen` returns true. It is called after every output.
    *
-   * @throws Error if it has not come by the limit, or the program has ended without it
+   * @throws Error after the time limit, or if the program has ended
    */
   async until(seen: () => boolean, wanted: string | RegExp): Promise<void> {
     const deadline = performance.now() + limitMs;
@@ -142,7 +142,7 @@ export class Terminal {
     );
   }
 
-  /** Waits until this text is gone from the terminal. */
+  /** Waits until this text has disappeared. */
   gone(words: string): Promise<void> {
     return this.until(() => !this.text().includes(words), `the end of ${words}`);
   }

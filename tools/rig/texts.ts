@@ -89,14 +89,14 @@ export const statuses: readonly string[] = [
   'paused_by_operator_and_waiting_for_a_very_long_reason',
 ];
 
-/** A text of one of these kinds; rarely a very long one. */
+/** A text of one of these kinds, rarely a very long one. */
 export const hostileText: fc.Arbitrary<string> = fc.oneof(
   { weight: 20, arbitrary: fc.constantFrom(...names, ...controls, ...deceivers, ...times) },
   {
     weight: 3,
     arbitrary: fc.tuple(fc.constantFrom(...deceivers), fc.constantFrom(...controls)).map(texts => texts.join('')),
   },
-  // Not `fc.string` of any unit, which begins with a table of all of Unicode.
+  // Not `fc.string`, which first builds a table of all of Unicode.
   { weight: 2, arbitrary: fc.array(fc.nat(0xffff)).map(units => String.fromCharCode(...units)) },
   {
     weight: 1,

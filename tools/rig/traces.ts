@@ -28,7 +28,7 @@ function isKeptByChoice(path: string): boolean {
 
 export const hasSecret = (text: string): boolean => secretTexts.some(secret => text.includes(secret));
 
-/** The files below a folder that hold a secret and should not, in words. */
+/** Messages about the files below a folder that must not contain a secret, but do. */
 export function filesWithSecrets(folder: string): string[] {
   return readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter(entry => entry.isFile() && !keepers.has(entry.name))
@@ -41,7 +41,7 @@ export function filesWithSecrets(folder: string): string[] {
     .map(path => `a credential is in ${path}`);
 }
 
-/** Where a request has a credential that it should not have, in words. */
+/** A message if a request contains a credential that it must not contain. */
 export function leakIn({ method, url, requestBody }: Exchange): string | undefined {
   if (hasSecret(url)) return `a credential is in the address of a ${method}`;
   // Creating a secret sends its value.
@@ -55,7 +55,7 @@ export const writes = ({ method, url }: Exchange): boolean => method !== 'GET' &
 /** Bytes at the end of a chunk that may be the beginning of a secret. */
 const overlap = 64;
 
-/** Checks output in pieces: sequences that nobody means to write, once it is `cleaned`, and secrets. */
+/** Checks output in chunks for unintended sequences, after `cleaned`, and for secrets. */
 export function outputCheck(
   onUnmeant: (what: string) => void,
   { meant, cleaned = data => data }: { readonly meant?: Meant; readonly cleaned?: (data: string) => string } = {},

@@ -20,14 +20,14 @@ const limitMs = 120_000;
 export interface World {
   /** Starts a service on a copy of the data. */
   readonly start: () => Promise<RunningService & { readonly folder: string; readonly end: () => Promise<void> }>;
-  /** Makes `folder` the data folder of a service that has not been started yet; its key is `apiKey`. */
+  /** Makes `folder` the data folder of a service that is not started yet. Its key is `apiKey`. */
   readonly copyTo: (folder: string) => void;
   /** A folder to work in, with a benchmark and trajectories to upload. */
   readonly workFolder: () => string;
   readonly remove: () => void;
 }
 
-/** The prompt and the answer of a model, with everything that a screen must not obey. */
+/** Prompts and answers of a model, with everything that a screen must not obey. */
 const transcripts = [...controls, ...deceivers].map((text, index) => ({
   task_id: `hostile-${index}`,
   status: index % 5 === 0 ? 'running' : 'completed',
@@ -44,7 +44,7 @@ const transcripts = [...controls, ...deceivers].map((text, index) => ({
   ],
 }));
 
-/** Puts data of every kind into a service. */
+/** Creates data of every kind in a service. */
 export function fillWorld(caller: Caller): Promise<Populated> {
   const runs = ['baseline', 'second look', ...[controls[0], deceivers[0]].filter(name => name !== undefined)];
   return populate(caller, { runs, secretValue, trajectories: transcripts });

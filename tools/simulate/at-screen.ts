@@ -1,4 +1,4 @@
-/** What a user does at the screen, and the laws of what it shows. */
+/** Plays the steps of a user at the screen, and checks the laws of the screen. */
 import type { Place } from '../../src/resources/place.ts';
 import type { Service } from '../../src/service/index.ts';
 import { answersKeys, type Desk, typeSecret } from '../rig/desk.ts';
@@ -16,11 +16,11 @@ import type { VirtualTime } from './virtual-time.ts';
 
 export interface AtScreenOptions {
   readonly time: VirtualTime;
-  /** What views can be opened on. */
+  /** Ids of resources to open views on. */
   readonly ids: () => Ids;
   readonly proxy: FaultyProxy;
   readonly service: (readOnly: boolean) => Service;
-  /** How many there are in the database. */
+  /** The number of rows in the database. */
   readonly stored: (what: Listed) => number;
   readonly crashFolder: string;
   readonly bugs: Bugs | undefined;
@@ -30,15 +30,15 @@ export interface AtScreenOptions {
 
 type ScreenStep = Extract<Step, { readonly do: 'open' | 'input' | 'type secret' | 'signal' }>;
 
-/** Until the screen has drawn what it was given. */
+/** Time for the screen to draw. */
 const restMs = 1_000;
-/** A frame that is broken for so many rests stays broken. */
+/** A frame that is still broken after this many rests counts as broken. */
 const mostRests = 3;
-/** Until a key has been answered. */
+/** Time to answer a key. */
 const keyMs = 30;
-/** Thread time that one input may take in milliseconds: enough to draw everything on screen several times. */
+/** Maximum thread time of one input in milliseconds: enough to draw the whole screen several times. */
 const slowMs = 3_000;
-/** Until a view has read what it shows. */
+/** Time for a view to read its data. */
 const readMs = 60_000;
 
 export class AtScreen {
@@ -99,7 +99,7 @@ export class AtScreen {
     if (workMs > slowMs) fail(`${Math.round(workMs)} ms of work for ${JSON.stringify(input).slice(0, 200)}`);
   }
 
-  /** Laws: the screen is whole at rest; after its end another one opens. */
+  /** Law: the screen is intact at rest. If it has ended, another one opens. */
   async look(): Promise<void> {
     const screen = this.#screen;
     if (!screen) return;
@@ -115,7 +115,7 @@ export class AtScreen {
     await this.#open(this.#place, this.#readOnly);
   }
 
-  /** Laws: it answers keys to its end, and leaves its terminal as it was. */
+  /** Laws: it answers keys until its end, and restores its terminal. */
   async end(): Promise<void> {
     const screen = this.#screen;
     const { time, fail, count } = this.#options;
@@ -155,7 +155,7 @@ export class AtScreen {
     for (const what of failures) fail(`${what}:\n${text}`);
   }
 
-  /** Laws: in a new screen of a service that is well, the number of a section is that of its list and of the service. */
+  /** Law: in a new screen on a sound service, the count of a section equals that of its list and of the service. */
   async compareCounts(): Promise<void> {
     const { time, stored, fail, count } = this.#options;
     const screen = await this.#open({ view: 'list', resource: 'benchmarks' }, true);
@@ -182,7 +182,7 @@ export class AtScreen {
     await this.end();
   }
 
-  /** Law: what a view says is what was sent, and what it leaves out, it says. */
+  /** Law: a view shows what was sent, and says what it omits. */
   async lookAt(look: Look): Promise<void> {
     const { time, ids, proxy, fail, count } = this.#options;
     const place = placeOf(look, ids());

@@ -1,4 +1,4 @@
-/** Bugs on purpose, one for each law: a session with one of them has to fail. */
+/** Deliberate bugs, one for each law: a session with any of them must fail. */
 import { cpSync, existsSync, statSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Place } from '../../src/resources/place.ts';
@@ -10,7 +10,7 @@ import type { Leave } from './local-service.ts';
 import type { Look } from './looks.ts';
 import { type Plan, type Step, watchOf } from './plan.ts';
 
-/** What is broken in a session. */
+/** The bugs of a session. */
 export interface Bugs {
   /** In the client of a program, and in that of the screen. */
   readonly service?: (service: Service) => Service;
@@ -23,19 +23,19 @@ export interface Bugs {
   readonly keys?: (bytes: string) => string;
   /** Where the screen opens. */
   readonly place?: Place;
-  /** Goes to another origin, to which it was redirected. */
+  /** Follows a redirect to another origin. */
   readonly strays?: boolean;
-  /** Opens connections that nobody closes. */
+  /** Opens connections and never closes them. */
   readonly leavesSockets?: boolean;
-  /** In so many sessions, one after another. */
+  /** The number of consecutive sessions. */
   readonly sessions?: number;
-  /** What shows it; by default what programs do. */
+  /** The plan that reveals the bug; by default, steps without a screen. */
   readonly plan?: Plan;
 }
 
 type Call = (send: UntypedCall, ...given: Parameters<UntypedCall>) => Promise<unknown>;
 
-/** A client whose calls go through this, those in the background as well. */
+/** Wraps all calls of a client, including those in the background. */
 const calling =
   (call: Call) =>
   (service: Service): Service => {
@@ -53,7 +53,7 @@ const answering = (operation: string, change: (answer: Record<string, unknown>) 
     return given[0] === operation ? change(answer as Record<string, unknown>) : answer;
   });
 
-/** Does this before each call of an operation. */
+/** Runs `act` before each call of an operation. */
 const before = (operation: string, act: () => void) =>
   calling((send, ...given) => {
     if (given[0] === operation) act();
@@ -79,7 +79,7 @@ const labelled = (label: string) =>
     ...page,
     items: (page['items'] as object[]).map(row => ({ ...row, label })),
   }));
-/** Keeps so many numbers more with each list of benchmarks. */
+/** Leaks `size` more numbers with each list of benchmarks. */
 function hog(size: number): (service: Service) => Service {
   const kept: unknown[] = [];
   return before('listBenchmarks', () => void kept.push(Array(size).fill(0)));

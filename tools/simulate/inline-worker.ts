@@ -1,4 +1,4 @@
-/** The worker threads of the local service in this thread: what they do then has its place in virtual time. */
+/** Runs the worker threads of the local service in this thread, so that they run in virtual time. */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { EventEmitter } from 'node:events';
 import { syncBuiltinESMExports } from 'node:module';
@@ -6,7 +6,7 @@ import threads from 'node:worker_threads';
 
 type Message = { readonly id: number } & Record<string, unknown>;
 
-/** The worker that works now: one module serves them all. */
+/** The active worker; one module serves all of them. */
 const current = new AsyncLocalStorage<InlineWorker>();
 const port = Object.assign(new EventEmitter(), {
   postMessage: (message: Message) => current.getStore()?.answer(structuredClone(message)),
@@ -45,7 +45,7 @@ class InlineWorker extends EventEmitter {
   }
 }
 
-/** To be called before the local service is imported. */
+/** Call this before importing the local service. */
 export async function installInlineWorkers(): Promise<void> {
   Object.assign(threads, { Worker: InlineWorker, parentPort: port });
   syncBuiltinESMExports();

@@ -1,22 +1,22 @@
 /**
- * What the user was told, against what the service has. The laws: what was acknowledged is there, nothing is there
- * twice, nothing is there that was said not to be done, and what has ended stays so.
+ * Compares what the user was told with the data of the service. The laws: acknowledged writes are stored, nothing is
+ * stored twice, writes reported as not done are not stored, and ended runs stay ended.
  */
 import type { LocalService } from './local-service.ts';
 
-/** What the answer to a write said of it: it is done, it is not, or nobody knows. */
+/** The outcome of a write according to its answer. */
 export type Said = 'done' | 'not done' | 'unknown';
 
 interface Thing {
-  /** Whether it may be there, and may be missing. */
+  /** Whether it may exist, and whether it may be missing. */
   mayBe: boolean;
   mayLack: boolean;
-  /** Writes under way. */
+  /** Number of writes in flight. */
   open: number;
-  /** Whether two were at once. */
+  /** Whether two writes overlapped. */
   overlaps: boolean;
   id: string | undefined;
-  /** A status that was shown and is the last one. */
+  /** The final status that was shown. */
   ended: string | undefined;
 }
 
@@ -68,8 +68,8 @@ export class Ledger {
   }
 
   /**
-   * Before a write is sent: from now on it may have happened. Returns what its answer says. Of two writes at once nobody
-   * knows which was the last.
+   * Call this before a write is sent, since it may have happened from then on. Returns a function for its outcome.
+   * The order of two overlapping writes is unknown.
    */
   begin(kind: Noted, name: string, write: 'make' | 'remove'): (said: Said, id?: string) => void {
     const thing = this.#thing(kind, name);
@@ -88,21 +88,21 @@ export class Ledger {
     };
   }
 
-  /** The names that have an id and may be there. */
+  /** The names that have an id and may exist. */
   known(kind: Noted): readonly { readonly name: string; readonly id: string }[] {
     return [...this.#things[kind]].flatMap(([name, { id, mayBe }]) =>
       mayBe && id !== undefined ? [{ name, id }] : [],
     );
   }
 
-  /** Something else wrote to what this address names. */
+  /** Another writer changed the resource at this address. */
   touched(url: string): void {
     for (const things of Object.values(this.#things)) {
       for (const thing of things.values()) if (thing.id !== undefined && url.includes(thing.id)) thing.mayLack = true;
     }
   }
 
-  /** A status was shown; `hasEnded` if it is the last one. */
+  /** Records a status that was shown; `hasEnded` if it is final. */
   saw(name: string, status: string, hasEnded: boolean): void {
     const thing = this.#thing('run', name);
     if (thing.ended !== undefined && status !== thing.ended) {
@@ -111,7 +111,7 @@ export class Ledger {
     if (hasEnded) thing.ended = status;
   }
 
-  /** Compares everything with the service's data. */
+  /** Checks everything against the service's data. */
   audit(service: LocalService): void {
     for (const [kind, { what, sql }] of Object.entries(kinds) as [Noted, Kind][]) {
       const rows = Map.groupBy(service.rows<{ id: string; name: string; status: string }>(sql), ({ name }) => name);

@@ -1,4 +1,4 @@
-/** The local service in this process, which can be killed: what it had written is there when it starts again. */
+/** The local service in this process, which can be killed and restarted on the data that it had written. */
 import { cpSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
@@ -11,10 +11,10 @@ import type { VirtualNetwork } from './virtual-network.ts';
 
 const port = 47_000;
 
-/** Who asks, by the user agent: whoever writes and should not has the reader's. */
+/** User agents of the callers. A caller that must not write has the reader's. */
 export const agents = { user: 'simulated-user', reader: 'simulated-reader', screen: 'simulated-screen' } as const;
 
-/** Data of every kind, which each session begins with. */
+/** The initial data of each session. */
 export interface Template {
   readonly folder: string;
   readonly benchId: string;
@@ -31,7 +31,7 @@ export class LocalService {
   #lives = 0;
   #running: RunningService | undefined;
   #starting: Promise<RunningService> | undefined;
-  /** Opened once for each life. */
+  /** Opened once per start. */
   #reader: { path: string; database: DatabaseSync; statements: Map<string, StatementSync> } | undefined;
 
   constructor(root: string, network: VirtualNetwork, leave: Leave = everything) {
@@ -63,7 +63,7 @@ export class LocalService {
     }
   }
 
-  /** Kills it at once. Whatever it still does has no effect on anybody. */
+  /** Kills it at once. Whatever it still does has no effect. */
   kill(): void {
     const killed = this.#running;
     if (!killed) return;
@@ -85,7 +85,7 @@ export class LocalService {
     this.#running = undefined;
   }
 
-  /** Reads its database, past its own code. */
+  /** Reads its database directly. */
   rows<Row>(sql: string): Row[] {
     const path = databasePath(this.folder);
     if (this.#reader?.path !== path) {

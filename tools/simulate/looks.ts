@@ -1,4 +1,4 @@
-/** Opens a view on answers with wrong values, and compares what it shows with what was sent. */
+/** Opens a view on answers with wrong values, and compares the screen with what was sent. */
 import fc from 'fast-check';
 import type { Place } from '../../src/resources/place.ts';
 import { gentleChanges } from '../rig/answers.ts';
@@ -51,7 +51,7 @@ interface View {
 }
 
 const benchmarksPath = /^\/api\/v1\/benchmarks(?:\?|$)/;
-/** As the list of benchmarks asks; lists of what each of them has ask for fewer at once. */
+/** Requests of the list of benchmarks. Lists that are gathered by benchmark request smaller pages. */
 const listedBenchmarksPath = /^\/api\/v1\/benchmarks\?(?:.*&)?limit=200(?:&|$)/;
 const runsPath = /^\/api\/v1\/eval\/[^/]+\/runs/;
 const runPath = /^\/api\/v1\/eval\/[^/]+$/;
@@ -65,7 +65,7 @@ const checkpointsPath = /^\/api\/v1\/train\/[^/]+\/checkpoints$/;
 const trainerPath = /trainer-reward-by-step$/;
 const heldOutPath = /held-out-reward-by-step$/;
 
-/** Every number in a column was sent. */
+/** Errors for numbers in a column that were not sent. */
 function columnFailures(text: string, title: string, sent: readonly unknown[]): string[] {
   return columnOf(text, title)
     .filter(cell => !/[kMGTP]$/.test(cell) && !sent.some(value => standsFor(cell, value)))
@@ -89,7 +89,7 @@ function runFailures({ text, sent }: Evidence): string[] {
   if (![...own, ofRewards].some(value => standsFor(mean, value))) {
     failures.push(`mean ${mean} is neither ${ofRewards} by the rewards nor any of ${own.join(', ')} by the service`);
   }
-  // Unreadable values are in no mean, and the screen says so.
+  // Means leave out unreadable values, and the screen must say so.
   const unreadable = Number(/(\d+) rewards? could not be read/.exec(text)?.[1] ?? 0);
   if (listed !== undefined && unreadable === 0 && !standsFor(listed, ofRewards))
     failures.push(`${listed} by the rewards is ${ofRewards}`);
@@ -207,20 +207,20 @@ export const looks: fc.Arbitrary<Look> = fc.oneof(
   }),
 );
 
-/** Undefined if there is nothing to look at. */
+/** Undefined if there is nothing to open. */
 export const placeOf = ({ view }: Look, ids: Ids): Place | undefined => views[view].place(ids);
 
-/** Whether every question was answered that a look needs. */
+/** Whether all requests that a look needs were answered. */
 export const isAnswered = ({ view }: Look, exchanges: readonly Exchange[]): boolean =>
   views[view].asks.every(path => exchanges.some(({ url, sent }) => sent !== '' && path.test(url)));
 
 /** An address without its cursor, which is the same for all pages of a list. */
 const listOf = (url: string): string => url.replace(/[?&](?:cursor|limit)=[^&]*/g, '');
 
-/** What a list is of: its path, and the run whose rows it has. */
+/** Identifies a list in any order: its path, and its run if it has one. */
 const ownerOf = (url: string): string => url.replace(/\?.*/, '') + (/[?&]eval_run_id=[^&]*/.exec(url)?.[0] ?? '');
 
-/** What is wrong on the screen, by the last answer for each address; of a list in several orders, by the last one. */
+/** Errors of the screen, compared with the last answer for each address, and with the last order of each list. */
 export function failuresOf({ view }: Look, screen: string, exchanges: readonly Exchange[]): readonly string[] {
   const newest = new Map<string, string>();
   const lists = new Map<string, string>();

@@ -17,13 +17,13 @@ import { VirtualTime } from './virtual-time.ts';
 
 const usage = `npm run simulate -- --hours N --seed N   sessions until this many hours of use have passed
 npm run simulate -- --only SEED,…        these sessions
-npm run simulate -- --plans FILE         the plans of a file, such as those of faults that were found
+npm run simulate -- --plans FILE         the plans of a file, such as those of found faults
 npm run simulate -- --watch MINUTES      a long watch of runs that start and end
-npm run simulate -- --bugs [NAME…]       a session with each bug on purpose, or these, which has to fail
-… --steps N                              steps of a session, or turns at the screen, at most
-… --without-screen                       only what programs do, which takes far less time
-… --development                          React's development build, which says more of what is wrong
-A session that fails is shown with the shortest plan that was found to fail as well, as JSON.
+npm run simulate -- --bugs [NAME…]       a session with each deliberate bug, or these; each must fail
+… --steps N                              maximum steps of a session, or turns at the screen
+… --without-screen                       without the screen, which takes far less time
+… --development                          React's development build, which reports more errors
+A failed session is shown with the shortest failing plan found, as JSON.
 `;
 
 const { values, positionals } = parseArgs({
@@ -49,7 +49,7 @@ if (values.help) {
 const began = process.hrtime.bigint();
 const time = new VirtualTime();
 const network = new VirtualNetwork();
-// Before the program is loaded, which depends on it.
+// Set these before the program is loaded, which reads them.
 Object.assign(process.env, { FORCE_COLOR: '3', COLUMNS: '100', LINES: '40', PAGER: 'true', EDITOR: 'true' });
 time.install();
 network.install();
@@ -62,7 +62,7 @@ const { apiKey, fillWorld } = await import('../rig/world.ts');
 const { LocalService } = await import('./local-service.ts');
 const root = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'benchtop-simulated-'));
 process.on('exit', () => rmSync(root, { recursive: true, force: true }));
-// What the local service reports of the faults.
+// The log of the local service, which is full of the faults.
 process.stderr.write = () => true;
 const say = (text: string): void => void process.stdout.write(`${text}\n`);
 
@@ -71,7 +71,7 @@ function begin(seed: number | string): void {
   network.reseed(new Random(`${seed} network`));
 }
 
-/** What each session begins with. */
+/** The initial data of each session. */
 async function makeTemplate(): Promise<Template> {
   begin('template');
   const local = new LocalService(join(root, 'template'), network);
@@ -98,7 +98,10 @@ async function makeTemplate(): Promise<Template> {
 }
 const template = await makeTemplate();
 
-/** Heap that a session may leave behind, in megabytes: the mean of some, of which the first leave compiled code. */
+/**
+ * Heap that a session may leave behind, in megabytes: the mean of several, because the first ones leave compiled
+ * code.
+ */
 const mostLeft = 10;
 const sessionsOfLeak = 5;
 let sessions = 0;
@@ -125,10 +128,10 @@ function add(result: SessionResult): void {
   for (const [what, count] of Object.entries(result.counts)) counts.set(what, (counts.get(what) ?? 0) + count);
 }
 
-/** Sessions to look for a bug in. */
+/** Maximum sessions to reveal a bug. */
 const mostSessions = 5;
 
-/** Returns how many bugs no session has found. */
+/** Returns the number of bugs that no session revealed. */
 async function findBugs(): Promise<number> {
   let missed = 0;
   for (const [name, bug] of Object.entries(bugs)) {
@@ -160,7 +163,7 @@ async function known(name: string, plan: Plan): Promise<boolean> {
   return result.failures.length > 0;
 }
 
-/** Returns how many sessions have failed. */
+/** Returns the number of failed sessions. */
 async function simulate(): Promise<number> {
   let failed = 0;
   const note = (has: boolean): void => {

@@ -1,6 +1,6 @@
 /**
- * What a screen may say about what was sent, computed from the bytes sent and independent of the program. If the answer
- * is incomplete, the screen has to say so: leaving something out silently is an error. Pure.
+ * What a screen may show for an answer, computed from the bytes sent, independent of the program. A screen that omits
+ * anything silently is wrong. Pure.
  */
 
 /** The rows of a list as sent, over all its pages. */
@@ -96,7 +96,7 @@ export function mainPane(text: string): string {
     .join('\n');
 }
 
-/** How many rows a table claims, and what it says about omitted ones. */
+/** The number of rows that a table claims, and its notes about omitted rows. */
 export interface ShownRows {
   readonly rows: number;
   readonly more: boolean;

@@ -1,4 +1,4 @@
-/** What a user does in a session, and what goes wrong meanwhile: a list of steps, of which any may be left out. */
+/** The actions of a user and the faults in a session, as a list of steps. Any step may be left out. */
 import fc from 'fast-check';
 import { orNone } from '../rig/answers.ts';
 import { type Typing, typings } from '../rig/desk.ts';
@@ -13,15 +13,15 @@ export type Step =
   | { readonly do: 'evaluate'; readonly tasks: number }
   | { readonly do: 'keep secret'; readonly name: string }
   | { readonly do: 'record' | 'train' | 'write read-only' }
-  /** Acts on one of those that are known; which, is a share of their number. */
+  /** Acts on a known resource; `which` selects it as a share of their number. */
   | { readonly do: 'cancel' | 'delete' | 'forget secret' | 'reward' | 'compare'; readonly which: number }
   | { readonly do: 'list'; readonly what: Listed; readonly limit: number }
-  /** At the screen, which opens with the first of these; a signal ends it. */
+  /** Steps at the screen: the first one opens it; a signal ends it. */
   | { readonly do: 'open'; readonly view: 'benchmarks' | 'watch'; readonly readOnly: boolean }
   | { readonly do: 'input'; readonly input: Input }
   | { readonly do: 'type secret'; readonly typing: Typing }
   | { readonly do: 'signal'; readonly name: 'SIGTERM' | 'SIGHUP' | 'SIGINT' | 'SIGTSTP' | 'SIGSTOP' | 'SIGCONT' }
-  /** Faults: of the network for a while, of the answers from now on, of the disk for a while. */
+  /** Faults of the network for a while, of later answers, and of the disk for a while. */
   | { readonly do: 'network'; readonly weather: Exclude<Weather, 'up'>; readonly ms: number }
   | { readonly do: 'answers'; readonly to: 'user' | 'screen'; readonly faults: Faults }
   | { readonly do: 'disk full'; readonly ms: number }
@@ -30,9 +30,9 @@ export type Step =
 
 export interface Plan {
   readonly steps: readonly Step[];
-  /** Views to be opened at its end, once nothing else fails, on answers whose numbers are wrong. */
+  /** Views to open at the end, without other faults, on answers with wrong numbers. */
   readonly looks: readonly Look[];
-  /** Nothing fails in it, and nobody presses a key: memory and polls have to stay level. */
+  /** Without faults and keys: memory and polls must stay level. */
   readonly isWatch?: boolean;
 }
 
@@ -48,7 +48,7 @@ const step = <Name extends Step['do'], Rest extends object>(
   rest: { [Key in keyof Rest]: fc.Arbitrary<Rest[Key]> },
 ): fc.Arbitrary<{ do: Name } & Rest> => fc.record({ do: fc.constant(name), ...rest }) as never;
 
-/** What a program does that uses the service, and what goes wrong. */
+/** Steps of a program that uses the service, and faults. */
 const ownSteps: fc.Arbitrary<Step> = fc.oneof(
   { weight: 30, arbitrary: step('wait', { ms: oneOf(50, second, 10 * second, minute, 10 * minute) }) },
   { weight: 8, arbitrary: step('evaluate', { tasks: fc.integer({ min: 1, max: 5 }) }) },
@@ -78,23 +78,23 @@ const ownSteps: fc.Arbitrary<Step> = fc.oneof(
 );
 
 /**
- * What a session at the screen is for: anything; pressing a program to write that may only read; typing secrets that
- * must not be found anywhere afterwards.
+ * The purpose of a session at the screen: anything; trying to write in a read-only program; typing secrets that must
+ * not be found anywhere afterwards.
  */
 export type Purpose = 'anything' | 'read-only' | 'secrets';
 
-/** Sizes that follow one another faster than anything can be drawn. */
+/** Sizes that change faster than anything can be drawn. */
 const storm = Array.from({ length: 30 }, (_, turn): Step => {
   const [columns, rows] = turn === 29 ? [120, 40] : [20 + ((turn * 67) % 180), 5 + ((turn * 23) % 55)];
   return { do: 'input', input: { kind: 'resize', columns, rows } };
 });
 
-/** What a user does at the screen between two other steps. */
+/** Steps at the screen between two other steps. */
 function screenSteps(purpose: Purpose, without: readonly string[] = []): fc.Arbitrary<readonly Step[]> {
   const inputs = inputsOf({
     without,
     mouse: true,
-    // It would read what is typed afterwards.
+    // An unfinished paste would swallow the secret.
     unfinishedPastes: purpose !== 'secrets',
     insists: purpose === 'read-only',
   });
@@ -111,7 +111,7 @@ function screenSteps(purpose: Purpose, without: readonly string[] = []): fc.Arbi
 const wrongAnswers = step('answers', { to: fc.constant('screen'), faults: anyFaults });
 const signals = step('signal', { name: oneOf('SIGTERM', 'SIGHUP', 'SIGINT', 'SIGTSTP', 'SIGCONT') });
 
-/** So many steps, or fewer once they shrink. */
+/** Up to `count` items; shrinking drops some. */
 const many = <Item>(items: fc.Arbitrary<Item>, count: number): fc.Arbitrary<Item[]> =>
   fc.array(items, { minLength: 0, maxLength: count, size: 'max' });
 
@@ -139,7 +139,7 @@ function withScreen(purpose: Purpose, turns: number): fc.Arbitrary<Plan> {
   });
 }
 
-/** Steps in a real terminal, in at most so many turns, which nothing ends. */
+/** Steps in a real terminal, in at most `turns` turns. None of them ends the program. */
 export function terminalSteps(purpose: Purpose, turns: number): fc.Arbitrary<readonly Step[]> {
   const stops = step('signal', { name: oneOf('SIGTSTP', 'SIGSTOP') });
   const crash = step('crash', { writes: fc.constant(0), downMs: fc.constant(0) });
@@ -149,7 +149,7 @@ export function terminalSteps(purpose: Purpose, turns: number): fc.Arbitrary<rea
   return many(turn, turns).map(all => all.flatMap(([typed, other]) => [...typed, ...(other ? [other] : []), wait]));
 }
 
-/** Plans of at most so many steps, or turns at the screen. Every other one has a screen. */
+/** Plans of at most `steps` steps, or turns at the screen. About every other plan has a screen. */
 export function plansOf(steps: number, hasScreen: boolean): fc.Arbitrary<Plan> {
   const alone = fc.record({ steps: many(ownSteps, steps), looks: fc.constant([]) });
   if (!hasScreen) return fc.noBias(alone);

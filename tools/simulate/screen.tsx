@@ -1,4 +1,4 @@
-/** The program's screen in this process, with its real life cycle, on a terminal that is none. */
+/** The program's screen in this process, with its real life cycle, on a virtual terminal. */
 import child from 'node:child_process';
 import { EventEmitter } from 'node:events';
 import fs from 'node:fs';
@@ -28,10 +28,10 @@ export interface ScreenOptions {
   readonly bugs: Bugs | undefined;
 }
 
-/** No file has this number. */
+/** No file has this descriptor. */
 const terminalFd = 1_000_000;
 
-/** The terminal of the process: what `process.stdin`, `process.stdout` and a write to its number reach. */
+/** The terminal behind `process.stdin`, `process.stdout` and writes to `terminalFd`. */
 class VirtualTerminal {
   readonly emulator = new xterm.Terminal({ cols: 120, rows: 40, allowProposedApi: true });
   readonly stdin = Object.assign(new Readable({ read: () => {} }), {
@@ -74,14 +74,14 @@ class VirtualTerminal {
 
 let terminal: VirtualTerminal | undefined;
 
-/** A program that is started on the terminal: it ends after a moment. */
+/** Stands in for a child process on the terminal; it ends after a moment. */
 function spawned(): EventEmitter {
   const program = Object.assign(new EventEmitter(), { pid: undefined, exitCode: null, kill: () => true });
   setTimeout(() => program.emit('exit', 0, null), 1_000);
   return program;
 }
 
-/** To be called once: signals, exits and writes to the terminal stay in this process. */
+/** Redirects signals, exits and writes to the terminal. Call it once. */
 function installTerminal(): void {
   const { writeSync } = fs;
   const watched = ((fd: number, ...rest: [Uint8Array]) => {
@@ -107,7 +107,7 @@ export class SimulatedScreen {
   readonly #keys: (bytes: string) => string;
   readonly #foreign: Map<string | symbol, readonly unknown[]>;
   readonly #real = { stdin: process.stdin, stdout: process.stdout, exit: process.exit };
-  /** Once it has ended. */
+  /** Set once it has ended. */
   code: number | undefined;
 
   constructor({ service, place, readOnly, crashFolder, onUnmeant, bugs }: ScreenOptions) {
@@ -179,13 +179,13 @@ export class SimulatedScreen {
     if (this.code === undefined) process.emit(name, name);
   }
 
-  /** What it left changed in the terminal. */
+  /** The terminal state that it did not restore. */
   left(): string[] {
     const { sent, stdin } = this.#terminal;
     return [...leftOn(sent), ...(stdin.isRaw ? ['raw mode'] : [])];
   }
 
-  /** After its end: gives the process back. */
+  /** Restores the process after its end. */
   close(): void {
     this.#workbench.close();
     for (const name of process.eventNames()) {

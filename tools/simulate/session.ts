@@ -1,6 +1,6 @@
 /**
  * A session: the local service, the client, the screen and a user with a plan in one process, under virtual time and
- * faults. Its laws are checked all along. To be imported once time is virtual.
+ * faults. Its laws are checked throughout. Import this after installing virtual time.
  */
 import { cpSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { get } from 'node:http';
@@ -28,7 +28,7 @@ export interface SessionOptions {
   readonly root: string;
   readonly template: Template;
   readonly plan: Plan;
-  /** Bugs, to show that a law is watched. */
+  /** Deliberate bugs, which show that a law is checked. */
   readonly bugs?: Bugs | undefined;
 }
 
@@ -39,16 +39,16 @@ export interface SessionResult {
   readonly counts: Readonly<Record<string, number>>;
 }
 
-/** Longer than a call may take with its retries. */
+/** Longer than any call with its retries. */
 export const callMs = 10 * 60_000;
 const stallMs = 60_000;
 const restartMs = 500;
-/** A kill that waits for a write does not wait longer. */
+/** Maximum time that a kill waits for a write. */
 const killMs = 5_000;
-/** Until what was started has ended, once nothing fails any more. */
+/** Time for started work to end, once there are no more faults. */
 const calmMs = 30 * 60_000;
 
-/** A default training takes minutes of real time: at the screen nobody starts one. */
+/** Training with defaults takes minutes of real time, so it is refused at the screen. */
 const trainsLong = ({ method, url, headers }: Exchange): boolean =>
   method === 'POST' && url === '/api/v1/train' && String(headers['user-agent']).includes(agents.screen);
 
@@ -58,7 +58,7 @@ class Session {
   readonly #options: SessionOptions;
   readonly #local: LocalService;
   readonly #failures: string[] = [];
-  /** Keys of the writes that reached the service, by what they ask for. */
+  /** Idempotency keys of the writes that reached the service, by request. */
   readonly #writes = new Map<string, string | undefined>();
   readonly #counts: Record<string, number> = {};
   readonly #crashFolder: string;
@@ -78,7 +78,7 @@ class Session {
     cpSync(template.folder, this.#local.folder, { recursive: true });
     mkdirSync(join(root, 'work'));
     fillWorkFolder(join(root, 'work'));
-    // Where what is exported at the screen goes.
+    // The folder for exports from the screen.
     process.chdir(join(root, 'work'));
   }
 
@@ -127,7 +127,7 @@ class Session {
     return { failures: this.#failures, ms: time.now - began, counts: this.#counts };
   }
 
-  /** Everyone who uses the service. */
+  /** Connects the users of the service. */
   #enter(proxy: FaultyProxy): void {
     const { time, template, bugs } = this.#options;
     const key = async (): Promise<string> => apiKey;
@@ -169,7 +169,7 @@ class Session {
     });
   }
 
-  /** Laws: no write is sent twice, unless its key says that it is the same; whoever only reads sends none. */
+  /** Laws: no write is sent twice without the same idempotency key; a reader sends no writes. */
   #forwarded(exchange: Exchange): void {
     const { method, url, headers, requestBody } = exchange;
     const agent = String(headers['user-agent']);
@@ -180,14 +180,14 @@ class Session {
     if (!writes(exchange)) return;
     this.#count('writes');
     if (agent.includes(agents.reader)) this.#fail(`read-only, and yet ${method} ${url}`);
-    // At the screen whoever presses a key twice means it.
+    // At the screen, pressing a key twice is intentional.
     if (agent.includes(agents.screen)) {
       this.#user?.ledger.touched(url);
       return;
     }
     const key = headers['idempotency-key'];
     const asks = `${method} ${url} ${requestBody}`;
-    // Repeating these changes nothing: a secret and a reward have a name, and what is gone stays so.
+    // Repeating these changes nothing: secrets and rewards have names, and deleted resources stay deleted.
     const isRepeatable = method === 'DELETE' || /\/(secrets|rewards|cancel)$/.test(url);
     if (!isRepeatable && this.#writes.has(asks) && (key === undefined || this.#writes.get(asks) !== key))
       this.#fail(`sent twice: ${asks}`);
@@ -246,7 +246,7 @@ class Session {
     }
   }
 
-  /** Starts the service again, as its supervisor does until it succeeds. */
+  /** Restarts the service like its supervisor, until it succeeds. */
   async #revive(): Promise<void> {
     try {
       await this.#local.start();
@@ -255,7 +255,7 @@ class Session {
     }
   }
 
-  /** Law: a failure that the screen survives is one. */
+  /** Law: the screen reports no caught error, even if it survives. */
   #judgeCrashes(): void {
     const { root } = this.#options;
     for (const name of readdirSync(root, { recursive: true, encoding: 'utf8' })) {
@@ -263,13 +263,13 @@ class Session {
     }
   }
 
-  /** Laws: no redirect is followed with a credential, and none is in a file. */
+  /** Laws: no redirect is followed with a credential, and no file contains one. */
   #judgeTraces(proxy: FaultyProxy): void {
     for (const { method, url } of proxy.strayed) this.#fail(`a redirect was followed: ${method} ${url}`);
     for (const leak of filesWithSecrets(this.#options.root)) this.#fail(leak);
   }
 
-  /** Once nothing fails any more, everything ends, and everything is compared. */
+  /** Stops the faults, lets everything end, and compares everything. */
   async #endCalmly(proxy: FaultyProxy): Promise<void> {
     const { time, network, plan } = this.#options;
     const user = this.#user;

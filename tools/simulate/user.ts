@@ -1,4 +1,4 @@
-/** What a program does with the client, and the laws of what it is told. */
+/** Plays the steps of a program with the client, and checks the laws of its answers. */
 import { hasEnded } from '../../src/contract/status.ts';
 import { ReadOnlyError, ServiceError } from '../../src/service/errors.ts';
 import type { Service } from '../../src/service/index.ts';
@@ -14,7 +14,7 @@ interface Row {
   readonly name: string;
 }
 
-/** How each list is read, and the same from the database. */
+/** How to read each list, and the same rows from the database. */
 const lists = {
   benchmarks: { call: 'listBenchmarks', id: 'bench_id', sql: 'select bench_id as id from benchmarks' },
   trajectories: { call: 'listTrajectories', id: 'trajectory_id', sql: 'select trajectory_id as id from trajectories' },
@@ -23,7 +23,7 @@ const lists = {
 
 export interface UserOptions {
   readonly client: Service;
-  /** One that may not write. */
+  /** A read-only client. */
   readonly readOnly: Service;
   readonly local: LocalService;
   readonly benchId: string;
@@ -42,12 +42,12 @@ export class User {
     this.ledger = new Ledger(options.fail);
   }
 
-  /** Actions under way. */
+  /** Actions in flight. */
   get open(): number {
     return this.#open.size;
   }
 
-  /** Goes on while the action is under way. */
+  /** Starts an action without waiting for its end. */
   begin(step: Step, index: number): void {
     const { fail, count } = this.#options;
     const noted = this.#act(step, index)
@@ -114,7 +114,7 @@ export class User {
     }
   }
 
-  /** Law: what an answer says of a write is so. */
+  /** Law: the outcome of a write is what its answer says. */
   async #write(kind: Noted, name: string, write: 'make' | 'remove', send: () => Promise<unknown>): Promise<void> {
     const answered = this.ledger.begin(kind, name, write);
     let said: Said = 'done';
@@ -144,7 +144,7 @@ export class User {
     await this.#write('reward', reward_id, 'make', () => client.call('logReward', { params: { trajectory_id }, body }));
   }
 
-  /** Law: two numbers of one thing agree, once it has ended. */
+  /** Law: two counts of the same run agree once it has ended. */
   async compare({ name, id: eval_run_id }: Row): Promise<void> {
     const { client, fail, count } = this.#options;
     const params = { eval_run_id };
@@ -172,7 +172,7 @@ export class User {
     return new Set(this.#options.local.rows<{ id: string }>(sql).map(({ id }) => id));
   }
 
-  /** Law: a list that was read has every row that was there all the time, and none that never was. */
+  /** Law: a list has every row that existed throughout the read, and none that never existed. */
   async list(what: Listed, limit: number): Promise<void> {
     const { fail, count } = this.#options;
     const before = this.stored(what);
@@ -182,7 +182,7 @@ export class User {
     const lost = [...before].filter(id => after.has(id) && !shown.has(id));
     if (lost.length > 0) fail(`${what} are listed without ${lost.join(', ')}`);
     const strange = [...shown].filter(id => !before.has(id) && !after.has(id));
-    // What came and went while it was read, may be in it.
+    // Rows that existed during part of the read may be in the list.
     if (strange.length > 0 && this.#open.size <= 1) fail(`${what} are listed with ${strange.join(', ')}`);
   }
 
@@ -223,7 +223,7 @@ export class User {
     this.ledger.audit(local);
   }
 
-  /** Once nothing fails any more: every list and every run. */
+  /** Reads every list and every run once there are no more faults. */
   async compareAll(): Promise<void> {
     for (const what of ['runs', 'trajectories', 'secrets', 'benchmarks'] as const) await this.list(what, 200);
     for (const run of this.ledger.known('run')) {

@@ -1,10 +1,10 @@
-/** A network within this process: sockets without the kernel, with delays in virtual time, that can be lost or cut. */
+/** A network within this process: sockets without the kernel, with delays in virtual time, lost packets and resets. */
 import http from 'node:http';
 import net from 'node:net';
 import { Duplex } from 'node:stream';
 import { Random } from '../rig/random.ts';
 
-/** Up; connections refused and those that were open reset; or packets lost without a word. */
+/** `refused` also resets open connections; `lost` drops packets silently. */
 export type Weather = 'up' | 'refused' | 'lost';
 
 const networkError = (code: string): Error => Object.assign(new Error(`virtual ${code}`), { code });
@@ -17,7 +17,7 @@ class VirtualSocket extends Duplex {
   connecting = true;
   readonly remoteAddress = '127.0.0.1';
   readonly remoteFamily = 'IPv4';
-  /** What is on its way to the peer while packets are lost. */
+  /** Deliveries to the peer that wait while packets are lost. */
   #held: (() => void)[] = [];
   #timer: NodeJS.Timeout | undefined;
 
@@ -30,7 +30,7 @@ class VirtualSocket extends Duplex {
     this.delayMs = delayMs;
   }
 
-  /** Does this to the peer, as soon as the network brings it there. */
+  /** Runs this when the network delivers it to the peer. */
   #send(arrive: () => void): void {
     setTimeout(() => {
       if (this.network.weather(this.port) === 'lost') this.#held.push(arrive);
@@ -119,12 +119,12 @@ export class VirtualNetwork {
   readonly #weather = new Map<number, Weather>();
   #ports = 40_000;
 
-  /** Delays come from this seed from now on. */
+  /** Seeds the delays. */
   reseed(random: Random): void {
     this.#random = random;
   }
 
-  /** Every HTTP connection of this process goes through this network from now on. */
+  /** Routes every HTTP connection of this process through this network. */
   install(): void {
     const network = this;
     http.Agent.prototype.createConnection = options => network.connect(Number(options.port)) as unknown as net.Socket;
@@ -134,7 +134,7 @@ export class VirtualNetwork {
       const port = asked || network.#ports;
       network.#servers.set(port, this);
       this.address = () => ({ port, address: '127.0.0.1', family: 'IPv4' });
-      // It closes connections by real time.
+      // It would close connections by real time.
       Object.assign(this, { connectionsCheckingInterval: 2 ** 31 - 1 });
       this.emit('listening');
       setTimeout(callback, 1);
@@ -159,7 +159,7 @@ export class VirtualNetwork {
     if (weather === 'up') for (const socket of touched) socket.release();
   }
 
-  /** Ends a server as a crash of its process does: nothing that it still does reaches anybody. */
+  /** Ends a server like a crash of its process: nothing that it still does has an effect. */
   cut(port: number): void {
     this.#servers.delete(port);
     for (const socket of [...this.sockets]) {
@@ -177,7 +177,7 @@ export class VirtualNetwork {
     this.sockets.add(near);
     const open = (): void => {
       if (near.destroyed) return;
-      // A packet that opens a connection is sent again and again until it arrives.
+      // A packet that opens a connection is resent until it arrives.
       if (this.weather(port) === 'lost') return void setTimeout(open, 1_000);
       const server = this.#servers.get(port);
       if (!server || this.weather(port) === 'refused') return void near.destroy(networkError('ECONNREFUSED'));

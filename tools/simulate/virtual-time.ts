@@ -1,7 +1,7 @@
 /**
- * Virtual time for everything in this process: clocks, timers and chance come from here, so that a thousand hours take
- * minutes, and a seed gives the same run again. Time passes only in `pass` and `during`, from timer to timer, and only
- * once nothing else is left to do. To be installed before the program is imported, which may keep a timer function.
+ * Virtual time for this process. It replaces clocks, timers and random numbers, so that a thousand hours take
+ * minutes, and a seed repeats a run. Time passes only in `pass` and `during`, from timer to timer, and only when no
+ * other work is left. Install it before importing the program, which may keep a timer function.
  */
 import crypto from 'node:crypto';
 import { syncBuiltinESMExports } from 'node:module';
@@ -18,7 +18,7 @@ class VirtualTimeout {
   readonly ms: number;
   readonly repeats: boolean;
   at = 0;
-  /** Of the last time it was set: an older entry of the queue is void. */
+  /** The order of its latest queue entry; older entries are void. */
   order = -1;
 
   constructor(time: VirtualTime, run: () => void, ms: number, repeats: boolean) {
@@ -61,7 +61,7 @@ interface Due {
   readonly timer: VirtualTimeout;
 }
 
-/** Timers in the order of their times, then of setting. */
+/** Timers by due time, then by the order in which they were set. */
 class Queue {
   readonly #entries: Due[] = [];
 
@@ -72,7 +72,7 @@ class Queue {
       if ((this.#entries[middle]?.at ?? 0) > due.at) low = middle + 1;
       else high = middle;
     }
-    // The next one is at the end: of equal times, the latest comes first.
+    // The next timer is at the end, so among equal times the latest comes first.
     this.#entries.splice(low, 0, due);
   }
 
@@ -90,7 +90,7 @@ class Queue {
   }
 }
 
-/** Turns of the event loop without work after which nothing is left to do now. */
+/** After this many idle turns of the event loop, no work is left. */
 const quietTurns = 3;
 const began = Date.UTC(2026, 0, 5, 8);
 
@@ -107,7 +107,7 @@ export class VirtualTime {
     return this.#now;
   }
 
-  /** Begins anew: the same time of day, random numbers from this seed, and no timer of what was before. */
+  /** Starts over with the same time of day, random numbers from this seed, and no timers. */
   restart(random: Random): void {
     this.#random = random;
     this.#now = 0;
@@ -199,7 +199,7 @@ export class VirtualTime {
     return began + Math.floor(this.now);
   }
 
-  /** Waits until nothing is left to do at this time. */
+  /** Waits until no work is left at the current time. */
   async settle(): Promise<void> {
     for (let quiet = 0; quiet < quietTurns; quiet += 1) {
       await new Promise<void>(resolve => void this.#turn(() => resolve()));
@@ -207,7 +207,7 @@ export class VirtualTime {
     }
   }
 
-  /** Passes to the next timer, and runs it. False if there is none until then. */
+  /** Advances to the next timer, and runs it. False if none is due by `until`. */
   #step(end: number): boolean {
     const next = this.#queue.peek();
     if (!next || next.at > end) return false;

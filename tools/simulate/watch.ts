@@ -1,4 +1,7 @@
-/** A long watch of a screen on runs that start and end: memory and sockets stay level, and no poll comes too often. */
+/**
+ * Watches a screen for a long time while runs start and end: memory and sockets must stay level, and no poll may come
+ * too early.
+ */
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import type { Exchange } from '../rig/proxy.ts';
@@ -13,7 +16,7 @@ export function heap(): number {
   return process.memoryUsage().heapUsed;
 }
 
-/** Allowed difference between the second and the last third: memory in bytes, and number of sockets. */
+/** Allowed growth from the second to the last third: memory in bytes, and number of sockets. */
 const mostGrowth = 24e6;
 const mostSockets = 4;
 /** Samples are this far apart, in milliseconds. */
@@ -22,7 +25,7 @@ const sampleMs = 120_000;
 /** The shortest configured interval between two polls, less its jitter, in milliseconds. */
 const shortest = (ms: number): number => ms * 0.85;
 const lists = /^\/api\/v1\/(?:benchmarks|deploy|(?:eval|train)\/bench_[^/]+\/runs)(?:\?|$)/;
-/** Reads in addition to polls: when something starts, and when it ends. */
+/** Allowed reads in addition to polls, when something starts and ends. */
 const readsOfRun = 4;
 
 export interface Sample {
@@ -45,7 +48,7 @@ export function growth(samples: readonly Sample[]): string[] {
   ];
 }
 
-/** Addresses that were asked for more often than is due over so many milliseconds. */
+/** Addresses that were requested more often than polling allows in `ms`. */
 export function tooOften(counts: ReadonlyMap<string, number>, ms: number, runs: number): string[] {
   return [...counts].flatMap(([url, asked]) => {
     const isList = lists.test(url);

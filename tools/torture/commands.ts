@@ -1,7 +1,7 @@
 /**
- * The command line on a terminal, on a service whose answers hold escape sequences and are changed: nothing but the
- * program's own sequences may be among the raw bytes, and nothing of the key. Nothing is drawn: no painter stands
- * between a wire and the terminal here. The service must give every descriptor back.
+ * The command line on a terminal, on a service whose answers contain escape sequences and are changed. The raw bytes
+ * may contain only the program's own sequences, and no part of the key: no painter protects the terminal here. The
+ * service must release every descriptor.
  */
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -18,7 +18,7 @@ import { apiKey, type World } from '../rig/world.ts';
 import { preloaded } from './depth.ts';
 
 const limitMs = 60_000;
-/** What README promises to end with, apart from signals. */
+/** The exit codes in README, apart from signals. */
 const knownCodes = new Set([0, 1, 2, 3, 4, 5, 6, 7, 124]);
 /** Connections close a moment after their last answer, in milliseconds. */
 const settleMs = 10_000;
@@ -35,7 +35,7 @@ const kinds = [
 ] as const;
 const fields = ['label', 'name', 'description', 'task_id', 'status', 'display_name', 'steps'] as const;
 
-/** A command, whose `ID` is one of those that earlier ones have printed: the one at this share of them. */
+/** A command. Its `ID` is one of the ids printed earlier; `which` selects it as a share of their number. */
 interface Command {
   readonly words: readonly string[];
   readonly which: number;
@@ -46,7 +46,7 @@ export interface CommandsPlan {
   readonly commands: readonly Command[];
 }
 
-/** Plans of at most so many commands. They begin with the names of the runs, some of which are hostile. */
+/** Plans of at most `most` commands. They begin with the names of runs, some of which are hostile. */
 export function commandsPlans(most: number): fc.Arbitrary<CommandsPlan> {
   const words = fc.oneof(
     fc.tuple(fc.constant('list'), fc.constantFrom(...kinds), fc.constantFrom('--wide', '--json')),
@@ -70,7 +70,7 @@ export interface CommandsResult {
 
 const descriptors = (): number => (process.platform === 'linux' ? readdirSync('/proc/self/fd').length : 0);
 
-/** @param bug on purpose: JavaScript that runs before each command */
+/** @param bug a deliberate bug: JavaScript that runs before each command */
 export async function commandsSession(
   world: World,
   { faults, commands }: CommandsPlan,
@@ -91,7 +91,7 @@ export async function commandsSession(
   };
   const ids = new Set<string>();
   for (const [index, { words, which }] of commands.entries()) {
-    // The first one is answered well, so that there are ids.
+    // Answer the first command without faults, so that there are ids.
     if (index === 1) proxy.setFaults(faults);
     const id = [...ids][Math.floor(which * ids.size)] ?? 'evr_unknown1';
     const args = words.map(word => (word === 'ID' ? id : word));

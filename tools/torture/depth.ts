@@ -1,6 +1,6 @@
 /**
- * In a real pseudo-terminal, for depth: the built program on mutated answers, with random keys, signals and a service
- * that dies in between. Judged while it runs, by how it ends, and by what it leaves behind.
+ * Runs the built program in a real pseudo-terminal on mutated answers, with random keys, signals and a service that
+ * dies in between. Checks the screen, the exit, and the state that it leaves behind.
  */
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -21,16 +21,16 @@ import { type Purpose, type Step, terminalSteps } from '../simulate/plan.ts';
 export interface DepthOptions {
   readonly world: World;
   readonly plan: DepthPlan;
-  /** A bug on purpose: JavaScript that runs before the program. */
+  /** A deliberate bug: JavaScript that runs before the program. */
   readonly bug?: string | undefined;
 }
 
 export interface DepthResult {
   readonly keys: number;
-  /** Secrets that were typed. */
+  /** Number of typed secrets. */
   readonly typed: number;
   readonly faults: number;
-  /** How it was ended, and the milliseconds from there to the end of the process. */
+  /** How it was ended, and the time until the process exited, in milliseconds. */
   readonly ending: Ending;
   readonly endMs: number;
   /** The largest resident memory observed, in bytes. */
@@ -57,9 +57,9 @@ const nowhere = 'http://127.0.0.1:9';
 export interface DepthPlan {
   readonly readOnly: boolean;
   readonly mouse: boolean;
-  /** On its own local service, which it starts itself, instead of the proxy. */
+  /** Uses a local service that it starts itself, instead of the proxy. */
   readonly local: boolean;
-  /** Whether the terminal answers what it is asked. */
+  /** Whether the terminal answers requests. */
   readonly answers: boolean;
   readonly ending: Exclude<Ending, 'by itself'>;
   readonly faults: Faults;
@@ -68,7 +68,7 @@ export interface DepthPlan {
 
 const oneIn = (count: number): fc.Arbitrary<boolean> => fc.nat(count - 1).map(number => number === count - 1);
 
-/** Plans of at most so many turns. */
+/** Plans of at most `turns` turns. */
 export function depthPlans(purpose: Purpose, turns: number): fc.Arbitrary<DepthPlan> {
   const plans = fc.record({
     readOnly: purpose === 'read-only' ? fc.constant(true) : purpose === 'secrets' ? fc.constant(false) : oneIn(7),
@@ -208,7 +208,7 @@ class DepthSession {
       case 'crash':
         return killService();
       case 'wait':
-        // A key may have suspended it.
+        // A key may have suspended the program.
         terminal.signal('SIGCONT');
         await terminal.quiet(80, 800);
         return this.#judgeFrame(terminal);
@@ -252,7 +252,7 @@ class DepthSession {
     }
     const { exitCode: code } = await terminal.ended;
     if (endMs > mostEndMs) this.#fail(`it took ${Math.round(endMs)} ms to end by ${ending}`);
-    // Before it is read: this waits until everything is on the terminal.
+    // Wait until everything is on the terminal.
     const changed = await changedIn(terminal);
     const everything = `${terminal.mainScreen()}\n${terminal.text()}`;
     if (code !== codes[ending]) this.#fail(`it ended with code ${code} by ${ending}: ${everything.slice(-2_000)}`);
@@ -306,9 +306,9 @@ function withoutEcho(data: string): string {
     .replace(/\^\[\[200~.*?(?:\^\[\[201~?|$)/gs, '');
 }
 
-/** What the program left changed in its terminal: modes, the title, the style of later output. */
+/** The terminal state that the program did not restore: modes, the title, the style of later output. */
 async function changedIn(terminal: Terminal): Promise<readonly string[]> {
-  // Later output is plain, and where the shell would write it.
+  // Later output must be plain, and where the shell would write it.
   await new Promise<void>(resolve => terminal.emulator.write('\r\n#', resolve));
   const { baseY, cursorY } = terminal.emulator.buffer.active;
   const cell = terminal.emulator.buffer.active.getLine(baseY + cursorY)?.getCell(0);
@@ -316,7 +316,7 @@ async function changedIn(terminal: Terminal): Promise<readonly string[]> {
   return [...terminal.leftOn(), ...(plain ? [] : ['style'])];
 }
 
-/** Closes what is open, and quits; confirms if something would be lost. */
+/** Closes everything, and quits; confirms if something would be lost. */
 async function quitByKeys(terminal: Terminal): Promise<void> {
   for (let turn = 0; turn < 20 && !terminal.hasEnded; turn += 1) {
     for (const key of ['\u001b', '\u001b', 'q', 'y']) {
@@ -327,13 +327,13 @@ async function quitByKeys(terminal: Terminal): Promise<void> {
   }
 }
 
-/** Kills the local service of a data folder, as a crash would. */
+/** Kills the local service of a data folder like a crash. */
 function killDaemon(folder: string): void {
   try {
     const { pid } = JSON.parse(readFileSync(join(folder, 'service.json'), 'utf8')) as { pid: number };
     process.kill(pid, 'SIGKILL');
   } catch {
-    // It has not been started, or is gone.
+    // It was not started, or has ended.
   }
 }
 

@@ -2,8 +2,7 @@
  * Binary files of models and training states: a fixed preamble, a JSON header, arrays of numbers, and a SHA-256 of
  * everything before it.
  *
- * "BTOP" | u32 version | u32 header bytes | header (JSON, UTF-8) | arrays, each from a multiple of 4 | 32 bytes
- * SHA-256
+ *     "BTOP" | u32 version | u32 header bytes | header (JSON, UTF-8) | arrays, each from a multiple of 4 | 32 bytes SHA-256
  *
  * The header has the kind of file, the arrays with type and length, and other fields of the kind. Numbers are
  * little-endian.

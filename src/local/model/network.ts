@@ -2,8 +2,8 @@
  * The trainable part of a model: a network that reads the prompt and the last token, and adjusts the base model's
  * probability of each next token. One hidden layer:
  *
- * hidden = tanh(P·(sum of prompt one-hots)/√n + C·one-hot(last token) + b)
- * logits = base log-probabilities + O·hidden + o
+ *     hidden = tanh(P·(sum of prompt one-hots)/√n + C·one-hot(last token) + b)
+ *     logits = base log-probabilities + O·hidden + o
  *
  * O and o begin at zero, so that an untrained model is its base model exactly.
  */

@@ -4,7 +4,7 @@
  * clipped). The loss of a step, over all tokens w of all graded answers, with c their context, π the policy and ρ the
  * base model:
  *
- * 1/(graded answers · longest answer) · Σ  −A · log π(w | c)  +  β · KL(π(· | c) ‖ ρ(· | c))
+ *     1/(graded answers · longest answer) · Σ  −A · log π(w | c)  +  β · KL(π(· | c) ‖ ρ(· | c))
  *
  * As Liu et al. 2025 (Dr. GRPO) show, two divisions of GRPO bias it and are left out: division by each answer's
  * length favours long wrong answers, and division of the advantages by the group's standard deviation favours tasks
