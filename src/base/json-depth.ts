@@ -1,6 +1,9 @@
 /** Parses JSON with a limit on its nesting. */
 
-/** Levels of arrays and objects. Records have about ten; the code that reads and prints them is recursive. */
+/**
+ * Levels of arrays and objects. Records have about ten. The limit protects the recursive code that reads and prints
+ * them.
+ */
 export const deepestJson = 1_000;
 
 /**

@@ -88,7 +88,7 @@ export function histogram(values: readonly number[], most: number): Bin[] {
   const [low] = sorted;
   if (low === undefined) return [];
   const high = sorted.at(-1) ?? low;
-  // 0 is a multiple of every step: values on both sides of it need a bin each.
+  // 0 is a multiple of every step, so values on both sides of it need a bin each.
   const allowed = Math.max(2, most);
   const different = new Set(sorted);
   if (different.size <= Math.min(fewValues, allowed)) {

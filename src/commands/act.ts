@@ -79,7 +79,7 @@ export async function askLine(io: CommandIo, question: string, { hidden = false 
 }
 
 /**
- * Asks before something is lost, or goes into production or leaves it.
+ * Asks before something is lost, or enters or leaves production.
  *
  * @param question what is lost, e.g. `Delete run first?`
  * @param typed what the user has to type instead of yes: a slug
@@ -132,7 +132,7 @@ export async function start<Input, Result>(
   return result;
 }
 
-/** The id of each record that `printOutcome` prints, whatever the contract calls it. */
+/** So that `--field id` works for every record that `printOutcome` prints. */
 const withId = z.object({ id: z.string() });
 
 /** Checks how a record will be printed before anything is written. @throws CommandError as `checkRecordFlags` does */

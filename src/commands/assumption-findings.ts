@@ -1,5 +1,5 @@
 /**
- * What `doctor` can tell about each assumption. Reads verify some of them; the rest would take a write or a chat, which
+ * The findings of `doctor` on each assumption. Reads verify some of them; the rest would take a write or a chat, which
  * a check must not send.
  */
 
@@ -25,7 +25,7 @@ type ProbeResult = 'works' | 'ignored' | { readonly refused: string } | undefine
 /** No benchmark contains this text. */
 const nowhere = 'benchtop-doctor-finds-nothing-8d41';
 
-/** Treats a refusal of the name as a result; any other failure tells nothing about it. */
+/** Treats a refusal of the name as a result; any other failure proves nothing. */
 async function shownBy(probe: () => Promise<ProbeResult>): Promise<ProbeResult> {
   try {
     return await probe();

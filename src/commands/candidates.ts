@@ -21,12 +21,10 @@ import { rowSchema } from './list.ts';
 import { type ArgumentSpec, type CommandSpec, fileNames, type ValueOf } from './table/spec.ts';
 import type { CommandContext } from './with-service.ts';
 
-/** A value and a description of it. */
 export type Candidate = readonly [value: string, description: string];
 
 /** The command line before the value. */
 export interface Line {
-  /** Name of the command. */
   readonly name: string;
   readonly spec: CommandSpec;
   /** The arguments so far. */
@@ -42,7 +40,7 @@ const quickMs = 1_500;
 /** The wait if some rows are remembered, which are offered even if the list does not arrive in time. */
 const briefMs = 400;
 
-/** Completes from remembered rows, and from the service if it may be asked. There are no candidates after an error. */
+/** Completes from remembered rows, and from the service if it may be called. There are no candidates after an error. */
 async function onService(
   { service: flags }: Line,
   { environment }: CommandIo,
@@ -226,7 +224,7 @@ async function settingCandidates({ environment }: CommandIo): Promise<Candidate[
   return [...own, ...ofProfiles];
 }
 
-/** The settings that have a value, and the objects that hold them. */
+/** The settings that have a value, and their parent objects. */
 async function setCandidates({ environment }: CommandIo): Promise<Candidate[]> {
   const within = (value: unknown, path: string): string[] =>
     isRecord(value)
@@ -244,7 +242,7 @@ async function settingValueCandidates(key: string, io: CommandIo): Promise<Candi
   return settingChoices(key).map(choice => [choice, key]);
 }
 
-/** What is completed, and how. */
+/** The value to complete, and its context. */
 interface Completed {
   readonly line: Line;
   readonly io: CommandIo;

@@ -73,13 +73,13 @@ function onlyRemembered(word: string, found: Found): CommandError {
   );
 }
 
-/** The commands that change rows, by name, as the resources declare them. */
+/** The commands that change rows as their resources declare. */
 type ChangeCommand = 'cancel' | 'delete' | 'undeploy';
 
 /** One run of such a command. */
 interface ChangeRun {
   readonly command: ChangeCommand;
-  /** What was done, for a sentence: `cancelled`. */
+  /** The past participle for messages: `cancelled`. */
   readonly past: string;
   readonly flags: ActFlags & ServiceFlags;
   readonly io: CommandIo;
@@ -221,7 +221,7 @@ async function printChange(
   const { code, status = null, hadEnded } = outcome;
   const isDone = code === exitCodes.done;
   const { send, less } = changeOf(each, command);
-  // With --wait, the change is complete, whatever the first answer said.
+  // With --wait, the change is complete even if the first answer showed an earlier status.
   const reply = flags.wait ? undefined : answer;
   // Keep it until it is gone: the user may still look it up by name.
   if (isDone && resource.kind && send.removes?.(row as never, reply)) context.memory.forget(resource.kind, id);
@@ -239,7 +239,7 @@ async function printChange(
   else await printOutcome(record, { id, label: nameOf(each) }, flags, io);
 }
 
-/** Runs a command that changes rows as the resources declare it. */
+/** Runs a command that changes rows. */
 export const changeBy =
   (command: ChangeCommand) =>
   ({ args, flags }: CommandInput<ChangeCommand>, io: CommandIo): Promise<number> =>

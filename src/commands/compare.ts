@@ -111,7 +111,7 @@ function checkStatus(found: Found, { note }: CommandIo): void {
   }
 }
 
-/** What was evaluated. */
+/** The model, checkpoint and step of a run. */
 const trainedFields = (run: EvalRun) => ({
   display_name: run.display_name ?? null,
   base_model_slug: run.base_model_slug ?? null,

@@ -115,7 +115,7 @@ function serviceOptions({ profile }: Config, supervisor: Supervisor | undefined,
 }
 
 export interface ConnectOptions {
-  /** Remembers what the service reveals about itself; optional. */
+  /** The store that remembers what the service reveals about itself. */
   readonly remembered?: (() => RememberedStore) | undefined;
   /** Receives every request and answer. */
   readonly debug?: Pick<ServiceOptions, 'logger' | 'tracer'> | undefined;

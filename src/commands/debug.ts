@@ -7,7 +7,7 @@ import { counted } from '../text/numbers.ts';
 import type { CommandIo } from './io.ts';
 import type { ServiceFlags } from './table/flags.ts';
 
-/** What a command reports about its requests: all of them with --debug, otherwise only retries. */
+/** Reports the requests of a command: all with --debug, otherwise only retries. */
 export function requestNotes(
   { debug }: ServiceFlags,
   { environment, note }: Pick<CommandIo, 'environment' | 'note'>,

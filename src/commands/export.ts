@@ -1,6 +1,5 @@
 /** `benchtop export`: writes trajectories with their steps as JSON Lines, which `upload` accepts. */
 
-import { NewFileError, writeNewFile } from '../base/new-file.ts';
 import type { Trajectory } from '../contract/trajectories.ts';
 import { trajectoryQuery } from '../queries/trajectories.ts';
 import { resourceNamed, resourceOfId } from '../resources/catalogue.ts';
@@ -12,6 +11,7 @@ import { clean, safeJson } from '../text/sanitise.ts';
 import { CommandError, exitCodes } from './exit.ts';
 import { type Found, findAmong, pagesOf, resourceOrThrow } from './find.ts';
 import type { CommandIo } from './io.ts';
+import { writeOutput } from './output-file.ts';
 import type { CommandInput } from './table/commands.ts';
 import { type CommandContext, withService } from './with-service.ts';
 
@@ -92,7 +92,6 @@ function namedIn([first = '', ...others]: readonly string[]) {
 }
 
 export async function run({ args, flags }: CommandInput<'export'>, io: CommandIo): Promise<number> {
-  const output = flags.output === '-' ? undefined : flags.output;
   const isFlagged = flags.flagged === true || flags.flag !== undefined;
   if (isFlagged && args.length > 0) throw new CommandError('--flagged and --flag take no names.');
   if (!isFlagged && args.length === 0) throw new CommandError('Name what to export, or give --flagged.');
@@ -127,21 +126,9 @@ export async function run({ args, flags }: CommandInput<'export'>, io: CommandIo
         }
       }
     };
-    // Remove the unfinished file, which an immediate exit would leave behind.
-    io.stopOnSignals?.();
-    if (output === undefined) for await (const line of lines()) await io.print(line);
-    else await writeLines(output, lines());
+    const output = await writeOutput(flags.output, lines(), io);
     const written = `${counted(count, 'trajectory', 'trajectories')}${output === undefined ? '' : ` in ${output}`}`;
     io.note(leftOut === 0 ? written : `${written}; ${leftOut} left out`);
     return leftOut === 0 ? exitCodes.done : exitCodes.failed;
   });
-}
-
-/** @throws CommandError if the file exists or cannot be written, and whatever the lines throw */
-async function writeLines(path: string, lines: AsyncIterable<string>): Promise<void> {
-  try {
-    await writeNewFile(path, lines);
-  } catch (error) {
-    throw error instanceof NewFileError ? new CommandError(`${error.message}: nothing was written.`) : error;
-  }
 }

@@ -39,7 +39,7 @@ interface Known {
   readonly record: object;
 }
 
-/** Reads what the record leaves out. */
+/** Reads the values that the record leaves out. */
 async function knownOf(resource: Resource, row: object, context: CommandContext, io: CommandIo): Promise<Known> {
   const { service, memory, signal, config } = context;
   const reading = { service, memory, signal, compare: config.preferences.compare };

@@ -3,7 +3,6 @@ import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { errorMessage } from '../base/errors.ts';
 import { parseDeepJson } from '../base/json-depth.ts';
-import { NewFileError, writeNewFile } from '../base/new-file.ts';
 import { loadConfig } from '../config/load.ts';
 import type { TriageSettings } from '../config/preferences.ts';
 import type { Column } from '../present/column.ts';
@@ -17,6 +16,7 @@ import { openRemembered } from './connect.ts';
 import { CommandError, exitCodes } from './exit.ts';
 import type { CommandIo } from './io.ts';
 import { checkRecordFlags, printRecord, rowsText } from './output.ts';
+import { writeOutput } from './output-file.ts';
 import type { CommandInput } from './table/commands.ts';
 import { configFlags } from './table/flags.ts';
 
@@ -107,13 +107,7 @@ export async function exportAll({ flags }: CommandInput<'notes export'>, io: Com
     // Includes removed notes, so that merging removes them elsewhere.
     const all = allNotes(memory).filter(note => flags.flag === undefined || note.flag === flags.flag);
     const lines = all.map(note => `${safeJson(withTime(note))}\n`);
-    const output = flags.output === '-' ? undefined : flags.output;
-    if (output === undefined) for (const line of lines) await io.print(line);
-    else {
-      await writeNewFile(output, lines).catch((error: unknown) => {
-        throw error instanceof NewFileError ? new CommandError(`${error.message}: nothing was written.`) : error;
-      });
-    }
+    const output = await writeOutput(flags.output, lines, io);
     io.note(`${counted(all.length, 'note')}${output === undefined ? '' : clean` in ${output}`}`);
     return exitCodes.done;
   });

@@ -150,7 +150,7 @@ export function recordText(record: unknown, field?: string, mayLack?: (names: re
   for (const name of names) {
     const fields = typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
     if (!Object.hasOwn(fields, name)) {
-      if (!mayLack?.(names)) throw new CommandError(`There is no field ${field} in it.`);
+      if (!mayLack?.(names)) throw new CommandError(`There is no field ${field} in the answer.`);
       value = null;
       break;
     }
@@ -169,5 +169,5 @@ function unreadableWithin(value: unknown): number {
 /** Reports how many rows are missing from a printed record. */
 export function noteUnreadable(record: unknown, io: Pick<CommandIo, 'note'>): void {
   const unreadable = unreadableWithin(record);
-  if (unreadable > 0) io.note(`${counted(unreadable, 'row')} in it could not be read.`);
+  if (unreadable > 0) io.note(`${counted(unreadable, 'row')} of the answer could not be read.`);
 }

@@ -1,4 +1,4 @@
-/** `benchtop regrade`: grades what was already sampled again, and shows what that would change. Nothing is written. */
+/** `benchtop regrade`: grades existing rollouts again, and shows the changes. Writes nothing to the service. */
 import { readFileSync } from 'node:fs';
 import { errorMessage } from '../base/errors.ts';
 import { inParallel } from '../base/in-parallel.ts';
@@ -149,7 +149,7 @@ function factsOf(
   ]);
 }
 
-/** Disagreements first, the largest change first; then what could not be graded. */
+/** The largest change first; ungraded rollouts last. */
 function inOrder(all: readonly Regraded[]): readonly Regraded[] {
   const size = (row: Regraded): number => (row.error === undefined ? Math.abs(changeOf(row) ?? 0) : -1);
   return all.toSorted((left, right) => size(right) - size(left));

@@ -1,6 +1,5 @@
 /** `benchtop report`: a run, a training run, a dataset or the flagged trajectories as one file to read or to attach. */
 import { errorMessage } from '../base/errors.ts';
-import { NewFileError, writeNewFile } from '../base/new-file.ts';
 import { histogram } from '../base/statistics.ts';
 import type { EvalRun } from '../contract/evaluations.ts';
 import type { Trajectory } from '../contract/trajectories.ts';
@@ -25,6 +24,7 @@ import { counted, reward } from '../text/numbers.ts';
 import { clean } from '../text/sanitise.ts';
 import { CommandError, exitCodes } from './exit.ts';
 import type { CommandIo } from './io.ts';
+import { writeOutput } from './output-file.ts';
 import { type FoundRollouts, readRollouts } from './rollouts.ts';
 import type { CommandInput } from './table/commands.ts';
 import { version } from './version.ts';
@@ -39,7 +39,7 @@ const mostTranscripts = 50;
 const mostBins = 10;
 /** Columns of a transcript. */
 const width = 100;
-/** A longer transcript is cut, with words: a browser cannot hold it. In characters. */
+/** Characters of a transcript; a longer one is cut, with a note, because a browser cannot hold it. */
 const longestTranscript = 4 * 1024 * 1024;
 
 function table<Row>(rows: readonly Row[], columns: readonly Column<Row>[]): ReportBlock {
@@ -51,7 +51,7 @@ function table<Row>(rows: readonly Row[], columns: readonly Column<Row>[]): Repo
   };
 }
 
-/** The curves of a training run, and what they say. */
+/** The curves of a training run, also in words. */
 async function* curves(id: string, context: CommandContext): Blocks {
   const range = context.config.preferences.compare.rewardRange;
   try {
@@ -215,15 +215,8 @@ export async function run({ args: [word], flags }: CommandInput<'report'>, io: C
     const title = name ?? 'Flagged trajectories';
     const blocks = found ? blocksOf(found, title, flags, context, io) : flaggedBlocks(title, context, io);
     const parts = format === 'html' ? reportHtml(title, blocks) : reportMarkdown(blocks);
-    // Remove the unfinished file, which an immediate exit would leave behind.
-    io.stopOnSignals?.();
-    if (output === undefined || output === '-') for await (const part of parts) await io.print(part);
-    else {
-      await writeNewFile(output, parts).catch((error: unknown) => {
-        throw error instanceof NewFileError ? new CommandError(`${error.message}: nothing was written.`) : error;
-      });
-      io.note(clean`The report is in ${output}`);
-    }
+    const path = await writeOutput(output, parts, io);
+    if (path !== undefined) io.note(clean`The report is in ${path}`);
     return exitCodes.done;
   });
 }

@@ -54,7 +54,7 @@ async function upstreamOf(
 }
 
 function afterStop(screens: number): string {
-  if (screens === 0) return 'what was running continues at the next start';
+  if (screens === 0) return 'running work continues at the next start';
   const open = screens === 1 ? 'an open screen starts' : `${screens} open screens start`;
   return `${open} it again with the next request`;
 }

@@ -114,8 +114,8 @@ function commandWords(line: string): string[] {
 }
 
 /**
- * Makes a path absolute for the settings file, where relative paths begin at its folder; `~` stays the home folder of
- * whoever reads it.
+ * Makes a path absolute for the settings file, where relative paths begin at its folder; `~` stays, for the home folder
+ * of the reader.
  */
 const absolute = (path: string): string => (path.startsWith('~') ? path : resolve(path));
 

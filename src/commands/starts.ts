@@ -74,7 +74,7 @@ function withRepeatAdvice(
   return new ServiceError(error.kind, `${error.message}${where} ${repeatAdvice(error.idempotencyKey)}`, error);
 }
 
-/** Adds the cause of a failed start, if other records of the service tell it. */
+/** Adds the cause of a failed start, if other records of the service show it. */
 async function withCause(
   error: unknown,
   creation: Creation,

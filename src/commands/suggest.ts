@@ -1,4 +1,4 @@
-/** Finds the known word that a typed one was probably meant to be. */
+/** Suggests the known word closest to a mistyped one. */
 import { clean } from '../text/sanitise.ts';
 
 /** The fewest edits that turn one word into the other: a letter added, left out, replaced, or swapped with the next. */

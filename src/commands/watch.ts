@@ -141,7 +141,7 @@ export async function run({ args, flags }: CommandInput<'watch'>, io: CommandIo)
       args.length > 0 && !kind
         ? { refs: await refsNamed(args, context), uncertain: [] }
         : await runningResources(context, kind);
-    // --until does not follow them either: one that ended long ago may never have so many rewards.
+    // --until does not follow them either: one that ended long ago may never reach the number of rewards.
     for (const resource of resources) {
       const ofKind = uncertain.filter(ref => ref.kind === resource.kind);
       if (ofKind.length > 0) io.note(uncertainWords(resource, ofKind), { ids: ofKind.map(({ id }) => id) });

@@ -46,7 +46,6 @@ const minuteMs = 60_000;
 /** 0 switches an alarm off. */
 const limitOf = (value: number, unit = 1): number | undefined => (value === 0 ? undefined : value * unit);
 
-/** The limits that are set. */
 function rulesOf(set: RuleSettings): Partial<AlarmRules> {
   const { silentMinutes, silentPaces, belowBest, failedPercent, heldOut, trainer, evaluation } = set;
   return {

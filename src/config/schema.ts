@@ -53,7 +53,7 @@ const limit = (most: number) => z.optional(z.number().check(z.gte(0), z.lte(most
 const alarmRange = () =>
   z.optional(z.string().check(z.refine(text => text === 'off' || parseRange(text) !== undefined)));
 
-/** The limits of alarms; those of a benchmark replace those for all. */
+/** The limits of alarms; limits of a benchmark replace the general ones. */
 const alarmRules = {
   silentMinutes: limit(100_000),
   silentPaces: limit(100_000),

@@ -48,7 +48,7 @@ export function readSettings(path: string): SettingsFile {
   return { path, settings: read, warnings };
 }
 
-/** @throws ConfigError if others may read secrets in the file, or change what they must not */
+/** @throws ConfigError if others may read secrets in the file, or change a command or an address */
 function refuseUnsafe(path: string, stats: Stats, read: Settings): void {
   const find = (wanted: RegExp): string | undefined => {
     for (const [name, profile] of Object.entries(read.profiles ?? {})) {

@@ -22,7 +22,7 @@ export function mayHaveField(schema: z.ZodMiniType, names: readonly string[]): b
   return isField(schema, names, type => !['string', 'number', 'boolean'].includes(type));
 }
 
-/** Whether the contract names a field. It names none in open parts such as the options of a run. */
+/** Whether the contract names a field. Open parts, such as the options of a run, have no named fields. */
 export function declaresField(schema: z.ZodMiniType, names: readonly string[]): boolean {
   return isField(schema, names, () => false);
 }

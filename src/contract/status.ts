@@ -66,7 +66,7 @@ export function isUnknown(status: string): boolean {
 
 /**
  * A status for display: `cancel signaled`, `deployed`. Services send statuses in either case; an unknown one is shown
- * as it came.
+ * unchanged.
  */
 export function statusWords(status: string): string {
   return isUnknown(status) ? status : status.toLowerCase().replaceAll('_', ' ');

@@ -48,7 +48,7 @@ describe.each(['document', 'newest'] as const)('on a service of generation %s', 
       expect([kind, code, out]).toEqual([kind, 0, expect.stringMatching(words)]);
     }
     const { notes } = await cli('get', ['trajectory', ids.trajectory, '--json']);
-    expect(notes).toBe(isNewest ? '{"note":"1 row in it could not be read."}' : '');
+    expect(notes).toBe(isNewest ? '{"note":"1 row of the answer could not be read."}' : '');
     expect(refused).toEqual([]);
   });
 
@@ -199,7 +199,7 @@ describe.each(['document', 'newest'] as const)('on a service of generation %s', 
     }
     expect([without.code, without.notes]).toEqual([
       expect.any(Number),
-      expect.stringContaining('set agent in the profile'),
+      expect.stringContaining('as agent in the profile'),
     ]);
     expect(refused).toHaveLength(1);
     // By its name, as the service lists it.
