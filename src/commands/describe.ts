@@ -95,7 +95,7 @@ async function printAudit(id: string, context: CommandContext, { flags, io }: Ou
       .map(({ trajectory_id }) => trajectory_id)
       .join(', ')}`,
   ]);
-  const nothing = found.length === 0 ? ['Nothing to look at was found, which proves nothing.'] : [];
+  const nothing = found.length === 0 ? ['Nothing suspicious was found, which proves nothing.'] : [];
   await printRecord(record, id, flags, io, { text: () => `${[...found, ...nothing, `(${read})`].join('\n')}\n` });
   return 0;
 }

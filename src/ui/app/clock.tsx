@@ -1,6 +1,6 @@
 /**
- * The clock of the screen: one timer for all readers, which runs only while there are any. A reader is redrawn only
- * when the value it derives from the time changes.
+ * The clock of the screen: one timer for all readers, which runs only while there are readers. A reader is redrawn only
+ * when the value that it derives from the time changes.
  */
 import { useCallback, useSyncExternalStore } from 'react';
 import { Listeners } from '../../base/listeners.ts';

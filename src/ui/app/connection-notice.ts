@@ -48,13 +48,10 @@ function shownWords(state: ConnectionState, now: number, keyOf: KeyOf): string |
   return state.kind !== 'silent' && forMs < patienceMs ? undefined : `${words}… ${age(forMs)}`;
 }
 
-/** Starting up, or being busy, is not worth announcing. */
+/** Starting and being busy are not worth announcing. */
 const isWaiting = ({ kind }: ConnectionState): boolean => kind === 'starting' || kind === 'silent';
 
-/**
- * The current message about the connection. `say` shows short news; `keep` stores each warning, so that it can be read
- * later.
- */
+/** The current message about the connection. `say` shows short news; `keep` stores each warning to be read later. */
 export function useConnectionNotice({ say, keep }: Pick<ToastLine, 'say' | 'keep'>): Toast | undefined {
   const { connection } = useWorkbench();
   const keyOf = useKeyOf();
@@ -71,7 +68,7 @@ export function useConnectionNotice({ say, keep }: Pick<ToastLine, 'say' | 'keep
   }, [state, say, keyOf]);
   const kind = kinds[state.kind];
   const text = useTime(useCallback(now => shownWords(state, now, keyOf), [state, keyOf]));
-  // Without the duration, which would be outdated.
+  // Omit the duration, which would be outdated.
   const logged = text === undefined ? undefined : stateWords(state, keyOf);
   useEffect(() => {
     if (logged !== undefined) keep({ kind, text: logged });

@@ -1,7 +1,7 @@
-/** What the screen can do with services: show where the settings come from, switch to another profile, add one. */
+/** The actions of the screen on services: show where the settings come from, switch to another profile, add one. */
 import { createContext, useContext } from 'react';
 
-/** How the key of a service is given; never as a plain argument. */
+/** The source of a service's key; never a plain argument. */
 export const keySources = ['environment', 'file', 'command', 'settings'] as const;
 export type KeySource = (typeof keySources)[number];
 
@@ -21,14 +21,13 @@ export interface Connection {
   /** True if the local service is shown because no other was configured. */
   readonly isLocal: boolean;
   readonly baseUrl: string | undefined;
-  /** Whole sentences: where the address and the key come from. */
+  /** Full sentences: where the address and the key come from. */
   readonly origins: readonly string[];
   /**
-   * Whole sentences: whether the current profile is in the settings file, and that the user's input will be saved
-   * there.
+   * Full sentences: whether the current profile is in the settings file, and that the user's input will be saved there.
    */
   readonly keeping: string;
-  /** The detected generation of the service, and why; undefined before the first request. */
+  /** The generation of the service and how it is known; undefined before the first request. */
   readonly generation: () => string | undefined;
   /** Sentences about ignored settings. */
   readonly warnings: readonly string[];

@@ -1,4 +1,4 @@
-/** An error, next to the data it concerns. */
+/** An error next to the data it concerns. */
 
 import { useSyncExternalStore } from 'react';
 import { isRecord } from '../../base/own-property.ts';
@@ -33,12 +33,12 @@ function isRepeatedBy(issues: unknown, message: string): boolean {
 }
 
 /**
- * The lines of an error: the message, the field, the request id with the code, and its context. If there are more than
- * `height`, the context is dropped first and the end of the message last; the request id always stays complete.
+ * The lines of an error: the message, the field, the request id with the code, and its context. If they exceed
+ * `height`, drops the context first and the end of the message last; the request id always stays complete.
  */
 export function errorLines(error: Error, width: number, { styles, glyphs }: Theme, height = Infinity): string[] {
   const wrapped = (text: string | false | undefined): string[] => (text ? wrap(sanitiseLine(text), width - 2) : []);
-  // A missing capability is not an error: there is nothing to report.
+  // A missing capability is not an error, so there is nothing to report.
   const quiet = isNotOffered(error);
   const {
     requestId,
@@ -78,7 +78,7 @@ function requestWords(requestId: string, code: string | undefined, width: number
 
 const noDetails: ErrorDetails = {};
 
-/** Sentences on where the address and the key come from, and what to press; none if that is unknown. */
+/** Sentences about the origin of the address and the key, and the keys to press; none if the origin is unknown. */
 export function settingAdvice(
   { origins, isLocal }: Pick<Connection, 'origins' | 'isLocal'>,
   keyOf: KeyOf,
@@ -109,9 +109,7 @@ export function noteLines(error: Error, { width, height }: Size, theme: Theme, a
   return [...errorLines(error, width, theme, height), ...lines].slice(0, height);
 }
 
-/**
- * A note that the resource has been deleted; undefined as long as it may exist. The frame shows how old the data is.
- */
+/** A note that the resource was deleted; undefined while it may exist. The frame shows the age of the data. */
 export function useDeleted(kind: string, id: string): string | undefined {
   const { statuses } = useWorkbench();
   const isGone = useSyncExternalStore(statuses.subscribe, () => statuses.get({ kind, id })?.gone ?? false);
@@ -120,7 +118,7 @@ export function useDeleted(kind: string, id: string): string | undefined {
 
 interface ErrorNoteProps extends Size {
   readonly error: Error;
-  /** Advises no keys, because they would be typed into a field. */
+  /** Names no keys: pressing them would type into a field. */
   readonly inForm?: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** Contains failures of a view or window: everything around it stays, and the user can try again or go back. */
+/** Contains the failure of a view or window: everything around it stays, and the user can try again or go back. */
 import { Text, useInput } from 'ink';
 import { Component, type ErrorInfo, type ReactNode } from 'react';
 import { sanitiseLine } from '../../text/sanitise.ts';
@@ -144,7 +144,7 @@ export interface ProgramBoundaryProps {
   readonly children: ReactNode;
 }
 
-/** The outermost boundary: Ink's own would print source code. It relies on nothing that may have failed. */
+/** The outermost boundary: Ink's own would print source code. It depends on nothing that may have failed. */
 export function ProgramBoundary({ failures, onQuit, children }: ProgramBoundaryProps) {
   return (
     <Boundary

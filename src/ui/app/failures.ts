@@ -1,4 +1,7 @@
-/** Failures of the program itself: each gets a report on disk and a sentence on screen, and the program keeps running. */
+/**
+ * Failures of the program itself: each one gets a report on disk and a sentence on screen, and the program keeps
+ * running.
+ */
 
 import { createContext, useContext } from 'react';
 import { errorMessage } from '../../base/errors.ts';
@@ -31,7 +34,7 @@ export function failureWords(error: unknown): string {
   return truncate(sanitiseLine(first), longestWords) || 'internal error';
 }
 
-/** Top frames of a stack identify the place; lower ones only show how React or a key got there. */
+/** The top frames of a stack identify the place; lower ones only show how React or a key got there. */
 const framesOfPlace = 2;
 
 /** A key that is the same for every failure at one place. */
@@ -41,7 +44,7 @@ function placeOf(error: unknown): string {
   return [error.name, error.message, ...frames.slice(0, framesOfPlace)].join('\n');
 }
 
-/** More failures than this within a second come from rendering itself, which then cannot show them. */
+/** If more failures arrive within a second, rendering itself fails and cannot show them. */
 const mostPerSecond = 50;
 
 export class Failures {
@@ -69,8 +72,8 @@ export class Failures {
   }
 
   /**
-   * Reports a failure outside rendering: in a handler, a timer, a promise. Returns false if the screen cannot show
-   * it, because there is none or because failures arrive faster than it draws: the program should exit then.
+   * Reports a failure outside rendering: in a handler, a timer, a promise. Returns false if there is no screen, or
+   * failures arrive faster than it draws: the program should then exit.
    */
   readonly announce = (error: unknown): boolean => {
     const now = performance.now();

@@ -24,11 +24,11 @@ export interface FooterProps {
   /** From the section down to the current place. */
   readonly trail: readonly Place[];
   readonly toast: Toast | undefined;
-  /** Whether a window is open, whose keys a notice must not cover. */
+  /** Whether a window is open: a notice must not cover its keys. */
   readonly isWindow: boolean;
 }
 
-/** Adds the name of a record that was opened by its id, once it is known. */
+/** Adds the name of a record opened by id, once it is known. */
 function named({ statuses }: Workbench, place: Place): Place {
   if (place.view !== 'record' || (place.label ?? place.id) !== place.id) return place;
   const { id, resource } = place;
@@ -65,7 +65,7 @@ export function Footer({ columns, layout, registry, trail, toast, isWindow }: Fo
 /** Columns of the main keys. */
 const roomForHints = 24;
 
-/** A message. The hints stay next to it if there is room; if the message is cut, its key shows the rest. */
+/** A message. Hints stay next to it if there is room; if the message is cut, its key shows the rest. */
 export function toastLine(
   columns: number,
   toast: Toast,
@@ -75,7 +75,7 @@ export function toastLine(
 ): string {
   const { kind, text: long, tail = '', short = long } = toast;
   const whole = columns - 6;
-  // The keys of a window come first; a notice gets what they leave.
+  // The keys of a window come first; a notice gets the remaining room.
   const kept = isWindow ? hintsFor(offered, whole - leastWords) : [];
   const room = whole - widthOf(kept);
   const text = displayWidth(long) + roomForHints <= room ? long : short;
@@ -97,7 +97,7 @@ export function toastLine(
   return `${border} ${styles[kind](`${glyphs[toastMarks[kind]]} ${shown}`)}${gap}${keys} ${border}`;
 }
 
-/** Fewer columns would say nothing. */
+/** A message in fewer columns would be useless. */
 const leastWords = 12;
 
 const widthOf = (hints: readonly Pick<Hint, 'key' | 'word'>[]): number =>

@@ -25,8 +25,8 @@ function againWords(at: number | undefined, now: number): string {
 const joined = (...words: readonly string[]): string => words.filter(Boolean).join(', ');
 
 /**
- * The freshness of the main pane in words: its age and the time of the next poll. Normally only the poll interval is
- * shown, because an age would change, and be sent, every second.
+ * The freshness of the main pane in words: its age and the time of the next poll. Normally shows only the poll
+ * interval: an age would change, and be sent to the terminal, every second.
  */
 export function freshnessWords(freshness: Freshness, now: number): string {
   const state = freshnessAt(freshness, now);
@@ -50,7 +50,7 @@ export function freshnessWords(freshness: Freshness, now: number): string {
   }
 }
 
-/** A shorter version with only the most important part. */
+/** A shorter version: only the most important part. */
 export function shortFreshnessWords(freshness: Freshness, now: number): string {
   const state = freshnessAt(freshness, now);
   switch (state.kind) {
@@ -75,12 +75,12 @@ export function exportWords(exports: readonly Export[]): string {
 /** Columns of the name of an upload in the frame. */
 const uploadNameWidth = 24;
 
-/** The progress of running uploads; empty if there are none. The name is left out if there is little room. */
+/** The progress of running uploads; empty if there are none. Omits the name if there is little room. */
 export function uploadWords(jobs: readonly AnyJob[], short = false): string {
   const [first, ...others] = jobs.filter(({ busy }) => busy);
   if (!first) return '';
   const share = [first, ...others].reduce((sum, each) => sum + each.share, 0) / (others.length + 1);
-  // Whole percents: the frame is drawn again with each change.
+  // Whole percents, because each change redraws the frame.
   const done = percent(Math.floor(share * 100) / 100);
   if (others.length > 0) return `${others.length + 1} uploads, ${done}`;
   return ['uploading', short ? '' : truncate(sanitiseLine(first.label), uploadNameWidth), done]
@@ -88,7 +88,7 @@ export function uploadWords(jobs: readonly AnyJob[], short = false): string {
     .join(' ');
 }
 
-/** The style and the glyph of the freshness; the words alone are sufficient. */
+/** The style and the glyph of the freshness; the words alone would suffice. */
 export function freshnessMark(freshness: Freshness, now: number, { styles, glyphs }: Theme): string {
   const state = freshnessAt(freshness, now);
   const marks = {
@@ -106,7 +106,7 @@ export function freshnessMark(freshness: Freshness, now: number, { styles, glyph
 
 /**
  * A border line as wide as the terminal, with a title at the left and words at the right: the longest words that leave
- * room for the longest title, otherwise the last words with the first title that fits.
+ * room for the longest title, otherwise the last words and the first title that fits.
  */
 export function titleLine(
   columns: number,
@@ -153,8 +153,8 @@ export interface Hint {
 }
 
 /**
- * The commands with these default keys (open, back, help) come first if there is little room, whichever keys the user
- * has chosen.
+ * Default keys of the commands that come first if there is little room (open, back, help), even if the user has changed
+ * them.
  */
 const mainKeys: ReadonlySet<string> = new Set(['enter', 'esc', '?']);
 

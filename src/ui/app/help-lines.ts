@@ -31,7 +31,7 @@ export interface HelpLine {
 export interface HelpSection {
   readonly title: string;
   readonly commands: readonly Command[];
-  /** A text below the commands. */
+  /** Text below the commands. */
   readonly about?: string | undefined;
 }
 
@@ -40,23 +40,21 @@ const everywhere: readonly HelpSection[] = [
   { title: 'Any item', commands: [...Object.values(recordCommands), ...Object.values(errorCommands)] },
   { title: 'Lists', commands: Object.values(listCommands) },
   { title: 'Long texts', commands: Object.values(scrollCommands) },
-  { title: 'Facts that name other things', commands: Object.values(doorCommands) },
+  { title: 'Facts that refer to other resources', commands: Object.values(doorCommands) },
 ];
 const inWindows: readonly HelpSection[] = [
   { title: 'While typing', commands: Object.values(typingCommands) },
   { title: 'Forms', commands: Object.values(formCommands) },
   { title: 'Confirmations', commands: Object.values(confirmCommands) },
   { title: 'Palette', commands: Object.values(paletteCommands) },
-  { title: 'Choosing one of several', commands: Object.values(menuCommands) },
+  { title: 'Choices', commands: Object.values(menuCommands) },
   { title: 'Choosing columns', commands: Object.values(columnCommands) },
   { title: 'Choosing files', commands: Object.values(pickerCommands) },
   { title: 'After a failure', commands: Object.values(failureCommands) },
   { title: 'Other windows', commands: Object.values(overlayCommands) },
 ];
 
-/**
- * The content of help: first the keys that work here, then all others by scope; without disabled commands.
- */
+/** The content of help: the keys that work here, then all others by scope; without disabled commands. */
 export function helpSections(
   registry: Registry,
   here: readonly Command[],
@@ -79,14 +77,14 @@ export function helpSections(
 
 const keyColumn = 22;
 
-/** From this width on there is room for the ids of commands. */
+/** From this width on, the ids of commands fit. */
 const roomForIds = 70;
-const aboutIds = 'On the right: the ids for changing keys with `keys` in config.json.';
+const aboutIds = 'On the right: the command ids, for changing keys with `keys` in config.json.';
 const aboutRoom = 'From 80 columns on, this window shows the command ids for `keys` in config.json.';
 
 /**
  * The lines of help: every section with its commands, by group if there are several, each command once. The command id
- * for `keys` is at the right edge, or on its own line if there is no room; a small terminal does not show it.
+ * is at the right edge, or on its own line if it does not fit; a small terminal does not show it.
  */
 export function helpLines(
   sections: readonly HelpSection[],

@@ -1,6 +1,6 @@
 /**
  * The positions of the panes, computed from the terminal's size in cells. Three panes from 120 columns, two from 80,
- * one below; the focused pane is always visible. Pure.
+ * otherwise one; the focused pane is always visible. Pure.
  */
 
 const paneNames = ['sections', 'main', 'inspector'] as const;
@@ -22,7 +22,7 @@ export const smallest = { columns: 60, rows: 15 } as const;
 
 /** Lines of the frame: the top border, the rule above the hints, the hints, the bottom border. */
 export const frameLines = 4;
-/** Columns that a window leaves free at either side. */
+/** Free columns at either side of a window. */
 const windowSide = 2;
 /** Columns of the longest title with its count: `▸ Trajectories 9999+ `, or `▸Trajectories 200+` next to a single pane. */
 const sectionsWidth = { roomy: 21, narrow: 18 } as const;
@@ -35,10 +35,10 @@ function paneCount(columns: number): 1 | 2 | 3 {
   return columns >= 80 ? 2 : 1;
 }
 
-/** The panes beside the main one that the user has hidden: they are shown only while they have the focus. */
+/** The side panes that the user has hidden: they are shown only while focused. */
 export type HiddenPanes = Readonly<Partial<Record<Exclude<PaneName, 'main'>, boolean>>>;
 
-/** The visible panes from left to right: a contiguous range that holds the focus, and the main pane if possible. */
+/** The visible panes from left to right: a contiguous range with the focused pane and, if possible, the main pane. */
 function shownPanes(
   count: 1 | 2 | 3,
   focus: PaneName,

@@ -1,6 +1,6 @@
 /**
- * Views and windows whose code is loaded when they are first opened, so that the first frame need not wait for it. Not
- * by `Suspense`: React shows its fallback for at least 300 ms.
+ * Loads the code of views and windows when they are first opened, so that the first frame need not wait for it. Does
+ * not use `Suspense`, because React shows its fallback for at least 300 ms.
  */
 import { Text } from 'ink';
 import {
@@ -18,7 +18,7 @@ import type { ViewProps } from './registry.ts';
 import { useShell } from './shell-context.tsx';
 import { View } from './view.tsx';
 
-/** `Missing` takes the place of a part whose code cannot be read. Keys wait for the part, because they are meant for it. */
+/** `Missing` replaces a part whose code cannot be read. Keys wait for the part they are meant for. */
 function lazyPart<Props extends object>(
   load: () => Promise<ComponentType<Props>>,
   Missing: ComponentType<Props>,

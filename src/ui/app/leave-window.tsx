@@ -1,4 +1,4 @@
-/** Asks before the program exits, or switches services, while something would be lost. */
+/** Asks before the program exits or switches services, if work would be lost. */
 import { Text } from 'ink';
 import { clean } from '../../text/sanitise.ts';
 import { firstLines, wrap } from '../../text/wrap.ts';
@@ -12,7 +12,7 @@ import { useWindowRoom } from './shell-context.tsx';
 export interface LeaveWindowProps {
   /** The action, e.g. `quit` or `show prod`. */
   readonly verb: string;
-  /** What would be lost, in words. */
+  /** The work that would be lost, in words. */
   readonly lost: readonly string[];
   readonly onLeave: () => void;
   readonly onClose: () => void;

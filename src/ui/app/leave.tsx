@@ -1,4 +1,4 @@
-/** Exits the program, or switches services, after a question if something would be lost. */
+/** Exits the program or switches services; asks first if work would be lost. */
 
 import { errorMessage } from '../../base/errors.ts';
 import { sanitiseLine } from '../../text/sanitise.ts';
@@ -9,7 +9,7 @@ import { type Shell, useShell } from './shell-context.tsx';
 
 const LeaveWindow = lazyWindow(async () => (await import('./leave-window.tsx')).LeaveWindow);
 
-/** Leaves immediately if nothing would be lost, and otherwise asks first. */
+/** Leaves immediately if no work would be lost; otherwise asks first. */
 export function leaveOrAsk(
   lost: readonly string[],
   { showOverlay }: Pick<Shell, 'showOverlay'>,

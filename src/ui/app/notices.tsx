@@ -1,4 +1,4 @@
-/** Announces the end of runs wherever the user is: by a line on the screen, and outside it as configured. */
+/** Announces the end of runs in any view: in a line on the screen, and outside it as configured. */
 import { useCallback, useEffect, useSyncExternalStore } from 'react';
 import type { NoticeKind } from '../../config/preferences.ts';
 import { statusMeaning, statusWords } from '../../contract/status.ts';
@@ -20,7 +20,7 @@ import { useRouter } from '../keys/router.tsx';
 import type { Toast } from './shell-context.tsx';
 import type { TerminalPort } from './terminal-port.ts';
 
-/** Adds the mean only if it was read after the end: an earlier one may not be the last. */
+/** Adds the mean only if it was read after the end: an earlier one may not be final. */
 function wordsOf({ resource, to, mean }: Transition): string {
   if (resource.gone) return clean`${resource.label} was deleted from the service`;
   const value = mean === undefined ? '' : `, ${rewardName(resource.kind)} ${reward(mean)}`;
@@ -69,7 +69,7 @@ function jobNotice(job: AnyJob, resumeKey: string | undefined): Toast | undefine
   return { kind: 'danger', text, tail: advice, news: true };
 }
 
-/** Sums up what happened while nobody looked, as more of it becomes known. */
+/** Sums up the events of an absence, and updates the summary as more become known. */
 function useMissedNotice(toast: (toast: Toast) => void): void {
   const { inbox } = useWorkbench();
   const { keyOf } = useRouter();
@@ -91,8 +91,8 @@ function useMissedNotice(toast: (toast: Toast) => void): void {
 }
 
 /**
- * Announces each end once, whichever part of the program read it first. Kinds that do not run by themselves are
- * announced only if pinned; of an upload, its view shows the end by itself.
+ * Announces each end once, whichever part of the program read it first. Kinds that do not run are announced only if
+ * pinned; an upload is not announced in its own view.
  */
 export function useNotices(
   kind: NoticeKind,
@@ -118,7 +118,7 @@ export function useNotices(
       statuses.onTransitions(transitions => {
         const isNews = (transition: Transition): boolean => {
           const { kind, id } = transition.resource;
-          // What ended while nobody looked is summed up.
+          // Ends during an absence are summed up instead.
           return transition.ended && !inbox.isMissed(transition) && (statuses.runs(kind) || pins.has(kind, id));
         };
         announce(noticeOf(transitions.filter(isNews)));
@@ -151,13 +151,13 @@ export function useNotices(
   );
 }
 
-/** Polls running work that nothing on screen polls; draws nothing. */
+/** Polls running work that no view polls; draws nothing. */
 export function Following({ counted }: { readonly counted: boolean }) {
   useFollowing(counted);
   return null;
 }
 
-/** Number of running runs, training runs and deployments, as far as known. */
+/** Known number of running runs, training runs and deployments. */
 export function useRunningCount(): number {
   const { statuses } = useWorkbench();
   return useSyncExternalStore(

@@ -98,7 +98,7 @@ function usePaletteEntries(registry: Registry): (typed: string) => readonly Pale
   const showProfile = useShowProfile();
   const [commands] = useState(() => commandEntries(router));
   const [recent] = useState(() => remembered.recentCommands(recentEntries));
-  // Read once: names that appear while the user types can wait.
+  // Read once: names that appear while the user types are left out.
   const [seen] = useState((): readonly ResourceRef[] => {
     const named = resources.flatMap(({ kind = manyKind }) => (kind === manyKind ? [] : [kind]));
     return [named, [manyKind]].flatMap(kinds => remembered.seenSince(0, { kinds, limit: mostNames }));

@@ -1,4 +1,4 @@
-/** A window for more lines than fit: the user scrolls and searches them. */
+/** A window for text that may not fit, with scrolling and search. */
 import type { Command } from '../../present/command.ts';
 import { overlayCommands, scrollCommands } from '../keys/general.ts';
 import { useKeyOf } from '../keys/router.tsx';
@@ -8,10 +8,10 @@ import type { Style } from '../widgets/theme/theme.tsx';
 import { Window, windowMargin } from '../widgets/window.tsx';
 import { useWindowRoom } from './shell-context.tsx';
 
-/** A width at which keys, titles and ids are easily read together. */
+/** A width at which keys, titles and ids are easy to read together. */
 const widest = 100;
 
-/** Cells of a line in such a window. */
+/** Cells of a line in the window. */
 export const useReadingWidth = (): number => useWindowRoom(widest).inner;
 
 export interface ReadingLine {
@@ -22,7 +22,7 @@ export interface ReadingLine {
 export interface ReadingWindowProps {
   readonly title: string;
   readonly lines: readonly ReadingLine[];
-  /** Whether the window is as high as the screen allows, even for few lines. */
+  /** Whether the window takes the full height, even for few lines. */
   readonly isTall?: boolean;
   /** Text below the lines, before the keys. */
   readonly words?: string;

@@ -1,4 +1,4 @@
-/** The views of the program, and the sections that lead to them. */
+/** The views of the program and the sections that open them. */
 import type { ComponentType } from 'react';
 import type { Command, CommandTable } from '../../present/command.ts';
 import type { Place, ViewName } from '../../resources/place.ts';
@@ -14,19 +14,19 @@ export interface ViewDefinition<Name extends ViewName = ViewName> {
   readonly id: string;
   /** Heading of its commands in help, e.g. `Runs`. */
   readonly title: string;
-  /** The crumb of a place in this view, within this many cells if it can be shortened; the title by default. */
+  /** The crumb of a place in this view, at most this many cells wide if it can be shortened; the title by default. */
   readonly crumb?: (place: Place<Name>, room: number) => string | undefined;
   readonly component: ComponentType<ViewProps<Name>>;
   /** Whether it fills the inspector; true by default. */
   readonly hasInspector?: boolean;
-  /** The columns of the terminal from which the inspector is shown, until the user shows or hides it; always if missing. */
+  /** Terminal columns from which the inspector is shown, until the user shows or hides it; always if missing. */
   readonly inspectorFrom?: number;
   /**
-   * The columns of the terminal from which the panes at the sides are shown, until the user shows or hides one; what the
-   * user chooses there is for this view alone.
+   * Terminal columns from which the side panes are shown, until the user shows or hides one; that choice is for this
+   * view alone.
    */
   readonly sidesFrom?: number;
-  /** What its numbers mean, for help. */
+  /** The meaning of its numbers, for help. */
   readonly about?: string;
   /** Every command of the view, for help and for validating key overrides. */
   readonly commands: readonly Command[];
@@ -52,7 +52,7 @@ export interface Registry {
   readonly views: readonly ViewDefinition[];
   /** Where the program opens. */
   readonly home: Place;
-  /** Where it opens instead, and goes as long as no key was pressed, once something runs or has ended unseen. */
+  /** Where it opens instead if something runs or has ended unseen; it also goes there later, until a key is pressed. */
   readonly busyHome?: Place;
 }
 
@@ -75,7 +75,7 @@ export function findView({ views }: Registry, place: Place): ViewDefinition | un
 }
 
 /**
- * The commands that may be active at the same time: those of a window, and those of each view with its general
+ * The sets of commands that may be active at the same time: those of a window, and those of each view with its general
  * commands.
  */
 export function keyLayers({ views }: Registry): readonly (readonly Command[])[] {
@@ -88,7 +88,7 @@ export function keyLayers({ views }: Registry): readonly (readonly Command[])[] 
   return [...generalLayers.map(table => Object.values<Command>(table)), ...ofViews];
 }
 
-/** The crumb of a place. Not yet safe for a terminal. */
+/** The crumb of a place. Not sanitised. */
 export function crumbOf(registry: Registry, place: Place, room: number): string {
   const view = findView(registry, place);
   return view?.crumb?.(place, room) ?? view?.title ?? place.view;

@@ -69,7 +69,7 @@ export function Sections({ sections, size, focused, cursor, shown, dispatch }: S
   );
 }
 
-/** From this width on each count has its age next to it. */
+/** From this width on, each count shows its age. */
 const wideFrom = 40;
 /** Ages below a minute advance in steps of this, because each change is sent to the terminal. */
 const stepMs = 10_000;
@@ -101,7 +101,7 @@ interface SectionLineProps {
   readonly isShown: boolean;
 }
 
-/** From this width on, there is a space at either side of a line. */
+/** From this width on, lines have a space at either side. */
 const roomyWidth = 20;
 
 function SectionLine({ section, width, withAge, underCursor, isShown }: SectionLineProps) {

@@ -1,4 +1,4 @@
-/** What the shell offers to views: navigation, messages, windows. */
+/** The services of the shell for views: navigation, messages, windows. */
 import { createContext, type ReactNode, useContext } from 'react';
 import type { Place } from '../../resources/place.ts';
 import type { HistoryAction } from '../navigation/history.ts';
@@ -10,13 +10,13 @@ export type ToastKind = 'info' | 'success' | 'warning' | 'danger';
 
 export interface Toast {
   readonly kind: ToastKind;
-  /** One line, made safe for a terminal when shown. */
+  /** One line; sanitised when shown. */
   readonly text: string;
   /** Follows the text, and takes precedence if there is no room for both, e.g. a path. */
   readonly tail?: string | undefined;
   /** Shown instead if there is no room for the text next to the main keys. */
   readonly short?: string | undefined;
-  /** News from elsewhere: it stays if the user navigates, and can be read again. */
+  /** News from elsewhere: it stays when the user navigates, and can be read again. */
   readonly news?: boolean;
 }
 
@@ -58,7 +58,7 @@ export function useShell(): Shell {
   return shell;
 }
 
-/** The largest size of a window that is at most `widest` columns wide, and the columns inside of it. */
+/** The largest size of a window at most `widest` columns wide, and its inner columns. */
 export function useWindowRoom(widest: number): Size & { readonly inner: number } {
   const room = windowRoom(useShell().layout);
   const width = Math.min(room.width, widest);

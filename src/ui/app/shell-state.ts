@@ -46,7 +46,7 @@ export function shellReducer(state: ShellState, action: ShellAction): ShellState
   }
 }
 
-/** Index of the section for lists like this; -1 if there is none. */
+/** Index of the section of this list; -1 if there is none. */
 function sectionAt(sections: readonly Place[], place: Place | undefined): number {
   return place === undefined ? -1 : sections.findIndex(section => viewId(section) === viewId(place));
 }

@@ -1,4 +1,6 @@
-/** The program around the views: frame, sections, the current view, windows above it, and the global commands. */
+/**
+ * The shell around the views: the frame, the sections, the current view, the windows above it, and the global commands.
+ */
 import { Box, Text, useWindowSize } from 'ink';
 import { type Dispatch, useCallback, useEffect, useMemo, useReducer, useState } from 'react';
 import type { NoticeKind } from '../../config/preferences.ts';
@@ -39,7 +41,7 @@ export interface ShellProps {
   readonly terminal: TerminalPort;
   /** Where the program opens, if not at home. */
   readonly start?: Place;
-  /** How the end of watched work is announced. */
+  /** How to announce the end of watched work. */
   readonly notices?: NoticeKind;
 }
 
@@ -66,7 +68,7 @@ function useEventToasts(showToast: Shell['toast']): void {
   const { onRefused, keyOf } = useRouter();
   const connection = useConnection();
   const failures = useFailures();
-  // Shown once, and only if no service was configured: the user may not know that this is the local service.
+  // Shown once, and only if no service is configured: the user may not know that this is the local service.
   useEffect(() => {
     if (!connection.isLocal || remembered.setting(welcomed) === true) return;
     remembered.setSetting(welcomed, true);
@@ -115,7 +117,7 @@ interface GlobalBindingsContext {
   readonly togglePane: (pane: keyof HiddenPanes) => void;
 }
 
-/** The panes on screen: those that the user hides, or that the view prefers to hide, are left out. */
+/** The panes on screen, without those that the user or the view hides. */
 function useLayout(view: ViewDefinition | undefined, focus: Shell['focus'], dispatch: Dispatch<ShellAction>) {
   const { columns, rows } = useWindowSize();
   const everywhere = useSetting<HiddenPanes>('hidden panes', {});
@@ -132,7 +134,7 @@ function useLayout(view: ViewDefinition | undefined, focus: Shell['focus'], disp
   const togglePane = (pane: keyof HiddenPanes): void => {
     const isShown = layout?.panes[pane] !== undefined && hidden[pane] !== true;
     keep({ ...chosen, [pane]: isShown });
-    // Without room for it beside the others, the focus shows it.
+    // If it does not fit beside the others, focusing shows it.
     if (isShown) dispatch({ kind: 'focus', pane: 'main' });
     else if (layoutWith('main', { ...hidden, [pane]: false })?.panes[pane] === undefined)
       dispatch({ kind: 'focus', pane });
@@ -210,10 +212,10 @@ function useOverlays() {
   return { overlays, show, close };
 }
 
-/** The terminals on which a key was pressed or a place opened, by this program or one before it, of another service. */
+/** The terminals whose user pressed a key or opened a place, here or in an earlier shell for another service. */
 const inUse = new WeakSet<TerminalPort>();
 
-/** Goes to the home of a busy program, if it opened elsewhere by itself and nobody has used the terminal yet. */
+/** Goes to the home of a busy program, unless the user chose where to open or has already pressed a key. */
 function useBusyHome(
   { busyHome }: Registry,
   terminal: TerminalPort,

@@ -14,8 +14,8 @@ export interface TerminalPort {
    */
   readonly runExternal: (command: string, args: readonly string[]) => Promise<number>;
   /**
-   * Suspends the program as the shell's ctrl-z does, until it is continued. A key that was typed before the program
-   * continued does nothing.
+   * Suspends the program, as ctrl-z does in a shell, until it is continued. Ignores a suspend key typed before it
+   * continued.
    */
   readonly suspend: (press: KeyPress) => void;
   /** Ends the program. */
@@ -24,6 +24,6 @@ export interface TerminalPort {
   readonly mouse?: MouseSource;
   /** Redraws the whole screen. */
   readonly repaint: () => void;
-  /** Records failures of the program; without it they get no report. */
+  /** Records failures of the program; if missing, they get no report. */
   readonly failures?: Failures;
 }

@@ -30,7 +30,7 @@ const mostLogged = 100;
 
 const noToasts: Toasts = { shown: undefined, log: [] };
 
-/** Whether a notice goes to the log: a mere answer to a key does not. */
+/** Whether a notice goes to the log: a mere response to a key does not. */
 export const isKept = ({ kind, news = false }: Toast): boolean => news || kind !== 'info';
 
 function toastReducer(toasts: Toasts, action: ToastAction): Toasts {
@@ -44,10 +44,10 @@ function toastReducer(toasts: Toasts, action: ToastAction): Toasts {
 
 /** How long a notice is shown at most. A key or navigation ends it sooner. */
 const longestMs = { info: 4_000, success: 4_000, warning: 8_000, danger: 12_000 } as const;
-/** A key does not remove it before this time, so that a typing user sees it. */
+/** A key does not remove it sooner, so that a typing user sees it. */
 const shortestMs = 1_500;
 
-/** The notices, and the only functions that create one: they make the text safe for a terminal. */
+/** The notices, and the only functions that create one: they sanitise the text. */
 export interface ToastLine extends Toasts {
   readonly say: (toast: Toast) => void;
   /** Adds a notice that is shown by other means to the log, if it is important. */
@@ -55,8 +55,8 @@ export interface ToastLine extends Toasts {
 }
 
 /**
- * The notices. One ends after its time, with a key after it was seen, and on navigation if it was about the view that
- * was left. `place` identifies the current view, and `windows` is the number of windows above it.
+ * The notices. A notice ends after its time, with a key after the user has seen it, and on leaving the view that it is
+ * about. `place` identifies the current view, and `windows` is the number of windows above it.
  */
 export function useToasts(place: string, windows: number): ToastLine {
   const [toasts, dispatch] = useReducer(toastReducer, noToasts);

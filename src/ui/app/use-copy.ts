@@ -4,7 +4,7 @@ import { useShell } from './shell-context.tsx';
 import { copySequence } from './terminal/clipboard.ts';
 
 /**
- * Returns a function that asks the terminal to copy a text, and reports it. The terminal does not answer, so success is
+ * Returns a function that asks the terminal to copy a text, and says so. The terminal does not answer, so success is
  * unknown.
  */
 export function useCopy(): (text: string, what: string) => void {

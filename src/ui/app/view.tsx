@@ -61,7 +61,7 @@ export function View({ main, inspector, bindings = noBindings, freshness }: View
   const { columns, rows, panes } = layout;
   const mainPane = usePane('main');
   const inspectorPane = usePane('inspector');
-  // Back from what a pane has opened.
+  // Goes back within what a pane has opened.
   useEffect(() => {
     leave(undefined);
     if (left !== undefined) setFocus(left);
@@ -150,7 +150,7 @@ function FrameTitle({ columns, freshness }: { columns: number; freshness: Freshn
   return <Text wrap="truncate">{titleLine(columns, titles, words, mark, theme)}</Text>;
 }
 
-/** The value that `words` derives from the freshness; redrawn only when it changes. */
+/** The value that `words` derives from the freshness; the caller is redrawn only when it changes. */
 function useFreshness(freshness: Freshness | undefined, words: (freshness: Freshness, now: number) => string): string {
   return useTime(useCallback(now => (freshness ? words(freshness, now) : ''), [freshness, words]));
 }

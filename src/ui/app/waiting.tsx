@@ -22,7 +22,7 @@ export function useHeldBackWords(): string | undefined {
 
 export const useAskingWords = (): string => useHeldBackWords() ?? 'Loading…';
 
-/** Shown while there is no data yet. `words` say what is being loaded. */
+/** Shown while there is no data yet. `words` name what is loading. */
 export function Waiting({ words }: { words?: string | undefined }) {
   const heldBack = useHeldBackWords();
   if (words === undefined && heldBack !== undefined) return <Text>{` ${heldBack}`}</Text>;

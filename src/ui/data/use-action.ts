@@ -1,6 +1,7 @@
 /**
- * Actions in the screen: each is sent once, reported once, and never repeated automatically. Not by `useMutation`: its
- * state may arrive after the next key of the same read, and its cache keeps inputs, such as the values of secrets.
+ * Actions of the screen: each one is sent once, reported once, and never repeated automatically. Does not use
+ * `useMutation`: its state may arrive after the next key of the same read, and its cache keeps inputs such as the
+ * values of secrets.
  */
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { asError } from '../../base/errors.ts';
@@ -29,7 +30,7 @@ interface Work<Result> {
 function useWork<Result>(): Work<Result> {
   const workbench = useWorkbench();
   const [state, setState] = useState<WorkState<Result>>({ kind: 'idle' });
-  // A ref instead of state, because two presses may precede the next render.
+  // A ref, because two presses may precede the next render.
   const running = useRef<AbortController>(undefined);
   const start = useCallback<Work<Result>['start']>(
     async (work, touches) => {
@@ -46,7 +47,7 @@ function useWork<Result>(): Work<Result> {
         return undefined;
       } finally {
         running.current = undefined;
-        // A failed write may have happened, if its answer was lost.
+        // A failed write may have happened if its answer was lost.
         for (const key of touches) void workbench.cache.invalidateQueries({ queryKey: key });
       }
     },
@@ -97,7 +98,7 @@ export interface RepeatedAction<Input> extends Pick<Work<readonly FailedInput<In
   readonly done: number;
   readonly answers: ReadonlyMap<Input, unknown>;
   readonly left: readonly Input[];
-  /** Sends the remaining inputs. True once none is left. Never rejects. */
+  /** Sends the remaining inputs. Returns true once none is left. Never rejects. */
   readonly start: () => Promise<boolean>;
 }
 
@@ -138,8 +139,8 @@ export type Requests =
 const connecting: Requests = { kind: 'connecting' };
 
 /**
- * The requests that some work would send; undefined without work. They are known once there is a connection, because
- * the names of fields differ between services.
+ * The requests that `work` would send; undefined without work. Needs a connection, because field names differ between
+ * services.
  */
 export function useRequests(work: ((service: Service) => unknown) | undefined): Requests | undefined {
   const workbench = useWorkbench();

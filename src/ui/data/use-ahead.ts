@@ -1,10 +1,10 @@
-/** What a preview shows: the last answer to a query, which is sent once if there is none. */
+/** The data of a preview: the last answer to a query, which is sent once if there is none. */
 import { useEffect } from 'react';
 import { type LiveQuery, optionsOf } from '../../queries/live-query.ts';
 import { useLastAnswer } from './use-live.ts';
 import { usePaused, useWorkbench } from './workbench.tsx';
 
-/** Answers that were not opened are dropped after this long, in milliseconds. */
+/** Answers that the user does not open are dropped after this long, in milliseconds. */
 export const aheadKeptMs = 60_000;
 
 /** @param wanted whether to send the query if it has no answer yet: one request, whatever its outcome */

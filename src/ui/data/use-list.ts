@@ -1,4 +1,4 @@
-/** A list that is read page by page, kept current while in view, and sorted as requested. */
+/** A list that is read page by page, kept current while on screen, and sorted as requested. */
 
 import { hashKey } from '@tanstack/react-query';
 import { useCallback, useEffect, useMemo, useRef, useSyncExternalStore } from 'react';
@@ -25,17 +25,17 @@ export interface PagedList<Row> {
   readonly repeated: number;
   /** Why the list may be incomplete. */
   readonly notes: readonly string[];
-  /** Why the last page could not be read, if so. */
+  /** Why the last page could not be read; undefined if it was. */
   readonly pageError: Error | undefined;
-  /** Rows read so far, while the rest is being read. */
+  /** Rows read so far, while the rest is read. */
   readonly reading: number | undefined;
   /** Reads the next page, even if nothing shows the list. */
   readonly readOn: () => Promise<void>;
   /** Reads all unread rows, until it is stopped or the user leaves the view. */
   readonly readRest: () => Promise<RestOutcome>;
-  /** Reads rows that are missing or older than half a minute; continues if the user leaves or sorts the view. */
+  /** Reads rows that are missing or older than half a minute; continues when the user leaves or sorts the view. */
   readonly readForFile: (waiter: Waiter) => Promise<RestOutcome>;
-  /** Stops reading the rest for the view, if that is in progress; rows already read stay. */
+  /** Stops reading the rest for the view, if in progress; rows already read stay. */
   readonly stop: (() => void) | undefined;
   /** Tells which rows are on screen: their pages are polled and, near the end of the list, the next page is read. */
   readonly see: (rows: readonly Row[], nearEnd: boolean) => void;
@@ -43,10 +43,10 @@ export interface PagedList<Row> {
   /** The newest state, even before it is drawn. */
   readonly latest: () => ListData<Row>;
   /**
-   * Who sorts the rows: the `service`, whose order must be kept; or the client, with `all` rows or only those `read`.
-   * It is `asked` until the service has answered: the rows are in their former order.
+   * Who sorts the rows: the `service`, whose order must be kept, or the client, with `all` rows or only those `read`.
+   * `pending` until the service has answered: the rows keep their former order.
    */
-  readonly sortedAs: 'service' | 'all' | 'read' | 'asked';
+  readonly sortedAs: 'service' | 'all' | 'read' | 'pending';
 }
 
 /** Delay after scrolling before the pages in view are read, in milliseconds. */
@@ -64,7 +64,7 @@ export function oldestWanted<Row>(reader: ListReader<Row>, source: ListSource<Ro
 
 const noRows: readonly never[] = [];
 
-/** The rows of a list that another part of the screen reads; undefined before. */
+/** The rows of a list that another part of the screen reads; undefined before they are read. */
 export function useListed<Row>(source: ListSource<Row>): ListData<Row> | undefined {
   const { cache, lists } = useWorkbench();
   return useSyncExternalStore(lists.subscribe, () => cache.getQueryData<ListData<Row>>(source.key));
@@ -89,7 +89,7 @@ export function useList<Row>(
   return { rows: data?.rows ?? noRows, loaded: data !== undefined, complete: isWhole(data), error };
 }
 
-/** A list that is read to its end. The source must be the same as long as it is shown. */
+/** A list that is read to its end. The source must not change while it is shown. */
 export function useWholeList<Row>(source: ListSource<Row>, attention: Attention): ReturnType<typeof useList<Row>> {
   const { lists } = useWorkbench();
   const list = useList(source, attention);
@@ -100,7 +100,6 @@ export function useWholeList<Row>(source: ListSource<Row>, attention: Attention)
   return list;
 }
 
-/** The list to read for the requested order. */
 export interface OrderedSource<Row> {
   readonly source: ListSource<Row>;
   readonly query: LiveQuery<ListData<Row>>;
@@ -143,7 +142,7 @@ export function usePagedList<Row>(
   const see = useCallback(
     (rows: readonly Row[], nearEnd: boolean) => {
       reader.see(viewer, rows, nearEnd);
-      // Read beyond rows that are known from elsewhere.
+      // Read past rows that are known from elsewhere.
       if (reader.extent.rows > 0 && rows.some(row => !reader.has(row))) void reader.readOn();
       clearTimeout(timer.current);
       if (workbench.paused) return;
@@ -170,7 +169,7 @@ export function usePagedList<Row>(
     dropped: data?.dropped ?? 0,
     repeated: data?.repeated ?? 0,
     notes: data?.notes ?? noRows,
-    sortedAs: plain && !data ? 'asked' : hasMore ? sorted : 'all',
+    sortedAs: plain && !data ? 'pending' : hasMore ? sorted : 'all',
     pageError: error,
     reading,
     readOn: reader.readOn,
@@ -187,8 +186,8 @@ export function usePagedList<Row>(
 }
 
 /**
- * The number of rows of a list, in `room` cells; four are always enough. A `+` follows if the server has more: the
- * number is then rounded down, because there may be no more than that.
+ * The number of rows of a list, in `room` cells; four always suffice. A `+` follows if the server has more; the number
+ * is then rounded down, so it is never too high.
  */
 export function countText({ rows, complete }: Pick<ListCount, 'rows' | 'complete'>, room: number): string {
   if (complete) return rows < 10_000 ? `${rows}` : shortCount(rows);

@@ -15,10 +15,10 @@ export interface Live<Data> {
   readonly refresh: () => void;
 }
 
-/** On a manual refresh, requests without progress for this long are sent again; in milliseconds. */
+/** A manual refresh resends requests without progress for this long, in milliseconds. */
 const patienceMs = 5_000;
 
-/** Cancels the hanging requests, and resends those that are on screen. */
+/** Cancels hanging requests, and resends those on screen. */
 async function giveUpHanging({ waitingSince, cache }: Workbench): Promise<void> {
   const since = performance.now() - patienceMs;
   const isHanging = ({ queryHash, state }: Query): boolean =>
@@ -26,11 +26,11 @@ async function giveUpHanging({ waitingSince, cache }: Workbench): Promise<void> 
   const hanging = new Set(cache.getQueryCache().findAll({ predicate: isHanging }));
   const predicate = (query: Query): boolean => hanging.has(query);
   await cache.cancelQueries({ predicate });
-  // Some of them are not polled, nor refreshed by the view.
+  // Some queries are neither polled nor refreshed by the view.
   void cache.refetchQueries({ type: 'active', predicate }, { cancelRefetch: false });
 }
 
-/** The program's state that polling depends on. */
+/** The state of the program that polling depends on. */
 function usePolling() {
   const workbench = useWorkbench();
   const gate = useSyncExternalStore(workbench.gate.subscribe, workbench.gate.state);
@@ -99,7 +99,10 @@ export function useLives<Data>(queries: readonly LiveQuery<Data>[], attention: A
   });
 }
 
-/** Returns a function that reads the last answer to a query; the caller is redrawn when one that it has read changes. */
+/**
+ * Returns a function that reads the last answer to a query; the caller is redrawn when an answer that it has read
+ * changes.
+ */
 export function useLastAnswer(): <Data>(query: LiveQuery<Data>) => Data | undefined {
   const { cache } = useWorkbench();
   const [read] = useState(() => new Set<string>());

@@ -1,4 +1,4 @@
-/** Waits until the user rests, so that a moving cursor does not send a request for each row it passes. */
+/** Waits until the user pauses, so that a moving cursor does not send a request for each row it passes. */
 import { useEffect, useState } from 'react';
 
 /** Longer than the interval of key repeat, shorter than a pause of the user. */

@@ -8,7 +8,7 @@ import type { UnfinishedUpload } from '../../store/upload-records.ts';
 import type { AnyJob, Job, JobState } from '../../workbench/jobs.ts';
 import { useWorkbench } from './workbench.tsx';
 
-/** A text about the uploads; the caller is redrawn only when it changes. */
+/** Text about the uploads; the caller is redrawn only when it changes. */
 export function useUploads(words: (jobs: readonly AnyJob[]) => string): string {
   const { jobs } = useWorkbench();
   return useSyncExternalStore(jobs.subscribe, () => words(jobs.list()));
@@ -28,8 +28,8 @@ export function useJob<Kind extends Job<JobState>>(
 }
 
 /**
- * The upload records that `find` returns, read again when they change. Empty before the first frame has been drawn, and
- * in read-only mode, where they cannot be resumed.
+ * The upload records that `find` returns, read again when they change. Empty before the first frame, and in read-only
+ * mode, where uploads cannot be resumed.
  */
 function useStopped<Upload>(
   records: { readonly subscribe: (listener: () => void) => () => void },
@@ -52,7 +52,7 @@ function useStopped<Upload>(
   return found;
 }
 
-/** Interrupted uploads of benchmarks, of this or an earlier start, latest first. */
+/** Interrupted uploads of benchmarks, of this or an earlier session, latest first. */
 export function useUnfinishedUploads(): readonly UnfinishedUpload[] {
   const { jobs, remembered } = useWorkbench();
   const { uploads } = remembered;
@@ -62,7 +62,7 @@ export function useUnfinishedUploads(): readonly UnfinishedUpload[] {
   );
 }
 
-/** The id of the job that uploads it: there is at most one. */
+/** The id of the only job that may upload it. */
 export const trajectoryJobId = ({ path, dataset, agent }: TrajectoryUploadRef): string =>
   JSON.stringify(['trajectories', path, dataset, agent ?? '']);
 

@@ -46,22 +46,21 @@ export function useSectionCount({ subscribe, read }: SectionCount = countsNothin
   return count === 0 ? undefined : String(count);
 }
 
-/** How many lines Watch has. */
+/** The number of lines in Watch. */
 export const watchCount: SectionCount = { subscribe: subscribeTo, read: watchedCount };
 
-/** The events of the inbox, latest first. */
 export function useInbox(): readonly InboxEvent[] {
   const { inbox } = useWorkbench();
   return useSyncExternalStore(inbox.subscribe, () => inbox.list());
 }
 
-/** How many events the inbox has. */
+/** The number of events in the inbox. */
 export const inboxCount: SectionCount = {
   subscribe: ({ inbox }, listener) => inbox.subscribe(listener),
   read: ({ inbox }) => inbox.list().length,
 };
 
-/** Refreshes the data on screen that was read before the end. Other data is read when it is shown. */
+/** Refreshes the data on screen that was read before the end. Other data is read when shown. */
 function refreshAfterEnd(cache: QueryClient, { kind, id, endedAt = 0 }: KnownResource): void {
   for (const queryKey of resourceOfKind(kind)?.watch?.shownIn?.(id) ?? []) {
     const isOld = (query: Query): boolean => query.state.dataUpdatedAt < endedAt;
@@ -72,7 +71,7 @@ function refreshAfterEnd(cache: QueryClient, { kind, id, endedAt = 0 }: KnownRes
 /** Delay before the remembered store is pruned: long after the first frame. */
 const pruneAfterMs = 10_000;
 
-/** Mounted once, by the frame. `counted` is true while the counts of the sections are on screen. */
+/** Mounted once, by the frame. `counted` is true while the section counts are on screen. */
 export function useFollowing(counted: boolean): void {
   const workbench = useWorkbench();
   const { cache, statuses } = workbench;

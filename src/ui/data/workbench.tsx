@@ -64,7 +64,7 @@ export function usePin(resource: ResourceRef | undefined): () => string {
   };
 }
 
-/** Registers what would be lost, in words, while the caller is on screen; undefined for nothing. */
+/** Registers work that would be lost, in words, while the caller is on screen; undefined for none. */
 export function useUnfinished(words: string | undefined): void {
   const { unfinished } = useWorkbench();
   const id = useId();

@@ -166,16 +166,16 @@ export const paletteCommands = {
 
 const door = { group: 'Facts', palette: false } as const;
 
-/** For the facts of what is shown: what they name opens from there. */
+/** For facts: the resources that they refer to open from there. */
 export const doorCommands = {
-  next: { id: 'door.next', title: 'the next thing that the facts name', keys: ['tab', 'down', 'j'], ...door },
+  next: { id: 'door.next', title: 'the next reference in the facts', keys: ['tab', 'down', 'j'], ...door },
   previous: {
     id: 'door.previous',
-    title: 'the previous thing that the facts name',
+    title: 'the previous reference in the facts',
     keys: ['shift-tab', 'up', 'k'],
     ...door,
   },
-  open: { id: 'door.open', title: 'open what the facts name', keys: ['enter'], hint: 'open', ...door },
+  open: { id: 'door.open', title: 'open the selected reference', keys: ['enter'], hint: 'open', ...door },
 } as const satisfies CommandTable;
 
 const form = { group: 'Form', palette: false } as const;
@@ -269,7 +269,7 @@ export const columnCommands = {
   reset: { id: 'columns.reset', title: 'reset all columns', keys: ['0'], hint: 'reset', ...columnChooser },
 } as const satisfies CommandTable;
 
-/** All general tables, grouped by layer; within a layer a key has one meaning. */
+/** All general tables by layer; within a layer, a key has one meaning. */
 export const generalLayers: readonly CommandTable[] = [
   listCommands,
   scrollCommands,

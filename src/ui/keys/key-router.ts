@@ -1,8 +1,7 @@
 /**
  * Routes every key. Scopes nest like the screen; a key goes to the deepest active scope first, which handles it or
  * leaves it to the surrounding scope, as events bubble in a browser. A modal scope lets nothing through. Bindings are
- * read when a key arrives, not when a scope is drawn: of several keys in one read, each sees the effects of the
- * previous ones.
+ * read when a key arrives, not when a scope is drawn: each key of a read sees the effects of the previous ones.
  */
 
 import { Listeners } from '../../base/listeners.ts';
@@ -19,7 +18,7 @@ export interface Offer {
   readonly keys: readonly string[];
 }
 
-/** A command whose key did nothing, and why; without a reason, the program is read-only. */
+/** A command whose key did nothing, and why; if no reason is set, the program is read-only. */
 export interface Refusal {
   readonly command: Command;
   readonly why?: string | undefined;
@@ -46,11 +45,11 @@ export class Router {
   readonly #refusals = new Listeners<Refusal>();
   readonly #options: RouterOptions;
   readonly #queue: Input[] = [];
-  /** A dispatched change is not on screen yet. */
+  /** Whether a dispatched change is not on screen yet. */
   #undrawn = false;
-  /** The effect of a command must be on screen before the next key. */
+  /** Whether the effect of a command must be on screen before the next key. */
   #blocked = false;
-  /** The target of the next keys is still being loaded: they wait for it. */
+  /** Whether the target of the next keys is still loading: they wait for it. */
   #holds = 0;
   #draw: ((then: () => void) => void) | undefined;
   #offered: readonly Offer[] | undefined;
@@ -88,7 +87,7 @@ export class Router {
     return false;
   }
 
-  /** The command that a key would run if the program were not read-only, or nothing spoke against it. */
+  /** The command that a key would run if it were not disabled, and the program not read-only. */
   #refusedBy(key: string, { bindings = [] }: ScopeHandlers): Refusal | undefined {
     const bound = bindings.filter(({ command }) => this.keysOf(command).includes(key));
     const refused = bound.find(
@@ -100,7 +99,7 @@ export class Router {
   /** Subscribes to every key, before its effect. */
   readonly onPress = this.#presses.subscribe;
 
-  /** Subscribes to keys whose commands are disabled for a reason. */
+  /** Subscribes to keys of commands that are disabled for a reason. */
   readonly onRefused = this.#refusals.subscribe;
 
   #boundTo(key: string, { bindings = [] }: ScopeHandlers): readonly Binding[] {
@@ -119,7 +118,7 @@ export class Router {
     });
   }
 
-  /** Runs a handler. If it fails, its key counts as handled: no other scope should act on it. */
+  /** Runs a handler. If it fails, its key counts as handled, so no other scope acts on it. */
   #guarded(handle: () => unknown): unknown {
     const { onFailure } = this.#options;
     try {
@@ -133,7 +132,7 @@ export class Router {
     }
   }
 
-  /** Whether a press and its neighbours need no drawing in between. */
+  /** Whether nothing need be drawn between a press and its neighbours. */
   repeats(press: KeyPress): boolean {
     for (const { handlers } of this.#scopes.path()) {
       const [binding] = this.#boundTo(press.name, handlers);
@@ -144,8 +143,8 @@ export class Router {
   }
 
   /**
-   * Handles presses in order. If the screen must be drawn in between, the rest waits until `draw` calls back, once
-   * everything dispatched so far is on screen.
+   * Handles presses in order. If the screen must be drawn in between, the rest wait until `draw` calls back, once
+   * everything dispatched is on screen.
    */
   send(presses: readonly KeyPress[], draw: (then: () => void) => void): void {
     this.#enqueue(
@@ -197,7 +196,7 @@ export class Router {
     }
   }
 
-  /** The field that a press is typed into; undefined if it is a key for a command. */
+  /** The field that a press types into; undefined if it is the key of a command. */
   #typedBy(press: KeyPress): FieldHandlers | undefined {
     for (const { handlers } of this.#scopes.path()) {
       const bound = this.#boundTo(press.name, handlers).length > 0;
@@ -220,7 +219,7 @@ export class Router {
     return { name: press.name, text: press.text + more.join('') };
   }
 
-  /** A press with the queued ones of the same key, for a command that counts them. */
+  /** A press merged with queued ones of the same key, for a command that counts them. */
   #counted(press: KeyPress): KeyPress {
     const counts = this.#scopes.path().some(({ handlers }) => {
       return this.#boundTo(press.name, handlers).some(({ command }) => command.counts);
@@ -243,15 +242,15 @@ export class Router {
   readonly keyOf: KeyOf = command => keyLabel(this.keysOf(command)[0] ?? command.id);
 
   /**
-   * The available commands, innermost first. A key that an inner scope handles, or that a field would take as text, is
-   * not included. The same array until the commands or their keys change.
+   * The available commands, innermost first, without keys that an inner scope handles or a field takes as text. The
+   * same array until the commands or their keys change.
    */
   readonly offered = (): readonly Offer[] => {
     this.#offered ??= this.offers();
     return this.#offered;
   };
 
-  /** The same with the bindings as they were last drawn, to run one of them. */
+  /** The same with the bindings as last drawn, to run one of them. */
   offers(): readonly Offer[] {
     const taken = new Set<string>();
     const fields: FieldHandlers[] = [];
@@ -276,17 +275,17 @@ export class Router {
   /** Commands that write are disabled in a read-only program. */
   allows = (command: Command): boolean => !(this.#options.readOnly && command.writes);
 
-  /** Whether a binding can be used now, by any means: its key, a menu, the palette, the hint line. */
+  /** Whether a binding can be used now, by key, menu, palette or hint line. */
   usable = ({ command, enabled = true, why }: Binding): boolean => enabled && why === undefined && this.allows(command);
 
-  /** Runs a binding that was not chosen by its key, if it can be used. */
+  /** Runs a binding that was chosen otherwise than by its key, if it can be used. */
   run(binding: Binding, press: KeyPress): unknown {
     return this.usable(binding) ? this.#perform(binding, press) : undefined;
   }
 
   readonly subscribe = this.#listeners.subscribe;
 
-  /** Only a change of the available commands matters: the same commands with new closures do not. */
+  /** Only a change of the available commands matters, not new closures of the same commands. */
   #changed(): void {
     const before = this.#offered;
     const after = this.offers();

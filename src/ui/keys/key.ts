@@ -1,6 +1,6 @@
 /**
  * Keys as written in the key map: `j`, `G`, `/`, `ctrl-d`, `up`, `pagedown`, `enter`, `esc`, `tab`, `shift-tab`,
- * `space`, `alt-x`, `f1`. Terminals deliver everything typed within one read as one text, so a text can be many
+ * `space`, `alt-x`, `f1`. A terminal delivers everything typed between two reads as one text, so a text may be many
  * presses.
  */
 import type { Key } from 'ink';
@@ -11,11 +11,11 @@ import { graphemes } from '../../text/width.ts';
 export interface KeyPress {
   /** Name in the key map. */
   readonly name: string;
-  /** The text for a text field; empty for keys that write nothing. */
+  /** The text for a text field; empty for keys without text. */
   readonly text: string;
   /** The number of presses in a row, for a command that counts them; 1 if missing. */
   readonly count?: number;
-  /** When it was read, by `performance.now`; it may be handled later. Missing if no key was pressed. */
+  /** When it was read, by `performance.now`; it may be handled later. Missing if it comes from no key. */
   readonly at?: number;
 }
 
@@ -24,7 +24,7 @@ export function pressOf(name: string): KeyPress {
   return { name, text: graphemes(name).length === 1 ? name : '' };
 }
 
-/** Names of the keys that write nothing, in the order in which Ink's flags are checked. */
+/** Names of the keys without text, in the order in which Ink's flags are checked. */
 const namedKeys: readonly (readonly [flag: keyof Key, name: string])[] = [
   ['upArrow', 'up'],
   ['downArrow', 'down'],
@@ -62,7 +62,7 @@ export function keyPresses(input: string, key: Key): readonly KeyPress[] {
   if (named?.[1] === 'esc') return key.meta ? [esc, esc] : [esc];
   if (named) return [{ name: withModifiers(named[1], key, key.shift), text: '' }];
   if (input === '') return [];
-  // For leaving: ctrl-c counts even if an escape came just before it.
+  // ctrl-c leaves the program even right after an escape.
   if (key.ctrl && key.meta && input === 'c') return [esc, { name: 'ctrl-c', text: '' }];
   if (key.ctrl || key.meta) {
     return [{ name: withModifiers(own(namedCharacters, input) ?? input, key, false), text: '' }];
@@ -73,7 +73,7 @@ export function keyPresses(input: string, key: Key): readonly KeyPress[] {
   });
 }
 
-/** Control keys are named only if they come alone; within a longer read they are raw control characters. */
+/** Ink names control keys only if they arrive alone; within a longer read they are raw control characters. */
 function controlName(character: string): string | undefined {
   const code = character.codePointAt(0) ?? 0;
   return code < 0x20 ? `ctrl-${String.fromCharCode(code + 0x40).toLowerCase()}` : undefined;
@@ -109,7 +109,7 @@ export type KeyOverrides = Readonly<Record<string, readonly string[]>>;
 /** A key of two commands that may be active at the same time. */
 export interface KeyClash {
   readonly key: string;
-  /** The commands, in the order in which they are declared. */
+  /** The commands in the order of declaration. */
   readonly commands: readonly [first: Command, second: Command];
 }
 
@@ -127,7 +127,7 @@ export function keyClashes(commands: readonly Command[], overrides: KeyOverrides
 
 /**
  * Errors in the overrides: unknown commands, unknown keys, and keys of two commands in one layer. Commands that share a
- * key by default may keep it: the moment decides which of them gets it.
+ * key by default may keep it: the enabled one gets it.
  */
 export function overrideErrors(layers: readonly (readonly Command[])[], overrides: KeyOverrides): string[] {
   const errors = new Set<string>();

@@ -1,6 +1,6 @@
 /**
- * Optional mouse support: the wheel moves what is under the pointer, a click focuses and selects, a double click opens.
- * Parts of the screen register with their layout position; a window above the screen disables the mouse for it.
+ * Optional mouse support: the wheel scrolls what is under the pointer, a click focuses and selects, a double click
+ * opens. Parts of the screen register with their layout position; a window above the screen disables the mouse for it.
  */
 import { type DOMElement, measureElement } from 'ink';
 import {
@@ -22,7 +22,7 @@ export interface MouseSource {
 export interface RegionHandlers {
   /** A click on a line of the region, from 0; `times` is 2 for a double click. */
   readonly onClick?: (line: number, times: 1 | 2) => void;
-  /** The wheel was turned by this many lines, positive for down. */
+  /** Called when the wheel turns by this many lines, positive for down. */
   readonly onWheel?: (lines: number) => void;
 }
 
@@ -77,7 +77,7 @@ export function MouseProvider({ source, blocked, onFailure, children }: MousePro
       if (lines !== 0) hits.find(({ handlers }) => handlers.onWheel)?.handlers.onWheel?.(lines);
       if (event.kind !== 'press' || event.button !== 'left') return;
       const times = clicks.press(event);
-      // From outside in: a click on a row first focuses its pane.
+      // Outermost first: a click on a row first focuses its pane.
       for (const { handlers, line } of hits.toReversed()) handlers.onClick?.(line, times);
     };
     return source?.subscribe(event => {

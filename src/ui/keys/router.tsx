@@ -1,4 +1,4 @@
-/** The key router in React: the input of keys, and the scopes that handle them. */
+/** The key router in React: the input of keys and the scopes that handle them. */
 import { useInput, usePaste } from 'ink';
 import {
   createContext,
@@ -38,15 +38,15 @@ export interface KeyRouterProps {
 const noOverrides: KeyOverrides = {};
 
 /**
- * More characters in one read than anyone types, even ahead of a busy program: a paste in a terminal that does not mark
- * pastes. As keys, they would sort, mark and delete for minutes.
+ * A read of more characters than anyone types, even ahead of a busy program, is a paste in a terminal that does not
+ * mark pastes. As keys, it would sort, mark and delete for minutes.
  */
 const leastFlood = 512;
 /** A terminal delivers a paste in chunks of some kilobytes; input this soon after a chunk is its continuation. */
 const floodMs = 50;
 /**
  * A chunk of this many characters filled the terminal's buffer (1,024 bytes on macOS, 4,095 on Linux), so a single
- * character after it may be the rest of the paste.
+ * character after it may still belong to the paste.
  */
 const fullRead = 1_000;
 
@@ -66,7 +66,7 @@ export function createFloodGauge(): (input: string, now: number) => boolean {
 /** The only entry point of keys and pastes. Only the options of the first render count. */
 export function KeyRouter({ overrides = noOverrides, readOnly = false, onFailure, children }: KeyRouterProps) {
   const [router] = useState(() => new Router({ overrides, readOnly, onFailure }));
-  // React keeps the order: once this number has changed on screen, so has everything dispatched before.
+  // React keeps the order: once this number is on screen, so is everything dispatched before it.
   const [, setDrawn] = useState(0);
   const waiting = useRef<(() => void)[]>([]);
   const draw = (then: () => void): void => {
@@ -106,7 +106,7 @@ export function KeyScope({ active = true, modal = false, bindings, field, onPast
     ...(field && { field }),
     ...(onPaste && { onPaste }),
   };
-  // In an effect rather than during rendering: a failed render must leave no scope behind.
+  // In an effect, not during rendering: a failed render must leave no scope behind.
   useLayoutEffect(() => router.set(id, parent, active, modal, handlers));
   // A layout effect: the next key must not go to a closed scope.
   useLayoutEffect(() => () => router.remove(id), [router, id]);
@@ -119,7 +119,7 @@ export function useOffered(): readonly Offer[] {
   return useSyncExternalStore(router.subscribe, router.offered);
 }
 
-/** Returns the key of a command, for a sentence. */
+/** Returns the key of a command for use in a sentence. */
 export function useKeyOf(): KeyOf {
   return useRouter().keyOf;
 }

@@ -1,4 +1,4 @@
-/** The tree of scopes, nested like the screen, and which of them may handle a key. */
+/** The tree of scopes, nested like the screen, and the scopes that may handle a key. */
 import type { Command } from '../../present/command.ts';
 import type { KeyPress } from './key.ts';
 
@@ -9,9 +9,9 @@ export interface Binding {
   readonly run: (press: KeyPress) => unknown;
   /** Called before the command runs, e.g. to keep the cursor on its row. */
   readonly before?: () => void;
-  /** False while the command is disabled: its key passes through, and no menu or hint offers it. */
+  /** False while the command is disabled: its key then passes through, and no menu or hint offers it. */
   readonly enabled?: boolean;
-  /** Why it is disabled now: shown if nothing else takes its key. */
+  /** Why it is disabled now; shown if nothing else takes its key. */
   readonly why?: string | undefined;
 }
 
@@ -67,7 +67,7 @@ export class Scopes {
       .sort((left, right) => right.depth - left.depth || right.scope.sequence - left.scope.sequence)
       .map(({ scope }) => scope);
     const modals = live.filter(scope => scope.modal).sort((left, right) => right.sequence - left.sequence);
-    // The newest; of nested windows the inner one.
+    // The newest; with nested windows, the inner one.
     const modal = modals.find(each => !modals.some(other => other !== each && this.#isWithin(other, each)));
     if (!modal) return live;
     return live.filter(scope => scope === modal || this.#isWithin(scope, modal));

@@ -14,7 +14,7 @@ export interface History {
   readonly past: readonly Visit[];
   readonly present: Visit;
   readonly future: readonly Visit[];
-  /** The visit before this one, whichever way led here. */
+  /** The previous visit, however the user got here. */
   readonly last?: Visit | undefined;
 }
 
@@ -23,18 +23,18 @@ export type HistoryAction =
   | { readonly kind: 'open'; readonly place: Place }
   /** Goes to a section, or anywhere by name, with a new trail. */
   | { readonly kind: 'go'; readonly trail: readonly Place[] }
-  /** Shows a sibling in the same position: the last crumb changes, the way back does not. */
+  /** Shows a sibling in the same position: changes the last crumb, but not the way back. */
   | { readonly kind: 'replace'; readonly place: Place }
   /** One crumb up. */
   | { readonly kind: 'up' }
-  /** Leaves a place that cannot be shown: one crumb up, or back if there is none. */
+  /** Leaves a place that cannot be shown: one crumb up, or back if there is no crumb. */
   | { readonly kind: 'leave' }
   | { readonly kind: 'back' }
   | { readonly kind: 'forward' }
   /** Switches to the previous view; the same key switches back. */
   | { readonly kind: 'last' };
 
-/** Places remembered in each direction. */
+/** Maximum number of places remembered in each direction. */
 const depth = 100;
 
 export function startAt(...trail: [Place, ...Place[]]): History {
@@ -100,7 +100,7 @@ export function historyReducer(history: History, action: HistoryAction): History
       return { past: [...past, present].slice(-depth), present: next, future: future.slice(1), last: present };
     }
     case 'last': {
-      // If it is adjacent in the history, the others are kept on both sides.
+      // If it is adjacent in the history, the other places stay on both sides.
       if (last === undefined) return history;
       if (last === future[0]) return historyReducer(history, { kind: 'forward' });
       if (last === past.at(-1)) return historyReducer(history, { kind: 'back' });

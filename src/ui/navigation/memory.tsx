@@ -2,16 +2,16 @@
 import { createContext, type ReactNode, useCallback, useContext, useState } from 'react';
 import type { Place } from '../../resources/place.ts';
 
-/** A list, as it was when the user opened something from it. */
+/** A list as it was when the user opened a record from it. */
 export interface SiblingList {
   readonly ids: readonly string[];
   /** The place of the resource at an index of `ids`; undefined if it has none. */
   readonly placeAt: (index: number) => Place | undefined;
-  /** The same rows by other ids, to which the user may go from each: a record is found by either. */
+  /** Alternative ids of the same rows: a record is found by either. */
   readonly twins?: readonly (string | undefined)[];
   /** The service has more rows. */
   readonly partial?: boolean;
-  /** Reads more of them, and returns the longer list. */
+  /** Reads more of these, and returns the longer list. */
   readonly readMore?: () => Promise<SiblingList>;
 }
 
@@ -23,7 +23,7 @@ const placeIn = ({ ids, twins = [] }: SiblingList, id: string): number => {
 /** The neighbours of a record in the list it was opened from, for `[` and `]`. */
 export class Siblings {
   readonly #lists = new Map<string, SiblingList>();
-  /** The record of each resource that was shown last. */
+  /** The record last shown of each resource. */
   readonly #shown = new Map<string, string>();
   /** Ids of the records that were read. */
   readonly read = new Set<string>();
@@ -43,7 +43,7 @@ export class Siblings {
     return this.#shown.get(resource) === id;
   }
 
-  /** The record that was shown last, if it is in the same list as `id`, from which the user went on. */
+  /** The record last shown, if it is in the same list as `id`: the user may have stepped on from there. */
   lastShown(id: string): string {
     for (const [resource, { ids }] of this.#lists) {
       const shown = this.#shown.get(resource);
@@ -59,7 +59,7 @@ export class Siblings {
     this.#reading ??= list
       .readMore()
       .then(longer => {
-        // The list may have changed in the meantime, or been opened again.
+        // The list may have changed or been opened again in the meantime.
         if (this.#lists.get(resource) === list && longer.ids.length > list.ids.length) {
           this.#lists.set(resource, longer);
         }
@@ -71,9 +71,8 @@ export class Siblings {
   }
 
   /**
-   * The place this many rows after `id`, or before it if the number is negative, and how many rows away it is. If there
-   * are fewer rows with a place, it is the last of them; at the ends, or if `id` was not opened from a list, there is
-   * none.
+   * The place this many rows after `id` (before it, if negative) and its distance in rows; the outermost place if there
+   * are fewer rows with one. Undefined at the ends, or if `id` was not opened from a list.
    */
   step(resource: string, id: string, by: number): { readonly place: Place | undefined; readonly steps: number } {
     const list = this.#lists.get(resource);
@@ -102,7 +101,7 @@ export class Siblings {
   }
 }
 
-/** With more values, the oldest are forgotten. */
+/** Maximum number of values; the oldest are forgotten. */
 const mostValues = 1_000;
 
 /** Remembers values while the program shows one service. */
@@ -138,7 +137,7 @@ export function useMemory<Value>(name: string): readonly [Value | undefined, (va
   return useMemoryOf(useContext(MemoryContext)?.place ?? '', name);
 }
 
-/** The same for a value that all places share. */
+/** The same for a value shared by all places. */
 export function useSharedMemory<Value>(name: string): readonly [Value | undefined, (value: Value) => void] {
   return useMemoryOf('', name);
 }

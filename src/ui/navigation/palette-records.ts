@@ -27,7 +27,7 @@ export interface PaletteSources {
   readonly open: OpenTrail;
 }
 
-/** There are far more of these than of all others, and many share a name. */
+/** These far outnumber all others, and many share a name. */
 export const manyKind = 'trajectory';
 /** Number of known ids to offer for a prefix. */
 const mostBeginnings = 8;
@@ -37,8 +37,8 @@ const shortestBeginning = 3;
 const idLike = /^(?=.*\d)[\w.:-]{2,128}$/;
 
 /**
- * All entries for a query, best first: the record with exactly this id or name, then views, commands and known names,
- * then known ids with this prefix, and last ids that only the service can know.
+ * All entries for a query, best first: the record with exactly this id or name; views, commands and known names; known
+ * ids with this prefix; and ids that only the service may know.
  */
 export function paletteEntries(
   typed: string,
@@ -46,11 +46,11 @@ export function paletteEntries(
 ): readonly PaletteEntry[] {
   const words = typed.trim().split(/\s+/);
   const [first = '', word = first] = words;
-  // Without a query names would only be in the way.
+  // Without a query, names would only be in the way.
   if (first === '') return rankEntries(typed, entries, recent);
   const named = words.length === 2 ? resourceNamed(first) : undefined;
   const alike = seenNamed(named ? word : typed.trim());
-  // The same letters in the same case come first.
+  // Matches in the same case come first.
   const isExact = ({ id, label }: KnownRecord): boolean => id === word || label === typed.trim();
   const seen = uniqueRecords([...alike.filter(isExact), ...alike, ...ofLate]);
   const candidates = named ? seen.filter(({ kind }) => kind === named.kind) : seen;
@@ -108,8 +108,8 @@ function beginnings(word: string, seen: readonly KnownRecord[], open: OpenTrail)
 }
 
 /**
- * Entries for ids that were never seen. The kind is the named one, or the one whose ids look alike; an id of unknown
- * form may be of every kind.
+ * Entries for ids never seen before, of the named kind or the kind whose ids look like it; an id of unknown form may be
+ * of any kind.
  */
 function unknownEntries(id: string, named: Resource | undefined, open: OpenTrail): PaletteEntry[] {
   const ofForm = named ?? resourceOfId(id);

@@ -11,7 +11,7 @@ export interface PaletteEntry {
   /** Shown at the right, e.g. its key. */
   readonly note: string;
   readonly run: () => void;
-  /** Entries with a higher one come after the others, however well they match; 0 if missing. */
+  /** Entries with a higher rank come after all others, however well they match; 0 if missing. */
   readonly rank?: number;
 }
 

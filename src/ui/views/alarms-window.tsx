@@ -1,4 +1,4 @@
-/** What the alarms of the settings would have said of a run. */
+/** Shows the alarms that the settings would have raised for a run. */
 
 import type { KnownResource } from '../../queries/statuses/store.ts';
 import {
@@ -18,7 +18,7 @@ import { useWorkbench } from '../data/workbench.tsx';
 import { alarmCommands } from './commands.ts';
 
 interface ReportWindowProps {
-  /** Undefined while it is read. */
+  /** Undefined while it is being read. */
   readonly report: PastReport | undefined;
   readonly benchmark: string | null | undefined;
   readonly onClose: () => void;

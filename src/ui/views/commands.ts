@@ -14,11 +14,11 @@ export const watchCommands = {
 } as const satisfies CommandTable;
 
 export const treeCommands = {
-  fold: { id: 'tree.fold', title: 'fold or unfold what is below it', keys: ['z'], group: 'Tree', hint: 'fold' },
+  fold: { id: 'tree.fold', title: 'fold or unfold its branch', keys: ['z'], group: 'Tree', hint: 'fold' },
 } as const satisfies CommandTable;
 
 export const alarmCommands = {
-  past: { id: 'alarms.past', title: 'what the alarms say of this run', keys: ['A'], group: 'Alarms' },
+  past: { id: 'alarms.past', title: 'the alarms of this run, now and in its past', keys: ['A'], group: 'Alarms' },
 } as const satisfies CommandTable;
 
 export const inboxCommands = {
@@ -30,7 +30,7 @@ export const inboxCommands = {
     group: 'Inbox',
     hint: 'dismiss all',
   },
-  undo: { id: 'inbox.undo', title: 'restore what was dismissed last', keys: ['u'], group: 'Inbox' },
+  undo: { id: 'inbox.undo', title: 'undo the last dismissal', keys: ['u'], group: 'Inbox' },
 } as const satisfies CommandTable;
 
 export const compareCommands = {
@@ -54,8 +54,7 @@ export const compareCommands = {
 export const triageCommands = {
   flag: {
     id: 'triage.flag',
-    title:
-      'flag it: 1 good, 2 bad, 3 gamed, 4 grader broken, 5 look again, or as in the settings; again to take it back',
+    title: 'flag it: 1 good, 2 bad, 3 gamed, 4 grader broken, 5 look again, or as in the settings; again to unflag',
     keys: ['1', '2', '3', '4', '5', '6', '7', '8', '9'],
     group: 'Triage',
     palette: false,
@@ -66,7 +65,7 @@ export const triageCommands = {
 export const searchCommands = {
   texts: {
     id: 'texts.search',
-    title: 'search the texts of all of them; // does it too',
+    title: 'search the texts of all of them, as // does',
     keys: ['ctrl-s'],
     group: 'Search',
   },
@@ -75,11 +74,11 @@ export const searchCommands = {
 
 const rolloutsGroup = { group: 'Rollouts' } as const;
 
-/** What is asked of many rollouts at once. */
+/** Commands on many rollouts at once. */
 export const rolloutCommands = {
   outcomes: {
     id: 'rollouts.outcomes',
-    title: 'how they ended: failures and other ends in classes',
+    title: 'how they ended: failures and other ends by class',
     keys: ['f'],
     hint: 'ends',
     ...rolloutsGroup,
@@ -107,7 +106,7 @@ export const lengthCommands = {
 export const sideCommands = {
   pair: {
     id: 'rollouts.pair',
-    title: 'two marked rollouts side by side; of tasks the worst and the best',
+    title: 'two marked rollouts side by side; for a task, the worst and the best',
     keys: ['='],
     hint: 'side by side',
     ...rolloutsGroup,
@@ -119,7 +118,7 @@ const pair = { group: 'Side by side' } as const;
 export const pairCommands = {
   next: { id: 'pair.next', title: 'next difference', keys: ['J'], hint: 'next difference', ...pair, repeats: true },
   previous: { id: 'pair.previous', title: 'previous difference', keys: ['K'], ...pair, repeats: true },
-  equal: { id: 'pair.equal', title: 'show or fold what is equal', keys: ['z'], hint: 'equal', ...pair },
+  equal: { id: 'pair.equal', title: 'show or fold equal parts', keys: ['z'], hint: 'equal', ...pair },
   swap: { id: 'pair.swap', title: 'swap the sides', keys: ['v'], ...pair },
   left: { id: 'pair.left', title: 'open the left one', keys: ['['], ...pair },
   right: { id: 'pair.right', title: 'open the right one', keys: [']', 'enter'], hint: 'open', ...pair },

@@ -63,7 +63,7 @@ function unfinishedWords(
   return [`${words}${advise({ command: datasetCommands.resume, words: 'resumes it' })}`];
 }
 
-/** The question about trajectories that were sent without an answer, if there are any. */
+/** The question about trajectories that were sent without an answer, if any. */
 function resendField(unknown: number): FieldSpec[] {
   if (unknown === 0) return [];
   return [
@@ -81,8 +81,8 @@ function resendField(unknown: number): FieldSpec[] {
   ];
 }
 
-/** Placeholder for the trajectories of the file, which are read during the upload. */
-const example = { '…': 'each trajectory of the file, up to 100 in a request' };
+/** Stands for the trajectories of the file, which are read during the upload. */
+const example = { '…': 'each trajectory of the file, up to 100 per request' };
 
 const isTrajectoryFile = (name: string): boolean => /\.(jsonl|ndjson|json)$/i.test(name);
 
@@ -97,7 +97,7 @@ interface ChosenFile {
 interface OpenedFile {
   readonly path: string;
   readonly begun: TrajectoryRecord | undefined;
-  /** As listed when the form opened, so that a later answer does not replace the user's input. */
+  /** As listed when the form opened: a later answer must not replace the user's input. */
   readonly agents: readonly Agent[];
 }
 
@@ -140,7 +140,7 @@ function useUpload(): Action<ChosenFile, TrajectoryUpload> {
         const records = workbench.remembered.trajectoryUploads;
         const job = new TrajectoryUpload(id, path, dataset, { agent, records, resendUnknown });
         workbench.jobs.add(job);
-        // It continues whatever is on screen, and never rejects: its view shows how it ends.
+        // It continues off screen and never rejects; its view shows how it ends.
         void job.run(workbench.service);
         return job;
       },

@@ -14,7 +14,7 @@ import { useKeyOf } from '../keys/router.tsx';
 import { inboxCommands } from './commands.ts';
 import { ResourceList } from './list/resource-list.tsx';
 
-/** The events come from the store of this machine: nothing is requested for them. */
+/** The events come from the store of this machine, without requests. */
 const events: ListSource<InboxEvent> = {
   key: ['inbox'],
   id: nameOf,
@@ -23,7 +23,7 @@ const events: ListSource<InboxEvent> = {
   activity: () => 'settled',
 };
 
-/** Dismisses events, and takes the last dismissal back. */
+/** Dismisses events, and undoes the last dismissal. */
 function useDismissal() {
   const workbench = useWorkbench();
   const { inbox, statuses } = workbench;
@@ -36,7 +36,12 @@ function useDismissal() {
     setLast(rows);
     const undo = `  <${keyOf(inboxCommands.undo)}> restores`;
     if (isSaved) shell.toast({ kind: 'info', text: `${counted(rows.length, 'event')} dismissed`, tail: undo });
-    else shell.toast({ kind: 'warning', text: 'Dismissed until the next start: it could not be saved', tail: undo });
+    else
+      shell.toast({
+        kind: 'warning',
+        text: 'Dismissed until the next start: the dismissal could not be saved',
+        tail: undo,
+      });
   };
   const restore = (): void => {
     inbox.restore(last);
@@ -59,7 +64,7 @@ export function InboxView() {
       source={events}
       rows={rows}
       columns={columns}
-      emptyWords="Nothing new: what ends, fails or stalls is kept here until it is dismissed"
+      emptyWords="Nothing new: what ends, fails or stalls stays here until you dismiss it"
       open={placeOfRef}
       facts={row => [
         { label: 'name', value: row.label },

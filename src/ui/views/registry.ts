@@ -66,7 +66,7 @@ const ownViews: ReadonlyMap<string, OwnViews> = new Map<string, OwnViews>([
   [
     'benchmarks',
     {
-      // The first view is not loaded late.
+      // The first view is loaded eagerly.
       list: BenchmarksView,
       own: [...ofRows, searchCommands.texts],
       record: lazyView(async () => (await import('./benchmarks/benchmark.tsx')).BenchmarkView),
@@ -177,7 +177,7 @@ const beforeCrumb = 'Runs › '.length;
 const betweenRuns = ' vs ';
 const leastName = 10;
 
-/** Both names, if there is room to tell them apart. */
+/** Both names, if there is room to distinguish them. */
 function comparedCrumb(place: Place<'compare'>, room: number): string | undefined {
   const [base, fresh] = [sanitiseLine(place.base.name), sanitiseLine(place.new.name)];
   const each = Math.floor((room - beforeCrumb - betweenRuns.length) / 2);
@@ -195,7 +195,7 @@ const inbox: Section = { title: 'Inbox', names: ['inbox', 'in'], place: { view: 
 const tree: Section = { title: 'Tree', names: ['tree', 'lineage'], place: { view: 'tree' } };
 const chat: Section = { title: 'Chat', names: ['chat', 'c', 'talk'], place: { view: 'chat' } };
 
-/** The actions on lines of Watch, and of the tree: those of the resources that run, except what deletes. */
+/** The actions on lines of Watch and the tree: those of the resources that run, except deletion. */
 const lineActions: readonly Command[] = resources
   .filter(({ watch }) => watch)
   .flatMap(({ actions = {} }) => Object.values(actions).filter(({ destructive }) => !destructive));
@@ -209,7 +209,7 @@ export const registry: Registry = {
       id: 'watch',
       title: watch.title,
       component: WatchView,
-      // Its lines say more than their facts.
+      // Its lines show more than their facts.
       inspectorFrom: 240,
       commands: [...Object.values(watchCommands), ...lineActions],
       general: ofList,
@@ -227,7 +227,7 @@ export const registry: Registry = {
       id: 'tree',
       title: tree.title,
       component: lazyView(async () => (await import('./tree.tsx')).TreeView),
-      // Its lines say more than their facts.
+      // Its lines show more than their facts.
       inspectorFrom: 160,
       commands: [treeCommands.fold, ...lineActions, ...Object.values<Command>(checkpointActions)],
       general: ofList,

@@ -1,4 +1,4 @@
-/** The forms that store the value of a secret: a new one, a missing one of a benchmark, or another value. */
+/** The forms that store the value of a secret: of a new one, of one that a benchmark lacks, or a new value. */
 import { useState } from 'react';
 import type { Benchmark } from '../../contract/benchmarks.ts';
 import type { Secret } from '../../contract/secrets.ts';
@@ -29,7 +29,7 @@ export interface CreateSecretWindowProps {
   readonly onClose: () => void;
 }
 
-/** The form that creates a secret. The value is masked, sent once, and stored nowhere. */
+/** The form that creates a secret. The value is masked, sent once, and not stored here. */
 export function CreateSecretWindow({ name = '', description = '', onClose }: CreateSecretWindowProps) {
   const shell = useShell();
   const [fields] = useState<readonly FieldSpec[]>(() => [

@@ -1,4 +1,4 @@
-/** The tree of everything: what comes from what, of all benchmarks. */
+/** The tree of everything: the lineage of all benchmarks. */
 import { useMemo, useState } from 'react';
 import type { Benchmark } from '../../contract/benchmarks.ts';
 import type { EvalRun } from '../../contract/evaluations.ts';
@@ -32,7 +32,7 @@ import { treeCommands } from './commands.ts';
 import { ResourceList } from './list/resource-list.tsx';
 import { useActionsByKind } from './record/use-actions-by-kind.ts';
 
-/** Its rows are made from other lists. */
+/** Its rows come from other lists. */
 const source: ListSource<TreeRow> = {
   key: ['tree'],
   id: row => row.key,
@@ -41,13 +41,13 @@ const source: ListSource<TreeRow> = {
   activity: () => 'settled',
 };
 
-/** What takes requests to look into is closed at first. */
+/** Branches that take requests to open are closed at first. */
 const isClosedAtFirst = (key: string): boolean => key.startsWith('benchmark ') || key.startsWith('training ');
 
 const idsOf = (keys: ReadonlySet<string>, kind: 'benchmark' | 'training'): readonly string[] =>
   [...keys].filter(key => key.startsWith(treeKey(kind, ''))).map(key => key.slice(treeKey(kind, '').length));
 
-/** What was read of the tree: the benchmarks, and whatever is open. */
+/** The read part of the tree: the benchmarks and the open branches. */
 function useLineage(open: ReadonlySet<string>) {
   const workbench = useWorkbench();
   const listed = useList(benchmarkList, 'visible');
@@ -102,7 +102,7 @@ function useLineage(open: ReadonlySet<string>) {
   };
 }
 
-/** The record that the actions of a row are about. */
+/** The record for the actions of a row. */
 const recordOf = ({ kind, run, record }: TreeRow): object =>
   kind === 'checkpoint' ? { ...run, checkpoint: record } : record;
 
@@ -157,7 +157,7 @@ export function TreeView({ place }: ViewProps<'tree'>) {
           command: treeCommands.fold,
           enabled: isGrouped && current !== undefined,
           run: () => {
-            // What has no parts folds what it is a part of.
+            // A row without children folds its parent.
             const key = current?.hasParts ? current.key : current?.path.at(-1);
             if (key === undefined) return;
             dispatch({ kind: 'select', id: key });

@@ -1,4 +1,4 @@
-/** Everything pinned, running, or ended and not dismissed, one line each: the home of the program. */
+/** Everything that is pinned, running, or ended and not dismissed, one line each: the home of the program. */
 
 import { useMemo } from 'react';
 import { isUnknown } from '../../contract/status.ts';
@@ -47,7 +47,7 @@ import { watchCommands } from './commands.ts';
 import { ResourceList } from './list/resource-list.tsx';
 import { useActionsByKind } from './record/use-actions-by-kind.ts';
 
-/** How often states and paces are recomputed: a silence grows even without new answers. */
+/** The interval between updates of states and paces: a silence grows even without new answers. */
 const paceMs = 5_000;
 
 const paceTick = (now: number): number => Math.floor(now / paceMs);
@@ -75,7 +75,7 @@ export function WatchView() {
   const now = useTime(paceTick) * paceMs;
   const rows = useWatched(now);
   const { rewardRange } = workbench.compare;
-  // All curves are drawn on one scale, so that lines can be compared.
+  // Draw all curves on one scale, so that lines can be compared.
   const range = levelRange(rows.flatMap(curveOf));
   const [low, high] = range;
   const grouped = useMemo(() => groupedLines(rows, grouping, now), [rows, grouping, now]);
@@ -157,7 +157,7 @@ export function WatchView() {
   );
 }
 
-/** The actions on lines: those of their resource, which are the same as in its list. */
+/** The actions on lines: those of their resource, the same as in its list. */
 function useLineActions(): (lines: readonly WatchedResource[]) => readonly Binding[] {
   const workbench = useWorkbench();
   const actionsOf = useActionsByKind();
@@ -177,7 +177,7 @@ function useInboxLines(): readonly string[] {
   ];
 }
 
-/** When the last reward arrived: without a status, nothing else tells whether the run has ended. */
+/** When the last reward arrived: without a status, only this tells whether the run has ended. */
 function newestReward({ graded, gradedAt }: WatchedResource): string | undefined {
   return graded === undefined || graded === 0 ? undefined : agoOf(gradedAt);
 }
@@ -191,7 +191,7 @@ function progressWords(row: WatchedResource): string {
   return done === '' || total === undefined ? done : `${done} of ${total}`;
 }
 
-/** The completed and total counts as text. Of an upload, only the share is known. */
+/** The completed and total counts as text; for an upload, only the share is known. */
 function counts({ kind, done, total }: WatchedResource): { readonly done: string; readonly total: number | undefined } {
   if (kind === uploadKind) return { done: done === undefined ? '' : percent(done), total: undefined };
   return { done: done === undefined ? '' : String(done), total };
@@ -209,7 +209,7 @@ function rewardWords({ mean, graded }: WatchedResource): string | undefined {
   return graded === undefined ? reward(mean) : `${reward(mean)} of ${counted(graded, 'reward')}`;
 }
 
-/** Whether its number comes from the trainer, which decides nothing. */
+/** Whether its number comes from the trainer, which does not decide between runs. */
 const isTrainers = ({ kind }: WatchedResource): boolean => rewardName(kind) === 'trainer';
 
 /** The mean of an evaluation with the number of rewards in it: `0.410 n=40/128`. */
@@ -228,17 +228,17 @@ function intervalOfLine(row: WatchedResource, range: Range): Interval | undefine
   return intervalOfMean(mean, graded, Math.max(0, total - graded), range);
 }
 
-/** The curve that decides: held-out, if there is one. */
+/** The decisive curve: held-out, if there is one. */
 const curveOf = ({ measured, curve }: WatchedResource): readonly (number | undefined)[] => measured?.curve ?? curve;
 
-/** The rate while it moves; why it failed once it has; before these, its alarms. */
+/** Its alarms; without any, why it failed, or its rate. */
 function noteWords(row: WatchedResource): string {
   const { alarms, standing, rate, reason } = row;
   if (alarms.length > 0) return alarms.map(({ words }) => words).join('; ');
   return reason ?? (standing.kind === 'queued' ? '' : rate);
 }
 
-/** The most important part of the same. */
+/** A shorter version of these. */
 function shortNote(row: WatchedResource): string {
   const { alarms, standing, reason, pace } = row;
   if (alarms.length > 0) return noteWords(row);
@@ -255,19 +255,19 @@ const textColumn = (
   value: (row: WatchedResource) => Cell,
 ): Column<WatchedResource> => ({ id, title, width, wide: true, value });
 
-/** Below this width of the pane, progress is a share and there is no curve. */
+/** Below this pane width, progress is a share and there is no curve. */
 const narrow = 72;
-/** From this width on a curve has room for many points. */
+/** From this pane width on, a curve has room for many points. */
 const roomy = 130;
 
 export interface WatchColumnsOptions {
-  /** Cells of the pane. */
+  /** Width of the pane in cells. */
   readonly room: number;
   /** The range of rewards in the settings. */
   readonly range: Range;
   /** Draws a curve in at most `width` cells. */
   readonly spark: (values: WatchedResource['curve'], width: number) => string;
-  /** The marks before names of pinned lines and of groups. */
+  /** The marks before the names of pinned lines and groups. */
   readonly glyphs?: Pick<Glyphs, 'pinned' | 'folded' | 'unfolded'>;
 }
 

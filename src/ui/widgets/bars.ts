@@ -33,7 +33,7 @@ export function histogramLines(
   const room = Math.max(4, width - rangeWidth - countWidth - 2);
   return bins.map(({ count }, index) => {
     const range = padStart(ranges[index] ?? '', rangeWidth);
-    // A bin that is not empty is always visible.
+    // A non-empty bin is always visible.
     const share = count === 0 ? 0 : Math.max(1 / (8 * room), count / most);
     return `${theme.styles.muted(range)} ${theme.styles.accent(bar(share, room, theme))} ${padStart(String(count), countWidth)}`;
   });
@@ -49,7 +49,7 @@ export function levelRange(values: Values): readonly [low: number, high: number]
   ];
 }
 
-/** At most `count` values: the mean of each part of the list; undefined for a part without a value. */
+/** Reduces the list to at most `count` values: the mean of each part; undefined for a part without values. */
 function thinned(values: Values, count: number): Values {
   if (values.length <= count) return values;
   return Array.from({ length: count }, (_, index) => {
@@ -61,10 +61,10 @@ function thinned(values: Values, count: number): Values {
 }
 
 /**
- * All values as a sparkline of at most `width` cells, newest at the right. Its levels span at least 0 to 1, so that a
- * curve is drawn at its true height instead of being stretched to the line. A missing value leaves its cell empty.
+ * All values as a sparkline of at most `width` cells, newest at the right. Its levels span at least 0 to 1, so a curve
+ * keeps its true height instead of being stretched to the line. A missing value leaves its cell empty.
  *
- * @param range what the levels span, for lines that are compared
+ * @param range the span of the levels, for lines to compare
  */
 export function sparkline(values: Values, width: number, { glyphs }: Theme, range = levelRange(values)): string {
   const [low, high] = range;

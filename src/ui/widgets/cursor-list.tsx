@@ -1,8 +1,8 @@
-/** A list with a cursor in a window: the lines around the cursor are shown. Its owner handles the keys. */
+/** A list with a cursor in a window; shows the lines around the cursor. Its owner handles the keys. */
 import { Text } from 'ink';
 import { useTheme } from './theme/theme.tsx';
 
-/** Where the cursor goes, within the list. */
+/** The new position of the cursor, within the list. */
 export const moveCursor = (cursor: number, by: number, count: number): number =>
   Math.max(0, Math.min(count - 1, cursor + by));
 

@@ -8,18 +8,18 @@ import type { Theme } from './theme/theme.tsx';
 
 const most = 12;
 
-/** Facts as lines, and where among them each fact that opens something stands. */
+/** Facts as lines, with the position of each reference. */
 export interface DrawnFacts {
   readonly lines: string[];
-  /** The first line of each reference, in their order. */
+  /** The first line of each reference, in order. */
   readonly doors: number[];
 }
 
 /**
  * Lines of `width` cells: the labels in their own column, long values wrapped next to them. Each group begins with its
- * title; a long label has a line of its own. A value that opens something else is underlined.
+ * title; a long label has a line of its own. The value of a reference is underlined.
  *
- * @param selected which of the references is selected
+ * @param selected index of the selected reference
  */
 export function drawFacts(
   facts: readonly Fact[],

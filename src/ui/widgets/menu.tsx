@@ -1,4 +1,4 @@
-/** A menu: drawn by ink-select-input, with its keys handled by the router. */
+/** A menu, drawn by ink-select-input; the router handles its keys. */
 
 import { Text } from 'ink';
 import SelectInput from 'ink-select-input';
@@ -23,17 +23,14 @@ export interface MenuProps {
   readonly bindings?: readonly Binding[];
 }
 
-/**
- * The item under the cursor: found by its key once the cursor has moved, because items come and go; the first one
- * before.
- */
+/** The item under the cursor: the first one until the cursor moves, then found by key, because items come and go. */
 export interface MenuCursor {
   readonly key?: string | undefined;
   readonly index: number;
 }
 
 export interface MenuAction {
-  /** Items to move by; a single step wraps at both ends. */
+  /** Number of items to move by; a single step wraps at both ends. */
   readonly by: number;
   readonly keys: readonly string[];
 }
@@ -66,7 +63,7 @@ function Item({ isSelected = false, label }: { isSelected?: boolean; label: stri
 export function Menu({ items, limit: lines = items.length, onChoose, bindings = [] }: MenuProps) {
   const { styles } = useTheme();
   const isLong = items.length > lines;
-  // The last line is the position among more items than there are lines.
+  // If there are more items than lines, the last line is the position.
   const limit = isLong ? Math.max(1, lines - 1) : lines;
   const [cursor, dispatch] = useReducer(menuReducer, { index: 0 });
   const keys = items.map(({ key }) => key);
@@ -90,7 +87,7 @@ export function Menu({ items, limit: lines = items.length, onChoose, bindings = 
         ...bindings,
       ]}
     >
-      {/* SelectInput is uncontrolled, and starts over with other items: remount it to move its cursor. */}
+      {/* SelectInput is uncontrolled and starts over with other items, so remount it to move its cursor. */}
       <SelectInput
         key={[at, ...keys].join('\n')}
         indicatorComponent={Indicator}

@@ -25,14 +25,14 @@ export function statusStyle(status: string, { styles }: Theme): (text: string) =
   return styles[looks[statusMeaning(status)].style];
 }
 
-/** The style of a state that looks so. */
+/** The style of a state with this appearance. */
 export const lookStyle = (look: StatusLook, { styles }: Theme): ((text: string) => string) => styles[looks[look].style];
 
-/** A state in words with the mark of how it looks; unstyled. */
+/** A state in words with its mark; unstyled. */
 export const markedText = (text: string, look: StatusLook, { glyphs }: Theme): string =>
   `${glyphs[looks[look].glyph]} ${text}`;
 
-/** Longer text is never visible and need not be measured. */
+/** Longer text is never visible, so it need not be measured. */
 const longest = 300;
 
 /** A status with its mark, e.g. `✓ completed`; unstyled, so that it can be measured and cut. */

@@ -1,4 +1,4 @@
-/** Colours for JSON and for differences between files, a line at a time. Pure. */
+/** Colours for JSON and diffs, line by line. Pure. */
 import type { Style, Styles } from './theme/theme.tsx';
 
 /** A key, if there is one, and a value that begins on this line. */
@@ -6,7 +6,7 @@ const keyAndRest = /^(\s*)("(?:[^"\\]|\\.)*")(:.*)$/;
 const literal = /^([:\s]*)(-?\d[\d.eE+-]*|true|false|null)(,?\s*)$/;
 const string = /^([:\s]*)("(?:[^"\\]|\\.)*")(,?\s*)$/;
 
-/** A line of JSON: keys, strings and other values in colours of their own, the rest in `base`. */
+/** A line of JSON: keys, strings and other values in their own colours, the rest in `base`. */
 export function jsonLine(line: string, styles: Styles, base: Style = text => text): string {
   const [, indent = '', key, rest = line] = keyAndRest.exec(line) ?? [];
   return key === undefined
@@ -21,7 +21,7 @@ function valueLine(text: string, styles: Styles, base: Style): string {
   return before + (found ? styles.code : styles.success)(value) + after;
 }
 
-/** The style of a line of a difference that begins with its mark; undefined if nothing has changed in it. */
+/** The style of a diff line, by its first character; undefined for an unchanged line. */
 export function differenceStyle(line: string, styles: Styles): Style | undefined {
   if (line.startsWith('@@')) return styles.accent;
   if (line.startsWith('+')) return styles.success;

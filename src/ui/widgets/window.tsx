@@ -1,4 +1,4 @@
-/** A window above the screen, with border and title. Hides what is behind it, and has all keys. */
+/** A window above the screen, with a border and a title. It covers what is behind it and gets all keys. */
 import { Box, Text } from 'ink';
 import type { ReactNode } from 'react';
 import { sanitiseLine } from '../../text/sanitise.ts';

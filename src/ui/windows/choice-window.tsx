@@ -1,4 +1,4 @@
-/** Windows with choices: actions, values; and a notice shown instead of a form. */
+/** Windows for choosing actions or values, and a notice in place of a form. */
 import { Box, Text } from 'ink';
 import { useReducer } from 'react';
 import { cutApart } from '../../text/apart.ts';
@@ -59,9 +59,9 @@ export function ActionMenu({ title, bindings: offered, onClose }: ActionMenuProp
 
 export interface LoadingWindowProps {
   readonly title: string;
-  /** What is loading, if not data of the service. */
+  /** What is loading, if not data from the service. */
   readonly words?: string;
-  /** Why the form cannot be shown; without it, something is still loading. */
+  /** Why the form cannot be shown; undefined while it is loading. */
   readonly error?: Error | undefined;
   readonly onClose: () => void;
 }
@@ -96,14 +96,14 @@ export interface ActionWindowProps<Row> {
 
 export interface Choice<Value> {
   readonly key: string;
-  /** Cut if there is no room, so that different labels stay different. */
+  /** Cut if there is no room, in a way that keeps labels distinct. */
   readonly label: string;
   /** Shown after the label, and never cut. */
   readonly note?: string;
   readonly value: Value;
 }
 
-/** The line of each choice: the labels, cut, and their notes below each other. */
+/** The line of each choice: cut labels, and aligned notes. */
 function choiceLines(choices: readonly Choice<unknown>[], width: number, theme: Theme): string[] {
   const notes = choices.map(({ note = '' }) => sanitiseLine(note));
   const widest = Math.max(0, ...notes.map(displayWidth));
@@ -131,7 +131,7 @@ export interface ChoiceWindowProps<Value> {
 /** With more choices than this, typing narrows them. */
 const fewChoices = 5;
 
-/** A choice of one among several. */
+/** A choice of one value among several. */
 export function ChoiceWindow<Value>(props: ChoiceWindowProps<Value>) {
   const { title, choices, waiting = false, emptyWords, onChoose, onClose } = props;
   const widest = Math.max(0, ...choices.map(({ label, note = '' }) => displayWidth(`${label}  ${note}`)));
@@ -161,7 +161,7 @@ export function ChoiceWindow<Value>(props: ChoiceWindowProps<Value>) {
   );
 }
 
-/** The typed text with the position, above the choices. */
+/** The typed text and the position, above the choices. */
 const typedLines = 1;
 const oneLine = { multiline: false } as const;
 
@@ -177,10 +177,10 @@ function searchReducer({ typed, cursor }: SearchState, action: SearchAction): Se
   return { typed, cursor: menuReducer(cursor, action) };
 }
 
-/** For the ends of the list, not of the text. */
+/** These keys go to the ends of the list, not of the text. */
 const isEnd = ({ name }: KeyPress): boolean => name === 'home' || name === 'end';
 
-/** Narrows choices while one types: every word must be in the label or the note. */
+/** Narrows the choices as the user types: every word must be in the label or the note. */
 function useSearch(
   items: readonly MenuItem[],
   choices: readonly Pick<Choice<unknown>, 'label' | 'note'>[],

@@ -27,27 +27,27 @@ import { requestLines } from './requests.ts';
 
 export interface ConfirmProps<Row> {
   readonly title: string;
-  /** What will happen, and to what. */
+  /** What will happen, and to which resources. */
   readonly question: string;
   /** The verb of the button, e.g. `delete`, and of the result, e.g. `deleted`. */
   readonly verb: string;
   readonly past: string;
   readonly action: Action<Row>;
-  /** The text that the user has to type; without it, one key is enough. */
+  /** The text that the user has to type; if undefined, one key is enough. */
   readonly typed?: string | undefined;
   readonly rows: readonly Row[];
   readonly labelOf: (row: Row) => string;
-  /** Called once every write has succeeded, with their answers, after the window has closed. */
+  /** Called with the answers once every write has succeeded, after the window has closed. */
   readonly onDone: (answers: ReadonlyMap<Row, unknown>) => void;
   readonly onClose: () => void;
 }
 
 /** The free line and the keys below the question. */
 const buttonLines = 2;
-/** What to type, and the field for it. */
+/** Lines for the text to type and its field. */
 const typedLines = 2;
 const oneLine = { multiline: false } as const;
-/** Number of requests shown with their own lines. */
+/** Number of requests to show individually. */
 const shownRequests = 6;
 const mostErrorLines = 6;
 /** With fewer lines, the errors replace the question. */
@@ -59,7 +59,7 @@ export interface ReportedFailure {
   readonly error: Error | undefined;
 }
 
-/** The outcome of several requests: how many succeeded, and why the others failed. Pure. */
+/** The outcome of several requests: how many succeeded, and why others failed. Pure. */
 function reportLines(
   done: number,
   failures: readonly ReportedFailure[],
@@ -85,7 +85,7 @@ function reportLines(
 
 interface TypedState {
   readonly field: EditState;
-  /** Whether another text was typed. */
+  /** Whether the typed text is wrong. */
   readonly wrong: boolean;
 }
 
@@ -128,7 +128,7 @@ export function Confirm<Row>(props: ConfirmProps<Row>) {
       danger
       bindings={[
         { command: keys.yes, run: () => void act(), enabled: !busy },
-        // Enter after y, as in a shell, must not stop what y has started.
+        // Enter after y, as in a shell, must not stop the requests that y has started.
         busy ? { command: overlayCommands.close, run: sending.stop } : { command: keys.no, run: onClose },
         { command: formCommands.preview, run: () => setPreview(shown => !shown) },
       ]}

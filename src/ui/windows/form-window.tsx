@@ -1,4 +1,4 @@
-/** Form windows: fill in the form, preview the request, send it, see errors; or submit without sending. */
+/** Form windows: fill in, preview the request, send it, see errors; or submit without sending. */
 import { Text } from 'ink';
 import { useState } from 'react';
 import type { Action } from '../../queries/action.ts';
@@ -24,13 +24,13 @@ export interface FormWindowProps<Input, Result> {
   readonly fields: readonly FieldSpec[];
   readonly action: Action<Input, Result>;
   readonly inputOf: (values: Readonly<Record<string, string>>) => Input;
-  /** What will be started, in words, below the fields. */
+  /** Describes below the fields what will be started. */
   readonly summary?: ((values: Readonly<Record<string, string>>) => string | undefined) | undefined;
-  /** Makes the calls for the preview, if they differ from those of the action. */
+  /** Makes the calls for the preview, if these differ from the action's. */
   readonly describe?: (service: Service, input: Input) => unknown;
   /** Index of the field with the initial focus. */
   readonly start?: number;
-  /** Called after the window has closed itself, but not if the user closed it. */
+  /** Called after the window has closed on its own, not if the user closed it. */
   readonly onDone: (result: Result) => void;
   readonly onClose: () => void;
 }
@@ -66,8 +66,7 @@ export function PlainFormWindow({ title, fields, onSubmit, onClose }: PlainFormW
 const mostErrorLines = 6;
 
 /**
- * A form that starts something. Its values stay after a failure. Esc stops a request in flight, and keeps the window
- * open.
+ * A form that starts work. Keeps its values after a failure. Esc stops a request in flight and keeps the window open.
  */
 export function FormWindow<Input, Result>(props: FormWindowProps<Input, Result>) {
   const { title, fields, action, inputOf, describe = action, summary, start: first = 0, onDone, onClose } = props;

@@ -1,4 +1,4 @@
-/** The window that chooses a local file or folder, by navigating or by typing a path. */
+/** The window that chooses a local file or folder by navigating or typing a path. */
 import { Box, Text } from 'ink';
 import { useReducer } from 'react';
 import { bytes } from '../../text/numbers.ts';
@@ -17,7 +17,7 @@ import { Window, windowMargin } from '../widgets/window.tsx';
 
 export interface PathPickerProps {
   readonly title: string;
-  /** Accepts the files to choose, or the files that mark a folder to choose. */
+  /** Accepts files to choose, or files that mark a folder to choose. */
   readonly wanted: (name: string) => boolean;
   /** Whether the user chooses a file, or a folder that contains one. */
   readonly choose: 'file' | 'folder';

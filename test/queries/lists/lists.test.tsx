@@ -160,7 +160,7 @@ describe('a list on screen', () => {
     const long = paged(25, byValue);
     await eventually(() => expect(long.last().sortedAs).toBe('service'));
     expect(long.asked.slice(0, 2)).toEqual([undefined, 'value']);
-    expect(long.sorted()).toContain('asked');
+    expect(long.sorted()).toContain('pending');
   });
 
   it('gives the rows of the list that is shown now', async () => {

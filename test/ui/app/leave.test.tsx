@@ -108,7 +108,7 @@ describe('leaving', () => {
       await screen.waitFor('profile lab');
       await screen.press('enter');
       await screen.waitFor('The upload of my-benchmark');
-      expect(screen.text()).toContain('What was sent is');
+      expect(screen.text()).toContain('Sent data is');
       expect(screen.text()).toContain('<y> show lab');
       expect(switchTo).not.toHaveBeenCalled();
       await screen.press(answer);

@@ -112,8 +112,8 @@ it('draws the rewards against the lengths, with the rank correlation', async () 
   // The list has no tokens: the rollouts are read.
   await stage.waitFor('10 of 12 rollouts with a reward and a known number of tokens');
   expect(stage.text()).toMatch(/rank correlation of reward and tokens: 1\.00, 95% 1\.00 to 1\.00, 10 rollouts/);
-  expect(stage.text()).toContain('10 rollouts read at equal distances');
+  expect(stage.text()).toContain('10 rollouts sampled evenly');
   expect(stage.text()).toMatch(/1\.00┤ +[\u2801-\u28ff]/);
   await stage.press('u');
-  await stage.waitFor('No rollout with a reward says how many steps it has');
+  await stage.waitFor('No rollout with a reward reports its number of steps');
 });

@@ -1,7 +1,7 @@
 /**
  * Ink composes every cell of every frame from objects, which at 200×60 takes milliseconds and makes ten megabytes of
- * garbage for one cursor move. This wraps Ink's own `Output`: it first checks what each row consists of, composes only
- * rows that were not in the previous frame, and merely joins adjacent simple texts. Ink creates its outputs with
+ * garbage for one cursor move. This wraps Ink's own `Output`: it checks the content of each row, composes only rows
+ * that were not in the previous frame, and merely joins adjacent simple texts. Ink creates its outputs with
  * `Output.create`, which patches/ink+8.0.0.patch adds.
  */
 import { simpleLineWidth, styledLines } from './cells.ts';
@@ -67,9 +67,9 @@ function isEmpty({ x1, x2, y1, y2 }: Clip): boolean {
   return (x1 !== undefined && x2 !== undefined && x1 >= x2) || (y1 !== undefined && y2 !== undefined && y1 >= y2);
 }
 
-/** Maximum texts in Ink's own caches, which take a hundred bytes or so per character. */
+/** Maximum number of texts in Ink's own caches, which take about a hundred bytes per character. */
 const keptTexts = 1_000;
-/** Separates the parts of a row's key; it occurs in no drawn text. */
+/** Separates the parts of a row's key; no drawn text contains it. */
 const between = '\u0000';
 
 const plain = '\u001b[m';
@@ -89,7 +89,7 @@ function joined(pieces: readonly Piece[], width: number): string | undefined {
   return row;
 }
 
-/** Makes outputs that draw the same frames as `Ink`. */
+/** Creates outputs that draw the same frames as `Ink`'s. */
 export function cachedRows(Ink: InkClass): (size: FrameSize) => FrameOutput {
   const rows = new Rows(Ink);
   return size => new Frame(rows, size);
@@ -150,7 +150,7 @@ class Rows {
   }
 }
 
-/** One frame: Ink writes its texts, and gets it as lines. */
+/** One frame: Ink writes its texts and gets lines back. */
 class Frame implements FrameOutput {
   readonly height: number;
   readonly #kept: Rows;

@@ -99,7 +99,7 @@ export function styledLines(text: string): readonly string[] {
 
 const styling = /\u001b\[[\d;]*m/g;
 
-/** Width of a line of simple text and styles, or undefined if its characters need a closer look. */
+/** Width of a line of simple text and styles; undefined if it has other characters. */
 export function simpleLineWidth(line: string): number | undefined {
   return simpleTextWidth(line.includes('\u001b') ? line.replaceAll(styling, '') : line);
 }

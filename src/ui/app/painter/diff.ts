@@ -8,11 +8,11 @@ import { findScroll, type Scroll, scrollLines } from './scroll.ts';
 
 /** Up to this many unchanged cells between two changes are cheaper to send again than to skip. */
 const bridge = 4;
-/** From this many blank cells at the end of a line erasing is cheaper than sending. */
+/** From this many blank cells at the end of a line on, erasing is cheaper than sending. */
 const eraseFrom = 4;
 
 const odd = /\p{Extended_Pictographic}|\p{Regional_Indicator}|\p{Cf}|\ufe0f/u;
-/** More than a character with accents: a syllable, a number with a sign, a joined emoji. */
+/** Longer than a character with accents, e.g. a syllable, a number with a sign, a joined emoji. */
 const composed = /^.\p{Mn}*\P{Mn}/su;
 
 /** Cells after a grapheme that a terminal may have drawn over. */
@@ -71,7 +71,7 @@ function paintLine(pen: Pen, row: number, old: readonly Cell[], next: readonly C
       column += 1;
       continue;
     }
-    // A change within a wide grapheme, old or new, begins at the start of that grapheme.
+    // A change within an old or new wide grapheme begins at its start.
     const start = Math.min(startOf(next, column), startOf(old, column));
     let stop = column + 1;
     for (let ahead = stop; ahead < end && ahead <= stop + bridge; ahead += 1) {
@@ -121,7 +121,7 @@ function paint(old: readonly string[], next: readonly string[], columns: number,
   return pen.sent;
 }
 
-/** Scrolling by this few lines brings in so few new lines that it is always shorter. */
+/** Scrolling by so few lines is always shorter. */
 const surelyShorter = 2;
 
 /** The bytes that turn one frame of a terminal of `columns` into another. Empty if they look the same. */
@@ -129,7 +129,7 @@ export function diffFrame(old: readonly string[], next: readonly string[], colum
   const scroll = findScroll(old, next);
   const scrolled = paint(old, next, columns, scroll);
   if (!scroll || Math.abs(scroll.by) <= surelyShorter) return scrolled;
-  // Lines that scroll in are sent whole; if lines are much alike, repainting in place may send fewer cells.
+  // Lines that scroll in are sent whole; if lines are similar, repainting in place may send fewer cells.
   const inPlace = paint(old, next, columns, undefined);
   return inPlace.length < scrolled.length ? inPlace : scrolled;
 }

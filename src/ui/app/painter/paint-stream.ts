@@ -1,13 +1,13 @@
 /**
- * The stream that Ink takes for the terminal. Ink writes whole frames to it (its `debug` mode), which go to the
- * painter; its few control sequences go to the terminal unchanged.
+ * The stream that Ink uses as the terminal. Ink writes whole frames to it (its `debug` mode), which go to the painter;
+ * Ink's few control sequences go to the terminal unchanged.
  */
 import { EventEmitter } from 'node:events';
 import { Output } from 'ink';
 import { cachedRows } from './cached-rows.ts';
 import type { Painter } from './painter.ts';
 
-// For all frames that Ink renders in this process.
+// Applies to all frames that Ink renders in this process.
 Output.create = cachedRows(Output);
 
 const onlyControls = /^(?:\u001b\[[?>=<]?[\d;]*[A-Za-z])+$/;

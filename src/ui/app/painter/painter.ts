@@ -1,9 +1,9 @@
 /**
- * Keeps the newest frame on the terminal. Frames that arrive while the line is busy are skipped: only the last one
- * counts. The line is busy while the output stream is full, and while the terminal has not confirmed what it was sent:
- * over SSH, bytes may wait in invisible buffers, so now and then the painter requests a status report (DSR, ECMA-48
- * 8.3.35), which the terminal answers once it has processed everything before. On a slow line, a large frame waits
- * until no newer one follows: otherwise it would be outdated on arrival.
+ * Keeps the newest frame on the terminal. Of frames that arrive while the line is busy, only the last one is sent. The
+ * line is busy while the output stream is full, and while the terminal has not confirmed what it was sent: over SSH,
+ * bytes may wait in invisible buffers, so now and then the painter requests a status report (DSR, ECMA-48 8.3.35),
+ * which the terminal answers once it has processed everything before. On a slow line, a large frame waits until no
+ * newer one follows; otherwise it would be outdated on arrival.
  */
 import { diffFrame } from './diff.ts';
 
@@ -21,11 +21,11 @@ export interface PainterSize {
 /** Bytes after which a report is requested, and that may be in flight before another frame is sent. */
 const probeAfter = 150;
 const mostUnderWay = 350;
-/** A terminal that has not answered the first request within this time never will. */
+/** A terminal that does not answer the first request within this time never will. */
 const patienceMs = 1_000;
 /**
- * A terminal that answered before, and is silent for this long, has lost an answer, or what looked like an answer was
- * typed. Slow lines get several times the estimated transfer time.
+ * If a terminal that answered before is silent for this long, an answer was lost, or the user typed what looked like
+ * one. Slow lines get several times the estimated transfer time.
  */
 const lostAfterMs = 4_000;
 const lostAfterTimes = 3;
@@ -35,12 +35,12 @@ const drainMs = { untried: 500, come: 2_000 } as const;
 const synchronizeFrom = 1_024;
 
 /**
- * Maximum frame rate, whatever the line can take: a few frames may follow closely, as after one key; in a steady
- * sequence, only the newest frame is sent at this interval.
+ * Limits the frame rate on any line: a few frames may follow closely, as after a key; in a steady sequence, only the
+ * newest frame is sent at this interval.
  */
 const atOnce = 3;
 const gapMs = 30;
-/** A frame that takes this long waits for newer ones to stop arriving, but only for a limited time. */
+/** A frame that takes this long to send waits, for a limited time, until no newer ones arrive. */
 const longFrameMs = 150;
 const restMs = 40;
 const longestHoldMs = 250;
@@ -69,7 +69,7 @@ export class Painter {
   #open = true;
   /** Answers still in flight, including those that are no longer needed. */
   #awaited = 0;
-  /** Late answers that may still come to dropped requests: their timing says nothing about the line. */
+  /** Late answers that may still arrive for dropped requests: their timing says nothing about the line. */
   #late = 0;
   #onQuiet: (() => void) | undefined;
 
@@ -80,7 +80,7 @@ export class Painter {
 
   /** Shows a frame now, or as soon as the line is free. */
   frame(text: string): void {
-    // A frame made for a larger terminal must not overflow this one.
+    // A frame for a larger terminal must not overflow this one.
     this.#wanted = text.split('\n').slice(0, this.#size.rows);
     this.#changedAt = performance.now();
     this.resume();
@@ -94,7 +94,7 @@ export class Painter {
     this.resume();
   }
 
-  /** The terminal was resized: a frame for the old size is useless. */
+  /** Drops a frame for the old size: the terminal was resized. */
   resize(size: PainterSize): void {
     this.#size = size;
     this.#wanted = [];
@@ -142,7 +142,7 @@ export class Painter {
 
   /**
    * Stops sending, and resolves when no answer of the terminal is in flight: the next program on the terminal would
-   * take it for keys. Waits for a limited time only: answers may be lost.
+   * take it for keys. Waits only for a limited time, because answers may be lost.
    */
   async pauseAndDrain(): Promise<void> {
     this.close();
@@ -153,7 +153,7 @@ export class Painter {
     await promise;
     clearTimeout(timer);
     this.#onQuiet = undefined;
-    // Answers that have not come by now are lost, or go to the next program.
+    // Later answers are lost, or go to the next program.
     this.#awaited = 0;
   }
 
@@ -163,7 +163,7 @@ export class Painter {
     return this.#ahead();
   }
 
-  /** Whether an overdue answer makes the painter ask again; schedules another check if not. */
+  /** Whether an answer is overdue, so that the painter asks again; otherwise schedules another check. */
   #hasLostAnswer(): boolean {
     const [{ at = 0, ahead = 0 } = {}] = this.#questions;
     const left = at + Math.max(lostAfterMs, lostAfterTimes * this.#speed.timeFor(ahead)) - performance.now();
@@ -177,7 +177,7 @@ export class Painter {
     return true;
   }
 
-  /** Forgets the open requests: their answers may still come, but sending no longer waits for them. */
+  /** Forgets the open requests: their answers may still arrive, but sending no longer waits for them. */
   #dropQuestions(): void {
     this.#late += this.#questions.length;
     this.#questions = [];
@@ -251,10 +251,10 @@ export class Painter {
 
 /** Below this size, latency dominates the time. */
 const minSampleBytes = 100;
-/** If the program was busy when an answer arrived, the line looks slow: the fastest of this many samples counts. */
+/** A busy program makes the line look slow, so the fastest of this many samples counts. */
 const sampleCount = 3;
 
-/** Estimates the speed of the line to the terminal from the time its answers take. */
+/** Estimates the speed of the line to the terminal from its response times. */
 class LineSpeed {
   /** The latency of an answer in milliseconds, apart from the bytes. */
   #delay = Number.POSITIVE_INFINITY;

@@ -1,4 +1,4 @@
-/** Finds lines that moved as a block: the terminal can move them itself, for a few bytes. Pure. */
+/** Finds lines that moved as a block, which the terminal can move itself for a few bytes. Pure. */
 
 export interface Scroll {
   /** First and last row of the band. */
@@ -9,7 +9,7 @@ export interface Scroll {
 }
 
 const furthest = 30;
-/** Fewer lines are as cheap to send. */
+/** Sending fewer lines costs no more than moving them. */
 const fewest = 3;
 
 /** The largest block of lines that has moved in the next frame, if moving it saves bytes. */

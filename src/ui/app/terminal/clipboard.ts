@@ -9,9 +9,9 @@ export type CopyResult =
 
 /**
  * The escape sequence that asks the terminal to put `text` on the clipboard (OSC 52, xterm control sequences), which
- * also works over SSH. In tmux the sequence is sent plainly (for its `set-clipboard on`) and once more in its
- * passthrough (for `allow-passthrough on`); in screen plainly (TERM may name a tmux at the other end) and as a chain of
- * short control strings. The text is sanitised, because it may be pasted into a shell.
+ * also works over SSH. tmux gets the sequence plain (for its `set-clipboard on`) and in its passthrough (for
+ * `allow-passthrough on`); screen gets it plain (TERM may name a tmux at the other end) and as a chain of short control
+ * strings. The text is sanitised, because it may be pasted into a shell.
  */
 export function copySequence(text: string, environment: Readonly<Record<string, string | undefined>>): CopyResult {
   const payload = Buffer.from(sanitise(text, { multiline: true, tabs: 'keep' }), 'utf8').toString('base64');
@@ -19,7 +19,7 @@ export function copySequence(text: string, environment: Readonly<Record<string, 
     const most = Math.floor((maximumPayload * 3) / 4 / 1_000);
     return {
       ok: false,
-      message: `Not copied: terminals take ${most} kB at most. The clipboard is as it was; export to a file instead.`,
+      message: `Not copied: terminals take ${most} kB at most. The clipboard is unchanged; export to a file instead.`,
     };
   }
   const sequence = `\x1b]52;c;${payload}\x07`;
@@ -29,7 +29,7 @@ export function copySequence(text: string, environment: Readonly<Record<string, 
 function forMultiplexer(sequence: string, environment: Readonly<Record<string, string | undefined>>): string {
   if (environment['TMUX']) return `\x1bPtmux;${sequence.replaceAll('\x1b', '\x1b\x1b')}\x1b\\`;
   if (!environment['STY'] && !environment['TERM']?.startsWith('screen')) return '';
-  // screen passes the body of a DCS string through, but only of short ones.
+  // screen passes through the body of short DCS strings only.
   const parts = sequence.match(/.{1,76}/gs) ?? [];
   return parts.map(part => `\x1bP${part}\x1b\\`).join('');
 }

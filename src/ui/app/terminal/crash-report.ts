@@ -5,8 +5,8 @@ import { errorStack } from '../../../base/errors.ts';
 import { makePrivateFolder } from '../../../base/ownership.ts';
 
 /**
- * Writes a report of `error` with its stack. `details` are further lines, e.g. the component stack. Returns the path,
- * or undefined if the report cannot be written.
+ * Writes a report of `error` with its stack. `details` are additional lines, e.g. the component stack. Returns the
+ * path; undefined if the report cannot be written.
  */
 export function writeCrashReport(
   folder: string,
@@ -23,7 +23,7 @@ export function writeCrashReport(
     details,
     '',
   ];
-  // Short, so that it fits on the screen: `crash-20261121T093012345Z.txt`.
+  // Short enough for the screen: `crash-20261121T093012345Z.txt`.
   const path = join(folder, `crash-${time.replaceAll(/[-:.]/g, '')}.txt`);
   try {
     makePrivateFolder(folder);

@@ -1,16 +1,16 @@
-/** Runs another program (a pager, an editor) on the terminal, while this one continues without drawing. */
+/** Runs another program (a pager, an editor) on the terminal while this one continues without drawing. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, constants as fileConstants, openSync, readFileSync } from 'node:fs';
 import { constants } from 'node:os';
 
-/** After a program has ended, a signal from a key that was meant for it arrives at most this much later. */
+/** A signal from a key meant for a program may arrive this long after the program has ended. */
 const lateMs = 1_000;
-/** Time for a program to exit and give the terminal back when asked to. */
+/** Time for a program to exit and return the terminal when asked to. */
 const graceMs = 400;
 
 /**
- * Opens the terminal a second time: this program's writes must not block, those of other programs must, and that is a
- * property of the open file. Undefined if the process has no terminal.
+ * Opens the terminal a second time: this program's writes must not block, those of other programs must, and blocking is
+ * a property of the open file. Undefined if the process has no terminal.
  */
 function openTerminal(): number | undefined {
   try {
@@ -27,7 +27,7 @@ function leavesOf(pid: number): number[] {
     const text = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8');
     children = text.split(' ').map(Number).filter(Boolean);
   } catch {
-    // The process has ended, or this is another system.
+    // The process has ended, or this is not Linux.
   }
   return children.length === 0 ? [pid] : children.flatMap(leavesOf);
 }
@@ -77,7 +77,7 @@ export class External {
     }
   }
 
-  /** Asks it to end, without waiting. */
+  /** Asks it to end; does not wait. */
   kill(signal: 'SIGTERM' | 'SIGKILL' = 'SIGTERM'): void {
     const pid = this.#child?.pid;
     if (pid === undefined) return;
@@ -85,7 +85,7 @@ export class External {
     if (signal === 'SIGKILL') send(pid, signal);
   }
 
-  /** Ends it. Returns whether it ended when asked to, and so could restore the terminal. */
+  /** Ends it. Returns whether it ended when asked to, and could restore the terminal. */
   async end(): Promise<boolean> {
     const child = this.#child;
     if (!child) return true;

@@ -1,6 +1,6 @@
 /**
- * Filters the terminal's input for Ink: removes the terminal's own answers, which are not keys. Everything else passes
- * unchanged, even if a sequence arrives in pieces.
+ * Filters the terminal's input for Ink: removes the terminal's answers, which are not keys, even if they arrive in
+ * pieces. Everything else passes unchanged.
  */
 import { Readable } from 'node:stream';
 import { createMouseDecoder, type MouseDecoder, type MouseEvent } from '../../keys/mouse.ts';
@@ -10,7 +10,7 @@ import { probeAnswer } from '../painter/painter.ts';
 export function splitAnswers(text: string): { readonly keys: string; readonly answers: number; readonly rest: string } {
   const parts = text.split(probeAnswer);
   const last = parts.at(-1) ?? '';
-  // A lone escape is a key; from the bracket on it can only be a sequence.
+  // A lone escape is a key; only with the bracket is it certainly a sequence.
   const rest = ['\u001b[0', '\u001b['].find(start => last.endsWith(start)) ?? '';
   return { keys: parts.join('').slice(0, parts.join('').length - rest.length), answers: parts.length - 1, rest };
 }
@@ -26,8 +26,8 @@ const abandonKeys = ['\u001b', '\u0003'];
 const pasteSilenceMs = 1_000;
 
 /**
- * Tracks pastes, to end one whose end never arrives: a multiplexer that is detached in the middle loses the rest, and
- * all later keys would count as pasted text.
+ * Tracks pastes, to end one whose end never arrives: a multiplexer detached in the middle loses the rest, and all later
+ * keys would count as pasted text.
  */
 export class PasteEnd {
   #open = false;
@@ -104,7 +104,7 @@ export class Input extends Readable {
   /** Sets the terminal's mode again, since another program may have changed it. */
   renew(): void {
     const raw = this.#raw && !this.#lent;
-    // Node skips a mode that it believes to be set.
+    // Node skips a mode that it believes is set.
     this.#source.setRawMode?.(!raw);
     this.#source.setRawMode?.(raw);
   }

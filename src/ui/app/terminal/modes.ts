@@ -1,4 +1,4 @@
-/** Tracks the terminal modes that the program switches on, so that it can always restore them. */
+/** Tracks the terminal modes that the program switches on, so it can always restore them. */
 
 import { mouseOff, mouseOn } from '../../keys/mouse.ts';
 
@@ -36,7 +36,7 @@ export class Modes {
     return bytes === '' ? '' : `\u001b[?2026l\u001b[m\u001b[r${bytes}`;
   }
 
-  /** The bytes that switch the active modes on again, since another program may have switched them off. */
+  /** The bytes that switch the active modes on again, after another program may have switched them off. */
   renew(): string {
     return [...this.#on]
       .filter(name => name !== 'title')

@@ -1,6 +1,6 @@
 /**
- * Non-blocking writes to the terminal: one that accepts no bytes (a stopped pager of a session, a cut line) must not
- * keep the program from handling a signal. Node's own writes to a terminal block.
+ * Non-blocking writes to the terminal: a terminal that accepts no bytes (a stopped session, a cut line) must not keep
+ * the program from handling a signal. Node's own writes to a terminal block.
  */
 
 import { writeSync } from 'node:fs';
@@ -13,7 +13,7 @@ export interface OutputStream extends NodeJS.WritableStream {
 }
 
 const retryMs = 5;
-/** How long to retry the last bytes if the terminal accepts none. */
+/** How long to retry the last bytes while the terminal accepts none. */
 const patienceMs = 100;
 
 export class Output {

@@ -1,5 +1,5 @@
 /**
- * Takes the terminal and gives it back, whatever ends the program: a key, a signal, a failure, or the loss of the
+ * Takes the terminal and restores it, whatever ends the program: a key, a signal, a failure, or the loss of the
  * terminal itself. Every active mode is switched off with a non-blocking write. In between, another program or the
  * shell may borrow the terminal: the program then continues without drawing.
  */
@@ -42,10 +42,7 @@ const isProfiled = [...process.execArgv, ...(process.env['NODE_OPTIONS'] ?? '').
   /^["']?--(cpu[-_])?prof(=|["']?$)/.test(flag),
 );
 
-/**
- * The signals that end a process and can be caught (signal(7)). After a fault signal, the process could not do
- * anything.
- */
+/** The signals that end a process and can be caught (signal(7)). After a fault signal, the process can do nothing. */
 const endingSignals = [
   ...(['SIGINT', 'SIGQUIT', 'SIGTERM', 'SIGHUP', 'SIGUSR2', 'SIGALRM', 'SIGVTALRM'] as const),
   ...(['SIGXCPU', 'SIGXFSZ', 'SIGPWR', 'SIGIO', 'SIGSTKFLT', 'SIGSYS', 'SIGTRAP', 'SIGABRT'] as const),
@@ -56,7 +53,7 @@ type EndingSignal = (typeof endingSignals)[number];
 /** The exit code for a signal, as a shell reports it: 128 plus its number. */
 const codeOf = (signal: EndingSignal): number => 128 + constants.signals[signal];
 
-/** A suspend key that arrives before this much time has passed since continuing was typed before the suspension. */
+/** A suspend key that arrives sooner after continuing was typed before the suspension. */
 const typedBeforeMs = 250;
 
 /** Runs the program until it ends. Returns the exit code. */
@@ -173,7 +170,7 @@ class Terminal {
     try {
       this.#instance?.unmount();
     } catch {
-      // The final draw fails again if drawing was the failure. The terminal has already been restored.
+      // If drawing failed, the final draw fails too. The terminal is already restored.
     }
     // After the views: the caller waits for this before cleaning up.
     this.#exit.resolve(code);
@@ -189,8 +186,8 @@ class Terminal {
   };
 
   /**
-   * Takes the terminal from the screen. Returns a function that gives it back, or undefined if the screen does not have
-   * the terminal: a key may arrive while an answer of the terminal is awaited.
+   * Takes the terminal from the screen. Returns a function that gives it back; undefined if the screen does not have
+   * it, because a key may arrive while an answer of the terminal is awaited.
    */
   async #lend(): Promise<(() => void) | undefined> {
     if (this.#state !== 'drawing') return undefined;
@@ -209,7 +206,7 @@ class Terminal {
     };
   }
 
-  /** Whether the terminal has ended, which may happen during any await. */
+  /** Whether the terminal was lost, which may happen during any await. */
   #hasEnded(): boolean {
     return this.#state === 'ended';
   }
@@ -259,7 +256,7 @@ class Terminal {
     }
     process.on('SIGTSTP', this.#onStopSignal);
     process.on('SIGCONT', () => {
-      // After a stop that could not be handled, the shell had the terminal.
+      // After a stop that the program could not handle, the shell had the terminal.
       if (this.#state !== 'drawing') return;
       this.#input.renew();
       this.#output.write(this.#modes.renew());
@@ -273,7 +270,7 @@ class Terminal {
     process.on('warning', ({ name, message }) => {
       if (name !== 'ExperimentalWarning') this.#warnings.push(`${name}: ${message}\n`);
     });
-    // An error thrown by a timer, a listener or a promise of a view costs a line on the screen, not the program.
+    // An error in a timer, listener or promise of a view costs a line on the screen, not the program.
     const survive = (error: unknown): void => {
       if (!this.#failures.announce(error)) this.#fail(error);
     };
@@ -284,8 +281,8 @@ class Terminal {
 
   #heedTerminal(): void {
     const { stdin, stdout } = process;
-    // Not stdout's own event: it misses a size that changed and changed back, after which the terminal has lost the
-    // cut-off part.
+    // Not stdout's own event: it misses a size that changed and changed back, which costs the terminal the cut-off
+    // part.
     process.on('SIGWINCH', () => this.#stream.resize(stdout.columns, stdout.rows));
     // The connection was lost.
     for (const source of [stdin, stdout]) source.on('error', () => void this.#endBy('SIGHUP'));
@@ -296,7 +293,7 @@ class Terminal {
 /** Reads the size of the terminal and redraws everything: a stopped process misses resizes. */
 const measure = (): void => void process.kill(process.pid, 'SIGWINCH');
 
-/** A process that still runs this long after a stop signal has no shell that could continue it. */
+/** A process that still runs this long after a stop signal has no shell to continue it. */
 const continueAnywayMs = 150;
 
 /**

@@ -1,4 +1,4 @@
-/** The benchmarks of the organization. */
+/** The list of benchmarks. */
 import { Box } from 'ink';
 import { readinessQuery } from '../../../queries/benchmarks.ts';
 import { benchmarkCommands, benchmarks } from '../../../resources/benchmarks.ts';

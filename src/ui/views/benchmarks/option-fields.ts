@@ -1,6 +1,6 @@
 /**
- * The options of an evaluation or a training run as form fields. A service that lists its options gets exactly those.
- * Services list them once for all models, or per model.
+ * The options of an evaluation or a training run as form fields. If the service lists its options, once for all models
+ * or per model, the form has exactly those.
  */
 import { isRecord, own } from '../../../base/own-property.ts';
 import { clean } from '../../../text/sanitise.ts';
@@ -71,7 +71,7 @@ function optionsIn(value: unknown): Options {
 
 type OptionsByModel = ReadonlyMap<string | undefined, Options>;
 
-/** The options by model, if the service lists them per model; under an empty name otherwise. */
+/** The options by model, if the service lists them per model; otherwise under an empty name. */
 function optionsByModel(offered: Fields | undefined): OptionsByModel {
   const models = offered?.['models'];
   if (!Array.isArray(models)) return new Map([[undefined, optionsIn(offered?.['options'] ?? offered)]]);
@@ -148,7 +148,7 @@ function specOf(name: string, option: OptionDescription, check: Check): OptionSp
   };
 }
 
-/** The options of all models combined: the widest bounds and all choices. */
+/** The combined options of all models: the widest bounds and all choices. */
 function joined(all: readonly Options[]): Options {
   const options = new Map<string, OptionDescription>();
   for (const [name, option] of all.flatMap(each => [...each])) {
@@ -171,10 +171,10 @@ function widest(one: OptionDescription, other: OptionDescription): OptionDescrip
 }
 
 /**
- * The options that a service accepts. A value is checked against those of the chosen model, too.
+ * The fields for the options that a service accepts. A value is also checked against those of the chosen model.
  *
  * @param modelOf the model among the values of the form
- * @param others whole-number options to offer if it lists none
+ * @param others whole-number options to offer if the service lists none
  */
 export function optionSpecs(
   offered: Fields | undefined,
@@ -194,7 +194,7 @@ export function optionSpecs(
   });
 }
 
-/** What is wrong with a value for one model, if it has options of its own. */
+/** What is wrong with a value for a model that has its own options. */
 function problemFor(model: string, text: string, name: string, byModel: OptionsByModel): string | undefined {
   const options = byModel.get(model);
   if (!options || text.trim() === '') return undefined;
@@ -203,12 +203,12 @@ function problemFor(model: string, text: string, name: string, byModel: OptionsB
   return words && clean`${words} for ${model}`;
 }
 
-/** The models with options of their own. */
+/** The models that have their own options. */
 export function modelsOf(offered: Fields | undefined): string[] {
   return [...optionsByModel(offered).keys()].filter(model => model !== undefined);
 }
 
-/** The chosen options; empty ones are left to the service. */
+/** The chosen options, without empty ones, which the service sets. */
 export function optionsOf(specs: readonly OptionSpec[], values: FormValues): Record<string, OptionValue> {
   return Object.fromEntries(
     specs.flatMap(({ name, field, parse }) => {

@@ -9,7 +9,7 @@ import { wrap } from '../../../text/wrap.ts';
 import type { Theme } from '../../widgets/theme/theme.tsx';
 import type { Advise } from '../list/advice.ts';
 
-/** A line for the verdict, and one for each blocker with its remedy; long ones are wrapped. */
+/** A line for the verdict, and one for each blocker with its remedy; wraps long lines. */
 export function readinessLines(
   readiness: Readiness | undefined,
   width: number,

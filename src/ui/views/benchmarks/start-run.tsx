@@ -1,4 +1,4 @@
-/** The form that starts a run on a benchmark, an evaluation or a training run, as its action declares it. */
+/** The form that starts an evaluation or a training run on a benchmark, as declared by its action. */
 
 import { useState } from 'react';
 import { own } from '../../../base/own-property.ts';
@@ -64,7 +64,9 @@ interface RunOffer {
   readonly offered: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** Returns undefined until it is known. With a chosen model, it does not wait for the list of models. */
+/**
+ * The choices of the form; undefined until they are known. With a chosen model, does not wait for the list of models.
+ */
 function useRunOffer({ options }: RunStart, { bench_id }: Benchmark, model: string | undefined): RunOffer | undefined {
   const models = useList(modelList, 'visible');
   const { data: offered, error } = useLive(runOptionsQuery(options, { benchId: bench_id, model }), 'visible');
@@ -87,7 +89,7 @@ function StartRunForm(props: StartRunFormProps) {
   const modelOf = (values: FormValues): string | undefined => model ?? filled(values, 'model');
   // Created once: a later answer must not replace the user's input.
   const [specs] = useState(() => optionSpecs(offered, modelOf, start.usualOptions));
-  // A run that was just started must not change the number in the name of this form.
+  // A run that has just started must not change the number in the name of this form.
   const [names] = useState(() => new Map<string, string>());
   const usualName = (values: FormValues): string => {
     const at = checkpoint && { step: checkpoint.step_index };

@@ -35,10 +35,10 @@ function lastAnswer({ session }: Side): Turn | undefined {
   return session.conversation.turns.findLast(turn => turn.role === 'assistant');
 }
 
-/** The numbers of a side's last answer, under the model's name. */
+/** The statistics of a side's last answer, under the model's name. */
 function sideLines(side: Side, alone: boolean, width: number, theme: Theme): string[] {
   const stats = lastAnswer(side)?.stats;
-  // A second model starts with the first one's turns, which are not its own answers.
+  // A second model starts with the turns of the first, which are not its answers.
   const own = alone || stats?.model === side.settings.model ? stats : undefined;
   const heading = alone ? 'LAST ANSWER' : sanitiseLine(side.settings.model).toUpperCase();
   const model = alone && stats ? [{ label: 'model', value: stats.model }] : [];
@@ -50,7 +50,7 @@ function deployed(deployments: readonly Deployment[]): string[] {
   return deployments.flatMap(({ model_slug, is_active }) => (model_slug && is_active ? [model_slug] : []));
 }
 
-/** Two sides share the width, less the line between them. */
+/** Two sides share the width without the line between them. */
 function sideWidth(width: number, index: number, count: number): number {
   if (count === 1) return width;
   const first = Math.floor((width - 1) / 2);
@@ -78,7 +78,7 @@ function useSlugs(listed: readonly SupportedModel[], attention: Attention): read
   return [...new Set([...known, ...(chatModels.data ?? []).map(({ id }) => id)])];
 }
 
-/** The windows that the chat opens. `read` is the conversation to save. */
+/** The windows of the chat. `read` is the conversation to save. */
 function useWindows(chat: ChatState, read: Side, slugs: readonly string[]) {
   const { showOverlay, toast } = useShell();
   const { settings, change } = chat;
@@ -165,7 +165,7 @@ export function ChatView({ place }: ViewProps<'chat'>) {
   const [draft, dispatch] = useReducer(draftReducer, emptyDraft);
   useUnfinished(textOf(draft.typed).trim() === '' ? undefined : 'The unsent message in the chat');
   const { sides } = chat;
-  // The second model may have been removed while its side was shown.
+  // The second model may have been removed while it was shown.
   const read = sides[draft.side] ?? sides[0];
   const bindings = useBindings(chat, read, slugs, [draft, dispatch]);
 
@@ -238,7 +238,7 @@ function Input({ pane, lines, draft, dispatch, bindings }: InputProps) {
   );
 }
 
-/** The settings, and the numbers of the last answer of each model. */
+/** The settings, and the statistics of each model's last answer. */
 function Inspector({ chat: { settings, sides } }: { chat: ChatState }) {
   const { width, height } = usePane('inspector');
   const theme = useTheme();

@@ -17,7 +17,7 @@ export interface ConversationLine {
   readonly kind: ConversationLineKind;
   /** Plain, for searching. */
   readonly text: string;
-  /** With its own styles, if it has any. */
+  /** The styled text, if it has styles. */
   readonly styled?: string;
 }
 
@@ -28,7 +28,7 @@ function paragraph(kind: ConversationLineKind, text: string, width: number): Con
   return lines.map(line => ({ kind, text: indent + line }));
 }
 
-/** A streaming answer up to this length is laid out again with every word; longer ones wait for their end. */
+/** A streaming answer up to this length is laid out again with every word; a longer one only at its end. */
 const longestStreamed = 20_000;
 
 function markdown(text: string, width: number, theme: Theme): ConversationLine[] {
@@ -45,7 +45,7 @@ function turnLines(turn: Turn, width: number, answering: boolean, theme: Theme):
   if (turn.reasoning !== '') lines.push(...paragraph('reasoning', turn.reasoning, width));
   if (turn.content !== '') {
     const isMarkdown = turn.role === 'assistant' && !(answering && turn.content.length > longestStreamed);
-    // One by one: an answer may have more lines than a call may have arguments.
+    // One by one: an answer may have more lines than a call allows arguments.
     const layout = isMarkdown ? markdown(turn.content, width, theme) : paragraph('text', turn.content, width);
     for (const line of layout) lines.push(line);
   }
@@ -62,7 +62,7 @@ function turnLines(turn: Turn, width: number, answering: boolean, theme: Theme):
   return lines;
 }
 
-/** The cost of an answer, for terminals that have no room for it next to the conversation. */
+/** The cost of an answer, for terminals without room for it next to the conversation. */
 function answerNote(stats: AnswerStats): string {
   const rate = tokensPerSecond(stats);
   return [

@@ -12,10 +12,10 @@ import { type ConversationLine, type ConversationLineKind, createConversationLay
 export interface ConversationPaneProps {
   readonly conversation: Conversation;
   readonly width: number;
-  /** Lines, including the one that names the model. */
+  /** Lines, including the one with the model's name. */
   readonly height: number;
   readonly focused: boolean;
-  /** Follows the streaming answer, unless the reader has scrolled up. */
+  /** Follows the streaming answer unless the reader has scrolled up. */
   readonly follows: boolean;
   readonly words: string;
   /** Shown before the first message. */
@@ -30,7 +30,7 @@ const looks: Partial<Record<ConversationLineKind, StyleName>> = {
   error: 'danger',
 };
 
-/** Why an answer has not begun, if its request is held back. */
+/** Why an answer has not begun if its request is held back. */
 function useHeldBack(): string {
   const { gate } = useWorkbench();
   const state = useSyncExternalStore(gate.subscribe, gate.state);

@@ -1,4 +1,4 @@
-/** The state of the chat view: one conversation, or two on the same questions, kept on disk. */
+/** The state of the chat view: one conversation, or two with the same questions, kept on disk. */
 import { useEffect, useState } from 'react';
 import type { Turn } from '../../../chat/conversation.ts';
 import { type Chat, forgetChat, type ListedChat } from '../../../chat/kept.ts';
@@ -22,14 +22,14 @@ export interface ChatState {
   readonly answering: boolean;
   readonly send: (text: string) => void;
   readonly stop: () => void;
-  /** Asks the last question again. */
+  /** Sends the last question again. */
   readonly again: () => void;
   /** Removes the last question, and returns it. */
   readonly takeBack: () => string;
   readonly change: (settings: ChatSettings) => void;
-  /** Begins another conversation, and keeps this one. */
+  /** Begins a new conversation and keeps this one. */
   readonly begin: () => void;
-  /** Deletes this conversation, and begins another. */
+  /** Deletes this conversation and begins a new one. */
   readonly forget: () => void;
   readonly earlier: () => readonly ListedChat[];
   readonly open: (chat: Chat) => void;
@@ -80,7 +80,7 @@ export function useChat(model: string): ChatState {
       return text;
     },
     change: next => {
-      // A second model added later knows the earlier turns.
+      // A second model that is added later gets the earlier turns.
       if (next.secondModel && next.secondModel !== secondModel) secondSession.open(turns);
       setSettings(next);
     },

@@ -6,8 +6,8 @@ import { clean } from '../../../text/sanitise.ts';
 import { useWorkbench } from '../../data/workbench.tsx';
 
 /**
- * Saves a conversation whenever an answer has arrived or failed, even off screen. A second model stops when it is
- * removed, and is no longer saved.
+ * Saves a conversation whenever an answer has arrived or failed, even off screen. A removed second model stops and is
+ * no longer saved.
  */
 export function useKeptChat(
   { id, settings }: Pick<Chat, 'id' | 'settings'>,
@@ -24,7 +24,7 @@ export function useKeptChat(
       const chat = { id, title: titleOf(turns), talk: { settings, turns, secondTurns } };
       const save = (): boolean => workbench.remembered.keepChat(chat);
       const key = unsavedKey(id);
-      // Another attempt is made before the program ends.
+      // Tried again before the program ends.
       const unsaved = {
         words: clean`The conversation "${chat.title}", which could not be saved`,
         stop: () => void save(),
@@ -57,7 +57,7 @@ export function useChats(): () => readonly ListedChat[] {
   );
 }
 
-/** Shows a conversation: a remembered or a new one. `remember` is called with a new one. */
+/** Shows a remembered or a new conversation; `remember` is called with a new one. */
 export function useChatSession(known: ChatSession | undefined, remember: (session: ChatSession) => void): ChatSession {
   const workbench = useWorkbench();
   const [session] = useState(() => known ?? new ChatSession(workbench));

@@ -22,7 +22,7 @@ export interface ModelWindowProps extends SettingsWindowProps {
 }
 
 export function ModelWindow({ settings, slugs, onChange, onClose }: ModelWindowProps) {
-  // Created once: the lists may arrive while the user is choosing.
+  // Created once: lists may arrive while the user is choosing.
   const [fields] = useState(() => modelFields(settings, slugs));
   return (
     <PlainFormWindow
@@ -141,7 +141,7 @@ export function EarlierWindow({ chats, onChoose, onClose }: EarlierWindowProps) 
         label: clean`${agoOf(chat.at)}  ${chat.settings.model}  ${endsIncomplete(chat) ? '(incomplete answer) ' : ''}${chat.title}`,
         value: chat,
       }))}
-      emptyWords="No conversation has been kept yet."
+      emptyWords="No saved conversations yet."
       onChoose={onChoose}
       onClose={onClose}
     />
@@ -171,7 +171,7 @@ export function ForgetWindow({ title, onForget, onClose }: ForgetWindowProps) {
 }
 
 export interface SaveWindowProps extends Pick<Chat, 'settings' | 'turns'> {
-  /** Whether there are two models: the window then names the one to save. */
+  /** Whether there are two models; the window then names the one to save. */
   readonly isOneOfTwo: boolean;
   readonly onClose: () => void;
 }

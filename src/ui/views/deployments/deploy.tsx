@@ -19,11 +19,11 @@ import { FormWindow } from '../../windows/form-window.tsx';
 import { type FindCheckpoint, useCheckpoint } from '../training/use-checkpoint.ts';
 
 export interface DeployWindowProps {
-  /** The origin of the checkpoint, in words; the slug is derived from it. */
+  /** The origin of the checkpoint in words; the slug is derived from it. */
   readonly name: string;
   /** Finds the checkpoint; without it, the user types one. */
   readonly checkpoint?: FindCheckpoint;
-  /** The held-out rewards of its run, once they are known. */
+  /** The held-out rewards of its run, once known. */
   readonly heldOut?: readonly HeldOutReward[] | undefined;
   readonly onClose: () => void;
 }

@@ -1,4 +1,4 @@
-/** The deployments of the organization. */
+/** The list of deployments. */
 
 import type { Deployment } from '../../../contract/deployments.ts';
 import { statusWords } from '../../../contract/status.ts';
@@ -19,7 +19,7 @@ import { DeployWindow } from './deploy.tsx';
 export function summaryWords(summary: Readonly<Record<string, unknown>> | undefined): string {
   const { total, active, by_status: byStatus, ...rest } = summary ?? {};
   if (typeof total !== 'number') return '';
-  // Later generations count each status as well as the total.
+  // Later generations count each status in addition to the total.
   const statuses = typeof byStatus === 'object' && byStatus !== null ? byStatus : rest;
   const counts = Object.entries(statuses)
     .filter(([, count]) => Number.isFinite(count) && Number(count) > 0)
@@ -28,7 +28,7 @@ export function summaryWords(summary: Readonly<Record<string, unknown>> | undefi
   return `${inAll}${typeof active === 'number' ? `; ${asReceived(active)} active` : ''}`;
 }
 
-/** The same summary, counted in a complete list; undefined for an empty one. */
+/** The same summary, counted from a complete list; undefined for an empty one. */
 export function summaryOf(rows: readonly Deployment[]): Readonly<Record<string, unknown>> | undefined {
   const byStatus = new Map<string, number>();
   for (const { status } of rows) if (status != null) byStatus.set(status, (byStatus.get(status) ?? 0) + 1);

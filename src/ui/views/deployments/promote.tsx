@@ -1,4 +1,4 @@
-/** Confirms promoting a deployment, and asks which one to demote if there are others. */
+/** Confirms the promotion of a deployment, and asks which one to demote if there are others. */
 
 import type { Deployment } from '../../../contract/deployments.ts';
 import { deploymentList } from '../../../queries/deployments.ts';

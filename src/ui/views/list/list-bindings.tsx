@@ -1,7 +1,4 @@
-/**
- * The keys of a list: those of the row under the cursor or of the marked rows, those that open related places, and
- * those of the columns.
- */
+/** The keys of a list: for the row under the cursor or the marked rows, for related places, and for the columns. */
 import { type ColumnChoice, exportColumns } from '../../../present/column.ts';
 import type { Waiter } from '../../../queries/lists/read-all.ts';
 import { useErrorBindings } from '../../app/error-note.tsx';
@@ -45,13 +42,13 @@ export function useListBindings<Row extends object>(
   ];
 }
 
-/** The keys of the row under the cursor, of the marked rows, or of the parent if there is no row. */
+/** The keys for the row under the cursor, for the marked rows, or for the parent if there is no row. */
 function useRowBindings<Row extends object>(props: ResourceListProps<Row>, shown: ListTable<Row>): readonly Binding[] {
   const { source, actions, serviceId = source.id, pin, whole, parts = [] } = props;
   const { table, list, live } = shown;
   const { current, targets } = table;
   const id = current && source.id(current);
-  // After an action on a row the cursor stays on it, even if newer rows arrive above.
+  // After an action on a row, the cursor stays on it even if newer rows arrive above.
   const before = (): void => {
     if (id !== undefined) table.dispatch({ kind: 'select', id });
   };
@@ -71,7 +68,7 @@ function useRowBindings<Row extends object>(props: ResourceListProps<Row>, shown
   });
 }
 
-/** The marked rows in the order of their marks, or all filtered rows in the order of the table. */
+/** The marked rows in order of marking, or all filtered rows in the order of the table. */
 function exportableRows<Row extends object>(
   { source, columns, whole, rows, join }: ResourceListProps<Row>,
   { table, list }: ListTable<Row>,

@@ -28,7 +28,7 @@ export interface ResourceListProps<Row> {
   /** Stable name under which the choice of columns is saved. */
   readonly name: string;
   readonly source: ListSource<Row>;
-  /** Other data of the view besides the list, for its freshness; a refresh reads all of it. */
+  /** Other data of the view besides the list, for the freshness; a refresh reads all of it. */
   readonly parts?: readonly (Pick<Live<unknown>, 'refresh'> & Partial<Pick<Live<unknown>, 'freshness'>>)[];
   /** The parent was deleted; the header says so. */
   readonly deleted?: boolean;
@@ -38,33 +38,31 @@ export interface ResourceListProps<Row> {
   readonly rowsAt?: number | undefined;
   readonly columns: readonly Column<Row>[];
   readonly emptyWords: string;
-  /** The same if the service does not list them. */
+  /** The same, if the service does not list them. */
   readonly noneSeen?: string;
   readonly emptyAdvice?: Advice;
   /** Where a row opens; rows without a place do not. */
   readonly open?: PlaceOf<Row>;
-  /** Whether the keys for neighbours stop at a row, once another one was opened; by default at every one. */
+  /** Whether the keys for neighbours stop at a row; by default at every row. */
   readonly isNeighbour?: (row: Row) => boolean;
-  /** Other places that a row opens, each by a command. */
+  /** Other places that a row opens, by command. */
   readonly opens?: readonly { readonly command: Command; readonly place: PlaceOf<Row> }[];
   /** Facts in the inspector about the row under the cursor. */
   readonly facts: (row: Row) => readonly Fact[];
-  /**
-   * More lines in the inspector, below the facts. The row is undefined if there is none, and while the cursor moves.
-   */
+  /** More lines in the inspector, below the facts. The row is undefined if there is none or the cursor moves. */
   readonly details?: (row: Row | undefined, pane: Pane) => ReactNode;
   /**
-   * What a row is about, below its facts, while the cursor moves as well: drawn at once from what is known, and from
-   * the service once the cursor rests.
+   * A preview of the row below its facts: drawn at once from known data even while the cursor moves, and from the
+   * service once it rests.
    */
   readonly preview?: ComponentType<PreviewProps<Row>>;
-  /** What the list is a part of, below the facts about the row: lines, and facts. */
+  /** The parent of the list, below the facts about the row: lines, and facts. */
   readonly about?: ((width: number) => FactsPart) | undefined;
-  /** The rows in groups, as long as there is neither a filter nor an order. */
+  /** The rows in groups, shown while there is neither a filter nor an order. */
   readonly grouped?: readonly Row[] | undefined;
-  /** The rows that the row of a group stands for. */
+  /** The rows of a group, for its header row. */
   readonly membersOf?: (row: Row) => readonly Row[] | undefined;
-  /** What opening a row does instead of going to a place, if anything. */
+  /** Replaces opening the place of a row: returns the function to call; undefined to open it. */
   readonly toggles?: (row: Row) => (() => void) | undefined;
   /** Actions on the marked rows, or on the one under the cursor. */
   readonly actions?: (rows: readonly Row[], list: PagedList<Row>, table: Table<Row>) => readonly Binding[];
@@ -81,9 +79,9 @@ export interface ResourceListProps<Row> {
   readonly header?: readonly string[];
   /** The error shown by the header, so that its request id can be copied. */
   readonly headerError?: Error | undefined;
-  /** The same, if the header shows all of it: the list does not repeat it. */
+  /** The same, if the header shows it in full and the list need not repeat it. */
   readonly errorAbove?: Error | undefined;
-  /** The trajectories whose texts `//` searches; without it, `//` begins an expression on the rows. */
+  /** The trajectories whose texts `//` searches; if missing, `//` begins an expression on the rows. */
   readonly texts?: SearchedTexts | undefined;
   readonly bindings?: readonly Binding[];
   /** Commands that move the cursor by some rows, besides those of every list. */
@@ -94,7 +92,7 @@ export interface ResourceListProps<Row> {
   readonly onCurrent?: (row: Row | undefined) => void;
   /** The name of a row; by default, its id is shown. */
   readonly label?: (row: Row) => string;
-  /** The id of a row at the service, if `id` is something else. */
+  /** The id of a row at the service, if it differs from `id`. */
   readonly serviceId?: (row: Row) => string;
   /** The reference for pinning a row to Watch. */
   readonly pin?: (row: Row) => ResourceRef | undefined;

@@ -1,4 +1,4 @@
-/** The rows of a list in a table. The order of the table decides which order the service is asked for. */
+/** The rows of a list in a table. The order of the table decides the order to request from the service. */
 import { useEffect, useMemo, useState } from 'react';
 import type { Column, ColumnChoice } from '../../../present/column.ts';
 import { type ArrangedRows, type Arrangement, createArrange } from '../../../present/rows.ts';
@@ -35,7 +35,7 @@ export interface ListTable<Row> {
   /** The order, unless it is by a column of joined rows. */
   readonly sort: Sort | undefined;
   readonly room: ListRoom;
-  /** Asks what to search for in the texts; undefined if the list has none. */
+  /** Asks what to search for in the texts; undefined for a list without texts. */
   readonly searchTexts: ((initial: string) => void) | undefined;
   /** Opens a place of a row, with the other rows as its neighbours. */
   readonly openAs: (row: Row, placeOf: PlaceOf<Row>) => void;
@@ -50,7 +50,7 @@ interface ListRoom {
   readonly footer: number;
 }
 
-/** Lines for an error below rows that are still shown. */
+/** Lines for an error below the rows. */
 export const errorHeight = 3;
 /** The column titles, two rows, and the position. */
 export const fewestTableLines = 4;
@@ -70,14 +70,14 @@ export function useListTable<Row extends object>(props: ResourceListProps<Row>):
   const ordering = useOrderedSource(source, fieldOrder(unjoined, columns));
   const live = useLive(ordering.query, focus === 'sections' ? 'visible' : 'focused');
   const list = usePagedList(ordering, live.data);
-  // Joined rows have no place in the service's order.
+  // The service's order does not cover joined rows.
   const ordered = list.sortedAs === 'service';
   const joinedRows = useMemo(() => (ordered ? list.rows : join(list.rows)), [join, list.rows, ordered]);
   const rows = props.rows ?? joinedRows;
   const failed = live.error ?? list.pageError;
   const isAbove = failed !== undefined && failed.message === props.errorAbove?.message;
   const loaded = list.loaded || rows.length > 0 || isAbove;
-  // After the parent was deleted, its parts may be refused.
+  // The service may refuse the parts of a deleted parent.
   const isExpected = props.deleted && loaded && (isGone(failed) || isNotOffered(failed));
   const error = isExpected || isAbove ? undefined : failed;
   const room = useListRoom(props, list, error, rows.length);
@@ -98,8 +98,8 @@ export function useListTable<Row extends object>(props: ResourceListProps<Row>):
     height: room.table,
     width: pane.width,
     initial,
-    sorted: ordered || list.sortedAs === 'asked',
-    // Before the first answer nobody knows whether there is more.
+    sorted: ordered || list.sortedAs === 'pending',
+    // Before the first answer, it is unknown whether there are more rows.
     readRest: list.hasMore || !list.loaded ? list.readRest : undefined,
     stop: list.stop,
     onSlash: searchTexts,
@@ -132,7 +132,7 @@ function useRememberedTable<Row>({ name, sort, startAt }: Pick<ResourceListProps
   const siblings = useSiblings();
   const [initial] = useState<TableState>(() => {
     const { cursorId, ...table } = remembered ?? { ...initialTableState, sort, choice, cursorId: startAt };
-    // From a record of this list the user may have gone on to others.
+    // The user may have stepped from a record of this list to others.
     return { ...table, cursorId: cursorId === undefined ? undefined : siblings.lastShown(cursorId), following: false };
   });
   return [initial, remember] as const;
@@ -141,7 +141,7 @@ function useRememberedTable<Row>({ name, sort, startAt }: Pick<ResourceListProps
 /** The setting with the chosen columns of a list. */
 export const columnSetting = (name: string): `columns.${string}` => `columns.${name}`;
 
-/** The order to ask the service for. */
+/** The order to request from the service. */
 function fieldOrder<Row>(sort: Sort | undefined, columns: readonly Column<Row>[]): FieldOrder | undefined {
   const field = sort && columns.find(({ id }) => id === sort.column)?.field;
   return field === undefined ? undefined : { field, descending: sort?.descending ?? false };
@@ -170,7 +170,7 @@ function useListRoom<Row>(
 
 type ArrangeAgain<Row> = (rows: readonly Row[], arrangement: Arrangement) => ArrangedRows<Row>;
 
-/** Returns a function that goes to a place of a row, and returns whether there is one. */
+/** Returns a function that goes to a place of a row; it returns false if there is none. */
 function useOpening<Row extends object>(
   { source, rows, isNeighbour }: ResourceListProps<Row>,
   { hasMore, readOn, latest }: PagedList<Row>,
@@ -203,7 +203,7 @@ function useOpening<Row extends object>(
   };
 }
 
-/** The rows as neighbours. Holds no rows: there may be 100,000, which the cache drops once nothing shows them. */
+/** The rows as neighbours. Holds ids only: there may be 100,000 rows, which the cache drops once nothing shows them. */
 function siblingRows<Row extends object>(
   resource: string,
   { ids, rows }: Pick<ArrangedRows<Row>, 'ids' | 'rows'>,
@@ -219,7 +219,7 @@ function siblingRows<Row extends object>(
   return { ids, placeAt };
 }
 
-/** The neighbours for rows that open other records; some rows may have none. */
+/** The neighbours if rows open other records; some rows may open none. */
 function siblingPlaces<Row>(rows: readonly Row[], placeOf: PlaceOf<Row>): SiblingList {
   const places = rows.map(placeOf).filter(place => place?.view === 'record');
   return {

@@ -1,4 +1,4 @@
-/** The list of any resource. Lists with more content build on it. */
+/** The list of any resource; lists with more content build on it. */
 
 import { useState } from 'react';
 import { refOf, resourceAt } from '../../../resources/catalogue.ts';
@@ -29,7 +29,7 @@ export interface ResourceListViewProps<Row extends object> extends Partial<Resou
   readonly place: Place<'list'>;
 }
 
-/** The list at a place; the other properties extend or replace what the resource declares. */
+/** The list at a place; the other properties extend or replace the declaration of the resource. */
 export function ResourceListView<Row extends object>({ resource, place, ...more }: ResourceListViewProps<Row>) {
   // A view shows one place from mount to unmount.
   const [source] = useState(() => resource.list(place.scope ?? {}));

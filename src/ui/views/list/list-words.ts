@@ -33,14 +33,14 @@ export interface ListArrangement extends Pick<Listed, 'reading' | 'stop' | 'hasM
   /** Rows read so far. */
   readonly read: number;
   readonly filtered: boolean;
-  /** Sorted by a column whose values are not all known. */
+  /** Sorted by a column with unknown values. */
   readonly sorted: boolean;
 }
 
 export function listFacts(arrangement: ListArrangement, keyOf: KeyOf): string[] {
   const { reading, stop, hasMore, sortedAs, read, filtered, sorted } = arrangement;
   if (reading !== undefined && hasMore) return [`reading the rest…${stop ? ` ${keyOf(listCommands.stop)} stops` : ''}`];
-  if (sorted && sortedAs === 'asked') return ['asking the service to sort…'];
+  if (sorted && sortedAs === 'pending') return ['asking the service to sort…'];
   const byService = sorted && sortedAs === 'service';
   const isPartial = hasMore && (filtered || (sorted && !byService));
   const among = sorted && !byService ? 'sorted among' : 'of';
@@ -52,7 +52,7 @@ export function listFacts(arrangement: ListArrangement, keyOf: KeyOf): string[] 
 
 interface EmptyList {
   readonly loaded: boolean;
-  /** Shown until there is an answer. */
+  /** Shown until the first answer. */
   readonly asking: string;
   readonly filter: string;
   /** Why the filter could not be applied, which is shown below the rows. */
@@ -72,13 +72,13 @@ export function emptyListWords(list: EmptyList, words: string, keyOf: KeyOf): st
   return `No row${among} matches /${filter}; ${hasMore ? `${keyOf(listCommands.bottom)} reads the rest, ` : ''}${clears}`;
 }
 
-/** The freshness of rows from an earlier start, until there is an answer. */
+/** The freshness of rows from an earlier session, until the first answer. */
 export function withAge(freshness: Freshness, at: number | undefined): Freshness {
   if (at === undefined || ('at' in freshness && freshness.at !== undefined)) return freshness;
   return freshness.kind === 'loading' ? { kind: 'stale', at } : { ...freshness, at };
 }
 
-/** Rows at least this much older than the list are reported, in milliseconds. */
+/** Report rows that are this much older than the list, in milliseconds. */
 const noteworthyMs = 25_000;
 
 /** Whether rows are much older than the last answer about their list. */

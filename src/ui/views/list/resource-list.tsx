@@ -37,7 +37,7 @@ export function ResourceList<Row extends object>(props: ResourceListProps<Row>) 
   );
 }
 
-/** How old the rows in view are, if they are older than the list. */
+/** The age of the rows in view, if they are older than the list. */
 function useAgeWords<Row>({ table, list }: ListTable<Row>, old: RowsAge | undefined, freshness: Freshness): string {
   const { filter, sort } = table.state;
   const inOrder = filter === '' && (sort === undefined || list.sortedAs === 'service');
@@ -56,7 +56,7 @@ function ListPane<Row extends object>(props: ListPaneProps<Row>) {
   return (
     <Box flexDirection="column">
       <Lines lines={header} width={pane.width} height={room.header} />
-      {/* Also without rows: a filter may be typed ahead of them. */}
+      {/* Also without rows: the user may type a filter ahead of them. */}
       {loaded || !error ? (
         <TableView
           table={table}
@@ -93,7 +93,7 @@ function useTableWords<Row extends object>(props: ListPaneProps<Row>) {
   const keyOf = useKeyOf();
   const asking = useAskingWords();
   const { filter } = table.state;
-  // What the service does not list, it may not start either.
+  // A service that does not list these may not start them either.
   const isUnlisted = noneSeen !== undefined && live.freshness.kind === 'unlisted';
   const words = `${props.emptyWords}${advise(props.emptyAdvice)}`;
   const empty = { loaded, asking, hasMore: list.hasMore, filter, notice: table.noticeLines[0], read };
@@ -121,12 +121,12 @@ function RowInspector<Row extends object>(props: RowInspectorProps<Row>) {
   const parts = [{ facts: row ? facts(row) : [] }, about?.(width) ?? { facts: [] }];
   const doors = useDoors(parts, { pane: 'inspector', width, focused: inspector.focused });
   const isPreviewed = Preview !== undefined && row !== undefined && inspector.shown;
-  // The preview is about the row, and stands below its facts.
+  // The preview of the row follows its facts.
   const above = isPreviewed ? (doors.partAt[1] ?? 0) : doors.lines.length;
   const [first, rest] = [doors.lines.slice(0, above), doors.lines.slice(above)];
   const at = doors.at ?? 0;
   const room = Math.max(0, inspector.height - first.length);
-  // What follows shares the rest.
+  // The other parts share the rest.
   const previewed = isPreviewed ? (details || rest.length > 0 ? Math.floor(room / 2) : room) : 0;
   const below = Math.min(rest.length, room - previewed);
   const box = { ...inspector, width, height: room - previewed - below };

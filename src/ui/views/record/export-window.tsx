@@ -19,7 +19,7 @@ export interface ExportableRows extends ExportTitle {
 export interface ExportOptions {
   /** The id and the record; undefined until it is known. */
   readonly record: { readonly id: string; readonly json: unknown } | undefined;
-  /** The record as readable text, if that is not its JSON. */
+  /** The record as readable text, if this differs from its JSON. */
   readonly document?: (() => Document) | undefined;
   /** Rows to export, and how to read them all; by default, the record itself is exported. */
   readonly exportable?: ExportableRows | undefined;
@@ -33,7 +33,7 @@ interface ExportWindowProps extends ExportOptions {
 
 const formatWords: Readonly<Record<ExportFormat, string>> = {
   json: 'JSON',
-  jsonl: 'JSON Lines, a row a line',
+  jsonl: 'JSON Lines, one row per line',
   csv: 'CSV, as the table shows it',
   markdown: 'Markdown table',
 };

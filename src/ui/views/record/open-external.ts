@@ -16,7 +16,7 @@ export interface Document {
 }
 
 /**
- * Opens a document in the user's pager, which has the terminal until it exits; the program continues in the background.
+ * Opens a document in the user's pager, which has the terminal until it exits. The program continues in the background.
  *
  * @throws Error with the reason if that fails
  */
@@ -26,12 +26,12 @@ export async function openInPager(document: Document, terminal: TerminalPort, en
   await openIn(command, document, terminal);
 }
 
-/** Like `openInPager`, with the user's editor. Changes are discarded. */
+/** Like `openInPager`, with the user's editor. Discards changes. */
 export function openInEditor(document: Document, terminal: TerminalPort, environment: Environment = process.env) {
   return openIn(environment['VISUAL'] || environment['EDITOR'] || 'vi', document, terminal);
 }
 
-/** Opens a copy of the document, which is removed even if the program ends first. */
+/** Opens a copy of the document, and removes it even if the program ends first. */
 async function openIn(command: string, document: Document, terminal: TerminalPort): Promise<void> {
   let folder: string | undefined;
   const remove = (): void => {

@@ -1,4 +1,4 @@
-/** The record of any resource. Records with more content build on it. */
+/** The record of any resource; records with more content build on it. */
 
 import { stripVTControlCharacters } from 'node:util';
 import { useEffect } from 'react';
@@ -29,7 +29,7 @@ export interface RecordViewProps<Row extends object> {
   readonly head?: (row: Row) => readonly string[];
 }
 
-/** A record in full: its name, special lines, its facts. */
+/** A full record: its name, special lines, and facts. */
 export function RecordView<Row extends object>(props: RecordViewProps<Row>) {
   const { resource, place, unread, head } = props;
   const shell = useShell();

@@ -15,15 +15,15 @@ export interface RecordWithParts {
   /** Whether it is still loading, without an error. */
   readonly isUnread: boolean;
   readonly error: Error | undefined;
-  /** The reason of a failure, a note on its deletion, and the error. */
+  /** The reason for a failure, a note on its deletion, and the error. */
   readonly problems: (failure: string | null | undefined, width: number) => readonly string[];
 }
 
 /**
  * Shows the first error of all reads.
  *
- * @param reads the record and its progress: either shows that it exists
- * @param parts what else is read of it, besides the list
+ * @param reads the record and its progress: either proves that it exists
+ * @param parts its other reads, besides the list
  */
 export function useRecordWithParts(
   { kind, id }: Pick<ResourceRef, 'kind' | 'id'>,
@@ -50,7 +50,7 @@ export function useRecordWithParts(
   };
 }
 
-/** The properties of the list that come from the record, which takes the place of a missing row. */
+/** The list properties that come from the record, which stands in for a missing row. */
 export function partsProps(
   { isDeleted: deleted, isRead, error: headerError }: RecordWithParts,
   pin: ResourceRef,

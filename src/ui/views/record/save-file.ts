@@ -23,7 +23,7 @@ export interface Exportable<Row> extends ExportTitle {
 }
 
 /**
- * Writes rows to a new file in the start folder of the program. Returns their number and the absolute path, in words.
+ * Writes rows to a new file in the start folder of the program. Returns their number and the absolute path in words.
  *
  * @throws NewFileError, and the reason of the signal once that aborts; no file is left then
  */
@@ -37,7 +37,7 @@ export async function exportToFile<Row>(
   return `${rowCount(rows.length)} to ${await writeNumbered(name, parts)}`;
 }
 
-/** Names to try if another export in the same second has taken the first one. */
+/** Number of names to try if another export in the same second has taken the first one. */
 const mostNames = 20;
 
 async function writeNumbered(name: string, parts: () => Iterable<string>, number = 1): Promise<string> {
@@ -60,7 +60,7 @@ function* unlessStopped(parts: Iterable<string>, signal: AbortSignal): Generator
 }
 
 /**
- * Saves a document to a new file in the current folder, whatever its name contains. Returns its absolute path.
+ * Saves a document to a new file in the current folder; its name may contain anything. Returns the absolute path.
  *
  * @throws NewFileError
  */

@@ -6,7 +6,7 @@ import { type CheckpointSource, checkpointActions, training } from '../../../res
 import type { Binding } from '../../keys/router.tsx';
 import { useActions } from './use-actions.tsx';
 
-/** What deletes is left to the lists, where more is on screen about what would be lost. */
+/** Only the lists offer deletion, because they show more about what would be lost. */
 const withoutDeletion = ({ actions = {} }: Resource): ActionTable<object> =>
   Object.fromEntries(Object.entries(actions).filter(([, action]) => !action.destructive));
 
@@ -17,7 +17,7 @@ function useActionsOf(name: string): (rows: readonly object[]) => readonly Bindi
 
 export interface RowOfKind {
   readonly kind: string;
-  /** Undefined if it has not been read. A checkpoint is given as its training run with the checkpoint. */
+  /** Undefined if it has not been read. For a checkpoint, its training run with the checkpoint. */
   readonly record: object | undefined;
 }
 

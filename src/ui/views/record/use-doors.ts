@@ -1,4 +1,4 @@
-/** The facts of what is shown, as doors: what they name opens from there, and back returns to the same one. */
+/** Facts as doors: the resources that they refer to open from there, and back returns to the same fact. */
 import { useEffect, useState } from 'react';
 import { errorMessage } from '../../../base/errors.ts';
 import type { Fact, Reference } from '../../../present/fact.ts';
@@ -22,7 +22,7 @@ export interface Doors extends DrawnFacts {
   readonly bindings: readonly Binding[];
 }
 
-/** The facts with the names of what they refer to, as far as they are known. */
+/** The facts with the known names of the resources that they refer to. */
 function useNamed(): (facts: readonly Fact[]) => readonly Fact[] {
   const nameOf = useNameOf();
   return facts =>
@@ -33,7 +33,7 @@ function useNamed(): (facts: readonly Fact[]) => readonly Fact[] {
     });
 }
 
-/** Returns the name of what is referred to, or of what it is a part of, if this machine has seen it. */
+/** Returns the name of the referenced resource or, for a part, of its parent, if this machine has seen it. */
 function useNameOf(): (reference: Reference) => string | undefined {
   const { statuses, remembered } = useWorkbench();
   return ({ resource, id, within }) => {
@@ -44,7 +44,7 @@ function useNameOf(): (reference: Reference) => string | undefined {
   };
 }
 
-/** Opens what a fact names. The training run of a checkpoint is searched, if it is not known. */
+/** Opens the resource that a fact refers to. Searches for the training run of a checkpoint if it is unknown. */
 function useOpenReference(): (reference: Reference) => Promise<boolean> {
   const shell = useShell();
   const workbench = useWorkbench();
@@ -55,7 +55,7 @@ function useOpenReference(): (reference: Reference) => Promise<boolean> {
       shell.open(known);
       return true;
     }
-    shell.toast({ kind: 'info', text: clean`Searching the training run of ${reference.id}…` });
+    shell.toast({ kind: 'info', text: clean`Searching for the training run of ${reference.id}…` });
     try {
       const signal = AbortSignal.timeout(searchMs);
       const context = { service: await workbench.service(), signal, memory: workbench.remembered };
@@ -69,7 +69,7 @@ function useOpenReference(): (reference: Reference) => Promise<boolean> {
       const text = clean`None of the newest ${mostSearched} training runs has the checkpoint ${reference.id}`;
       shell.toast({ kind: 'warning', text });
     } catch (error) {
-      const text = clean`The training run of ${reference.id} could not be searched: ${errorMessage(error)}`;
+      const text = clean`The search for the training run of ${reference.id} failed: ${errorMessage(error)}`;
       shell.toast({ kind: 'warning', text });
     }
     return false;
@@ -81,7 +81,7 @@ const searchMs = 30_000;
 export interface DoorsOptions {
   readonly pane: Exclude<PaneName, 'sections'>;
   readonly width: number;
-  /** Whether the first door is selected as soon as the pane has the focus; otherwise by the key of the next one. */
+  /** Whether focusing the pane selects the first door; otherwise the key for the next one does. */
   readonly focused?: boolean;
 }
 
@@ -91,7 +91,7 @@ export interface FactsPart {
   readonly facts: readonly Fact[];
 }
 
-/** Draws the facts, and binds the keys that choose and open what they name. */
+/** Draws the facts, and binds the keys that select and open references. */
 export function useDoors(parts: readonly FactsPart[], { pane, width, focused }: DoorsOptions): Doors {
   const theme = useTheme();
   const [left, remember] = useMemory<number | undefined>('door');
@@ -145,7 +145,7 @@ export function useDoors(parts: readonly FactsPart[], { pane, width, focused }: 
   };
 }
 
-/** The lines that fit, with the one that must be seen among them. */
+/** The lines that fit, including the one that must be visible. */
 export function linesAround(lines: readonly string[], height: number, at: number | undefined): readonly string[] {
   const from = at === undefined ? 0 : Math.max(0, Math.min(at - Math.floor(height / 2), lines.length - height));
   return lines.slice(from, from + height);

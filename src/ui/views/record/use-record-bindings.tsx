@@ -30,7 +30,7 @@ export interface RecordOptions extends ExportOptions {
   readonly actions: readonly Binding[];
   /** The reference for pinning it to Watch; undefined if its kind is not watched. */
   readonly pin?: ResourceRef | undefined;
-  /** The id to find the neighbours of, if not that of `record`. */
+  /** The id whose neighbours to find, if not that of `record`. */
   readonly siblingId?: string | undefined;
 }
 
@@ -59,7 +59,7 @@ function useSiblingBindings(resource: string | undefined, id: string | undefined
       while (left > 0 && direction === 1 && siblings.isPartial(resource)) {
         const before = left;
         await siblings.readMore(resource);
-        // The user may have gone elsewhere in the meantime.
+        // The user may have left in the meantime.
         if (!siblings.isShown(resource, reached)) return;
         move();
         if (left === before) break;

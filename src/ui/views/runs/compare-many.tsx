@@ -1,4 +1,4 @@
-/** Compares several runs with one of them, and shows on which tasks they differ most. */
+/** Compares several runs with one of them, and shows the tasks on which they differ most. */
 import { useMemo } from 'react';
 import { comparisonDefaults } from '../../../present/statistics/comparison.ts';
 import { comparedRuns } from '../../../queries/compare-many.ts';
@@ -47,7 +47,7 @@ export function CompareManyView({ place }: ViewProps<'compare-many'>) {
   return (
     <ResourceList<GridRow>
       name="compared-runs"
-      // Its rows are replaced.
+      // The view replaces its rows.
       source={source as unknown as ListSource<GridRow>}
       rows={grid.rows}
       columns={columns}

@@ -33,7 +33,7 @@ import { comparedHeads, comparedNames, type HeadRoom, headIndent } from './compa
 
 const worstFirst = { column: 'difference', descending: false } as const;
 
-/** The rollout of the run that lost the task, or of the other run; each knows the other. */
+/** The rollout of the run that lost the task, or of the other run; each has the other as its twin. */
 function rolloutPlace(row: ComparedTask, names: OfBoth<string>, isOther: boolean): Place | undefined {
   const lost = (row.difference ?? 0) > 0 ? 'base' : 'new';
   const side = isOther ? otherSide(lost) : lost;
@@ -47,7 +47,7 @@ function rolloutPlace(row: ComparedTask, names: OfBoth<string>, isOther: boolean
   return twin === undefined || isOther ? undefined : recordPlace(trajectories, twin, row.task_id);
 }
 
-/** The rollout to look at first, of each run. */
+/** The rollout of each run to look at first. */
 const sidesOf = ({ rollouts }: ComparedTask, names: OfBoth<string>) =>
   sides.map(side => ({ ...lowest(rollouts[side]), name: names[side] }));
 

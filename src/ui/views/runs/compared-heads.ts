@@ -17,7 +17,7 @@ import type { Theme } from '../../widgets/theme/theme.tsx';
 export const headIndent = '      ';
 const gap = '  ';
 const longestStatus = 20;
-/** A name keeps at least this many cells, even if that takes another line. */
+/** A name gets at least this many cells, even if that takes another line. */
 const leastName = 12;
 
 /** The names of both runs with their models, and with their ids if nothing else differs. */
@@ -34,7 +34,7 @@ export function comparedNames({ base, new: fresh }: Place<'compare'>): OfBoth<st
 
 export interface HeadRoom {
   readonly width: number;
-  /** Whether there are few lines: a mean then begins beside the name, if that saves one. */
+  /** Whether lines are scarce: a mean then begins beside the name if that saves one. */
   readonly isLow?: boolean;
 }
 
@@ -47,7 +47,7 @@ function lastLine(words: string, width: number): readonly [before: string, last:
 }
 
 /**
- * The name of each run with its status if it is not complete, and its mean, which is never cut: if they do not fit on
+ * The name of each run, with its status if it is not complete, and its mean, which is never cut: if both do not fit on
  * one line, the mean gets its own lines.
  *
  * @param names safe for a terminal

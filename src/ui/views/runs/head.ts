@@ -22,13 +22,13 @@ const mostBins = 10;
 /** From this pane height the distribution has a line for each bin. */
 const tall = 25;
 
-/** A note on a run without a status: it may have ended if no new reward arrives. */
+/** A note on a run without a status, which may have ended if no new reward arrives. */
 function noStatusWords(rewards: RewardSummary | undefined, rewardedAt: number | undefined): string {
   const isQuiet = rewardedAt !== undefined && (rewards?.values.length ?? 0) > 0;
   return `${noStatus}${isQuiet ? `; no new reward since ${clockOrDay(rewardedAt)}` : ''}`;
 }
 
-/** In two lines at most. The end of the text matters most: its condition, or the effect of missing rewards. */
+/** At most two lines. The end of the text matters most: its condition, or the effect of missing rewards. */
 function certaintyLines(certainty: string, width: number): string[] {
   if (certainty === '') return [];
   const [first = '', ...rest] = wrap(certainty, width);
@@ -61,7 +61,7 @@ export function summaryLines(
     done === undefined ? '' : `${done} of ${total === undefined ? '? rollouts' : counted(total, 'rollout')}`;
   const barWidth = Math.max(10, Math.min(40, width - 40));
   const failed = progress?.live?.failed_rollouts ?? 0;
-  // Until a run is over, rollouts without an entry are still to come.
+  // While a run continues, rollouts without an entry are still to come.
   const missing = rewards ? (ended ? rewards.total - rewards.values.length - unreadable : rewards.missing) : 0;
   const without = Math.max(0, missing - failed);
   const outcome = outcomeOf(run, progress, rewards);
@@ -69,7 +69,7 @@ export function summaryLines(
   const caution = outcome.mean === undefined ? undefined : cautionOf(run);
   const hasNone = outcome.mean === undefined && !ended;
   const meanText = `${label} ${styles.strong(mean)}${of === '' ? '' : styles.muted(` ${of}`)}`;
-  // The time is at the end: it must not be cut off.
+  // The time is at the end, which must not be cut off.
   const noStatus = wrap(noStatusWords(rewards, rewardedAt), width);
   const lastUnsaid = noStatus.pop();
   return [

@@ -54,7 +54,7 @@ function useRun({ id, label, parent }: Place<'record'>, attention: Attention) {
   const record = useLive(evalRunQuery(id), attention);
   const progress = useLive(evalProgressQuery(id), attention);
   const known: EvalRun = record.data ?? { eval_run_id: id, display_name: label, bench_id: parent };
-  // The record may be older than the progress: either can show the end.
+  // The record may be older than the progress, so either can show the end.
   const status = progress.data?.status ?? known.status;
   const training = known.parent_checkpoint_id && known.split ? known.training_run_id : undefined;
   const heldOut = useLive(heldOutRewardsQuery(training ?? '', true), training ? attention : 'hidden');
@@ -138,7 +138,7 @@ export function RunView({ place }: ViewProps<'record'>) {
       header={useHead(run, pane)}
       texts={{ scope: { run: place.id }, label: pin.label }}
       actions={rows => {
-        // Two marked rollouts are compared, not the run.
+        // Compares two marked rollouts, not the run.
         const isPair = rows.length === 2;
         const ofRun = state.isDeleted ? [] : actionsOf([shown]);
         const others = ofRun.filter(({ command }) => !isPair || command.id !== runCompare.id);

@@ -17,7 +17,7 @@ export interface KnobStatistics {
   readonly means: readonly number[];
 }
 
-/** Groups the snapshots by stage and knob, in order of first appearance. */
+/** Groups the snapshots by stage and knob, in order of appearance. */
 export function knobStatistics(snapshots: readonly RolloutSnapshot[]): KnobStatistics[] {
   const ordered = [...snapshots].sort((left, right) => (left.created_at ?? '').localeCompare(right.created_at ?? ''));
   const groups = new Map<string, RolloutSnapshot[]>();
@@ -40,8 +40,8 @@ export function knobStatistics(snapshots: readonly RolloutSnapshot[]): KnobStati
 const numberWidth = 8;
 
 /**
- * A heading and a line for each knob: count, mean, p50, p95. Names get their own line if there is no room. An error is
- * shown instead.
+ * A heading and a line for each knob: count, mean, p50, p95. Names get their own line if there is no room. An error
+ * replaces everything.
  */
 export function statisticsLines(
   statistics: readonly KnobStatistics[],

@@ -1,4 +1,4 @@
-/** The remembered rewards of evaluations, as Watch shows them, for lists of runs. */
+/** The remembered means of evaluations, as in Watch, for lists of runs. */
 import { useCallback, useSyncExternalStore } from 'react';
 import type { EvalRun } from '../../../contract/evaluations.ts';
 import { isRunning } from '../../../contract/status.ts';
@@ -6,11 +6,11 @@ import type { KnownResource } from '../../../queries/statuses/store.ts';
 import { type SeenMean, withHeldOutSplits, withMeans } from '../../../resources/measured-run.ts';
 import { useWorkbench } from '../../data/workbench.tsx';
 
-/** Whether the remembered rewards are final, rather than from an earlier moment. */
+/** Whether the remembered rewards are final. */
 const isLast = ({ done, total, graded }: KnownResource): boolean =>
   graded !== undefined && done !== undefined && total !== undefined && done >= total;
 
-/** Adds remembered means and held-out curves to rows. The function stays the same until some of them change. */
+/** Adds remembered means and held-out splits to rows. Returns the same function until some of these change. */
 export function useMeansSoFar(): (rows: readonly EvalRun[]) => readonly EvalRun[] {
   const { statuses } = useWorkbench();
   const means = useSyncExternalStore(statuses.subscribe, () => {

@@ -1,4 +1,4 @@
-/** A list of evaluation runs with what is known besides the records: means, held-out splits, and the baseline. */
+/** A list of evaluation runs with data besides the records: means, held-out splits, and the baseline. */
 import { useCallback, useMemo, useReducer, useState } from 'react';
 import type { EvalRun } from '../../../contract/evaluations.ts';
 import { evaluationKeys, type RunResults } from '../../../queries/evaluations.ts';
@@ -20,7 +20,7 @@ import { runId, runNoted } from '../triage/noted.ts';
 import { useNoted, useTriage } from '../triage/use-triage.tsx';
 import { useMeansSoFar } from './use-means.ts';
 
-/** Returns the binding that takes a run as the baseline. */
+/** Returns the binding that sets a run as the baseline. */
 export function useBaselineBinding(onChange?: () => void): (rows: readonly EvalRun[]) => Binding {
   const { remembered } = useWorkbench();
   const { toast } = useShell();
@@ -37,7 +37,7 @@ export function useBaselineBinding(onChange?: () => void): (rows: readonly EvalR
   };
 }
 
-/** The rewards of a run that were read and are still known. */
+/** The cached rewards of a run. */
 function useKnownRewards(): (run: MeasuredRun) => ReadRewards | undefined {
   const { cache } = useWorkbench();
   return useCallback(
@@ -53,13 +53,13 @@ function useKnownRewards(): (run: MeasuredRun) => ReadRewards | undefined {
   );
 }
 
-/** What a difference was made from: it is computed once. */
+/** The inputs of a difference, so that it is computed once. */
 interface Made {
   readonly from: readonly unknown[];
   readonly row: BasedRun;
 }
 
-/** Adds the difference to the baseline. The same rows while nothing changes. */
+/** Adds the difference from the baseline. Returns the same rows while nothing changes. */
 function useBaselines(): readonly [join: (rows: readonly MeasuredRun[]) => readonly BasedRun[], changed: () => void] {
   const { remembered, compare } = useWorkbench();
   const [changes, changed] = useReducer((count: number) => count + 1, 0);

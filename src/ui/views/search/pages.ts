@@ -1,4 +1,4 @@
-/** The trajectories that a search on the screen goes through: lists that were read stay read. */
+/** The trajectories that a search goes through. Lists that were already read are not read again. */
 import type { Trajectory } from '../../../contract/trajectories.ts';
 import type { ListSource } from '../../../queries/lists/list-source.ts';
 import { readSteps } from '../../../queries/step-rewards.ts';
@@ -18,7 +18,7 @@ interface Rows<Row> {
   readonly notes: readonly string[];
 }
 
-/** All rows of a list, from the cache if it has them. @throws Error if reading fails before the first row */
+/** All rows of a list; from the cache if it has them. @throws Error if reading fails before the first row */
 async function allOf<Row>(workbench: Workbench, source: ListSource<Row>, signal: AbortSignal): Promise<Rows<Row>> {
   const reader = workbench.lists.of(source);
   const outcome = await reader.readRest(oldestWanted(reader, source, 30_000), { signal, onProgress: () => {} });
@@ -29,7 +29,7 @@ async function allOf<Row>(workbench: Workbench, source: ListSource<Row>, signal:
   return {
     rows,
     notes: [
-      ...(outcome === 'complete' ? [] : [`the list could only be read in part: ${error?.message ?? outcome}`]),
+      ...(outcome === 'complete' ? [] : [`only part of the list could be read: ${error?.message ?? outcome}`]),
       ...(dropped > 0 ? [`${counted(dropped, 'row')} could not be read`] : []),
       ...notes,
     ],
@@ -62,7 +62,7 @@ export async function* pagesOf(workbench: Workbench, { scope, step }: SearchedTe
   }
 }
 
-/** The rollouts of a step that have an id. */
+/** The rollouts of a step, without those that lack an id. */
 export function ofRewards(rewards: readonly (Partial<Pick<Trajectory, 'trajectory_id'>> | object)[]): Rows<Trajectory> {
   const rows = (rewards as readonly Partial<Trajectory>[]).flatMap(({ trajectory_id, ...row }) =>
     trajectory_id ? [{ ...row, trajectory_id }] : [],

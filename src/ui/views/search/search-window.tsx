@@ -7,12 +7,12 @@ import { useShell } from '../../app/shell-context.tsx';
 import type { FieldSpec } from '../../widgets/form/form-state.ts';
 import { PlainFormWindow } from '../../windows/form-window.tsx';
 
-/** What is typed after `//` as `/re/` is: a filter of the rows. */
+/** Whether a text typed after `//` completes an expression, as in `//re/`, which filters the rows. */
 const isExpression = (text: string): boolean => /^[^/](?:[^\\]|\\.)*\/i?$/su.test(text) && !/\s/.test(text);
 
 interface SearchWindowProps {
   readonly texts: SearchedTexts;
-  /** What was typed before. */
+  /** The text typed so far. */
   readonly initial: string;
   /** Filters the rows instead. */
   readonly onFilter: (filter: string) => void;
@@ -28,7 +28,7 @@ function SearchWindow({ texts, initial, onFilter, onClose }: SearchWindowProps) 
         name: 'query',
         label: 'Search for',
         initial,
-        help: 'Words and "phrases" that are in one line, or /an expression/. An expression without the first / filters the rows instead.',
+        help: 'Words and "phrases" within one line, or /an expression/. An expression without the first / filters the rows instead.',
         check: value => {
           const search = parseLineSearch(value);
           return search.ok ? undefined : search.error;

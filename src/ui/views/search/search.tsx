@@ -1,4 +1,4 @@
-/** A search through the texts of trajectories: what it found, while it goes on. */
+/** A search through the texts of trajectories, with its hits so far. */
 import { useEffect, useMemo, useState } from 'react';
 import { type ListSource, wholePage } from '../../../queries/lists/list-source.ts';
 import { recordPlace } from '../../../resources/define.ts';
@@ -18,12 +18,12 @@ import { searchCommands } from '../commands.ts';
 import { ResourceList } from '../list/resource-list.tsx';
 import { pagesOf } from './pages.ts';
 
-/** How often the rows on screen are updated while they are found, in milliseconds. */
+/** The interval between updates of the rows during a search, in milliseconds. */
 const updateMs = 100;
 /** Lines of each part of the header. */
 const mostLines = 2;
 
-/** The rows are those of the search. */
+/** The search replaces its rows. */
 const hitSource = (key: readonly unknown[]): ListSource<TextHit> => ({
   key,
   id: row => row.trajectory_id,
@@ -43,7 +43,7 @@ interface RunningSearch {
   readonly again: () => void;
 }
 
-/** A search that ended is kept for the way back. */
+/** Keep a finished search for the way back. */
 function useTextSearch(place: Place<'search'>): RunningSearch {
   const workbench = useWorkbench();
   const key = useMemo(() => ['text-search', placeKey(place)], [place]);
@@ -131,5 +131,5 @@ const noHits: readonly TextHit[] = [];
 function emptyWords(state: TextSearchState | undefined, error: string | undefined): string {
   if (error !== undefined) return error;
   if (state === undefined || state.phase === 'listing' || state.phase === 'searching') return 'Searching';
-  return state.phase === 'done' ? 'No line matches' : 'The search did not go to its end';
+  return state.phase === 'done' ? 'No line matches' : 'The search did not finish';
 }

@@ -1,11 +1,11 @@
-/** The columns of tasks, with their rewards drawn as a strip. */
+/** The columns of tasks, with rewards drawn as a strip. */
 import type { Column } from '../../../present/column.ts';
 import type { TaskGroup } from '../../../present/task-groups.ts';
 import { groupColumns, spreadWidth } from '../../../resources/task-groups.ts';
 import { levelRange, sparkline } from '../../widgets/bars.ts';
 import type { Theme } from '../../widgets/theme/theme.tsx';
 
-/** More rollouts without a reward are not drawn one by one. */
+/** Maximum number of rollouts without a reward that are drawn one by one. */
 const mostMarks = 3;
 
 /** The rewards, lowest first, as levels; then a cross for a failed rollout and a circle for one without a reward. */

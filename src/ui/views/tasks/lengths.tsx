@@ -1,4 +1,4 @@
-/** The reward of rollouts against their length: the first look when a reward may be gamed. */
+/** The rewards of rollouts against their lengths, to see whether a reward is gamed. */
 import { useMemo, useState } from 'react';
 import { isRunning } from '../../../contract/status.ts';
 import type { Trajectory } from '../../../contract/trajectories.ts';
@@ -23,9 +23,9 @@ import { ResourceList } from '../list/resource-list.tsx';
 import { markTwo, pairBinding } from './rollout-doors.ts';
 import { emptyRollouts, useRollouts } from './use-rollouts.ts';
 
-/** Rollouts that are read for their tokens, where the list has none. */
+/** Maximum number of rollouts to read for their tokens, if the list has none. */
 const mostRead = 48;
-/** Steps of a rollout that is too large to be read for a number. */
+/** Rollouts of more steps are too large to read for a number. */
 const mostSteps = 500;
 
 const columns: readonly Column<LengthPoint>[] = [
@@ -43,7 +43,7 @@ const columns: readonly Column<LengthPoint>[] = [
 
 const longestFirst = { column: 'length', descending: true } as const;
 
-/** Rollouts at equal distances, which are read for what the list does not say. */
+/** Evenly spaced rollouts, read for the data that the list lacks. */
 function useWhole(rows: readonly Trajectory[], isWanted: boolean): readonly Trajectory[] {
   const ids = useMemo(() => {
     const readable = rows.filter(
@@ -90,7 +90,7 @@ export function LengthsView({ place: { scope } }: ViewProps<'lengths'>) {
   const sampled =
     isListed || whole.length === 0
       ? []
-      : [`${counted(whole.length, 'rollout')} read at equal distances, as the list says nothing of ${length}`];
+      : [`${counted(whole.length, 'rollout')} sampled evenly, because the list does not report ${length}`];
   const header = [
     ...words.flatMap(line => wrap(line, width)),
     ...chart,
@@ -104,7 +104,7 @@ export function LengthsView({ place: { scope } }: ViewProps<'lengths'>) {
       parts={rollouts.parts}
       columns={columns}
       sort={longestFirst}
-      emptyWords={emptyRollouts(rollouts, `No rollout with a reward says how many ${length} it has`)}
+      emptyWords={emptyRollouts(rollouts, `No rollout with a reward reports its number of ${length}`)}
       open={({ row }) => recordPlace(trajectories, row.trajectory_id, row.task_id ?? undefined)}
       actions={some => [
         pairBinding(

@@ -1,4 +1,4 @@
-/** How the rollouts of a run, a dataset or a training run ended, in classes. */
+/** How the rollouts of a run, a dataset or a training run ended, by class. */
 import { useMemo, useState } from 'react';
 import { type OutcomeClass, outcomeClasses } from '../../../present/outcome-classes.ts';
 import { rowsMadeElsewhere } from '../../../queries/lists/list-source.ts';
@@ -27,7 +27,7 @@ export function OutcomesView({ place: { scope, label } }: ViewProps<'outcomes'>)
       rows={classes}
       parts={rollouts.parts}
       columns={outcomeColumns}
-      emptyWords={emptyRollouts(rollouts, 'No rollout says how it ended')}
+      emptyWords={emptyRollouts(rollouts, 'No rollout reports how it ended')}
       open={({ by, value }) => ({ view: 'rollouts', scope, ended: { by, value }, ...(label && { label }) })}
       label={classWords}
       facts={outcomeFacts}

@@ -1,10 +1,10 @@
-/** The keys that open what many rollouts say together: their tasks, and how they ended. */
+/** The keys that open the statistics of many rollouts: their tasks, and how they ended. */
 import type { Place } from '../../../resources/place.ts';
 import type { Binding } from '../../keys/router.tsx';
 import { rolloutCommands, sideCommands } from '../commands.ts';
 import type { PlaceOf } from '../list/list-props.ts';
 
-/** Whose rollouts. */
+/** The scope of the rollouts. */
 type Whose = Pick<Place<'outcomes'>, 'scope' | 'label'>;
 
 const views = [
@@ -23,11 +23,11 @@ export const opensRollouts = <Row>(of: (row: Row) => Whose | undefined) =>
     return { command, place };
   });
 
-/** For a list of rollouts. @param whose undefined for a list of all there are */
+/** For a list of rollouts. @param whose undefined for the list of all rollouts */
 export const rolloutBindings = (whose: Whose | undefined, open: (place: Place) => void): readonly Binding[] =>
   views.map(({ command, view }) => ({
     command,
-    why: whose ? undefined : 'Open a run, a training run or a dataset first: these are of all',
+    why: whose ? undefined : 'Open a run, a training run or a dataset first: this list has the rollouts of all',
     run: () => whose && open({ view, ...whose }),
   }));
 
@@ -39,7 +39,7 @@ interface Rollout {
 
 /**
  * Opens two rollouts side by side.
- * @param sides the rollouts and their names; fewer than two if that is not possible, for the reason
+ * @param sides the rollouts and their names; with fewer than two, the key says why
  */
 export function pairBinding(
   sides: readonly (Rollout & { readonly name?: string })[],
@@ -57,7 +57,7 @@ export function pairBinding(
 
 export const markTwo = 'Mark two rollouts to see them side by side';
 
-/** The worst and the best rollout of a task that can be opened, with their names. */
+/** The worst and the best openable rollout of a task, with their names. */
 export function worstAndBest(rollouts: readonly Rollout[]): readonly (Rollout & { readonly name: string })[] {
   const known = rollouts
     .filter(({ trajectory_id, reward }) => trajectory_id && reward != null)

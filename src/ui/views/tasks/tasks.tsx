@@ -77,7 +77,7 @@ export function TasksView({ place }: ViewProps<'tasks'>) {
       }
       label={({ task_id }) => task_id}
       actions={([row]) => [
-        pairBinding(worstAndBest(row?.rollouts ?? []), 'It has no two rollouts with a reward', shell.open),
+        pairBinding(worstAndBest(row?.rollouts ?? []), 'It has fewer than two rollouts with a reward', shell.open),
       ]}
       facts={groupFacts}
       notes={rollouts.notes}
@@ -130,7 +130,7 @@ export function RolloutsView({ place: { scope, task, ended } }: ViewProps<'rollo
       notes={notes}
       sort={byReward}
       actions={some => [pairBinding(some, markTwo, open)]}
-      emptyWords={emptyRollouts(rollouts, 'None of the rollouts is like this')}
+      emptyWords={emptyRollouts(rollouts, 'No rollout is like this')}
       preview={TrajectoryPreview}
     />
   );

@@ -11,13 +11,13 @@ import { counted } from '../../../text/numbers.ts';
 import { useOrderedSource, usePagedList } from '../../data/use-list.ts';
 import { type Live, useLive } from '../../data/use-live.ts';
 
-/** Reading stops here: half a minute of requests. */
+/** Maximum number of rollouts to read, which takes about half a minute. */
 const mostRollouts = 20_000;
 
 export interface Rollouts {
   readonly rows: readonly Trajectory[];
   readonly loaded: boolean;
-  /** The number of rollouts of the complete run, if it is known. */
+  /** The number of rollouts of the complete run, if known. */
   readonly total: number | undefined;
   readonly error: Error | undefined;
   /** What is missing. */
@@ -26,7 +26,7 @@ export interface Rollouts {
   readonly key: readonly unknown[];
 }
 
-/** The words in place of the rows that are made from rollouts. */
+/** Shown in place of rows that are computed from rollouts. */
 export const emptyRollouts = ({ error, loaded }: Rollouts, none: string): string =>
   error?.message ?? (loaded ? none : 'Reading the rollouts');
 
@@ -56,7 +56,7 @@ export function useRollouts(scope: Scope | undefined, shown: Attention): Rollout
   useEffect(() => {
     if (isFull) stop?.();
   }, [isFull, stop]);
-  // What is made of the rows takes time: not again for each page while the rest is read.
+  // Processing the rows takes time: do not repeat it for each page while the rest is read.
   const shownRows = useRef(list.rows);
   if (!isUnread || isFull || list.rows.length >= 2 * shownRows.current.length) shownRows.current = list.rows;
   const { current: listed } = shownRows;

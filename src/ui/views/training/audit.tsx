@@ -1,4 +1,4 @@
-/** The audit of a training run, and the rollouts that a finding rests on. */
+/** The audit of a training run, and the rollouts behind a finding. */
 import { useMemo, useState } from 'react';
 import { type Evidence, type Finding, findingKinds } from '../../../present/audit.ts';
 import type { Column } from '../../../present/column.ts';
@@ -21,21 +21,21 @@ function useAudit(runId: string): ListSource<Finding> {
   return useMemo(() => auditList(runId, rewardRange), [runId, rewardRange]);
 }
 
-/** Lines for the words of the finding under the cursor, which a narrow column cuts. */
+/** Lines for the full text of the finding under the cursor, which a narrow column cuts. */
 const wordLines = 4;
 
 export function AuditView({ place: { trainingRunId: runId } }: ViewProps<'audit'>) {
   const pane = usePane('main');
   const [current, setCurrent] = useState<Finding>();
   const words = current ? wrap(sanitiseLine(current.words), pane.width - 2).slice(0, wordLines) : [];
-  // Always as many lines, so that the rows do not move with the cursor.
+  // A constant number of lines, so that the rows do not move with the cursor.
   const header = current ? Array.from({ length: wordLines + 1 }, (_, index) => ` ${words[index] ?? ''}`) : [];
   return (
     <ResourceList<Finding>
       name="audit"
       source={useAudit(runId)}
       columns={findingColumns}
-      emptyWords="Nothing to look at was found, which proves nothing"
+      emptyWords="Nothing suspicious was found, which proves nothing"
       open={({ kind }) => ({ view: 'evidence', trainingRunId: runId, finding: kind })}
       label={({ kind }) => findingKinds[kind]}
       header={header}
@@ -82,7 +82,7 @@ export function EvidenceView({ place: { trainingRunId: runId, finding: kind } }:
       source={source}
       rows={evidence}
       columns={evidenceColumns}
-      emptyWords={loaded ? 'The audit does not find this any more' : 'Reading the audit'}
+      emptyWords={loaded ? 'The audit no longer finds this' : 'Reading the audit'}
       open={({ trajectory_id, task_id }) =>
         trajectory_id ? recordPlace(trajectories, trajectory_id, task_id ?? undefined) : undefined
       }

@@ -1,4 +1,4 @@
-/** The runs of a chart: their curves, and the times of their steps. */
+/** The runs of a chart: their curves and the times of their steps. */
 import { hasEnded } from '../../../contract/status.ts';
 import type { TrainingRun } from '../../../contract/training.ts';
 import type { Freshness } from '../../../queries/freshness.ts';
@@ -47,12 +47,12 @@ export function useRunCurves(runId: string, ended: boolean, attention: Attention
   };
 }
 
-/** What identifies a run on a chart. */
+/** The fields that identify a run on a chart. */
 export type RunToChart = Pick<ChartedRun, 'id' | 'name'> & Partial<Pick<TrainingRun, 'status'>>;
 
 export interface ChartedRuns {
   readonly runs: readonly ChartedRun[];
-  /** Their reads, for the freshness and to refresh them. */
+  /** Their reads, for the freshness and for refreshing. */
   readonly parts: readonly Live<unknown>[];
 }
 
@@ -76,7 +76,7 @@ export function useChartedRuns(runs: readonly RunToChart[], attention: Attention
   return { runs: charted, parts: [...trainer, ...heldOut] };
 }
 
-/** The known times of the steps of each run: its start, its checkpoints, what was observed here, and its end. */
+/** The known times of the steps of each run: its start, its checkpoints, its progress as observed here, and its end. */
 export function useStepTimes(runs: readonly ChartedRun[], wanted: boolean): (run: ChartedRun) => readonly StepTime[] {
   const { remembered } = useWorkbench();
   const asked = wanted ? runs : [];

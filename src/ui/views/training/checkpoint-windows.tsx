@@ -1,4 +1,4 @@
-/** The forms that evaluate, deploy and continue a checkpoint: the one chosen, or the newest of its run. */
+/** The forms that evaluate, deploy and continue a checkpoint: the chosen one, or the newest of its run. */
 import type { Benchmark } from '../../../contract/benchmarks.ts';
 import { hasEnded } from '../../../contract/status.ts';
 import { benchmarkQuery } from '../../../queries/benchmarks.ts';
@@ -20,7 +20,7 @@ const checkpointOf =
   async service =>
     checkpoint ?? lastCheckpoint(service, training_run_id);
 
-/** The benchmark of a run; undefined until it has been read, or could not be. Names of new runs need its label. */
+/** The benchmark of a run, whose label the names of new runs need; undefined until its read succeeds or fails. */
 function useBenchmark({ bench_id }: CheckpointSource): Benchmark | undefined {
   const benchId = bench_id ?? '';
   const { data, error } = useLive(benchmarkQuery(benchId), 'visible');

@@ -35,7 +35,7 @@ export interface RunCurves {
   readonly heldOut: readonly HeldOutReward[];
 }
 
-/** Which curves of a run are drawn. */
+/** The kinds of curves to draw. */
 export const curveKinds = ['both', 'held-out', 'trainer', 'diagnostics'] as const;
 export type CurveKinds = (typeof curveKinds)[number];
 
@@ -56,7 +56,7 @@ const heldOutCurve = perObject((rows: readonly HeldOutReward[]) =>
 );
 const smoothed = smoothings.map(weight => perObject((curve: Curve) => (weight === 0 ? curve : smooth(curve, weight))));
 
-/** The limits of the held-out means, by their samples; undefined if the service does not report these. */
+/** The limits of the held-out means, from their samples; undefined if the service does not report these. */
 function bandOf(rows: readonly HeldOutReward[], range: Range): ChartSeries['band'] {
   const limits = heldOutLimits(rows, range);
   if (limits.length === 0) return undefined;
@@ -78,13 +78,13 @@ export interface SeriesOptions {
   /** Distinguishes the run from others in the chart. */
   readonly name?: string | undefined;
   readonly kinds?: CurveKinds | undefined;
-  /** The x of each step of a curve; the steps by default. */
+  /** The x of each step of a curve; by default, the step. */
   readonly align?: ((curve: Curve) => Curve) | undefined;
 }
 
 /**
- * The series of a run. Held-out means are never smoothed, because there are few; around them are the limits of their
- * 95% intervals.
+ * The series of a run. Held-out means are never smoothed, because they are few; the limits of their 95% intervals
+ * surround them.
  */
 export function curveSeries(curves: RunCurves, options: SeriesOptions): ChartSeries[] {
   const { smoothing, range, name, kinds = 'both', align = curve => curve } = options;
@@ -113,7 +113,7 @@ const diagnosticCurve = perObject(({ points }: Diagnostic) =>
   ),
 );
 
-/** The diagnostics of several runs, each with a series of every run, which is empty if a run lacks it. */
+/** The diagnostics of several runs, each with a series for every run, empty if the run lacks it. */
 export function diagnosticSeries(
   runs: readonly { readonly curves: RunCurves; readonly options: SeriesOptions }[],
 ): readonly { readonly name: string; readonly series: readonly ChartSeries[] }[] {
@@ -132,7 +132,7 @@ export function diagnosticSeries(
   });
 }
 
-/** Which line is of which run. */
+/** The legend of the runs. */
 export function runLegend(runs: readonly { readonly name: string }[], width: number, theme: Theme): string {
   const room = Math.floor((width + gap.length) / Math.max(1, runs.length)) - gap.length - sampleWidth - 1;
   const names = cutApart(
@@ -146,7 +146,7 @@ export function runLegend(runs: readonly { readonly name: string }[], width: num
   return each.join(gap);
 }
 
-/** Completed steps over time, as observed by this program: for services without curves. */
+/** Completed steps over time, as observed by this program, for services without curves. */
 export function progressSeries(points: readonly ProgressPoint[]): ChartSeries[] {
   const [first] = points;
   if (!first) return [];
@@ -161,8 +161,8 @@ export function progressSeries(points: readonly ProgressPoint[]): ChartSeries[] 
 const distinctSteps = perObject((trainer: readonly TrainerReward[]) => new Set(trainer.map(({ step }) => step)).size);
 
 /**
- * Completed steps, by the newer of two answers: the progress, and the number of steps with a trainer metric. They are
- * separate requests, and a curve ahead of the count would look like an error.
+ * Completed steps, from the newer of two answers: the progress, and the number of steps with a trainer metric. These
+ * are separate requests, and a curve ahead of the count would look like an error.
  */
 export function completedSteps(
   progress: TrainingProgress | undefined,
@@ -186,7 +186,7 @@ export function lastStepRead(trainer: readonly TrainerReward[], completed: numbe
   return Number.isFinite(last) && completed !== undefined && last < completed - 1 ? last : undefined;
 }
 
-/** A known time of a run. */
+/** A known time in a run. */
 export interface StepTime {
   readonly step: number;
   /** Epoch milliseconds. */
@@ -198,13 +198,13 @@ export interface StepTime {
  * of the known times are left out.
  */
 export function byMinutes(times: readonly StepTime[]): (curve: Curve) => Curve {
-  // In order of time: a run that went back to a checkpoint does the steps after it again, and their last time counts.
+  // In order of time: a run that went back to a checkpoint repeats the steps after it, and their last time counts.
   const known: StepTime[] = [];
   for (const time of times.toSorted((left, right) => left.at - right.at || left.step - right.step)) {
     while (known.length > 0 && (known.at(-1)?.step ?? 0) >= time.step) known.pop();
     known.push(time);
   }
-  // It may have been in the queue: its first steps tell when it began.
+  // The run may have been in the queue: its first steps tell when it began.
   const [created, first, second] = known;
   if (created?.step === 0 && first && second) {
     const stepMs = (second.at - first.at) / (second.step - first.step);
@@ -230,7 +230,7 @@ export function byMinutes(times: readonly StepTime[]): (curve: Curve) => Curve {
   };
 }
 
-/** A range that grows in round steps, up to an eighth at a time, so that most new points leave the scale unchanged. */
+/** A range that grows in round steps of up to an eighth, so that most new points leave the scale unchanged. */
 export function growingRange({ low, high }: XRange): XRange {
   if (!(high > low)) return { low, high };
   const step = roundStep((high - low) / 8);
@@ -249,7 +249,7 @@ export interface NoteOptions {
   readonly weight: number;
 }
 
-/** What is to know about how the curves are drawn. */
+/** Notes on how the curves are drawn. */
 export function chartNotes(series: readonly ChartSeries[], options: NoteOptions): string {
   const { lag, perColumn, unit, byTime, log, weight } = options;
   const columns = perColumn === undefined ? 0 : Math.round(perColumn * 10) / 10;
@@ -257,7 +257,7 @@ export function chartNotes(series: readonly ChartSeries[], options: NoteOptions)
   return [
     lag === undefined ? '' : `trainer curve read up to step ${lag}`,
     byTime ? 'minutes since each run began' : '',
-    columns > 1 ? `${columns}${unit || ' steps'} per column: the mean, and faint the range` : '',
+    columns > 1 ? `${columns}${unit || ' steps'} per column: the mean, and its range, faint` : '',
     weight > 0 ? `smoothed ${weight}` : '',
     series.some(({ band }) => band) ? 'dotted around held-out: 95% limits' : '',
     log ? `log scale${hidden > 0 ? `, without ${counted(hidden, 'value')} at or below 0` : ''}` : '',
@@ -272,14 +272,14 @@ interface GridOptions {
   readonly theme: Theme;
   readonly range: XRange | undefined;
   readonly chart: ChartState;
-  /** Each chart has a y axis of its own; by default all share one. */
+  /** Each chart has its own y axis; by default, all share one. */
   readonly ownAxes?: boolean;
 }
 
-/** Least size of a chart of the grid, with the line of its name. */
+/** Minimum size of a chart in the grid, including the line with its name. */
 const cellSize = { width: 26, height: 6 } as const;
 
-/** A chart for each name, with the last value of its first series. */
+/** A chart per name, with the last value of its first series. */
 export function gridLines(
   runs: readonly { readonly name: string }[],
   all: readonly (readonly ChartSeries[])[],
@@ -323,7 +323,7 @@ export function gridLines(
  * Each series with its mark, its colour, and its value at the crosshair or the end: on one line if everything fits,
  * otherwise on one line each, values first.
  *
- * @param unit after the x of the crosshair, if it is not a step
+ * @param unit follows the x of the crosshair, if it is not a step
  */
 export function legendLines(
   series: readonly ChartSeries[],
@@ -353,7 +353,7 @@ export function legendLines(
     const all = [gaps[index], missing[index] === 0 ? '' : `${missing[index]} none`].map(words =>
       [value, words].filter(Boolean).join(', '),
     );
-    // A name is cut, a number never.
+    // Names may be cut, numbers never.
     const least = Math.min(leastName, displayWidth(fullName(each)));
     return `${all.find(words => room - displayWidth(words) >= least) ?? value}${gap}${each.name}`;
   });
@@ -369,7 +369,7 @@ export function legendLines(
 
 const fullName = ({ name, of }: ChartSeries): string => (of === undefined ? name : `${name} of ${of}`);
 
-/** Cells of a name that stay beside its numbers. */
+/** Minimum cells of a name beside its numbers. */
 const leastName = 12;
 
 function gapWords(missing: number): string {
@@ -378,7 +378,7 @@ function gapWords(missing: number): string {
 
 const gap = '  ';
 
-/** The value, with its x if the series has no point at the requested x: the crosshair, or the end. */
+/** The value, with its x if the series has no point at the requested x (the crosshair, or the end). */
 function readingText(reading: Reading | undefined, x: number | undefined): string {
   if (reading?.y === undefined) return none;
   const elsewhere = x !== undefined && reading.x !== x;
@@ -386,9 +386,9 @@ function readingText(reading: Reading | undefined, x: number | undefined): strin
 }
 
 /**
- * One curve with its name on one line, for when there is no room for a chart: the first that has several values.
+ * One curve with its name on one line, if there is no room for a chart: the first with several values.
  *
- * @param series of the open run: the curve of an overlaid one would be mistaken for its own
+ * @param series the series of the open run: the curve of an overlaid run would be mistaken for its own
  */
 export function smallCurve(series: readonly ChartSeries[], width: number, theme: Theme): string[] {
   const shown = series.find(({ curve }) => curve.ys.length - gapsIn(curve) > 1);
@@ -409,7 +409,7 @@ export function smallCurve(series: readonly ChartSeries[], width: number, theme:
   return [`${theme.styles.muted(label)} ${theme.styles.accent(line)}`];
 }
 
-/** Why a held-out mean is less certain than it should be: fewer samples than expected. */
+/** Says if held-out means have fewer samples than expected, and so are less certain. */
 export function heldOutNote(heldOut: readonly HeldOutReward[]): string | undefined {
   const short = heldOut.flatMap(point => {
     const { samples: of, expected } = samplesOf(point);
@@ -429,12 +429,12 @@ export function heldOutNote(heldOut: readonly HeldOutReward[]): string | undefin
     .join(', ');
 }
 
-/** From this pane height on, lines about the newest held-out mean are above the chart. */
+/** From this pane height on, lines about the newest held-out mean precede the chart. */
 const tallPane = 20;
 
 /**
- * How certain the newest held-out mean is, and that selecting a checkpoint by it is biased; nothing if there is little
- * room.
+ * How certain the newest held-out mean is, and a warning that selecting a checkpoint by it is biased; empty if there is
+ * little room.
  */
 export function heldOutLines(
   heldOut: readonly HeldOutReward[],
@@ -443,7 +443,7 @@ export function heldOutLines(
 ): string[] {
   const last = heldOutMeans(heldOut)?.last;
   if (height < tallPane || last === undefined) return [];
-  // If the held-out tasks are a split of their own, selecting by them does not bias an evaluation.
+  // If the held-out tasks are a separate split, selecting by them does not bias an evaluation.
   const isApart = heldOut.every(({ split }) => split === 'validation');
   const lines = [heldOutInterval(last, range), isApart ? undefined : optimismWords];
   return lines.filter(line => line !== undefined).map(line => truncate(line, width));

@@ -28,8 +28,8 @@ export function statusLine(
 }
 
 /**
- * The completed steps at the moment of the curve. Count and curve are separate requests: a newer count waits for a curve
- * that lacks it, which is one poll away, if there is a curve at all.
+ * The completed steps at the time of the curve. Count and curve are separate requests: a newer count waits for the next
+ * poll of a curve that lacks it, if there is a curve.
  */
 export function useStepsDone(
   counted: number | undefined,
@@ -47,7 +47,7 @@ export function useStepsDone(
   return counted;
 }
 
-/** Reports that the run went back to a checkpoint, until it has caught up. */
+/** Says that the run went back to a checkpoint, until it has caught up. */
 export function useRestart(runId: string, ended: boolean): string | undefined {
   const restart = useWorkbench().restarts.of(runId);
   if (ended || !restart) return undefined;
@@ -55,8 +55,8 @@ export function useRestart(runId: string, ended: boolean): string | undefined {
 }
 
 /**
- * Pace and elapsed time, kept current while the run is not over, and empty afterwards. The most important part comes
- * first, in case the line is cut.
+ * Pace and elapsed time, kept current until the run ends, then empty. The most important part comes first, in case the
+ * line is cut.
  */
 export function usePace(
   run: TrainingRun,
@@ -68,8 +68,7 @@ export function usePace(
   const total = progress?.total_steps;
   const { status, training_run_id: runId } = run;
   const started = parseTime(run.created_at ?? undefined);
-  // Points change with each answer, not with each tick of the clock.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the points change with the answers
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the points change with the answers, not with each tick
   const pace = useMemo(() => paceOf(remembered.progressOf(runId)), [remembered, runId, progress]);
   return useTime(
     useCallback(

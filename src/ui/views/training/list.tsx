@@ -1,5 +1,5 @@
 /**
- * The list of training runs with what the records lack: the steps of running ones and the rewards, both read by
+ * The list of training runs with data that the records lack: the steps of running ones and the rewards, both read by
  * background polls, and columns for the options in which the runs differ.
  */
 import { useCallback, useMemo, useState, useSyncExternalStore } from 'react';
@@ -20,13 +20,13 @@ import { useWorkbench } from '../../data/workbench.tsx';
 import { ResourceListView } from '../list/list-view.tsx';
 import { TrainingPreview } from './preview.tsx';
 
-/** What is known of a run besides its record. */
+/** The known data of a run besides its record. */
 type Known = Pick<KnownResource, 'done' | 'total' | 'measured' | 'mean'>;
 
 const areSame = (left: Known, right: Known): boolean =>
   (Object.keys(right) as (keyof Known)[]).every(name => left[name] === right[name]);
 
-/** Returns a function that gives what is known of each training run: the same map until some of it changes. */
+/** Returns a function that reads the known data of training runs by id: the same map until some of it changes. */
 function knownRuns(statuses: StatusStore): () => ReadonlyMap<string, Known> {
   let last: ReadonlyMap<string, Known> = new Map();
   return () => {
@@ -43,12 +43,14 @@ function knownRuns(statuses: StatusStore): () => ReadonlyMap<string, Known> {
   };
 }
 
-/** Adds the steps of running runs and the rewards that were read. The same function until some of them change. */
+/**
+ * Adds the steps of running runs and the rewards that were read. Returns the same function until some of these change.
+ */
 function useMeasured(): (rows: readonly ProgressedRun[]) => readonly MeasuredTraining[] {
   const { statuses } = useWorkbench();
   const [read] = useState(() => knownRuns(statuses));
   const known = useSyncExternalStore(statuses.subscribe, read);
-  // Rows of which nothing has changed keep their identity.
+  // Unchanged rows keep their identity.
   const [joined] = useState(() => new WeakMap<ProgressedRun, { readonly by: Known; readonly row: MeasuredTraining }>());
   return useCallback(
     rows =>
@@ -70,7 +72,7 @@ function measuredRun(row: ProgressedRun, { done, total, measured, mean: trainer_
   return { ...row, completed_steps, total_steps: row.total_steps ?? total, held_out: measured, trainer_reward };
 }
 
-/** The age of the oldest completed steps, once it exceeds the poll interval. */
+/** The age of the oldest completed steps, if it exceeds the poll interval. */
 function useOldSteps(): string | undefined {
   const { statuses, poll } = useWorkbench();
   return useTime(

@@ -1,4 +1,4 @@
-/** Chooses the runs to overlay on the curves of another. */
+/** Chooses the runs to overlay on the curves of another run. */
 import { useEffect, useMemo, useState } from 'react';
 import { statusWords } from '../../../contract/status.ts';
 import type { TrainingRun } from '../../../contract/training.ts';
@@ -48,13 +48,13 @@ export function useOverlaid(run: TrainingRun): Overlaid {
 
 interface OverlayWindowProps {
   readonly run: TrainingRun;
-  /** The ids of the runs that are overlaid already. */
+  /** The ids of the runs that are already overlaid. */
   readonly chosen: ReadonlySet<string>;
   readonly onChoose: (run: RunToChart) => void;
   readonly onClose: () => void;
 }
 
-/** `held-out 0.412 at step 60  succeeded  2h ago`; the held-out reward if it was read before. */
+/** `held-out 0.412 at step 60 succeeded 2h ago`; the held-out reward only if it was read before. */
 function noteOf({ status, created_at }: TrainingRun, measured: HeldOutMeans | undefined): string {
   const heldOut = measured && `held-out ${reward(measured.last.reward)} at step ${measured.last.step}`;
   return [heldOut, status && statusWords(status), agoOf(instant(created_at))].filter(Boolean).join('  ');

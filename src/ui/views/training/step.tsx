@@ -27,7 +27,7 @@ export function TrainingStepView({ place: { trainingRunId: runId, step } }: View
   const keyOf = useKeyOf();
   const source = useMemo(() => stepTaskList(runId, step, compare.rewardRange), [runId, step, compare.rewardRange]);
   const columns = useMemo(() => [taskColumn, ...drawnColumns(theme)], [theme]);
-  // The steps up to now are enough to go to another.
+  // The keys for neighbouring steps need only the steps so far.
   const steps = stepsIn(useLive(trainerRewardsQuery(runId, true), 'visible').data ?? []);
   const goTo = (next: number | undefined): Omit<Binding, 'command'> => ({
     enabled: next !== undefined,
@@ -44,7 +44,7 @@ export function TrainingStepView({ place: { trainingRunId: runId, step } }: View
       emptyWords={`No rollout of this step names its task: ${keyOf(teachingCommands.rollouts)} lists the rollouts`}
       open={({ task_id: task }) => ({ view: 'task-life', trainingRunId: runId, task, step })}
       actions={([row]) => [
-        pairBinding(worstAndBest(row?.rollouts ?? []), 'It has no two rollouts with a reward', shell.open),
+        pairBinding(worstAndBest(row?.rollouts ?? []), 'It has fewer than two rollouts with a reward', shell.open),
       ]}
       facts={row => [
         ...groupFacts(row),

@@ -1,4 +1,4 @@
-/** A task through training: its reward, its length and its best answer at each step that was read. */
+/** A task over the course of training: its reward, its length and its best answer at each step that was read. */
 import { useMemo, useState } from 'react';
 import { hasEnded } from '../../../contract/status.ts';
 import type { Column } from '../../../present/column.ts';
@@ -93,7 +93,7 @@ export function TaskLifeView({ place: { trainingRunId: runId, task, step } }: Vi
   );
 }
 
-/** The mean reward at each step, and around it the lowest and the highest. */
+/** The mean reward at each step, between the lowest and the highest. */
 function rewardChart(rows: readonly StepTask[], step: number | undefined, { width, height }: Size, theme: Theme) {
   const lines = Math.min(14, Math.floor(height / 3));
   if (rows.length < 2 || lines < 4) return [];
@@ -106,7 +106,7 @@ function rewardChart(rows: readonly StepTask[], step: number | undefined, { widt
   return drawChart([series], { width, height: lines, theme, crosshair: step }).lines;
 }
 
-/** The answer of the best rollout at the step under the cursor, once that rests. */
+/** The answer of the best rollout at the step under the cursor, once the cursor rests. */
 function useAnswerLines(row: StepTask | undefined, { width, height }: Size, theme: Theme): string[] {
   const best = row && bestRollout(row.rollouts);
   const id = best?.trajectory_id ?? undefined;
@@ -128,7 +128,7 @@ function useAnswerLines(row: StepTask | undefined, { width, height }: Size, them
     const last = shown.length - 1;
     shown[last] = truncate(`${shown[last]} ${theme.glyphs.ellipsis}`.padEnd(width), width - 2);
   }
-  // Always as many lines, so that the rows below do not move with the cursor.
+  // A constant number of lines, so that the rows below do not move with the cursor.
   return [
     theme.styles.strong(truncate(head, width)),
     ...Array.from({ length: lines }, (_, index) => `  ${shown[index] ?? ''}`),

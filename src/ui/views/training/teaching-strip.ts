@@ -1,4 +1,4 @@
-/** The teaching signal below a chart: a stack of shares for each step, told apart without colour. Pure. */
+/** The teaching signal below a chart: a stack of shares for each step, distinguishable without colour. Pure. */
 import {
   type GroupCounts,
   type GroupKind,
@@ -14,18 +14,18 @@ import { counted, percent } from '../../../text/numbers.ts';
 import { displayWidth, padStart, truncate } from '../../../text/width.ts';
 import type { Style, Theme } from '../../widgets/theme/theme.tsx';
 
-/** The teaching signal of a run, as far as it was read. */
+/** The part of a run's teaching signal that was read. */
 export interface TeachingSignal {
   /** In order. */
   readonly steps: readonly StepTeaching[];
   readonly turn: TeachingTurn | undefined;
-  /** The number of steps of the run, of which not all are read. */
+  /** The number of steps of the run; not all of them are read. */
   readonly known: number;
-  /** Why there is no more, if reading failed. */
+  /** Why the rest is missing, if reading failed. */
   readonly problem: string | undefined;
 }
 
-/** Where the chart above has its steps. */
+/** The position of the steps on the chart above. */
 export interface StripFrame {
   readonly width: number;
   readonly plotWidth: number;
@@ -63,7 +63,7 @@ function stepsByColumn(steps: readonly StepTeaching[], { plotWidth, columnOf }: 
   return columns;
 }
 
-/** How many of `rows` each kind takes: the largest remainders are rounded up, so that the sum is exact. */
+/** The number of `rows` for each kind; the largest remainders are rounded up, so that the sum is exact. */
 export function rowsOf(counts: GroupCounts, groups: number, rows: number): readonly GroupKind[] {
   const exact = groupKinds.map(kind => ({ kind, share: (counts[kind] / groups) * rows }));
   const left = rows - exact.reduce((sum, { share }) => sum + Math.floor(share), 0);
@@ -78,18 +78,18 @@ export function rowsOf(counts: GroupCounts, groups: number, rows: number): reado
   );
 }
 
-/** Rows of the strip below a chart, with which it shares a height. */
+/** Rows of the strip below a chart, which share the height with it. */
 const stripRows = (height: number): number => (height >= 24 ? 4 : height >= 15 ? 2 : height >= 9 ? 1 : 0);
-/** From this height on, a line says what has turned. */
+/** From this height on, a line names the changes. */
 const withNote = 12;
 
-/** What is drawn below a chart. */
+/** The lines below a chart. */
 export interface Strip {
   readonly height: number;
   readonly lines: (frame: StripFrame, theme: Theme) => string[];
 }
 
-/** The strip with its legend, and what has turned; nothing if there is no room beside a chart. */
+/** The strip with its legend and the changes; empty if there is no room below a chart. */
 export function stripOf(signal: TeachingSignal, height: number): Strip | undefined {
   const rows = signal.steps.length === 0 ? 0 : stripRows(height);
   if (stripRows(height) === 0) return undefined;

@@ -47,15 +47,15 @@ import { useCurvesView } from './use-curves.tsx';
 import { useDeployed } from './use-deployed.ts';
 import { useTeaching } from './use-teaching.ts';
 
-// An open run overlays runs that are chosen, not marked.
+// In an open run, the user chooses the runs to overlay instead of marking them.
 const { overlay: _, ...ofOpenRun } = ofTrainingRun;
 
-/** If the run cannot be read, neither can its checkpoints, which show the error. */
+/** If the run cannot be read, neither can its checkpoints, and their list shows the error. */
 const errorLinesBelow = 3;
-/** A lower pane has no room for the teaching signal, so that it need not be read. */
+/** A lower pane has no room for the teaching signal, which is then not read. */
 const withTeaching = 18;
 const newestFirst = { column: 'step', descending: true } as const;
-/** Lines left for the checkpoints: few in a low pane and under a chart of full height, else a share of the pane. */
+/** Lines for the checkpoints: few in a low pane or under a chart of full height, otherwise a share of the pane. */
 const tableLines = (height: number, isFull: boolean): number =>
   isFull || height < 16 ? fewestTableLines : Math.max(7, Math.floor(height / 4));
 
@@ -110,7 +110,7 @@ export function TrainingRunView({ place }: ViewProps<'record'>) {
   const teaching = useTeaching(id, curves.trainer, pane.attention, hasStrip);
   const curvesView = useCurvesView([{ id, name, ended, ...curves }, ...overlaid], {
     width: pane.width - 2,
-    // The legend is shown even without room for a chart.
+    // Show the legend even without room for a chart.
     heightFor: isFull =>
       Math.max(1, pane.height - head.length - tableLines(pane.height, isFull) - (state.error ? errorLinesBelow : 0)),
     lag: overlaid.length > 0 ? undefined : lastStepRead(curves.trainer, completed),
@@ -142,7 +142,7 @@ export function TrainingRunView({ place }: ViewProps<'record'>) {
       bindings={[...(state.isDeleted ? [] : ofRun([shown])), ...curvesView.bindings, choose, alarms, audit]}
       actions={(rows, list) => {
         if (state.isDeleted) return [];
-        // A run that has just ended may have checkpoints that are not listed yet, so the newest is requested.
+        // A run that has just ended may have checkpoints that are not listed yet, so request the newest.
         if (ended && list.rows.length === 0) return ofCheckpoint([shown]);
         return ofCheckpoint(rows.map(checkpoint => ({ ...shown, checkpoint })));
       }}

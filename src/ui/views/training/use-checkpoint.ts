@@ -1,4 +1,4 @@
-/** The checkpoint of a window: known immediately, or read when the window opens. */
+/** The checkpoint of a window: known at once, or read when the window opens. */
 
 import { useEffect, useState } from 'react';
 import { asError } from '../../../base/errors.ts';

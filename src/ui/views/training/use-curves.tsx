@@ -45,15 +45,15 @@ import { CurveWordsWindow } from './words-window.tsx';
 /** Below this height, a sparkline replaces the chart. */
 const smallestChart = 3;
 
-/** What the user chose, kept on the way back to the view. */
+/** The user's choices, kept on the way back to the view. */
 interface ChartSettings {
   readonly chart: ChartState;
-  /** Which curves are drawn; undefined for what suits the number of runs. */
+  /** The kind of curves to draw; undefined for the default for the number of runs. */
   readonly kinds: CurveKinds | undefined;
-  /** The chart takes the height of the rows below it. */
+  /** Whether the chart takes the height of the rows below it. */
   readonly isFull: boolean;
   readonly byTime: boolean;
-  /** A chart for each run. */
+  /** Whether each run has its own chart. */
   readonly isGrid: boolean;
 }
 
@@ -67,7 +67,7 @@ const initialSettings: ChartSettings = {
 
 type SettingsAction =
   | ChartAction
-  /** Shows the next of the kinds that there are. */
+  /** Shows the next available kind. */
   | { readonly kind: 'kinds'; readonly shown: CurveKinds; readonly among: readonly CurveKinds[] }
   | { readonly kind: 'toggle'; readonly what: 'isFull' | 'byTime' | 'isGrid' };
 
@@ -79,7 +79,7 @@ function settingsReducer(settings: ChartSettings, action: SettingsAction): Chart
     }
     case 'toggle': {
       const toggled = { ...settings, [action.what]: !settings[action.what] };
-      // Minutes are no steps.
+      // Minutes are not steps.
       const { chart } = settings;
       return action.what === 'byTime'
         ? { ...toggled, chart: { ...chart, zoom: undefined, crosshair: undefined } }
@@ -98,9 +98,9 @@ export interface CurvesOptions {
   readonly heightFor: (isFull: boolean) => number;
   /** The completed steps of the first run, if known: its curve may lag behind. */
   readonly lag?: number | undefined;
-  /** The chart has the pane to itself, and can be a grid with one for each run. */
+  /** Whether the chart has the pane to itself, and can be a grid with a chart per run. */
   readonly hasGrid?: boolean;
-  /** What the groups of the steps of a single run teach, shown below its curves. */
+  /** The teaching signal of a single run, shown below its curves. */
   readonly teaching?: TeachingSignal | undefined;
   /** Opens a step of the first run. */
   readonly openStep?: (step: number) => void;
@@ -114,7 +114,7 @@ export interface CurvesView {
   readonly bindings: readonly Binding[];
 }
 
-/** The series of all runs; the first ones are of the first run. */
+/** The series of all runs, those of the first run first. */
 function useSeries(runs: readonly ChartedRun[], settings: ChartSettings) {
   const { remembered, compare } = useWorkbench();
   const timesOf = useStepTimes(runs, settings.byTime);
@@ -150,7 +150,7 @@ export function useCurvesView(runs: readonly ChartedRun[], options: CurvesOption
   const series = all.flat();
   const curves = series.map(({ curve }) => curve);
   const extent = extentOf(curves);
-  // Room for the next points, so that each of them draws only itself.
+  // Leaves room for the next points, so that a new point redraws only its cells.
   const range = extent && runs.some(({ ended }) => !ended) ? growingRange(extent) : extent;
   const height = heightFor(isFull);
   const drawn = {
@@ -226,7 +226,7 @@ export function useCurvesView(runs: readonly ChartedRun[], options: CurvesOption
   };
 }
 
-/** The step of the trainer curve at the crosshair: the newest up to it, or else the first. */
+/** The step of the trainer curve at the crosshair: the newest up to it, otherwise the first. */
 function stepAt(trainer: readonly TrainerReward[], crosshair = Number.POSITIVE_INFINITY): number | undefined {
   const steps = stepsIn(trainer);
   return steps.findLast(step => step <= crosshair) ?? steps[0];
@@ -256,7 +256,7 @@ function chartLines(
   theme: Theme,
 ): { readonly lines: readonly string[]; readonly plotWidth: number } {
   const all = legendLines(series, chart.crosshair, width, theme, unit);
-  // A chart comes before the names of all of its curves.
+  // The chart has priority over the names of all its curves.
   const legend = all.slice(0, Math.max(1, height - smallestChart));
   const strip = teaching && series.length > 0 ? stripOf(teaching, height) : undefined;
   const room = height - legend.length - (strip?.height ?? 0);

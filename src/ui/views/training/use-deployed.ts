@@ -1,4 +1,4 @@
-/** The deployments of each checkpoint, from the list of deployments. */
+/** The slugs that serve each checkpoint, from the list of deployments. */
 import { useCallback } from 'react';
 import type { Checkpoint } from '../../../contract/training.ts';
 import { deploymentList } from '../../../queries/deployments.ts';
@@ -9,7 +9,7 @@ import { isNotOffered } from '../../../service/errors.ts';
 import { counted } from '../../../text/numbers.ts';
 import { useList } from '../../data/use-list.ts';
 
-/** Adds the slugs of the deployments; `notes` says what is unknown. */
+/** Adds the slugs of the deployments; `notes` name what is unknown. */
 export function useDeployed(attention: Attention) {
   const { rows, loaded, complete, error } = useList(deploymentList, attention);
   const join = useCallback(

@@ -23,7 +23,7 @@ export interface StepsRead {
   readonly live: Live<readonly ReadStep[]>;
 }
 
-/** The rollouts of steps: some are read at first, and a few more with each poll, up to {@link mostStepsRead}. */
+/** Reads the rollouts of some steps at first, and of a few more with each poll, up to {@link mostStepsRead}. */
 export function useStepsRead(runId: string, trainer: readonly TrainerReward[], attention: Attention): StepsRead {
   const { cache, compare } = useWorkbench();
   const steps = useMemo(() => stepsIn(trainer), [trainer]);
@@ -34,7 +34,7 @@ export function useStepsRead(runId: string, trainer: readonly TrainerReward[], a
   return { read, known: steps.length, range: compare.rewardRange, isReading: read.length < wanted.length, live };
 }
 
-/** The teaching signal of a run, if the service lists rewards by step. Nothing is read while it is not `shown`. */
+/** The teaching signal of a run, if the service lists rewards by step. Reads nothing unless it is `shown`. */
 export function useTeaching(
   runId: string,
   trainer: readonly TrainerReward[],

@@ -9,7 +9,7 @@ import { errorMessage } from '../../../base/errors.ts';
 import type { Environment } from '../../../text/terminal.ts';
 import { useShell } from '../../app/shell-context.tsx';
 
-/** The first bytes of the formats that are opened. What they are called in a message may be a lie. */
+/** The first bytes of the supported formats: the type that a message names may be wrong. */
 const formats: readonly (readonly [extension: string, isOne: (bytes: Buffer) => boolean])[] = [
   ['png', bytes => bytes.subarray(0, 8).equals(Buffer.from('89504e470d0a1a0a', 'hex'))],
   ['jpg', bytes => bytes.subarray(0, 3).equals(Buffer.from('ffd8ff', 'hex'))],
@@ -26,8 +26,8 @@ export function viewerOf(platform: NodeJS.Platform, environment: Environment): s
 }
 
 /**
- * Writes an image to a private file, which is removed when the program ends. Resolves with its path.
- * @throws Error if it is in no format that a viewer should be given
+ * Writes an image to a private file, which is removed when the program ends. Resolves with its path. @throws Error if
+ * the format is not supported
  */
 export async function writeImage(base64: string): Promise<string> {
   const bytes = Buffer.from(base64, 'base64');
@@ -52,7 +52,7 @@ function start(viewer: string, path: string): Promise<void> {
   });
 }
 
-/** Returns a function that opens an image, or says where it is if there is no viewer. */
+/** Returns a function that opens an image, or says where its file is if there is no viewer. */
 export function useOpenImage(): (base64: string) => Promise<void> {
   const { toast } = useShell();
   return useCallback(
@@ -61,7 +61,7 @@ export function useOpenImage(): (base64: string) => Promise<void> {
         const path = await writeImage(base64);
         const viewer = viewerOf(process.platform, process.env);
         if (viewer === undefined) {
-          toast({ kind: 'info', text: `No desktop here. Until the program ends the image is in ${path}` });
+          toast({ kind: 'info', text: `No desktop here. Until the program ends, the image is in ${path}` });
           return;
         }
         await start(viewer, path);

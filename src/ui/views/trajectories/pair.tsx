@@ -31,9 +31,9 @@ import { pairCommands } from '../commands.ts';
 const twoColumnsFrom = 100;
 /** Lines shown before a difference. */
 const beforeDifference = 2;
-/** Other rollouts of the task that are read, to count those that say the same. */
+/** Maximum number of other rollouts of the task to read, to count those that say the same. */
 const mostOthers = 8;
-/** Steps of a rollout that is read only to be counted. */
+/** Maximum steps of a rollout that is read only to be counted. */
 const mostSteps = 500;
 
 export function PairView({ place }: ViewProps<'pair'>) {
@@ -127,10 +127,10 @@ const useMessages = (trajectory: Trajectory | undefined): readonly Message[] | u
 
 function positionWords({ pairs, differing, isExact }: Alignment): string {
   const words = differing === 0 ? 'nothing differs' : `${differing} of ${counted(pairs.length, 'place')} differ`;
-  return isExact ? words : `${words}; they differ too much to find all that is equal`;
+  return isExact ? words : `${words}; they differ too much to find all equal parts`;
 }
 
-/** How many other rollouts of the task say what these two say where they first differ. */
+/** The number of other rollouts of the task that agree with either of these two at their first difference. */
 function useLikes(alignment: Alignment | undefined, left: Trajectory | undefined, right: Trajectory | undefined) {
   const run = right?.eval_run_id ?? undefined;
   const task = right?.task_id;
@@ -160,7 +160,7 @@ interface HeadState {
   readonly columns: 1 | 2;
 }
 
-/** Who stands where, with the reward and how it ended; and how many others are like either. */
+/** The names of the two sides with rewards and ends, and the number of other rollouts like either. */
 function headLines(
   { left, right }: ViewProps<'pair'>['place'],
   [one, other]: readonly (Trajectory | undefined)[],
@@ -194,7 +194,7 @@ function headLines(
   return [...names, ...wrap(also, width).map(line => styles.muted(line))];
 }
 
-/** A text with the words that differ marked, in a width. */
+/** A text of limited width with the differing words marked. */
 function marked(side: SideText | undefined, width: number, { styles }: Theme): string {
   if (!side) return ' '.repeat(width);
   let shown = '';

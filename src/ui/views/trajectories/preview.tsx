@@ -15,9 +15,9 @@ import { useTheme } from '../../widgets/theme/theme.tsx';
 import type { PreviewProps } from '../list/list-props.ts';
 import { drawnLine } from './line-style.ts';
 
-/** A trajectory of more steps may be tens of megabytes, too much for a look. */
+/** A trajectory of more steps may be tens of megabytes, too large for a preview. */
 const mostSteps = 500;
-/** Lines below which there is no room for an end. */
+/** Minimum lines for the end of a trajectory. */
 const leastLines = 4;
 
 export function TrajectoryPreview({ row, box, rests }: PreviewProps<Trajectory>) {

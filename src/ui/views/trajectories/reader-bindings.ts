@@ -16,7 +16,7 @@ const beforeError = 3;
 
 interface ReaderState {
   readonly transcript: Transcript;
-  /** The same, once it has been read. */
+  /** The text, once it has been read. */
   readonly newest: RefObject<Transcript>;
   readonly isLoading: boolean;
   readonly scroll: Scroll;
@@ -35,7 +35,7 @@ export function useReaderBindings(reader: ReaderState): readonly Binding[] {
     () => blocks.reduce((sum, { markdown, text }) => (markdown ? sum + text.length : sum), 0),
     [blocks],
   );
-  // While the trajectory is read, its content is unknown: the keys wait for it.
+  // The keys wait until the trajectory has been read.
   const jump = (
     command: Binding['command'],
     stops: Stops,
@@ -83,14 +83,14 @@ export function useReaderBindings(reader: ReaderState): readonly Binding[] {
     },
     {
       command: readerCommands.markdown,
-      why: shown.markdown || markdownLength <= mostMarkdown ? undefined : 'It is too long to be laid out at once',
+      why: shown.markdown || markdownLength <= mostMarkdown ? undefined : 'It is too long to lay out at once',
       run: () => show({ kind: 'markdown' }),
     },
     { command: readerCommands.hidden, run: () => show({ kind: 'hidden' }) },
   ];
 }
 
-/** The image at a position or, if there is none, the next one, or the last. */
+/** The image at a position, otherwise the next one, otherwise the last. */
 function imageAt(transcript: Transcript, place: number): string | undefined {
   const { images, blocks } = transcript;
   const found = images.find(each => each >= place) ?? images.at(-1);

@@ -1,12 +1,12 @@
-/** Which folds of the reader are open, and how texts are shown. Pure. */
+/** The open folds of the reader, and how it shows texts. Pure. */
 import type { FoldKind } from '../../../present/transcript.ts';
 import type { OpenFolds } from '../../../present/transcript-lines.ts';
 
-/** What is kept from one trajectory to the next. */
+/** The settings kept from one trajectory to the next. */
 export interface Usual {
   readonly kinds: ReadonlySet<FoldKind>;
   readonly outline: boolean;
-  /** Hidden characters are shown. */
+  /** Whether hidden characters are shown. */
   readonly hidden: boolean;
   readonly markdown: boolean;
 }

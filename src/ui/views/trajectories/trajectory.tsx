@@ -35,7 +35,7 @@ import { drawnLine, styleOf } from './line-style.ts';
 import { useNeighbours } from './use-neighbours.ts';
 import { type Reader, useReader } from './use-reader.ts';
 
-/** Widths of the column of steps, and the pane widths from which they are used: with tokens, and with first words. */
+/** Widths of the column of steps, and the pane widths from which to use them: with tokens, and with first words. */
 const stepsWidths = [
   { from: 130, width: 48 },
   { from: 110, width: 26 },
@@ -44,7 +44,7 @@ const stepsWidths = [
 /** The line above the text. */
 const headLines = 1;
 
-/** Width of the text for a pager or an editor, which wraps it again if it is narrower. */
+/** Width of the text for a pager or an editor; a narrower one wraps it again. */
 const outsideWidth = 100;
 
 export function TrajectoryView({ place }: ViewProps<'record'>) {
@@ -63,7 +63,7 @@ export function TrajectoryView({ place }: ViewProps<'record'>) {
   const twin = useTwinBinding(place);
   const notes = useNotes().get(id);
   const triage = useTriage();
-  // Digits are the number of a step here.
+  // Here, digits are the number of a step.
   const noteBinding = triage(data ? [trajectoryNoted(data)] : [], reader.message).slice(1);
   const record = useRecordBindings({
     record: data && { id, json: data },
@@ -147,7 +147,7 @@ interface HeadProps {
   readonly trajectory: Trajectory | undefined;
 }
 
-/** `reward 0.600 · completed · MAX_STEPS · 3/64` after the task, which is cut if they need the room. */
+/** `reward 0.600 · completed · MAX_STEPS · 3/64` after the task, which is cut to make room. */
 function HeadLine({ name, position, width, trajectory }: HeadProps) {
   const theme = useTheme();
   const { styles, glyphs } = theme;
@@ -163,11 +163,11 @@ function HeadLine({ name, position, width, trajectory }: HeadProps) {
   return <Text wrap="truncate">{` ${styles.title(task)}${gap}${status(end)}`}</Text>;
 }
 
-/** Whether the words leave enough of the name to recognise it. */
+/** Whether the words leave a recognisable part of the name. */
 const fits = (words: string, name: string, room: number): boolean =>
   displayWidth(words) + Math.min(displayWidth(name), Math.floor(room / 3)) + 2 <= room;
 
-/** How it ended, most important first: that it was completed says less than why it ended. */
+/** How it ended, most important first: the reason for the end matters more than `completed`. */
 function outcomeWords({ reward: value, status, rollout, error }: Trajectory): string[] {
   const own = rollout?.status === status ? undefined : rollout?.status;
   const reason = rollout?.termination_reason;
@@ -232,7 +232,7 @@ function StepColumn({ steps, current, wordsOf, width, height }: StepColumnProps)
   );
 }
 
-/** The tokens of the answers of a step; undefined if none was counted. */
+/** The tokens of the answers of a step; undefined if the service counted none. */
 function tokensOf({ messages }: TrajectoryStep): number | undefined {
   const counts = (messages ?? []).flatMap(({ completion_tokens: tokens }) => tokens ?? []);
   return counts.length === 0 ? undefined : counts.reduce((sum, tokens) => sum + tokens, 0);
@@ -266,7 +266,7 @@ function TrajectoryFacts({ trajectory, error, notes }: TrajectoryFactsProps) {
   );
 }
 
-/** `step 2, 3 of 12 steps`: the number of a step need not be its place. */
+/** `step 2, 3 of 12 steps`: the number of a step may differ from its position. */
 function stepWords(index: number, steps: NonNullable<Trajectory['steps']>): string {
   const all = counted(steps.length, 'step');
   return index < 0 || steps.length < 2 ? all : `step ${steps[index]?.step_index ?? index}, ${index + 1} of ${all}`;

@@ -1,4 +1,4 @@
-/** A number that is typed before a key, as in vi: `15G`. Any other key drops it. */
+/** A number typed before a key, as in vi: `15G`. Any other key drops it. */
 import { useEffect, useRef, useState } from 'react';
 import type { KeyPress } from '../../keys/key.ts';
 import { useRouter } from '../../keys/router.tsx';
@@ -7,11 +7,11 @@ export interface TypedNumber {
   /** The digits so far. */
   readonly typed: string;
   readonly press: (press: KeyPress) => void;
-  /** The number that was typed just before the key that calls this; undefined if there is none. */
+  /** The number typed just before the current key; undefined if there is none. */
   readonly take: () => number | undefined;
 }
 
-/** More digits are no number of a step. */
+/** Maximum digits of a step's number. */
 const mostDigits = 9;
 
 export function useTypedNumber(): TypedNumber {

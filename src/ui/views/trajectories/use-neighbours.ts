@@ -1,4 +1,4 @@
-/** The trajectories next to the one that is read, fetched before they are asked for. */
+/** Prefetches the trajectories next to the one on screen. */
 import { useEffect } from 'react';
 import { cachedQuery, optionsOf } from '../../../queries/live-query.ts';
 import { trajectoryQuery } from '../../../queries/trajectories.ts';
@@ -6,13 +6,13 @@ import { aheadKeptMs } from '../../data/use-ahead.ts';
 import { useWorkbench } from '../../data/workbench.tsx';
 import { useSiblings } from '../../navigation/memory.tsx';
 
-/** A trajectory that was shown this long is being read; in milliseconds. */
+/** A trajectory on screen for this long is being read; in milliseconds. */
 const restMs = 120;
-/** Characters of a trajectory whose neighbours are probably too large to be fetched for nothing. */
+/** If a trajectory has more characters, its neighbours are probably too large to prefetch. */
 const mostText = 8_000_000;
 
 /**
- * Marks a trajectory as read, and fetches its neighbours once it stays on screen.
+ * Marks a trajectory as read and prefetches its neighbours once it stays on screen.
  * @param length characters of its text; undefined until it has been read
  * @param twin the trajectory of the same task in another run
  */

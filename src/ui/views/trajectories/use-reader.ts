@@ -47,14 +47,14 @@ export interface Reader {
   readonly step: number;
   /** The first words of a step. */
   readonly wordsOf: (step: number) => string;
-  /** What is not shown of the texts, and what is typed of the number of a step. */
+  /** Notes on hidden characters, and the number of a step as typed so far. */
   readonly notes: readonly string[];
   readonly bindings: readonly Binding[];
 }
 
 /**
  * @param size the room for the text
- * @param found what a search found in it, shown first
+ * @param found the search hit to show first
  */
 export function useReader(trajectory: Trajectory | undefined, size: Size, found?: Place<'record'>['found']): Reader {
   const [shown, show] = useShown();
@@ -71,7 +71,7 @@ export function useReader(trajectory: Trajectory | undefined, size: Size, found?
     found,
     height: size.height,
     ready: trajectory !== undefined,
-    // A typed number goes to that step.
+    // A typed number goes to the step.
     onBottom: () => {
       const typed = number.take();
       if (typed !== undefined) scroll.act(() => ({ kind: 'show', before: 0, place: placeOfStep(newest, typed) }));
@@ -82,7 +82,7 @@ export function useReader(trajectory: Trajectory | undefined, size: Size, found?
   const isTyping = scroll.typing !== undefined;
   const { foldAt } = lines;
   useLayoutEffect(() => {
-    // While the user types, the first match is not unfolded: each letter would open another fold.
+    // While the user types, the first match stays folded: each letter would open another fold.
     const fold = match === undefined || isTyping ? undefined : foldAt(match);
     if (fold !== undefined) show({ kind: 'open', place: fold });
   }, [match, isTyping, foldAt, show]);
@@ -113,7 +113,7 @@ function placeOfStep({ current }: RefObject<Transcript>, number: number): number
   return steps[Math.max(0, index)] ?? 0;
 }
 
-/** The first words of each step, looked up when they are shown. */
+/** The first words of each step, looked up when shown. */
 function useWordsOfSteps(transcript: Transcript): (step: number) => string {
   return useMemo(() => {
     const known = new Map<number, string>();
@@ -127,7 +127,7 @@ function useWordsOfSteps(transcript: Transcript): (step: number) => string {
 }
 
 /**
- * How the text is shown. The kinds of folds and the settings are kept from one trajectory to the next, single folds are
+ * How the text is shown. The kinds of folds and the settings carry over to the next trajectory; single folds are
  * restored on the way back.
  */
 function useShown() {
@@ -141,7 +141,7 @@ function useShown() {
   return [shown, show] as const;
 }
 
-/** `3 hidden characters, 12 lines written over (v shows)`. Colours of a tool's output alone are not worth a word. */
+/** `3 hidden characters, 12 lines written over (v shows)`. Colours alone are not mentioned. */
 function wordsOfHidden({ characters, overwritten }: HiddenText, key: string): string {
   const parts = [
     characters === 0 ? '' : counted(characters, 'hidden character'),
@@ -166,7 +166,7 @@ function useLines(transcript: Transcript, width: number, { open, markdown }: Sho
   return useMemo(() => layout(open), [layout, open]);
 }
 
-/** Lines above what a search found. */
+/** Lines above a search hit. */
 const linesAbove = 4;
 
 interface TextScrollOptions {

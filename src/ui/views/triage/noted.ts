@@ -1,4 +1,4 @@
-/** What notes on trajectories and runs are about. */
+/** The subjects of notes on trajectories and runs. */
 import type { EvalRun } from '../../../contract/evaluations.ts';
 import type { Trajectory } from '../../../contract/trajectories.ts';
 import type { Noted } from '../../../workbench/notes.ts';

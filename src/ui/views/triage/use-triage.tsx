@@ -1,4 +1,4 @@
-/** Flags and notes on the rows of a list, or on what is read. */
+/** Flags and notes on the rows of a list, or on the open record. */
 import { useCallback, useMemo, useSyncExternalStore } from 'react';
 import type { Column } from '../../../present/column.ts';
 import { flagCountWords, noteColumns } from '../../../present/notes.ts';
@@ -13,7 +13,7 @@ import type { FieldSpec } from '../../widgets/form/form-state.ts';
 import { PlainFormWindow } from '../../windows/form-window.tsx';
 import { triageCommands } from '../commands.ts';
 
-/** The notes that say something, by the id of the resource. */
+/** The notes that are not empty, by the id of the resource. */
 export function useNotes(): ReadonlyMap<string, readonly Note[]> {
   const { notes } = useWorkbench();
   return useSyncExternalStore(notes.subscribe, notes.byId);
@@ -21,7 +21,7 @@ export function useNotes(): ReadonlyMap<string, readonly Note[]> {
 
 interface NoteWindowProps {
   readonly of: readonly Noted[];
-  /** The message that is read, with its role; 0 for none. */
+  /** The number and role of the message on screen; 0 for none. */
   readonly message?: number;
   readonly onClose: () => void;
 }
@@ -83,7 +83,7 @@ function useSave(): Save {
   };
 }
 
-/** Digits that flag, and the key of a note. */
+/** The digits that flag, and the key for a note. */
 export function useTriage(): (of: readonly Noted[], message?: number) => readonly Binding[] {
   const shell = useShell();
   const { notes } = useWorkbench();
@@ -114,7 +114,7 @@ export function useTriage(): (of: readonly Noted[], message?: number) => readonl
   };
 }
 
-/** What a list of things with notes shows besides: columns, and counts below the rows. */
+/** What notes add to a list: columns, and counts below the rows. */
 export function useNoted<Row>(columns: readonly Column<Row>[], id: (row: Row) => string, rows: readonly Row[]) {
   const byId = useNotes();
   const ofRow = useCallback((row: Row) => byId.get(id(row)), [byId, id]);

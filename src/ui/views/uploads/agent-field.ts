@@ -11,7 +11,7 @@ export function useAgents(): readonly Agent[] {
 
 const noAgents: readonly Agent[] = [];
 
-/** With more agents, the user types: arrow keys would take too long. */
+/** With more agents, the user types: choosing with arrow keys would take too long. */
 const mostChoices = 30;
 
 /** @param initial the agent of an earlier attempt */
@@ -21,14 +21,14 @@ export function agentField(agents: readonly Agent[], initial = ''): FieldSpec {
   if (agents.length === 0 || agents.length > mostChoices) {
     const help =
       agents.length === 0
-        ? 'Newer services ask for it: an id, or name: and a name.'
+        ? 'Newer services require it: an id, or name: and a name.'
         : `An id or a name; the service lists ${agents.length}.`;
     return { ...shared, kind: 'text', initial, placeholder: ofProfile, help };
   }
   const isNamed = ({ agent_id, name }: Agent): boolean => [agent_id, name, `name:${name}`].includes(initial);
   const options = agents.map(agent => {
     const { agent_id, name } = agent;
-    // An upload that was started with the name continues under it.
+    // An upload started with the name continues under it.
     const value = isNamed(agent) ? initial : agent_id;
     return { value, label: name ?? agent_id, ...(name == null ? {} : { note: agent_id }) };
   });

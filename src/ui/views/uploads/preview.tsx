@@ -13,7 +13,7 @@ import { useTheme } from '../../widgets/theme/theme.tsx';
 import { Window, windowMargin } from '../../widgets/window.tsx';
 import { requestLine, requestLines } from '../../windows/requests.ts';
 
-/** Files named individually; the others are counted. */
+/** Maximum number of files to name; the others are counted. */
 const namedFiles = 3;
 
 export interface UploadPreviewProps {

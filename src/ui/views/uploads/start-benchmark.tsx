@@ -34,7 +34,7 @@ export function StartBenchmarkUpload({ folder, onClose }: StartBenchmarkUploadPr
     try {
       const plan = await planUpload(wholePath(path));
       const known = workbench.jobs.get(plan.folder);
-      // A stopped or failed upload shows why; its next attempt reads the folder again.
+      // The view of a stopped or failed upload shows why; its next attempt reads the folder again.
       const hasNews = known?.busy || known?.state.phase === 'failed' || known?.state.phase === 'cancelled';
       if (!hasNews) {
         workbench.jobs.add(new BenchmarkUpload(plan.folder, plan, workbench.remembered));

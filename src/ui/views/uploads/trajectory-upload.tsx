@@ -38,9 +38,9 @@ const phaseWords = {
   waiting: 'connecting',
   uploading: 'sending',
   done: 'everything was sent',
-  failed: 'it failed: progress is kept, and uploading the file again continues it',
-  failedBefore: 'it failed: nothing was sent; uploading the file again tries again',
-  cancelled: 'stopped: progress is kept, and uploading the file again continues it',
+  failed: 'it failed: progress is kept; upload the file again to continue',
+  failedBefore: 'it failed: nothing was sent; upload the file again to retry',
+  cancelled: 'stopped: progress is kept; upload the file again to continue',
   cancelledBefore: 'stopped: nothing was sent',
 } as const satisfies Record<TrajectoryUploadState['phase'] | 'failedBefore' | 'cancelledBefore', string>;
 
@@ -60,11 +60,7 @@ function headLines(job: TrajectoryUpload, width: number, theme: Theme): string[]
       .map((words, index) => (index >= 2 && !words.startsWith('0 ') ? theme.styles.danger(words) : words))
       .join('  '),
     ...(unknown > 0 && !job.busy
-      ? [
-          theme.styles.muted(
-            truncate('Unknown: sent without an answer. Uploading the file again asks about them.', width),
-          ),
-        ]
+      ? [theme.styles.muted(truncate('Unknown: sent without an answer. Upload the file again to resolve them.', width))]
       : []),
     ...(job.outcomes.some(({ status }) => status === 'counted')
       ? [
@@ -85,7 +81,7 @@ export function TrajectoryUploadView({ place }: ViewProps<'trajectory-upload'>) 
   const job = useJob(place.jobId, TrajectoryUpload);
   const head = job
     ? headLines(job, pane.width - 2, theme)
-    : [' This upload is no longer shown here. Progress is kept: uploading the file again continues it.', ''];
+    : [' This upload is no longer shown here. Progress is kept: upload the file again to continue.', ''];
   const rows = job?.outcomes ?? noOutcomes;
   const siblings = useSiblings();
   const openRow = ({ trajectoryId }: Outcome): void => {

@@ -9,13 +9,13 @@ export type FormValues = Readonly<Record<string, string>>;
 interface FieldBase {
   readonly name: string;
   readonly label: string;
-  /** Beside the label, e.g. the default and the bounds; cut if there is no room. */
+  /** Shown beside the label, e.g. the default and the bounds; cut if there is no room. */
   readonly facts?: string;
   /** A hint about the field, shown while it is focused. */
   readonly help?: string | ((values: FormValues) => string);
   /** Returns what is wrong with a value, which may depend on other fields; nothing if it is valid. */
   readonly check?: (value: string, values?: FormValues) => string | undefined;
-  /** Whether the field is shown and checked, by the values of other fields; always by default. */
+  /** Whether the field is shown and checked, depending on other fields; always by default. */
   readonly when?: (values: FormValues) => boolean;
 }
 
@@ -45,7 +45,7 @@ export interface FormState {
   readonly values: Readonly<Record<string, FieldValue>>;
   /** Index of the focused field. */
   readonly focus: number;
-  /** What was typed to find an option of the focused choice. */
+  /** The text typed to find an option of the focused choice. */
   readonly sought?: string;
   /** Fields that were changed or submitted: their errors are shown. */
   readonly touched: ReadonlySet<string>;
@@ -106,7 +106,7 @@ export function formErrors(state: FormState, fields: readonly FieldSpec[]): Read
 
 const withoutSought = ({ sought: _, ...state }: FormState): FormState => state;
 
-/** Chooses the first option with the typed text in its label or note, best at its beginning. */
+/** Chooses the first option with the typed text in its label or note, preferably at the beginning. */
 function seek(state: FormState, field: ChoiceFieldSpec, { name, text }: KeyPress): FormState {
   const { sought: before = '' } = state;
   if (name !== 'backspace' && text.trim() === '') return state;
@@ -114,7 +114,7 @@ function seek(state: FormState, field: ChoiceFieldSpec, { name, text }: KeyPress
   const texts = field.options.map(({ label, note = '' }) => `${label} ${note}`.toLowerCase());
   const first = texts.findIndex(each => each.startsWith(sought));
   const found = first >= 0 ? first : texts.findIndex(each => each.includes(sought));
-  // A letter that finds nothing starts a new search, unless it finds nothing alone either.
+  // A letter without a match starts a new search, unless it has no match alone either.
   if (found === -1) return before === '' ? state : seek(withoutSought(state), field, { name, text });
   const values = { ...state.values, [field.name]: { kind: 'choice', index: found } as const };
   return { ...state, values, sought, touched: new Set([...state.touched, field.name]) };

@@ -1,4 +1,4 @@
-/** A form on screen: its fields, their errors, and its keys. Typed values stay until it is submitted. */
+/** A form on screen: its fields, their errors, and its keys. Keeps typed values until it is submitted. */
 import { Box, Text } from 'ink';
 import { type Dispatch, useReducer } from 'react';
 import { sanitiseLine } from '../../../text/sanitise.ts';
@@ -26,7 +26,7 @@ import {
 
 /** The state of a form, for the components around it. */
 export interface FormModel {
-  /** All fields; some may not be shown. */
+  /** All fields, including hidden ones. */
   readonly fields: readonly FieldSpec[];
   readonly state: FormState;
   readonly values: FormValues;
@@ -46,7 +46,7 @@ export function useForm(fields: readonly FieldSpec[], focus = 0): FormModel {
 export interface FormProps {
   readonly form: FormModel;
   readonly width: number;
-  /** Disables the keys while something is in progress. */
+  /** Disables the keys while a request is in progress. */
   readonly busy: boolean;
   readonly onSubmit: (values: FormValues) => void;
   readonly onCancel: () => void;
@@ -58,7 +58,7 @@ export interface FormProps {
 
 const areaHeight = 4;
 
-/** Letters find an option; the keys of the form keep their meaning. */
+/** Letters find an option; keys of the form keep their meaning. */
 const isSought = ({ name, text }: KeyPress): boolean => name === 'backspace' || (text.trim() !== '' && text !== '?');
 
 export function Form({ form, width, busy, onSubmit, onCancel, onHelp, bindings = [], height }: FormProps) {
@@ -138,7 +138,7 @@ export function formHeight(fields: readonly FieldSpec[]): number {
   return fields.reduce((sum, field) => sum + heldLines(field) + 2, 2);
 }
 
-/** With fewer lines, not even the focused field fits. */
+/** Minimum lines: the focused field must fit. */
 export const leastFormLines = 3;
 
 function heldLines(field: FieldSpec): number {
@@ -150,7 +150,7 @@ interface FieldBlock {
   readonly lines: readonly string[];
 }
 
-/** The blocks that fit into this many lines, with free lines between them and the focused one among them. */
+/** The blocks that fit into this many lines, including the focused one, with free lines between them. */
 function blocksInSight(blocks: readonly FieldBlock[], focus: number, height: number): readonly FieldBlock[] {
   const linesOf = (from: number, to: number): number =>
     blocks.slice(from, to + 1).reduce((sum, { lines }) => sum + lines.length + 1, -1);
@@ -190,7 +190,7 @@ interface FieldPlace {
   readonly focused: boolean;
   readonly error: string | undefined;
   readonly help: string | undefined;
-  /** The position of the focused field, if not all are visible; otherwise empty. */
+  /** The position of the focused field if not all are visible; otherwise empty. */
   readonly position: string;
   readonly values: FormValues;
 }

@@ -26,7 +26,7 @@ const tolerance = 1e-9;
 const pleasantDistance = (height: number): number => Math.max(3, Math.round(height / 8));
 const quarters = { quarters: true };
 
-/** The label of a tick, with the same number of decimals on all. */
+/** The label of a tick; all labels have the same number of decimals. */
 function labelOf(value: number, step: number): string {
   const decimals = decimalsOf(step);
   if (decimals > 6 || Math.abs(value) >= 1e7) return value.toPrecision(3);
@@ -49,7 +49,7 @@ function roundNumbers({ low, high }: Range, height: number, distance: number): O
   });
 }
 
-/** Powers of ten, with 2 and 5 times these if there are few. */
+/** Powers of ten; also 2 and 5 times these if there are few. */
 function logNumbers({ low, high }: Range, height: number): Omit<Tick, 'cell'>[] {
   const [first, last] = [Math.floor(Math.log10(low)), Math.ceil(Math.log10(high))];
   const every = Math.max(1, Math.ceil((last - first) / Math.max(1, height / 2)));
@@ -61,7 +61,7 @@ function logNumbers({ low, high }: Range, height: number): Omit<Tick, 'cell'>[] 
 }
 
 /**
- * The rows of a non-empty range, which fills the height. Ticks are at round numbers, each in the row of its value.
+ * The y axis of a non-empty range, which fills the height. Ticks are at round numbers, each in the row of its value.
  *
  * @param log a logarithmic scale, of a range above 0
  */
@@ -79,7 +79,7 @@ export function verticalAxis(range: Range, height: number, log = false): Axis {
   return { dotOf, ticks: ticks.filter(({ cell }, index) => cell !== ticks[index - 1]?.cell) };
 }
 
-/** The columns of a non-empty range, with as many ticks as have room for their labels. */
+/** The x axis of a non-empty range, with as many ticks as there is room for labels. */
 export function horizontalAxis({ low, high }: Range, width: number, whole: boolean): Axis {
   const dots = width * dotsAcross - 1;
   const dotOf = (value: number): number =>

@@ -17,7 +17,7 @@ export const smoothings = [0, 0.6, 0.9, 0.97] as const;
 
 export const initialChartState: ChartState = { crosshair: undefined, zoom: undefined, smoothing: 0, log: false };
 
-/** What is drawn: the curves, and the width of the plot in cells. */
+/** The drawn curves, and the width of the plot in cells. */
 export interface DrawnPlot {
   readonly curves: readonly Curve[];
   readonly width: number;
@@ -44,7 +44,7 @@ export function chartReducer(state: ChartState, action: ChartAction): ChartState
     case 'move': {
       const extent = extentOf(action.plot.curves);
       if (!extent) return state;
-      // The first move starts at the newest point, in either direction.
+      // The first move in either direction starts at the newest point.
       if (state.crosshair === undefined) return at(state, extent.high);
       const { low, high } = state.zoom ?? action.plot.range ?? extent;
       return at(
@@ -86,7 +86,7 @@ function at(state: ChartState, crosshair: number): ChartState {
   return crosshair === state.crosshair ? state : { ...state, crosshair, zoom: containing(state.zoom, crosshair) };
 }
 
-/** The nearest point to x that is at least `by` columns away; the outermost if there is none. */
+/** The nearest point to x at least `by` columns away; the outermost if there is none. */
 function columnAway(
   curves: readonly Curve[],
   x: number,
@@ -99,7 +99,7 @@ function columnAway(
   const target = columnOf(x) + by;
   const found = curves.flatMap(({ xs }) => {
     if (by > 0) {
-      // Rounding may put the first point of the column into the one before.
+      // Rounding may put the first point of the column into the previous one.
       let index = indexAt(xs, Math.max(x, low + target * width));
       while (index < xs.length && ((xs[index] as number) <= x || columnOf(xs[index] as number) < target)) index += 1;
       return xs[index] ?? [];

@@ -1,6 +1,6 @@
 /**
  * Line charts for a terminal: braille patterns of two by four dots per cell, axes with round numbers, and a crosshair.
- * Without braille in the font, one mark per cell. Pure.
+ * For fonts without braille, one mark per cell. Pure.
  */
 import { fitCells, padStart } from '../../../text/width.ts';
 import type { Style, Theme } from '../theme/theme.tsx';
@@ -26,7 +26,7 @@ export interface ChartOptions {
   readonly xRange?: Range | undefined;
   /** The x at which values are read. */
   readonly crosshair?: number | undefined;
-  /** The y range, to draw several charts on one scale; that of the values by default. */
+  /** The y range, to draw several charts on one scale; by default, that of the values. */
   readonly yRange?: Range | undefined;
   /** A logarithmic scale, on which only values above 0 can be drawn. */
   readonly log?: boolean | undefined;
@@ -37,11 +37,13 @@ export interface ChartOptions {
 export interface Chart {
   /** Exactly `height` lines of exactly `width` cells. */
   readonly lines: readonly string[];
-  /** The width of x in one column if some have several points: drawn are their mean, and behind it their range. */
+  /**
+   * The width of a column in x, if some columns have several points, drawn as their mean with their range behind it.
+   */
   readonly perColumn: number | undefined;
   /** The width of the plot, in cells. */
   readonly plotWidth: number;
-  /** The cell of an x from the left of the plot; undefined if it is not in view, or without points. */
+  /** The cell of an x from the left of the plot; undefined if it is out of view or there are no points. */
   readonly columnOf: (x: number) => number | undefined;
 }
 
@@ -49,7 +51,7 @@ const smallest = { width: 16, height: 2 } as const;
 /** From this height on, the x axis has a line of its own and labels below it. */
 const withAxis = 4;
 
-/** Spans below this cannot be divided. */
+/** Smaller spans cannot be divided. */
 const narrowest = 1e-200;
 
 /** A range of at least a share of its greatest absolute value, around the same middle. */
@@ -61,7 +63,7 @@ function widened({ low, high }: Range, share: number): Range {
   return { low: middle - margin, high: middle + margin };
 }
 
-/** The least share of its size that a y axis spans: without it, rounding noise would fill the height. */
+/** The minimum span of a y axis as a share of its size; otherwise rounding noise would fill the height. */
 const leastSpan = 0.01;
 
 /** Joins neighbouring cells of one style into one escape sequence. */
@@ -87,7 +89,7 @@ class StyledLine {
   }
 }
 
-/** A curve on the chart; faint ones are the values before smoothing, and the limits of a band. */
+/** A curve on the chart; faint for values before smoothing and the limits of a band. */
 interface DrawnCurve {
   readonly curve: Curve;
   readonly series: number;
@@ -110,7 +112,7 @@ export function valueRangeOf(series: readonly ChartSeries[], xRange: Range | und
   return { low: Math.min(...ranges.map(({ low }) => low)), high: Math.max(...ranges.map(({ high }) => high)) };
 }
 
-/** Draws the mean of each column, and behind it the range of its values. */
+/** Draws the mean of each column in front of the range of its values. */
 function drawColumns(plot: Plot, { means, lows, highs, read }: Columns, yAxis: Axis, of: DrawnCurve): void {
   let part: (readonly [number, number])[] = [];
   for (const [x, mean] of means.entries()) {
@@ -144,7 +146,7 @@ function drawPoints(plot: Plot, { curve: { xs, ys }, series, isFaint }: DrawnCur
 
 /**
  * Draws the series on top of each other. If there are more points than columns of dots, each column shows their mean,
- * so that noise does not become a blot, and behind it, faint, the range of their values.
+ * so that noise does not become a blot, in front of their range, drawn faint.
  */
 export function drawChart(series: readonly ChartSeries[], options: ChartOptions): Chart {
   const { width, height, theme, xRange, yRange, crosshair, log = false, isScatter = false } = options;
@@ -167,7 +169,7 @@ export function drawChart(series: readonly ChartSeries[], options: ChartOptions)
   const yAxis = verticalAxis(log ? widenedLog(values) : widened(values, leastSpan), plotHeight, log);
   const labelWidth = Math.max(0, ...yAxis.ticks.map(({ label }) => label.length));
   const plotWidth = Math.max(1, width - labelWidth - 1);
-  // Steps are whole numbers, times are not: the first points tell.
+  // Steps are whole numbers, times are not: the first points tell which.
   const whole = series.every(({ curve }) => curve.xs.subarray(0, 100).every(Number.isInteger));
   const xAxis = horizontalAxis(wide, plotWidth, whole);
 

@@ -5,7 +5,7 @@ import type { Theme } from '../theme/theme.tsx';
 
 export const dotsAcross = 2;
 export const dotsDown = 4;
-/** Bit of each dot of a braille pattern, by column and row (Unicode, block U+2800). */
+/** The bit of each dot in a braille pattern, by column and row (Unicode, block U+2800). */
 const dotBits = [
   [0x01, 0x02, 0x04, 0x40],
   [0x08, 0x10, 0x20, 0x80],
@@ -15,7 +15,7 @@ const dotBits = [
 const patterns = ['1', '10', '111100', '1000', '1111010'] as const;
 const asciiMarks = ['*', '+', 'o', 'x', '#', '%'] as const;
 
-/** The mark of faint dots where braille is missing. */
+/** The mark of faint dots without braille. */
 const asciiShade = '.';
 /** The pattern of faint lines. */
 const sparse = '100';
@@ -23,7 +23,7 @@ const sparse = '100';
 export interface PlotCell {
   readonly text: string;
   readonly series: number;
-  /** Only faint dots are in it. */
+  /** The cell has only faint dots. */
   readonly faint: boolean;
 }
 
@@ -49,7 +49,7 @@ export class Plot {
   readonly #height: number;
   readonly #braille: boolean;
   readonly #lines: Layer;
-  /** Behind the lines; a cell with a line shows only the peaks of it. */
+  /** Drawn behind the lines; a cell with a line shows only its peaks. */
   readonly #shade: Layer;
   readonly #peaks: Uint8Array;
 
@@ -75,7 +75,7 @@ export class Plot {
     this.#trace(points, sparse, (x, y) => this.#dot(this.#shade, x, y, series));
   }
 
-  /** A faint column of dots between two rows, of which the ends are never hidden. */
+  /** A faint column of dots between two rows, whose ends are never hidden. */
   shade(x: number, top: number, bottom: number, series: number): void {
     for (let y = top; y <= bottom; y += 1) {
       const isEnd = y === top || y === bottom;
@@ -149,7 +149,7 @@ export const sampleWidth = 4;
 export function seriesSample(series: number, theme: Theme): string {
   const plot = new Plot(sampleWidth, 1, theme);
   const row = dotsDown / 2;
-  // The end is outside the plot, because points are drawn regardless of the pattern.
+  // End outside the plot: points are drawn regardless of the pattern.
   const end = sampleWidth * dotsAcross;
   plot.curve(
     [

@@ -1,9 +1,9 @@
-/** Curves in typed arrays: a million points take 16 MB, and are drawn in milliseconds. Pure. */
+/** Curves in typed arrays: a million points take 16 MB and are drawn in milliseconds. Pure. */
 import { isDeepStrictEqual } from 'node:util';
 import { perObject } from '../../../base/memo.ts';
 import type { Range } from './axis.ts';
 
-/** A curve in order of x. A y that is not a number is a gap, which no line crosses. */
+/** A curve in order of x. A NaN y is a gap, which no line crosses. */
 export interface Curve {
   readonly xs: Float64Array;
   readonly ys: Float64Array;
@@ -11,7 +11,7 @@ export interface Curve {
 
 export interface ChartSeries {
   readonly name: string;
-  /** What it is of, if several are in one chart. */
+  /** Its name, if several are in one chart. */
   readonly of?: string | undefined;
   readonly curve: Curve;
   /** The values before smoothing, drawn faint behind the curve. */
@@ -26,12 +26,12 @@ export interface Reading {
   readonly y: number | undefined;
 }
 
-/** The difference of two numbers up to this size is finite. */
+/** The difference of two numbers up to this size stays finite. */
 const largest = Number.MAX_VALUE / 4;
 
 const isDrawable = (value: number | null | undefined): value is number => value != null && Math.abs(value) <= largest;
 
-/** The curve of rows in any order. A missing or infinite y is a gap; a row without a usable x is left out. */
+/** The curve of rows in any order. A missing or infinite y is a gap; rows without a usable x are left out. */
 export function curveOf<Row>(
   rows: readonly Row[],
   xOf: (row: Row) => number | undefined,
@@ -51,7 +51,7 @@ export function curveOf<Row>(
 }
 
 /**
- * Exponential moving average without the bias of its start (as in TensorBoard). `weight` is from 0, which changes
+ * Exponential moving average without the bias of its start (as in TensorBoard). `weight` ranges from 0, which changes
  * nothing, to below 1. A gap stays a gap, and the average continues after it.
  */
 export function smooth({ xs, ys }: Curve, weight: number): Curve {
@@ -73,7 +73,7 @@ export const gapsIn = perObject(({ ys }: Curve): number => {
   return gaps;
 });
 
-/** Remembers the last result for each curve: most keys change nothing in a curve of a million points. */
+/** Caches the last result for each curve: most keys leave a curve of a million points unchanged. */
 function lastResult<Args extends readonly unknown[], Result>(
   make: (curve: Curve, ...args: Args) => Result,
 ): (curve: Curve, ...args: Args) => Result {
@@ -86,12 +86,12 @@ function lastResult<Args extends readonly unknown[], Result>(
   };
 }
 
-/** Smaller values have no room around them on a logarithmic scale. */
+/** On a logarithmic scale, smaller values have no room around them. */
 export const leastPositive = 1e-300;
 
-/** What of a curve is drawn. */
+/** The part of a curve to draw. */
 export interface Shown extends Range {
-  /** On a logarithmic scale, only values above 0 can be drawn; the others are gaps. */
+  /** On a logarithmic scale, values up to 0 are gaps. */
   readonly positive: boolean;
 }
 
@@ -150,7 +150,7 @@ export function extentOf(curves: readonly Curve[]): Range | undefined {
   return ends.length === 0 ? undefined : { low: Math.min(...ends), high: Math.max(...ends) };
 }
 
-/** Points in equal columns of x: least, greatest and mean value of each; not a number where a column has none. */
+/** Points in equal columns of x: the least, greatest and mean value of each; NaN for a column without values. */
 export interface Columns {
   readonly lows: Float64Array;
   readonly highs: Float64Array;

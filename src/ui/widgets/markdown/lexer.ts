@@ -1,19 +1,19 @@
 /**
  * Parses Markdown with the library's lexer, within limits: nesting, table size and the work on inline text are capped,
- * since an answer may be crafted to be slow to parse.
+ * because an answer may be crafted to parse slowly.
  */
 import { Lexer, type MarkedToken, Tokenizer, type Tokens } from 'marked';
 
-/** UTF-16 units. Some thirty screens of text; a longer answer is shown as plain text. */
+/** UTF-16 units, about thirty screens; a longer answer is shown as plain text. */
 const maximumLength = 100_000;
 /** Maximum nesting of lists and quotes. Deeper ones keep their marks and are shown as text. */
 const maximumDepth = 12;
 /**
- * Work on lists and quotes per unit of text. The lexer reads each once per level, and again for each line that may
- * continue it, which is quadratic.
+ * Work on lists and quotes per unit of text. The lexer reads these once per level, and again for each line that may
+ * continue them, which is quadratic.
  */
 const maximumRereads = 3 * maximumDepth;
-/** Cells of one table. Rows are padded to the width of the header, so a wide header over short rows multiplies. */
+/** Cells of one table. Rows are padded to the width of the header, so a wide header multiplies short rows. */
 const maximumCells = 20_000;
 /** Table header rules. At each, the lexer scans the text to its end for rows. */
 const maximumTableRules = 100;
@@ -28,7 +28,7 @@ class BoundedTokenizer extends Tokenizer {
 
   constructor(length: number) {
     super();
-    // Short text may be arbitrarily tangled.
+    // Short text may have any number of marks.
     this.#unitsLeft = maximumRereads * (length + 1_000);
   }
 

@@ -7,18 +7,18 @@ import type { Style, StyleName, Theme } from '../theme/theme.tsx';
 import { asMarkedTokens, readMarkdown } from './lexer.ts';
 import { cutSpans, hardLines, plainLines, plainOf, type Span, spanLines, spansOf } from './spans.ts';
 
-/** Minimum width for the content of a quote, a list or a code block; below it, there is no indentation. */
+/** Minimum width for the content of a quote, a list or a code block; below it, nothing is indented. */
 const minimumContent = 8;
 /** Minimum width of a table column; below it, rows are shown as labelled lines. */
 const minimumColumn = 3;
-/** A longer rule is useless, and would be endless for an infinite width. */
+/** Maximum length of a rule, which would be endless at infinite width. */
 const maximumWidth = 1_000;
 
 /**
  * Markdown (CommonMark with GitHub's tables, task lists, strike-through and bare links) as styled lines of at most
- * `width` cells; none for a width below one. Anything may be passed: the text is sanitised, raw HTML is text, line
- * ends inside a paragraph are kept, a fence that is not closed yet is code to the end, and what is too long or too
- * deeply nested comes out as plain wrapped text. Never throws.
+ * `width` cells; none for a width below one. Accepts any text: sanitises it, treats raw HTML as text, keeps line ends
+ * inside a paragraph, and reads an unclosed fence as code to the end. Text that is too long or too deeply nested
+ * becomes plain wrapped text. Never throws.
  */
 export function markdownLines(text: string, width: number, theme: Theme): string[] {
   const cells = Math.min(Math.floor(width), maximumWidth);
@@ -42,7 +42,7 @@ function blocks(tokens: readonly MarkedToken[], layout: Layout): string[] {
     const own = block(token, layout);
     if (own.length === 0) continue;
     if (lines.length > 0 && layout.apart) lines.push('');
-    // Not by spreading: a block may have more lines than a call may have arguments.
+    // No spreading: a block may have more lines than a call allows arguments.
     for (const line of own) lines.push(line);
   }
   return lines;
@@ -97,7 +97,7 @@ function code(token: Tokens.Code, { width, theme }: Layout): string[] {
   return [indent + theme.styles.muted(truncate(language, room, { ellipsis: theme.glyphs.ellipsis })), ...lines];
 }
 
-/** How a line of code in this language is coloured. */
+/** The colouring of a line of code in this language. */
 function codeStyle(language: string, line: string, { styles }: Theme): Style {
   if (language === 'json') return part => jsonLine(part, styles, styles.code);
   const isDifference = language === 'diff' || language === 'patch';
@@ -161,7 +161,7 @@ function table(token: Tokens.Table, { width, theme }: Layout): string[] {
   return [line(header), theme.styles.border(rule), ...rows.map(line)];
 }
 
-/** A table with too many columns for the width: each row as lines of name and value. */
+/** A table with too many columns for the width: shows each row as lines of name and value. */
 function records(header: readonly Span[][], rows: readonly Span[][][], width: number, theme: Theme): string[] {
   const colon: Span = { text: ': ', styles: [] };
   if (rows.length === 0) return header.flatMap(name => spanLines(name, width, theme));

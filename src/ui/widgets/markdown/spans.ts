@@ -14,7 +14,7 @@ export interface Span {
   readonly styles: readonly StyleName[];
 }
 
-/** The text of inline tokens; each span has its own styles in addition to those given. */
+/** The text of inline tokens; each span adds its own styles to `styles`. */
 export function spansOf(tokens: readonly MarkedToken[], theme: Theme, styles: readonly StyleName[] = []): Span[] {
   return tokens.flatMap(token => spansOfToken(token, theme, styles));
 }
@@ -23,7 +23,7 @@ function spansOfToken(token: MarkedToken, theme: Theme, styles: readonly StyleNa
   const inside = (tokens: readonly { readonly type: string }[], style: StyleName): Span[] =>
     spansOf(asMarkedTokens(tokens), theme, withStyle(styles, style));
   const marked = (mark: string, style: StyleName, spans: Span[]): Span[] => {
-    // If the theme cannot show a style, the author's marks are kept, so that the meaning is not lost.
+    // If the theme cannot show a style, keep the author's marks, which carry the meaning.
     if (theme.styles[style]('x') !== 'x') return spans;
     return [{ text: mark, styles }, ...spans, { text: mark, styles }];
   };
@@ -33,7 +33,7 @@ function spansOfToken(token: MarkedToken, theme: Theme, styles: readonly StyleNa
     case 'em':
       return marked('*', 'emphasis', inside(token.tokens, 'emphasis'));
     case 'del': {
-      // No theme strikes text out, and many terminals cannot.
+      // No theme strikes text through, and many terminals cannot.
       const tilde = { text: '~~', styles: withStyle(styles, 'muted') };
       return [tilde, ...inside(token.tokens, 'muted'), tilde];
     }
@@ -70,12 +70,12 @@ function linkSpans(token: Tokens.Link | Tokens.Image, name: Span[], styles: read
   return [...name, { text: ` (${address})`, styles: withStyle(styles, 'muted') }];
 }
 
-/** Each style once, however deep the marks are nested. */
+/** Each style once, however deeply the marks are nested. */
 function withStyle(styles: readonly StyleName[], style: StyleName): readonly StyleName[] {
   return styles.includes(style) ? styles : [...styles, style];
 }
 
-/** Line ends are kept: authors of chat lines mean them. Spaces around them are only source layout. */
+/** Keep line ends, which chat authors mean. Spaces around them are only source layout. */
 function textOf(text: string): string {
   return sanitise(text, { multiline: true }).replace(/(?<! ) *\n */g, '\n');
 }
@@ -95,7 +95,7 @@ function decoded(text: string): string {
     const [whole, decimal, hexadecimal, name] = found as [string, string?, string?, string?];
     if (name !== undefined) return own(namedCharacters, name) ?? whole;
     const code = decimal === undefined ? Number.parseInt(hexadecimal ?? '', 16) : Number.parseInt(decimal, 10);
-    // One at a time, so that several of them cannot combine into a sequence.
+    // One at a time, so that they cannot combine into an escape sequence.
     return code > 0x10ffff ? '\ufffd' : sanitiseLine(String.fromCodePoint(code));
   });
 }
@@ -148,14 +148,14 @@ export function plainLines(text: string, width: number, theme: Theme): string[] 
   return wrap(text, width).map(line => fitting(line, width, theme));
 }
 
-/** A wide character in a one-column line gets its own line, and still does not fit. */
+/** A wide character gets its own line at a width of one column, and still does not fit. */
 function fitting(line: string, width: number, theme: Theme): string {
   return width > 1 && line.length <= width / 2 ? line : truncate(line, width, { ellipsis: theme.glyphs.ellipsis });
 }
 
 /**
- * Adds styles to ranges of the spans' text, in the order of their offsets. A grapheme across two spans gets the first
- * one's style: an escape sequence inside would change its width.
+ * Adds styles to ranges of the spans' text, in the order of their offsets. A grapheme across two spans gets the style
+ * of the first one: an escape sequence inside would change its width.
  */
 function styler(spans: readonly Span[], theme: Theme): (part: string, offset: number) => string {
   let index = 0;

@@ -1,6 +1,5 @@
 /**
- * Positions in a scrolled text: numbers that ascend from line to line and stay the same when the text is wrapped or
- * folded differently. Pure.
+ * Positions in a scrolled text: numbers that ascend from line to line and do not depend on wrapping and folding. Pure.
  */
 
 import { lastAt } from '../../../base/binary-search.ts';
@@ -14,9 +13,9 @@ export interface SearchedLine {
 
 /** The result of a search. */
 export interface Found {
-  /** How many lines match. */
+  /** The number of matching lines. */
   readonly count: number;
-  /** Why there may be more matches, or none: an invalid expression, or one that took too long. */
+  /** Why matches may be missing: an invalid expression, or one that took too long. */
   readonly problem: string | undefined;
   /** Index of the last match at or before `place`; -1 before the first. */
   readonly at: (place: number) => number;
@@ -26,7 +25,7 @@ export interface Found {
 
 const nothing: Found = { count: 0, problem: undefined, at: () => -1, placeOf: () => 0 };
 
-/** Searches with the language of the list filters. */
+/** Searches in the language of list filters. */
 export function find(lines: Iterable<SearchedLine>, query: string): Found {
   const filter = parseFilter(query);
   if (!filter.ok) return { ...nothing, problem: filter.error };

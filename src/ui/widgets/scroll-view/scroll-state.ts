@@ -1,6 +1,6 @@
 /**
  * Scrolling and searching in a text of any length. The state holds positions in the text instead of line numbers, so
- * that the reader stays in place when the text is wrapped or folded differently. Pure.
+ * that the reader stays in place when wrapping or folding changes. Pure.
  */
 import { lastAt } from '../../../base/binary-search.ts';
 import type { Found } from './places.ts';
@@ -89,7 +89,7 @@ export function scrollReducer(state: ScrollState, action: ScrollAction, around: 
     case 'search': {
       const searching = { ...state, query: action.query, match: undefined };
       if (action.query === '') return searching;
-      // While the user types, the first match after the reader's position is shown.
+      // While the user types, show the first match after the reader's position.
       const found = around.find(action.query);
       return goToMatch(searching, firstFrom(around.placeAt(offset), found), found, around);
     }
@@ -116,11 +116,11 @@ function goToMatch(state: ScrollState, index: number, found: Found, around: Scro
   const offset = offsetOf(state, around);
   const line = lineAt(match, around);
   if (!around.isFolded(match) && line >= offset && line < offset + around.height) return { ...state, match };
-  // A third from the top shows the context before the match, and leaves room to read on.
+  // A third from the top, to show context before the match and leave room to read on.
   return { ...state, match, place: match, row: Math.floor(around.height / 3) };
 }
 
-/** The current match and their number: `3/10`; the problem if there is none. */
+/** The current match and the number of matches: `3/10`; the problem if there is no match. */
 export function matchWords({ match }: ScrollState, { count, problem, at }: Found): string {
   if (count === 0) return problem ?? 'no match';
   const all = `${count}${problem === undefined ? '' : '+'}`;

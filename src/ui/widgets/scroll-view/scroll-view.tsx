@@ -14,7 +14,7 @@ export interface ScrollViewProps {
   readonly scroll: Scroll;
   /** Plain, safe text of a line. */
   readonly textAt: (line: number) => string;
-  /** A styled line, no wider than the view; during a search the plain text is shown. */
+  /** A styled line, no wider than the view; a search shows the plain text instead. */
   readonly drawnAt?: (line: number) => string;
   /** The style of a line; plain by default. */
   readonly styleAt?: (line: number) => Style | undefined;

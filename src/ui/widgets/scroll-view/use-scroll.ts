@@ -26,11 +26,11 @@ export interface ScrollOptions {
   readonly places?: ScrollPlaces;
   /** False while the text is being read: actions wait for it. */
   readonly ready?: boolean;
-  /** Called in place of going to the end; returns whether it did something else. */
+  /** Called before going to the end; true if it replaces that. */
   readonly onBottom?: () => boolean;
 }
 
-/** Positions and search of a text. The same object as long as the text is the same. */
+/** Positions and search of a text. The same object until the text changes. */
 export interface ScrollPlaces {
   readonly placeAt: (line: number) => number;
   /** Whether a position is folded away. */
@@ -63,7 +63,7 @@ function createFinder(searched: () => Iterable<SearchedLine>): (query: string) =
   };
 }
 
-/** Returns a function that acts at once or, while the text is being read, as soon as it is there, in order. */
+/** Returns a function that acts at once; while the text is being read, actions wait for it, in order. */
 function useActions(ready: boolean, dispatch: (action: ScrollAction) => void): Scroll['act'] {
   const waiting = useRef<(() => ScrollAction)[]>([]);
   useLayoutEffect(() => {

@@ -1,11 +1,11 @@
-/** A table as lines that only show: its titles, and as many rows as fit. Pure. */
+/** A static table as lines: its titles, and as many rows as fit. Pure. */
 import { type Column, cellText, columnGap, fitColumns, withNamesCut } from '../../../present/column.ts';
 import { counted } from '../../../text/numbers.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
 import { displayWidth, padEnd, padStart, truncate } from '../../../text/width.ts';
 import type { Theme } from '../theme/theme.tsx';
 
-/** At most `height` lines; the last one counts the rows that have none. */
+/** At most `height` lines; the last one counts the rows that do not fit. */
 export function tableLines<Row>(
   rows: readonly Row[],
   columns: readonly Column<Row>[],

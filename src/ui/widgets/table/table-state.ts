@@ -1,6 +1,6 @@
 /**
- * The state of a table: the cursor's row and line, the filter, the order and the marks. Pure. The cursor is stored by
- * row id and screen line, so a refresh with new rows moves neither the cursor nor the row under it.
+ * The state of a table: the cursor's row and line, the filter, the order and the marks. Pure. The state stores the
+ * cursor by row id and screen line, so new rows move neither the cursor nor the row under it.
  */
 import type { ColumnChoice } from '../../../present/column.ts';
 import { type ArrangedRows, type Arrangement, indexOfId } from '../../../present/rows.ts';
@@ -9,9 +9,9 @@ import type { Sort } from '../../../present/sort.ts';
 export interface TableState extends Arrangement {
   /** Id of the row under the cursor. Undefined until the user moves it: the cursor is then on the first row. */
   readonly cursorId: string | undefined;
-  /** The index of the cursor when it last moved, in case its row disappears. */
+  /** The index of the cursor after its last move, in case its row disappears. */
   readonly index: number;
-  /** The cursor stays on the last row while more rows are read. */
+  /** Whether the cursor stays on the last row while more rows are read. */
   readonly following: boolean;
   /** The cursor's line within the window. */
   readonly line: number;
@@ -137,7 +137,7 @@ export function tableReducer(state: TableState, action: TableAction, surrounding
   }
 }
 
-/** Sorts by the next column; after the last one, not at all. */
+/** Sorts by the next column; after the last one, removes the order. */
 function sortOfNext(sort: Sort | undefined, columns: readonly string[]): Sort | undefined {
   const column = columns[sort ? columns.indexOf(sort.column) + 1 : 0];
   return column === undefined ? undefined : { column, descending: false };

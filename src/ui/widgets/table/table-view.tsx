@@ -37,9 +37,9 @@ export interface TableViewProps<Row> {
   readonly total: number;
   /** The server has more rows. */
   readonly hasMore?: boolean;
-  /** Number of rows read so far, while the rest is being read: the rows appear at the end. */
+  /** Number of rows read so far, while the rest is read; the rows appear at the end. */
   readonly reading?: number | undefined;
-  /** Ids of the rows that were read, which are marked. */
+  /** Ids of rows to mark as read. */
   readonly read?: ReadonlySet<string>;
   /** Shown if there are no rows. */
   readonly emptyWords: string;
@@ -47,7 +47,7 @@ export interface TableViewProps<Row> {
   readonly facts?: readonly string[];
 }
 
-/** Cells below the rows that the count, and the words about marks, may need. */
+/** Cells below the rows for the count and the words about marks. */
 const countRoom = 24;
 const marksRoom = 34;
 
@@ -60,7 +60,7 @@ export function TableView<Row>(props: TableViewProps<Row>) {
   const widest = useMemo((): WidestTexts => new Map(columns.map(({ id }) => [id, 0])), [columns]);
   const { choice, sort, filter, marks } = table.state;
   const otherWords = (filter === '' ? 0 : displayWidth(filter) + 3) + (marks.size === 0 ? 0 : marksRoom);
-  // What does not fit below the rows keeps its column.
+  // Facts that do not fit below the rows keep their columns.
   const equal = useMemo(() => {
     const [first] = arranged.rows;
     const all = equalColumns(columns, arranged.rows).filter(({ id, hidden }) => !hidden && id !== sort?.column);
@@ -142,7 +142,7 @@ interface CountLineProps<Row> {
   readonly theme: Theme;
 }
 
-/** `12/9431`, with the filter and marks; the filter itself while it is typed. */
+/** `12/9431`, with the filter and marks; the filter itself while the user types. */
 function CountLine<Row>({ table, width, total, hasMore, facts, theme }: CountLineProps<Row>) {
   const { styles, glyphs } = theme;
   const count = countWords(table, total, hasMore);
@@ -191,7 +191,7 @@ function headerText<Row>(columns: readonly FittedColumn<Row>[], sort: Sort | und
   return styles.header(`${' '.repeat(gutter)}${titles.join(gap)}`);
 }
 
-/** A row. Moving the cursor changes only the marker and the first cell, so few cells are sent. */
+/** A row. Moving the cursor changes only the marker and the first cell, so few bytes are sent. */
 export function rowText<Row>(
   columns: readonly FittedColumn<Row>[],
   row: Row,

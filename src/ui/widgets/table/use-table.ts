@@ -27,7 +27,7 @@ export interface TableOptions<Row> {
   readonly width: number;
   /** The rows in groups, with a row for each group: shown while there is neither a filter nor an order. */
   readonly grouped?: readonly Row[] | undefined;
-  /** The rows that one stands for: actions on it apply to them. */
+  /** The members of a group row: actions on the row apply to them. */
   readonly membersOf?: ((row: Row) => readonly Row[] | undefined) | undefined;
   /** The rows are already in the requested order. */
   readonly sorted?: boolean;
@@ -39,7 +39,7 @@ export interface TableOptions<Row> {
   readonly onOpen?: ((row: Row) => void) | undefined;
   /** Whether this row can be opened; by default all can. */
   readonly canOpen?: (row: Row) => boolean;
-  /** Takes what is typed after `//`, in place of a filter. */
+  /** Called with the text after `//`, instead of filtering. */
   readonly onSlash?: ((text: string) => void) | undefined;
 }
 
@@ -54,16 +54,16 @@ export interface Table<Row> {
   /** Whether the cursor is close to the last known row. */
   readonly nearEnd: boolean;
   readonly rowLines: number;
-  /** What is wrong with the filter, below the rows; safe for a terminal. */
+  /** What is wrong with the filter, for below the rows; sanitised. */
   readonly noticeLines: readonly string[];
   readonly shown: readonly Row[];
   readonly current: Row | undefined;
   /**
-   * The marked rows that still exist, in the order of their marks, or the one under the cursor if none is marked. Their
-   * members stand for groups.
+   * The marked rows that still exist, in order of marking, or the row under the cursor if none is marked. Groups are
+   * replaced by their members.
    */
   readonly targets: readonly Row[];
-  /** Number of marks on rows that are gone or not read yet. */
+  /** Number of marks on rows that are gone or unread. */
   readonly lostMarks: number;
   /** Filters and sorts rows as the table does. @throws Error if the filter takes too long */
   readonly arrange: (rows: readonly Row[]) => readonly Row[];
@@ -78,7 +78,7 @@ export interface Table<Row> {
 /** The header, and the line below the rows. */
 const otherLines = 2;
 
-/** The next page is read this many rows before the end. */
+/** Read the next page this many rows before the end. */
 const rowsNearEnd = 60;
 
 const noRows: readonly never[] = [];
@@ -122,7 +122,7 @@ export function useTable<Row>(options: TableOptions<Row>): Table<Row> {
   return {
     ...{ state, arranged, cursor, offset, rowLines, noticeLines, current, typing, dispatch },
     isGrouped: inGroups(state) !== undefined,
-    // A filter may match nothing, which would read the whole list.
+    // A filter without matches would read the whole list.
     nearEnd: filter === '' && cursor >= arranged.ids.length - rowsNearEnd,
     shown: useMemo(() => arranged.rows.slice(offset, offset + rowLines), [arranged.rows, offset, rowLines]),
     targets: membersOf ? [...new Set(targets.flatMap(row => membersOf(row) ?? [row]))] : targets,
@@ -149,16 +149,16 @@ function noticeOf(notice: string | undefined, width: number, most: number): read
     : [...lines.slice(0, most - 1), truncate(lines.slice(most - 1).join(' '), width - 2)];
 }
 
-/** The marked rows, in the order of their marks. */
+/** The marked rows in order of marking. */
 function markedOf<Row>(rows: readonly Row[], marks: ReadonlySet<string>, id: (row: Row) => string): readonly Row[] {
   const found = new Map(rows.filter(row => marks.has(id(row))).map(row => [id(row), row]));
   return [...marks].flatMap(mark => found.get(mark) ?? []);
 }
 
-/** Rows that have not changed for this long are complete for now: each page of a list is a change. */
+/** Rows unchanged for this long are complete for now: each new page of a list is a change. */
 const settledMs = 200;
 
-/** Prepares the texts of many rows for a filter, in parts: soon, or at once while a filter is typed. */
+/** Prepares the texts of many rows for a filter, in parts: soon, or at once while the user types a filter. */
 function usePrepared<Row>(arrange: Arrange<Row>, rows: readonly Row[], isTyping: boolean): void {
   useEffect(() => {
     if (rows.length <= preparedAtOnce) return undefined;
@@ -177,7 +177,7 @@ function usePrepared<Row>(arrange: Arrange<Row>, rows: readonly Row[], isTyping:
 
 type TableLine = TypedLine<TableState, TableAction>;
 
-/** @param onSlash takes a text that begins with `/`, without it */
+/** @param onSlash called with a text that begins with `/`, without the `/` */
 function typingHandlers(line: TableLine, onSlash: TableOptions<never>['onSlash']): ScopeHandlers {
   const handlers = line.handlers(typingBindings(line.dispatch));
   const { field } = handlers;

@@ -31,14 +31,14 @@ export interface EditOptions {
 export function insert(state: EditState, text: string, { multiline }: EditOptions): EditState {
   const clean = sanitise(multiline ? text.replace(/\r\n?/g, '\n') : text.replace(/[\r\n]+/g, ' '), { multiline });
   const added = graphemes(clean);
-  // Joined with the character before the cursor: a combining mark typed after a letter belongs to it.
+  // Joined with the character before the cursor, because a combining mark belongs to its letter.
   const seam = Math.max(0, state.cursor - 1);
   const joined = graphemes([...state.characters.slice(seam, state.cursor), ...added].join(''));
   const before = [...state.characters.slice(0, seam), ...joined];
   return { characters: [...before, ...state.characters.slice(state.cursor)], cursor: before.length };
 }
 
-/** The editing keys; any other key without text is left to the surrounding scopes. */
+/** The editing keys; other keys without text go to the surrounding scopes. */
 const edits: Readonly<Record<string, (state: EditState, options: EditOptions) => EditState>> = {
   left: state => moveTo(state, state.cursor - 1),
   right: state => moveTo(state, state.cursor + 1),
@@ -55,7 +55,7 @@ const edits: Readonly<Record<string, (state: EditState, options: EditOptions) =>
   'alt-b': state => moveTo(state, wordStart(state)),
   'alt-f': state => moveTo(state, wordEnd(state)),
   backspace: state => cut(state, state.cursor - 1, state.cursor),
-  // Terminals send DEL for the backspace key; Ink reports it as `delete` on some of them.
+  // Terminals send DEL for backspace; Ink reports it as `delete` on some of them.
   delete: state =>
     state.cursor < state.characters.length
       ? cut(state, state.cursor, state.cursor + 1)
@@ -80,13 +80,13 @@ export function edit(state: EditState, press: KeyPress, options: EditOptions): E
   return own(edits, press.name)?.(state, options);
 }
 
-/** The handlers of a field: `type` is called with every press that it handles, and with a paste as one press. */
+/** The handlers of a field: `type` is called with every press that the field handles; a paste is one press. */
 export function fieldHandlers(
   options: EditOptions,
   type: (press: KeyPress) => void,
 ): Required<Pick<ScopeHandlers, 'onPaste'>> & { readonly field: FieldHandlers } {
   return {
-    // Whether a key edits depends on its name alone, not on the content.
+    // Whether a key edits depends only on its name.
     field: { takes: press => press.text !== '' || edit(emptyEdit, press, options) !== undefined, type },
     onPaste: text => {
       type({ name: 'paste', text });

@@ -1,7 +1,4 @@
-/**
- * A widget's state, and the line below it that the user types: a filter or a search. Each character takes effect at
- * once.
- */
+/** The state of a widget with a typed line below it: a filter or a search. Each character takes effect at once. */
 import { useCallback, useReducer } from 'react';
 import { typingCommands } from '../../keys/general.ts';
 import type { KeyPress } from '../../keys/key.ts';
@@ -27,7 +24,7 @@ export interface TypedLine<State, Action> extends Typed<State> {
   readonly dispatch: (action: Action) => void;
   /** Begins typing, with an initial text. */
   readonly begin: (text: string) => void;
-  /** Ends typing; what was typed stays. */
+  /** Ends typing; the text stays. */
   readonly end: () => void;
   /** The keys while the user types; some other bindings may work meanwhile. */
   readonly handlers: (others?: readonly Binding[]) => ScopeHandlers;

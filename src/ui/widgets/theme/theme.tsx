@@ -1,13 +1,13 @@
 /**
- * Styles by meaning. The default theme uses the terminal's own sixteen colours and so follows the user's palette;
- * meaning is never conveyed by colour alone.
+ * Styles by meaning. The default theme uses the terminal's own sixteen colours, so it follows the user's palette.
+ * Colour is never the only sign of a meaning.
  */
 import { createContext, type ReactNode, useContext } from 'react';
 import { own } from '../../../base/own-property.ts';
 import { hasFewColours, isAsciiOnly, wantsColour } from '../../../text/terminal.ts';
 import { asciiGlyphs, type Glyphs, unicodeGlyphs } from './glyphs.ts';
 
-/** Styles a text. It must hold no escape sequences other than those of styles. */
+/** Styles a text, which must not contain escape sequences other than styles. */
 export type Style = (text: string) => string;
 
 /** SGR parameters (ECMA-48, 8.3.117) of an appearance; empty for none. */
@@ -135,7 +135,7 @@ const palettes = {
     },
     series: ['1;96', '1;93', '1;95', '1;92', '1;94', '1;91'],
   },
-  /** No colours; bold, underline and inverse remain, which `NO_COLOR` allows. */
+  /** No colours, but bold, underline and inverse, which `NO_COLOR` allows. */
   plain: {
     styles: {
       ...(Object.fromEntries(styleNames.map(name => [name, ''])) as Record<StyleName, Sgr>),
@@ -163,7 +163,7 @@ export interface Theme {
   readonly glyphs: Glyphs;
   /** The style of the n-th series of a chart. */
   readonly series: (index: number) => Style;
-  /** The style of what stands behind the n-th series: its range, its values before smoothing. */
+  /** The style behind the n-th series: for its range and its values before smoothing. */
   readonly faint: (index: number) => Style;
 }
 
@@ -188,8 +188,8 @@ export function createTheme(name: ThemeName = 'terminal', ascii = false): Theme 
 }
 
 /**
- * The theme for an environment, which decides on colours if no theme was chosen. A locale other than UTF-8 selects
- * ASCII glyphs; a terminal with sixteen colours shows the dark and the light theme in those.
+ * The theme for an environment, which decides on colours if no theme is chosen. A locale other than UTF-8 selects ASCII
+ * glyphs. A terminal with sixteen colours shows the dark and light themes in these.
  */
 export function themeFor(
   wanted: ThemeName | undefined,

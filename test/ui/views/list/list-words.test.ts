@@ -51,7 +51,7 @@ describe('what is said of a list', () => {
     expect(listFacts(partial, keyOf)).toEqual(['sorted among the 1,200 read; G reads the rest']);
     expect(listFacts({ ...partial, sorted: false }, keyOf)).toEqual(['of the 1,200 read; G reads the rest']);
     expect(listFacts({ ...partial, sorted: false, filtered: false }, keyOf)).toEqual([]);
-    expect(listFacts({ ...partial, sortedAs: 'asked' }, keyOf)).toEqual(['asking the service to sort…']);
+    expect(listFacts({ ...partial, sortedAs: 'pending' }, keyOf)).toEqual(['asking the service to sort…']);
     expect(listFacts({ ...partial, sortedAs: 'service', filtered: false }, keyOf)).toEqual(["in the service's order"]);
     expect(listFacts({ ...partial, sortedAs: 'service' }, keyOf)).toEqual([
       "in the service's order",

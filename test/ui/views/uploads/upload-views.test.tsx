@@ -333,7 +333,7 @@ describe('an upload of trajectories that failed', () => {
     });
     await run();
     await screen.waitFor('The key was refused.');
-    expect(screen.text()).toContain('it failed: nothing was sent; uploading the file again tries again');
+    expect(screen.text()).toContain('it failed: nothing was sent; upload the file again to retry');
   });
 
   it('says that what was sent is kept if the service may have it', async () => {
