@@ -52,8 +52,11 @@ export const startEvaluation = action(
   {
     touches: [evaluationKeys.all, benchmarkKeys.all],
     keyed: 'startEval',
-    starts: ({ eval_run_id, display_name: given }, { bench_id, model, checkpoint, trained, display_name: asked }) => {
-      const display_name = given ?? asked;
+    starts: (
+      { eval_run_id, display_name: recorded },
+      { bench_id, model, checkpoint, trained, display_name: requested },
+    ) => {
+      const display_name = recorded ?? requested;
       const of = { base_model_slug: model, parent_checkpoint_id: checkpoint, ...trained };
       // The answer has no status.
       const record = { eval_run_id, display_name, bench_id, status: null, ...of };

@@ -26,19 +26,19 @@ export async function benchAudit(
     rows.push([fault, String(each), String(found.length), faults[fault].join(' or ')]);
   }
   let wrong = 0;
-  const said: string[] = [];
+  const falseAlarms: string[] = [];
   for (let seed = 1; seed <= sound; seed += 1) {
     const { benchmark, findings } = auditedRun(seed);
     const kinds = new Set(findings.flat());
     if (kinds.size === 0) continue;
     wrong += 1;
-    said.push(`  sound run ${seed}, ${benchmark}: ${[...kinds].join(', ')}`);
+    falseAlarms.push(`  sound run ${seed}, ${benchmark}: ${[...kinds].join(', ')}`);
   }
   rows.push(['sound', String(sound), String(wrong), 'any finding at any step']);
   printTable(rows);
   const all = each * faultNames.length;
   const words = [
-    ...said,
+    ...falseAlarms,
     `detected within ${namedWithin} steps of the onset: ${named} of ${all}; goal: ${goals.named * 100}%`,
     `sound runs with a finding: ${wrong} of ${sound}; goal: at most ${goals.wrong * 100}%`,
   ];

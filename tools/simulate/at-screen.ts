@@ -175,9 +175,9 @@ export class AtScreen {
       const shown = shownRows(mainPane(text));
       count('counts compared');
       if (shown.rows !== there && !shown.more) fail(`${shown.rows} of ${there} ${what} are shown:\n${text}`);
-      const said = new RegExp(`^│ +${title} +(\\d+)(\\+?) *│`, 'm').exec(text);
-      if (said && said[2] !== '+' && Number(said[1]) !== there)
-        fail(`${title} ${said[1]} in the sections, and there are ${there}:\n${text}`);
+      const section = new RegExp(`^│ +${title} +(\\d+)(\\+?) *│`, 'm').exec(text);
+      if (section && section[2] !== '+' && Number(section[1]) !== there)
+        fail(`${title} ${section[1]} in the sections, and there are ${there}:\n${text}`);
     }
     await this.end();
   }

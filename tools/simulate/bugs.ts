@@ -132,8 +132,8 @@ export const bugs: Readonly<Record<string, Bugs>> = {
   'a call hangs': {
     service: calling((send, ...given) => (given[0] === 'createSecret' ? new Promise(() => {}) : send(...given))),
   },
-  'an error is nowhere handled': {
-    service: before('createSecret', () => void Promise.reject(new Error('nobody hears this'))),
+  'an error is unhandled': {
+    service: before('createSecret', () => void Promise.reject(new Error('nobody catches this'))),
   },
   'a credential is sent': {
     service: calling((send, operation, ...rest) =>

@@ -5,7 +5,7 @@
 import type { LocalService } from './local-service.ts';
 
 /** The outcome of a write according to its answer. */
-export type Said = 'done' | 'not done' | 'unknown';
+export type Outcome = 'done' | 'not done' | 'unknown';
 
 interface Thing {
   /** Whether it may exist, and whether it may be missing. */
@@ -71,17 +71,17 @@ export class Ledger {
    * Call this before a write is sent, since it may have happened from then on. Returns a function for its outcome.
    * The order of two overlapping writes is unknown.
    */
-  begin(kind: Noted, name: string, write: 'make' | 'remove'): (said: Said, id?: string) => void {
+  begin(kind: Noted, name: string, write: 'make' | 'remove'): (outcome: Outcome, id?: string) => void {
     const thing = this.#thing(kind, name);
     const { mayBe, mayLack } = thing;
     thing.open += 1;
     thing.overlaps ||= thing.open > 1;
     if (write === 'make') thing.mayBe = true;
     else thing.mayLack = true;
-    return (said, id) => {
+    return (outcome, id) => {
       if (id !== undefined) thing.id = id;
-      if (said === 'done') [thing.mayBe, thing.mayLack] = write === 'make' ? [true, false] : [false, true];
-      if (said === 'not done') [thing.mayBe, thing.mayLack] = [mayBe, mayLack];
+      if (outcome === 'done') [thing.mayBe, thing.mayLack] = write === 'make' ? [true, false] : [false, true];
+      if (outcome === 'not done') [thing.mayBe, thing.mayLack] = [mayBe, mayLack];
       if (thing.overlaps) [thing.mayBe, thing.mayLack] = [true, true];
       thing.open -= 1;
       thing.overlaps &&= thing.open > 0;
@@ -118,13 +118,13 @@ export class Ledger {
       for (const [name, same] of rows) {
         const thing = this.#things[kind].get(name);
         if (same.length > 1) this.#fail(`${what} ${name} is there ${same.length} times`);
-        if (!thing?.mayBe) this.#fail(`${what} ${name} is there, and was not made or is removed`);
+        if (!thing?.mayBe) this.#fail(`${what} ${name} exists, but was not created or was removed`);
         const [{ status = '' } = {}] = same;
         if (thing?.ended !== undefined && status !== thing.ended)
           this.#fail(`${what} ${name} was ${thing.ended}, and is stored as ${status}`);
       }
       for (const [name, { mayLack }] of this.#things[kind]) {
-        if (!mayLack && !rows.has(name)) this.#fail(`${what} ${name} was acknowledged, and is gone`);
+        if (!mayLack && !rows.has(name)) this.#fail(`${what} ${name} was acknowledged, but is missing`);
       }
     }
   }

@@ -122,8 +122,8 @@ export function rowFailures(sent: SentRows | undefined, shown: ShownRows): strin
   const failures: string[] = [];
   const { rows, unreadable, repeated } = shown;
   if (rows > sent.ids.size) failures.push(`${rows} rows are shown of ${sent.ids.size} that have an id`);
-  const said = rows + unreadable + repeated;
-  if (said !== sent.rows.length && !shown.more) {
+  const counted = rows + unreadable + repeated;
+  if (counted !== sent.rows.length && !shown.more) {
     failures.push(
       `${rows} shown, ${unreadable} unreadable and ${repeated} repeated rows are not the ${sent.rows.length} sent`,
     );

@@ -179,7 +179,7 @@ class Session {
     if (leak !== undefined) this.#fail(leak);
     if (!writes(exchange)) return;
     this.#count('writes');
-    if (agent.includes(agents.reader)) this.#fail(`read-only, and yet ${method} ${url}`);
+    if (agent.includes(agents.reader)) this.#fail(`read-only, but sent ${method} ${url}`);
     // At the screen, pressing a key twice is intentional.
     if (agent.includes(agents.screen)) {
       this.#user?.ledger.touched(url);

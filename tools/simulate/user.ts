@@ -2,7 +2,7 @@
 import { hasEnded } from '../../src/contract/status.ts';
 import { ReadOnlyError, ServiceError } from '../../src/service/errors.ts';
 import type { Service } from '../../src/service/index.ts';
-import { Ledger, type Noted, type Said } from './ledger.ts';
+import { Ledger, type Noted, type Outcome } from './ledger.ts';
 import type { LocalService } from './local-service.ts';
 import type { Listed, Step } from './plan.ts';
 
@@ -117,16 +117,16 @@ export class User {
   /** Law: the outcome of a write is what its answer says. */
   async #write(kind: Noted, name: string, write: 'make' | 'remove', send: () => Promise<unknown>): Promise<void> {
     const answered = this.ledger.begin(kind, name, write);
-    let said: Said = 'done';
+    let outcome: Outcome = 'done';
     let id: unknown;
     try {
       id = await send();
     } catch (error) {
       const isGone = write === 'remove' && error instanceof ServiceError && error.kind === 'not_found';
-      said = isGone ? 'done' : error instanceof ServiceError && error.outcomeUnknown ? 'unknown' : 'not done';
+      outcome = isGone ? 'done' : error instanceof ServiceError && error.outcomeUnknown ? 'unknown' : 'not done';
       if (!isGone) throw error;
     } finally {
-      answered(said, typeof id === 'string' ? id : undefined);
+      answered(outcome, typeof id === 'string' ? id : undefined);
     }
   }
 
@@ -160,9 +160,10 @@ export class User {
     count('runs compared');
     if (live?.scored_rollouts !== rewards.length)
       fail(`${name} has ${live?.scored_rollouts} scored rollouts, and ${rewards.length} rewards`);
-    for (const said of [run.reward_mean, live?.final_reward_mean]) {
-      const isSame = rewards.length === 0 ? (said ?? null) === null : Math.abs((said ?? Number.NaN) - mean) < 1e-9;
-      if (!isSame) fail(`${name} has the mean ${said}; that of its ${rewards.length} rewards is ${mean}`);
+    for (const reported of [run.reward_mean, live?.final_reward_mean]) {
+      const isSame =
+        rewards.length === 0 ? (reported ?? null) === null : Math.abs((reported ?? Number.NaN) - mean) < 1e-9;
+      if (!isSame) fail(`${name} has the mean ${reported}; that of its ${rewards.length} rewards is ${mean}`);
     }
   }
 
@@ -210,7 +211,7 @@ export class User {
     const { readOnly, fail } = this.#options;
     try {
       await readOnly.call('createSecret', { body: { name, value: 'no' } });
-      fail('read-only, and yet a secret was created');
+      fail('read-only, but a secret was created');
     } catch (error) {
       if (!(error instanceof ReadOnlyError)) throw error;
     }

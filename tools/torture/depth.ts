@@ -266,7 +266,7 @@ class DepthSession {
       const leak = leakIn(exchange);
       if (leak !== undefined) this.#fail(leak);
       if (this.#options.plan.readOnly && writes(exchange))
-        this.#fail(`read-only, and yet ${exchange.method} ${exchange.url}`);
+        this.#fail(`read-only, but sent ${exchange.method} ${exchange.url}`);
     }
   }
 

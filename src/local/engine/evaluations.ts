@@ -151,7 +151,7 @@ export class EvaluationRunner implements JobSource, JobRecords {
 
 /** The number of tokens that the model wrote in a rollout. */
 function tokensOf({ calls, answer }: RolloutResult): number {
-  return [...calls.map(({ said }) => said), ...(answer ? [answer] : [])].reduce(
+  return [...calls.map(({ generated }) => generated), ...(answer ? [answer] : [])].reduce(
     (sum, { completion_tokens }) => sum + completion_tokens,
     0,
   );

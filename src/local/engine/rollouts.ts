@@ -83,13 +83,13 @@ function assistantMessage({ text, ...answer }: Generated, finish_reason: string 
 }
 
 /** A call of a tool and its result as the messages of a step. */
-function callMessages({ said, result }: ToolTurn, index: number) {
+function callMessages({ generated, result }: ToolTurn, index: number) {
   const id = `call_${index}`;
-  const { name, arguments: given, text, is_error } = result;
-  const call = { id, type: 'function', function: { name, arguments: JSON.stringify(given) } };
+  const { name, arguments: parameters, text, is_error } = result;
+  const call = { id, type: 'function', function: { name, arguments: JSON.stringify(parameters) } };
   return [
     {
-      ...assistantMessage(said, said.finish_reason === 'stop' ? 'tool_calls' : said.finish_reason),
+      ...assistantMessage(generated, generated.finish_reason === 'stop' ? 'tool_calls' : generated.finish_reason),
       tool_calls: [call],
     },
     { role: 'tool', name, tool_call_id: id, tool_response: text, is_error },
@@ -113,13 +113,13 @@ export function rolloutRecord(turns: RolloutOrder['turns'], result: RolloutResul
   let message_id = 0;
   const steps = all.map(({ messages, has_error }, step_index) => {
     const isLast = step_index === all.length - 1;
-    const said = isLast ? [...messages, ...graded] : messages;
+    const stepMessages = isLast ? [...messages, ...graded] : messages;
     const earned = step_rewards[step_index] ?? (isLast && step_rewards.length === 0 ? reward : null);
     return {
       step_index,
       ...(earned === null ? {} : { reward: earned }),
       has_error: has_error || (isLast && error !== null),
-      messages: said.map(message => ({ message_id: message_id++, ...message })),
+      messages: stepMessages.map(message => ({ message_id: message_id++, ...message })),
     };
   });
   const ranOut = answer === null && calls.length > 0;

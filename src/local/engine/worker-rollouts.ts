@@ -17,12 +17,12 @@ export function gradeAnswer({ order, calls, answer, latency_ms }: Answered): Rol
     const { reward, explanation } = answer
       ? grade(grader, answer.text)
       : { reward: 0, explanation: `no answer after ${calls.length} calls` };
-    const said = calls.map(call => call.said.text);
-    const earned = tools && callRewards(tools, said);
+    const texts = calls.map(call => call.generated.text);
+    const earned = tools && callRewards(tools, texts);
     if (!earned)
       return {
         ...ended,
-        step_rewards: [...said.map(() => null), ...(answer ? [reward] : [])],
+        step_rewards: [...texts.map(() => null), ...(answer ? [reward] : [])],
         reward,
         explanation,
         error: null,

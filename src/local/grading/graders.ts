@@ -109,9 +109,9 @@ export function grade(spec: GraderSpec, whole: string): Grade {
     return verdict(matchesOrThrows(spec.pattern, answer), `expected a match of ${spec.pattern}`);
   const grades: Grade[] = [];
   const isInTime = withinCpuTime(() => grades.push(gradeOf(spec, answer)), gradeLimit);
-  const given = grades.at(-1);
-  if (!isInTime || !given) throw new GradingError(`The grader (${spec.kind}) takes too long on this answer`);
-  return given;
+  const result = grades.at(-1);
+  if (!isInTime || !result) throw new GradingError(`The grader (${spec.kind}) takes too long on this answer`);
+  return result;
 }
 
 function gradeOf(spec: Exclude<GraderSpec, { kind: 'regex' }>, answer: string): Grade {

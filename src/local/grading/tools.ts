@@ -70,16 +70,16 @@ export function callTool({ store, calculator }: ToolSpec, text: string): ToolRes
   if (store && first === 'look' && second === 'up') {
     const key = call.slice(2).join(' ');
     const value = own<string>(store, key);
-    const said = key === '' ? 'look up what?' : `there is no ${key} in the store`;
+    const error = key === '' ? 'look up what?' : `there is no ${key} in the store`;
     const result = { name: 'look_up', arguments: { key } };
-    return { ...result, text: value === undefined ? said : `${key}: ${value}`, is_error: value === undefined };
+    return { ...result, text: value === undefined ? error : `${key}: ${value}`, is_error: value === undefined };
   }
   const operation = calculator ? own<(left: number, right: number) => number>(operations, first) : undefined;
   if (!operation) return undefined;
-  const given = call.slice(1);
-  const [left, right] = given.map(numberOf);
-  const result = { name: first, arguments: { numbers: given.join(' ') } };
-  if (given.length !== 2 || left === undefined || right === undefined)
+  const operands = call.slice(1);
+  const [left, right] = operands.map(numberOf);
+  const result = { name: first, arguments: { numbers: operands.join(' ') } };
+  if (operands.length !== 2 || left === undefined || right === undefined)
     return { ...result, text: `${first} needs two numbers`, is_error: true };
   return { ...result, text: numberWord(operation(left, right)), is_error: false };
 }

@@ -96,10 +96,10 @@ function sharedWords(): string[] {
   const expected = sampleManifests.flatMap(({ tasks }) =>
     tasks.flatMap(({ grader }) => ('expected' in grader ? [String(grader.expected)] : [])),
   );
-  const said = sampleManifests.flatMap(({ tasks }) =>
+  const toolTexts = sampleManifests.flatMap(({ tasks }) =>
     tasks.flatMap(({ tools }) => Object.entries(tools?.store ?? {}).flat()),
   );
-  return [...exercises.flat(), ...prompts, ...expected, ...said, ...toolWords];
+  return [...exercises.flat(), ...prompts, ...expected, ...toolTexts, ...toolWords];
 }
 
 /** Builds a base model from its training text, deterministically. @throws RangeError for an unknown slug */

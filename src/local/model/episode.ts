@@ -4,7 +4,7 @@ import type { ChatTurn, Generated } from './policy.ts';
 
 /** A tool call and its result. */
 export interface ToolTurn {
-  readonly said: Generated;
+  readonly generated: Generated;
   readonly result: ToolResult;
 }
 
@@ -22,11 +22,15 @@ export function* episode(
   const calls: ToolTurn[] = [];
   let conversation = turns;
   while (calls.length < mostSteps(tools)) {
-    const said = yield conversation;
-    const result = tools && callTool(tools, said.text);
-    if (!result) return { calls, answer: said };
-    calls.push({ said, result });
-    conversation = [...conversation, { role: 'assistant', content: said.text }, { role: 'tool', content: result.text }];
+    const generated = yield conversation;
+    const result = tools && callTool(tools, generated.text);
+    if (!result) return { calls, answer: generated };
+    calls.push({ generated, result });
+    conversation = [
+      ...conversation,
+      { role: 'assistant', content: generated.text },
+      { role: 'tool', content: result.text },
+    ];
   }
   return { calls, answer: null };
 }

@@ -94,9 +94,9 @@ export async function answerChat(
   if (source.kind === 'upstream') {
     const asIs = request === raw || modelOf(raw) === model;
     const { messages } = (request ?? {}) as { messages?: unknown };
-    const asked: readonly unknown[] = Array.isArray(messages) ? messages : [];
+    const conversation: readonly unknown[] = Array.isArray(messages) ? messages : [];
     const onMessage =
-      record && ((message: AssistantMessage) => record(modelOf(request) ?? 'upstream', [...asked, message]));
+      record && ((message: AssistantMessage) => record(modelOf(request) ?? 'upstream', [...conversation, message]));
     const sent = asIs ? { content: body, encoding } : { content: JSON.stringify(request) };
     return forward(context, source.upstream, sent, left.signal, onMessage);
   }

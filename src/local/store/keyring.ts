@@ -38,9 +38,9 @@ export class Keyring {
   }
 
   verify(use: SignedUse, parts: readonly (string | number)[], signature: string): boolean {
-    const right = Buffer.from(this.sign(use, parts));
-    const given = Buffer.from(signature);
-    return right.length === given.length && timingSafeEqual(right, given);
+    const expected = Buffer.from(this.sign(use, parts));
+    const actual = Buffer.from(signature);
+    return expected.length === actual.length && timingSafeEqual(expected, actual);
   }
 
   /** Encrypts with AES-256-GCM. `owner` is authenticated: the value can only be opened for the same owner. */

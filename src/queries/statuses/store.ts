@@ -156,25 +156,27 @@ function sameCurve(old: KnownResource['curve'], next: Observation['curve']): Kno
   return next;
 }
 
-function merged(old: KnownResource, said: Observation): KnownResource {
+function merged(old: KnownResource, observation: Observation): KnownResource {
   return {
     ...old,
-    label: said.label || old.label,
-    status: said.status ?? old.status,
-    done: said.done ?? old.done,
-    total: said.total ?? old.total,
-    mean: said.mean ?? old.mean,
-    graded: said.graded ?? old.graded,
-    failed: said.failed ?? old.failed,
-    measured: isDeepStrictEqual(old.measured, said.measured) ? old.measured : (said.measured ?? old.measured),
-    curve: sameCurve(old.curve, said.curve),
-    startedAt: said.startedAt ?? old.startedAt,
-    endTime: said.endTime ?? old.endTime,
-    reason: said.reason ?? old.reason,
-    parent: said.parent ?? old.parent,
+    label: observation.label || old.label,
+    status: observation.status ?? old.status,
+    done: observation.done ?? old.done,
+    total: observation.total ?? old.total,
+    mean: observation.mean ?? old.mean,
+    graded: observation.graded ?? old.graded,
+    failed: observation.failed ?? old.failed,
+    measured: isDeepStrictEqual(old.measured, observation.measured)
+      ? old.measured
+      : (observation.measured ?? old.measured),
+    curve: sameCurve(old.curve, observation.curve),
+    startedAt: observation.startedAt ?? old.startedAt,
+    endTime: observation.endTime ?? old.endTime,
+    reason: observation.reason ?? old.reason,
+    parent: observation.parent ?? old.parent,
     error: undefined,
     gone: false,
-    isNew: old.isNew && said.status == null,
+    isNew: old.isNew && observation.status == null,
   };
 }
 
@@ -301,15 +303,15 @@ export class StatusStore {
   report(observations: readonly Observation[], { askedAt, at, by }: ReadTimes): void {
     const transitions: Transition[] = [];
     let changed = false;
-    for (const said of observations) {
-      const entry = this.#entries.get(keyOf(said)) ?? newEntry(unknownResource(said, said.id), at);
+    for (const observation of observations) {
+      const entry = this.#entries.get(keyOf(observation)) ?? newEntry(unknownResource(observation, observation.id), at);
       const before = entry.known;
-      const next = merged(before, this.#keepingEnd(entry, said, { askedAt, at }));
+      const next = merged(before, this.#keepingEnd(entry, observation, { askedAt, at }));
       const wasSeen = entry.seen;
       const lastReadAt = entry.readAt;
-      if (said.status != null) entry.seen = true;
+      if (observation.status != null) entry.seen = true;
       [entry.readAt, entry.readBy] = [at, by];
-      if (said.done != null) entry.doneAt = at;
+      if (observation.done != null) entry.doneAt = at;
       if (next.done !== before.done) entry.movedAt = at;
       if (next.status !== before.status) entry.statusAt = at;
       const wasFollowed = wasSeen && (before.status !== undefined || before.isNew);
@@ -322,9 +324,9 @@ export class StatusStore {
         beganAt: beginningOf(before, next, at, lastReadAt),
         endedAt: ended ? at : endStillSeen(before, next, entry),
       };
-      if (!isSame(before, known) || !this.#entries.has(keyOf(said))) {
+      if (!isSame(before, known) || !this.#entries.has(keyOf(observation))) {
         entry.known = known;
-        this.#entries.set(keyOf(said), entry);
+        this.#entries.set(keyOf(observation), entry);
         changed = true;
       }
       if (moved)
@@ -333,7 +335,7 @@ export class StatusStore {
           from: before.status ?? '',
           to: known.status ?? '',
           ended,
-          mean: said.mean ?? undefined,
+          mean: observation.mean ?? undefined,
           lastReadAt,
         });
     }
@@ -344,11 +346,11 @@ export class StatusStore {
    * Records a resource that this program just started. It is watched from now on, and its end is announced even if the
    * first answer is already final.
    */
-  started(said: Observation, at = Date.now()): void {
-    const before = this.get(said);
+  started(observation: Observation, at = Date.now()): void {
+    const before = this.get(observation);
     if (before === undefined || !hasEnded(before.status)) {
-      this.report([{ ...said, status: before?.status ?? said.status }], { askedAt: at, at });
-      const entry = this.#entries.get(keyOf(said));
+      this.report([{ ...observation, status: before?.status ?? observation.status }], { askedAt: at, at });
+      const entry = this.#entries.get(keyOf(observation));
       if (!entry || entry.known.status !== undefined) return;
       entry.seen = true;
       entry.known = { ...entry.known, isNew: true };
@@ -356,7 +358,7 @@ export class StatusStore {
       return;
     }
     // A list may have reported it before the response to the start arrived.
-    const entry = this.#entries.get(keyOf(said));
+    const entry = this.#entries.get(keyOf(observation));
     if (!entry || entry.announced) return;
     entry.announced = true;
     entry.known = { ...before, endedAt: at };
@@ -451,12 +453,12 @@ export class StatusStore {
   }
 
   /** An answer that was requested before the end was seen is out of date and does not undo the end. */
-  #keepingEnd({ known, statusAt }: Entry, said: Observation, { askedAt, at }: ReadTimes): Observation {
-    const takesBack = hasEnded(known.status) && said.status != null && !hasEnded(said.status);
+  #keepingEnd({ known, statusAt }: Entry, observation: Observation, { askedAt, at }: ReadTimes): Observation {
+    const takesBack = hasEnded(known.status) && observation.status != null && !hasEnded(observation.status);
     // If it arrives before the end was seen, the clock was set back.
     const isLater = askedAt > statusAt || at < statusAt;
-    if (!takesBack || (!this.#kinds.get(said.kind)?.endsForGood && isLater)) return said;
-    const { kind, id, label, startedAt } = said;
+    if (!takesBack || (!this.#kinds.get(observation.kind)?.endsForGood && isLater)) return observation;
+    const { kind, id, label, startedAt } = observation;
     return { kind, id, label, startedAt };
   }
 
