@@ -62,9 +62,9 @@ function messagesOf(value: unknown, role: string): Fields[] {
 /** Rollouts of verifiers and of prime-rl: a prompt, a completion and a reward. */
 function fromVerifiers(fields: Fields): ForeignRecord | undefined {
   const { prompt, completion, reward } = fields;
-  const said = messagesOf(completion, 'assistant');
+  const answers = messagesOf(completion, 'assistant');
   const isMessages = Array.isArray(prompt) || Array.isArray(completion);
-  if (said.length === 0 || prompt === undefined || (numberOf(reward) === undefined && !isMessages)) return undefined;
+  if (answers.length === 0 || prompt === undefined || (numberOf(reward) === undefined && !isMessages)) return undefined;
   const known = ['prompt', 'completion', 'reward', 'metrics', 'example_id', 'id', 'task', 'error', 'stop_condition'];
   const metadata = ['answer', 'info', 'timing', 'token_usage', 'tool_defs', 'advantage', 'is_completed', 'rollout_id'];
   const others = othersOf(fields, [...known, ...metadata, 'is_truncated', 'model']);
@@ -83,7 +83,7 @@ function fromVerifiers(fields: Fields): ForeignRecord | undefined {
     termination_reason: truncated ?? textOf(fields['stop_condition']),
     metrics,
     metadata: kept(fields, metadata),
-    steps: stepsOf([...messagesOf(prompt, 'user'), ...said]),
+    steps: stepsOf([...messagesOf(prompt, 'user'), ...answers]),
   });
   return {
     format: 'a rollout of verifiers or prime-rl',
@@ -221,10 +221,10 @@ const shareGptRoles: Readonly<Record<string, string>> = {
 };
 
 function fromShareGpt(fields: Fields): ForeignRecord | undefined {
-  const said = recordsIn(fields['conversations']);
-  if (said.length === 0 || !said.every(({ from, value }) => typeof from === 'string' && typeof value === 'string'))
+  const turns = recordsIn(fields['conversations']);
+  if (turns.length === 0 || !turns.every(({ from, value }) => typeof from === 'string' && typeof value === 'string'))
     return undefined;
-  const messages = said.map(({ from, value }) => {
+  const messages = turns.map(({ from, value }) => {
     const role = own<string>(shareGptRoles, String(from)) ?? String(from);
     return from === 'function_call' ? { role, tool_calls: value } : { role, content: value };
   });

@@ -74,12 +74,12 @@ function useMissedNotice(toast: (toast: Toast) => void): void {
   const { inbox } = useWorkbench();
   const { keyOf } = useRouter();
   useEffect(() => {
-    const said = new Set<string>();
+    const announced = new Set<string>();
     return inbox.subscribe(() => {
       const missed = inbox.missed();
       const names = missed.map(nameOf);
-      if (names.every(name => said.has(name))) return;
-      for (const name of names) said.add(name);
+      if (names.every(name => announced.has(name))) return;
+      for (const name of names) announced.add(name);
       toast({
         kind: missed.some(isBad) ? 'danger' : 'info',
         text: summaryOf(missed, inbox.absence?.from),

@@ -87,7 +87,7 @@ describe('leaving', () => {
     await screen.press('q');
     await screen.waitFor('The answer of model-a in the chat');
     expect(screen.text()).toContain('<y> quit');
-    expect(screen.text()).not.toContain('What was sent');
+    expect(screen.text()).not.toContain('Sent data is');
     await screen.press('esc');
     await screen.waitFor(text => !text.includes('The answer of model-a'));
     expect(quit).not.toHaveBeenCalled();

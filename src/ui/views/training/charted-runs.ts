@@ -79,17 +79,17 @@ export function useChartedRuns(runs: readonly RunToChart[], attention: Attention
 /** The known times of the steps of each run: its start, its checkpoints, its progress as observed here, and its end. */
 export function useStepTimes(runs: readonly ChartedRun[], wanted: boolean): (run: ChartedRun) => readonly StepTime[] {
   const { remembered } = useWorkbench();
-  const asked = wanted ? runs : [];
+  const runsToTime = wanted ? runs : [];
   const records = useLives(
-    asked.map(({ id }) => trainingRunQuery(id)),
+    runsToTime.map(({ id }) => trainingRunQuery(id)),
     'visible',
   );
   const checkpoints = useLives(
-    asked.map(({ id, ended }) => checkpointTimesQuery(id, ended)),
+    runsToTime.map(({ id, ended }) => checkpointTimesQuery(id, ended)),
     'visible',
   );
   return run => {
-    const index = asked.findIndex(({ id }) => id === run.id);
+    const index = runsToTime.findIndex(({ id }) => id === run.id);
     const { created_at, completed_at } = records[index]?.data ?? {};
     const timed = (step: number | null | undefined, at: number | undefined): readonly StepTime[] =>
       step == null || at === undefined ? [] : [{ step, at }];

@@ -64,14 +64,14 @@ export function TableView<Row>(props: TableViewProps<Row>) {
   const equal = useMemo(() => {
     const [first] = arranged.rows;
     const all = equalColumns(columns, arranged.rows).filter(({ id, hidden }) => !hidden && id !== sort?.column);
-    const said: (readonly [string, string])[] = [];
+    const entries: (readonly [string, string])[] = [];
     let room = width - countRoom - otherWords;
     for (const column of first === undefined ? [] : all) {
       const words = equalWords(column, first as Row);
       room -= displayWidth(words) + columnGap;
-      if (room >= 0) said.push([column.id, words]);
+      if (room >= 0) entries.push([column.id, words]);
     }
-    return new Map(said);
+    return new Map(entries);
   }, [columns, arranged.rows, sort?.column, width, otherWords]);
   const fitted = useMemo(
     () =>
