@@ -205,7 +205,7 @@ describe('a file', () => {
   it('whose batch is refused as a whole has a failure for each line', async () => {
     const { state, outcomes } = await uploaded(line('x'), 'evaluation/not-yours');
     expect([state.phase, outcomes[0]?.status]).toEqual(['done', 'failed']);
-    expect(outcomes[0]?.message).toContain('own');
+    expect(outcomes[0]?.message).toContain('reserved');
   });
 
   it('whose batch is refused because of one line has the reason there', async () => {
