@@ -9,6 +9,7 @@ import { errorMessage, isDamagedDatabase, sqliteCode } from '../base/errors.ts';
 import { parseDeepJson } from '../base/json-depth.ts';
 import { Listeners } from '../base/listeners.ts';
 import { makePrivateFolder } from '../base/ownership.ts';
+import { Statements } from '../base/statements.ts';
 import { busyCode, busyTimeoutMs, connect, connectInMemory } from './database.ts';
 
 export type Row = Record<string, SQLInputValue>;
@@ -57,6 +58,7 @@ export class Tables {
   /** The folder of the file; undefined in memory. */
   readonly folder: string | undefined;
   readonly #database: DatabaseSync;
+  readonly #statements: Statements;
   readonly #problems = new Listeners<string>();
   #problem: string | undefined;
   #busyMs: number;
@@ -67,6 +69,7 @@ export class Tables {
 
   constructor(database: DatabaseSync, scope: string, { busyMs, folder, problem }: TablesOptions) {
     this.#database = database;
+    this.#statements = new Statements(database);
     this.scope = scope;
     this.folder = folder;
     this.#busyMs = busyMs;
@@ -114,13 +117,13 @@ export class Tables {
 
   /** False if it could not be written; `problem` says why. */
   run(sql: string, ...values: SQLInputValue[]): boolean {
-    return this.#write(() => this.#database.prepare(sql).run(...values));
+    return this.#write(() => this.#statements.prepare(sql).run(...values));
   }
 
   /** Runs the statement for each row of values in one transaction; false if it failed. */
   runAll(sql: string, rows: readonly (readonly SQLInputValue[])[]): boolean {
     return this.#write(() => {
-      const statement = this.#database.prepare(sql);
+      const statement = this.#statements.prepare(sql);
       this.#database.exec('begin immediate');
       try {
         for (const values of rows) statement.run(...values);
@@ -164,7 +167,7 @@ export class Tables {
   /** The rows; undefined if they cannot be read. */
   read(sql: string, ...values: SQLInputValue[]): Row[] | undefined {
     try {
-      return this.#database.prepare(sql).all(...values) as Row[];
+      return this.#statements.prepare(sql).all(...values) as Row[];
     } catch (error) {
       if (sqliteCode(error) === busyCode) this.#setHeld(true);
       return undefined;

@@ -1,6 +1,7 @@
 /** The database of the local service: one file, one writer, write-ahead log, numbered migrations. */
 import { chmodSync } from 'node:fs';
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
+import { Statements } from '../../base/statements.ts';
 import { migrations } from './migrations.ts';
 
 export type Row = Readonly<Record<string, SQLInputValue>>;
@@ -8,7 +9,7 @@ export type Row = Readonly<Record<string, SQLInputValue>>;
 export class Database {
   readonly #sqlite: DatabaseSync;
   #isInTransaction = false;
-  readonly #statements = new Map<string, ReturnType<DatabaseSync['prepare']>>();
+  readonly #statements: Statements;
 
   /**
    * Opens or creates the file and migrates it. `:memory:` keeps everything in memory. With `synchronous = full` a
@@ -16,6 +17,7 @@ export class Database {
    */
   constructor(path: string) {
     this.#sqlite = new DatabaseSync(path);
+    this.#statements = new Statements(this.#sqlite);
     // Readable by this user alone, even in an older folder with other modes. SQLite gives its log the same mode.
     if (path !== ':memory:') chmodSync(path, 0o600);
     this.#sqlite.exec(
@@ -52,20 +54,12 @@ export class Database {
     }
   }
 
-  #prepare(sql: string): ReturnType<DatabaseSync['prepare']> {
-    const known = this.#statements.get(sql);
-    if (known) return known;
-    const statement = this.#sqlite.prepare(sql);
-    this.#statements.set(sql, statement);
-    return statement;
-  }
-
   all<Result>(sql: string, ...values: SQLInputValue[]): Result[] {
-    return this.#prepare(sql).all(...values) as Result[];
+    return this.#statements.prepare(sql).all(...values) as Result[];
   }
 
   get<Result>(sql: string, ...values: SQLInputValue[]): Result | undefined {
-    return this.#prepare(sql).get(...values) as Result | undefined;
+    return this.#statements.prepare(sql).get(...values) as Result | undefined;
   }
 
   /** The `count` that a query selects. */
@@ -76,7 +70,7 @@ export class Database {
   /** Runs a statement; returns the number of rows it changed. */
   run(sql: string, ...values: SQLInputValue[]): number {
     this.#endLeftOver();
-    return Number(this.#prepare(sql).run(...values).changes);
+    return Number(this.#statements.prepare(sql).run(...values).changes);
   }
 
   /** Inserts a new row. @throws Error if its primary key exists: a duplicate id must not hide a row */
@@ -133,7 +127,6 @@ export class Database {
   }
 
   close(): void {
-    this.#statements.clear();
     this.#sqlite.close();
   }
 }
