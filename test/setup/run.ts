@@ -1,5 +1,5 @@
 /** Around a whole run of the tests: a Node that is new enough before it, no process left behind after it. */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { refuseUnready } from '../../tools/unready.mjs';
@@ -7,10 +7,21 @@ import { leftIn } from './left.ts';
 
 let folder: string;
 
+/** Bytes that the tests may write, most of them packages that are installed. */
+const neededBytes = 4e9;
+
+/** In memory where it has room: the databases of the tests wait for their disk half of the time. */
+function parentFolder(): string {
+  const memory = '/dev/shm';
+  if (!existsSync(memory)) return tmpdir();
+  const { bavail, bsize } = statfsSync(memory);
+  return bavail * bsize > neededBytes ? memory : tmpdir();
+}
+
 export function setup(): void {
   refuseUnready();
   // Every home folder of a test is in here, so that a process that outlives its test can be told by it.
-  folder = mkdtempSync(join(tmpdir(), 'bt-'));
+  folder = mkdtempSync(join(parentFolder(), 'bt-'));
   process.env['TMPDIR'] = folder;
 }
 

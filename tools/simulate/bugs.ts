@@ -217,13 +217,13 @@ export const bugs: Readonly<Record<string, Bugs>> = {
       for (let turn = 0; turn < 20 && given[0] === 'listBenchmarks'; turn += 1) await send(...given);
       return send(...given);
     }),
-    plan: watchOf(20),
+    plan: watchOf(3),
   },
-  'sockets are left': { leavesSockets: true, plan: watchOf(20) },
+  'sockets are left': { leavesSockets: true, plan: watchOf(6) },
   'memory is left behind': {
     service: hog(200_000),
     plan: { steps: Array(20).fill({ do: 'list', what: 'benchmarks', limit: 200 }), looks: [] },
     sessions: 11,
   },
-  'memory grows': { screen: hog(200_000), plan: watchOf(20) },
+  'memory grows': { screen: hog(500_000), plan: watchOf(6) },
 };

@@ -20,7 +20,7 @@ export function heap(): number {
 const mostGrowth = 24e6;
 const mostSockets = 4;
 /** Samples are this far apart, in milliseconds. */
-const sampleMs = 120_000;
+const sampleMs = 30_000;
 
 /** The shortest configured interval between two polls, less its jitter, in milliseconds. */
 const shortest = (ms: number): number => ms * 0.85;

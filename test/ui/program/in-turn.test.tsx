@@ -66,7 +66,7 @@ it.each(places)(
     const { service, times, reads } = busyService(count);
     // One pass over all of them, and part of the next.
     const pass = count / 60;
-    const minutes = pass + 2;
+    const minutes = pass + 1;
     const screen = openWorld(service, start, { poll: defaultIntervals });
     for (let minute = 0; minute < minutes; minute += 1) {
       await vi.advanceTimersByTimeAsync(minuteMs);
