@@ -9,3 +9,23 @@ export function perObject<Key extends object, Value>(make: (key: Key) => Value):
     return value;
   };
 }
+
+/** Caches the values of a pure function, which are expensive, for its most recent arguments. At most `most` of them. */
+export function perArguments<Arguments extends readonly (number | undefined)[], Value>(
+  make: (...given: Arguments) => Value,
+  most = 2_000,
+): (...given: Arguments) => Value {
+  const made = new Map<string, Value>();
+  return (...given) => {
+    const key = given.join();
+    if (made.has(key)) return made.get(key) as Value;
+    // The oldest goes: a map keeps the order in which its keys were added.
+    for (const oldest of made.keys()) {
+      if (made.size < most) break;
+      made.delete(oldest);
+    }
+    const value = make(...given);
+    made.set(key, value);
+    return value;
+  };
+}

@@ -1,11 +1,15 @@
 /** The interval of a mean when only the number of samples is known. */
+import { perArguments } from '../../base/memo.ts';
 import { lowerLimit } from './bounded-mean.ts';
 import { defaultRange, type Interval, intervalDefaults } from './interval.ts';
 import type { Tally } from './tally.ts';
 import type { Range } from './tasks.ts';
 
-/** A lower limit for a mean, assuming that each reward is either the lowest or the highest. */
-function lowestMean(mean: number, samples: number, [low, high]: Range, risk: number): number {
+/**
+ * A lower limit for a mean, assuming that each reward is either the lowest or the highest. It is kept: tables ask for the
+ * limits of every row with every change.
+ */
+const lowestMean = perArguments((mean: number, samples: number, low: number, high: number, risk: number): number => {
   const share = (mean - low) / (high - low);
   const parts = [
     { value: low, count: samples * (1 - share) },
@@ -17,7 +21,7 @@ function lowestMean(mean: number, samples: number, [low, high]: Range, risk: num
     size: samples,
   };
   return lowerLimit(tally, low, risk);
-}
+});
 
 /**
  * The interval for the mean reward on the sampled tasks, each sampled equally often. It assumes that every reward is
@@ -41,8 +45,8 @@ export function intervalOfMean(
   const all = samples + missing;
   const filled = (value: number): number => (mean * samples + value * missing) / all;
   return {
-    low: lowestMean(filled(low), all, range, risk),
-    high: -lowestMean(-filled(high), all, [-high, -low], risk),
+    low: lowestMean(filled(low), all, low, high, risk),
+    high: -lowestMean(-filled(high), all, -high, -low, risk),
     confidence,
   };
 }
