@@ -75,7 +75,7 @@ const general = [
 ].join('');
 
 const resultWords =
-  'Results go to standard output, everything else to standard error; with `--json` both are JSON. Commands take names as well as ids; `first@latest` is the last checkpoint of the training run `first`.';
+  'Results go to standard output, everything else to standard error; with `--json` both are JSON. Commands take names as well as ids; `first@latest` is the last checkpoint of the training run `first`, and `first@best` the one with the highest held-out reward.';
 
 /** Examples in the order of use. */
 const examples: readonly (readonly [words: string, lines: readonly string[]])[] = [

@@ -11,6 +11,7 @@ import type { Endpoint } from '../contract/common.ts';
 import type { Operation } from '../contract/endpoints.ts';
 import { fieldNames } from '../contract/fields.ts';
 import { hasEnded } from '../contract/status.ts';
+import { namedSteps } from '../queries/checkpoint-names.ts';
 import { rememberRows } from '../queries/remembered-fallback.ts';
 import { optionNames } from '../queries/run-options.ts';
 import { benchmarkActions } from '../resources/benchmarks.ts';
@@ -282,7 +283,7 @@ const sources: { readonly [Of in ValueOf]: (completed: Completed) => Candidate[]
     const runs = await rowCandidates(resourcesOf(['training']), line, io);
     return runs.flatMap(([name, words]): Candidate[] => [
       [name, words],
-      [`${name}@latest`, 'its last checkpoint'],
+      ...Object.entries(namedSteps).map(([which, meaning]): Candidate => [`${name}@${which}`, meaning]),
     ]);
   },
   'chat model': async ({ line, io }) => {

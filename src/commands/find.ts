@@ -1,9 +1,10 @@
 /** Finds rows of resources by id or name. */
 
-import type { Checkpoint, TrainingRun } from '../contract/training.ts';
+import type { Checkpoint, HeldOutReward, TrainingRun } from '../contract/training.ts';
+import { checkpointCalled, splitCheckpointName } from '../queries/checkpoint-names.ts';
 import { maxPagesWithoutNewRows, pageSize, readListed } from '../queries/lists/list-source.ts';
 import { rememberRows } from '../queries/remembered-fallback.ts';
-import { checkpointsByStep } from '../queries/training.ts';
+import { checkpointsByStep, heldOutRewardsQuery } from '../queries/training.ts';
 import { resourceNamed, resourceOfId, resources } from '../resources/catalogue.ts';
 import { type Resource, wordFor, wordsFor } from '../resources/define.ts';
 import type { Scope } from '../resources/place.ts';
@@ -253,38 +254,50 @@ export async function searchCheckpoint(id: string, context: CommandContext): Pro
 }
 
 /** Whether the word leaves the step open: a training run alone, or `first@latest`. */
-export const isLatest = (word: string): boolean => !word.includes('@') || word.endsWith('@latest');
+export const isLatest = (word: string): boolean => splitCheckpointName(word).which === 'latest';
+
+/** The held-out rewards of a training run; none if the service does not offer them. */
+async function heldOutRewards(runId: string, context: CommandContext): Promise<readonly HeldOutReward[]> {
+  try {
+    return await heldOutRewardsQuery(runId, true).read(context);
+  } catch (error) {
+    if (!isNotOffered(error)) throw error;
+    return [];
+  }
+}
 
 /**
- * The checkpoint for `first@latest`, `first@6`, `trn_1@6` or an id. A training run alone means its latest.
+ * The checkpoint for `first@latest`, `first@best`, `first@6`, `trn_1@6` or an id. A training run alone means its latest.
  *
  * @throws CommandError if there is none
  */
 export async function findCheckpoint(word: string, context: CommandContext): Promise<FoundCheckpoint> {
-  const at = word.lastIndexOf('@');
   if (isCheckpointId(word)) return { id: word };
-  const [name, which] = at < 0 ? [word, 'latest'] : [word.slice(0, at), word.slice(at + 1)];
-  if (which === '') throw new CommandError(clean`${word} has no step: add one after @, or latest.`);
+  const { name, which } = splitCheckpointName(word);
+  const isRunOnly = name === word;
+  if (which === '') throw new CommandError(clean`${word} has no step: add one after @, or latest or best.`);
   const found = await findAmong([resourceOrThrow('training')], name, context).catch(async (error: unknown) => {
     // A service may use checkpoint ids of another form.
     const isNone =
       isGone(error) || isNotOffered(error) || (error instanceof CommandError && error.exitCode === exitCodes.notFound);
-    const listed = isNone && at < 0 ? (await searchCheckpoint(word, context)).found : undefined;
+    const listed = isNone && isRunOnly ? (await searchCheckpoint(word, context)).found : undefined;
     if (listed) return listed;
     const { capabilities } = context.service;
     const isListed = capabilities.has('listCheckpoints') && capabilities.has('listTrainingRuns');
     // If checkpoints are not listed, the service decides whether it exists.
-    if (isNone && at < 0 && !isListed) return { id: word };
+    if (isNone && isRunOnly && !isListed) return { id: word };
     throw error;
   });
   if (!('resource' in found)) return found;
   const { service, signal } = context;
   const run = found.row as TrainingRun;
   const steps = await checkpointsByStep(service, found.id, { signal });
-  const checkpoint = which === 'latest' ? steps.at(-1) : steps.find(each => String(each.step_index) === which);
+  const isBest = which === 'best' && steps.length > 0;
+  const checkpoint = checkpointCalled(which, steps, isBest ? await heldOutRewards(found.id, context) : []);
   if (checkpoint) return { id: checkpoint.checkpoint_id, row: checkpoint, run, step: checkpoint.step_index };
   const saved = steps.map(each => each.step_index).join(', ');
   const there =
     steps.length === 0 ? 'it has none yet' : `there is one at step${steps.length === 1 ? '' : 's'} ${saved}`;
-  throw new CommandError(clean`${name} has no checkpoint ${which}: ${there}.`, exitCodes.notFound);
+  const why = isBest ? `no held-out reward is known of any of its checkpoints; ${there}` : there;
+  throw new CommandError(clean`${name} has no checkpoint ${which}: ${why}.`, exitCodes.notFound);
 }

@@ -21,7 +21,7 @@ export interface HeldOutMean extends HeldOutSamples {
 
 export interface HeldOutMeans {
   readonly last: HeldOutMean;
-  /** The highest; the earliest of equal ones. */
+  /** The highest; the latest of equal ones. */
   readonly best: HeldOutMean;
   /** The newest means, oldest first. */
   readonly recent?: readonly HeldOutMean[];
@@ -46,6 +46,14 @@ export function heldOutMeanOf(point: HeldOutReward): HeldOutMean[] {
   if (reward == null) return [];
   const counts = { failed: failed_samples ?? undefined, cancelled: cancelled_samples ?? undefined };
   return [{ step, reward, ...samplesOf(point), ...counts, split: split ?? undefined }];
+}
+
+/** Finds the mean of a step, such as that of a checkpoint. */
+export function heldOutOfStep(
+  rewards: readonly HeldOutReward[],
+): (step: number | null | undefined) => HeldOutMean | undefined {
+  const means = new Map(rewards.flatMap(heldOutMeanOf).map(mean => [mean.step, mean]));
+  return step => (step == null ? undefined : means.get(step));
 }
 
 /** The most frequent distance between points, in steps; undefined if there is none. */
@@ -78,13 +86,20 @@ function curveOf(points: readonly HeldOutReward[], every: number | undefined): r
   return sums.map(({ sum, count }) => (count === 0 ? undefined : sum / count));
 }
 
+/** The highest mean, by which checkpoints are chosen; the latest of equal ones. */
+export const bestHeldOut = (means: readonly HeldOutMean[]): HeldOutMean | undefined =>
+  means.reduce<HeldOutMean | undefined>((best, mean) => {
+    const isBetter = !best || mean.reward > best.reward || (mean.reward === best.reward && mean.step > best.step);
+    return isBetter ? mean : best;
+  }, undefined);
+
 /** The newest and the best held-out mean, and the curve; undefined if there is no reward. */
 export function heldOutMeans(rewards: readonly HeldOutReward[]): HeldOutMeans | undefined {
   const points = rewards.toSorted((left, right) => left.step - right.step);
   const means = points.flatMap(heldOutMeanOf);
   const last = means.at(-1);
   if (!last) return undefined;
-  const best = means.reduce((highest, mean) => (mean.reward > highest.reward ? mean : highest));
+  const best = bestHeldOut(means) ?? last;
   const everySteps = usualDistance(points.map(({ step }) => step));
   return {
     last,

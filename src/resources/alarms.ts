@@ -344,7 +344,7 @@ export function pastAlarms(history: TrainingHistory, rules: AlarmRules, range: R
   let best: HeldOutMean | undefined;
   const means = history.heldOut.toSorted((left, right) => left.step - right.step).flatMap(heldOutMeanOf);
   for (const [index, mean] of means.entries()) {
-    if (!best || mean.reward > best.reward) best = mean;
+    if (!best || mean.reward >= best.reward) best = mean;
     const recent = means.slice(Math.max(0, index + 1 - Math.max(1, rules.belowBest ?? 1)), index + 1);
     episodes.add(judge({ heldOut: { best, recent } }, rules, range), mean.step, undefined);
   }

@@ -9,7 +9,7 @@ import { intervalColumn, numberColumn } from '../present/number-columns.ts';
 import type { Interval } from '../present/statistics/interval.ts';
 import { intervalOfMean } from '../present/statistics/mean-and-count.ts';
 import type { Range } from '../present/statistics/tasks.ts';
-import { type HeldOutMean, heldOutMeans } from '../queries/held-out.ts';
+import { bestHeldOut, type HeldOutMean, heldOutOfStep } from '../queries/held-out.ts';
 import { counted, reward } from '../text/numbers.ts';
 import { listedCount, listedMean, type MeasuredRun } from './measured-run.ts';
 import { intervalOfHeldOut } from './training-columns.ts';
@@ -25,7 +25,7 @@ interface Evaluations {
 /** A checkpoint with its measurements. */
 export interface Measured {
   readonly held_out?: HeldOutMean | undefined;
-  /** The highest held-out reward of the checkpoints; the earliest of equal ones. */
+  /** The highest held-out reward of the checkpoints; the latest of equal ones. */
   readonly is_best?: boolean | undefined;
   readonly evaluations?: Evaluations | undefined;
 }
@@ -57,17 +57,10 @@ export function withMeasured<Row extends Checkpoint>(
   runs: readonly EvalRun[],
   range: Range,
 ): readonly (Row & Measured)[] {
-  const points = new Map(heldOut.map(point => [point.step, point]));
-  const means = rows.map(({ step_index }) => {
-    const point = step_index == null ? undefined : points.get(step_index);
-    return point && heldOutMeans([point])?.last;
-  });
+  const meanOf = heldOutOfStep(heldOut);
+  const means = rows.map(({ step_index }) => meanOf(step_index));
   const known = means.filter(mean => mean !== undefined);
-  const best = known.reduce<HeldOutMean | undefined>(
-    (top, mean) =>
-      !top || mean.reward > top.reward || (mean.reward === top.reward && mean.step < top.step) ? mean : top,
-    undefined,
-  );
+  const best = bestHeldOut(known);
   const byCheckpoint = Map.groupBy(runs, run => run.parent_checkpoint_id ?? '');
   return rows.map((row, index) => {
     const held_out = means[index];

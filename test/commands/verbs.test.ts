@@ -34,13 +34,36 @@ describe('evaluate', () => {
     expect(Number(mean)).toBeGreaterThanOrEqual(0);
   });
 
-  it.each(['first@latest', 'first@2', 'first'])('evaluates the checkpoint %s with its own base model', async word => {
-    const { code, out } = await cli('evaluate', ['t-words', '--checkpoint', word, '--json']);
-    expect(code).toBe(exitCodes.done);
-    const started = JSON.parse(out);
-    expect(started.display_name).toMatch(/^t-words.* first step 2( \d)?$/);
-    const run = JSON.parse((await cli('get', [started.eval_run_id, '--json'])).out);
-    expect(run).toMatchObject({ base_model_slug: model, parent_checkpoint_id: expect.stringMatching(/^ckpt_/) });
+  it.each(['first@latest', 'first@best', 'first@2', 'first'])(
+    'evaluates the checkpoint %s with its own base model',
+    async word => {
+      const { code, out } = await cli('evaluate', ['t-words', '--checkpoint', word, '--json']);
+      expect(code).toBe(exitCodes.done);
+      const started = JSON.parse(out);
+      expect(started.display_name).toMatch(/^t-words.* first step 2( \d)?$/);
+      const run = JSON.parse((await cli('get', [started.eval_run_id, '--json'])).out);
+      expect(run).toMatchObject({ base_model_slug: model, parent_checkpoint_id: expect.stringMatching(/^ckpt_/) });
+    },
+  );
+
+  it('takes the checkpoint with the highest held-out reward for @best, and names its step', async () => {
+    const started = async (...rewards: readonly (number | null)[]) => {
+      const server = await hostileServer(
+        json({ bench_id: 'bench_1', label: 'words' }),
+        json({ training_run_id: 'trn_1', display_name: 'tuned', status: 'completed', base_model_slug: 'acme/m' }),
+        json([2, 4, 6].map(step => ({ checkpoint_id: `ckpt_${step}`, step_index: step }))),
+        json({ held_out_rewards: rewards.map((reward, index) => ({ step: 2 * index + 2, held_out_reward: reward })) }),
+      );
+      const on = cliOn({ baseUrl: server.url, apiKey: 'key' });
+      return on('evaluate', ['bench_1', '-c', 'trn_1@best', '--dry-run', '--json']);
+    };
+    const best = JSON.parse((await started(0.5, 0.9, 0.7)).out);
+    expect(JSON.stringify(best)).toMatch(/"words tuned step 4".*ckpt_4|ckpt_4.*"words tuned step 4"/);
+    expect(await started(null, null)).toMatchObject({
+      code: exitCodes.notFound,
+      out: '',
+      notes: expect.stringMatching(/trn_1 has no checkpoint best: no held-out .*; there is one at steps 2, 4, 6\./),
+    });
   });
 
   it('sends options unchecked where the service does not list them', async () => {

@@ -23,7 +23,8 @@ const optionFlag = (of: string, example: string) => {
 };
 const checkpointFlag = (description: string) =>
   ({ value: 'CHECKPOINT', short: 'c', of: 'checkpoint', description }) as const;
-const checkpointWords = 'ckpt_…, first@latest, first@6 or a training run (its latest)';
+const checkpointWords =
+  'ckpt_…, first@latest, first@best (highest held-out reward), first@6 or a training run (its latest)';
 
 const startFlags = { ...idempotencyKeyFlag, ...waitFlags } as const;
 const outcomeFlags = { ...dryRunFlag, ...recordFlags } as const;
@@ -87,7 +88,7 @@ the slug first, or takes --yes.`,
       ...outcomeFlags,
     },
     exclusive: exclusiveWaiting,
-    examples: ['benchtop deploy first@latest --slug tutor --wait'],
+    examples: ['benchtop deploy first@best --slug tutor --wait'],
   }),
   build: spec({
     summary: 'build the images of a benchmark',

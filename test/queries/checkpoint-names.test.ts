@@ -1,0 +1,29 @@
+/** How a checkpoint of a training run is named. */
+import { expect, it } from 'vitest';
+import { checkpointCalled, splitCheckpointName } from '../../src/queries/checkpoint-names.ts';
+
+const checkpoints = [30, 10, 20, 40].map(step => ({ checkpoint_id: `ckpt_${step}`, step_index: step }));
+const heldOut = [
+  { step: 10, held_out_reward: 0.2 },
+  { step: 20, held_out_reward: 0.7 },
+  { step: 25, held_out_reward: 0.9 },
+  { step: 30, held_out_reward: 0.7 },
+  { step: 40, held_out_reward: null },
+];
+const stepOf = (which: string, rewards = heldOut) => checkpointCalled(which, checkpoints, rewards)?.step_index;
+
+it('splits a name at its last @; a training run alone means its latest', () => {
+  expect(splitCheckpointName('first')).toEqual({ name: 'first', which: 'latest' });
+  expect(splitCheckpointName('a@b@best')).toEqual({ name: 'a@b', which: 'best' });
+  expect(splitCheckpointName('first@')).toEqual({ name: 'first', which: '' });
+});
+
+it('finds the latest, and one by its step', () => {
+  expect([stepOf('latest'), stepOf('10'), stepOf('11'), stepOf('')]).toEqual([40, 10, undefined, undefined]);
+});
+
+it('the best has the highest held-out reward of those that were saved; of equal ones it is the latest', () => {
+  expect(stepOf('best')).toBe(30);
+  expect(stepOf('best', heldOut.slice(0, 2))).toBe(20);
+  expect([stepOf('best', []), stepOf('best', heldOut.slice(4))]).toEqual([undefined, undefined]);
+});
