@@ -11,6 +11,7 @@ import type { Endpoint } from '../contract/common.ts';
 import type { Operation } from '../contract/endpoints.ts';
 import { fieldNames } from '../contract/fields.ts';
 import { hasEnded } from '../contract/status.ts';
+import { completeFilter } from '../present/filter-completion.ts';
 import { namedSteps } from '../queries/checkpoint-names.ts';
 import { rememberRows } from '../queries/remembered-fallback.ts';
 import { optionNames } from '../queries/run-options.ts';
@@ -177,6 +178,20 @@ function columnCandidates(line: Line, isList: boolean, io: CommandIo): Promise<C
   });
 }
 
+/** The columns of a list, and the values of the rows seen before. */
+function filterCandidates(line: Line, io: CommandIo): Promise<Candidate[]> {
+  const resource = resourceNamed(line.args[0] ?? '');
+  if (!resource) return Promise.resolve([]);
+  const { partial } = line;
+  return onService(line, io, async ({ config, memory }) => {
+    const { kind } = resource;
+    const rows = kind === undefined ? [] : memory.list(kind).map(({ record }) => record);
+    const columns = resource.measures?.columns(rows, config.preferences.compare.rewardRange) ?? resource.columns;
+    const { from, words } = completeFilter(partial, columns, rows);
+    return words.map(word => [`${partial.slice(0, from)}${word}`, 'column or value']);
+  });
+}
+
 /** The options of runs as the service describes them, otherwise the usual ones. */
 async function optionCandidates(line: Line, io: CommandIo): Promise<Candidate[]> {
   const operation = sentBy(line.name)?.options ?? 'getEvalOptions';
@@ -295,6 +310,7 @@ const sources: { readonly [Of in ValueOf]: (completed: Completed) => Candidate[]
   field: ({ line, io }) => fieldCandidates(line, io),
   column: ({ line, io }) => columnCandidates(line, false, io),
   columns: ({ line, io }) => columnCandidates(line, true, io),
+  filter: ({ line, io }) => filterCandidates(line, io),
   option: ({ line, io }) => optionCandidates(line, io),
   setting: ({ io }) => settingCandidates(io),
   'set setting': ({ io }) => setCandidates(io),

@@ -16,7 +16,15 @@ export interface RowFilter<Row> {
   /** Filters by the values of a row; undefined if the filter names no column. */
   readonly accepts: ((row: Row) => boolean) | undefined;
   /** Why no row can pass, if a term names a status that does not exist. */
-  readonly doubt: (rows: readonly Row[]) => string | undefined;
+  readonly doubt: (rows: readonly Row[]) => Mistake | undefined;
+}
+
+/** What is wrong with a filter. */
+export interface Mistake {
+  /** One sentence for the user. */
+  readonly words: string;
+  /** The part of the filter. */
+  readonly at: Range;
 }
 
 const operators = ['>=', '<=', '!=', ':', '=', '<', '>', '~'] as const;
@@ -41,23 +49,30 @@ function numberOf(text: string): number | undefined {
   return Number.isNaN(number) ? undefined : number * ms;
 }
 
-interface Token {
+export interface Token {
   readonly text: string;
+  /** Where it begins and ends in the filter, with its sign and quotes. */
+  readonly at: Range;
   /** Begins with a quote, so that operators in it are text. */
   readonly isQuoted: boolean;
   readonly isInverse: boolean;
 }
 
 /** The words of a filter. Quotes may still be open. */
-function tokensOf(input: string): Token[] {
-  return [...input.matchAll(/(!?)(?:"([^"]*)"?|((?:[^\s"]|"[^"]*"?)+))/g)].flatMap(([, sign = '', quoted, word]) => {
+export function tokensOf(input: string): Token[] {
+  return [...input.matchAll(/(!?)(?:"([^"]*)"?|((?:[^\s"]|"[^"]*"?)+))/g)].flatMap(match => {
+    const [all, sign = '', quoted, word] = match;
     const text = quoted ?? word ?? '';
-    return text === '' || word === '!' ? [] : { text, isQuoted: quoted !== undefined, isInverse: sign !== '' };
+    const at = [match.index, match.index + all.length] as const;
+    return text === '' || word === '!' ? [] : { text, at, isQuoted: quoted !== undefined, isInverse: sign !== '' };
   });
 }
 
-const plainName = (name: string): string => name.toLowerCase().replace(/[-_. ]/g, '');
-const initials = (name: string): string =>
+/** Whether a filter is one expression or one fuzzy text, without words and terms. */
+export const isWholeText = (input: string): boolean => /^[/~]/.test(input);
+
+export const plainName = (name: string): string => name.toLowerCase().replace(/[-_. ]/g, '');
+export const initials = (name: string): string =>
   name
     .toLowerCase()
     .split(/[-_. ]/)
@@ -65,13 +80,13 @@ const initials = (name: string): string =>
     .join('');
 
 /** The names of a column: its id and its title. */
-const namesOf = <Row>({ id, title }: Column<Row>): readonly string[] => [id.replace(/^option\./, ''), title];
+export const namesOf = <Row>({ id, title }: Column<Row>): readonly string[] => [id.replace(/^option\./, ''), title];
 
 /**
  * Finds a column by its name (`heldout`, `HELD-OUT`), an unambiguous prefix, or its initials; `age` is the first time
  * column.
  */
-function columnNamed<Row>(columns: readonly Column<Row>[], name: string): Column<Row> | undefined {
+export function columnNamed<Row>(columns: readonly Column<Row>[], name: string): Column<Row> | undefined {
   const wanted = plainName(name);
   const by = (matches: (candidate: string) => boolean) => columns.filter(column => namesOf(column).some(matches));
   const [exact] = by(candidate => plainName(candidate) === wanted);
@@ -95,7 +110,8 @@ type Test<Row> = (row: Row) => boolean;
 /** A term on a column. */
 interface Term<Row> {
   readonly test: Test<Row>;
-  readonly doubt?: RowFilter<Row>['doubt'] | undefined;
+  /** Why no row can pass, if it names a status that does not exist. */
+  readonly doubt?: ((rows: readonly Row[]) => string | undefined) | undefined;
 }
 
 /** The value to compare: for a time, its age. */
@@ -106,11 +122,7 @@ function comparedValue<Row>({ value, isTime }: Column<Row>, row: Row, now: numbe
 
 /** Returns an error if no known status and no status of a row is accepted. */
 const statusDoubt =
-  <Row>(
-    { value, known = [] }: Column<Row>,
-    wanted: string,
-    accepts: (text: string) => boolean,
-  ): RowFilter<Row>['doubt'] =>
+  <Row>({ value, known = [] }: Column<Row>, wanted: string, accepts: (text: string) => boolean): Term<Row>['doubt'] =>
   rows => {
     const seen = rows.flatMap(row => value(row) ?? []).map(String);
     const statuses = [...new Set([...known, ...seen])];
@@ -125,7 +137,11 @@ function termOn<Row>(column: Column<Row>, operator: Operator, wanted: string): T
   const now = Date.now();
   if (compare) {
     if (number === undefined) {
-      return { ok: false, error: `${column.title}${operator} takes a number such as 0.5, or a time such as 2d` };
+      const term = sanitiseLine(`${column.title}${operator}`);
+      return {
+        ok: false,
+        error: `${term} takes a number such as 0.5, or a time such as 2d, not ${sanitiseLine(wanted)}`,
+      };
     }
     const test: Test<Row> = row => {
       const value = comparedValue(column, row, now);
@@ -152,7 +168,7 @@ function termOn<Row>(column: Column<Row>, operator: Operator, wanted: string): T
 }
 
 /** Splits a term into `status`, `:` and `failed`; undefined for a plain word. */
-function termParts({ text, isQuoted }: Token) {
+export function termParts({ text, isQuoted }: Token) {
   const [, name = '', rest = ''] = /^([a-z][\w.-]*)([:=<>~!].*)$/is.exec(text) ?? [];
   const operator = operators.find(each => rest.startsWith(each));
   if (isQuoted || operator === undefined) return undefined;
@@ -177,7 +193,7 @@ function termOf<Row>(token: Token, columns: readonly Column<Row>[]): Term<Row> |
 
 /** The columns that a filter names; undefined for an unknown name. */
 export function columnsIn<Row>(input: string, columns: readonly Column<Row>[]): readonly (Column<Row> | undefined)[] {
-  if (/^[/~]/.test(input)) return [];
+  if (isWholeText(input)) return [];
   return tokensOf(input)
     .flatMap(token => termParts(token) ?? [])
     .map(({ name }) => columnNamed(columns, name));
@@ -211,9 +227,15 @@ function merged(ranges: readonly Range[]): readonly Range[] {
   return joined;
 }
 
+const withPlace = (words: string | undefined, at: Range): Mistake | undefined =>
+  words === undefined ? undefined : { words, at };
+
 /** Parses what the user has typed so far. */
-export function parseRowFilter<Row>(input: string, columns: readonly Column<Row>[]): RowFilter<Row> | FilterError {
-  if (/^[/~]/.test(input)) {
+export function parseRowFilter<Row>(
+  input: string,
+  columns: readonly Column<Row>[],
+): RowFilter<Row> | (FilterError & Partial<Pick<Mistake, 'at'>>) {
+  if (isWholeText(input)) {
     const text = parseFilter(input);
     return text.ok ? { text, accepts: undefined, doubt: () => undefined } : text;
   }
@@ -222,13 +244,15 @@ export function parseRowFilter<Row>(input: string, columns: readonly Column<Row>
   const doubts: RowFilter<Row>['doubt'][] = [];
   for (const token of tokensOf(input)) {
     const term = termOf(token, columns);
-    if (term && 'error' in term) return term;
+    const { at } = token;
+    if (term && 'error' in term) return { ...term, at };
     if (term) {
       tests.push(token.isInverse ? row => !term.test(row) : term.test);
-      if (term.doubt && !token.isInverse) doubts.push(term.doubt);
+      const { doubt } = term;
+      if (doubt && !token.isInverse) doubts.push(rows => withPlace(doubt(rows), at));
     } else {
       const text = textFilter(token.text);
-      if (!text.ok) return text;
+      if (!text.ok) return { ...text, at };
       texts.push(token.isInverse ? inverseOf(text) : text);
     }
   }

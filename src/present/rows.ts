@@ -1,6 +1,7 @@
 /** Filters and sorts the rows of a table. Pure; caches its last result, so that a cursor move costs nothing. */
 import { statusWords } from '../contract/status.ts';
 import { type Filter, type FilteredTexts, filterTexts, pick } from '../text/filter.ts';
+import type { Range } from '../text/fuzzy.ts';
 import { sanitise, sanitiseLine } from '../text/sanitise.ts';
 import type { Column } from './column.ts';
 import { isPlainWords, parseRowFilter, type RowFilter } from './row-filter.ts';
@@ -15,6 +16,8 @@ export interface ArrangedRows<Row> {
   readonly notice: string | undefined;
   /** Why the filter matches no row, if it names a status that does not exist. */
   readonly doubt: string | undefined;
+  /** The part of the filter that the notice or the doubt is about. */
+  readonly mistake: Range | undefined;
 }
 
 export interface Arrangement {
@@ -125,7 +128,8 @@ export function createArrange<Row>(columns: readonly Column<Row>[], id: (row: Ro
     const ids = last?.answer.rows === found.rows ? last.answer.ids : found.rows.map(id);
     const filter = 'error' in parsed ? undefined : parsed.text;
     const doubt = 'error' in parsed || found.rows.length > 0 ? undefined : parsed.doubt(rows);
-    const answer = { rows: found.rows, ids, filter, notice, doubt };
+    const mistake = 'error' in parsed ? parsed.at : doubt?.at;
+    const answer = { rows: found.rows, ids, filter, notice, doubt: doubt?.words, mistake };
     lastRows = rows;
     last = { arrangement, answer, found };
     return answer;

@@ -53,6 +53,10 @@ describe('completions', () => {
       ['status', 'step'],
     ],
     [['list', 'runs', '--columns', 'id,stat'], ['id,status']],
+    [['list', 'training', '--filter', 'held'], ['held-out>']],
+    [['list', 'training', '--filter', "'one status:suc"], ['one status:succeeded']],
+    [['list', 'training', '--filter', '/sta'], []],
+    [['list', 'nothing', '--filter', 'sta'], []],
     [
       ['list', 'runs', '--field', 'reward'],
       ['reward_mean', 'reward_count'],
@@ -91,7 +95,7 @@ describe('completions', () => {
     );
     store.see([
       { kind: 'benchmark', id: 'bench_1', label: 't-words' },
-      { kind: 'run', id: 'evr_1', label: 'my first run' },
+      { kind: 'run', id: 'evr_1', label: 'my first run', record: { base_model_slug: 'acme/tutor' } },
       { kind: 'run', id: 'evr_2', label: 'my\u001b[2J\nother run' },
     ]);
     store.close();
@@ -100,6 +104,7 @@ describe('completions', () => {
     expect(await offered(home, 'compare', 'evr_1', 'my')).toEqual(['my first run']);
     expect((await cliIn(home)('__complete', ['compare', 'evr_'])).out).not.toContain('\u001b');
     expect(await offered(home, 'list', 'runs', '--benchmark', 't')).toEqual(['t-words']);
+    expect(await offered(home, 'list', 'runs', '--filter', 'model:')).toEqual(['model:acme/tutor']);
   });
 });
 

@@ -37,6 +37,10 @@ const found = (filter: string) => {
   expect(notice).toBeUndefined();
   return kept.map(({ name }) => name);
 };
+const mistakeIn = (filter: string) => {
+  const { mistake } = arrange(rows, { filter, sort: undefined });
+  return mistake && filter.slice(...mistake);
+};
 const errorOf = (filter: string) => arrange(rows, { filter, sort: undefined }).notice;
 
 describe('a filter of rows', () => {
@@ -80,7 +84,9 @@ describe('a filter of rows', () => {
     expect(errorOf('stauts:failed')).toBe(
       'No column stauts: "stauts:failed" in quotes searches for the text. Columns: name, status, held-out, learning_rate, model, created',
     );
-    expect(errorOf('age<soon')).toBe('STARTED< takes a number such as 0.5, or a time such as 2d');
+    expect(errorOf('age<soon')).toBe('STARTED< takes a number such as 0.5, or a time such as 2d, not soon');
+    expect(mistakeIn('seed1 !stauts:failed x')).toBe('!stauts:failed');
+    expect(mistakeIn('seed1 lr>"a b" x')).toBe('lr>"a b"');
     expect(found('"a:b"')).toEqual(['a:b seed11']);
     expect(found('model:"qwen3:8b"')).toEqual(['other seed1']);
     expect(errorOf('constructor:x')).toContain('No column constructor');
@@ -92,6 +98,7 @@ describe('a filter of rows', () => {
     const doubtOf = (filter: string) => known(rows, { filter, sort: undefined }).doubt;
     const words = 'No status nonexistent. Statuses: pending, failed, running, cancel signaled';
     for (const sign of [':', '=', '~']) expect(doubtOf(`status${sign}nonexistent`)).toBe(words);
+    expect(known(rows, { filter: 'x status:nonexistent', sort: undefined }).mistake).toEqual([2, 20]);
     for (const filter of ['status:pend', 'status=running seed9', '!status:nonexistent', 'status!=nonexistent', 'x'])
       expect(doubtOf(filter)).toBeUndefined();
   });

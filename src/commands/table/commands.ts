@@ -61,6 +61,7 @@ export const commands = {
       status: { value: 'STATUS', of: 'status', description: 'only rows with this status' },
       filter: {
         value: 'TEXT',
+        of: 'filter',
         empty: true,
         description:
           'only rows that match all terms, e.g. status:failed heldout<0.5 lr>1e-5 age<2d !text; also /re/ and ~fuzzy. Columns that take a request per row (held-out, best, trainer) are read for at most 500 rows',

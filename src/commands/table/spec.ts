@@ -51,6 +51,8 @@ export type ValueOf =
   | 'column'
   /** Several, with commas between them. */
   | 'columns'
+  /** Words, and terms on columns. */
+  | 'filter'
   | 'option'
   | 'setting'
   /** A setting that has a value. */

@@ -128,6 +128,13 @@ export const globalCommands = {
 export const typingCommands = {
   up: { id: 'typing.up', title: 'the row above', keys: ['up'], ...move },
   down: { id: 'typing.down', title: 'the row below', keys: ['down'], ...move },
+  complete: {
+    id: 'typing.complete',
+    title: 'complete the column or the value',
+    keys: ['tab'],
+    group: 'Typing',
+    palette: false,
+  },
   accept: {
     id: 'typing.accept',
     title: 'keep the text',

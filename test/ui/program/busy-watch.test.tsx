@@ -101,6 +101,33 @@ it('tells the names apart at every size, and cuts no number (W7, W12, W17)', asy
   }
 });
 
+it.each([
+  [120, 40],
+  [80, 24],
+  [60, 15],
+])('completes columns and values of a filter with tab, at %d columns', async (columns, rows) => {
+  const { screen } = await openBusy({ minutes: 2, columns, rows });
+  await pressed(screen.type('/seed sta'));
+  expect(screen.text()).toMatch(/\/seed sta +tab state: {2}started</);
+  await pressed(screen.press('tab'));
+  expect(screen.text()).toMatch(/\/seed state: +tab state:running {2}[s+]/);
+  await pressed(screen.type('st'));
+  await pressed(screen.press('tab'));
+  // It did not leave the line, and only these lines are left.
+  await pressed(screen.type(' x\u007f\u007f\r'));
+  expect(screen.text()).toMatch(/\/seed state:stalled .*1\/[89] of 50/);
+});
+
+it('marks what is wrong with a filter in the line while it is typed', async () => {
+  const { screen } = await openBusy({ minutes: 2, columns: 120, rows: 40 });
+  await pressed(screen.type('/seed1 kind:run stauts:x'));
+  const lines = screen.text().split('\n');
+  expect(screen.text()).toContain('No column stauts: "stauts:x" in quotes searches for the text.');
+  const row = lines.findIndex(each => each.includes('/seed1 kind:run stauts:x'));
+  const at = lines[row]?.indexOf('stauts:x') ?? 0;
+  expect([at - 2, at, at + 7].map(column => screen.styleAt(column, row).bold)).toEqual([false, true, true]);
+});
+
 it('reads a curve only when it has grown, and not that of the trainer (W21)', async () => {
   const { scripted } = await openBusy({ minutes: 5, columns: 60, rows: 15 });
   // Its held-out reward comes every 100 steps of 4.8 seconds.

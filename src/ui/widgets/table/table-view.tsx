@@ -17,14 +17,16 @@ import {
 } from '../../../present/column.ts';
 import type { Sort } from '../../../present/sort.ts';
 import type { Filter } from '../../../text/filter.ts';
+import type { Range } from '../../../text/fuzzy.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
-import { displayWidth, fitCells, truncate } from '../../../text/width.ts';
+import { displayWidth, fitCells, graphemes, truncate } from '../../../text/width.ts';
 import { wrap } from '../../../text/wrap.ts';
 import { useMouseRegion } from '../../keys/mouse-regions.tsx';
 import { KeyScope } from '../../keys/router.tsx';
 import { lookStyle, markedText, statusStyle, statusText } from '../status.ts';
-import { lineView, withCaret } from '../text-field/field-view.ts';
-import { type Theme, useTheme } from '../theme/theme.tsx';
+import { type EditState, textOf } from '../text-field/editing.ts';
+import { lineView, type StyledPart, withCaret } from '../text-field/field-view.ts';
+import { type Style, type Theme, useTheme } from '../theme/theme.tsx';
 import type { Table } from './use-table.ts';
 
 export interface TableViewProps<Row> {
@@ -147,9 +149,12 @@ function CountLine<Row>({ table, width, total, hasMore, facts, theme }: CountLin
   const { styles, glyphs } = theme;
   const count = countWords(table, total, hasMore);
   const room = width - displayWidth(count) - 3;
-  if (table.typing) {
-    const line = withCaret(lineView(table.typing, Math.max(1, room - 1)), 0, styles.caret);
-    return <Text wrap="truncate">{` ${styles.key('/')}${line} ${styles.muted(count)} `}</Text>;
+  const { typing, arranged, completions } = table;
+  if (typing) {
+    const offered = completionWords(completions, room - displayWidth(textOf(typing)) - 3, theme);
+    const field = lineView(typing, Math.max(1, room - 1 - offered.width));
+    const line = withCaret(field, 0, styles.caret, mistakeIn(typing, arranged.mistake, styles.match));
+    return <Text wrap="truncate">{` ${styles.key('/')}${line}${offered.text} ${styles.muted(count)} `}</Text>;
   }
   const { filter, marks } = table.state;
   const lost = table.lostMarks === 0 ? '' : `, ${table.lostMarks} of them not in the list`;
@@ -160,6 +165,38 @@ function CountLine<Row>({ table, width, total, hasMore, facts, theme }: CountLin
   ].filter(Boolean);
   const words = truncate(parts.join('  '), Math.max(0, room), { ellipsis: glyphs.ellipsis });
   return <Text wrap="truncate">{` ${styles.info(fitCells(words, Math.max(0, room)))} ${styles.muted(count)} `}</Text>;
+}
+
+/** The part of a filter that is wrong. */
+function mistakeIn(typing: EditState, at: Range | undefined, style: Style): StyledPart | undefined {
+  if (!at) return undefined;
+  const text = textOf(typing);
+  const [from = 0, to = 0] = at.map(place => graphemes(text.slice(0, place)).length - typing.cursor);
+  return { from, to, style };
+}
+
+/** A completion that needs more cells than this is cut. */
+const leastCompletion = 12;
+
+/** `tab status:  started<  +3 `: as many completions as fit into `room` cells; the first may be cut. */
+function completionWords([first, ...others]: readonly string[], room: number, { styles, glyphs }: Theme) {
+  const key = 'tab ';
+  const most = room - displayWidth(key) - 1;
+  if (first === undefined || most < Math.min(leastCompletion, displayWidth(first))) return { text: '', width: 0 };
+  const taken = truncate(first, most, { ellipsis: glyphs.ellipsis });
+  let more = '';
+  for (const [index, word] of others.entries()) {
+    const left = others.length - index - 1;
+    const next = `${more}  ${word}`;
+    if (displayWidth(taken + next) + (left === 0 ? 0 : `  +${left}`.length) > most) {
+      const rest = `  +${left + 1}`;
+      if (displayWidth(taken + more + rest) <= most) more += rest;
+      break;
+    }
+    more = next;
+  }
+  const width = displayWidth(key + taken + more) + 1;
+  return { text: `${styles.key(key)}${taken}${styles.muted(more)} `, width };
 }
 
 function countWords<Row>({ arranged, cursor, state, isGrouped }: Table<Row>, total: number, hasMore: boolean): string {

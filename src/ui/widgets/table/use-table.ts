@@ -1,6 +1,7 @@
 /** The state of a table, its arranged rows, and its keys. */
 import { useCallback, useEffect, useMemo } from 'react';
 import type { Column } from '../../../present/column.ts';
+import { completeFilter, type FilterCompletion } from '../../../present/filter-completion.ts';
 import {
   type Arrange,
   type ArrangedRows,
@@ -13,7 +14,7 @@ import { truncate } from '../../../text/width.ts';
 import { wrap } from '../../../text/wrap.ts';
 import { listCommands, typingCommands } from '../../keys/general.ts';
 import type { Binding, ScopeHandlers } from '../../keys/router.tsx';
-import { type EditState, textOf } from '../text-field/editing.ts';
+import { type EditState, textBefore, textOf } from '../text-field/editing.ts';
 import { type TypedLine, useTypedLine } from '../text-field/use-typed-line.ts';
 import { initialTableState, type TableAction, type TableState, tableReducer, windowOf } from './table-state.ts';
 
@@ -69,6 +70,8 @@ export interface Table<Row> {
   readonly arrange: (rows: readonly Row[]) => readonly Row[];
   /** The filter while it is being typed. */
   readonly typing: EditState | undefined;
+  /** What the word being typed may become, best first. */
+  readonly completions: readonly string[];
   readonly dispatch: (action: TableAction) => void;
   /** Opens a row, if it can be opened. */
   readonly open: (row: Row) => void;
@@ -112,6 +115,11 @@ export function useTable<Row>(options: TableOptions<Row>): Table<Row> {
   const noticeLines = useMemo(() => noticeOf(notice, width, mostRows - 1), [notice, width, mostRows]);
   const rowLines = mostRows - noticeLines.length;
   const { cursor, offset } = windowOf(state, arranged, rowLines);
+  const typed = typing && textBefore(typing);
+  const completion = useMemo(
+    () => (typed === undefined ? undefined : completeFilter(typed, columns, rows)),
+    [typed, columns, rows],
+  );
   const current = arranged.rows[cursor];
   const { marks, filter } = state;
   const marked = useMemo(() => {
@@ -121,6 +129,7 @@ export function useTable<Row>(options: TableOptions<Row>): Table<Row> {
   const targets = marks.size > 0 ? marked : current === undefined ? noRows : [current];
   return {
     ...{ state, arranged, cursor, offset, rowLines, noticeLines, current, typing, dispatch },
+    completions: completion?.words ?? noLines,
     isGrouped: inGroups(state) !== undefined,
     // A filter without matches would read the whole list.
     nearEnd: filter === '' && cursor >= arranged.ids.length - rowsNearEnd,
@@ -136,7 +145,9 @@ export function useTable<Row>(options: TableOptions<Row>): Table<Row> {
       [arrangeAs, state],
     ),
     open: row => onOpen?.(row),
-    handlers: typing ? typingHandlers(line, options.onSlash) : { bindings: tableBindings(options, line, current) },
+    handlers: typing
+      ? typingHandlers(line, completion, options.onSlash)
+      : { bindings: tableBindings(options, line, current) },
   };
 }
 
@@ -178,8 +189,12 @@ function usePrepared<Row>(arrange: Arrange<Row>, rows: readonly Row[], isTyping:
 type TableLine = TypedLine<TableState, TableAction>;
 
 /** @param onSlash called with a text that begins with `/`, without the `/` */
-function typingHandlers(line: TableLine, onSlash: TableOptions<never>['onSlash']): ScopeHandlers {
-  const handlers = line.handlers(typingBindings(line.dispatch));
+function typingHandlers(
+  line: TableLine,
+  completion: FilterCompletion | undefined,
+  onSlash: TableOptions<never>['onSlash'],
+): ScopeHandlers {
+  const handlers = line.handlers(typingBindings(line, completion));
   const { field } = handlers;
   if (!onSlash || !field || !line.typing || textOf(line.typing) !== '') return handlers;
   const type: typeof field.type = press => {
@@ -192,7 +207,17 @@ function typingHandlers(line: TableLine, onSlash: TableOptions<never>['onSlash']
   return { ...handlers, field: { ...field, type } };
 }
 
-const typingBindings = (dispatch: TableLine['dispatch']): readonly Binding[] => [
+const typingBindings = (
+  { typing, replace, dispatch }: TableLine,
+  completion: FilterCompletion | undefined,
+): readonly Binding[] => [
+  {
+    command: typingCommands.complete,
+    run: () => {
+      const [word] = completion?.words ?? noLines;
+      if (word !== undefined && typing) replace(`${textBefore(typing).slice(0, completion?.from)}${word}`);
+    },
+  },
   { command: typingCommands.up, run: () => dispatch({ kind: 'move', by: -1 }) },
   { command: typingCommands.down, run: () => dispatch({ kind: 'move', by: 1 }) },
 ];

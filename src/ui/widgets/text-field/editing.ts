@@ -22,6 +22,15 @@ export function textOf({ characters }: EditState): string {
   return characters.join('');
 }
 
+/** The text before the cursor. */
+export const textBefore = ({ characters, cursor }: EditState): string => characters.slice(0, cursor).join('');
+
+/** The field without the text before its cursor. */
+export const afterCursor = ({ characters, cursor }: EditState): EditState => ({
+  characters: characters.slice(cursor),
+  cursor: 0,
+});
+
 export interface EditOptions {
   /** Keeps line ends; otherwise they become spaces. */
   readonly multiline: boolean;

@@ -9,6 +9,13 @@ export interface FieldView {
   readonly cursor: { readonly x: number; readonly y: number };
 }
 
+/** A part of a line in its own style; in characters from the cursor. */
+export interface StyledPart {
+  readonly from: number;
+  readonly to: number;
+  readonly style: Style;
+}
+
 /** One line of `width` cells around the cursor. */
 export function lineView({ characters, cursor }: EditState, width: number, mask = false): FieldView {
   const shown = mask ? characters.map(() => '•') : characters;
@@ -70,7 +77,7 @@ export function areaView({ characters, cursor }: EditState, width: number, heigh
  * A line with the caret drawn in it. The terminal's own cursor is not used: moving a drawn caret costs two cells, and
  * it looks the same everywhere.
  */
-export function withCaret(view: FieldView, line: number, caret: Style): string {
+export function withCaret(view: FieldView, line: number, caret: Style, part?: StyledPart): string {
   const text = view.lines[line] ?? '';
   if (line !== view.cursor.y) return text;
   let cells = 0;
@@ -80,5 +87,15 @@ export function withCaret(view: FieldView, line: number, caret: Style): string {
     cells += displayWidth(characters[index] ?? '');
     index += 1;
   }
-  return `${characters.slice(0, index).join('')}${caret(characters[index] ?? ' ')}${characters.slice(index + 1).join('')}`;
+  const styled = (from: number, to?: number): string => inPart(characters.slice(from, to), from - index, part);
+  return `${styled(0, index)}${caret(characters[index] ?? ' ')}${styled(index + 1)}`;
+}
+
+/** Characters from `at` on, with the part among them in its style. */
+function inPart(characters: readonly string[], at: number, part: StyledPart | undefined): string {
+  if (!part) return characters.join('');
+  const [from, to] = [part.from - at, part.to - at].map(place => Math.max(0, place));
+  const inside = characters.slice(from, to).join('');
+  const [before, after] = [characters.slice(0, from), characters.slice(to)].map(some => some.join(''));
+  return `${before}${inside === '' ? '' : part.style(inside)}${after}`;
 }

@@ -3,7 +3,7 @@ import { useCallback, useReducer } from 'react';
 import { typingCommands } from '../../keys/general.ts';
 import type { KeyPress } from '../../keys/key.ts';
 import type { Binding, ScopeHandlers } from '../../keys/router.tsx';
-import { type EditState, edit, editStateOf, fieldHandlers, textOf } from './editing.ts';
+import { afterCursor, type EditState, edit, editStateOf, fieldHandlers, insert, textOf } from './editing.ts';
 
 const oneLine = { multiline: false } as const;
 
@@ -16,6 +16,7 @@ type TypedAction<Action> =
   | { readonly kind: 'act'; readonly action: Action }
   | { readonly kind: 'begin'; readonly text: string }
   | { readonly kind: 'press'; readonly press: KeyPress }
+  | { readonly kind: 'replace'; readonly text: string }
   | { readonly kind: 'accept' }
   | { readonly kind: 'cancel' };
 
@@ -24,6 +25,8 @@ export interface TypedLine<State, Action> extends Typed<State> {
   readonly dispatch: (action: Action) => void;
   /** Begins typing, with an initial text. */
   readonly begin: (text: string) => void;
+  /** Replaces the text before the cursor. */
+  readonly replace: (text: string) => void;
   /** Ends typing; the text stays. */
   readonly end: () => void;
   /** The keys while the user types; some other bindings may work meanwhile. */
@@ -41,6 +44,10 @@ export function useTypedLine<State, Action>(
 ): TypedLine<State, Action> {
   const [{ state, typing }, dispatch] = useReducer(
     (before: Typed<State>, action: TypedAction<Action>): Typed<State> => {
+      const typed = (next: EditState): Typed<State> => ({
+        typing: next,
+        state: reduce(before.state, actionOf(textOf(next))),
+      });
       switch (action.kind) {
         case 'act': {
           const next = reduce(before.state, action.action);
@@ -50,8 +57,10 @@ export function useTypedLine<State, Action>(
           return { ...before, typing: editStateOf(action.text) };
         case 'press': {
           const next = before.typing && edit(before.typing, action.press, oneLine);
-          return next ? { typing: next, state: reduce(before.state, actionOf(textOf(next))) } : before;
+          return next ? typed(next) : before;
         }
+        case 'replace':
+          return before.typing ? typed(insert(afterCursor(before.typing), action.text, oneLine)) : before;
         case 'accept':
           return { ...before, typing: undefined };
         case 'cancel':
@@ -65,6 +74,7 @@ export function useTypedLine<State, Action>(
     typing,
     dispatch: useCallback(action => dispatch({ kind: 'act', action }), []),
     end: () => dispatch({ kind: 'accept' }),
+    replace: text => dispatch({ kind: 'replace', text }),
     begin: text => dispatch({ kind: 'begin', text }),
     handlers: (others = []) => ({
       bindings: [

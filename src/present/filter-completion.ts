@@ -1,0 +1,91 @@
+/** What the word that is being typed in the filter of a list may become: the columns, and the values that occur. Pure. */
+import { asReceived } from '../text/numbers.ts';
+import { sanitiseLine } from '../text/sanitise.ts';
+import type { Column } from './column.ts';
+import { columnNamed, initials, isWholeText, namesOf, plainName, termParts, tokensOf } from './row-filter.ts';
+
+export interface FilterCompletion {
+  /** Where the completed word begins in the filter. */
+  readonly from: number;
+  /** The whole words, best first. A column ends with an operator, so that its value follows. */
+  readonly words: readonly string[];
+}
+
+/** Values are searched for in this many rows. */
+const mostRows = 5_000;
+
+/** Completes the last word of a filter. @param typed the filter up to the cursor */
+export function completeFilter<Row>(
+  typed: string,
+  columns: readonly Column<Row>[],
+  rows: readonly Row[],
+): FilterCompletion {
+  const none = { from: typed.length, words: [] };
+  if (isWholeText(typed)) return none;
+  const last = tokensOf(typed).at(-1);
+  const token = last && last.at[1] === typed.length ? last : undefined;
+  if (!token) return { ...none, words: columnWords('', columns, rows) };
+  if (token.isQuoted) return none;
+  const from = token.at[0] + (token.isInverse ? 1 : 0);
+  const term = termParts(token);
+  if (!term) return { from, words: columnWords(token.text, columns, rows) };
+  const column = columnNamed(columns, term.name);
+  const isOpen = (token.text.match(/"/g) ?? []).length !== 2;
+  if (!column || !isOpen || term.operator === '~') return none;
+  const before = token.text.slice(0, term.name.length + term.operator.length);
+  const isNumeric = /[<>]/.test(term.operator);
+  const values = valuesOf(column, rows, term.value.replace(/^"/, ''), isNumeric);
+  return { from, words: values.map(value => `${before}${/\s/.test(value) ? `"${value}"` : value}`) };
+}
+
+/** The columns whose name, title or initials begin like this, each with its usual operator. */
+function columnWords<Row>(begun: string, columns: readonly Column<Row>[], rows: readonly Row[]): readonly string[] {
+  const wanted = plainName(begun);
+  const isBegun = (name: string): boolean =>
+    plainName(name).startsWith(wanted) || (wanted.length > 1 && initials(name).startsWith(wanted));
+  return columns
+    .toSorted((one, other) => Number(one.hidden ?? false) - Number(other.hidden ?? false))
+    .flatMap(column => {
+      const names = namesOf(column).map(name => name.toLowerCase());
+      // A title may be several words, or the name of another column.
+      const name = names.find(
+        each => isBegun(each) && /^[a-z][\w.-]*$/.test(each) && columnNamed(columns, each) === column,
+      );
+      return name === undefined ? [] : [`${name}${operatorOf(column, rows)}`];
+    });
+}
+
+function operatorOf<Row>({ isTime, status, value, align }: Column<Row>, rows: readonly Row[]): string {
+  if (isTime) return '<';
+  if (status) return ':';
+  const found = rows.slice(0, mostRows).find(row => value(row) !== undefined);
+  const isNumber = found === undefined ? align === 'right' : typeof value(found) === 'number';
+  return isNumber ? '>' : ':';
+}
+
+/** The values of a column that begin like the typed one, or contain it: the frequent ones first, numbers in order. */
+function valuesOf<Row>(
+  { value, text, isTime, known = [] }: Column<Row>,
+  rows: readonly Row[],
+  typed: string,
+  isNumeric: boolean,
+): readonly string[] {
+  // An age changes while the user types, and a rounded number is no value to compare with.
+  if (isTime) return [];
+  const counts = new Map<string | number, number>();
+  for (const row of rows.slice(0, mostRows)) {
+    const cell = value(row);
+    const isShown = typeof cell === 'number' ? text === undefined : cell !== undefined && cell !== '' && !isNumeric;
+    if (isShown && cell !== undefined) counts.set(cell, (counts.get(cell) ?? 0) + 1);
+  }
+  const found = [...counts].sort(([one, count], [other, otherCount]) =>
+    typeof one === 'number' && typeof other === 'number' ? one - other : otherCount - count,
+  );
+  const wanted = typed.toLowerCase();
+  const words = [...new Set([...found.map(([each]) => asReceived(each)), ...(isNumeric ? [] : known)])];
+  // Only what can be typed as it is.
+  const typable = words.filter(word => word !== typed && word === sanitiseLine(word) && !word.includes('"'));
+  const begun = typable.filter(word => word.toLowerCase().startsWith(wanted));
+  const within = typable.filter(word => !begun.includes(word) && word.toLowerCase().includes(wanted));
+  return [...begun, ...within];
+}
