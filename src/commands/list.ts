@@ -232,11 +232,64 @@ function checkScopes(resource: Resource, flags: Flags): void {
   }
 }
 
+/** Whether each row is a line of a single value. */
+const isLineFlags = ({ ids, field }: Flags): boolean => ids === true || field !== undefined;
+
+const formatOf = ({ json, format }: Flags): ListFormat => (json ? 'json' : (format ?? 'table'));
+
+/** The rows as the flags want them printed. */
+class PrintedRows {
+  readonly #resource: Resource;
+  readonly #id: (row: object) => string;
+  readonly #flags: Flags;
+  readonly #measured: MeasuredRows;
+  readonly #io: CommandIo;
+  /** The number of ids that cannot be printed as they are. */
+  #unfit = 0;
+
+  constructor(resource: Resource, id: (row: object) => string, flags: Flags, measured: MeasuredRows, io: CommandIo) {
+    this.#resource = resource;
+    this.#id = id;
+    this.#flags = flags;
+    this.#measured = measured;
+    this.#io = io;
+  }
+
+  /** The columns for these rows. @throws CommandError for an unknown name */
+  named(rows: readonly object[]) {
+    return namedColumns(this.#resource, this.#measured.columns(rows), this.#flags, this.#io);
+  }
+
+  readonly text = async (found: readonly object[], isFirst: boolean): Promise<string> => {
+    const [flags, io, format] = [this.#flags, this.#io, formatOf(this.#flags)];
+    const rows = await this.#measured.shown(found);
+    const { field, shown } = this.named(rows);
+    if (field) return rows.map(row => `${lineText((field.exported ?? field.value)(row))}\n`).join('');
+    if (isLineFlags(flags)) {
+      const ids = rows.map(this.#id);
+      const whole = ids.filter(id => lineText(id) === id);
+      this.#unfit += ids.length - whole.length;
+      return whole.map(id => `${id}\n`).join('');
+    }
+    if (flags.jq !== undefined) return filtered(rows, flags.jq, io);
+    const head = isFirst ? '' : rowsText([], shown, format, io);
+    const columns = isForPrograms(format, io) ? shown : shown.filter(hasValueIn(rows));
+    return rowsText(rows, withWholeIds(columns, rows), format, io).slice(head.length);
+  };
+
+  /** Says which ids were not printed: a script must not act on an id that no row has. */
+  note(): void {
+    if (this.#unfit === 0) return;
+    const them = this.#unfit === 1 ? 'it' : 'them';
+    this.#io.note(`${counted(this.#unfit, 'id')} cannot be printed on one line: --json has ${them}`);
+  }
+}
+
 export async function run({ args, flags }: CommandInput<'list'>, io: CommandIo): Promise<number> {
   const [name = ''] = args;
   const resource = resourceOrThrow(name);
   checkScopes(resource, flags);
-  const format: ListFormat = flags.json ? 'json' : (flags.format ?? 'table');
+  const format = formatOf(flags);
   const limit = flags.all ? Number.POSITIVE_INFINITY : (flags.limit ?? defaultLimit);
   const named = namedColumns(resource, resource.measures?.columns([], defaultRange) ?? resource.columns, flags, io);
   const status = flags.status === undefined ? undefined : new WantedStatus(resource, flags.status);
@@ -245,7 +298,7 @@ export async function run({ args, flags }: CommandInput<'list'>, io: CommandIo):
   return withService(flags, io, async context => {
     const scope = await scopeOf(flags, resource, context);
     const source = resource.list(scope);
-    const isLines = flags.ids === true || flags.field !== undefined;
+    const isLines = isLineFlags(flags);
     const hasColumns = !isLines && flags.jq === undefined && format !== 'json' && format !== 'jsonl';
     const measured = new MeasuredRows(
       resource,
@@ -261,30 +314,20 @@ export async function run({ args, flags }: CommandInput<'list'>, io: CommandIo):
       context,
       io,
     );
-    const { sort, field } = namedColumns(resource, measured.columns([]), flags, io);
+    const printed = new PrintedRows(resource, source.id, flags, measured, io);
+    const { sort, field } = printed.named([]);
     const fields = new NamedFields(resource, measured.columns([]), [...named.shown, sort, field], context);
-    /** Ids that cannot be printed as they are. */
-    let unfit = 0;
-    const text = async (found: readonly object[], isFirst: boolean): Promise<string> => {
-      const rows = await measured.shown(found);
-      if (field) return rows.map(row => `${lineText((field.exported ?? field.value)(row))}\n`).join('');
-      if (isLines) {
-        const ids = rows.map(source.id);
-        const whole = ids.filter(id => lineText(id) === id);
-        unfit += ids.length - whole.length;
-        return whole.map(id => `${id}\n`).join('');
-      }
-      if (flags.jq !== undefined) return filtered(rows, flags.jq, io);
-      const columns = namedColumns(resource, measured.columns(rows), flags, io).shown;
-      const head = isFirst ? '' : rowsText([], columns, format, io);
-      const shown = isForPrograms(format, io) ? columns : columns.filter(hasValueIn(rows));
-      return rowsText(rows, withWholeIds(shown, rows), format, io).slice(head.length);
-    };
     const isReady = (rows: readonly object[]): Promise<boolean> => fields.find(rows);
     // Sorting needs all rows, and so does finding the options that differ.
     const dependsOnRows = hasColumns && flags.wide === true && resource.measures !== undefined;
     const isLineFormat = isLines || (flags.jq === undefined && isLineByLine(format, io));
-    const output = new ListOutput({ streams: !sort && !dependsOnRows && isLineFormat, limit, isReady, text, io });
+    const output = new ListOutput({
+      streams: !sort && !dependsOnRows && isLineFormat,
+      limit,
+      isReady,
+      text: printed.text,
+      io,
+    });
     let notes: readonly string[] = [];
     let dropped = 0;
     let isRemembered = false;
@@ -311,9 +354,7 @@ export async function run({ args, flags }: CommandInput<'list'>, io: CommandIo):
     const shown = await output.end(rows => (sort ? sortRows(rows, sort.value, flags.reverse ?? false) : rows));
     for (const note of notes) io.note(note);
     measured.note();
-    // A script must not act on an id that no row has.
-    if (unfit > 0)
-      io.note(`${counted(unfit, 'id')} cannot be printed on one line: --json has ${unfit === 1 ? 'it' : 'them'}`);
+    printed.note();
     // A script must not mistake unreadable rows for an empty list.
     if (output.taken === 0 && dropped > 0) return exitCodes.failed;
     const narrowed = flags.filter !== undefined || flags.status !== undefined;
@@ -327,11 +368,10 @@ export async function run({ args, flags }: CommandInput<'list'>, io: CommandIo):
 
 /** The columns to print, to sort by and to print a field of. @throws CommandError for an unknown name */
 function namedColumns(resource: Resource, columns: readonly Column<object>[], flags: Flags, io: CommandIo) {
-  const format: ListFormat = flags.json ? 'json' : (flags.format ?? 'table');
   const named = (name: string | undefined): Column<object> | undefined =>
     name === undefined ? undefined : columnNamed(resource, columns, name);
   return {
-    shown: columnsOf(resource, columns, flags, format, io),
+    shown: columnsOf(resource, columns, flags, formatOf(flags), io),
     sort: named(flags.sort),
     field: flags.field === 'id' ? undefined : named(flags.field),
   };

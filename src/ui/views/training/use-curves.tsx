@@ -137,7 +137,6 @@ function useSeries(runs: readonly ChartedRun[], settings: ChartSettings) {
 
 export function useCurvesView(runs: readonly ChartedRun[], options: CurvesOptions): CurvesView {
   const { width, heightFor, hasGrid = false } = options;
-  const shell = useShell();
   const theme = useTheme();
   const [before, remember] = useMemory<ChartSettings>('curves');
   const [settings, dispatch] = useReducer(settingsReducer, before ?? initialSettings);
@@ -163,43 +162,24 @@ export function useCurvesView(runs: readonly ChartedRun[], options: CurvesOption
     lag: options.lag,
     teaching: byTime || isObserved || runs.length > 1 ? undefined : options.teaching,
   };
-  const grid = { width, height, theme, range, chart };
-  const legend = runs.length > 1 ? [runLegend(runs, width, theme)] : [];
-  const { lines, plotWidth } =
-    panels.length > 0
-      ? {
-          lines: [
-            ...gridLines(panels, all, { ...grid, height: Math.max(1, height - legend.length), ownAxes: true }),
-            ...legend,
-          ].slice(0, height),
-          plotWidth: width,
-        }
-      : isGrid && hasGrid
-        ? { lines: gridLines(runs, all, grid), plotWidth: width }
-        : chartLines(drawn, width, height, theme);
+  const { lines, plotWidth } = paneLines(
+    runs,
+    { ...drawn, panels, all },
+    { width, height, isGrid: isGrid && hasGrid },
+    theme,
+  );
   const plot: DrawnPlot = { curves, width: plotWidth, range };
-  const goTo = (): void =>
-    shell.showOverlay('go to step', close => (
-      <PlainFormWindow
-        title={byTime ? 'Go to a minute' : 'Go to a step'}
-        fields={[{ name: 'x', label: byTime ? 'Minute' : 'Step', kind: 'text', check: numberProblem }]}
-        onSubmit={({ x = '' }) => dispatch({ kind: 'go', x: Number(x), plot })}
-        onClose={close}
-      />
-    ));
-  const words = (): void =>
-    shell.showOverlay('curve words', close => (
-      <CurveWordsWindow runs={runs} teaching={drawn.teaching} onClose={close} />
-    ));
+  const windows = useCurveWindows(runs, drawn, x => dispatch({ kind: 'go', x, plot }));
   const hasCurves = series.length > 0;
   const { openStep } = options;
   const shownStep = byTime ? undefined : stepAt(runs[0]?.trainer ?? [], chart.crosshair);
+  const toggle = (what: 'isFull' | 'byTime' | 'isGrid') => () => dispatch({ kind: 'toggle', what });
   return {
     isFull,
     lines,
     bindings: [
       ...chartBindings(chart, dispatch, plot),
-      { command: chartCommands.go, run: goTo, enabled: hasCurves },
+      { command: chartCommands.go, run: windows.goTo, enabled: hasCurves },
       { command: chartCommands.smooth, run: () => dispatch({ kind: 'smooth' }), enabled: hasCurves && !isObserved },
       { command: chartCommands.scale, run: () => dispatch({ kind: 'scale' }), enabled: hasCurves },
       {
@@ -207,14 +187,14 @@ export function useCurvesView(runs: readonly ChartedRun[], options: CurvesOption
         run: () => dispatch({ kind: 'kinds', shown: kinds, among }),
         enabled: !isObserved,
       },
-      { command: chartCommands.time, run: () => dispatch({ kind: 'toggle', what: 'byTime' }), enabled: !isObserved },
-      { command: chartCommands.words, run: words },
+      { command: chartCommands.time, run: toggle('byTime'), enabled: !isObserved },
+      { command: chartCommands.words, run: windows.words },
       ...(openStep
         ? [{ command: teachingCommands.tasks, enabled: shownStep !== undefined, run: () => openStep(shownStep ?? 0) }]
         : []),
-      ...(hasGrid
-        ? [{ command: chartCommands.grid, run: () => dispatch({ kind: 'toggle', what: 'isGrid' as const }) }]
-        : [{ command: chartCommands.full, run: () => dispatch({ kind: 'toggle', what: 'isFull' as const }) }]),
+      hasGrid
+        ? { command: chartCommands.grid, run: toggle('isGrid') }
+        : { command: chartCommands.full, run: toggle('isFull') },
       {
         command: chartCommands.reset,
         run: () => {
@@ -223,6 +203,28 @@ export function useCurvesView(runs: readonly ChartedRun[], options: CurvesOption
         },
       },
     ],
+  };
+}
+
+/** Opens the windows of the curves: to go to an x, and to read them in words. */
+function useCurveWindows(
+  runs: readonly ChartedRun[],
+  { byTime, teaching }: Pick<DrawnCurves, 'byTime' | 'teaching'>,
+  go: (x: number) => void,
+) {
+  const shell = useShell();
+  return {
+    goTo: () =>
+      shell.showOverlay('go to step', close => (
+        <PlainFormWindow
+          title={byTime ? 'Go to a minute' : 'Go to a step'}
+          fields={[{ name: 'x', label: byTime ? 'Minute' : 'Step', kind: 'text', check: numberProblem }]}
+          onSubmit={({ x = '' }) => go(Number(x))}
+          onClose={close}
+        />
+      )),
+    words: () =>
+      shell.showOverlay('curve words', close => <CurveWordsWindow runs={runs} teaching={teaching} onClose={close} />),
   };
 }
 
@@ -246,6 +248,25 @@ interface DrawnCurves {
   readonly byTime: boolean;
   readonly lag: number | undefined;
   readonly teaching: TeachingSignal | undefined;
+}
+
+interface PaneCurves extends DrawnCurves, Pick<ReturnType<typeof useSeries>, 'panels' | 'all'> {}
+
+/** All curves in one chart, or in a grid: a chart per run, or one per kind of diagnostics. */
+function paneLines(
+  runs: readonly ChartedRun[],
+  { panels, all, ...drawn }: PaneCurves,
+  { width, height, isGrid }: { readonly width: number; readonly height: number; readonly isGrid: boolean },
+  theme: Theme,
+): { readonly lines: readonly string[]; readonly plotWidth: number } {
+  const { range, chart } = drawn;
+  const grid = { width, height, theme, range, chart };
+  if (panels.length > 0) {
+    const legend = runs.length > 1 ? [runLegend(runs, width, theme)] : [];
+    const rows = gridLines(panels, all, { ...grid, height: Math.max(1, height - legend.length), ownAxes: true });
+    return { lines: [...rows, ...legend].slice(0, height), plotWidth: width };
+  }
+  return isGrid ? { lines: gridLines(runs, all, grid), plotWidth: width } : chartLines(drawn, width, height, theme);
 }
 
 /** The chart with its notes, its legend and the teaching signal; a sparkline if there is no room. */

@@ -45,11 +45,7 @@ export function PairView({ place }: ViewProps<'pair'>) {
     useLive(trajectoryQuery(left.id), pane.attention),
     useLive(trajectoryQuery(right.id), pane.attention),
   ];
-  const messages = { left: useMessages(one.data), right: useMessages(other.data) };
-  const alignment = useMemo(
-    () => messages.left && messages.right && align(messages.left, messages.right),
-    [messages.left, messages.right],
-  );
+  const alignment = useAlignment(one.data, other.data);
   const likes = useLikes(alignment, one.data, other.data);
   const [all, setAll] = useState(false);
   const columns = pane.width < twoColumnsFrom ? 1 : 2;
@@ -58,31 +54,10 @@ export function PairView({ place }: ViewProps<'pair'>) {
     [alignment, pane.width, columns, all],
   );
   const head = headLines(place, [one.data, other.data], { alignment, likes, width: pane.width, columns }, theme);
-  const textAt = (line: number): string => {
-    const at = lines[line];
-    return at ? plainLine(at, pane.width) : '';
-  };
-  const places = useMemo(
-    () => ({
-      placeAt: (line: number) => lines[line]?.place ?? 0,
-      isFolded: () => false,
-      searched: () => lines.map(line => ({ text: plainLine(line, pane.width), place: line.place })),
-    }),
-    [lines, pane.width],
-  );
-  const [initial, remember] = useMemory<ScrollState>('scroll');
   const height = Math.max(1, pane.height - head.length - scrollViewLines);
-  const scroll = useScroll({
-    ...{ lineCount: lines.length, textAt, height, initial, places },
-    ready: alignment !== undefined,
-  });
-  useEffect(() => remember(scroll.state), [remember, scroll.state]);
-  const { act } = scroll;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: once, as soon as the texts are there
-  useEffect(() => {
-    if (!initial) act(() => ({ kind: 'show', place: differences[0] ?? 0, before: beforeDifference }));
-  }, [alignment]);
-  const jump = (by: 1 | -1) => () => act(() => ({ kind: 'jump', places: differences, by, before: beforeDifference }));
+  const { scroll, textAt } = usePairScroll(lines, differences, { width: pane.width, height }, alignment);
+  const jump = (by: 1 | -1) => () =>
+    scroll.act(() => ({ kind: 'jump', places: differences, by, before: beforeDifference }));
   const hasDifference = differences.length > 0;
   const error = one.error ?? other.error;
   return (
@@ -120,10 +95,47 @@ export function PairView({ place }: ViewProps<'pair'>) {
   );
 }
 
+/** The scrolling text, which begins at the first difference. */
+function usePairScroll(
+  lines: readonly SideLine[],
+  differences: readonly number[],
+  { width, height }: { readonly width: number; readonly height: number },
+  alignment: Alignment | undefined,
+) {
+  const textAt = (line: number): string => {
+    const at = lines[line];
+    return at ? plainLine(at, width) : '';
+  };
+  const places = useMemo(
+    () => ({
+      placeAt: (line: number) => lines[line]?.place ?? 0,
+      isFolded: () => false,
+      searched: () => lines.map(line => ({ text: plainLine(line, width), place: line.place })),
+    }),
+    [lines, width],
+  );
+  const [initial, remember] = useMemory<ScrollState>('scroll');
+  const scroll = useScroll({
+    ...{ lineCount: lines.length, textAt, height, initial, places },
+    ready: alignment !== undefined,
+  });
+  useEffect(() => remember(scroll.state), [remember, scroll.state]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once, as soon as the texts are there
+  useEffect(() => {
+    if (!initial) scroll.act(() => ({ kind: 'show', place: differences[0] ?? 0, before: beforeDifference }));
+  }, [alignment]);
+  return { scroll, textAt };
+}
+
 const nothing = { lines: [], differences: [] };
 
 const useMessages = (trajectory: Trajectory | undefined): readonly Message[] | undefined =>
   useMemo(() => trajectory && messagesOf(trajectory), [trajectory]);
+
+function useAlignment(one: Trajectory | undefined, other: Trajectory | undefined): Alignment | undefined {
+  const [left, right] = [useMessages(one), useMessages(other)];
+  return useMemo(() => left && right && align(left, right), [left, right]);
+}
 
 function positionWords({ pairs, differing, isExact }: Alignment): string {
   const words = differing === 0 ? 'nothing differs' : `${differing} of ${counted(pairs.length, 'place')} differ`;

@@ -86,21 +86,7 @@ export function TrajectoryView({ place }: ViewProps<'record'>) {
         data ? (
           <>
             <HeadLine {...head} trajectory={data} />
-            <Box>
-              {stepsWidth > 0 ? (
-                <StepColumn
-                  steps={data.steps ?? []}
-                  current={reader.step}
-                  wordsOf={reader.wordsOf}
-                  {...{ width: stepsWidth, height }}
-                />
-              ) : null}
-              <ReaderPane
-                {...reader}
-                width={width}
-                words={[stepWords(reader.step, data.steps ?? []), ...noteWords(notes)].join('  ·  ')}
-              />
-            </Box>
+            <Transcript steps={data.steps ?? []} {...{ reader, notes, stepsWidth, width, height }} />
           </>
         ) : live.error ? (
           <ErrorNote error={live.error} width={pane.width} height={pane.height} />
@@ -115,6 +101,28 @@ export function TrajectoryView({ place }: ViewProps<'record'>) {
       }
       inspector={<TrajectoryFacts trajectory={data} error={live.error} notes={notes} />}
     />
+  );
+}
+
+interface TranscriptProps {
+  readonly steps: NonNullable<Trajectory['steps']>;
+  readonly reader: Reader;
+  readonly notes: Parameters<typeof noteWords>[0];
+  /** 0 without the column of steps. */
+  readonly stepsWidth: number;
+  readonly width: number;
+  readonly height: number;
+}
+
+function Transcript({ steps, reader, notes, stepsWidth, width, height }: TranscriptProps) {
+  const words = [stepWords(reader.step, steps), ...noteWords(notes)].join('  ·  ');
+  return (
+    <Box>
+      {stepsWidth > 0 ? (
+        <StepColumn {...{ steps, height }} current={reader.step} wordsOf={reader.wordsOf} width={stepsWidth} />
+      ) : null}
+      <ReaderPane {...reader} {...{ width, words }} />
+    </Box>
   );
 }
 

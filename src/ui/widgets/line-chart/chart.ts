@@ -144,6 +144,62 @@ function drawPoints(plot: Plot, { curve: { xs, ys }, series, isFaint }: DrawnCur
   draw(part);
 }
 
+interface Axes {
+  /** The visible range of x, and that of the axis. */
+  readonly x: Range;
+  readonly wide: Range;
+  readonly xAxis: Axis;
+  readonly yAxis: Axis;
+  readonly positive: boolean;
+  readonly isScatter: boolean;
+}
+
+/** Draws the curves of all series. Returns whether a column of dots has several points of a curve. */
+function drawSeries(plot: Plot, series: readonly ChartSeries[], axes: Axes): boolean {
+  const { x, wide, xAxis, yAxis, positive, isScatter } = axes;
+  const dots = plot.width * dotsAcross;
+  let isCrowded = false;
+  for (const drawn of drawnCurves(series)) {
+    const shown = { ...x, positive };
+    const { xs, ys } = drawn.curve;
+    if (isScatter) {
+      for (const [index, y] of ys.entries()) {
+        plot.curve([[xAxis.dotOf(xs[index] as number), yAxis.dotOf(y)]], drawn.series);
+      }
+    } else if (indexAt(xs, x.high) - indexAt(xs, x.low) >= dots) {
+      isCrowded = true;
+      drawColumns(plot, columnsOf(drawn.curve, { ...shown, ...wide }, dots), yAxis, drawn);
+    } else drawPoints(plot, { ...drawn, curve: visible(drawn.curve, shown) }, xAxis, yAxis);
+  }
+  return isCrowded;
+}
+
+/** The lines of a plot with the y axis at its left and the crosshair. */
+function plotLines(
+  plot: Plot,
+  yAxis: Axis,
+  { labelWidth, crossColumn }: { readonly labelWidth: number; readonly crossColumn: number },
+  theme: Theme,
+): string[] {
+  const { styles, glyphs } = theme;
+  const labels = new Map(yAxis.ticks.map(({ cell, label }) => [cell, label]));
+  return Array.from({ length: plot.height }, (_, row) => {
+    const label = labels.get(row);
+    const line = new StyledLine();
+    line.add(
+      padStart(label ?? '', labelWidth) + (label === undefined ? glyphs.vertical : glyphs.teeLeft),
+      styles.muted,
+    );
+    for (let column = 0; column < plot.width; column += 1) {
+      const cell = plot.at(column, row);
+      if (cell) line.add(cell.text, (cell.faint ? theme.faint : theme.series)(cell.series));
+      else if (column === crossColumn) line.add(glyphs.vertical, styles.muted);
+      else line.add(' ', undefined);
+    }
+    return line.text();
+  });
+}
+
 /**
  * Draws the series on top of each other. If there are more points than columns of dots, each column shows their mean,
  * so that noise does not become a blot, in front of their range, drawn faint.
@@ -174,39 +230,9 @@ export function drawChart(series: readonly ChartSeries[], options: ChartOptions)
   const xAxis = horizontalAxis(wide, plotWidth, whole);
 
   const plot = new Plot(plotWidth, plotHeight, theme);
-  const dots = plotWidth * dotsAcross;
-  let isCrowded = false;
-  for (const drawn of drawnCurves(series)) {
-    const shown = { ...x, positive: log };
-    const { xs, ys } = drawn.curve;
-    if (isScatter) {
-      for (const [index, y] of ys.entries()) {
-        plot.curve([[xAxis.dotOf(xs[index] as number), yAxis.dotOf(y)]], drawn.series);
-      }
-      continue;
-    }
-    if (indexAt(xs, x.high) - indexAt(xs, x.low) >= dots) {
-      isCrowded = true;
-      drawColumns(plot, columnsOf(drawn.curve, { ...shown, ...wide }, dots), yAxis, drawn);
-    } else drawPoints(plot, { ...drawn, curve: visible(drawn.curve, shown) }, xAxis, yAxis);
-  }
+  const isCrowded = drawSeries(plot, series, { x, wide, xAxis, yAxis, positive: log, isScatter });
   const crossColumn = crosshair === undefined ? -1 : Math.floor(xAxis.dotOf(crosshair) / dotsAcross);
-  const labels = new Map(yAxis.ticks.map(({ cell, label }) => [cell, label]));
-  const lines = Array.from({ length: plotHeight }, (_, row) => {
-    const label = labels.get(row);
-    const line = new StyledLine();
-    line.add(
-      padStart(label ?? '', labelWidth) + (label === undefined ? glyphs.vertical : glyphs.teeLeft),
-      styles.muted,
-    );
-    for (let column = 0; column < plotWidth; column += 1) {
-      const cell = plot.at(column, row);
-      if (cell) line.add(cell.text, (cell.faint ? theme.faint : theme.series)(cell.series));
-      else if (column === crossColumn) line.add(glyphs.vertical, styles.muted);
-      else line.add(' ', undefined);
-    }
-    return line.text();
-  });
+  const lines = plotLines(plot, yAxis, { labelWidth, crossColumn }, theme);
   const perColumn = isCrowded ? (wide.high - wide.low) / plotWidth : undefined;
   const columnOf = (at: number): number | undefined =>
     at < wide.low || at > wide.high ? undefined : Math.floor(xAxis.dotOf(at) / dotsAcross);

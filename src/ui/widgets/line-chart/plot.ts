@@ -45,19 +45,19 @@ const layerOf = (cells: number): Layer => ({ dots: new Uint8Array(cells), series
 type Dot = readonly [x: number, y: number];
 
 export class Plot {
-  readonly #width: number;
-  readonly #height: number;
+  /** In cells. */
+  readonly width: number;
+  readonly height: number;
   readonly #braille: boolean;
   readonly #lines: Layer;
   /** Drawn behind the lines; a cell with a line shows only its peaks. */
   readonly #shade: Layer;
   readonly #peaks: Uint8Array;
 
-  /** `width` and `height` in cells. */
   constructor(width: number, height: number, { glyphs }: Theme) {
     const cells = width * height;
-    this.#width = width;
-    this.#height = height;
+    this.width = width;
+    this.height = height;
     this.#braille = glyphs.braille;
     this.#lines = layerOf(cells);
     this.#shade = layerOf(cells);
@@ -89,8 +89,8 @@ export class Plot {
   #dot({ dots, series }: Layer, x: number, y: number, of: number): number | undefined {
     const cellX = Math.floor(x / dotsAcross);
     const cellY = Math.floor(y / dotsDown);
-    if (cellX < 0 || cellY < 0 || cellX >= this.#width || cellY >= this.#height) return undefined;
-    const cell = cellY * this.#width + cellX;
+    if (cellX < 0 || cellY < 0 || cellX >= this.width || cellY >= this.height) return undefined;
+    const cell = cellY * this.width + cellX;
     dots[cell] = (dots[cell] ?? 0) | bitOf(x, y);
     series[cell] = (series[cell] ?? 0) | (1 << Math.min(30, of));
     return cell;
@@ -128,7 +128,7 @@ export class Plot {
 
   /** Undefined for an empty cell. A cell shared by series alternates their colours and marks. */
   at(x: number, y: number): PlotCell | undefined {
-    const cell = y * this.#width + x;
+    const cell = y * this.width + x;
     const faint = this.#lines.dots[cell] === 0;
     const { dots, series: bits } = faint ? this.#shade : this.#lines;
     const drawn = (dots[cell] ?? 0) | (this.#peaks[cell] ?? 0);

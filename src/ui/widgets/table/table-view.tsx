@@ -60,21 +60,8 @@ export function TableView<Row>(props: TableViewProps<Row>) {
   const { arranged, cursor, offset, rowLines, noticeLines, shown } = table;
   const { ellipsis } = theme.glyphs;
   const widest = useMemo((): WidestTexts => new Map(columns.map(({ id }) => [id, 0])), [columns]);
-  const { choice, sort, filter, marks } = table.state;
-  const otherWords = (filter === '' ? 0 : displayWidth(filter) + 3) + (marks.size === 0 ? 0 : marksRoom);
-  // Facts that do not fit below the rows keep their columns.
-  const equal = useMemo(() => {
-    const [first] = arranged.rows;
-    const all = equalColumns(columns, arranged.rows).filter(({ id, hidden }) => !hidden && id !== sort?.column);
-    const entries: (readonly [string, string])[] = [];
-    let room = width - countRoom - otherWords;
-    for (const column of first === undefined ? [] : all) {
-      const words = equalWords(column, first as Row);
-      room -= displayWidth(words) + columnGap;
-      if (room >= 0) entries.push([column.id, words]);
-    }
-    return new Map(entries);
-  }, [columns, arranged.rows, sort?.column, width, otherWords]);
+  const { choice } = table.state;
+  const equal = useEqualColumns(table, columns, width);
   const fitted = useMemo(
     () =>
       withNamesCut(fitColumns(columns, width - gutter, choice, shown, widest, new Set(equal.keys())), shown, ellipsis),
@@ -130,6 +117,24 @@ export function TableView<Row>(props: TableViewProps<Row>) {
       </Box>
     </KeyScope>
   );
+}
+
+/** The words of the columns whose values are all equal, by id, as far as they fit below the rows; the rest keep their columns. */
+function useEqualColumns<Row>({ arranged, state }: Table<Row>, columns: readonly Column<Row>[], width: number) {
+  const { sort, filter, marks } = state;
+  const otherWords = (filter === '' ? 0 : displayWidth(filter) + 3) + (marks.size === 0 ? 0 : marksRoom);
+  return useMemo(() => {
+    const [first] = arranged.rows;
+    const all = equalColumns(columns, arranged.rows).filter(({ id, hidden }) => !hidden && id !== sort?.column);
+    const entries: (readonly [string, string])[] = [];
+    let room = width - countRoom - otherWords;
+    for (const column of first === undefined ? [] : all) {
+      const words = equalWords(column, first as Row);
+      room -= displayWidth(words) + columnGap;
+      if (room >= 0) entries.push([column.id, words]);
+    }
+    return new Map(entries);
+  }, [columns, arranged.rows, sort?.column, width, otherWords]);
 }
 
 const RowLine = memo(({ text }: { text: string }) => <Text wrap="truncate">{text}</Text>);
