@@ -2,8 +2,17 @@
 
 import { ServiceError } from '../service/errors.ts';
 
+/** What a request sets besides its messages; the service chooses what is missing. */
+export interface ChatParameters {
+  readonly temperature?: number | undefined;
+  readonly top_p?: number | undefined;
+  readonly max_tokens?: number | undefined;
+}
+
 export interface AnswerStats {
   readonly model: string;
+  /** What it was asked with; unknown for conversations saved by older versions. */
+  readonly parameters?: ChatParameters | undefined;
   readonly finishReason?: string | undefined;
   readonly promptTokens?: number | undefined;
   readonly completionTokens?: number | undefined;
@@ -31,10 +40,13 @@ export interface Conversation {
 
 export const emptyConversation: Conversation = { turns: [], answering: false };
 
+/** Who answers, and with which parameters. */
+type Asked = Pick<AnswerStats, 'model' | 'parameters'>;
+
 export type ConversationAction =
-  | { readonly kind: 'ask'; readonly text: string; readonly model: string }
+  | ({ readonly kind: 'ask'; readonly text: string } & Asked)
   /** Removes the last answer, to ask again. */
-  | { readonly kind: 'ask-again'; readonly model: string }
+  | ({ readonly kind: 'ask-again' } & Asked)
   | {
       readonly kind: 'text';
       readonly content: string;
@@ -56,8 +68,8 @@ function changeLast(conversation: Conversation, change: (turn: Turn) => Turn, an
   return { turns: [...conversation.turns.slice(0, -1), change(last)], answering };
 }
 
-function openAnswer(model: string): Turn {
-  return { role: 'assistant', content: '', reasoning: '', stats: { model } };
+function openAnswer({ model, parameters }: Asked): Turn {
+  return { role: 'assistant', content: '', reasoning: '', stats: { model, ...(parameters && { parameters }) } };
 }
 
 function withoutAnswer(turns: readonly Turn[]): readonly Turn[] {
@@ -68,11 +80,11 @@ export function conversationReducer(conversation: Conversation, action: Conversa
   switch (action.kind) {
     case 'ask': {
       const question: Turn = { role: 'user', content: action.text, reasoning: '' };
-      return { turns: [...conversation.turns, question, openAnswer(action.model)], answering: true };
+      return { turns: [...conversation.turns, question, openAnswer(action)], answering: true };
     }
     case 'ask-again': {
       const turns = withoutAnswer(conversation.turns);
-      return turns.length === 0 ? conversation : { turns: [...turns, openAnswer(action.model)], answering: true };
+      return turns.length === 0 ? conversation : { turns: [...turns, openAnswer(action)], answering: true };
     }
     case 'text':
       if (!conversation.answering) return conversation;

@@ -7,6 +7,7 @@ import { clean } from '../text/sanitise.ts';
 import type { Workbench } from '../workbench/workbench.ts';
 import {
   type AnswerStats,
+  type ChatParameters,
   type Conversation,
   type ConversationAction,
   conversationReducer,
@@ -19,27 +20,25 @@ import { chatRoute } from './route.ts';
 /** Redraw interval of a stream: faster than anyone reads, slow enough for a slow connection. */
 const drawEveryMs = 66;
 
-export interface ChatSettings {
+export interface ChatSettings extends ChatParameters {
   readonly model: string;
   readonly system: string;
   /** A second model that gets the same messages, to compare the answers. */
   readonly secondModel?: string | undefined;
-  readonly temperature?: number | undefined;
-  readonly top_p?: number | undefined;
-  readonly max_tokens?: number | undefined;
 }
 
-function requestOf(
-  turns: Conversation['turns'],
-  { model, system, temperature, top_p, max_tokens }: ChatSettings,
-): ChatRequest {
+/** The parameters that are set. */
+function parametersOf({ temperature, top_p, max_tokens }: ChatSettings): ChatParameters {
   return {
-    model,
-    messages: messagesOf(turns, system),
     ...(temperature === undefined ? {} : { temperature }),
     ...(top_p === undefined ? {} : { top_p }),
     ...(max_tokens === undefined ? {} : { max_tokens }),
   };
+}
+
+function requestOf(turns: Conversation['turns'], settings: ChatSettings): ChatRequest {
+  const { model, system } = settings;
+  return { model, messages: messagesOf(turns, system), ...parametersOf(settings) };
 }
 
 /** A conversation and its stream. It lives as long as the connection to the service. */
@@ -67,14 +66,14 @@ export class ChatSession {
   /** Sends a message; ignored while an answer is streaming. */
   send(text: string, settings: ChatSettings): void {
     if (this.#conversation.answering) return;
-    this.#dispatch({ kind: 'ask', text, model: settings.model });
+    this.#dispatch({ kind: 'ask', text, model: settings.model, parameters: parametersOf(settings) });
     this.#begin(settings);
   }
 
   /** Sends the last question again. */
   regenerate(settings: ChatSettings): void {
     if (this.#conversation.answering || this.#conversation.turns.length === 0) return;
-    this.#dispatch({ kind: 'ask-again', model: settings.model });
+    this.#dispatch({ kind: 'ask-again', model: settings.model, parameters: parametersOf(settings) });
     this.#begin(settings);
   }
 

@@ -95,7 +95,8 @@ describe('an answer', () => {
     onTestFinished(() => now.mockRestore());
     const { talk, says, tells, ends, answer, requests } = opened();
     talk.send('what is tea?', { ...settings, system: 'be brief', temperature: 0.5, top_p: 0.9 });
-    expect(answer()?.stats).toEqual({ model: 'model-a' });
+    const parameters = { temperature: 0.5, top_p: 0.9 };
+    expect(answer()?.stats).toEqual({ model: 'model-a', parameters });
     await eventually(() => expect(requests).toHaveLength(1));
     tells({ kind: 'delta', index: 1, content: 'another choice' });
     at = 10_300;
@@ -110,6 +111,7 @@ describe('an answer', () => {
     expect(answer()?.content).toBe('a leaf');
     expect(answer()?.stats).toEqual({
       model: 'model-a',
+      parameters,
       finishReason: 'length',
       promptTokens: 3,
       completionTokens: 2,

@@ -360,6 +360,9 @@ export const registry: Registry = {
       id: 'chat',
       title: chat.title,
       component: lazyView(async () => (await import('./chat/chat.tsx')).ChatView),
+      // Two conversations need the width.
+      inspectorFrom: 160,
+      sidesFrom: 100,
       commands: Object.values(chatCommands),
       general: [scrollCommands],
     }),

@@ -6,16 +6,13 @@ import { Program } from '../../../src/ui/app/program.tsx';
 import { registry } from '../../../src/ui/views/registry.ts';
 import { createTheme } from '../../../src/ui/widgets/theme/theme.tsx';
 import { Workbench } from '../../../src/workbench/workbench.ts';
-import { openScreen } from '../../screen.ts';
+import { openScreen, type Screen } from '../../screen.ts';
 import { hostileServer, json, refusal, serviceAt } from '../../service/hostile-server.ts';
 import { noTerminal } from '../stage.tsx';
 import { openView } from './actions.tsx';
 
-it('has the numbers of each of two models under its own name', async () => {
-  const { screen } = await openView({ view: 'chat', model: 'acme/small' });
-  await screen.type('hello');
-  await screen.press('enter');
-  await screen.waitFor('finished');
+/** Chooses `talker` as the second model. */
+async function addTalker(screen: Screen): Promise<void> {
   await screen.press('ctrl-o');
   await screen.waitFor('Which model answers?');
   await screen.press('tab', 'tab');
@@ -23,15 +20,52 @@ it('has the numbers of each of two models under its own name', async () => {
   await screen.press('right');
   await screen.waitFor('talker');
   await screen.press('enter');
-  await screen.waitFor('TALKER');
+  await screen.waitFor(text => /▸ acme\/small +│ {3}talker/.test(text));
+}
+
+async function say(screen: Screen, text: string): Promise<void> {
+  await screen.type(text);
+  await screen.press('enter');
+  await screen.waitFor(
+    shown => shown.includes(`  ${text}`) && !shown.includes('answering: ') && shown.includes('<enter> send'),
+  );
+}
+
+it('has the numbers of each of two models under its own name', async () => {
+  const { screen } = await openView({ view: 'chat', model: 'acme/small' });
+  await screen.resize(180, 60);
+  await say(screen, 'hello');
+  await screen.waitFor('finished');
+  await addTalker(screen);
   // The second has not answered yet: what the first one took is not its own.
   const [first = '', second = ''] = screen.text().split('TALKER');
   expect(first).toMatch(/ACME\/SMALL.*finished +stop/s);
   expect(second).toContain('no answer yet');
   expect(second).not.toContain('finished');
-  await screen.type('again');
-  await screen.press('enter');
+  await say(screen, 'again');
   await screen.waitFor(text => /finished +stop/.test(text.split('TALKER')[1] ?? ''));
+});
+
+it('scrolls two conversations together, and shows one at a time where there is no room for both', async () => {
+  const { screen } = await openView({ view: 'chat', model: 'acme/small' });
+  await addTalker(screen);
+  await say(screen, 'first question');
+  await screen.waitFor(text => /default parameters.*│ +default parameters/.test(text));
+  for (const question of ['second question', 'third question']) await say(screen, question);
+  await screen.resize(80, 18);
+  const both = /(\w+) question +│ +(\w+) question/g;
+  const questions = (): readonly (readonly string[])[] => [...screen.text().matchAll(both)].map(each => each.slice(1));
+  await screen.waitFor(text => /third question +│ +third question/.test(text));
+  expect(screen.text()).not.toContain('first question');
+  await screen.press('esc', 'g');
+  await screen.waitFor(text => /first question +│ +first question/.test(text));
+  for (const _ of [1, 2, 3]) await screen.press('down');
+  for (const [left, right] of questions()) expect(left).toBe(right);
+  await screen.resize(60, 15);
+  await screen.waitFor('acme/small  1 of 2 models, v for the other');
+  expect(screen.text()).not.toMatch(both);
+  await screen.press('v');
+  await screen.waitFor('talker  2 of 2 models, v for the other');
 });
 
 it('says why an answer has not begun while the service limits the rate', async () => {

@@ -14,7 +14,7 @@ import { duration } from '../../../text/time.ts';
 import type { ViewProps } from '../../app/registry.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import { useCopy } from '../../app/use-copy.ts';
-import { type Pane, Separator, usePane, View } from '../../app/view.tsx';
+import { type Pane, usePane, View } from '../../app/view.tsx';
 import { useList } from '../../data/use-list.ts';
 import { useLive } from '../../data/use-live.ts';
 import { useUnfinished } from '../../data/workbench.tsx';
@@ -50,12 +50,8 @@ function deployed(deployments: readonly Deployment[]): string[] {
   return deployments.flatMap(({ model_slug, is_active }) => (model_slug && is_active ? [model_slug] : []));
 }
 
-/** Two sides share the width without the line between them. */
-function sideWidth(width: number, index: number, count: number): number {
-  if (count === 1) return width;
-  const first = Math.floor((width - 1) / 2);
-  return index === 0 ? first : width - 1 - first;
-}
+/** Below this width, one of two conversations is shown at a time. */
+const twoColumnsFrom = 72;
 
 function answerFacts(stats: AnswerStats | undefined): readonly Fact[] {
   if (!stats) return [];
@@ -65,7 +61,7 @@ function answerFacts(stats: AnswerStats | undefined): readonly Fact[] {
     { label: 'tokens in', value: stats.promptTokens },
     { label: 'tokens out', value: stats.completionTokens },
     { label: 'first text', value: stats.firstMs === undefined ? undefined : duration(stats.firstMs) },
-    { label: 'whole', value: stats.totalMs === undefined ? undefined : duration(stats.totalMs) },
+    { label: 'all', value: stats.totalMs === undefined ? undefined : duration(stats.totalMs) },
     { label: 'tokens/s', value: rate === undefined ? undefined : Math.round(rate) },
   ];
 }
@@ -157,7 +153,6 @@ function useBindings(
 
 export function ChatView({ place }: ViewProps<'chat'>) {
   const pane = usePane('main');
-  const { glyphs } = useTheme();
   const keyOf = useKeyOf();
   const models = useList(modelList, 'visible');
   const slugs = useSlugs(models.rows, pane.attention);
@@ -167,6 +162,7 @@ export function ChatView({ place }: ViewProps<'chat'>) {
   const { sides } = chat;
   // The second model may have been removed while it was shown.
   const read = sides[draft.side] ?? sides[0];
+  const shown = pane.width < twoColumnsFrom ? [read] : sides;
   const bindings = useBindings(chat, read, slugs, [draft, dispatch]);
 
   const inputLines = pane.height >= 16 ? 4 : 2;
@@ -177,25 +173,23 @@ export function ChatView({ place }: ViewProps<'chat'>) {
       bindings={draft.writing ? [] : bindings}
       main={
         <Box flexDirection="column">
-          <Box>
-            {sides.map((side, index) => {
-              const { model } = side.settings;
-              return (
-                <Box key={index}>
-                  {index > 0 ? <Separator height={height} /> : null}
-                  <ConversationPane
-                    conversation={side.session.conversation}
-                    width={sideWidth(pane.width, index, sides.length)}
-                    height={height}
-                    focused={pane.focused && !draft.writing && side === read}
-                    follows={draft.writing}
-                    words={sides.length > 1 && side === read ? `${glyphs.marker} ${model}` : model}
-                    opening={room => openingLines({ model, loaded, error }, room, keyOf)}
-                  />
-                </Box>
-              );
-            })}
-          </Box>
+          <ConversationPane
+            sides={shown.map(side => ({
+              conversation: side.session.conversation,
+              model: side.settings.model,
+              isRead: side === read,
+            }))}
+            width={pane.width}
+            height={height}
+            focused={pane.focused && !draft.writing}
+            follows={draft.writing}
+            more={
+              shown.length < sides.length
+                ? `${draft.side + 1} of ${sides.length} models, ${keyOf(chatCommands.side)} for the other`
+                : ''
+            }
+            opening={(model, room) => openingLines({ model, loaded, error }, room, keyOf)}
+          />
           <Input pane={pane} lines={inputLines} draft={draft} dispatch={dispatch} bindings={bindings} />
         </Box>
       }

@@ -1,7 +1,13 @@
 /** A conversation as lines, with answers as Markdown. Pure; a finished turn is laid out once. */
 
 import { stripVTControlCharacters } from 'node:util';
-import { type AnswerStats, type Turn, tokensPerSecond } from '../../../chat/conversation.ts';
+import {
+  type AnswerStats,
+  type ChatParameters,
+  type Conversation,
+  type Turn,
+  tokensPerSecond,
+} from '../../../chat/conversation.ts';
 import { describeError } from '../../../service/errors.ts';
 import { sanitise, sanitiseLine } from '../../../text/sanitise.ts';
 import { duration } from '../../../text/time.ts';
@@ -57,22 +63,36 @@ function turnLines(turn: Turn, width: number, answering: boolean, theme: Theme):
   if (turn.error) {
     lines.push(...paragraph('error', describeError(turn.error), width));
   }
-  if (turn.stats?.completionTokens !== undefined) lines.push(...paragraph('note', answerNote(turn.stats), width));
+  const note = turn.stats?.totalMs === undefined ? '' : answerNote(turn.stats);
+  if (note !== '') lines.push(...paragraph('note', note, width));
   lines.push({ kind: 'text', text: '' });
   return lines;
 }
 
-/** The cost of an answer, for terminals without room for it next to the conversation. */
+/** What an answer was asked with, and what it took. */
 function answerNote(stats: AnswerStats): string {
+  const { parameters, promptTokens, completionTokens, firstMs, totalMs, finishReason } = stats;
   const rate = tokensPerSecond(stats);
   return [
-    `${stats.completionTokens} tokens out`,
-    rate === undefined ? '' : `${Math.round(rate)}/s`,
-    stats.firstMs === undefined ? '' : `first text after ${duration(stats.firstMs)}`,
-    stats.finishReason === 'length' ? 'stopped at the token limit' : '',
+    parameters && parameterWords(parameters),
+    promptTokens !== undefined && `${promptTokens} tokens in`,
+    completionTokens !== undefined && `${completionTokens} tokens out`,
+    rate !== undefined && `${Math.round(rate)} tokens/s`,
+    firstMs !== undefined && `first text after ${duration(firstMs)}`,
+    totalMs !== undefined && `all after ${duration(totalMs)}`,
+    finishReason === 'length' && 'stopped at the token limit',
   ]
     .filter(Boolean)
     .join(', ');
+}
+
+function parameterWords({ temperature, top_p, max_tokens }: ChatParameters): string {
+  const set = [
+    ...(temperature === undefined ? [] : [`temperature ${temperature}`]),
+    ...(top_p === undefined ? [] : [`top p ${top_p}`]),
+    ...(max_tokens === undefined ? [] : [`limit ${max_tokens}`]),
+  ];
+  return set.length === 0 ? 'default parameters' : set.join(', ');
 }
 
 /** The chosen model, and the state of the list of models. */
@@ -100,18 +120,49 @@ export function openingLines({ model, loaded, error }: Answerer, width: number, 
   return note(loaded ? `The service lists no model. ${slug}` : 'Loading the models.');
 }
 
-export type ConversationLayout = (turns: readonly Turn[], width: number, answering: boolean) => ConversationLine[];
+/** A line of each column; missing below the shorter of two turns. */
+export interface ConversationRow {
+  readonly cells: readonly (ConversationLine | undefined)[];
+  /** The index of its turn plus a small fraction by line, so that a place keeps its turn at any width. */
+  readonly place: number;
+}
 
-/** Creates a layout that caches finished turns. */
+/** A conversation and the columns of cells for it. */
+export interface ConversationColumn {
+  readonly conversation: Conversation;
+  readonly width: number;
+}
+
+const placeOf = (turn: number, line: number): number => turn + line / 1e6;
+
+export type ConversationLayout = (columns: readonly ConversationColumn[]) => readonly ConversationRow[];
+
+/** Creates a layout that aligns conversations by turn and caches finished turns. */
 export function createConversationLayout(theme: Theme): ConversationLayout {
-  const known = new WeakMap<Turn, { readonly width: number; readonly lines: readonly ConversationLine[] }>();
-  return (turns, width, answering) =>
-    turns.flatMap((turn, index) => {
-      if (answering && index === turns.length - 1) return turnLines(turn, width, true, theme);
-      const old = known.get(turn);
-      if (old?.width === width) return old.lines;
-      const lines = turnLines(turn, width, false, theme);
-      known.set(turn, { width, lines });
-      return lines;
-    });
+  const known = new WeakMap<Turn, Map<number, readonly ConversationLine[]>>();
+  const linesOf = ({ conversation, width }: ConversationColumn, index: number): readonly ConversationLine[] => {
+    const { turns, answering } = conversation;
+    const turn = turns[index];
+    if (!turn) return [];
+    if (answering && index === turns.length - 1) return turnLines(turn, width, true, theme);
+    const byWidth = known.get(turn) ?? new Map<number, readonly ConversationLine[]>();
+    known.set(turn, byWidth);
+    const lines = byWidth.get(width) ?? turnLines(turn, width, false, theme);
+    // The two widths side by side; others are those of another terminal size.
+    if (byWidth.size > 1 && !byWidth.has(width)) byWidth.clear();
+    byWidth.set(width, lines);
+    return lines;
+  };
+  return columns => {
+    const rows: ConversationRow[] = [];
+    const count = Math.max(...columns.map(({ conversation }) => conversation.turns.length));
+    for (let turn = 0; turn < count; turn += 1) {
+      const sides = columns.map(column => linesOf(column, turn));
+      const length = Math.max(...sides.map(lines => lines.length));
+      for (let line = 0; line < length; line += 1) {
+        rows.push({ cells: sides.map(lines => lines[line]), place: placeOf(turn, line) });
+      }
+    }
+    return rows;
+  };
 }

@@ -1,25 +1,43 @@
-/** The conversation with one model. It scrolls along with the answer. */
+/** The conversations with one or two models. They scroll together, turn by turn, and along with the answers. */
+import { Box } from 'ink';
 import { useCallback, useEffect, useMemo, useSyncExternalStore } from 'react';
 import type { Conversation } from '../../../chat/conversation.ts';
+import { sanitiseLine } from '../../../text/sanitise.ts';
 import { age } from '../../../text/time.ts';
+import { displayWidth, fitCells, truncate } from '../../../text/width.ts';
 import { useTime } from '../../app/clock.tsx';
 import { useWorkbench } from '../../data/workbench.tsx';
+import { Lines } from '../../widgets/lines.tsx';
 import { ScrollView, scrollViewLines } from '../../widgets/scroll-view/scroll-view.tsx';
-import { useScroll } from '../../widgets/scroll-view/use-scroll.ts';
-import { lookOf, type Style, type StyleName, useTheme } from '../../widgets/theme/theme.tsx';
-import { type ConversationLine, type ConversationLineKind, createConversationLayout } from './conversation-lines.ts';
+import { type ScrollPlaces, useScroll } from '../../widgets/scroll-view/use-scroll.ts';
+import { lookOf, type StyleName, type Theme, useTheme } from '../../widgets/theme/theme.tsx';
+import {
+  type ConversationLine,
+  type ConversationLineKind,
+  type ConversationRow,
+  createConversationLayout,
+} from './conversation-lines.ts';
+
+/** A conversation on screen. */
+export interface ShownSide {
+  readonly conversation: Conversation;
+  readonly model: string;
+  /** Whether its answer is the one to copy. */
+  readonly isRead: boolean;
+}
 
 export interface ConversationPaneProps {
-  readonly conversation: Conversation;
+  /** One, or two side by side. */
+  readonly sides: readonly ShownSide[];
   readonly width: number;
-  /** Lines, including the one with the model's name. */
   readonly height: number;
   readonly focused: boolean;
   /** Follows the streaming answer unless the reader has scrolled up. */
   readonly follows: boolean;
-  readonly words: string;
+  /** Follows the model's name at the bottom. */
+  readonly more: string;
   /** Shown before the first message. */
-  readonly opening: (width: number) => ConversationLine[];
+  readonly opening: (model: string, width: number) => ConversationLine[];
 }
 
 const looks: Partial<Record<ConversationLineKind, StyleName>> = {
@@ -46,46 +64,93 @@ function useHeldBack(): string {
   );
 }
 
-export function ConversationPane({
-  conversation,
-  width,
-  height,
-  focused,
-  follows,
-  words,
-  opening,
-}: ConversationPaneProps) {
-  const { turns, answering } = conversation;
+/** The widths of the columns, without the lines between them and the free cell at the end of each. */
+function widthsOf(width: number, count: number): readonly number[] {
+  if (count === 1) return [width - 1];
+  const first = Math.floor((width - 1) / 2);
+  return [first - 1, width - 2 - first];
+}
+
+const textOf = (cells: ConversationRow['cells'], widths: readonly number[], between: string): string =>
+  widths.length === 1
+    ? (cells[0]?.text ?? '')
+    : widths.map((width, index) => fitCells(cells[index]?.text ?? '', width)).join(between);
+
+function drawnCell(cell: ConversationLine | undefined, width: number, isLast: boolean, styles: Theme['styles']) {
+  const { text = '', kind = 'text', styled } = cell ?? {};
+  const cut = truncate(text, width);
+  const drawn = styled !== undefined && cut === text ? styled : (lookOf(looks, kind, styles)?.(cut) ?? cut);
+  return isLast ? drawn : drawn + ' '.repeat(Math.max(0, width - displayWidth(cut)));
+}
+
+export function ConversationPane({ sides, width, height, focused, follows, more, opening }: ConversationPaneProps) {
   const theme = useTheme();
-  const { styles } = theme;
+  const { styles, glyphs } = theme;
   const layout = useMemo(() => createConversationLayout(theme), [theme]);
-  const isNew = turns.length === 0;
   const heldBack = useHeldBack();
-  const hasBegun = turns.at(-1)?.content !== '';
-  const doing = heldBack === '' || hasBegun ? 'answering' : heldBack;
-  const lines = isNew ? opening(width - 1) : layout(turns, width - 1, answering);
-  const textAt = (line: number): string => lines[line]?.text ?? '';
-  const styleAt = (line: number): Style | undefined => lookOf(looks, lines[line]?.kind ?? 'text', styles);
-  const shownLines = height - scrollViewLines;
+  const widths = widthsOf(width, sides.length);
+  const isNew = sides.every(({ conversation }) => conversation.turns.length === 0);
+  const answering = sides.some(({ conversation }) => conversation.answering);
+  const conversations = sides.map(({ conversation }) => conversation);
+  // Laid out again with every piece of a streaming answer, but not when another part of the screen changes.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the conversations themselves, not their array
+  const rows = useMemo(
+    () => layout(conversations.map((conversation, index) => ({ conversation, width: widths[index] ?? 0 }))),
+    [layout, conversations[0], conversations[1], width, sides.length],
+  );
+  const opened = isNew ? sides.map(({ model }, index) => opening(model, widths[index] ?? 0)) : [];
+  const openedRows = opened.map(lines => lines.length);
+  const lines: readonly Pick<ConversationRow, 'cells'>[] = isNew
+    ? Array.from({ length: Math.max(0, ...openedRows) }, (_, line) => ({ cells: opened.map(each => each[line]) }))
+    : rows;
+  const between = ` ${glyphs.vertical} `;
+  const textAt = (line: number): string => textOf(lines[line]?.cells ?? [], widths, between);
+  const headLines = sides.length > 1 ? 1 : 0;
+  const shownLines = height - scrollViewLines - headLines;
   // Leaves room ahead of the streaming answer, so that the screen scrolls now and then instead of with every line.
   const room = answering ? Math.max(1, shownLines - 4) : 1;
   const lineCount = Math.ceil(lines.length / room) * room;
-  const scroll = useScroll({ lineCount, textAt, height: shownLines });
+  const places = useMemo(
+    (): ScrollPlaces => ({
+      placeAt: line => rows[line]?.place ?? Math.floor(rows.at(-1)?.place ?? 0) + 1 + line,
+      isFolded: () => false,
+      searched: () => rows.map(({ cells, place }) => ({ text: cells.map(cell => cell?.text ?? '').join(' '), place })),
+    }),
+    [rows],
+  );
+  const scroll = useScroll({ lineCount, textAt, height: shownLines, places });
   const { dispatch: scrollTo } = scroll;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: it follows new lines
+  // biome-ignore lint/correctness/useExhaustiveDependencies: it follows new lines, and stays at the end at any size
   useEffect(() => {
     if (isNew) scrollTo({ kind: 'to', line: 0 });
     else if (follows) scrollTo({ kind: 'bottom' });
-  }, [isNew, follows, lineCount, scrollTo]);
+  }, [isNew, follows, lineCount, shownLines, scrollTo]);
+  const wordsOf = ({ conversation, model }: ShownSide): string => {
+    if (!conversation.answering) return sanitiseLine(model);
+    const hasBegun = conversation.turns.at(-1)?.content !== '';
+    return `${heldBack === '' || hasBegun ? 'answering' : heldBack}: ${sanitiseLine(model)}`;
+  };
+  const heads = sides.map((side, index) => {
+    const words = `${side.isRead ? glyphs.marker : ' '} ${wordsOf(side)}`;
+    return styles.header(fitCells(words, widths[index] ?? 0, 'left', { position: 'middle' }));
+  });
+  const [first] = sides;
   return (
-    <ScrollView
-      scroll={scroll}
-      textAt={textAt}
-      styleAt={styleAt}
-      drawnAt={line => lines[line]?.styled ?? styleAt(line)?.(textAt(line)) ?? textAt(line)}
-      width={width}
-      focused={focused}
-      words={answering ? `${doing}: ${words}` : words}
-    />
+    <Box flexDirection="column">
+      {headLines === 0 ? null : <Lines lines={[heads.join(styles.border(between))]} width={width} height={headLines} />}
+      <ScrollView
+        scroll={scroll}
+        textAt={textAt}
+        styleAt={line => (widths.length > 1 ? undefined : lookOf(looks, lines[line]?.cells[0]?.kind ?? 'text', styles))}
+        drawnAt={line =>
+          widths
+            .map((each, index) => drawnCell(lines[line]?.cells[index], each, index === widths.length - 1, styles))
+            .join(styles.border(between))
+        }
+        width={width}
+        focused={focused}
+        words={[headLines === 0 && first ? wordsOf(first) : '', more].filter(Boolean).join('  ')}
+      />
+    </Box>
   );
 }

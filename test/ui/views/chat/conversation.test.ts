@@ -12,6 +12,9 @@ import { Router } from '../../../../src/ui/keys/key-router.ts';
 import { createConversationLayout, openingLines } from '../../../../src/ui/views/chat/conversation-lines.ts';
 import { createTheme } from '../../../../src/ui/widgets/theme/theme.tsx';
 
+/** The lines of a conversation in one column. */
+const linesOf = (conversation: Conversation, width: number, layout = createConversationLayout(theme)) =>
+  layout([{ conversation, width }]).flatMap(({ cells }) => cells[0] ?? []);
 const play = (...actions: ConversationAction[]): Conversation => actions.reduce(conversationReducer, emptyConversation);
 const ask: ConversationAction = { kind: 'ask', text: 'tea?', model: 'm' };
 const text = (content: string): ConversationAction => ({ kind: 'text', content, reasoning: '', firstMs: 5 });
@@ -63,31 +66,57 @@ describe('conversationReducer', () => {
 describe('createTalkLayout', () => {
   it('shows no control character, and says what went wrong with the request id', () => {
     const talk = play(ask, text('\u001b[2Jboo\u202e'), { kind: 'fail', error });
-    const lines = createConversationLayout(theme)(talk.turns, 40, false).map(line => line.text);
+    const lines = linesOf(talk, 40).map(line => line.text);
     expect(lines.join('\n')).not.toMatch(/[\u001b\u202e]/);
     expect(lines).toContain('  boo');
     expect(lines.join(' ')).toContain('req_9');
   });
 
   it('marks an answer that is not whole, and only that', () => {
-    const linesOf = (action: ConversationAction): string[] =>
-      createConversationLayout(theme)(play(ask, text('half'), action).turns, 60, false).map(line => line.text);
-    expect(linesOf({ kind: 'fail', error })).toContain('  interrupted: the answer is incomplete');
-    expect(linesOf({ kind: 'cancel' })).toContain('  stopped: the answer is incomplete');
-    expect(linesOf({ kind: 'end', stats: { model: 'm' } }).join()).not.toContain('not whole');
+    const shown = (action: ConversationAction): string[] =>
+      linesOf(play(ask, text('half'), action), 60).map(line => line.text);
+    expect(shown({ kind: 'fail', error })).toContain('  interrupted: the answer is incomplete');
+    expect(shown({ kind: 'cancel' })).toContain('  stopped: the answer is incomplete');
+    expect(shown({ kind: 'end', stats: { model: 'm' } }).join()).not.toContain('not whole');
   });
 
-  it('says below an answer what it took', () => {
-    const stats = { model: 'm', completionTokens: 10, firstMs: 500, totalMs: 1500, finishReason: 'length' };
-    const { turns } = play(ask, text('a'), { kind: 'end', stats });
-    const lines = createConversationLayout(theme)(turns, 80, false).map(line => line.text);
-    expect(lines.slice(-2)).toEqual(['  10 tokens out, 10/s, first text after 500ms, stopped at the token limit', '']);
+  it('says below an answer what it was asked with and what it took', () => {
+    const times = { firstMs: 500, totalMs: 1500 };
+    const note = (asked: ConversationAction, stats: object): string | undefined =>
+      linesOf(play(asked, text('a'), { kind: 'end', stats: { model: 'm', ...stats } }), 200).at(-2)?.text;
+    const counts = { promptTokens: 7, completionTokens: 10, finishReason: 'length' };
+    expect(note({ ...ask, parameters: { temperature: 0, max_tokens: 10 } }, { ...times, ...counts })).toBe(
+      '  temperature 0, limit 10, 7 tokens in, 10 tokens out, 10 tokens/s, first text after 500ms, all after 1.5s, stopped at the token limit',
+    );
+    // Without usage, and with the parameters of the service.
+    expect(note({ ...ask, parameters: {} }, times)).toBe(
+      '  default parameters, first text after 500ms, all after 1.5s',
+    );
+    // Saved by an older version.
+    expect(note(ask, times)).toBe('  first text after 500ms, all after 1.5s');
+  });
+
+  it('puts the turns of two conversations side by side, each at the same height', () => {
+    const end: ConversationAction = { kind: 'end', stats: { model: 'm' } };
+    const short = play(ask, text('a'), end, ask);
+    const long = play(ask, text('one two three four five six seven'), end, ask);
+    const rows = createConversationLayout(theme)([
+      { conversation: short, width: 20 },
+      { conversation: long, width: 14 },
+    ]);
+    const shown = rows.map(({ cells }) => cells.map(cell => cell?.text));
+    const [second] = rows.flatMap(({ cells }, index) => (cells[0]?.kind === 'user' && index > 0 ? [index] : []));
+    expect(shown[second ?? 0]).toEqual(['you', 'you']);
+    expect(shown.slice(0, second)).toContainEqual([undefined, '  five six']);
+    // A place is in the same turn at any width.
+    expect(rows[second ?? 0]?.place).toBe(2);
+    expect(rows.map(({ place }) => place)).toEqual(rows.map(({ place }) => place).toSorted((one, two) => one - two));
   });
 
   it('shows an answer as the Markdown it is written in, and a question as it was typed', () => {
     const question: ConversationAction = { kind: 'ask', text: 'in **bold**?', model: 'm' };
-    const { turns } = play(question, text('# Tea\n\n- **green**\n- black'), { kind: 'end', stats: { model: 'm' } });
-    const lines = createConversationLayout(theme)(turns, 40, false);
+    const talk = play(question, text('# Tea\n\n- **green**\n- black'), { kind: 'end', stats: { model: 'm' } });
+    const lines = linesOf(talk, 40);
     const shown = lines.map(line => line.text.trimEnd());
     expect(shown).toEqual(['you', '  in **bold**?', '', 'm', '  Tea', '', '  • green', '  • black', '']);
     expect(lines.find(line => line.text.includes('green'))?.styled).toContain(theme.styles.strong('green'));
@@ -95,8 +124,9 @@ describe('createTalkLayout', () => {
 
   it('lays a finished turn out once', () => {
     const layout = createConversationLayout(theme);
-    const { turns } = play(ask, text('a'), { kind: 'end', stats: { model: 'm' } });
-    expect(layout(turns, 40, false)[1]).toBe(layout(turns, 40, false)[1]);
+    const talk = play(ask, text('a'), { kind: 'end', stats: { model: 'm' } });
+    const [first, again] = [linesOf(talk, 40, layout), linesOf(talk, 40, layout)];
+    expect(again[1]).toBe(first[1]);
   });
 });
 
