@@ -387,14 +387,14 @@ it('asks two models the same, side by side', async () => {
   await goWay(session, [{ see: 'Which model answers?' }, 'tab', 'tab', 'right', 'enter']);
   await session.waitFor('No messages with');
   await goWay(session, [{ type: 'tell of the town' }, 'enter']);
-  await session.waitFor(/you +│you/);
-  await session.waitFor(/benchtop\/aesop-small +│benchtop\//);
+  // One at a time at 60 columns.
+  await session.waitFor('tokens out');
   await goWay(session, [
     { gone: 'answering' },
     'esc',
-    { see: '▸ benchtop/aesop' },
+    { see: '1 of 2, v for the other' },
     'v',
-    { see: /│ ▸ benchtop/ },
+    { see: '2 of 2, v for the other' },
     'N',
     { see: 'No messages' },
   ]);

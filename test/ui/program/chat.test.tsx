@@ -62,10 +62,10 @@ it('scrolls two conversations together, and shows one at a time where there is n
   for (const _ of [1, 2, 3]) await screen.press('down');
   for (const [left, right] of questions()) expect(left).toBe(right);
   await screen.resize(60, 15);
-  await screen.waitFor('acme/small  1 of 2 models, v for the other');
+  await screen.waitFor('acme/small  1 of 2, v for the other');
   expect(screen.text()).not.toMatch(both);
   await screen.press('v');
-  await screen.waitFor('talker  2 of 2 models, v for the other');
+  await screen.waitFor('talker  2 of 2, v for the other');
 });
 
 it('says why an answer has not begun while the service limits the rate', async () => {

@@ -185,7 +185,7 @@ export function ChatView({ place }: ViewProps<'chat'>) {
             follows={draft.writing}
             more={
               shown.length < sides.length
-                ? `${draft.side + 1} of ${sides.length} models, ${keyOf(chatCommands.side)} for the other`
+                ? `${draft.side + 1} of ${sides.length}, ${keyOf(chatCommands.side)} for the other`
                 : ''
             }
             opening={(model, room) => openingLines({ model, loaded, error }, room, keyOf)}
