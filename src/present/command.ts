@@ -1,5 +1,12 @@
 /** A command as data: the single source for key bindings, help, the hint line and the palette. */
 
+/**
+ * The ranks of hints, most important first: what a view is for, what else decides, what stops work, how to follow a row,
+ * the rest, and what is only useful.
+ */
+export const hintRanks = ['main', 'second', 'stop', 'follow', 'usual', 'last'] as const;
+export type HintRank = (typeof hintRanks)[number];
+
 export interface Command {
   /** `layer.verb`, e.g. `list.down`; used for overrides in the config file. */
   readonly id: string;
@@ -10,8 +17,8 @@ export interface Command {
   readonly group: string;
   /** The word on the hint line; commands without one are only in help. */
   readonly hint?: string;
-  /** Hinted after the others: useful, but not the main purpose of the view. */
-  readonly secondary?: boolean;
+  /** Hints of the first ranks come first, and remain if there is little room; `usual` by default. */
+  readonly rank?: HintRank;
   /**
    * The command only dispatches, so that several presses in one read need one redraw: 100 `j` move 100 rows and draw
    * once. Other commands redraw before and after.

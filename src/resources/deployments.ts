@@ -150,6 +150,7 @@ export const deploymentActions = {
     keys: ['t'],
     group,
     hint: 'chat',
+    rank: 'main',
     to: served,
     opens: ([one]) => ({ view: 'chat', model: (one?.is_active ? one.model_slug : one?.deployment_id) ?? '' }),
   },

@@ -375,6 +375,7 @@ export const runActions = {
     keys: ['='],
     group,
     hint: 'compare',
+    rank: 'main',
     to: rows => {
       if (rows.length > mostCompared) return `${rows.length} runs are marked: 2 to ${mostCompared} can be compared`;
       if (rows.length > 2 && new Set(rows.map(({ bench_id }) => bench_id)).size > 1)
@@ -392,6 +393,8 @@ export const runActions = {
     title: 'cancel the run',
     keys: ['c'],
     group,
+    hint: 'cancel',
+    rank: 'stop',
     writes: true,
     to: running,
     change: {

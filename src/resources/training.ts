@@ -159,6 +159,7 @@ const ofCheckpoint = {
     keys: ['e'],
     group,
     hint: 'evaluate',
+    rank: 'main',
     writes: true,
     to: onBenchmark,
     opens: () => 'evaluate checkpoint',
@@ -169,6 +170,7 @@ const ofCheckpoint = {
     keys: ['D'],
     group,
     hint: 'deploy',
+    rank: 'second',
     writes: true,
     to: rows =>
       rows[0]?.checkpoint?.is_deployable === false ? 'The service says that it cannot be deployed' : single(rows),
@@ -225,6 +227,8 @@ export const ofTrainingRun = {
     title: 'cancel the run',
     keys: ['c'],
     group,
+    hint: 'cancel',
+    rank: 'stop',
     writes: true,
     to: running,
     change: {

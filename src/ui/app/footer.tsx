@@ -52,7 +52,7 @@ export function Footer({ columns, layout, registry, trail, toast, isWindow }: Fo
   const crumbs = useCrumbs(registry, trail, columns);
   const line = toast
     ? toastLine(columns, toast, offered, theme, isWindow)
-    : footerLine(columns, crumbs, room => hintsFor(offered, room), theme);
+    : footerLine(columns, crumbs, offered, theme);
   return (
     <Box flexDirection="column" flexShrink={0}>
       <Text wrap="truncate">{ruleLine(layout, theme)}</Text>

@@ -1,5 +1,6 @@
 /** The lines around the panes: plain text in, styled text out. Pure. */
 
+import { type HintRank, hintRanks } from '../../present/command.ts';
 import { type Freshness, freshnessAt } from '../../queries/freshness.ts';
 import { count, percent } from '../../text/numbers.ts';
 import { sanitiseLine } from '../../text/sanitise.ts';
@@ -153,54 +154,82 @@ export interface Hint {
 }
 
 /**
- * Default keys of the commands that come first if there is little room (open, back, help), even if the user has changed
- * them.
+ * Default keys of the commands that lead on, out and to all others. Without a rank, their hints remain the longest, even
+ * if the user has changed their keys.
  */
 const mainKeys: ReadonlySet<string> = new Set(['enter', 'esc', '?']);
 
-/** `<enter> open  </> filter …`: as many hints as fit, the innermost first. */
-export function hintsFor(offered: readonly Offer[], room: number): readonly Hint[] {
-  const words = new Set<string>();
-  const isAside = ({ binding }: Offer): boolean => binding.command.secondary ?? false;
-  const inOrder = [...offered.filter(offer => !isAside(offer)), ...offered.filter(isAside)].flatMap(
-    ({ binding: { command }, keys: [key = ''] }) => {
-      const word = command.hint;
-      if (word === undefined || words.has(word)) return [];
-      words.add(word);
-      return [{ key: keyLabel(key), word, isMain: mainKeys.has(command.keys[0] ?? '') }];
-    },
-  );
-  let left = room;
-  const chosen = new Set<Hint>();
-  for (const wanted of [inOrder.filter(({ isMain }) => isMain), inOrder.filter(({ isMain }) => !isMain)]) {
-    for (const hint of wanted) {
-      const size = width(hint.key) + width(hint.word) + 5;
-      if (size > left) break;
-      left -= size;
-      chosen.add(hint);
-    }
-  }
-  return inOrder.filter(hint => chosen.has(hint));
+interface RankedHint extends Hint {
+  /** The position in the line, by rank, and which hints remain if there is little room: lower ones first. */
+  readonly place: number;
+  readonly priority: number;
 }
 
-/** Cells of the crumbs in a terminal of this many columns. */
-export const trailRoom = (columns: number): number => Math.max(12, Math.floor((columns - 4) / 2));
+const rankOf = (rank: HintRank): number => hintRanks.indexOf(rank);
+
+/** All hints in order: by rank, then the innermost first. */
+function rankedHints(offered: readonly Offer[]): readonly RankedHint[] {
+  const words = new Set<string>();
+  const hints = offered.flatMap(({ binding: { command, rank = command.rank }, keys: [key = ''] }) => {
+    const word = command.hint;
+    if (word === undefined || words.has(word)) return [];
+    words.add(word);
+    const place = rankOf(rank ?? 'usual');
+    const isMain = rank === undefined && mainKeys.has(command.keys[0] ?? '');
+    return [{ key: keyLabel(key), word, place, priority: isMain ? -1 : place }];
+  });
+  return hints.toSorted((left, right) => left.place - right.place);
+}
+
+const hintWidth = ({ key, word }: Hint): number => width(key) + width(word) + 3;
+const hintGap = 2;
+
+/** `<e> evaluate  <enter> open …`: as many hints as fit, those of the first ranks first. */
+export function hintsFor(offered: readonly Offer[], room: number): readonly Hint[] {
+  const inOrder = rankedHints(offered);
+  let left = room;
+  const chosen = new Set<Hint>();
+  for (const hint of inOrder.toSorted((one, other) => one.priority - other.priority)) {
+    const size = hintWidth(hint) + hintGap;
+    if (size > left) continue;
+    left -= size;
+    chosen.add(hint);
+  }
+  return inOrder.filter(hint => chosen.has(hint)).map(({ key, word }) => ({ key, word }));
+}
+
+/** Cells of the hints that crumbs must not displace: what the view is for, what stops work, and help. */
+export function mainHintsWidth(offered: readonly Offer[]): number {
+  const main = rankedHints(offered).filter(({ priority }) => priority <= rankOf('stop'));
+  return main.reduce((sum, hint) => sum + hintWidth(hint) + hintGap, 0);
+}
+
+/** Fewer cells of the crumbs would say nothing. */
+const leastTrail = 8;
+
+/**
+ * Most cells of the crumbs in a terminal of this many columns.
+ *
+ * @param main cells of the hints that matter more
+ */
+export const trailRoom = (columns: number, main = 0): number =>
+  Math.max(leastTrail, Math.min(Math.floor((columns - 4) / 2), columns - 6 - main));
 
 /** The crumbs, then the hints, between the borders. */
 export function footerLine(
   columns: number,
   crumbs: readonly string[],
-  hints: (room: number) => readonly Hint[],
+  offered: readonly Offer[],
   { styles, glyphs }: Theme,
 ): string {
   const room = columns - 4;
+  const most = trailRoom(columns, mainHintsWidth(offered));
   // The last crumb matters most: the beginning is cut.
-  const trail = truncate(crumbs.join(` ${glyphs.crumb} `), trailRoom(columns), { position: 'start' });
-  const shown = hints(room - width(trail) - 2);
+  const trail = truncate(crumbs.join(` ${glyphs.crumb} `), most, { position: 'start' });
+  const shown = hintsFor(offered, room - width(trail));
   const hintText = shown.map(({ key, word }) => `${styles.key(`<${key}>`)} ${styles.muted(word)}`).join('  ');
-  const hintWidth =
-    shown.reduce((sum, { key, word }) => sum + width(key) + width(word) + 3, 0) + 2 * Math.max(0, shown.length - 1);
-  const gap = ' '.repeat(Math.max(1, room - width(trail) - hintWidth));
+  const taken = shown.reduce((sum, hint) => sum + hintWidth(hint) + hintGap, -hintGap);
+  const gap = ' '.repeat(Math.max(1, room - width(trail) - taken));
   const line =
     shown.length > 0 ? `${trail}${gap}${hintText}` : `${trail}${' '.repeat(Math.max(0, room - width(trail)))}`;
   return `${styles.border(glyphs.vertical)} ${line} ${styles.border(glyphs.vertical)}`;

@@ -12,7 +12,7 @@ export const tableCommands = {
   halfDown: { id: 'list.half-down', title: 'move down half a page', keys: ['ctrl-d'], ...move },
   top: { id: 'list.top', title: 'go to the first', keys: ['g', 'home'], ...move },
   bottom: { id: 'list.bottom', title: 'go to the last', keys: ['G', 'end'], ...move },
-  open: { id: 'list.open', title: 'open', keys: ['enter'], group: 'List', hint: 'open' },
+  open: { id: 'list.open', title: 'open', keys: ['enter'], group: 'List', hint: 'open', rank: 'follow' },
   filter: { id: 'list.filter', title: 'filter', keys: ['/'], group: 'List', hint: 'filter' },
   sort: { id: 'list.sort', title: 'sort by the next column', keys: ['s'], group: 'List' },
   reverse: { id: 'list.reverse', title: 'reverse the order', keys: ['S'], group: 'List' },
@@ -63,7 +63,14 @@ export const scrollCommands = {
 export const recordCommands = {
   yank: { id: 'item.yank', title: 'copy the id, or the ids of all marked rows', keys: ['y'], group: 'This' },
   yankJson: { id: 'item.yank-json', title: 'copy as JSON', keys: ['Y'], group: 'This' },
-  pin: { id: 'item.pin', title: 'pin to Watch, or unpin', keys: ['p'], group: 'This' },
+  pin: {
+    id: 'item.pin',
+    title: 'pin to Watch, or unpin',
+    keys: ['p'],
+    group: 'This',
+    hint: 'pin',
+    rank: 'follow',
+  },
   pager: { id: 'item.pager', title: 'open in the pager ($PAGER)', keys: ['o'], group: 'This' },
   editor: { id: 'item.editor', title: 'open in the editor ($EDITOR)', keys: ['O'], group: 'This' },
   export: { id: 'item.export', title: 'export to a file', keys: ['x'], group: 'This' },
@@ -102,7 +109,7 @@ export const globalCommands = {
     keys: ['F'],
     group: 'Panes',
     hint: 'facts',
-    secondary: true,
+    rank: 'last',
   },
   sections: { id: 'pane.sections', title: 'show or hide the sections', keys: ['B'], group: 'Panes' },
   back: { id: 'go.up', title: 'back', keys: ['esc'], group: 'Go', palette: false },
@@ -182,7 +189,14 @@ export const doorCommands = {
     keys: ['shift-tab', 'up', 'k'],
     ...door,
   },
-  open: { id: 'door.open', title: 'open the selected reference', keys: ['enter'], hint: 'open', ...door },
+  open: {
+    id: 'door.open',
+    title: 'open the selected reference',
+    keys: ['enter'],
+    hint: 'open',
+    rank: 'follow',
+    ...door,
+  },
 } as const satisfies CommandTable;
 
 const form = { group: 'Form', palette: false } as const;
@@ -235,7 +249,7 @@ export const errorCommands = {
     keys: ['ctrl-y'],
     group: 'This',
     hint: 'copy request id',
-    secondary: true,
+    rank: 'last',
   },
 } as const satisfies CommandTable;
 

@@ -1,5 +1,5 @@
 /** The tree of scopes, nested like the screen, and the scopes that may handle a key. */
-import type { Command } from '../../present/command.ts';
+import type { Command, HintRank } from '../../present/command.ts';
 import type { KeyPress } from './key.ts';
 
 /** Binds a command to its effect in a scope. */
@@ -7,6 +7,8 @@ export interface Binding {
   readonly command: Command;
   /** Runs the command; returning `false` leaves the key to the surrounding scopes. */
   readonly run: (press: KeyPress) => unknown;
+  /** Replaces the rank of the command's hint in this view. */
+  readonly rank?: HintRank;
   /** Called before the command runs, e.g. to keep the cursor on its row. */
   readonly before?: () => void;
   /** False while the command is disabled: its key then passes through, and no menu or hint offers it. */

@@ -80,7 +80,8 @@ export const rolloutCommands = {
     id: 'rollouts.outcomes',
     title: 'how they ended: failures and other ends by class',
     keys: ['f'],
-    hint: 'ends',
+    hint: 'failures',
+    rank: 'second',
     ...rolloutsGroup,
   },
   lengths: {

@@ -129,7 +129,10 @@ export function WatchView() {
       actions={(targets, _list, { current, dispatch, isGrouped }) => {
         const ended = targets.filter(row => row.endedAt !== undefined);
         return [
-          ...actionsOf(targets),
+          // Watch follows running work: what its results are good for comes later.
+          ...actionsOf(targets).map(binding =>
+            binding.command.rank === 'stop' ? binding : { ...binding, rank: 'usual' as const },
+          ),
           { command: watchCommands.group, run: () => keep(nextGrouping(grouping)) },
           {
             command: watchCommands.fold,

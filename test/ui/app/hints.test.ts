@@ -1,14 +1,20 @@
 /** Which keys the last line names if there is little room. */
+import { stripVTControlCharacters } from 'node:util';
 import { expect, it } from 'vitest';
-import { hintsFor } from '../../../src/ui/app/frame-lines.ts';
+import type { HintRank } from '../../../src/present/command.ts';
+import { footerLine, hintsFor, mainHintsWidth } from '../../../src/ui/app/frame-lines.ts';
 import type { Offer } from '../../../src/ui/keys/router.tsx';
+import { createTheme } from '../../../src/ui/widgets/theme/theme.tsx';
 
-const offer = (key: string, hint: string, secondary = false): Offer => ({
-  binding: { command: { id: hint, title: hint, keys: [key], hint, secondary, group: 'Test' }, run: () => undefined },
+const offer = (key: string, hint: string, rank?: HintRank): Offer => ({
+  binding: {
+    command: { id: hint, title: hint, keys: [key], hint, ...(rank && { rank }), group: 'Test' },
+    run: () => undefined,
+  },
   keys: [key],
 });
 const form = [
-  offer('ctrl-p', 'request', true),
+  offer('ctrl-p', 'request', 'last'),
   offer('tab', 'next field'),
   offer('enter', 'send'),
   offer('esc', 'cancel'),
@@ -29,4 +35,36 @@ it('keeps what leads on, out and to all other keys', () => {
   expect(shown(42)).toEqual(['send', 'cancel', 'help']);
   expect(shown(14)).toEqual(['send']);
   expect(shown(3)).toEqual([]);
+});
+
+const run = [
+  offer('v', 'rollouts'),
+  offer('p', 'pin', 'follow'),
+  offer('c', 'cancel', 'stop'),
+  offer('e', 'evaluate', 'main'),
+  offer('enter', 'open', 'follow'),
+  offer('D', 'deploy', 'second'),
+  offer('?', 'help'),
+];
+const ofRun = (room: number): string =>
+  hintsFor(run, room)
+    .map(({ word }) => word)
+    .join(' ');
+
+it('names the keys of the first ranks first, and keeps them and help in little room (W37)', () => {
+  expect(ofRun(200)).toBe('evaluate deploy cancel pin open rollouts help');
+  expect(ofRun(60)).toBe('evaluate deploy cancel pin help');
+  expect(ofRun(mainHintsWidth(run))).toBe('evaluate deploy cancel help');
+});
+
+it('a view can give a key another rank', () => {
+  const inWatch = run.map(each => ({ ...each, binding: { ...each.binding, rank: 'usual' as const } }));
+  expect(hintsFor([...inWatch, offer('p', 'unpin', 'follow')], 30)[0]?.word).toBe('unpin');
+});
+
+it('crumbs leave room for these keys', () => {
+  const line = (columns: number) =>
+    stripVTControlCharacters(footerLine(columns, ['Training', 'words-seed1'], run, createTheme('plain')));
+  expect(line(60)).toBe('│ …s-seed1  <e> evaluate  <D> deploy  <c> cancel  <?> help │');
+  expect(line(80)).toContain('› words-seed1  ');
 });

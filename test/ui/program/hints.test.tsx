@@ -1,0 +1,60 @@
+/** Which keys the last line names, on real views and in small terminals (W37). */
+import { expect, it } from 'vitest';
+import type { Place } from '../../../src/resources/place.ts';
+import { openWorld, world } from './scripted-world.tsx';
+
+const longName = 'words group8 lr 0.03 seed 1';
+
+/** A training run that is doing what `status` says, and has a checkpoint. */
+function trainingWorld(status: string) {
+  const service = world('completed');
+  const run = {
+    training_run_id: 'trn_1',
+    bench_id: 'bench_1',
+    display_name: longName,
+    status,
+    base_model_slug: 'acme/small',
+    created_at: '2026-03-04T05:06:07Z',
+  };
+  Object.assign(service.answers, {
+    listTrainingRuns: () => [run],
+    getTrainingRun: () => run,
+    getTrainingProgress: () => ({ training_run_id: 'trn_1', status, completed_steps: 20, total_steps: 40 }),
+    listCheckpoints: () => [{ checkpoint_id: 'ckpt_20', step_index: 20 }],
+    getTrainerRewards: () => ({ trainer_rewards: [] }),
+    getHeldOutRewards: () => ({ held_out_rewards: [{ step: 20, held_out_reward: 0.5 }] }),
+  });
+  return service;
+}
+
+const sizes = [
+  [120, 40],
+  [80, 24],
+  [60, 15],
+] as const;
+const trainingPlace: Place = { view: 'record', resource: 'training', id: 'trn_1', label: longName, parent: 'bench_1' };
+const lastLine = (text: string): string => text.trimEnd().split('\n').at(-2) ?? '';
+
+it.each(sizes)('a running training run names evaluate, deploy and cancel at %d columns', async (columns, rows) => {
+  const screen = openWorld(trainingWorld('running'), trainingPlace, { columns, rows });
+  await screen.waitFor(text => /<e> evaluate {2}<D> deploy {2}<c> cancel .*<\?> help/.test(lastLine(text)));
+  expect(lastLine(screen.text())).toMatch(/seed 1 /);
+});
+
+it.each(sizes)('one that has ended offers no cancel at %d columns', async (columns, rows) => {
+  const screen = openWorld(trainingWorld('completed'), trainingPlace, { columns, rows });
+  await screen.waitFor(text => /<e> evaluate {2}<D> deploy .*<\?> help/.test(lastLine(text)));
+  expect(lastLine(screen.text())).not.toContain('cancel');
+});
+
+it.each(sizes)('Watch names cancel, pin and open first at %d columns', async (columns, rows) => {
+  const screen = openWorld(trainingWorld('running'), { view: 'watch' }, { columns, rows });
+  await screen.waitFor(text => /Watch .*<c> cancel {2}.*<enter> open .*<\?> help/.test(lastLine(text)));
+  expect(lastLine(screen.text())).toContain('<p> pin');
+});
+
+it.each(sizes)('a run names compare and failures first at %d columns', async (columns, rows) => {
+  const place: Place = { view: 'record', resource: 'runs', id: 'evr_1', label: 'baseline', parent: 'bench_1' };
+  const screen = openWorld(world('completed'), place, { columns, rows });
+  await screen.waitFor(text => /<=> compare {2}<f> failures .*<\?> help/.test(lastLine(text)));
+});
