@@ -14,7 +14,7 @@ const only = process.env['BENCHTOP_TESTS']?.split(' ');
  * most of them do. Not those that replace modules, or that draw with Ink without the program's own output.
  */
 const sharing = globSync(
-  'test/{base,chat,commands,config,contract,local,present,queries,resources,service,store,text,uploads,workbench,ui/{app,data,keys,navigation,program,views,widgets,windows}}/**/*.test.{ts,tsx}',
+  'test/{base,chat,commands,config,contract,grading,local,present,queries,resources,rollouts,service,store,text,uploads,workbench,ui/{app,data,keys,navigation,program,views,widgets,windows}}/**/*.test.{ts,tsx}',
 ).filter(path => !/\bvi\.(mock|doMock|hoisted|resetModules)\(|'ink-testing-library'/.test(readFileSync(path, 'utf8')));
 
 const unit = {

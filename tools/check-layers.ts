@@ -47,6 +47,7 @@ const mayImport: Record<string, readonly string[]> = {
   uploads: [...small, 'contract', 'config', 'service', 'store', 'queries', 'workbench'],
   chat: [...small, 'contract', 'service', 'store', 'workbench'],
   resources: [...small, 'contract', 'present', 'service', 'store', 'queries', 'workbench'],
+  rollouts: [...small, 'contract', 'present', 'service', 'store', 'queries', 'resources'],
   'ui/data': [
     ...small,
     'contract',
@@ -64,7 +65,7 @@ const mayImport: Record<string, readonly string[]> = {
   'ui/navigation': [...small, 'resources', 'ui/keys', 'ui/widgets'],
   'ui/app': belowScreens,
   'ui/windows': [...belowScreens, 'ui/app'],
-  'ui/views': [...belowScreens, 'ui/app', 'ui/windows'],
+  'ui/views': [...belowScreens, 'rollouts', 'ui/app', 'ui/windows'],
   commands: [
     ...small,
     'contract',
@@ -79,6 +80,7 @@ const mayImport: Record<string, readonly string[]> = {
     'uploads',
     'chat',
     'resources',
+    'rollouts',
     'ui/app',
     'ui/data',
     'ui/keys',

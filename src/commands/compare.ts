@@ -3,21 +3,14 @@
  */
 import type { EvalRun } from '../contract/evaluations.ts';
 import { hasEnded, isUnknown, statusMeaning } from '../contract/status.ts';
-import { type Fact, withValue } from '../present/fact.ts';
+import type { Fact } from '../present/fact.ts';
 import { factText } from '../present/fact-text.ts';
-import { type ComparedRuns, type ComparisonOptions, type Gate, ofSameRun } from '../present/statistics/comparison.ts';
+import { type ComparisonOptions, ofSameRun } from '../present/statistics/comparison.ts';
 import type { TaskMean } from '../present/statistics/tasks.ts';
 import { type ComparedTask, comparison, ratedRewards } from '../queries/compare.ts';
 import { comparedRuns } from '../queries/compare-many.ts';
 import type { RewardMean } from '../queries/run-rewards.ts';
-import {
-  boundsField,
-  compareRuns,
-  intervalLabel,
-  lackingWords,
-  pairedWords,
-  taskMeanWords,
-} from '../resources/comparison.ts';
+import { boundsField, compareRuns, comparisonFacts } from '../resources/comparison.ts';
 import {
   familyWords,
   gridColumns,
@@ -30,7 +23,7 @@ import { modelWords } from '../resources/models.ts';
 import { naming } from '../service/errors.ts';
 import { rememberedAt } from '../store/seen.ts';
 import { exportRows } from '../text/export.ts';
-import { counted, difference, parseRange } from '../text/numbers.ts';
+import { counted, parseRange } from '../text/numbers.ts';
 import { clean } from '../text/sanitise.ts';
 import { CommandError, exitCodes } from './exit.ts';
 import { type Found, findAmong, resourceOrThrow } from './find.ts';
@@ -38,38 +31,6 @@ import type { CommandIo } from './io.ts';
 import { checkRecordFlags, lineText, printRecord, printsRecord, rowsText } from './output.ts';
 import type { CommandInput } from './table/commands.ts';
 import { type CommandContext, withService } from './with-service.ts';
-
-function factsOf(base: Found, fresh: Found, compared: ComparedRuns, gate: Gate | undefined): readonly Fact[] {
-  const { interval, verdict, wins, losses, ties } = compared;
-  const runWords = ({ id, row }: Found, mean: TaskMean): string => {
-    const run = row as EvalRun;
-    const name = run.display_name && run.display_name !== id ? `${run.display_name} (${id})` : id;
-    return [taskMeanWords(mean), name, modelWords(run, true)].filter(Boolean).join(', ');
-  };
-  return withValue([
-    { label: 'base', value: runWords(base, compared.base) },
-    { label: 'new', value: runWords(fresh, compared.new) },
-    {
-      label: 'difference',
-      value:
-        compared.difference === undefined
-          ? undefined
-          : `${difference(compared.difference)} over ${counted(compared.pairs, 'task')} in both`,
-    },
-    { label: 'means', value: pairedWords(compared) || undefined },
-    {
-      label: interval === undefined ? 'between' : `${intervalLabel(interval)} between`,
-      value: interval && `${difference(interval.low)} and ${difference(interval.high)}`,
-    },
-    { label: 'missing', value: lackingWords(compared) || undefined },
-    { label: 'verdict', value: verdict.words },
-    { label: 'caution', value: compared.caution || undefined },
-    { label: 'gate', value: gate?.words },
-    { label: 'wins', value: wins },
-    { label: 'losses', value: losses },
-    { label: 'ties', value: ties },
-  ]);
-}
 
 /** The facts as lines, or as a table in Markdown. */
 function comparisonText(facts: readonly Fact[], markdown: boolean, { columns }: CommandIo): string {
@@ -174,7 +135,7 @@ function checkRange(tasks: readonly ComparedTask[], [low, high]: readonly [numbe
 }
 
 /** @throws CommandError for runs of different benchmarks */
-async function findRuns(
+export async function findRuns(
   words: readonly string[],
   context: CommandContext,
   ended: boolean | undefined,
@@ -299,7 +260,7 @@ export async function run(
       gate === undefined || gate.outcome === 'passed' || (gate.outcome === 'undecided' && undecided === 'pass');
     const code = passes ? exitCodes.done : exitCodes.failed;
     io.exitUnread?.(code);
-    const facts = factsOf(base, fresh, compared, gate);
+    const facts = comparisonFacts(base.row as EvalRun, fresh.row as EvalRun, compared, gate);
     await printRecord(record, fresh.id, flags, io, { text: () => comparisonText(facts, flags.markdown ?? false, io) });
     // A terminal already shows it.
     const isPrinted = io.columns !== undefined && !printsRecord(flags);

@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import { unlessAborted } from '../base/abort.ts';
 import { thisProgram } from '../base/this-program.ts';
+import { version } from '../base/version.ts';
 import type { Config } from '../config/load.ts';
 import { describeOrigin } from '../config/origin.ts';
 import type { LocalService } from '../config/profile.ts';
@@ -18,7 +19,6 @@ import {
 } from '../service/supervisor.ts';
 import { RememberedStore } from '../store/store.ts';
 import { forgetTexts, TextIndex } from '../store/text-index.ts';
-import { version } from './version.ts';
 
 /** One gate per host for everything this process sends. */
 const gates = new Gates();

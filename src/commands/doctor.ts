@@ -8,6 +8,7 @@ import { errorMessage } from '../base/errors.ts';
 import { own } from '../base/own-property.ts';
 import { folderSharing, SharedError } from '../base/ownership.ts';
 import { shellWord } from '../base/shell-words.ts';
+import { version } from '../base/version.ts';
 import { type Config, loadConfig } from '../config/load.ts';
 import type { Profile } from '../config/profile.ts';
 import { proxyFor } from '../config/proxy.ts';
@@ -35,7 +36,6 @@ import { printPastAlarms } from './past-alarms.ts';
 import { jobNotes } from './serve.ts';
 import type { CommandInput } from './table/commands.ts';
 import { configFlags } from './table/flags.ts';
-import { version } from './version.ts';
 
 const littleRoom = 200 * 1024 * 1024;
 const patienceMs = 15_000;

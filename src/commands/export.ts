@@ -1,22 +1,20 @@
 /** `benchtop export`: writes trajectories with their steps as JSON Lines, which `upload` accepts. */
 
 import type { Trajectory } from '../contract/trajectories.ts';
-import { trajectoryQuery } from '../queries/trajectories.ts';
 import { resourceNamed, resourceOfId } from '../resources/catalogue.ts';
 import { isFoundByLabel, type Resource } from '../resources/define.ts';
-import { isGone, ServiceError } from '../service/errors.ts';
+import { pagesOf } from '../resources/pages.ts';
+import { readAllInFull } from '../rollouts/in-full.ts';
+import { ServiceError } from '../service/errors.ts';
 import type { Note } from '../store/notes.ts';
 import { counted } from '../text/numbers.ts';
 import { clean, safeJson } from '../text/sanitise.ts';
 import { CommandError, exitCodes } from './exit.ts';
-import { type Found, findAmong, pagesOf, resourceOrThrow } from './find.ts';
+import { type Found, findAmong, resourceOrThrow } from './find.ts';
 import type { CommandIo } from './io.ts';
 import { writeOutput } from './output-file.ts';
 import type { CommandInput } from './table/commands.ts';
 import { type CommandContext, withService } from './with-service.ts';
-
-/** Trajectories read in parallel. */
-const atOnce = 4;
 
 const trajectories = resourceOrThrow('trajectories');
 /** A resource with trajectories: a run, a training run or a dataset. */
@@ -38,29 +36,6 @@ async function* idsOf({ resource, id, row }: Found, context: CommandContext, io:
     yield page.rows.map(each => (each as Trajectory).trajectory_id);
   }
   if (note) io.note(note);
-}
-
-/** Error codes that concern this one record only. */
-const unreadable: ReadonlySet<string | undefined> = new Set(['answer_too_deep', 'answer_too_large']);
-
-/** Reads a few in parallel; yields them in order, with the error in place of one that cannot be read. */
-async function* readAll(
-  ids: readonly string[],
-  context: CommandContext,
-  isGoneLeftOut: boolean,
-): AsyncGenerator<Trajectory | ServiceError> {
-  const read = (id: string) =>
-    trajectoryQuery(id)
-      .read(context)
-      .catch((error: unknown) => {
-        const isOfOne =
-          error instanceof ServiceError && (unreadable.has(error.code) || (isGoneLeftOut && isGone(error)));
-        if (isOfOne) return error;
-        throw error;
-      });
-  for (let from = 0; from < ids.length; from += atOnce) {
-    yield* await Promise.all(ids.slice(from, from + atOnce).map(read));
-  }
 }
 
 /** The trajectories with a flag. @throws CommandError if there is none */
@@ -114,7 +89,7 @@ export async function run({ args, flags }: CommandInput<'export'>, io: CommandIo
     const lines = async function* (): AsyncGenerator<string> {
       for await (const ids of pages()) {
         const fresh = ids.filter(id => !seen.has(id) && seen.add(id));
-        for await (const trajectory of readAll(fresh, context, isFlagged)) {
+        for await (const trajectory of readAllInFull(fresh, context, isFlagged)) {
           if (trajectory instanceof ServiceError) {
             if (isOne) throw trajectory;
             leftOut += 1;

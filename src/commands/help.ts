@@ -1,11 +1,11 @@
 /** Help text, from the table of commands and the resources. */
 import { own } from '../base/own-property.ts';
+import { version } from '../base/version.ts';
 import { defaultColumns } from '../text/terminal.ts';
 import { prebuiltName } from './prebuilt.ts';
 import { commands, groups } from './table/commands.ts';
 import { argumentTerm, type CommandSpec, flagTerm, flagWords } from './table/spec.ts';
 import { about, helpFooter } from './table/words.ts';
-import { version } from './version.ts';
 import { choicesOf, helpFlag, rootFlags } from './words.ts';
 
 export const versionText = `benchtop ${version}\n`;

@@ -1,9 +1,10 @@
 /** Runs a command line. Each command's code is loaded when it is used. */
+
+import { version } from '../base/version.ts';
 import { type ExitCode, exitCodes, Interruption } from './exit.ts';
 import { type CommandIo, type NoteFields, processIo } from './io.ts';
 import { type Parsed, parse, wantsJson } from './parse.ts';
 import type { CommandInput, CommandName, WorkbenchFlags } from './table/commands.ts';
-import { version } from './version.ts';
 
 /** The exports of a command's file. */
 interface CommandModule<Name extends CommandName> {

@@ -2,13 +2,14 @@
 import { loadConfig } from '../config/load.ts';
 import type { Trajectory } from '../contract/trajectories.ts';
 import { readSteps } from '../queries/step-rewards.ts';
+import { pagesOf } from '../resources/pages.ts';
 import { hitColumns, placeWords, searchedWords, tallyWords } from '../resources/text-hits.ts';
 import { countHits, endOf, type TextHit, TextSearch, type TextSearchPorts } from '../resources/text-search.ts';
 import { parseLineSearch } from '../text/line-search.ts';
 import { clean } from '../text/sanitise.ts';
 import { forgetAllTexts, openTexts } from './connect.ts';
 import { CommandError, exitCodes } from './exit.ts';
-import { type Found, findAmong, pagesOf, resourceOrThrow } from './find.ts';
+import { type Found, findAmong, resourceOrThrow } from './find.ts';
 import type { CommandIo } from './io.ts';
 import { checkRecordFlags, printRecord, printsRecord, tableText } from './output.ts';
 import type { CommandInput } from './table/commands.ts';

@@ -5,6 +5,7 @@ import { resolve } from 'node:path';
 import { errorCode } from '../base/errors.ts';
 import { own } from '../base/own-property.ts';
 import { shellWord } from '../base/shell-words.ts';
+import { version } from '../base/version.ts';
 import { loadConfig } from '../config/load.ts';
 import { findPaths } from '../config/paths.ts';
 import type { LocalAddress } from '../local/daemon/client.ts';
@@ -14,7 +15,6 @@ import { keepHeapSmall } from './heap.ts';
 import type { CommandIo } from './io.ts';
 import { otherServedFolders, recordServedFolder, type ServedFolder } from './served-folders.ts';
 import type { CommandInput } from './table/commands.ts';
-import { version } from './version.ts';
 
 /** The program that started the service sends its first requests within this time, in milliseconds. */
 const startMs = 1_000;

@@ -1,12 +1,14 @@
 /** A comparison of two runs for display: its columns, its facts, and its verdict in words. */
 
 import { type Side, sides } from '../base/sides.ts';
+import type { EvalRun } from '../contract/evaluations.ts';
 import type { Column } from '../present/column.ts';
-import { type Fact, referenceFact } from '../present/fact.ts';
+import { type Fact, referenceFact, withValue } from '../present/fact.ts';
 import {
   type ComparedRuns,
   type ComparisonOptions,
   comparisonDefaults,
+  type Gate,
   summariseComparison,
 } from '../present/statistics/comparison.ts';
 import type { Interval } from '../present/statistics/interval.ts';
@@ -21,6 +23,7 @@ import {
 } from '../queries/compare.ts';
 import type { Rollouts } from '../queries/run-rewards.ts';
 import { counted, difference, reward } from '../text/numbers.ts';
+import { modelWords } from './models.ts';
 import { extentOf } from './run-extent.ts';
 
 /** @param tasks the rows of the `comparison` list */
@@ -108,6 +111,46 @@ export function comparedFacts(task: ComparedTask): readonly Fact[] {
     { label: 'difference', value: difference(task.difference) },
     referenceFact('opens', 'trajectories', trajectoriesOf(task)[0]),
   ];
+}
+
+/** A run in words: its mean, its name and id, and its model. */
+function runWords(run: EvalRun, mean: TaskMean): string {
+  const { eval_run_id: id, display_name: label } = run;
+  const name = label && label !== id ? `${label} (${id})` : id;
+  return [taskMeanWords(mean), name, modelWords(run, true)].filter(Boolean).join(', ');
+}
+
+/** Two runs as compared: their means, the difference with its interval, and the verdict. */
+export function comparisonFacts(
+  base: EvalRun,
+  fresh: EvalRun,
+  compared: ComparedRuns,
+  gate?: Gate | undefined,
+): readonly Fact[] {
+  const { interval, verdict, wins, losses, ties } = compared;
+  return withValue([
+    { label: 'base', value: runWords(base, compared.base) },
+    { label: 'new', value: runWords(fresh, compared.new) },
+    {
+      label: 'difference',
+      value:
+        compared.difference === undefined
+          ? undefined
+          : `${difference(compared.difference)} over ${counted(compared.pairs, 'task')} in both`,
+    },
+    { label: 'means', value: pairedWords(compared) || undefined },
+    {
+      label: interval === undefined ? 'between' : `${intervalLabel(interval)} between`,
+      value: interval && `${difference(interval.low)} and ${difference(interval.high)}`,
+    },
+    { label: 'missing', value: lackingWords(compared) || undefined },
+    { label: 'verdict', value: verdict.words },
+    { label: 'caution', value: compared.caution || undefined },
+    { label: 'gate', value: gate?.words },
+    { label: 'wins', value: wins },
+    { label: 'losses', value: losses },
+    { label: 'ties', value: ties },
+  ]);
 }
 
 /**

@@ -59,7 +59,8 @@ export function* exportParts<Row>(
   }
 }
 
-const extensions = { json: 'json', jsonl: 'jsonl', csv: 'csv', markdown: 'md', text: 'txt' } as const;
+const extensions = { json: 'json', jsonl: 'jsonl', csv: 'csv', markdown: 'md', text: 'txt', html: 'html' } as const;
+export type FileFormat = keyof typeof extensions;
 
 /**
  * `benchtop-<kind>-<id>-<yyyymmdd-hhmmss>.<extension>`, with the time in UTC. Contains only `A-Z a-z 0-9 . _ -`,
@@ -67,7 +68,7 @@ const extensions = { json: 'json', jsonl: 'jsonl', csv: 'csv', markdown: 'md', t
  *
  * @throws RangeError for an invalid date
  */
-export function exportFileName(kind: string, id: string, format: ExportFormat | 'text', at: Date): string {
+export function exportFileName(kind: string, id: string, format: FileFormat, at: Date): string {
   const digits = at.toISOString().replace(/\D/g, '');
   const tail = `-${digits.slice(0, 8)}-${digits.slice(8, 14)}.${extensions[format]}`;
   const head = ['benchtop', nameSafe(kind), nameSafe(id)].filter(part => part !== '').join('-');

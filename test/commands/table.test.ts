@@ -476,6 +476,12 @@ const rows: { readonly [Name in CommandName]: readonly Row[] } = {
       ['trained', '--format', 'markdown', '--worst', '0'],
       /^# trained\n.*\n## Curves\n.*\n## Best: 3 traj.*Written by benchtop/s,
     ),
+    ok(
+      ['first', 'second', '--format', 'markdown'],
+      /^# second compared with first\n.*## Tasks, flips first.*Written by benchtop/s,
+    ),
+    bad(['first', 'first'], usage, /A run is named twice/),
+    bad(['first', 'trained'], notFound, /no evaluation run trained/),
     bad([], usage, /Name a run, a training run or a dataset, or give --flagged/),
     bad(['first', '--flagged'], usage, /or give --flagged/),
     bad(['nope'], notFound, /no run, training run or dataset nope/),

@@ -1,6 +1,6 @@
 /** A home folder with a service that has real data: runs, training, deployments, uploads. */
 import { join } from 'node:path';
-import { version } from '../../src/commands/version.ts';
+import { version } from '../../src/base/version.ts';
 import { ensureLocalService } from '../../src/local/daemon/client.ts';
 import { type Caller, callerOf, fillWorkFolder, type Populated, populate } from '../populate.ts';
 import { freshHome, program } from './session.ts';

@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { version } from '../../src/commands/version.ts';
+import { version } from '../../src/base/version.ts';
 import { endHolder, FolderHeld, stopService } from '../../src/local/daemon/client.ts';
 import { program, Terminal } from '../../tools/rig/terminal.ts';
 

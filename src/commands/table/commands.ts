@@ -481,11 +481,15 @@ if some of it could not be read.`,
     examples: ['benchtop read results.jsonl', 'benchtop read log.eval --json > trajectories.jsonl'],
   }),
   report: spec({
-    summary: 'write a report on a run, a training run or a dataset as one HTML or Markdown file',
+    summary: 'write a report on a run, several runs, a training run or a dataset as one HTML or Markdown file',
     about: `Writes one self-contained file: facts, curves, the distribution of rewards, how the rollouts ended, the
 worst tasks, and the transcripts of the flagged, worst and best trajectories. Text from models is escaped. --flagged
-reports only the trajectories with a flag or a note.`,
-    args: [{ name: 'ID|NAME', of: 'seen', kinds: ['run', 'training', 'dataset'], optional: true }],
+reports only the trajectories with a flag or a note.
+
+Two to eight runs of a benchmark are compared with the first: the verdicts with intervals, the tasks (of two runs, those
+that no longer or newly pass first), the settings in which the runs differ, and both transcripts of the worst
+regressions. --worst and --best are then regressions and improvements of each run (default: 3 and 0).`,
+    args: [{ name: 'ID|NAME', of: 'seen', kinds: ['run', 'training', 'dataset'], many: true, optional: true }],
     flags: {
       ...serviceFlags,
       output: { value: 'FILE', short: 'o', description: 'a new file (default: standard output)' },
@@ -500,7 +504,11 @@ reports only the trajectories with a flag or a note.`,
       best: { value: 'N', number: 'whole', description: 'transcripts with the highest rewards (default: 3)' },
       json: jsonFlag.json,
     },
-    examples: ['benchtop report first --output first.html', 'benchtop report --flagged --output flagged.md'],
+    examples: [
+      'benchtop report first --output first.html',
+      'benchtop report evr_1 evr_2 --output compared.html',
+      'benchtop report --flagged --output flagged.md',
+    ],
   }),
   open: spec({
     summary: 'open the workbench at one resource, at a list, or at Watch',

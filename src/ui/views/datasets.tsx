@@ -21,6 +21,7 @@ import { FormWindow } from '../windows/form-window.tsx';
 import { PathPicker } from '../windows/path-picker.tsx';
 import { useAdvise } from './list/advice.ts';
 import { ResourceListView } from './list/list-view.tsx';
+import { ownerReport } from './record/rollout-files.ts';
 import { opensRollouts } from './tasks/rollout-doors.ts';
 import { agentField, useAgents } from './uploads/agent-field.ts';
 
@@ -45,6 +46,7 @@ export function DatasetsView({ place }: ViewProps<'list'>) {
       ]}
       notes={unfinishedWords(unfinished, advise)}
       opens={ofDataset}
+      files={({ current }) => (current?.dataset_id ? ownerReport('datasets', current.dataset_id, current) : [])}
     />
   );
 }

@@ -9,13 +9,14 @@ import type { ViewProps } from '../app/registry.ts';
 import { useShell } from '../app/shell-context.tsx';
 import { useListedRows } from '../data/use-list.ts';
 import { ResourceListView } from './list/list-view.tsx';
+import { flaggedFiles, stepsFile } from './record/rollout-files.ts';
 import { useActions } from './record/use-actions.tsx';
 import { RunPreview } from './runs/preview.tsx';
 import { useRunList } from './runs/use-run-list.ts';
 import { markTwo, opensRollouts, pairBinding, rolloutBindings } from './tasks/rollout-doors.ts';
 import { TrajectoryPreview } from './trajectories/preview.tsx';
 import { trajectoryId, trajectoryNoted } from './triage/noted.ts';
-import { useNoted, useTriage } from './triage/use-triage.tsx';
+import { useNoted, useNotes, useTriage } from './triage/use-triage.tsx';
 
 const ofRun = opensRollouts<EvalRun>(({ eval_run_id: run, display_name }) => ({
   scope: { run },
@@ -33,6 +34,7 @@ export function TrajectoriesView({ place }: ViewProps<'list'>) {
   const triage = useTriage();
   const [source] = useState(() => trajectories.list(scope ?? {}));
   const noted = useNoted(trajectories.columns, trajectoryId, useListedRows(source));
+  const flagged = [...useNotes().values()].filter(([note]) => note?.kind === 'trajectory').length;
   return (
     <ResourceListView
       resource={trajectories}
@@ -41,6 +43,7 @@ export function TrajectoriesView({ place }: ViewProps<'list'>) {
       facts={row => [...noteFacts(noted.ofRow(row)), ...trajectoryFacts(row)]}
       place={place}
       preview={TrajectoryPreview}
+      files={rows => [stepsFile(rows), ...flaggedFiles(flagged)]}
       texts={scope && { scope, label: label ?? Object.values(scope).join(' ') }}
       actions={rows => [...actions(rows), pairBinding(rows, markTwo, shell.open), ...triage(rows.map(trajectoryNoted))]}
       bindings={rolloutBindings(scope && { scope, ...(label !== undefined && { label }) }, shell.open)}

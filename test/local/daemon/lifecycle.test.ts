@@ -18,7 +18,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { version } from '../../../src/commands/version.ts';
+import { version } from '../../../src/base/version.ts';
 import { ensureLocalService, findService, isSilent, stopService } from '../../../src/local/daemon/client.ts';
 import type { RunningService } from '../../../src/local/daemon/daemon.ts';
 import {

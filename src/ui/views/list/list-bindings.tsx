@@ -12,7 +12,7 @@ import type { ExportableRows } from '../record/export-window.tsx';
 import type { ExportTitle } from '../record/save-file.ts';
 import { useRecordBindings } from '../record/use-record-bindings.tsx';
 import { ColumnsWindow } from './columns-window.tsx';
-import type { ResourceListProps } from './list-props.ts';
+import type { ListedRows, ResourceListProps } from './list-props.ts';
 import { columnSetting, type ListTable } from './list-table.ts';
 import { rowCount } from './list-words.ts';
 
@@ -53,6 +53,8 @@ function useRowBindings<Row extends object>(props: ResourceListProps<Row>, shown
     if (id !== undefined) table.dispatch({ kind: 'select', id });
   };
   const areMarked = targets.length > 1;
+  const read = rowReader(props, shown);
+  const marked = table.state.marks.size > 0 ? targets : [];
   return useRecordBindings({
     record: current ? { id: serviceId(current), json: current } : whole && { id: whole.id, json: whole.json },
     marked: areMarked ? targets.map(serviceId) : [],
@@ -64,22 +66,29 @@ function useRowBindings<Row extends object>(props: ResourceListProps<Row>, shown
     pin: whole?.pin ?? (current && pin?.(current)),
     siblings: whole?.siblings,
     siblingId: whole?.id,
-    exportable: exportableRows(props, shown),
+    exportable: exportableRows(props, read),
+    files: props.files?.({ marked, current, read }),
   });
 }
 
-/** The marked rows in order of marking, or all filtered rows in the order of the table. */
-function exportableRows<Row extends object>(
-  { source, columns, whole, rows, join }: ResourceListProps<Row>,
+/** Reads the marked rows in order of marking, or all filtered rows in the order of the table. */
+function rowReader<Row extends object>(
+  { rows, join }: ResourceListProps<Row>,
   { table, list }: ListTable<Row>,
-): ExportableRows {
-  const title: ExportTitle = { kind: String(source.key[0] ?? 'rows'), ...(whole ? { id: whole.id } : {}) };
-  const read = async (waiter: Waiter): Promise<readonly Row[]> => {
+): ListedRows<Row>['read'] {
+  return async waiter => {
     if (table.state.marks.size > 0) return markedRows(table.targets);
     if (rows) return table.arrange(rows);
     const all = await everyRow(list, waiter);
     return table.arrange(join ? join(all) : all);
   };
+}
+
+function exportableRows<Row extends object>(
+  { source, columns, whole }: ResourceListProps<Row>,
+  read: ListedRows<Row>['read'],
+): ExportableRows {
+  const title: ExportTitle = { kind: String(source.key[0] ?? 'rows'), ...(whole ? { id: whole.id } : {}) };
   return {
     ...title,
     read: async waiter => ({

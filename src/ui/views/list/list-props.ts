@@ -5,6 +5,7 @@ import type { Command } from '../../../present/command.ts';
 import type { Fact } from '../../../present/fact.ts';
 import type { Sort } from '../../../present/sort.ts';
 import type { ListSource } from '../../../queries/lists/list-source.ts';
+import type { Waiter } from '../../../queries/lists/read-all.ts';
 import type { Advice } from '../../../resources/define.ts';
 import type { Place, SearchedTexts } from '../../../resources/place.ts';
 import type { ResourceRef } from '../../../store/store.ts';
@@ -13,6 +14,7 @@ import type { PagedList } from '../../data/use-list.ts';
 import type { Live } from '../../data/use-live.ts';
 import type { Binding } from '../../keys/router.tsx';
 import type { Table } from '../../widgets/table/use-table.ts';
+import type { OtherFile } from '../record/export-window.tsx';
 import type { FactsPart } from '../record/use-doors.ts';
 
 export type PlaceOf<Row> = (row: Row) => Place | undefined;
@@ -22,6 +24,15 @@ export interface PreviewProps<Row> {
   readonly box: Pane;
   /** Whether the cursor rests on the row. */
   readonly rests: boolean;
+}
+
+/** The rows to export. */
+export interface ListedRows<Row> {
+  /** In the order of marking. */
+  readonly marked: readonly Row[];
+  readonly current: Row | undefined;
+  /** Reads all: the marked rows, or the filtered ones in the order of the table. @throws Error that says why rows are missing */
+  readonly read: (waiter: Waiter) => Promise<readonly Row[]>;
 }
 
 export interface ResourceListProps<Row> {
@@ -66,6 +77,8 @@ export interface ResourceListProps<Row> {
   readonly toggles?: (row: Row) => (() => void) | undefined;
   /** Actions on the marked rows, or on the one under the cursor. */
   readonly actions?: (rows: readonly Row[], list: PagedList<Row>, table: Table<Row>) => readonly Binding[];
+  /** Files that can be exported besides the rows. */
+  readonly files?: (rows: ListedRows<Row>) => readonly OtherFile[];
   readonly sort?: Sort;
   /** Adds rows known from elsewhere; the same function while nothing changes. */
   readonly join?: (rows: readonly Row[]) => readonly Row[];

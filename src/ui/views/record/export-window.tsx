@@ -1,7 +1,9 @@
 /** The window that offers export formats, and stops running exports. */
 
+import { unlessAborted } from '../../../base/abort.ts';
 import { errorMessage } from '../../../base/errors.ts';
 import type { Waiter } from '../../../queries/lists/read-all.ts';
+import type { LongRead } from '../../../rollouts/read.ts';
 import { type ExportFormat, exportFileName, exportFormats } from '../../../text/export.ts';
 import { clean, safeJson } from '../../../text/sanitise.ts';
 import { useShell } from '../../app/shell-context.tsx';
@@ -23,8 +25,29 @@ export interface ExportOptions {
   readonly document?: (() => Document) | undefined;
   /** Rows to export, and how to read them all; by default, the record itself is exported. */
   readonly exportable?: ExportableRows | undefined;
+  /** Files with more than the rows. */
+  readonly files?: readonly OtherFile[] | undefined;
   /** Its resource, to step to neighbours in the list it was opened from. */
   readonly siblings?: string | undefined;
+}
+
+/** A file with more than the rows, e.g. a report. */
+export interface OtherFile {
+  readonly key: string;
+  readonly label: string;
+  /** What it is, for its progress: `the report on first`. */
+  readonly title: string;
+  /**
+   * Reads and writes it. Returns what was saved, and where.
+   *
+   * @throws Error that says why nothing was saved
+   */
+  readonly save: (reading: FileReading) => Promise<string>;
+}
+
+/** What a file is read with. */
+export interface FileReading extends LongRead {
+  readonly waiter: Waiter;
 }
 
 interface ExportWindowProps extends ExportOptions {
@@ -39,9 +62,10 @@ const formatWords: Readonly<Record<ExportFormat, string>> = {
 };
 
 /** The formats in which the record, or the rows, can be saved. */
-function useFormats({ record, document, exportable, siblings }: ExportOptions) {
+function useFormats({ record, document, exportable, files = [], siblings }: ExportOptions) {
   const { toast } = useShell();
-  const { exports } = useWorkbench();
+  const workbench = useWorkbench();
+  const { exports } = workbench;
   const saving = async (save: () => Promise<string>): Promise<void> => {
     try {
       toast({ kind: 'success', text: `Saved ${await save()}`, news: true });
@@ -55,14 +79,25 @@ function useFormats({ record, document, exportable, siblings }: ExportOptions) {
     label,
     value: () => void saving(save),
   });
+  const others = files.map(({ key, label, title, save }) =>
+    saveAs(key, label, () =>
+      exports.run(title, async waiter => {
+        const { background: service } = await unlessAborted(workbench.service(), waiter.signal);
+        const { remembered: memory, compare } = workbench;
+        const { signal, onProgress: onRead } = waiter;
+        return unlessAborted(save({ service, memory, compare, signal, onRead, waiter, isFollowed: true }), signal);
+      }),
+    ),
+  );
   if (exportable) {
-    return exportFormats.map(format =>
+    const formats = exportFormats.map(format =>
       saveAs(format, formatWords[format], () =>
         exports.run(exportable.kind, async waiter =>
           exportToFile(await exportable.read(waiter), format, waiter.signal),
         ),
       ),
     );
+    return [...formats, ...others];
   }
   return [
     ...(document ? [saveAs('text', 'Plain text', () => saveFile(document()))] : []),
@@ -72,6 +107,7 @@ function useFormats({ record, document, exportable, siblings }: ExportOptions) {
         text: `${safeJson(record?.json, 2)}\n`,
       }),
     ),
+    ...others,
   ];
 }
 

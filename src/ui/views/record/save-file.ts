@@ -3,7 +3,13 @@
 import { extname } from 'node:path';
 import { errorCode } from '../../../base/errors.ts';
 import { NewFileError, safeFileName, writeNewFile } from '../../../base/new-file.ts';
-import { type ExportColumn, type ExportFormat, exportFileName, exportParts } from '../../../text/export.ts';
+import {
+  type ExportColumn,
+  type ExportFormat,
+  exportFileName,
+  exportParts,
+  type FileFormat,
+} from '../../../text/export.ts';
 import { rowCount } from '../list/list-words.ts';
 
 import type { Document } from './open-external.ts';
@@ -32,15 +38,31 @@ export async function exportToFile<Row>(
   format: ExportFormat,
   signal: AbortSignal,
 ): Promise<string> {
-  const name = exportFileName(kind, id, format, new Date());
-  const parts = (): Iterable<string> => unlessStopped(exportParts(format, rows, columns), signal);
-  return `${rowCount(rows.length)} to ${await writeNumbered(name, parts)}`;
+  const path = await saveParts({ kind, id }, format, () => exportParts(format, rows, columns), signal);
+  return `${rowCount(rows.length)} to ${path}`;
+}
+
+type Parts = Iterable<string> | AsyncIterable<string>;
+
+/**
+ * Writes a text in parts to a new file in the start folder of the program. Returns the absolute path.
+ *
+ * @param parts called again if another export in the same second has taken the name
+ * @throws as `exportToFile` does, and whatever the parts throw
+ */
+export function saveParts(
+  { kind, id = '' }: ExportTitle,
+  format: FileFormat,
+  parts: () => Parts,
+  signal: AbortSignal,
+): Promise<string> {
+  return writeNumbered(exportFileName(kind, id, format, new Date()), () => unlessStopped(parts(), signal));
 }
 
 /** Number of names to try if another export in the same second has taken the first one. */
 const mostNames = 20;
 
-async function writeNumbered(name: string, parts: () => Iterable<string>, number = 1): Promise<string> {
+async function writeNumbered(name: string, parts: () => Parts, number = 1): Promise<string> {
   const extension = extname(name);
   const numbered = number === 1 ? name : `${name.slice(0, -extension.length)}-${number}${extension}`;
   try {
@@ -52,8 +74,8 @@ async function writeNumbered(name: string, parts: () => Iterable<string>, number
   }
 }
 
-function* unlessStopped(parts: Iterable<string>, signal: AbortSignal): Generator<string, void> {
-  for (const part of parts) {
+async function* unlessStopped(parts: Parts, signal: AbortSignal): AsyncGenerator<string, void> {
+  for await (const part of parts) {
     signal.throwIfAborted();
     yield part;
   }

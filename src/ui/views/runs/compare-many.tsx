@@ -22,6 +22,7 @@ import { tableLines } from '../../widgets/table/table-lines.ts';
 import { useTheme } from '../../widgets/theme/theme.tsx';
 import { compareCommands, rolloutCommands } from '../commands.ts';
 import { ResourceList } from '../list/resource-list.tsx';
+import { comparisonFiles } from '../record/rollout-files.ts';
 
 export function CompareManyView({ place }: ViewProps<'compare-many'>) {
   const { runs, base } = place;
@@ -68,6 +69,7 @@ export function CompareManyView({ place }: ViewProps<'compare-many'>) {
       ]}
       label={({ name }) => name}
       header={words === '' ? [] : wrap(words, width).map(line => ` ${theme.styles.muted(line)}`)}
+      files={() => comparisonFiles(runs, base)}
       footer={height => tableLines(tasks, taskColumns(grid.rows), { width, height, theme })}
       actions={([row]) => [
         {

@@ -28,6 +28,7 @@ import type { StyleName, Theme } from '../../widgets/theme/theme.tsx';
 import { useTheme } from '../../widgets/theme/theme.tsx';
 import { compareCommands, rolloutCommands } from '../commands.ts';
 import { ResourceList } from '../list/resource-list.tsx';
+import { comparisonFiles } from '../record/rollout-files.ts';
 import { pairBinding } from '../tasks/rollout-doors.ts';
 import { comparedHeads, comparedNames, type HeadRoom, headIndent } from './compared-heads.ts';
 
@@ -101,6 +102,7 @@ export function CompareView({ place }: ViewProps<'compare'>) {
           run: () => open({ view: 'tasks', scope: { run: fresh.id }, label: fresh.name, base }),
         },
       ]}
+      files={() => comparisonFiles([base, fresh], base.id)}
       header={lines}
     />
   );

@@ -34,6 +34,7 @@ import { alarmCommands } from '../commands.ts';
 import { listProps } from '../list/list-view.tsx';
 import { ResourceList } from '../list/resource-list.tsx';
 import { partsProps, useRecordWithParts } from '../record/record-with-parts.ts';
+import { ownerReport, stepsFile } from '../record/rollout-files.ts';
 import { useActions } from '../record/use-actions.tsx';
 import type { FactsPart } from '../record/use-doors.ts';
 import { markTwo, pairBinding, rolloutBindings } from '../tasks/rollout-doors.ts';
@@ -134,6 +135,7 @@ export function RunView({ place }: ViewProps<'record'>) {
       sort={worstFirst}
       join={join}
       preview={TrajectoryPreview}
+      files={rows => [...ownerReport('runs', place.id, shown), stepsFile(rows)]}
       joined={rewarded}
       header={useHead(run, pane)}
       texts={{ scope: { run: place.id }, label: pin.label }}

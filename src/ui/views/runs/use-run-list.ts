@@ -11,10 +11,12 @@ import {
   toggleBaseline,
 } from '../../../resources/baseline.ts';
 import type { MeasuredRun } from '../../../resources/measured-run.ts';
-import { baselineCommand, runListColumns, runs } from '../../../resources/runs.ts';
+import { baselineCommand, compareManyPlace, runListColumns, runs } from '../../../resources/runs.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import { useWorkbench } from '../../data/workbench.tsx';
 import type { Binding } from '../../keys/router.tsx';
+import type { ListedRows } from '../list/list-props.ts';
+import { comparisonFiles, ownerReport } from '../record/rollout-files.ts';
 import { useActions } from '../record/use-actions.tsx';
 import { runId, runNoted } from '../triage/noted.ts';
 import { useNoted, useTriage } from '../triage/use-triage.tsx';
@@ -108,7 +110,7 @@ const noRuns: readonly EvalRun[] = [];
 
 /** The properties of a list of runs. */
 export function useRunList() {
-  const { compare } = useWorkbench();
+  const { compare, remembered } = useWorkbench();
   const withMeans = useMeansSoFar();
   const [withBaselines, changed] = useBaselines();
   const actions = useActions(runs);
@@ -123,5 +125,12 @@ export function useRunList() {
     columns: noted.columns,
     join: useCallback((rows: readonly EvalRun[]) => withBaselines(withMeans(rows)), [withBaselines, withMeans]),
     actions: (rows: readonly EvalRun[]) => [...actions(rows), baseline(rows), ...triage(rows.map(runNoted))],
+    files: ({ marked, current }: ListedRows<EvalRun>) => {
+      const [run = current] = marked;
+      if (marked.length < 2) return run ? ownerReport('runs', run.eval_run_id, run) : [];
+      const { runs: named, base } = compareManyPlace(marked, remembered);
+      const isOfOne = marked.every(({ bench_id }) => bench_id === marked[0]?.bench_id);
+      return isOfOne ? comparisonFiles(named, base) : [];
+    },
   };
 }

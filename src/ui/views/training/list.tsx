@@ -18,6 +18,7 @@ import { useListedRows } from '../../data/use-list.ts';
 import { useLive } from '../../data/use-live.ts';
 import { useWorkbench } from '../../data/workbench.tsx';
 import { ResourceListView } from '../list/list-view.tsx';
+import { ownerReport } from '../record/rollout-files.ts';
 import { TrainingPreview } from './preview.tsx';
 
 /** The known data of a run besides its record. */
@@ -111,6 +112,7 @@ export function TrainingListView({ place }: ViewProps<'list'>) {
       columns={columns}
       join={useMeasured()}
       preview={TrainingPreview}
+      files={({ current }) => (current ? ownerReport('training', current.training_run_id, current) : [])}
       notes={old === undefined ? [] : [old]}
       parts={[{ refresh: progress.refresh }]}
     />

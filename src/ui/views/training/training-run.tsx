@@ -38,6 +38,7 @@ import { alarmCommands, teachingCommands } from '../commands.ts';
 import { fewestTableLines } from '../list/list-table.ts';
 import { ResourceList } from '../list/resource-list.tsx';
 import { partsProps, useRecordWithParts } from '../record/record-with-parts.ts';
+import { ownerReport } from '../record/rollout-files.ts';
 import { useActions } from '../record/use-actions.tsx';
 import { useRunCurves } from './charted-runs.ts';
 import { completedSteps, heldOutLines, heldOutNote, lastStepRead } from './curves.ts';
@@ -147,6 +148,7 @@ export function TrainingRunView({ place }: ViewProps<'record'>) {
         return ofCheckpoint(rows.map(checkpoint => ({ ...shown, checkpoint })));
       }}
       about={() => ({ lines: ['', theme.styles.header('TRAINING RUN')], facts })}
+      files={() => ownerReport('training', id, shown)}
       startAt={place.at}
     />
   );

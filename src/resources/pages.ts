@@ -1,0 +1,55 @@
+/** Reads the list of a resource to its end, page by page. */
+import { maxPagesWithoutNewRows, pageSize, readListed } from '../queries/lists/list-source.ts';
+import type { QueryContext } from '../queries/query-context.ts';
+import { rememberRows } from '../queries/remembered-fallback.ts';
+import { cutOffWords, isCutOff, readPages } from '../service/pagination.ts';
+import { keptOfKind } from '../store/seen.ts';
+import type { ResourceOf } from './define.ts';
+import type { Scope } from './place.ts';
+
+export interface ResourcePage<Row> {
+  readonly rows: readonly Row[];
+  /** Rows of the pages so far that could not be read. */
+  readonly dropped: number;
+  /** Why the list may be incomplete; the notes of the last page cover all pages. */
+  readonly notes: readonly string[];
+  /** The service does not list them: these are the ones seen here. */
+  readonly isRemembered: boolean;
+}
+
+/** The rows of a list, page by page, each id once. Ends when the caller stops iterating. */
+export async function* pagesOf<Row extends object>(
+  resource: Pick<ResourceOf<Row>, 'list'>,
+  scope: Scope,
+  { service, memory, signal }: Pick<QueryContext, 'service' | 'memory' | 'signal'>,
+): AsyncGenerator<ResourcePage<Row>, void> {
+  const source = resource.list(scope);
+  const seen = new Set<string>();
+  let dropped = 0;
+  let repeated = 0;
+  let fruitless = 0;
+  const mostFruitless = maxPagesWithoutNewRows(source);
+  const readPage = (cursor: string | undefined) =>
+    readListed(source, { service, query: { limit: pageSize, cursor }, signal, memory });
+  for await (const page of readPages(readPage)) {
+    const rows = page.items.filter(row => {
+      const id = source.id(row);
+      return !seen.has(id) && seen.add(id);
+    });
+    // More rows would not be kept, and the list may be endless.
+    if (seen.size <= keptOfKind) rememberRows(memory, source, rows);
+    dropped += page.dropped;
+    repeated += page.items.length - rows.length;
+    fruitless = rows.length > 0 ? 0 : fruitless + 1;
+    const notes = [
+      dropped === 0 ? '' : `${dropped} row${dropped === 1 ? '' : 's'} could not be read`,
+      repeated === 0 ? '' : `${repeated} row${repeated === 1 ? '' : 's'} with a duplicate id left out`,
+      fruitless < mostFruitless ? '' : `The last ${mostFruitless} pages had no new rows: there may be more`,
+      isCutOff(page) ? cutOffWords : '',
+      page.note ?? '',
+    ];
+    const isRemembered = page.remembered_at !== undefined;
+    yield { rows, dropped, notes: notes.filter(Boolean), isRemembered };
+    if (fruitless === mostFruitless) return;
+  }
+}

@@ -1,0 +1,247 @@
+/** What a report says on several evaluation runs of a benchmark: the verdict, the tasks, and the worst regressions. */
+import { type Side, sides } from '../base/sides.ts';
+import type { EvalRun } from '../contract/evaluations.ts';
+import { unreadableIn } from '../contract/lists.ts';
+import { type Alignment, align, messagesOf } from '../present/alignment.ts';
+import type { Column } from '../present/column.ts';
+import { compact, isEmpty } from '../present/other-fields.ts';
+import type { ReportBlock } from '../present/report.ts';
+import { type SideLine, sideBySide } from '../present/side-by-side.ts';
+import { type ComparisonOptions, comparisonDefaults } from '../present/statistics/comparison.ts';
+import { type ComparedTask, compareTasks, lowest, ratedRewards, unlistedTask } from '../queries/compare.ts';
+import { type ComparedRun, comparedRuns } from '../queries/compare-many.ts';
+import { compareRuns, comparisonColumns, comparisonFacts } from '../resources/comparison.ts';
+import { familyWords, gridColumns, gridOf, gridTasks, taskColumns } from '../resources/comparison-grid.ts';
+import { modelWords } from '../resources/models.ts';
+import { runFacts } from '../resources/runs.ts';
+import { counted, difference, reward } from '../text/numbers.ts';
+import { readInFull } from './in-full.ts';
+import {
+  type Blocks,
+  longText,
+  madeBy,
+  mostTasks,
+  type Report,
+  type ReportContext,
+  type ReportOptions,
+  table,
+  width,
+} from './report.ts';
+
+/** A task whose verdict changes: most of its rollouts pass in one run only. */
+type Flip = 'lost' | 'gained' | undefined;
+
+function flipOf({ rollouts }: ComparedTask, passAt: number): Flip {
+  const [before, after] = sides.map(side => {
+    const rated = ratedRewards(rollouts[side]);
+    return rated.length === 0 ? undefined : rated.filter(each => each >= passAt).length * 2 > rated.length;
+  });
+  if (before === undefined || after === undefined || before === after) return undefined;
+  return before ? 'lost' : 'gained';
+}
+
+/** The lost tasks, then the gained ones, then the others; among these, the largest loss first. */
+function inOrder(tasks: readonly ComparedTask[], passAt: number): readonly ComparedTask[] {
+  const rank = (task: ComparedTask): number => ['lost', 'gained', undefined].indexOf(flipOf(task, passAt));
+  const change = ({ difference: by }: ComparedTask): number => by ?? Number.POSITIVE_INFINITY;
+  return tasks.toSorted((one, other) => {
+    const [left, right] = [change(one), change(other)];
+    return rank(one) - rank(other) || (left === right ? 0 : left - right);
+  });
+}
+
+/** Fields of a run that are no settings: what it is, and how it went. */
+const noSetting =
+  /^(?:(?!agent_|parent_checkpoint_|training_run_).*_id|display_name|model_slug|status|failure|warnings|ignored_options|.*_at|reward_.*|.*_rollouts)$/;
+
+/** The settings of a run, those of its options with their own names. */
+function settingsOf(run: EvalRun): ReadonlyMap<string, string> {
+  const { options, ...fields } = run;
+  const all = [...Object.entries(fields).filter(([name]) => !noSetting.test(name)), ...Object.entries(options ?? {})];
+  return new Map(all.flatMap(([name, value]) => (isEmpty(value) ? [] : [[name, compact(value)] as const])));
+}
+
+/** The settings in which the runs differ, and in words whether all others are equal. */
+function* settings(runs: readonly EvalRun[], names: readonly string[]): Generator<ReportBlock> {
+  const all = runs.map(settingsOf);
+  const different = [...new Set(all.flatMap(each => [...each.keys()]))].filter(
+    name => new Set(all.map(each => each.get(name))).size > 1,
+  );
+  yield { kind: 'heading', text: 'Settings in which they differ' };
+  if (different.length === 0) yield { kind: 'words', text: 'None that the service reports.' };
+  else
+    yield {
+      kind: 'table',
+      titles: ['setting', ...names],
+      rows: different.map(name => [name.replaceAll('_', ' '), ...all.map(each => each.get(name))]),
+    };
+}
+
+/** A line of two aligned transcripts in one column. */
+function lineText({ kind, left, right }: SideLine): string {
+  const text = (left ?? right)?.text ?? '';
+  if (kind === 'head') return `  [${text}]`;
+  if (kind === 'blank') return '';
+  return `${kind === 'equal' ? ' ' : left ? '-' : '+'} ${text}`;
+}
+
+function differenceWords({ pairs, first, differing }: Alignment): string {
+  const at = pairs[first]?.left ?? pairs[first]?.right;
+  if (!at) return 'Nothing differs in what they say.';
+  const place = at.step === Number.MAX_SAFE_INTEGER ? 'the rewards' : `step ${at.number}, ${at.role}`;
+  return `They first differ at ${place}; ${differing} of ${counted(pairs.length, 'place')} differ.`;
+}
+
+/** The rollouts of a task in both runs: the lowest of the run that lost it, against the best of the other. */
+async function* changedTask(task: ComparedTask, names: Record<Side, string>, context: ReportContext): Blocks {
+  const { rollouts, base, new: fresh, difference: by } = task;
+  yield {
+    kind: 'heading',
+    text: `${task.task_id} · ${difference(by)} · ${reward(base)} to ${reward(fresh)}`,
+  };
+  const lost = (by ?? 0) > 0 ? 'base' : 'new';
+  const ids = sides.map(side => (side === lost ? lowest(rollouts[side]) : highest(task, side))?.trajectory_id);
+  const read = [];
+  for (const [index, side] of sides.entries()) {
+    const id = ids[index];
+    const trajectory = id === undefined ? undefined : await readInFull(id, context);
+    if (trajectory instanceof Error) context.note(`Left out: ${id}: ${trajectory.message}`);
+    if (trajectory && !(trajectory instanceof Error)) read.push(trajectory);
+    else
+      yield {
+        kind: 'words',
+        text: `The rollout of ${names[side]} could not be read: ${trajectory?.message ?? 'it has no id'}`,
+      };
+  }
+  const [left, right] = read;
+  if (!left || !right) return;
+  const alignment = align(messagesOf(left), messagesOf(right));
+  yield { kind: 'words', text: differenceWords(alignment) };
+  const { lines } = sideBySide(alignment, { width, columns: 1, all: true });
+  const [before, after] = [left, right].map(each => `${each.trajectory_id}, reward ${reward(each.reward)}`);
+  const text = [`- ${names.base}: ${before}`, `+ ${names.new}: ${after}`, '', ...lines.map(lineText)].join('\n');
+  yield longText('both transcripts', text, `benchtop get ${left.trajectory_id} and ${right.trajectory_id}`);
+}
+
+/** The rollout with the highest reward, or any other. */
+function highest({ rollouts }: ComparedTask, side: Side) {
+  const openable = rollouts[side].listed.filter(({ trajectory_id }) => trajectory_id !== undefined);
+  return openable.toSorted((one, other) => (other.reward ?? -Infinity) - (one.reward ?? -Infinity))[0];
+}
+
+/** The tasks with the largest losses and gains, with their transcripts. */
+async function* changes(
+  tasks: readonly ComparedTask[],
+  names: Record<Side, string>,
+  { worst = 3, best = 0 }: ReportOptions,
+  context: ReportContext,
+): Blocks {
+  const changed = tasks.filter(({ difference: by }) => by !== undefined && by !== 0);
+  const ascending = changed.toSorted((one, other) => (one.difference ?? 0) - (other.difference ?? 0));
+  const losses = ascending.filter(({ difference: by = 0 }) => by < 0);
+  const gains = ascending.filter(({ difference: by = 0 }) => by > 0).reverse();
+  for (const [title, all, most] of [
+    ['Regressions', losses, worst],
+    ['Improvements', gains, best],
+  ] as const) {
+    if (most === 0) continue;
+    const shown = all.slice(0, most);
+    const left = shown.length < all.length ? `, the ${shown.length} largest in full` : '';
+    yield { kind: 'heading', text: `${title} of ${names.new}: ${counted(all.length, 'task')}${left}` };
+    for (const task of shown) yield* changedTask(task, names, context);
+  }
+}
+
+/** The tasks of two runs, those whose verdict changes first. */
+function* taskTable(tasks: readonly ComparedTask[], passAt: number): Generator<ReportBlock> {
+  const flips = tasks.map(task => flipOf(task, passAt));
+  const [lost, gained] = (['lost', 'gained'] as const).map(flip => flips.filter(each => each === flip).length);
+  const flip: Column<ComparedTask> = {
+    ...{ id: 'flip', title: 'FLIP', width: 6, ifAny: true },
+    value: task => flipOf(task, passAt),
+  };
+  yield { kind: 'heading', text: 'Tasks, flips first' };
+  const passes = `A task passes if more than half of its rollouts have a reward of at least ${reward(passAt)}`;
+  yield { kind: 'words', text: `${passes}: ${lost} lost, ${gained} gained.` };
+  const [task, ...others] = comparisonColumns;
+  yield table(inOrder(tasks, passAt).slice(0, mostTasks), task ? [task, flip, ...others] : others);
+  if (tasks.length > mostTasks)
+    yield { kind: 'words', text: `${counted(tasks.length - mostTasks, 'more task is', 'more tasks are')} left out.` };
+}
+
+/** On several runs of one benchmark, compared with the first. @param runs at least two */
+export function comparisonReport(runs: readonly EvalRun[], options: ReportOptions, context: ReportContext): Report {
+  const names = runs.map(run => run.display_name || run.eval_run_id);
+  const [base = '', ...others] = names;
+  const title = `${others.join(', ')} compared with ${base}`;
+  return { title, blocks: comparisonBlocks(title, runs, names, options, context) };
+}
+
+async function* comparisonBlocks(
+  title: string,
+  runs: readonly EvalRun[],
+  names: readonly string[],
+  options: ReportOptions,
+  context: ReportContext,
+): Blocks {
+  const { compare } = context;
+  const by: ComparisonOptions = {
+    ...comparisonDefaults,
+    ...(compare && { equalWithin: compare.equalWithin, range: compare.rewardRange }),
+  };
+  const named = runs.map((run, index) => ({
+    eval_run_id: run.eval_run_id,
+    name: names[index] ?? '',
+    model: modelWords(run, true) || undefined,
+  }));
+  const { items } = await comparedRuns(named).readPage({ ...context, query: {} });
+  yield { kind: 'title', text: title };
+  const tasksOf = (fresh: ComparedRun): readonly ComparedTask[] =>
+    items[0] ? compareTasks(items[0].read, fresh.read) : [];
+  const [first, second] = runs;
+  const [, fresh, ...more] = items;
+  if (first && second && fresh && more.length === 0) {
+    const tasks = tasksOf(fresh);
+    yield { kind: 'facts', facts: comparisonFacts(first, second, compareRuns(tasks, by)) };
+    yield* leftOut(items);
+    yield* taskTable(
+      tasks.filter(({ task_id }) => task_id !== unlistedTask),
+      by.range[1],
+    );
+  } else {
+    const grid = gridOf(items, first?.eval_run_id ?? '', by);
+    yield table(grid.rows, gridColumns(grid.confidence));
+    yield { kind: 'words', text: familyWords(grid, by.confidence) };
+    for (const { name, compared, isBase } of grid.rows)
+      if (!isBase)
+        yield {
+          kind: 'words',
+          text: `${name}: ${[compared.verdict.words, compared.caution].filter(Boolean).join('; ')}.`,
+        };
+    yield* leftOut(items);
+    const tasks = gridTasks(items);
+    yield { kind: 'heading', text: 'Tasks, the largest spread first' };
+    yield table(tasks.slice(0, mostTasks), taskColumns(grid.rows));
+    if (tasks.length > mostTasks)
+      yield { kind: 'words', text: `${counted(tasks.length - mostTasks, 'more task is', 'more tasks are')} left out.` };
+  }
+  yield* settings(runs, names);
+  for (const run of items.slice(1))
+    yield* changes(tasksOf(run), { base: names[0] ?? '', new: run.name }, options, context);
+  for (const [index, run] of runs.entries()) {
+    yield { kind: 'heading', text: `Run: ${names[index]}` };
+    yield { kind: 'facts', facts: runFacts(run) };
+  }
+  yield madeBy();
+}
+
+/** What cannot be compared. */
+function* leftOut(items: readonly ComparedRun[]): Generator<ReportBlock> {
+  const rewards = items.map(({ read }) => read.rewards);
+  const unreadable = rewards.reduce((sum, each) => sum + unreadableIn(each), 0);
+  const nameless = rewards.flat().filter(({ task_id }) => !task_id).length;
+  if (unreadable > 0)
+    yield { kind: 'words', text: `${counted(unreadable, 'reward')} could not be read: not counted here.` };
+  if (nameless > 0)
+    yield { kind: 'words', text: `${counted(nameless, 'reward names', 'rewards name')} no task: not compared.` };
+}

@@ -1,0 +1,66 @@
+/** Reads all rollouts of a run, a training run or a dataset, without their steps. */
+import type { EvalRun } from '../contract/evaluations.ts';
+import { hasEnded } from '../contract/status.ts';
+import type { Trajectory } from '../contract/trajectories.ts';
+import { evalProgressQuery } from '../queries/evaluations.ts';
+import type { QueryContext } from '../queries/query-context.ts';
+import { readTrajectoryRewards } from '../queries/run-rewards.ts';
+import { withRewards } from '../queries/trajectories.ts';
+import type { Resource } from '../resources/define.ts';
+import { pagesOf } from '../resources/pages.ts';
+import type { Scope } from '../resources/place.ts';
+import { trajectories } from '../resources/trajectories.ts';
+import { isNotOffered } from '../service/errors.ts';
+
+/** A run, a training run or a dataset. */
+export interface Owner {
+  readonly resource: Resource;
+  readonly id: string;
+  readonly row: object;
+}
+
+/** A query that reports how far it is. */
+export interface LongRead extends QueryContext {
+  /** Called with the number of trajectories read so far. */
+  readonly onRead?: ((trajectories: number) => void) | undefined;
+}
+
+export interface OwnRollouts {
+  readonly rows: readonly Trajectory[];
+  /** The number of rollouts of an ended run, if the service reports it. */
+  readonly total: number | undefined;
+  /** Why rows may be missing. */
+  readonly notes: readonly string[];
+}
+
+/** The filter of the list of trajectories. */
+export function scopeOf({ resource, id, row }: Owner): Scope {
+  const [name] = resource.names;
+  if (name === 'runs') return { run: id };
+  return name === 'training' ? { training: id } : { dataset: resource.scopeValue?.(row) ?? id };
+}
+
+/** @throws ServiceError */
+export async function readRollouts(owner: Owner, context: LongRead): Promise<OwnRollouts> {
+  const scope = scopeOf(owner);
+  const rows: Trajectory[] = [];
+  let notes: readonly string[] = [];
+  for await (const page of pagesOf(trajectories, scope, context)) {
+    rows.push(...page.rows);
+    ({ notes } = page);
+    context.onRead?.(rows.length);
+  }
+  if (scope.run === undefined) return { rows, notes, total: undefined };
+  const rewards = await readTrajectoryRewards(scope.run, context);
+  return { rows: withRewards(rows, rewards), notes, total: await totalOf(owner, context) };
+}
+
+async function totalOf({ id, row }: Owner, context: QueryContext): Promise<number | undefined> {
+  if (!hasEnded((row as EvalRun).status)) return undefined;
+  try {
+    return (await evalProgressQuery(id).read(context)).total_rollouts ?? undefined;
+  } catch (error) {
+    if (!isNotOffered(error)) throw error;
+    return undefined;
+  }
+}

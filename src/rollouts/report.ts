@@ -1,0 +1,246 @@
+/** What reports say: on a run, a training run or a dataset, and on flagged trajectories. */
+import { histogram } from '../base/statistics.ts';
+import { version } from '../base/version.ts';
+import type { EvalRun } from '../contract/evaluations.ts';
+import type { Trajectory } from '../contract/trajectories.ts';
+import { type Column, cellText, exportColumns } from '../present/column.ts';
+import { noteFacts } from '../present/notes.ts';
+import { outcomeClasses } from '../present/outcome-classes.ts';
+import { type ReportBlock, reportHtml, reportMarkdown } from '../present/report.ts';
+import { sortRows } from '../present/sort.ts';
+import { comparisonDefaults } from '../present/statistics/comparison.ts';
+import { intervalOfMean } from '../present/statistics/mean-and-count.ts';
+import type { Range } from '../present/statistics/tasks.ts';
+import { transcriptText } from '../present/transcript-lines.ts';
+import { heldOutMeanOf } from '../queries/held-out.ts';
+import { heldOutRewardsQuery, trainerRewardsQuery } from '../queries/training.ts';
+import { trainingCurveWords } from '../resources/curve-words.ts';
+import { outcomeColumns } from '../resources/outcomes.ts';
+import { certaintyWords, runMeanOf } from '../resources/run-mean.ts';
+import { groupColumns, groupsOf, groupsWords, taskColumn } from '../resources/task-groups.ts';
+import { trajectoryFacts } from '../resources/trajectories.ts';
+import { isNotOffered } from '../service/errors.ts';
+import { type Note, saysSomething } from '../store/notes.ts';
+import { counted, reward } from '../text/numbers.ts';
+import { clean } from '../text/sanitise.ts';
+import { readInFull } from './in-full.ts';
+import type { LongRead, Owner, OwnRollouts } from './read.ts';
+
+export type Blocks = AsyncGenerator<ReportBlock, void>;
+
+export interface ReportContext extends LongRead {
+  /** Called with what the report leaves out, which it also says itself. */
+  readonly note: (words: string) => void;
+}
+
+export interface Report {
+  readonly title: string;
+  readonly blocks: AsyncIterable<ReportBlock>;
+}
+
+export const reportFormats = ['html', 'markdown'] as const;
+export type ReportFormat = (typeof reportFormats)[number];
+
+/** The report as the text of a file, in parts. */
+export const reportParts = ({ title, blocks }: Report, format: ReportFormat): AsyncIterable<string> =>
+  format === 'html' ? reportHtml(title, blocks) : reportMarkdown(blocks);
+
+/** The transcripts of a report. */
+export interface ReportOptions {
+  /** Those with the lowest rewards; 3 by default. */
+  readonly worst?: number | undefined;
+  /** Those with the highest rewards; 3 by default. */
+  readonly best?: number | undefined;
+}
+
+/** Tasks in the table, worst first; transcripts under a heading; bins of the distribution. */
+export const mostTasks = 100;
+const mostTranscripts = 50;
+const mostBins = 10;
+/** Columns of a transcript. */
+export const width = 100;
+/** Characters of a text; a longer one is cut, because a browser cannot hold it. */
+const longestText = 4 * 1024 * 1024;
+
+const rangeOf = ({ compare }: ReportContext): Range => compare?.rewardRange ?? comparisonDefaults.range;
+
+export function table<Row>(rows: readonly Row[], columns: readonly Column<Row>[]): ReportBlock {
+  const shown = columns.filter(({ ifAny, value }) => !ifAny || rows.some(row => value(row) !== undefined));
+  return {
+    kind: 'table',
+    titles: exportColumns(shown).map(({ name }) => name),
+    rows: rows.map(row => shown.map(column => cellText(column, row))),
+  };
+}
+
+/** The curves of a training run, also in words. */
+async function* curves(id: string, context: ReportContext): Blocks {
+  const range = rangeOf(context);
+  try {
+    const [heldOut, trainer] = await Promise.all([
+      heldOutRewardsQuery(id, true).read(context),
+      trainerRewardsQuery(id, true).read(context),
+    ]);
+    yield { kind: 'heading', text: 'Curves' };
+    const held = heldOut.flatMap(heldOutMeanOf).map(point => {
+      const { samples = 0, expected = samples } = point;
+      const interval = intervalOfMean(point.reward, samples, Math.max(0, expected - samples), range);
+      return { x: point.step, y: point.reward, low: interval?.low, high: interval?.high };
+    });
+    const trained = trainer.flatMap(({ step, trainer_reward: y }) => (y == null ? [] : { x: step, y }));
+    const inOrder = <Point extends { readonly x: number }>(points: readonly Point[]): Point[] =>
+      points.toSorted((left, right) => left.x - right.x);
+    const named = [
+      { name: 'held-out reward, with 95% limits', points: inOrder(held) },
+      { name: 'trainer reward', points: inOrder(trained) },
+    ];
+    yield { kind: 'curves', curves: named.filter(({ points }) => points.length > 0) };
+    for (const text of trainingCurveWords(heldOut, trainer, range)) yield { kind: 'words', text };
+  } catch (error) {
+    if (!isNotOffered(error)) throw error;
+    yield { kind: 'words', text: 'The service does not list the curves of training runs.' };
+  }
+}
+
+/** The rewards of rollouts, how they ended, and the worst tasks. */
+function* summary({ row, resource }: Owner, { rows, total }: OwnRollouts, range: Range): Generator<ReportBlock, void> {
+  const values = rows.flatMap(each => each.reward ?? []);
+  yield { kind: 'heading', text: 'Rewards' };
+  const isRun = resource.names[0] === 'runs';
+  const ofRun = runMeanOf(rows, { status: (row as EvalRun).status ?? undefined, total, range });
+  const mean = values.length === 0 ? undefined : values.reduce((sum, value) => sum + value, 0) / values.length;
+  const certainty = isRun ? certaintyWords(ofRun, mean) : '';
+  const without = (total ?? rows.length) - values.length;
+  const words = [
+    `mean ${reward(mean)} of ${counted(values.length, 'reward')}`,
+    certainty,
+    without > 0 ? `${without} without a reward` : '',
+  ];
+  yield { kind: 'words', text: words.filter(Boolean).join(', ') };
+  const bins = histogram(values, mostBins);
+  const label = (low: number, high: number): string => (low === high ? reward(low) : `${reward(low)}..${reward(high)}`);
+  yield { kind: 'bars', bars: bins.map(({ low, high, count }) => ({ label: label(low, high), count })) };
+  yield { kind: 'heading', text: 'How they ended' };
+  yield table(outcomeClasses(rows), outcomeColumns);
+  const tasks = groupsOf(rows, { total, range, passAt: undefined, base: undefined });
+  const groups = sortRows(tasks.groups, each => each.mean, false);
+  if (groups.length === 0) return;
+  yield { kind: 'heading', text: 'Tasks, worst first' };
+  for (const text of groupsWords(tasks)) yield { kind: 'words', text };
+  yield table(groups.slice(0, mostTasks), [taskColumn, ...groupColumns(({ scores }) => scores.map(reward).join(' '))]);
+  if (groups.length > mostTasks) yield { kind: 'words', text: `${groups.length - mostTasks} more tasks are left out.` };
+}
+
+/** A text below its title. A very long one is cut, with a note that says where the rest is. */
+export function longText(title: string, text: string, rest: string): ReportBlock {
+  const hidden = text.length - longestText;
+  const words = hidden > 0 ? `\n… ${counted(hidden, 'character')} more: ${rest}\n` : '';
+  return { kind: 'text', title, text: `${text.slice(0, longestText)}${words}` };
+}
+
+/** A trajectory in full, with its flags and notes. */
+async function* transcript(id: string, notes: readonly Note[], context: ReportContext): Blocks {
+  const trajectory = await readInFull(id, context);
+  if (trajectory instanceof Error) {
+    context.note(clean`Left out: ${id}: ${trajectory.message}`);
+    yield { kind: 'words', text: `${id} could not be read: ${trajectory.message}` };
+    return;
+  }
+  const { task_id, status } = trajectory;
+  const flags = [...new Set(notes.flatMap(({ flag }) => flag || []))];
+  const title = [task_id ?? id, `reward ${reward(trajectory.reward)}`, status, flags.join(', '), task_id ? id : ''];
+  yield { kind: 'heading', text: title.filter(Boolean).join(' · ') };
+  yield { kind: 'facts', facts: [...noteFacts(notes), ...trajectoryFacts(trajectory)] };
+  yield longText('transcript', transcriptText(trajectory, width), `benchtop get ${id}`);
+}
+
+/** The trajectories to print: flagged, worst, best. */
+function chosenIds(
+  rows: readonly Trajectory[],
+  notes: ReadonlyMap<string, readonly Note[]>,
+  { worst = 3, best = 3 }: ReportOptions,
+) {
+  const rated = rows.filter(each => each.reward != null);
+  const ascending = rated.toSorted((left, right) => (left.reward ?? 0) - (right.reward ?? 0));
+  const flagged = rows.filter(({ trajectory_id }) => notes.has(trajectory_id));
+  const parts = [
+    ['Flagged', flagged],
+    ['Worst', ascending.slice(0, worst)],
+    ['Best', best === 0 ? [] : ascending.slice(-best).reverse()],
+  ] as const;
+  return parts.map(([name, of]) => ({ name, ids: of.map(({ trajectory_id }) => trajectory_id) }));
+}
+
+/** The notes on trajectories, by their id. */
+function notesIn({ memory }: ReportContext): ReadonlyMap<string, readonly Note[]> {
+  const all = (memory.notes.all() ?? []).filter(note => note.kind === 'trajectory' && saysSomething(note));
+  return Map.groupBy(all, ({ id }) => id);
+}
+
+/** Prints each trajectory once. One that a part leaves out may still be in a later part. */
+async function* transcripts(
+  parts: readonly { readonly name: string; readonly ids: readonly string[] }[],
+  notes: ReadonlyMap<string, readonly Note[]>,
+  context: ReportContext,
+): Blocks {
+  const printed = new Set<string>();
+  for (const { name, ids: all } of parts) {
+    const ids = all.filter(id => !printed.has(id));
+    const left = ids.length > mostTranscripts ? `, the first ${mostTranscripts} in full` : '';
+    if (ids.length > 0)
+      yield { kind: 'heading', text: `${name}: ${counted(ids.length, 'trajectory', 'trajectories')}${left}` };
+    for (const id of ids.slice(0, mostTranscripts)) {
+      printed.add(id);
+      yield* transcript(id, notes.get(id) ?? [], context);
+    }
+  }
+}
+
+/** On a run, a training run or a dataset. */
+export function rolloutsReport(
+  owner: Owner,
+  rollouts: OwnRollouts,
+  options: ReportOptions,
+  context: ReportContext,
+): Report {
+  const title = owner.resource.label?.(owner.row) || owner.id;
+  return { title, blocks: rolloutsBlocks(title, owner, rollouts, options, context) };
+}
+
+async function* rolloutsBlocks(
+  title: string,
+  owner: Owner,
+  rollouts: OwnRollouts,
+  options: ReportOptions,
+  context: ReportContext,
+): Blocks {
+  const { resource, row, id } = owner;
+  const { rows } = rollouts;
+  yield { kind: 'title', text: title };
+  const whole = (await resource.wholeFacts?.(row, context)) ?? { facts: resource.facts(row) };
+  yield { kind: 'facts', facts: whole.facts };
+  for (const note of rollouts.notes) yield { kind: 'words', text: `${note}.` };
+  if (resource.names[0] === 'training') yield* curves(id, context);
+  if (rows.length > 0) yield* summary(owner, rollouts, rangeOf(context));
+  const notes = notesIn(context);
+  yield* transcripts(chosenIds(rows, notes, options), notes, context);
+  yield madeBy();
+}
+
+/** On the trajectories with a flag or a note; undefined if there is none. */
+export function flaggedReport(context: ReportContext): Report | undefined {
+  const notes = notesIn(context);
+  if (notes.size === 0) return undefined;
+  const title = 'Flagged trajectories';
+  async function* blocks(): Blocks {
+    yield { kind: 'title', text: title };
+    yield* transcripts([{ name: 'Flagged', ids: [...notes.keys()] }], notes, context);
+    yield madeBy();
+  }
+  return { title, blocks: blocks() };
+}
+
+export const madeBy = (): ReportBlock => ({
+  kind: 'words',
+  text: `Written by benchtop ${version} at ${new Date().toISOString()}.`,
+});

@@ -1,0 +1,114 @@
+/** The files about rollouts that `x` offers besides the rows: reports, and trajectories with their steps. */
+import type { Trajectory } from '../../../contract/trajectories.ts';
+import { evalRunQuery } from '../../../queries/evaluations.ts';
+import { resourceNamed } from '../../../resources/catalogue.ts';
+import { mostCompared } from '../../../resources/comparison-grid.ts';
+import type { NamedRun } from '../../../resources/place.ts';
+import { readAllInFull } from '../../../rollouts/in-full.ts';
+import type { Report, ReportContext, ReportFormat } from '../../../rollouts/report.ts';
+import { counted } from '../../../text/numbers.ts';
+import { clean, safeJson } from '../../../text/sanitise.ts';
+import type { ListedRows } from '../list/list-props.ts';
+import type { OtherFile } from './export-window.tsx';
+import { type ExportTitle, saveParts } from './save-file.ts';
+
+const formats: readonly (readonly [ReportFormat, string])[] = [
+  ['html', 'HTML'],
+  ['markdown', 'Markdown'],
+];
+
+/** Loaded when a report is written. */
+const reports = () => import('../../../rollouts/report.ts');
+
+/** One choice for each format of a report. @param of what it is on, in words */
+function reportFiles(
+  of: string,
+  name: ExportTitle,
+  report: (context: ReportContext) => Promise<Report>,
+): readonly OtherFile[] {
+  const title = clean`the report on ${of}`;
+  return formats.map(([format, words]) => ({
+    key: `report.${format}`,
+    label: clean`Report on ${of}, ${words}`,
+    title,
+    save: async reading => {
+      const notes: string[] = [];
+      const context = { ...reading, note: (words: string) => void notes.push(words) };
+      const { reportParts } = await reports();
+      const parts = async function* (): AsyncGenerator<string> {
+        notes.length = 0;
+        yield* reportParts(await report(context), format);
+      };
+      const path = await saveParts(name, format, parts, reading.signal);
+      const without = notes.length === 0 ? '' : `, without ${counted(notes.length, 'trajectory', 'trajectories')}`;
+      return `${title}${without} to ${path}`;
+    },
+  }));
+}
+
+/** The report on a run, a training run or a dataset. @param resource the first name of the resource */
+export function ownerReport(resource: 'runs' | 'training' | 'datasets', id: string, row: object): readonly OtherFile[] {
+  const found = resourceNamed(resource);
+  if (!found) return [];
+  const owner = { resource: found, id, row };
+  return reportFiles(found.label?.(row) || id, { kind: 'report', id }, async context => {
+    const [{ rolloutsReport }, { readRollouts }] = await Promise.all([reports(), import('../../../rollouts/read.ts')]);
+    return rolloutsReport(owner, await readRollouts(owner, context), {}, context);
+  });
+}
+
+/** The report on several runs, compared with one of them; none for fewer than two, and for too many. */
+export function comparisonFiles(named: readonly NamedRun[], baseId: string): readonly OtherFile[] {
+  const runs = [...named.filter(({ id }) => id === baseId), ...named.filter(({ id }) => id !== baseId)];
+  const ids = runs.map(({ id }) => id);
+  if (ids.length < 2 || ids.length > mostCompared || new Set(ids).size < ids.length) return [];
+  const [base = '', ...others] = runs.map(({ name }) => name);
+  const of = others.length > 1 ? `${runs.length} runs compared` : `${others.join('')} compared with ${base}`;
+  return reportFiles(of, { kind: 'report', id: ids.join('-') }, async context => {
+    const { comparisonReport } = await import('../../../rollouts/comparison-report.ts');
+    return comparisonReport(await Promise.all(ids.map(id => evalRunQuery(id).read(context))), {}, context);
+  });
+}
+
+/** The report on all trajectories with a flag or a note. @param count how many there are */
+export function flaggedFiles(count: number): readonly OtherFile[] {
+  if (count === 0) return [];
+  return reportFiles(`all ${count} flagged`, { kind: 'report', id: 'flagged' }, async context => {
+    const report = (await reports()).flaggedReport(context);
+    if (!report) throw new Error('no trajectory has a flag or a note any more');
+    return report;
+  });
+}
+
+/** The marked trajectories, or all of the filtered list, with their steps. */
+export function stepsFile({
+  marked,
+  read,
+}: Pick<ListedRows<Pick<Trajectory, 'trajectory_id'>>, 'marked' | 'read'>): OtherFile {
+  return {
+    key: 'steps',
+    label: `JSON Lines with steps, which can be uploaded${marked.length > 0 ? `: ${marked.length} marked` : ''}`,
+    title: 'trajectories with their steps',
+    save: async reading => {
+      const rows = await read(reading.waiter);
+      let written = 0;
+      let missing: readonly string[] = [];
+      const lines = async function* (): AsyncGenerator<string> {
+        const ids = rows.map(({ trajectory_id }) => trajectory_id);
+        written = 0;
+        missing = [];
+        for await (const trajectory of readAllInFull(ids, reading)) {
+          if (trajectory instanceof Error) missing = [...missing, trajectory.message];
+          else {
+            written += 1;
+            yield `${safeJson(trajectory)}\n`;
+          }
+          reading.onRead?.(written + missing.length);
+        }
+      };
+      const path = await saveParts({ kind: 'trajectories', id: 'steps' }, 'jsonl', lines, reading.signal);
+      const words = `${counted(written, 'trajectory', 'trajectories')} with steps to ${path}`;
+      return missing.length === 0 ? words : clean`${words}; ${missing.length} left out, e.g. ${missing[0] ?? ''}`;
+    },
+  };
+}

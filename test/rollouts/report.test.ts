@@ -1,0 +1,125 @@
+/** What reports say, on a service that answers what the test says. */
+import { expect, it } from 'vitest';
+import type { EvalRun } from '../../src/contract/evaluations.ts';
+import { comparisonReport } from '../../src/rollouts/comparison-report.ts';
+import { flaggedReport, type Report, type ReportContext, reportParts } from '../../src/rollouts/report.ts';
+import { ServiceError } from '../../src/service/errors.ts';
+import { RememberedStore } from '../../src/store/store.ts';
+import { fakeService } from '../service/fake-service.ts';
+
+/** The rewards of each task in every run. */
+const rewards: Readonly<Record<string, Readonly<Record<string, readonly number[]>>>> = {
+  even: { old: [1], new: [1], newest: [1] },
+  worse: { old: [0.75], new: [0.25], newest: [0.75] },
+  flipped: { old: [1, 1], new: [0, 1, 0], newest: [1] },
+  gained: { old: [0], new: [1], newest: [0] },
+};
+const answers = {
+  getEvalRun: () => ({ status: 'completed' }),
+  getEvalProgress: () => ({ status: 'completed' }),
+  getTrajectoryRewards: ({ params: { eval_run_id = '' } }) => ({
+    trajectory_rewards: Object.entries(rewards).flatMap(([task_id, of]) =>
+      (of[eval_run_id] ?? []).map((reward, index) => ({
+        ...{ task_id, reward, trajectory_id: `traj_${eval_run_id}_${task_id}_${index}` },
+      })),
+    ),
+  }),
+  getTrajectory: ({ params: { trajectory_id = '' } }) => {
+    const [, run, task_id] = String(trajectory_id).split('_');
+    return {
+      ...{ trajectory_id, task_id, status: 'completed', reward: run === 'new' ? 0 : 1 },
+      steps: [
+        {
+          step_index: 1,
+          messages: [
+            { role: 'user', content: `please ${task_id}` },
+            { role: 'assistant', content: `<b>said by ${run}</b>` },
+          ],
+        },
+      ],
+    };
+  },
+} satisfies Parameters<typeof fakeService>[0];
+
+const run = (id: string, more: Partial<EvalRun> = {}): EvalRun => ({
+  ...{ eval_run_id: id, display_name: id, status: 'completed', bench_id: 'bench_1', reward_mean: 0.5 },
+  ...more,
+});
+
+function reading(given: Parameters<typeof fakeService>[0] = answers) {
+  const memory = RememberedStore.inMemory('test');
+  const noted: string[] = [];
+  const context: ReportContext = {
+    ...{ service: fakeService(given), memory, signal: new AbortController().signal },
+    note: words => void noted.push(words),
+  };
+  return { context, memory, noted };
+}
+
+async function joined(report: Report | undefined, format: 'html' | 'markdown'): Promise<string> {
+  let text = '';
+  if (report) for await (const part of reportParts(report, format)) text += part;
+  return text;
+}
+
+it('compares two runs: the verdict, flips first, different settings, and regressions at the first difference', async () => {
+  const { context } = reading();
+  const runs = [
+    run('old', { base_model_slug: 'base', options: { temperature: 1, max_tokens: 9 } }),
+    run('new', { base_model_slug: 'base', options: { temperature: 0.2, max_tokens: 9 } }),
+  ];
+  const text = await joined(comparisonReport(runs, { worst: 1, best: 1 }, context), 'markdown');
+  expect(text).toMatch(/^# new compared with old\n/);
+  expect(text).toMatch(/\| difference \| .* over 4 tasks in both \|/);
+  expect(text).toMatch(/\| 95% between \| .* and .* \|/);
+  expect(text).toMatch(/\| verdict \| /);
+  expect(text).toContain('1 lost, 1 gained');
+  const order = [...text.matchAll(/^\| (even|worse|flipped|gained) +\|/gm)].map(([, task]) => task);
+  expect(order).toEqual(['flipped', 'gained', 'worse', 'even']);
+  expect(text).toMatch(/\| setting \| old \| new \|\n.*\n\| temperature \| 1 \| 0.2 \|\n\n/);
+  expect(text).not.toContain('| max tokens |');
+  expect(text).toContain('Regressions of new: 2 tasks, the 1 largest in full');
+  expect(text).toMatch(/flipped · -0\.667 · 1\.00 to 0\.333/);
+  expect(text).toContain('They first differ at step 1, assistant');
+  expect(text).toContain('- old: traj_old_flipped_0, reward 1.00');
+  expect(text).toMatch(/^ {2}please flipped\n(?:.*\n)*- <b>said by old<\/b>\n\+ <b>said by new<\/b>$/m);
+  expect(text).toContain('Improvements of new: 1 task\n');
+});
+
+it('compares three runs with the first, and says how far their intervals hold together', async () => {
+  const { context } = reading();
+  const runs = ['old', 'new', 'newest'].map(id => run(id));
+  const text = await joined(comparisonReport(runs, {}, context), 'html');
+  expect(text).toContain('<h1>new, newest compared with old</h1>');
+  expect(text).toContain('(Bonferroni)');
+  expect(text).toContain('Tasks, the largest spread first');
+  expect(text).toContain('Regressions of new: 2 tasks');
+  expect(text).toContain('Regressions of newest: 0 tasks');
+  expect(text).toContain('&lt;b&gt;said by old&lt;/b&gt;');
+  expect(text).toContain('None that the service reports.');
+});
+
+it('says that a rollout of a regression could not be read', async () => {
+  const { context, noted } = reading({
+    ...answers,
+    getTrajectory: () => Promise.reject(new ServiceError('response', 'It is too large.', { code: 'answer_too_large' })),
+  });
+  const text = await joined(comparisonReport([run('old'), run('new')], { worst: 1 }, context), 'markdown');
+  expect(text).toContain('The rollout of old could not be read: It is too large');
+  expect(noted).toEqual([
+    'Left out: traj_old_flipped_0: It is too large.',
+    'Left out: traj_new_flipped_0: It is too large.',
+  ]);
+});
+
+it('prints fifty flagged trajectories in full, and says that there are more', async () => {
+  const { context, memory } = reading();
+  const note = { kind: 'trajectory', message: 0, author: 'me', flag: 'gamed', text: '', label: '', at: 1 };
+  memory.notes.put(Array.from({ length: 51 }, (_, index) => ({ ...note, id: `traj_new_task${index}_0` })));
+  const text = await joined(flaggedReport(context), 'markdown');
+  expect(text).toContain('## Flagged: 51 trajectories, the first 50 in full\n');
+  expect(text.match(/^### transcript$/gm)).toHaveLength(50);
+  memory.notes.put([{ ...note, id: 'traj_new_task50_0', flag: '', at: 2 }]);
+  const fewer = await joined(flaggedReport(context), 'markdown');
+  expect(fewer).toContain('## Flagged: 50 trajectories\n');
+});

@@ -1,0 +1,117 @@
+/** The files that `x` offers besides the rows: reports, and trajectories with their steps. */
+import { readdirSync, readFileSync, rmSync } from 'node:fs';
+import { afterEach, expect, it } from 'vitest';
+import { TrajectoriesView } from '../../../../src/ui/views/lists.tsx';
+import { CompareView } from '../../../../src/ui/views/runs/compare.tsx';
+import { RunView } from '../../../../src/ui/views/runs/run.tsx';
+import { fakeService } from '../../../service/fake-service.ts';
+import { openViewOnStage } from '../../stage.tsx';
+
+const tasks = ['one', 'two', 'three'];
+const row = (run: string, task_id: string, index: number) => ({
+  ...{ trajectory_id: `traj_${run}_${task_id}`, task_id, status: 'completed', num_steps: 1, eval_run_id: run },
+  reward: run === 'old' ? 1 : index / 2,
+});
+const rowsOf = (run: string) => tasks.map((task, index) => row(run, task, index));
+const answers = {
+  getEvalRun: ({ params: { eval_run_id } }) => ({
+    ...{ eval_run_id, display_name: eval_run_id, bench_id: 'b', status: 'completed' },
+  }),
+  getEvalProgress: () => ({ status: 'completed', total_rollouts: 3 }),
+  getTrajectoryRewards: ({ params: { eval_run_id } }) => ({ trajectory_rewards: rowsOf(String(eval_run_id)) }),
+  listTrajectories: ({ query }) => ({
+    ...{ items: rowsOf(String(query?.eval_run_id ?? 'new')), has_more: false, next_cursor: null, dropped: 0 },
+  }),
+  getTrajectory: ({ params: { trajectory_id } }) => {
+    const [, run = '', task = ''] = String(trajectory_id).split('_');
+    const content = `said by ${run} on ${task}`;
+    return {
+      ...row(run, task, tasks.indexOf(task)),
+      steps: [{ step_index: 0, messages: [{ role: 'assistant', content }] }],
+    };
+  },
+} satisfies Parameters<typeof fakeService>[0];
+const parts = { capabilities: { has: () => true } as never };
+const service = fakeService(answers, parts);
+const run = { view: 'record', resource: 'runs', id: 'new' } as const;
+
+const isOurs = (name: string): boolean => /^benchtop-(report|trajectories-steps)-/.test(name);
+afterEach(() => {
+  for (const name of readdirSync('.').filter(isOurs)) rmSync(name);
+});
+
+/** The text of the only file. */
+function saved(): string {
+  const files = readdirSync('.').filter(isOurs);
+  expect(files).toHaveLength(1);
+  return readFileSync(files[0] ?? '', 'utf8');
+}
+
+it.each([
+  [120, 40],
+  [80, 24],
+  [60, 15],
+])('%sx%s: writes a report on a run, and says where it is', async (columns, rows) => {
+  const stage = openViewOnStage(RunView, { place: run, service: async () => service, columns, rows });
+  await stage.waitFor('one');
+  await stage.press('x');
+  await stage.waitFor('Report on new, HTML');
+  await stage.press('down', 'down', 'down', 'down', 'enter');
+  await stage.waitFor('Saved the report on new to');
+  const text = saved();
+  await stage.press('!');
+  await stage.waitFor(shown => shown.replace(/[\s│]+/g, '').includes(readdirSync('.').find(isOurs) ?? '-'));
+  expect(text).toMatch(
+    /^<!doctype html>(?:.|\n)*<h2>Worst: 3 trajectories<\/h2>(?:.|\n)*said by new on one(?:.|\n)*<\/html>\n$/,
+  );
+});
+
+it('writes a comparison of two runs', async () => {
+  const stage = openViewOnStage(CompareView, {
+    place: { view: 'compare', base: { id: 'old', name: 'old' }, new: { id: 'new', name: 'new' } },
+    service: async () => service,
+  });
+  await stage.waitFor('▸ one');
+  await stage.press('x');
+  await stage.waitFor('Report on new compared with old, Markdown');
+  await stage.press('down', 'down', 'down', 'down', 'down', 'enter');
+  await stage.waitFor('Saved the report on new compared with old to');
+  expect(saved()).toMatch(/^# new compared with old\n(?:.|\n)*- said by old on one\n\+ said by new on one\n/);
+});
+
+it('writes the marked trajectories with their steps, and a report on all flagged ones', async () => {
+  const stage = openViewOnStage(TrajectoriesView, {
+    place: { view: 'list', resource: 'trajectories', scope: { run: 'new' }, label: 'new' },
+    service: async () => service,
+  });
+  await stage.waitFor('three');
+  await stage.press('space', 'j', 'space', 'x');
+  await stage.waitFor('JSON Lines with steps, which can be uploaded: 2 marked');
+  await stage.press('down', 'down', 'down', 'down', 'enter');
+  await stage.waitFor('Saved 2 trajectories with steps to');
+  const lines = saved().trimEnd().split('\n');
+  expect(lines.map(line => JSON.parse(line).steps[0].messages[0].content)).toHaveLength(2);
+  for (const name of readdirSync('.').filter(isOurs)) rmSync(name);
+  await stage.press('3', 'x');
+  await stage.waitFor('Report on all 2 flagged, HTML');
+  await stage.press('down', 'down', 'down', 'down', 'down', 'enter');
+  await stage.waitFor('Saved the report on all 2 flagged to');
+  expect(saved()).toContain('Flagged: 2 trajectories');
+});
+
+it('leaves no file of a report that is stopped', async () => {
+  const held = Promise.withResolvers<never>();
+  const slow = fakeService({ ...answers, getTrajectory: () => held.promise }, parts);
+  const stage = openViewOnStage(RunView, { place: run, service: async () => slow });
+  await stage.waitFor('one');
+  await stage.press('x');
+  await stage.waitFor('Report on new, HTML');
+  await stage.press('down', 'down', 'down', 'down', 'enter');
+  await stage.waitFor('exporting, 3 read');
+  await stage.press('x');
+  await stage.waitFor('Stop the export of the report on new (3 rows so far)');
+  await stage.press('up', 'enter');
+  held.reject(new Error('stopped'));
+  await stage.waitFor('Nothing was saved: the export was stopped');
+  await expect.poll(() => readdirSync('.').filter(name => isOurs(name) || name.endsWith('.part'))).toEqual([]);
+});
