@@ -92,17 +92,26 @@ export function isInProduction({ is_active, role, status }: Deployment): boolean
   return is_active ?? (role === 'production' && status === 'DEPLOYED');
 }
 
+/** What serves a checkpoint. */
+export interface Deployed {
+  /** The slugs. */
+  readonly deployed: string;
+  /** The first of the deployments. */
+  readonly deployment_id: string;
+}
+
 /**
  * The slugs under which a checkpoint answers, those in production first and marked; undefined if there are none.
  * Remembered deployments are ignored: they may have ended.
  */
-export function deployedAs(checkpointId: string, rows: readonly Deployment[]): string | undefined {
+export function deployedAs(checkpointId: string, rows: readonly Deployment[]): Deployed | undefined {
   const served = rows.filter(
     row => row.checkpoint_id === checkpointId && row.status === 'DEPLOYED' && rememberedAt(row) === undefined,
   );
-  const production = served.filter(isInProduction).map(row => `production: ${calledName(row)}`);
-  const others = served.filter(row => !isInProduction(row)).map(calledName);
-  return [...production, ...others].join('; ') || undefined;
+  const sorted = [...served.filter(isInProduction), ...served.filter(row => !isInProduction(row))];
+  const [first] = sorted;
+  const words = sorted.map(row => `${isInProduction(row) ? 'production: ' : ''}${calledName(row)}`);
+  return first && { deployed: words.join('; '), deployment_id: first.deployment_id };
 }
 
 /** The name of a deployment in sentences and for confirmation: its slug, or its id if the slug is blank. */

@@ -29,6 +29,7 @@ import { benchmarkActions } from './benchmarks.ts';
 import { type Measured, measuredCheckpointColumns, measuredCheckpointFacts } from './checkpoint-columns.ts';
 import { intervalLabel } from './comparison.ts';
 import { defineResource } from './define.ts';
+import type { Deployed } from './deployments.ts';
 import { type HeldOut, intervalOfHeldOut, measures, trainingColumns } from './training-columns.ts';
 
 /** The best point of a held-out curve is a biased estimate: the same tasks select it and measure it. */
@@ -322,8 +323,7 @@ export const checkpointColumns: readonly Column<Checkpoint>[] = [
   timeColumn('created', 'COMMITTED', row => row.created_at, { width: 10 }),
 ];
 
-/** With the slugs from `deployedAs`. */
-export type DeployedCheckpoint = Checkpoint & Measured & { readonly deployed?: string };
+export type DeployedCheckpoint = Checkpoint & Measured & Partial<Deployed>;
 
 /** The columns if deployments, held-out rewards and evaluations are read in addition to the checkpoints. */
 export function deployedColumns(range: Range): readonly Column<DeployedCheckpoint>[] {
@@ -343,7 +343,7 @@ export function checkpointFacts(row: DeployedCheckpoint, range?: Range): readonl
     ...(range ? measuredCheckpointFacts(row, range) : []),
     referenceFact('model', 'models', row.base_model_slug),
     { label: 'deployable', value: deployableWord(row) },
-    { label: 'deployed', value: row.deployed },
+    { ...referenceFact('deployed', 'deployments', row.deployment_id), value: row.deployed },
     timeFact('committed', row.created_at),
   ];
 }

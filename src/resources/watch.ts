@@ -5,6 +5,7 @@
 
 import { hasEnded, isRunning, statusMeaning, statusWords } from '../contract/status.ts';
 import type { StatusLook } from '../present/column.ts';
+import { referenceFact } from '../present/fact.ts';
 import { paceOf, rateWords, type Standing, standingOf, standingWords } from '../queries/pace.ts';
 import { followedOf, type KnownResource, keyOf, unknownResource } from '../queries/statuses/store.ts';
 import type { ResourceRef } from '../store/store.ts';
@@ -15,6 +16,8 @@ import { type Alarm, alarmsIn, judge, readingOf, type Verdicts } from './alarms.
 import { placeOfRef, resourceOfKind } from './catalogue.ts';
 import type { Place } from './place.ts';
 import { beginOf, offered } from './watch-reads.ts';
+
+type KindAndId = Pick<KnownResource, 'kind' | 'id'>;
 
 export interface WatchedResource extends KnownResource {
   readonly pinned: boolean;
@@ -274,15 +277,32 @@ export function watchLines(workbench: Workbench): WatchedResource[] {
   return [...uploadsOf(workbench).map(lineOfUpload), ...watchedOf(workbench)];
 }
 
-/** The last read record of a line with its current status, for the actions of its resource. */
-export function recordOfLine({ cache, remembered }: Workbench, line: WatchedResource): object | undefined {
-  const { kind, id, status, gone } = line;
+/** The last read record of a resource. */
+function knownRecord({ cache, remembered }: Workbench, { kind, id }: KindAndId): object | undefined {
   const resource = resourceOfKind(kind);
   const key = resource?.get?.(id).key;
-  if (!resource || !key || gone) return undefined;
-  const record = cache.getQueryData<object>(key) ?? remembered.find(kind, id)?.record;
-  if (!record || resource.list({}).id(record) !== id) return undefined;
-  return status === undefined ? record : { ...record, status };
+  const record = key && (cache.getQueryData<object>(key) ?? remembered.find(kind, id)?.record);
+  return record && resource?.list({}).id(record) === id ? record : undefined;
+}
+
+/** The last read record of a line with its current status, for the actions of its resource. */
+export function recordOfLine(workbench: Workbench, line: WatchedResource): object | undefined {
+  const { status, gone } = line;
+  const record = gone ? undefined : knownRecord(workbench, line);
+  return record && status !== undefined ? { ...record, status } : record;
+}
+
+/** The other resources that a resource names: its benchmark, model, checkpoint and so on. */
+export function referencesOf(workbench: Workbench, line: KindAndId & { readonly parent?: string | undefined }) {
+  const record = knownRecord(workbench, line);
+  const named =
+    (record &&
+      resourceOfKind(line.kind)
+        ?.facts(record)
+        .filter(({ refers }) => refers)) ??
+    [];
+  const hasParent = named.some(({ refers }) => refers?.id === line.parent);
+  return [...(hasParent ? [] : [referenceFact('benchmark', 'benchmarks', line.parent)]), ...named];
 }
 
 /** Where a line opens; undefined for an unknown kind. */

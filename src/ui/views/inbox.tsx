@@ -4,6 +4,7 @@ import { agoOf } from '../../present/times.ts';
 import { type ListSource, wholePage } from '../../queries/lists/list-source.ts';
 import { placeOfRef, resourceOfKind } from '../../resources/catalogue.ts';
 import { eventWord, inboxColumns, numbersOf } from '../../resources/inbox.ts';
+import { referencesOf } from '../../resources/watch.ts';
 import { counted } from '../../text/numbers.ts';
 import { parseTime } from '../../text/time.ts';
 import { type InboxEvent, nameOf } from '../../workbench/inbox.ts';
@@ -75,6 +76,7 @@ export function InboxView() {
         { label: 'reason', value: row.detail.reason },
         { label: 'numbers', value: numbersOf(row, rewardRange) },
         { label: 'started', value: agoOf(parseTime(row.detail.startedAt)) },
+        ...referencesOf(workbench, { ...row, parent: row.detail.parent }),
       ]}
       serviceId={({ id }) => id}
       label={({ label }) => label}

@@ -3,7 +3,6 @@
 import { useMemo } from 'react';
 import { isUnknown } from '../../contract/status.ts';
 import type { Cell, Column } from '../../present/column.ts';
-import { referenceFact } from '../../present/fact.ts';
 import type { Interval } from '../../present/statistics/interval.ts';
 import { intervalOfMean } from '../../present/statistics/mean-and-count.ts';
 import type { Range } from '../../present/statistics/tasks.ts';
@@ -17,6 +16,7 @@ import { intervalOfHeldOut, measuredColumns } from '../../resources/training-col
 import {
   placeOfLine,
   recordOfLine,
+  referencesOf,
   rewardName,
   stateOf,
   uploadKind,
@@ -108,7 +108,6 @@ export function WatchView() {
         { label: 'name', value: row.label },
         { label: 'kind', value: row.kind },
         { label: 'id', value: idWords(row) || undefined },
-        { ...referenceFact('benchmark', 'benchmarks', row.parent), value: row.benchmark },
         { label: 'status', value: stateOf(row, Date.now()).text },
         ...row.alarms.map(({ words }) => ({ label: 'alarm', value: words })),
         { label: 'failed', value: row.reason },
@@ -122,6 +121,7 @@ export function WatchView() {
         { label: 'started', value: ageOf(row.startedAt) },
         { label: 'watched', value: watchReason(row) },
         { label: 'unreachable', value: row.error },
+        ...referencesOf(workbench, row),
       ]}
       serviceId={({ id }) => id}
       label={({ label }) => label}

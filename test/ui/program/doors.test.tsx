@@ -15,7 +15,13 @@ const run = {
   created_at: '2026-03-04T05:06:07Z',
 };
 const training = { training_run_id: 'trn_1', bench_id: 'bench_1', display_name: 'first', status: 'succeeded' };
-const deployment = { deployment_id: 'dep_1', model_slug: 'mine', status: 'DEPLOYED', checkpoint_id: 'ckpt_6' };
+const deployment = {
+  deployment_id: 'dep_1',
+  model_slug: 'mine',
+  status: 'DEPLOYED',
+  is_active: true,
+  checkpoint_id: 'ckpt_6',
+};
 
 function linked() {
   const service = world('completed');
@@ -114,4 +120,45 @@ it('reads of the tree of everything only what is open', async () => {
   await screen.waitFor('▸ first');
   await screen.press('a');
   await screen.waitFor('evaluate');
+});
+
+it.each([
+  [120, 40],
+  [80, 24],
+  [60, 15],
+])('tab reaches in Watch and the inbox what a line names, at %d columns', async (columns, rows) => {
+  const service = linked();
+  // It ends as soon as it is read.
+  service.answers.listEvalRuns = () => [{ ...run, status: 'running' }];
+  const screen = openWorld(service, { view: 'list', resource: 'runs' }, { columns, rows });
+  await screen.waitFor('▸ of step 6');
+  await screen.type(':watch\r');
+  await screen.waitFor('WATCHED');
+  await screen.press('tab');
+  await screen.waitFor('▸acme/small');
+  await screen.press('tab');
+  await screen.waitFor('▸ckpt_6');
+  await screen.press('enter');
+  await screen.waitFor('▸ step 6');
+  await screen.press('esc');
+  await screen.waitFor('▸ckpt_6');
+  await screen.press('esc');
+  await screen.type(':inbox\r');
+  await screen.waitFor('HAPPENED');
+  await screen.press('tab');
+  await screen.waitFor('▸acme/small');
+  await screen.press('enter');
+  await screen.waitFor('▸ acme/small');
+});
+
+it.each([
+  ['mine', 'dep_1'],
+  ['acme/small', '▸ acme/small'],
+])('tab reaches the model of a chat, and opens its deployment or the list with %s', async (model, opened) => {
+  const screen = openWorld(linked(), { view: 'chat', model }, { columns: 120, rows: 40 });
+  await screen.waitFor('No messages with');
+  await screen.press('tab');
+  await screen.waitFor(`▸${model}`);
+  await screen.press('enter');
+  await screen.waitFor(opened);
 });

@@ -5,7 +5,7 @@ import { type AnswerStats, type Turn, tokensPerSecond } from '../../../chat/conv
 import { titleOf } from '../../../chat/kept.ts';
 import type { Deployment } from '../../../contract/deployments.ts';
 import type { SupportedModel } from '../../../contract/models.ts';
-import type { Fact } from '../../../present/fact.ts';
+import { type Fact, referenceFact } from '../../../present/fact.ts';
 import { deploymentList } from '../../../queries/deployments.ts';
 import { chatModelsQuery, modelList } from '../../../queries/models.ts';
 import type { Attention } from '../../../queries/polling.ts';
@@ -25,6 +25,7 @@ import { fieldHandlers, textOf } from '../../widgets/text-field/editing.ts';
 import { areaView, withCaret } from '../../widgets/text-field/field-view.ts';
 import { type Theme, useTheme } from '../../widgets/theme/theme.tsx';
 import { chatCommands } from '../commands.ts';
+import { linesAround, useDoors } from '../record/use-doors.ts';
 import { openingLines } from './conversation-lines.ts';
 import { ConversationPane } from './conversation-pane.tsx';
 import { type Draft, type DraftAction, draftReducer, emptyDraft, manyLines } from './draft.ts';
@@ -44,6 +45,15 @@ function sideLines(side: Side, alone: boolean, width: number, theme: Theme): str
   const model = alone && stats ? [{ label: 'model', value: stats.model }] : [];
   const none = own ? [] : [theme.styles.muted('no answer yet')];
   return [theme.styles.header(heading), ...none, ...factLines([...model, ...answerFacts(own)], width, theme)];
+}
+
+/** Where a slug comes from: an active deployment, or the list of models. */
+function modelFact(label: string, slug: string, deployments: readonly Deployment[]): Fact {
+  const serving = deployments.find(({ model_slug, is_active }) => model_slug === slug && is_active);
+  const fact = serving
+    ? referenceFact(label, 'deployments', serving.deployment_id)
+    : referenceFact(label, 'models', slug);
+  return { ...fact, value: slug };
 }
 
 function deployed(deployments: readonly Deployment[]): string[] {
@@ -234,12 +244,13 @@ function Input({ pane, lines, draft, dispatch, bindings }: InputProps) {
 
 /** The settings, and the statistics of each model's last answer. */
 function Inspector({ chat: { settings, sides } }: { chat: ChatState }) {
-  const { width, height } = usePane('inspector');
+  const { width, height, focused } = usePane('inspector');
   const theme = useTheme();
+  const { rows: deployments } = useList(deploymentList, 'visible');
   const room = width - 2;
   const facts: readonly Fact[] = [
-    { label: 'model', value: settings.model || 'none yet' },
-    { label: 'second model', value: settings.secondModel },
+    settings.model ? modelFact('model', settings.model, deployments) : { label: 'model', value: 'none yet' },
+    ...(settings.secondModel ? [modelFact('second model', settings.secondModel, deployments)] : []),
     { label: 'system', value: settings.system || 'none' },
     { label: 'temperature', value: settings.temperature ?? 'service default' },
     { label: 'top p', value: settings.top_p ?? 'service default' },
@@ -249,9 +260,13 @@ function Inspector({ chat: { settings, sides } }: { chat: ChatState }) {
     ...(index > 0 ? [''] : []),
     ...sideLines(side, sides.length === 1, room, theme),
   ]);
+  const parts = [{ facts }, { lines: ['', ...answers], facts: [] }];
+  const doors = useDoors(parts, { pane: 'inspector', width: room, focused });
   return (
-    <Box paddingLeft={1}>
-      <Lines lines={[...factLines(facts, room, theme), '', ...answers]} width={room} height={height} />
-    </Box>
+    <KeyScope active={focused} bindings={doors.bindings}>
+      <Box paddingLeft={1}>
+        <Lines lines={linesAround(doors.lines, height, doors.at)} width={room} height={height} />
+      </Box>
+    </KeyScope>
   );
 }

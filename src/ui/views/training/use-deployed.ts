@@ -15,8 +15,7 @@ export function useDeployed(attention: Attention) {
   const join = useCallback(
     (checkpoints: readonly Checkpoint[]): readonly DeployedCheckpoint[] =>
       checkpoints.map(row => {
-        const deployed = deployedAs(row.checkpoint_id, rows);
-        return deployed === undefined ? row : { ...row, deployed };
+        return { ...row, ...deployedAs(row.checkpoint_id, rows) };
       }),
     [rows],
   );
