@@ -5,6 +5,7 @@ const usage = `npm run bench                      the screen, in a pseudo-termin
 npm run bench -- screen PART…      parts: start, help, list, oneCell, slowLine, onePane, chat, gone, stop, huge
 npm run bench -- patches           what each file of patches/ saves; [--runs N] [NAME…]
 npm run bench -- training          what training learns, and how fast; [--model SLUG]
+npm run bench -- watch [MINUTES]   what Watch costs with 40 active training runs, in virtual time
 npm run bench -- service [SECONDS] the local service with many clients
 npm run bench -- statistics [DRAWS] simulates the coverage of intervals and verdicts
 npm run bench -- audit [RUNS]      detection and false alarm rates of the training audit, over RUNS sound runs
@@ -23,6 +24,7 @@ const benches: Readonly<Record<string, (args: readonly string[], options: BenchO
   screen: async (args, options) => (await import('./bench/screen.ts')).benchScreen(args, options),
   patches: async (args, options) => (await import('./bench/patches.ts')).benchPatches(args, options),
   training: async (args, options) => (await import('./bench/training.ts')).benchTraining(args, options),
+  watch: async (args, options) => (await import('./bench/watch.ts')).benchWatch(args, options),
   service: async (args, options) => (await import('./bench/service.ts')).benchService(args, options),
   audit: async (args, options) => (await import('./bench/audit.ts')).benchAudit(args, options),
   statistics: async (args, options) => (await import('./bench/statistics.ts')).benchStatistics(args, options),

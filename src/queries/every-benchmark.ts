@@ -12,7 +12,7 @@ import { counted } from '../text/numbers.ts';
 import { type AnnotatedPage, type ListSource, pageSize, restKey } from './lists/list-source.ts';
 
 /** Maximum number of benchmarks in a page. */
-const benchmarksAPage = 50;
+export const benchmarksAPage = 50;
 /** After this many 404s that may concern the path, no more requests are sent until those in flight are answered. */
 const fewRefused = 3;
 

@@ -7,6 +7,7 @@
 import { hashKey } from '@tanstack/react-query';
 import { inParallel } from '../base/in-parallel.ts';
 import { hasEnded, isOver, isRunning } from '../contract/status.ts';
+import { benchmarksAPage } from '../queries/every-benchmark.ts';
 import { overdueIntervals } from '../queries/freshness.ts';
 import { listQuery } from '../queries/lists/list-query.ts';
 import { type ListSource, wholePage } from '../queries/lists/list-source.ts';
@@ -16,8 +17,9 @@ import type { QueryContext } from '../queries/query-context.ts';
 import { type KnownResource, keyOf } from '../queries/statuses/store.ts';
 import { isGone, isLastingRefusal, isNotOffered } from '../service/errors.ts';
 import type { Workbench } from '../workbench/workbench.ts';
+import { benchmarks } from './benchmarks.ts';
 import { resourceOfKind } from './catalogue.ts';
-import { type CountedList, countedLists, intervalsOf, isOpening, mostRows } from './section-counts.ts';
+import { type CountedList, countedLists, countIntervals, intervalsOf, isOpening, mostRows } from './section-counts.ts';
 import { noteAlarms, type WatchedResource, watchedKnown } from './watch.ts';
 import { offered } from './watch-reads.ts';
 
@@ -32,10 +34,10 @@ const mostInWindow = 60;
 const firstInWindow = 120;
 const firstAtOnce = 10;
 /**
- * Poll interval per resource, as a share of the focused interval: 40 resources take 40 requests a minute, which leaves
- * 20 of the budget of 60 for lists and curves.
+ * Poll interval per resource, as a share of the focused interval: 40 resources take 48 requests a minute, which leaves
+ * 12 of the budget of 60 for lists and curves.
  */
-const turnShare = 0.75;
+const turnShare = 0.63;
 /** Curves are large, so they are read only every so many turns. */
 const curveTurns = 4;
 /** A read due shortly after a round joins it; otherwise it would be a whole round late. */
@@ -64,8 +66,9 @@ export interface Round {
   /** The interval between rounds in milliseconds. */
   readonly roundMs: number;
   readonly poll: PollIntervals;
-  /** Requests in the current window. */
+  /** Requests in the current window, without first reads, and those. */
   readonly spent: number;
+  readonly spentFirst?: number;
   /** Polling is paused: this is a manual refresh. */
   readonly byHand?: boolean;
 }
@@ -76,7 +79,7 @@ export interface Round {
  */
 export function inTurn<Each extends Turn>(
   turns: readonly Each[],
-  { now, roundMs, poll, spent, byHand }: Round,
+  { now, roundMs, poll, spent, spentFirst = 0, byHand }: Round,
 ): Each[] {
   const isUnread = ({ dueAt }: Turn): boolean => dueAt === 0;
   const due = turns
@@ -84,7 +87,7 @@ export function inTurn<Each extends Turn>(
     .toSorted((left, right) => Number(!!left.isDetail) - Number(!!right.isDetail) || left.dueAt - right.dueAt);
   const evenly = byHand ? mostInWindow : Math.max(1, Math.floor((roundMs / windowMs(poll)) * mostInWindow));
   const again = new Set(due.filter(turn => !isUnread(turn)).slice(0, evenly));
-  const left = (due.some(isUnread) ? firstInWindow : mostInWindow) - spent;
+  const left = due.some(isUnread) ? firstInWindow - spent - spentFirst : mostInWindow - spent;
   const room = Math.max(0, Math.min(Math.max(evenly, firstAtOnce), left));
   return due.filter(turn => isUnread(turn) || again.has(turn)).slice(0, room);
 }
@@ -231,6 +234,8 @@ function mayEnd({ statuses }: Workbench, known: KnownResource): boolean {
 /** Up to this many resources of a kind are read one by one; with more, the pages of their list are read instead. */
 const mostSingle = 10;
 
+const benchmarkList = benchmarks.list({});
+
 /** The lists that may have running rows, if a page takes one request. */
 const runningLists = countedLists.filter(({ source, runs }) => runs && !source.costly);
 
@@ -252,13 +257,24 @@ function seeListed({ lists }: Workbench, listed: ReadonlySet<string>): void {
   }
 }
 
+/** The requests of a read: a list across benchmarks takes one for each of a page of them. */
+function requestsOf({ lists }: Workbench, { source }: CountedList): number {
+  return source.costly ? 1 + Math.min(benchmarksAPage, lists.find(benchmarkList.key)?.extent.rows ?? 0) : 1;
+}
+
+/** Visible intervals between two reads of a list, for each of its requests: while single reads need the budget, and otherwise. */
+const intervalsPerRequest = { many: 2, few: 0.25 } as const;
+
 /**
  * The poll interval of a list, in visible intervals. A list that replaces single reads is polled as often as in a view,
  * and so is every list while Watch follows few resources.
  */
-function listIntervals(list: CountedList, { watched, listed, known }: Purpose): number {
-  const isOften = listed.has(list.resource.kind ?? '') || (watched && known.length <= mostSingle);
-  return list.runs && isOften ? 1 : intervalsOf(list);
+function listIntervals(workbench: Workbench, list: CountedList, { watched, listed, known }: Purpose): number {
+  const isMany = watched && known.length > mostSingle;
+  const isOften = listed.has(list.resource.kind ?? '') || (watched && !isMany);
+  if (list.runs && isOften) return 1;
+  const perRequest = isMany ? intervalsPerRequest.many : intervalsPerRequest.few;
+  return Math.max(isMany ? countIntervals : intervalsOf(list), perRequest * requestsOf(workbench, list));
 }
 
 /** Maximum concurrent reads of lists that are only counted. */
@@ -279,7 +295,7 @@ function isListDue(workbench: Workbench, list: CountedList, purpose: Purpose, co
   if (isFirst && (source.costly || isLastingRefusal(query?.state.error))) return false;
   if (byHand) return runs;
   const due = dueAt(workbench, listQuery(workbench, source), 'visible');
-  const intervals = isFirst ? 1 : listIntervals(list, purpose);
+  const intervals = isFirst ? 1 : listIntervals(workbench, list, purpose);
   return due !== undefined && due + (intervals - 1) * poll.visibleMs <= now + earlyShare * roundMs;
 }
 
@@ -315,7 +331,15 @@ async function readEach(work: readonly (() => Promise<unknown>)[], { signal, pro
   if (!answered && failures.length > 0) throw failures[0];
 }
 
-type Send = (query: AnyQuery) => Promise<unknown>;
+/** A request of a round. */
+interface Sent {
+  /** Epoch milliseconds. */
+  readonly at: number;
+  /** The query had never been read. */
+  readonly isFirst: boolean;
+}
+
+type Send = (query: AnyQuery, isFirst?: boolean) => Promise<unknown>;
 
 /** Sends the first query that the service offers. @throws ServiceError */
 async function readFirst([query, ...others]: readonly AnyQuery[], send: Send): Promise<unknown> {
@@ -328,7 +352,7 @@ async function readFirst([query, ...others]: readonly AnyQuery[], send: Send): P
   }
 }
 
-function purposeOf(workbench: Workbench, sent: readonly number[], lastSent: LastSent): Purpose {
+function purposeOf(workbench: Workbench, sent: readonly Sent[], lastSent: LastSent): Purpose {
   const { poll, paused } = workbench;
   const now = Date.now();
   const watched = cachedQuery(workbench, watchKey)?.isActive() === true;
@@ -340,13 +364,15 @@ function purposeOf(workbench: Workbench, sent: readonly number[], lastSent: Last
   const known = watchedKnown(workbench, now).filter(each => !each.gone && (watched || mayEnd(workbench, each)));
   const running = known.filter(({ status }) => !hasEnded(status)).length;
   const unmeasured = isListed ? workbench.statuses.all().filter(each => isUnmeasured(workbench, each, lastSent)) : [];
-  const spent = sent.filter(at => at > now - windowMs(poll)).length;
+  const inWindow = sent.filter(({ at }) => at > now - windowMs(poll));
+  const spentFirst = inWindow.filter(({ isFirst }) => isFirst).length;
   const listed = listedKinds(known);
   return {
     now,
     roundMs,
     poll,
-    spent,
+    spent: inWindow.length - spentFirst,
+    spentFirst,
     byHand: paused,
     attention,
     watched,
@@ -379,9 +405,9 @@ async function readTurns(workbench: Workbench, purpose: Purpose, context: QueryC
   const isThere = (known: KnownResource): boolean => !workbench.statuses.get(known)?.gone;
   await readEach(
     chosen.map(
-      ({ known, queries }) =>
+      ({ known, queries, dueAt }) =>
         async () =>
-          isThere(known) && readFirst(queries, send),
+          isThere(known) && readFirst(queries, query => send(query, dueAt === 0)),
     ),
     context,
   );
@@ -390,12 +416,11 @@ async function readTurns(workbench: Workbench, purpose: Purpose, context: QueryC
 
 /** The query that runs the rounds. @param counted whether the section counts are on screen */
 export function following(workbench: Workbench, counted: boolean): LiveQuery<number> {
-  /** The times of the rounds' requests; epoch milliseconds. */
-  let sent: readonly number[] = [];
+  let sent: readonly Sent[] = [];
   const lastSent = new Map<string, number>();
-  const send = async (query: AnyQuery): Promise<unknown> => {
+  const send = async (query: AnyQuery, isFirst = false): Promise<unknown> => {
     const now = Date.now();
-    sent = [...sent.filter(at => at > now - windowMs(workbench.poll)), now];
+    sent = [...sent.filter(({ at }) => at > now - windowMs(workbench.poll)), { at: now, isFirst }];
     try {
       return await fetchOnce(workbench, query);
     } finally {

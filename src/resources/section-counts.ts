@@ -28,11 +28,10 @@ export const countedLists: readonly CountedList[] = resources
   .filter(({ needs }) => needs === undefined)
   .map(resource => ({ resource, source: resource.list({}), runs: resource.watch?.runs === true }));
 
-/**
- * The poll interval of a count, in visible intervals. It is longer for lists without running rows or with many
- * requests.
- */
-export const intervalsOf = ({ source, runs }: CountedList): number => (source.costly || !runs ? 6 : 3);
+/** The poll interval, in visible intervals, of a count without running rows or with many requests. */
+export const countIntervals = 6;
+/** The poll interval of a count, in visible intervals. */
+export const intervalsOf = ({ source, runs }: CountedList): number => (source.costly || !runs ? countIntervals : 3);
 /** A longer list is not kept in memory for its count; it is counted again when shown. */
 export const mostRows = 5_000;
 

@@ -1,0 +1,76 @@
+/** Watch on a service with 40 active training runs of 20,000 steps, for ten minutes of virtual time. */
+import { VirtualTime } from '../simulate/virtual-time.ts';
+
+const activeRuns = 40;
+const totalSteps = 20_000;
+/** Completed when the watch begins: the curves have nearly all their points. */
+const doneSteps = 17_000;
+const stepMs = 4_800;
+const minuteMs = 60_000;
+
+export interface WatchCost {
+  readonly active: number;
+  /** Active runs whose progress was read within the first minute. */
+  readonly readAtFirst: number;
+  /** The most requests in any second, also in the first minute. */
+  readonly mostInSecond: number;
+  /** Per minute, after the first. */
+  readonly requests: number;
+  readonly kilobytes: number;
+  /** The longest time between two reads of a run's progress, in seconds, after the first minute. */
+  readonly longestWait: number;
+}
+
+/** Watches for `minutes` after the first one. Replaces the clock and the timers of this process. */
+export async function watched(minutes: number): Promise<WatchCost> {
+  const time = new VirtualTime();
+  time.install();
+  Object.assign(process.env, { FORCE_COLOR: '3', COLUMNS: '200', LINES: '60' });
+  // After the clock is replaced: the program keeps some of its functions.
+  const { busyWorld } = await import('../../test/busy-world.ts');
+  const { scriptedService } = await import('../../test/queries/scripted-service.ts');
+  const { openProgram } = await import('../../test/ui/program/rig.tsx');
+  const { defaultIntervals } = await import('../../src/queries/polling.ts');
+
+  const { answers, runs } = busyWorld(Date.now());
+  answers.listEvalRuns = () => [];
+  const active = runs.slice(0, activeRuns);
+  for (const run of runs.slice(activeRuns)) if (run.doing === 'queued') run.doing = 'succeeded';
+  for (const run of active) {
+    Object.assign(run, { total: totalSteps, stepMs, startedAt: Date.now() - doneSteps * stepMs, doing: 'moving' });
+  }
+  const requests: { readonly at: number; readonly bytes: number; readonly progressOf?: string | undefined }[] = [];
+  const counted = Object.entries(answers).map(([operation, answer]) => [
+    operation,
+    (ids: Readonly<Record<string, string>>) => {
+      const body = answer(ids);
+      const progressOf = operation === 'getTrainingProgress' ? ids['training_run_id'] : undefined;
+      requests.push({ at: time.now, bytes: JSON.stringify(body).length, progressOf });
+      return body;
+    },
+  ]);
+  const { service } = scriptedService(Object.fromEntries(counted));
+  const began = time.now;
+  const program = openProgram({ service, poll: defaultIntervals, start: { view: 'watch' }, columns: 200, rows: 60 });
+  await time.pass(minuteMs);
+  const ids = active.map(({ id }) => id);
+  const readsOf = (id: string): number[] => requests.flatMap(each => (each.progressOf === id ? [each.at] : []));
+  const readAtFirst = ids.filter(id => readsOf(id).length > 0).length;
+  const from = time.now;
+  await time.pass(minutes * minuteMs);
+  program.close();
+  const after = requests.filter(({ at }) => at >= from);
+  const seconds = Map.groupBy(requests, ({ at }) => Math.floor((at - began) / 1_000));
+  const waits = ids.flatMap(id => {
+    const times = [from, ...readsOf(id).filter(at => at >= from), time.now];
+    return times.slice(1).map((at, index) => at - (times[index] ?? at));
+  });
+  return {
+    active: activeRuns,
+    readAtFirst,
+    mostInSecond: Math.max(...[...seconds.values()].map(({ length }) => length)),
+    requests: after.length / minutes,
+    kilobytes: after.reduce((sum, { bytes }) => sum + bytes, 0) / 1_000 / minutes,
+    longestWait: Math.max(...waits) / 1_000,
+  };
+}
