@@ -13,6 +13,8 @@ export interface AnswerStats {
   readonly model: string;
   /** What it was asked with; unknown for conversations saved by older versions. */
   readonly parameters?: ChatParameters | undefined;
+  /** When it was asked for, in epoch milliseconds: two answers of the same words are different answers. */
+  readonly at?: number | undefined;
   readonly finishReason?: string | undefined;
   readonly promptTokens?: number | undefined;
   readonly completionTokens?: number | undefined;
@@ -40,8 +42,8 @@ export interface Conversation {
 
 export const emptyConversation: Conversation = { turns: [], answering: false };
 
-/** Who answers, and with which parameters. */
-type Asked = Pick<AnswerStats, 'model' | 'parameters'>;
+/** Who answers, with which parameters, and since when. */
+type Asked = Pick<AnswerStats, 'model' | 'parameters' | 'at'>;
 
 export type ConversationAction =
   | ({ readonly kind: 'ask'; readonly text: string } & Asked)
@@ -56,8 +58,6 @@ export type ConversationAction =
   | { readonly kind: 'end'; readonly stats: AnswerStats }
   | { readonly kind: 'fail'; readonly error: Error }
   | { readonly kind: 'cancel' }
-  /** Removes the last question and its answer, to edit the question. */
-  | { readonly kind: 'take-back' }
   | { readonly kind: 'clear' }
   /** Continues a saved conversation. */
   | { readonly kind: 'open'; readonly turns: readonly Turn[] };
@@ -68,8 +68,9 @@ function changeLast(conversation: Conversation, change: (turn: Turn) => Turn, an
   return { turns: [...conversation.turns.slice(0, -1), change(last)], answering };
 }
 
-function openAnswer({ model, parameters }: Asked): Turn {
-  return { role: 'assistant', content: '', reasoning: '', stats: { model, ...(parameters && { parameters }) } };
+function openAnswer({ model, parameters, at }: Asked): Turn {
+  const stats = { model, ...(parameters && { parameters }), ...(at !== undefined && { at }) };
+  return { role: 'assistant', content: '', reasoning: '', stats };
 }
 
 function withoutAnswer(turns: readonly Turn[]): readonly Turn[] {
@@ -106,8 +107,6 @@ export function conversationReducer(conversation: Conversation, action: Conversa
       return conversation.answering
         ? changeLast(conversation, turn => ({ ...turn, cancelled: true }), false)
         : conversation;
-    case 'take-back':
-      return { turns: withoutAnswer(conversation.turns).slice(0, -1), answering: false };
     case 'clear':
       return emptyConversation;
     case 'open':

@@ -1,14 +1,15 @@
 import type { Workbench } from '../workbench/workbench.ts';
-import { messagesOf, type Turn } from './conversation.ts';
+import type { Branch, OtherBranches } from './branches.ts';
+import { type Choice, preferences } from './choices.ts';
+import { type Conversation, messagesOf, type Turn } from './conversation.ts';
 import type { ChatSettings } from './session.ts';
 
-/** A conversation with its settings. */
-export interface Chat {
+/** A conversation: the branch on screen, the others, and which answers were better. */
+export interface Chat extends Branch {
   readonly id: string;
-  readonly settings: ChatSettings;
-  readonly turns: readonly Turn[];
-  /** The conversation with the second model, if there was one. */
-  readonly secondTurns?: readonly Turn[] | undefined;
+  readonly others?: OtherBranches['others'] | undefined;
+  readonly branch?: number | undefined;
+  readonly choices?: readonly Choice[] | undefined;
 }
 
 export interface ListedChat extends Chat {
@@ -34,13 +35,48 @@ function areTurns(value: unknown): value is readonly Turn[] {
   return Array.isArray(value) && value.every(isTurn);
 }
 
-/** Parses a saved conversation; undefined for data of another version or program. */
-export function chatOf(id: string, talk: unknown): Chat | undefined {
-  const { settings, turns, secondTurns } = (talk ?? {}) as Partial<Record<keyof Chat, unknown>>;
+function branchOf(value: unknown): Branch | undefined {
+  const { settings, turns, secondTurns } = (value ?? {}) as Partial<Record<keyof Branch, unknown>>;
   const { model, system } = (settings ?? {}) as Partial<Record<keyof ChatSettings, unknown>>;
   if (typeof model !== 'string' || typeof system !== 'string') return undefined;
   if (!areTurns(turns) || (secondTurns !== undefined && !areTurns(secondTurns))) return undefined;
-  return { id, settings: settings as ChatSettings, turns, ...(secondTurns && { secondTurns }) };
+  return { settings: settings as ChatSettings, turns, ...(secondTurns && { secondTurns }) };
+}
+
+function isChoice(value: unknown): value is Choice {
+  const { pair, better, models, at } = (value ?? {}) as Partial<Record<keyof Choice, unknown>>;
+  return (
+    typeof pair === 'string' &&
+    typeof at === 'number' &&
+    preferences.some(each => each === better) &&
+    Array.isArray(models) &&
+    models.length === 2 &&
+    models.every(model => typeof model === 'string')
+  );
+}
+
+/** Parses a saved conversation; undefined for data of another version or program. */
+export function chatOf(id: string, talk: unknown): Chat | undefined {
+  const current = branchOf(talk);
+  const { others = [], branch = 0, choices = [] } = (talk ?? {}) as Partial<Record<keyof Chat, unknown>>;
+  if (!current || !Array.isArray(others) || !Array.isArray(choices) || !choices.every(isChoice)) return undefined;
+  const read = others.flatMap(each => branchOf(each) ?? []);
+  const isPosition = Number.isInteger(branch) && Number(branch) >= 0 && Number(branch) <= others.length;
+  if (read.length < others.length || !isPosition) return undefined;
+  return {
+    ...{ id, ...current },
+    ...(read.length > 0 && { others: read, branch: Number(branch) }),
+    ...(choices.length > 0 && { choices }),
+  };
+}
+
+/** What is saved of a conversation; branches and choices only if there are any. */
+export function talkOf({ settings, turns, secondTurns, others = [], branch, choices = [] }: Omit<Chat, 'id'>) {
+  return {
+    ...{ settings, turns, secondTurns },
+    ...(others.length > 0 && { others, branch }),
+    ...(choices.length > 0 && { choices }),
+  };
 }
 
 /** Whether a conversation ends with an incomplete answer: stopped or interrupted. */
@@ -56,6 +92,12 @@ export function trajectoryOf({ settings, turns }: Pick<Chat, 'settings' | 'turns
     model_slug: settings.model,
     messages: messagesOf(turns, settings.system),
   };
+}
+
+/** The turns as they are kept while an answer is streaming: if the program ends now, it is incomplete. */
+export function stoppedTurns({ turns, answering }: Conversation): readonly Turn[] {
+  const last = turns.at(-1);
+  return answering && last ? [...turns.slice(0, -1), { ...last, cancelled: true }] : turns;
 }
 
 /** The conversation's key in `Workbench.unfinished`. */

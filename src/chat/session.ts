@@ -41,6 +41,12 @@ function requestOf(turns: Conversation['turns'], settings: ChatSettings): ChatRe
   return { model, messages: messagesOf(turns, system), ...parametersOf(settings) };
 }
 
+const askedWith = (settings: ChatSettings) => ({
+  model: settings.model,
+  parameters: parametersOf(settings),
+  at: Date.now(),
+});
+
 /** A conversation and its stream. It lives as long as the connection to the service. */
 export class ChatSession {
   readonly #workbench: Pick<Workbench, 'service' | 'unfinished' | 'remembered'>;
@@ -66,14 +72,14 @@ export class ChatSession {
   /** Sends a message; ignored while an answer is streaming. */
   send(text: string, settings: ChatSettings): void {
     if (this.#conversation.answering) return;
-    this.#dispatch({ kind: 'ask', text, model: settings.model, parameters: parametersOf(settings) });
+    this.#dispatch({ kind: 'ask', text, ...askedWith(settings) });
     this.#begin(settings);
   }
 
   /** Sends the last question again. */
   regenerate(settings: ChatSettings): void {
     if (this.#conversation.answering || this.#conversation.turns.length === 0) return;
-    this.#dispatch({ kind: 'ask-again', model: settings.model, parameters: parametersOf(settings) });
+    this.#dispatch({ kind: 'ask-again', ...askedWith(settings) });
     this.#begin(settings);
   }
 
@@ -81,13 +87,6 @@ export class ChatSession {
     this.#flush();
     this.#running?.abort();
     this.#dispatch({ kind: 'cancel' });
-  }
-
-  /** Removes the last question and returns its text. */
-  takeBack(): string {
-    const question = this.#conversation.turns.findLast(turn => turn.role === 'user')?.content ?? '';
-    this.#dispatch({ kind: 'take-back' });
-    return question;
   }
 
   clear(): void {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Turn } from '../../src/chat/conversation.ts';
-import { chatOf, endsIncomplete, titleOf, trajectoryOf } from '../../src/chat/kept.ts';
+import { chatOf, endsIncomplete, talkOf, titleOf, trajectoryOf } from '../../src/chat/kept.ts';
 
 const turns: readonly Turn[] = [
   { role: 'user', content: '  what is\n tea? ', reasoning: '' },
@@ -37,6 +37,30 @@ describe('a kept conversation', () => {
       secondTurns,
     );
     expect(chatOf('c1', { settings, turns, secondTurns: 'nothing that can be read' })).toBeUndefined();
+  });
+
+  it('is read with its other branches and the choices', () => {
+    const others = [{ settings, turns: turns.slice(0, 2) }];
+    const choices = [{ pair: 'p', better: 'left', models: ['tutor', 'other'], at: 1 }] as const;
+    const chat = { settings, turns, others, branch: 1, choices };
+    const read = (changes: object = {}) => chatOf('c1', JSON.parse(JSON.stringify({ ...talkOf(chat), ...changes })));
+    expect(read()).toEqual({ id: 'c1', ...chat });
+    const wrong = [
+      { others: [{}] },
+      { others: 3 },
+      { branch: 2 },
+      { branch: -1 },
+      { branch: 0.5 },
+      { choices: 'none' },
+      { choices: [{ ...choices[0], better: 'upper' }] },
+      { choices: [{ ...choices[0], models: ['tutor'] }] },
+    ];
+    expect(wrong.map(read)).toEqual(wrong.map(() => undefined));
+    // Nothing more is written of a conversation without them, so that it stays unchanged on disk.
+    expect(Object.keys(JSON.parse(JSON.stringify(talkOf({ settings, turns, others: [], choices: [] }))))).toEqual([
+      'settings',
+      'turns',
+    ]);
   });
 
   it('is left out if something else is in its place', () => {

@@ -64,14 +64,15 @@ function opened({ keepsChats = true } = {}) {
 }
 
 describe('an answer', () => {
-  it('is kept once it is whole', async () => {
+  it('is kept with its question from the start, and as incomplete until its end', async () => {
     const { talk, says, ends, answer, kept } = opened();
     talk.send('what is tea?', settings);
     says('a leaf');
     await eventually(() => expect(answer()?.content).toBe('a leaf'));
-    expect(kept()).toEqual([]);
+    expect(kept()[0]?.turns).toMatchObject([{ content: 'what is tea?' }, { content: '', cancelled: true }]);
     ends();
-    await eventually(() => expect(kept()).toHaveLength(1));
+    await eventually(() => expect(kept()[0]?.turns.at(-1)).toMatchObject({ content: 'a leaf', stats: {} }));
+    expect(kept()[0]?.turns.at(-1)).not.toHaveProperty('cancelled');
     expect(talk.conversation.answering).toBe(false);
   });
 
@@ -96,7 +97,7 @@ describe('an answer', () => {
     const { talk, says, tells, ends, answer, requests } = opened();
     talk.send('what is tea?', { ...settings, system: 'be brief', temperature: 0.5, top_p: 0.9 });
     const parameters = { temperature: 0.5, top_p: 0.9 };
-    expect(answer()?.stats).toEqual({ model: 'model-a', parameters });
+    expect(answer()?.stats).toEqual({ model: 'model-a', parameters, at });
     await eventually(() => expect(requests).toHaveLength(1));
     tells({ kind: 'delta', index: 1, content: 'another choice' });
     at = 10_300;
@@ -112,6 +113,7 @@ describe('an answer', () => {
     expect(answer()?.stats).toEqual({
       model: 'model-a',
       parameters,
+      at: 10_000,
       finishReason: 'length',
       promptTokens: 3,
       completionTokens: 2,
@@ -302,13 +304,15 @@ describe('a second model that is sent away while it answers', () => {
     );
     const view = render(shown('c1', true));
     const kept = () => workbench.remembered.chats().map(({ id, title }) => ({ id, title }));
+    const talks = () => workbench.remembered.chats().map(({ talk: each }) => each as object);
     talk.send('the first question', settings);
     second.send('the first question', settings);
     first.says('an answer');
     first.ends();
     await eventually(() => expect(talk.conversation.answering).toBe(false));
-    expect(kept()).toEqual([]);
+    expect(talks()).toMatchObject([{ secondTurns: [{}, { cancelled: true }] }]);
     view.rerender(shown('c1', false));
+    expect(talks()[0]).not.toHaveProperty('secondTurns');
     expect(second.conversation.answering).toBe(false);
     const asked = [{ id: 'c1', title: 'the first question' }];
     await eventually(() => expect(kept()).toEqual(asked));
@@ -335,14 +339,6 @@ describe('a conversation that is opened', () => {
     talk.clear();
     expect(kept()[0]?.turns.at(0)).toMatchObject({ content: 'what is tea?' });
   });
-});
-
-it('nothing is taken back of a conversation without a question', () => {
-  const { talk } = opened();
-  expect(talk.takeBack()).toBe('');
-  talk.open([{ role: 'user', content: 'what is tea?', reasoning: '' }]);
-  expect(talk.takeBack()).toBe('what is tea?');
-  expect(talk.conversation.turns).toEqual([]);
 });
 
 it('the list of conversations leaves out those that cannot be read', () => {

@@ -62,10 +62,76 @@ it('scrolls two conversations together, and shows one at a time where there is n
   for (const _ of [1, 2, 3]) await screen.press('down');
   for (const [left, right] of questions()) expect(left).toBe(right);
   await screen.resize(60, 15);
-  await screen.waitFor('acme/small  1 of 2, v for the other');
+  await screen.waitFor('1 of 2, v for the other  acme/small');
   expect(screen.text()).not.toMatch(both);
   await screen.press('v');
-  await screen.waitFor('talker  2 of 2, v for the other');
+  await screen.waitFor('2 of 2, v for the other  talker');
+});
+
+it('keeps the better answer that is chosen, and counts it with those of other conversations', async () => {
+  const { screen, workbench } = await openView({ view: 'chat', model: 'acme/small' });
+  await say(screen, 'alone');
+  await screen.press('esc', '1');
+  await screen.waitFor('Choose a second model first: ctrl-o');
+  await screen.press('i');
+  await addTalker(screen);
+  await screen.press('esc', '1');
+  await screen.waitFor('Both answers are of the same model');
+  await screen.press('i');
+  await say(screen, 'both');
+  await screen.press('esc', '2');
+  await screen.waitFor('left better 0, right better 1, equal 0 (n=1), exact sign test at one look: p = 1.0');
+  await screen.waitFor(text => /the other is better +│ +chosen as better/.test(text));
+  const kept = () => workbench.remembered.chats().map(({ talk }) => (talk as { choices?: unknown }).choices);
+  expect(kept()).toMatchObject([[{ better: 'right', models: ['acme/small', 'talker'] }]]);
+  // Another choice replaces it, and the same again takes it back.
+  await screen.press('1');
+  await screen.waitFor('left better 1, right better 0');
+  await screen.press('1');
+  await screen.waitFor('The choice is taken back');
+  expect(kept()).toEqual([undefined]);
+  await screen.press('3', 'N', 'i');
+  await say(screen, 'another conversation');
+  await screen.press('esc', '1');
+  await screen.waitFor('left better 1, right better 0, equal 1 (n=2)');
+  expect(kept()).toHaveLength(2);
+});
+
+it('edits an earlier question in a new branch, and has the old one again, also after it was read from disk', async () => {
+  const { screen, workbench } = await openView({ view: 'chat', model: 'acme/small' });
+  await say(screen, 'first question');
+  await say(screen, 'second question');
+  await screen.type('not sent yet');
+  await screen.press('esc', 'K');
+  await screen.waitFor('▸ you');
+  await screen.press('E');
+  await screen.waitFor('Editing question 1 of 2, sent in a new branch; esc E gives it up');
+  await screen.press('esc', 'E');
+  await screen.waitFor(text => text.includes('› not sent yet') && !text.includes('Editing'));
+  await screen.press('esc', 'K', 'E', 'ctrl-u');
+  await say(screen, 'changed question');
+  await screen.waitFor('branch ‹ 2/2 ›');
+  await screen.waitFor('you  ‹ 2/2 ›');
+  expect(screen.text()).not.toContain('second question');
+  expect(screen.text()).toContain('› not sent yet');
+  await screen.press('esc', '[');
+  await screen.waitFor('branch ‹ 1/2 ›');
+  expect(screen.text()).toContain('second question');
+  const [kept] = workbench.remembered.chats();
+  expect(kept?.talk).toMatchObject({ branch: 0, others: [{ turns: [{ content: 'changed question' }, {}] }] });
+  // A new conversation has one branch; the earlier one has both again.
+  await screen.press('N');
+  await screen.waitFor(text => !text.includes('branch'));
+  await screen.press('H');
+  await screen.waitFor('Earlier conversations');
+  await screen.press('enter');
+  await screen.waitFor('branch ‹ 1/2 ›');
+  await screen.press(']');
+  await screen.waitFor('changed question');
+  // So does an answer that is generated again.
+  await screen.press('R');
+  await screen.waitFor('branch ‹ 3/3 ›');
+  await screen.waitFor('acme/small  ‹ 2/2 ›');
 });
 
 it('says why an answer has not begun while the service limits the rate', async () => {

@@ -1,6 +1,7 @@
 /** The chat: one or two conversations, their streaming answers, and the input below. */
 import { Box, Text } from 'ink';
-import { type Dispatch, useReducer } from 'react';
+import { type Dispatch, useMemo, useReducer } from 'react';
+import { answersAt, type Preference, preferences } from '../../../chat/choices.ts';
 import { type AnswerStats, type Turn, tokensPerSecond } from '../../../chat/conversation.ts';
 import { titleOf } from '../../../chat/kept.ts';
 import type { Deployment } from '../../../contract/deployments.ts';
@@ -11,6 +12,8 @@ import { chatModelsQuery, modelList } from '../../../queries/models.ts';
 import type { Attention } from '../../../queries/polling.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
 import { duration } from '../../../text/time.ts';
+import { displayWidth, fitCells } from '../../../text/width.ts';
+import { wrap } from '../../../text/wrap.ts';
 import type { ViewProps } from '../../app/registry.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import { useCopy } from '../../app/use-copy.ts';
@@ -26,9 +29,10 @@ import { areaView, withCaret } from '../../widgets/text-field/field-view.ts';
 import { type Theme, useTheme } from '../../widgets/theme/theme.tsx';
 import { chatCommands } from '../commands.ts';
 import { linesAround, useDoors } from '../record/use-doors.ts';
-import { openingLines } from './conversation-lines.ts';
+import { countWords, verdictWords } from './choice-words.ts';
+import { openingLines, positionOf, type TurnMarks } from './conversation-lines.ts';
 import { ConversationPane } from './conversation-pane.tsx';
-import { type Draft, type DraftAction, draftReducer, emptyDraft, manyLines } from './draft.ts';
+import { type Draft, type DraftAction, draftReducer, emptyDraft, manyLines, selectedQuestion } from './draft.ts';
 import { type ChatState, type Side, useChat } from './use-chat.ts';
 import { EarlierWindow, ForgetWindow, ModelWindow, SaveWindow, SettingsWindow } from './windows.tsx';
 
@@ -60,6 +64,13 @@ function deployed(deployments: readonly Deployment[]): string[] {
   return deployments.flatMap(({ model_slug, is_active }) => (model_slug && is_active ? [model_slug] : []));
 }
 
+const noMarks = (): TurnMarks => ({});
+
+/** Cells at the bottom for the position in the text. */
+const positionRoom = 10;
+/** Cells beside a notice: its mark, the border, and a key. */
+const toastRoom = 6;
+
 /** Below this width, one of two conversations is shown at a time. */
 const twoColumnsFrom = 72;
 
@@ -85,7 +96,7 @@ function useSlugs(listed: readonly SupportedModel[], attention: Attention): read
 }
 
 /** The windows of the chat. `read` is the conversation to save. */
-function useWindows(chat: ChatState, read: Side, slugs: readonly string[]) {
+function useWindows(chat: ChatState, read: Side, slugs: readonly string[], leaveQuestions: () => void) {
   const { showOverlay, toast } = useShell();
   const { settings, change } = chat;
   return {
@@ -94,12 +105,22 @@ function useWindows(chat: ChatState, read: Side, slugs: readonly string[]) {
     setParameters: () =>
       showOverlay('chat', close => <SettingsWindow settings={settings} onChange={change} onClose={close} />),
     showEarlier: () =>
-      showOverlay('chats', close => <EarlierWindow chats={chat.earlier()} onChoose={chat.open} onClose={close} />),
+      showOverlay('chats', close => (
+        <EarlierWindow
+          chats={chat.earlier()}
+          onChoose={chosen => {
+            leaveQuestions();
+            chat.open(chosen);
+          }}
+          onClose={close}
+        />
+      )),
     forget: () =>
       showOverlay('forget-chat', close => (
         <ForgetWindow
           title={titleOf(chat.turns)}
           onForget={() => {
+            leaveQuestions();
             chat.forget();
             toast({ kind: 'success', text: 'Forgotten' });
           }}
@@ -118,20 +139,47 @@ function useWindows(chat: ChatState, read: Side, slugs: readonly string[]) {
   };
 }
 
+/** The indexes of the questions among the turns. */
+function questionsOf(turns: readonly Turn[]): readonly number[] {
+  return turns.flatMap(({ role }, index) => (role === 'user' ? [index] : []));
+}
+
 function useBindings(
   chat: ChatState,
   read: Side,
   slugs: readonly string[],
   [draft, dispatch]: readonly [Draft, Dispatch<DraftAction>],
 ): readonly Binding[] {
-  const { toast } = useShell();
+  const { toast, layout } = useShell();
   const keyOf = useKeyOf();
   const copy = useCopy();
-  const windows = useWindows(chat, read, slugs);
+  const leaveQuestions = (): void => dispatch({ kind: 'leave-questions' });
+  const windows = useWindows(chat, read, slugs, leaveQuestions);
   const { turns, answering } = chat;
   const idle = !answering;
   const hasTurns = idle && turns.length > 0;
   const last = lastAnswer(read)?.content ?? '';
+  const questions = questionsOf(turns);
+  const selected = selectedQuestion(draft, questions);
+  const answer = selected === undefined ? -1 : selected + 1;
+  const [one, other] = chat.sides;
+  const answers = other
+    ? answersAt(one.session.conversation.turns, other.session.conversation.turns, answer)
+    : { why: `Choose a second model first: ${keyOf(chatCommands.model)}` };
+  const choose = (better: Preference | undefined): void => {
+    const counts = better && chat.choose(answer, better);
+    if (counts)
+      toast({ kind: 'info', text: countWords(counts, layout.columns - toastRoom) || 'The choice is taken back' });
+  };
+  const select = (by: -1 | 1) => (): void => dispatch({ kind: 'select', by, questions });
+  const goTo = (by: -1 | 1) => (): void => {
+    leaveQuestions();
+    chat.goTo(chat.branch + by);
+  };
+  const begin = (): void => {
+    leaveQuestions();
+    chat.begin();
+  };
   const send = (): void => {
     const text = textOf(draft.typed).trim();
     if (text === '' || answering) return;
@@ -139,8 +187,13 @@ function useBindings(
       toast({ kind: 'warning', text: `Choose a model first: ${keyOf(chatCommands.model)}` });
       return;
     }
-    chat.send(text);
-    dispatch({ kind: 'set', text: '' });
+    if (draft.editing) {
+      chat.edit(draft.editing.question, text);
+      dispatch({ kind: 'end-edit' });
+    } else {
+      chat.send(text);
+      dispatch({ kind: 'set', text: '' });
+    }
   };
   const write = (writing: boolean) => (): void => dispatch({ kind: 'writing', writing });
   return [
@@ -151,9 +204,27 @@ function useBindings(
     { command: chatCommands.model, run: windows.chooseModel },
     { command: chatCommands.settings, run: windows.setParameters },
     { command: chatCommands.regenerate, run: chat.again, enabled: hasTurns },
-    { command: chatCommands.edit, run: () => dispatch({ kind: 'set', text: chat.takeBack() }), enabled: hasTurns },
+    { command: chatCommands.previousQuestion, run: select(-1), enabled: questions.length > 0 },
+    { command: chatCommands.nextQuestion, run: select(1), enabled: questions.length > 0 },
+    {
+      command: chatCommands.edit,
+      run: () =>
+        dispatch(
+          draft.editing || selected === undefined
+            ? { kind: 'end-edit' }
+            : { kind: 'edit', question: selected, text: turns[selected]?.content ?? '' },
+        ),
+      enabled: hasTurns,
+    },
+    { command: chatCommands.previousBranch, run: goTo(-1), enabled: idle && chat.branch > 0 },
+    { command: chatCommands.nextBranch, run: goTo(1), enabled: idle && chat.branch < chat.branches.length - 1 },
+    {
+      command: chatCommands.choose,
+      run: ({ name }) => choose(preferences[Number(name) - 1]),
+      why: 'why' in answers ? answers.why : undefined,
+    },
     { command: chatCommands.side, run: () => dispatch({ kind: 'side' }), enabled: chat.sides.length > 1 },
-    { command: chatCommands.clear, run: chat.begin, enabled: turns.length > 0 },
+    { command: chatCommands.clear, run: begin, enabled: turns.length > 0 },
     { command: chatCommands.history, run: windows.showEarlier, enabled: idle },
     { command: chatCommands.forget, run: windows.forget, enabled: hasTurns },
     { command: chatCommands.save, run: windows.save, enabled: idle && turns.some(turn => turn.content !== '') },
@@ -164,6 +235,7 @@ function useBindings(
 export function ChatView({ place }: ViewProps<'chat'>) {
   const pane = usePane('main');
   const keyOf = useKeyOf();
+  const { glyphs } = useTheme();
   const models = useList(modelList, 'visible');
   const slugs = useSlugs(models.rows, pane.attention);
   const chat = useChat(place.model || models.rows[0]?.model_slug || '');
@@ -173,6 +245,28 @@ export function ChatView({ place }: ViewProps<'chat'>) {
   // The second model may have been removed while it was shown.
   const read = sides[draft.side] ?? sides[0];
   const shown = pane.width < twoColumnsFrom ? [read] : sides;
+  const isReading = !draft.writing;
+  const questions = questionsOf(chat.turns);
+  const selected = selectedQuestion(draft, questions);
+  const { choiceAt, forks } = chat;
+  // One function per side, the same until a mark changes: the conversation is then laid out once.
+  const marks = useMemo(() => {
+    const isMarked = isReading && questions.length > 1;
+    return ([0, 1] as const).map(side => (index: number): TurnMarks => {
+      const better = choiceAt(index)?.better;
+      return {
+        isSelected: isMarked && index === selected,
+        fork: forks.get(index),
+        verdict: better && verdictWords[better][side],
+      };
+    });
+  }, [isReading, questions.length, selected, choiceAt, forks]);
+  const branch =
+    chat.branches.length > 1 ? `branch ${positionOf([chat.branch + 1, chat.branches.length], glyphs)}` : '';
+  const counted =
+    shown.length < sides.length
+      ? `${draft.side + 1} of ${sides.length}, ${keyOf(chatCommands.side)} for the other`
+      : chat.counts && countWords(chat.counts, pane.width - displayWidth(branch) - positionRoom);
   const bindings = useBindings(chat, read, slugs, [draft, dispatch]);
 
   const inputLines = pane.height >= 16 ? 4 : 2;
@@ -188,19 +282,28 @@ export function ChatView({ place }: ViewProps<'chat'>) {
               conversation: side.session.conversation,
               model: side.settings.model,
               isRead: side === read,
+              marks: marks[side === sides[0] ? 0 : 1] ?? noMarks,
             }))}
             width={pane.width}
             height={height}
             focused={pane.focused && !draft.writing}
             follows={draft.writing}
-            more={
-              shown.length < sides.length
-                ? `${draft.side + 1} of ${sides.length}, ${keyOf(chatCommands.side)} for the other`
-                : ''
-            }
+            more={[branch, counted].filter(Boolean).join('  ')}
+            selected={isReading ? draft.question : undefined}
             opening={(model, room) => openingLines({ model, loaded, error }, room, keyOf)}
           />
-          <Input pane={pane} lines={inputLines} draft={draft} dispatch={dispatch} bindings={bindings} />
+          <Input
+            pane={pane}
+            lines={inputLines}
+            draft={draft}
+            dispatch={dispatch}
+            bindings={bindings}
+            heading={
+              draft.editing
+                ? `question ${questions.indexOf(draft.editing.question) + 1} of ${questions.length}, sent in a new branch; ${keyOf(chatCommands.leave)} ${keyOf(chatCommands.edit)} gives it up`
+                : ''
+            }
+          />
         </Box>
       }
       inspector={<Inspector chat={chat} />}
@@ -214,10 +317,12 @@ interface InputProps {
   readonly draft: Draft;
   readonly dispatch: Dispatch<DraftAction>;
   readonly bindings: readonly Binding[];
+  /** What the message is, unless it is the next one. */
+  readonly heading: string;
 }
 
 /** The unsent message. */
-function Input({ pane, lines, draft, dispatch, bindings }: InputProps) {
+function Input({ pane, lines, draft, dispatch, bindings, heading }: InputProps) {
   const { styles, glyphs } = useTheme();
   const keyOf = useKeyOf();
   const writing = pane.focused && draft.writing;
@@ -229,7 +334,11 @@ function Input({ pane, lines, draft, dispatch, bindings }: InputProps) {
       bindings={bindings}
       {...fieldHandlers(manyLines, press => dispatch({ kind: 'press', press }))}
     >
-      <Text wrap="truncate">{styles.border(glyphs.horizontal.repeat(pane.width))}</Text>
+      <Text wrap="truncate">
+        {heading === ''
+          ? styles.border(glyphs.horizontal.repeat(pane.width))
+          : styles.warning(fitCells(` Editing ${heading}`, pane.width))}
+      </Text>
       <Box flexDirection="column" height={lines}>
         {view.lines.map((line, index) => (
           <Text key={index} wrap="truncate">
@@ -243,7 +352,7 @@ function Input({ pane, lines, draft, dispatch, bindings }: InputProps) {
 }
 
 /** The settings, and the statistics of each model's last answer. */
-function Inspector({ chat: { settings, sides } }: { chat: ChatState }) {
+function Inspector({ chat: { settings, sides, counts } }: { chat: ChatState }) {
   const { width, height, focused } = usePane('inspector');
   const theme = useTheme();
   const { rows: deployments } = useList(deploymentList, 'visible');
@@ -260,7 +369,10 @@ function Inspector({ chat: { settings, sides } }: { chat: ChatState }) {
     ...(index > 0 ? [''] : []),
     ...sideLines(side, sides.length === 1, room, theme),
   ]);
-  const parts = [{ facts }, { lines: ['', ...answers], facts: [] }];
+  const chosen =
+    counts && countWords(counts, undefined, [sanitiseLine(settings.model), sanitiseLine(settings.secondModel ?? '')]);
+  const counted = chosen ? ['', theme.styles.header('CHOSEN'), ...wrap(chosen, room)] : [];
+  const parts = [{ facts }, { lines: ['', ...answers, ...counted], facts: [] }];
   const doors = useDoors(parts, { pane: 'inspector', width: room, focused });
   return (
     <KeyScope active={focused} bindings={doors.bindings}>

@@ -1,6 +1,7 @@
 /** A conversation as lines, with answers as Markdown. Pure; a finished turn is laid out once. */
 
 import { stripVTControlCharacters } from 'node:util';
+import type { Fork } from '../../../chat/branches.ts';
 import {
   type AnswerStats,
   type ChatParameters,
@@ -17,7 +18,7 @@ import { markdownLines } from '../../widgets/markdown/markdown.ts';
 import type { Theme } from '../../widgets/theme/theme.tsx';
 import { chatCommands } from '../commands.ts';
 
-export type ConversationLineKind = 'user' | 'assistant' | 'text' | 'reasoning' | 'note' | 'error';
+export type ConversationLineKind = 'user' | 'assistant' | 'text' | 'reasoning' | 'note' | 'verdict' | 'error';
 
 export interface ConversationLine {
   readonly kind: ConversationLineKind;
@@ -43,6 +44,34 @@ function markdown(text: string, width: number, theme: Theme): ConversationLine[]
     text: indent + stripVTControlCharacters(line),
     styled: indent + line,
   }));
+}
+
+/** What is said of a turn besides itself. */
+export interface TurnMarks {
+  /** Whether it is the selected question. */
+  readonly isSelected?: boolean;
+  /** Its position among its variants in other branches. */
+  readonly fork?: Fork | undefined;
+  /** How it was chosen. */
+  readonly verdict?: string | undefined;
+}
+
+/** E.g. `‹ 2/3 ›`. */
+export const positionOf = ([position, count]: Fork, { crumbBack, crumb }: Theme['glyphs']): string =>
+  `${crumbBack} ${position}/${count} ${crumb}`;
+
+function markedLines(
+  lines: readonly ConversationLine[],
+  { isSelected, fork, verdict }: TurnMarks,
+  width: number,
+  { glyphs }: Theme,
+): readonly ConversationLine[] {
+  const [head, ...body] = lines;
+  if (!head) return lines;
+  const [before, after] = [isSelected ? `${glyphs.marker} ` : '', fork ? `  ${positionOf(fork, glyphs)}` : ''];
+  const marked = [{ ...head, text: before + head.text + after }, ...body];
+  if (verdict !== undefined) marked.splice(-1, 0, ...paragraph('verdict', verdict, width));
+  return marked;
 }
 
 function turnLines(turn: Turn, width: number, answering: boolean, theme: Theme): ConversationLine[] {
@@ -131,6 +160,8 @@ export interface ConversationRow {
 export interface ConversationColumn {
   readonly conversation: Conversation;
   readonly width: number;
+  /** By the index of the turn. */
+  readonly marks?: ((index: number) => TurnMarks) | undefined;
 }
 
 const placeOf = (turn: number, line: number): number => turn + line / 1e6;
@@ -157,7 +188,10 @@ export function createConversationLayout(theme: Theme): ConversationLayout {
     const rows: ConversationRow[] = [];
     const count = Math.max(...columns.map(({ conversation }) => conversation.turns.length));
     for (let turn = 0; turn < count; turn += 1) {
-      const sides = columns.map(column => linesOf(column, turn));
+      const sides = columns.map(column => {
+        const lines = linesOf(column, turn);
+        return column.marks ? markedLines(lines, column.marks(turn), column.width, theme) : lines;
+      });
       const length = Math.max(...sides.map(lines => lines.length));
       for (let line = 0; line < length; line += 1) {
         rows.push({ cells: sides.map(lines => lines[line]), place: placeOf(turn, line) });

@@ -16,6 +16,7 @@ import {
   type ConversationLineKind,
   type ConversationRow,
   createConversationLayout,
+  type TurnMarks,
 } from './conversation-lines.ts';
 
 /** A conversation on screen. */
@@ -24,6 +25,8 @@ export interface ShownSide {
   readonly model: string;
   /** Whether its answer is the one to copy. */
   readonly isRead: boolean;
+  /** Changes only if a mark does. */
+  readonly marks: (index: number) => TurnMarks;
 }
 
 export interface ConversationPaneProps {
@@ -34,8 +37,10 @@ export interface ConversationPaneProps {
   readonly focused: boolean;
   /** Follows the streaming answer unless the reader has scrolled up. */
   readonly follows: boolean;
-  /** Follows the model's name at the bottom. */
+  /** At the bottom, before the model's name. */
   readonly more: string;
+  /** The index of the question to show; undefined for the end. */
+  readonly selected: number | undefined;
   /** Shown before the first message. */
   readonly opening: (model: string, width: number) => ConversationLine[];
 }
@@ -45,6 +50,7 @@ const looks: Partial<Record<ConversationLineKind, StyleName>> = {
   assistant: 'assistant',
   reasoning: 'muted',
   note: 'muted',
+  verdict: 'success',
   error: 'danger',
 };
 
@@ -83,7 +89,8 @@ function drawnCell(cell: ConversationLine | undefined, width: number, isLast: bo
   return isLast ? drawn : drawn + ' '.repeat(Math.max(0, width - displayWidth(cut)));
 }
 
-export function ConversationPane({ sides, width, height, focused, follows, more, opening }: ConversationPaneProps) {
+export function ConversationPane(props: ConversationPaneProps) {
+  const { sides, width, height, focused, follows, more, selected, opening } = props;
   const theme = useTheme();
   const { styles, glyphs } = theme;
   const layout = useMemo(() => createConversationLayout(theme), [theme]);
@@ -95,8 +102,8 @@ export function ConversationPane({ sides, width, height, focused, follows, more,
   // Laid out again with every piece of a streaming answer, but not when another part of the screen changes.
   // biome-ignore lint/correctness/useExhaustiveDependencies: the conversations themselves, not their array
   const rows = useMemo(
-    () => layout(conversations.map((conversation, index) => ({ conversation, width: widths[index] ?? 0 }))),
-    [layout, conversations[0], conversations[1], width, sides.length],
+    () => layout(sides.map(({ conversation, marks }, index) => ({ conversation, marks, width: widths[index] ?? 0 }))),
+    [layout, conversations[0], conversations[1], sides[0]?.marks, sides[1]?.marks, width, sides.length],
   );
   const opened = isNew ? sides.map(({ model }, index) => opening(model, widths[index] ?? 0)) : [];
   const openedRows = opened.map(lines => lines.length);
@@ -125,6 +132,9 @@ export function ConversationPane({ sides, width, height, focused, follows, more,
     if (isNew) scrollTo({ kind: 'to', line: 0 });
     else if (follows) scrollTo({ kind: 'bottom' });
   }, [isNew, follows, lineCount, shownLines, scrollTo]);
+  useEffect(() => {
+    if (selected !== undefined) scrollTo({ kind: 'show', place: selected, before: 0 });
+  }, [selected, scrollTo]);
   const wordsOf = ({ conversation, model }: ShownSide): string => {
     if (!conversation.answering) return sanitiseLine(model);
     const hasBegun = conversation.turns.at(-1)?.content !== '';
@@ -149,7 +159,7 @@ export function ConversationPane({ sides, width, height, focused, follows, more,
         }
         width={width}
         focused={focused}
-        words={[headLines === 0 && first ? wordsOf(first) : '', more].filter(Boolean).join('  ')}
+        words={[more, headLines === 0 && first ? wordsOf(first) : ''].filter(Boolean).join('  ')}
       />
     </Box>
   );

@@ -1,4 +1,4 @@
-/** The draft of a chat message, and the conversation being read. Pure. */
+/** The draft of a chat message, and the part of the conversation being read. Pure. */
 import type { KeyPress } from '../../keys/key.ts';
 import { type EditState, edit, editStateOf } from '../../widgets/text-field/editing.ts';
 
@@ -9,25 +9,63 @@ export interface Draft {
   readonly writing: boolean;
   /** Which of the two conversations is on screen. */
   readonly side: 0 | 1;
+  /** The index among the turns of the selected question; undefined for the last. */
+  readonly question: number | undefined;
+  /** The question that the text replaces when it is sent, and the unsent message before. */
+  readonly editing: { readonly question: number; readonly before: EditState } | undefined;
 }
 
 export type DraftAction =
   | { readonly kind: 'press'; readonly press: KeyPress }
+  /** Begins a message with this text. */
   | { readonly kind: 'set'; readonly text: string }
   | { readonly kind: 'writing'; readonly writing: boolean }
-  | { readonly kind: 'side' };
+  | { readonly kind: 'side' }
+  /** Selects the question this many after the selected one; stays at the ends. */
+  | { readonly kind: 'select'; readonly by: -1 | 1; readonly questions: readonly number[] }
+  /** For another conversation or branch: nothing is selected or being edited. */
+  | { readonly kind: 'leave-questions' }
+  /** Changes a question that was sent. */
+  | { readonly kind: 'edit'; readonly question: number; readonly text: string }
+  /** Ends the change of a question: it was sent, or given up. */
+  | { readonly kind: 'end-edit' };
 
-export const emptyDraft: Draft = { typed: editStateOf(''), writing: true, side: 0 };
+export const emptyDraft: Draft = {
+  typed: editStateOf(''),
+  writing: true,
+  side: 0,
+  question: undefined,
+  editing: undefined,
+};
+
+/** The selected one of the questions, by their indexes among the turns; the last by default. */
+export function selectedQuestion({ question }: Draft, questions: readonly number[]): number | undefined {
+  return question !== undefined && questions.includes(question) ? question : questions.at(-1);
+}
 
 export function draftReducer(draft: Draft, action: DraftAction): Draft {
   switch (action.kind) {
     case 'press':
       return { ...draft, typed: edit(draft.typed, action.press, manyLines) ?? draft.typed };
     case 'set':
-      return { ...draft, typed: editStateOf(action.text), writing: true };
+      return { ...draft, typed: editStateOf(action.text), writing: true, question: undefined, editing: undefined };
     case 'writing':
       return { ...draft, writing: action.writing };
     case 'side':
       return { ...draft, side: draft.side === 0 ? 1 : 0 };
+    case 'select': {
+      const { questions, by } = action;
+      const at = questions.indexOf(selectedQuestion(draft, questions) ?? -1);
+      return { ...draft, question: questions[Math.max(0, Math.min(questions.length - 1, at + by))] };
+    }
+    case 'leave-questions':
+      return { ...draft, typed: draft.editing?.before ?? draft.typed, question: undefined, editing: undefined };
+    case 'edit': {
+      const before = draft.editing?.before ?? draft.typed;
+      const { question, text } = action;
+      return { ...draft, typed: editStateOf(text), writing: true, question, editing: { question, before } };
+    }
+    case 'end-edit':
+      return { ...draft, typed: draft.editing?.before ?? editStateOf(''), question: undefined, editing: undefined };
   }
 }

@@ -1,5 +1,24 @@
-/** The state of the chat view: one conversation, or two with the same questions, kept on disk. */
-import { useEffect, useState } from 'react';
+/** The state of the chat view: one conversation, or two with the same questions, with their branches, kept on disk. */
+import { useEffect, useMemo, useState } from 'react';
+import {
+  allBranches,
+  type Branch,
+  branchOff,
+  type Fork,
+  forksOf,
+  goToBranch,
+  type OtherBranches,
+  onlyBranch,
+} from '../../../chat/branches.ts';
+import {
+  answersAt,
+  type Choice,
+  type Counts,
+  countChoices,
+  type Preference,
+  pairKey,
+  withChoice,
+} from '../../../chat/choices.ts';
 import type { Turn } from '../../../chat/conversation.ts';
 import { type Chat, forgetChat, type ListedChat } from '../../../chat/kept.ts';
 import type { ChatSession, ChatSettings } from '../../../chat/session.ts';
@@ -22,10 +41,27 @@ export interface ChatState {
   readonly answering: boolean;
   readonly send: (text: string) => void;
   readonly stop: () => void;
-  /** Sends the last question again. */
+  /** Sends the last question again, in a new branch; to one side alone if only that is incomplete. */
   readonly again: () => void;
-  /** Removes the last question, and returns it. */
-  readonly takeBack: () => string;
+  /** Replaces the question at an index of the turns, in a new branch. */
+  readonly edit: (index: number, text: string) => void;
+  readonly branches: readonly Branch[];
+  /** The position of the current branch. */
+  readonly branch: number;
+  readonly goTo: (branch: number) => void;
+  /** The turns that differ between branches. */
+  readonly forks: ReadonlyMap<number, Fork>;
+  /** The choices of this conversation. */
+  readonly choices: readonly Choice[];
+  /** The choice for the answers at an index of the turns, if there is one. */
+  readonly choiceAt: (index: number) => Choice | undefined;
+  /**
+   * Chooses the better of the answers at an index of the turns; the same again takes it back. Returns the counts for
+   * their models.
+   */
+  readonly choose: (index: number, better: Preference) => Counts | undefined;
+  /** The choices between the two models on screen, in all saved conversations. */
+  readonly counts: Counts | undefined;
   readonly change: (settings: ChatSettings) => void;
   /** Begins a new conversation and keeps this one. */
   readonly begin: () => void;
@@ -37,29 +73,59 @@ export interface ChatState {
 
 const defaults: ChatSettings = { model: '', system: '' };
 
+/** What belongs to a conversation besides its turns. */
+interface Identity extends OtherBranches {
+  readonly id: string;
+  readonly choices: readonly Choice[];
+}
+
+const newIdentity = (): Identity => ({ id: crypto.randomUUID(), ...onlyBranch, choices: [] });
+
+const isIncomplete = (turn: Turn | undefined): boolean => turn?.error !== undefined || turn?.cancelled === true;
+
 /** @param model the model to use until the user chooses one; empty if none is known */
 export function useChat(model: string): ChatState {
   const session = useChatSession(...useMemory<ChatSession>('talk'));
   const secondSession = useChatSession(...useMemory<ChatSession>('second talk'));
   const [chosen, rememberChosen] = useMemory<ChatSettings>('settings');
   const [own, setSettings] = useState<ChatSettings>(() => ({ ...defaults, ...chosen }));
-  const [knownId, rememberId] = useMemory<string>('id');
-  const [id, setId] = useState(() => knownId ?? crypto.randomUUID());
+  const [known, rememberIdentity] = useMemory<Identity>('identity');
+  const [identity, setIdentity] = useState(() => known ?? newIdentity());
   const workbench = useWorkbench();
   const earlier = useChats();
   const settings = { ...own, model: own.model || model };
   const { secondModel } = settings;
-  useKeptChat({ id, settings }, session, secondModel ? secondSession : undefined);
-  useEffect(() => rememberId(id), [rememberId, id]);
+  useKeptChat({ ...identity, settings }, session, secondModel ? secondSession : undefined);
+  useEffect(() => rememberIdentity(identity), [rememberIdentity, identity]);
   useEffect(() => rememberChosen(own), [rememberChosen, own]);
 
   const first: Side = { session, settings };
   const second: Side[] = secondModel ? [{ session: secondSession, settings: { ...settings, model: secondModel } }] : [];
   const sides = [first, ...second] as const;
   const { turns } = session.conversation;
+  const secondTurns = secondModel ? secondSession.conversation.turns : undefined;
+  const { choices } = identity;
+  const current: Branch = { settings, turns, secondTurns };
+  const branches = allBranches(identity, current);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the turns and the other branches, not the list of all
+  const forks = useMemo(() => forksOf(branches, identity.branch), [identity, turns, secondTurns]);
+  const elsewhere = useMemo(
+    () => earlier().flatMap(({ id, choices: made = [] }) => (id === identity.id ? [] : made)),
+    [earlier, identity.id],
+  );
+  const countsOf = (made: readonly Choice[], models: Choice['models']): Counts =>
+    countChoices([...elsewhere, ...made], models);
+  const choiceAt = useMemo(() => choiceFinder(choices, turns, secondTurns), [choices, turns, secondTurns]);
+  const show = (branch: Branch): void => {
+    setSettings(branch.settings);
+    session.open(branch.turns);
+    secondSession.open(branch.secondTurns ?? []);
+  };
+  /** Keeps the current branch before it changes. */
+  const keepBranch = (): void => setIdentity(before => ({ ...before, ...branchOff(before, current) }));
   const begin = (): void => {
     for (const side of sides) side.session.clear();
-    setId(crypto.randomUUID());
+    setIdentity(newIdentity());
   };
   return {
     settings,
@@ -73,28 +139,66 @@ export function useChat(model: string): ChatState {
       for (const side of sides) side.session.cancel();
     },
     again: () => {
-      for (const side of sides) side.session.regenerate(side.settings);
+      const lastOf = (side: Side): Turn | undefined => side.session.conversation.turns.at(-1);
+      const incomplete = sides.filter(side => isIncomplete(lastOf(side)));
+      const asked = incomplete.length > 0 ? incomplete : sides;
+      if (asked.some(side => lastOf(side)?.role === 'assistant' && lastOf(side)?.content !== '')) keepBranch();
+      for (const side of asked) side.session.regenerate(side.settings);
     },
-    takeBack: () => {
-      const [text = ''] = sides.map(side => side.session.takeBack());
-      return text;
+    edit: (index, text) => {
+      keepBranch();
+      for (const side of sides) {
+        side.session.open(side.session.conversation.turns.slice(0, index));
+        side.session.send(text, side.settings);
+      }
     },
+    branches,
+    branch: identity.branch,
+    forks,
+    goTo: index => {
+      const gone = goToBranch(identity, current, index);
+      if (!gone || index === identity.branch) return;
+      const { current: target, ...branches } = gone;
+      setIdentity({ ...identity, ...branches });
+      show(target);
+    },
+    choices,
+    choiceAt,
+    choose: (index, better) => {
+      const right = secondTurns ?? [];
+      const answers = answersAt(turns, right, index);
+      if ('why' in answers) return undefined;
+      const choice = { pair: pairKey(turns, right, index), better, models: answers.models, at: Date.now() };
+      const next = withChoice(choices, choice);
+      setIdentity(before => ({ ...before, choices: next }));
+      return countsOf(next, answers.models);
+    },
+    counts: secondModel ? countsOf(choices, [settings.model, secondModel]) : undefined,
     change: next => {
-      // A second model that is added later gets the earlier turns.
-      if (next.secondModel && next.secondModel !== secondModel) secondSession.open(turns);
+      if (next.secondModel !== secondModel) {
+        // The answers of the second model stay in their branch.
+        if (secondTurns?.some(({ stats }) => stats?.model === secondModel)) keepBranch();
+        // A second model that is added later gets the earlier turns.
+        if (next.secondModel) secondSession.open(turns);
+      }
       setSettings(next);
     },
     begin,
     forget: () => {
-      forgetChat(workbench, id);
+      forgetChat(workbench, identity.id);
       begin();
     },
     earlier,
-    open: chat => {
-      setId(chat.id);
-      setSettings(chat.settings);
-      session.open(chat.turns);
-      secondSession.open(chat.secondTurns ?? []);
+    open: ({ id, others = [], branch = 0, choices: made = [], ...opened }) => {
+      setIdentity({ id, others, branch, choices: made });
+      show(opened);
     },
   };
+}
+
+/** Finds the choice for the answers at an index. */
+function choiceFinder(choices: readonly Choice[], left: readonly Turn[], right: readonly Turn[] = []) {
+  const byPair = new Map(choices.map(choice => [choice.pair, choice]));
+  return (index: number): Choice | undefined =>
+    byPair.size === 0 || left[index]?.role !== 'assistant' ? undefined : byPair.get(pairKey(left, right, index));
 }

@@ -1,27 +1,34 @@
 /** Conversations on screen: kept alive, saved after every answer, and listed. */
 import { useCallback, useEffect, useRef, useState, useSyncExternalStore } from 'react';
-import { type Chat, chatOf, type ListedChat, titleOf, unsavedKey } from '../../../chat/kept.ts';
+import { type Chat, chatOf, type ListedChat, stoppedTurns, talkOf, titleOf, unsavedKey } from '../../../chat/kept.ts';
 import { ChatSession } from '../../../chat/session.ts';
 import { clean } from '../../../text/sanitise.ts';
 import { useWorkbench } from '../../data/workbench.tsx';
 
+/** What is saved of the conversation on screen, besides its turns. */
+export type KeptWith = Omit<Chat, 'turns' | 'secondTurns'>;
+
 /**
- * Saves a conversation whenever an answer has arrived or failed, even off screen. A removed second model stops and is
- * no longer saved.
+ * Saves a conversation whenever a question was asked, an answer has arrived or failed, even off screen, and when its
+ * branches or choices change. A removed second model stops and is no longer saved.
  */
 export function useKeptChat(
-  { id, settings }: Pick<Chat, 'id' | 'settings'>,
+  { id, settings, others, branch, choices }: KeptWith,
   session: ChatSession,
   second: ChatSession | undefined,
 ): void {
   const workbench = useWorkbench();
   const secondBefore = useRef<ChatSession>(undefined);
+  const known = useRef<readonly unknown[]>([]);
+  const { answering } = session.conversation;
+  const isAnswering = answering || second?.conversation.answering;
   useEffect(() => {
     const keep = (): void => {
-      const { turns, answering } = session.conversation;
-      if (!workbench.keepsChats || answering || second?.conversation.answering || turns.length === 0) return;
-      const secondTurns = second?.conversation.turns;
-      const chat = { id, title: titleOf(turns), talk: { settings, turns, secondTurns } };
+      const turns = stoppedTurns(session.conversation);
+      if (!workbench.keepsChats || turns.length === 0) return;
+      const secondTurns = second && stoppedTurns(second.conversation);
+      const talk = talkOf({ settings, turns, secondTurns, others, branch, choices });
+      const chat = { id, title: titleOf(turns), talk };
       const save = (): boolean => workbench.remembered.keepChat(chat);
       const key = unsavedKey(id);
       // Tried again before the program ends.
@@ -34,14 +41,18 @@ export function useKeptChat(
     };
     session.onSettled = keep;
     if (second) second.onSettled = keep;
+    const [idBefore, ...before] = known.current;
+    const now = [others, choices, isAnswering];
+    known.current = [id, ...now];
+    const hasChanged = idBefore === id && now.some((each, index) => each !== before[index]);
     const removed = secondBefore.current;
     secondBefore.current = second;
-    if (!removed || removed === second) return;
-    removed.onSettled = undefined;
-    const wasAwaited = removed.conversation.answering;
-    removed.clear();
-    if (wasAwaited) keep();
-  }, [workbench, id, settings, session, second]);
+    if (removed && removed !== second) {
+      removed.onSettled = undefined;
+      removed.clear();
+      keep();
+    } else if (hasChanged) keep();
+  }, [workbench, id, settings, others, branch, choices, isAnswering, session, second]);
 }
 
 /** Returns the saved conversations, most recent first. */

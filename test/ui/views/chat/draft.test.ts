@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { draftReducer, emptyDraft } from '../../../../src/ui/views/chat/draft.ts';
+import { draftReducer, emptyDraft, selectedQuestion } from '../../../../src/ui/views/chat/draft.ts';
 import { textOf } from '../../../../src/ui/widgets/text-field/editing.ts';
 
 const key = (name: string, text = '') => ({ name, text });
@@ -18,4 +18,26 @@ it('goes from one conversation to the other and back', () => {
   const other = draftReducer(emptyDraft, { kind: 'side' });
   expect(other.side).toBe(1);
   expect(draftReducer(other, { kind: 'side' }).side).toBe(0);
+});
+
+it('selects questions from the last on, and stays at the ends', () => {
+  const questions = [0, 2, 4];
+  const after = (...moves: readonly (-1 | 1)[]) =>
+    moves.reduce((draft, by) => draftReducer(draft, { kind: 'select', by, questions }), emptyDraft);
+  const selected = (...moves: readonly (-1 | 1)[]) => selectedQuestion(after(...moves), questions);
+  expect([selected(), selected(-1), selected(-1, -1, -1), selected(1), selected(-1, 1)]).toEqual([4, 2, 0, 4, 4]);
+  // A question of another branch is not in this one.
+  expect(selectedQuestion(after(-1), [0])).toBe(0);
+  expect(selectedQuestion(emptyDraft, [])).toBeUndefined();
+});
+
+it('has the unsent message again after a question was edited or given up', () => {
+  const unsent = draftReducer(emptyDraft, { kind: 'set', text: 'unsent' });
+  const editing = draftReducer(unsent, { kind: 'edit', question: 2, text: 'tea?' });
+  expect([textOf(editing.typed), editing.editing?.question]).toEqual(['tea?', 2]);
+  const another = draftReducer(editing, { kind: 'edit', question: 0, text: 'milk?' });
+  for (const kind of ['end-edit', 'leave-questions'] as const) {
+    const ended = draftReducer(another, { kind });
+    expect([textOf(ended.typed), ended.editing]).toEqual(['unsent', undefined]);
+  }
 });

@@ -1,0 +1,63 @@
+/** The branches of a conversation: a changed question begins a new one, and the others stay as they were. Pure. */
+import { pairKey } from './choices.ts';
+import type { Turn } from './conversation.ts';
+import type { ChatSettings } from './session.ts';
+
+/** One course of a conversation. */
+export interface Branch {
+  readonly settings: ChatSettings;
+  readonly turns: readonly Turn[];
+  /** The conversation with the second model, if there was one. */
+  readonly secondTurns?: readonly Turn[] | undefined;
+}
+
+/** The branches besides the current one. */
+export interface OtherBranches {
+  /** In the order in which they began. */
+  readonly others: readonly Branch[];
+  /** The position of the current branch among them. */
+  readonly branch: number;
+}
+
+export const onlyBranch: OtherBranches = { others: [], branch: 0 };
+
+/** All branches in the order in which they began. */
+export function allBranches({ others, branch }: OtherBranches, current: Branch): readonly Branch[] {
+  return [...others.slice(0, branch), current, ...others.slice(branch)];
+}
+
+/** Begins a new branch after all others and keeps the current one. */
+export function branchOff(branches: OtherBranches, current: Branch): OtherBranches {
+  const others = allBranches(branches, current);
+  return { others, branch: others.length };
+}
+
+/** Goes to a branch by its position; undefined if there is none. */
+export function goToBranch(
+  branches: OtherBranches,
+  current: Branch,
+  index: number,
+): (OtherBranches & { readonly current: Branch }) | undefined {
+  const all = allBranches(branches, current);
+  const target = all[index];
+  return target && { others: all.filter((_, each) => each !== index), branch: index, current: target };
+}
+
+/** A turn that differs between branches: its position among the variants, and their number. */
+export type Fork = readonly [position: number, count: number];
+
+/** The turns of a branch, by index, that others have in another form after the same beginning. */
+export function forksOf(branches: readonly Branch[], branch: number): ReadonlyMap<number, Fork> {
+  const forks = new Map<number, Fork>();
+  const current = branches[branch];
+  if (!current || branches.length < 2) return forks;
+  const keyAt = ({ turns, secondTurns = [] }: Branch, index: number): string => pairKey(turns, secondTurns, index);
+  let alike = branches;
+  for (const index of current.turns.keys()) {
+    const own = keyAt(current, index);
+    const variants = [...new Set(alike.filter(({ turns }) => turns.length > index).map(each => keyAt(each, index)))];
+    if (variants.length > 1) forks.set(index, [variants.indexOf(own) + 1, variants.length]);
+    alike = alike.filter(each => each.turns.length > index && keyAt(each, index) === own);
+  }
+  return forks;
+}

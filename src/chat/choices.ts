@@ -1,0 +1,72 @@
+/** Which of two answers is better, as the user chose, and the counts for two models. Pure. */
+import { createHash } from 'node:crypto';
+import { perObject } from '../base/memo.ts';
+import type { Turn } from './conversation.ts';
+
+/** In the order of their keys. */
+export const preferences = ['left', 'right', 'equal', 'both bad'] as const;
+export type Preference = (typeof preferences)[number];
+
+export interface Choice {
+  /** Identifies the two answers, see `pairKey`. */
+  readonly pair: string;
+  readonly better: Preference;
+  /** The models of the left and of the right answer. */
+  readonly models: readonly [left: string, right: string];
+  /** When it was made, in epoch milliseconds. */
+  readonly at: number;
+}
+
+const hashOfTurn = perObject((turn: Turn) => createHash('sha256').update(JSON.stringify(turn)).digest('hex'));
+
+/**
+ * Identifies the answers at an index by everything said up to them: branches that share a turn share its choice, and an
+ * answer that is generated again needs its own.
+ */
+export function pairKey(left: readonly Turn[], right: readonly Turn[], index: number): string {
+  const hash = createHash('sha256');
+  for (const turns of [left, right]) for (const turn of turns.slice(0, index + 1)) hash.update(hashOfTurn(turn));
+  return hash.digest('hex').slice(0, 32);
+}
+
+const isWhole = ({ content, error, cancelled, stats }: Turn): boolean =>
+  content !== '' && error === undefined && cancelled !== true && stats?.totalMs !== undefined;
+
+/** The models of two complete answers at an index; otherwise why they cannot be compared. */
+export function answersAt(
+  left: readonly Turn[],
+  right: readonly Turn[],
+  index: number,
+): { readonly models: Choice['models'] } | { readonly why: string } {
+  const [one, other] = [left[index], right[index]];
+  if (one?.role !== 'assistant' || other?.role !== 'assistant') return { why: 'There are no two answers yet' };
+  if (!isWhole(one) || !isWhole(other)) return { why: 'An answer is incomplete: generate it again first' };
+  const models = [one.stats?.model ?? '', other.stats?.model ?? ''] as const;
+  return models[0] === models[1] ? { why: 'Both answers are of the same model' } : { models };
+}
+
+/** Adds a choice in place of an earlier one about the same answers; the same choice again removes it. */
+export function withChoice(choices: readonly Choice[], choice: Choice): readonly Choice[] {
+  const before = choices.find(({ pair }) => pair === choice.pair);
+  const rest = choices.filter(each => each !== before);
+  return before?.better === choice.better ? rest : [...rest, choice];
+}
+
+export type Counts = Readonly<Record<Preference, number>>;
+
+/** Counts the choices between two models, whichever side they were on. */
+export function countChoices(choices: readonly Choice[], [left, right]: Choice['models']): Counts {
+  const counts = { left: 0, right: 0, equal: 0, 'both bad': 0 };
+  for (const { better, models } of choices) {
+    if (models[0] === left && models[1] === right) counts[better] += 1;
+    else if (models[0] === right && models[1] === left) counts[mirrored[better]] += 1;
+  }
+  return counts;
+}
+
+const mirrored: Readonly<Record<Preference, Preference>> = {
+  left: 'right',
+  right: 'left',
+  equal: 'equal',
+  'both bad': 'both bad',
+};

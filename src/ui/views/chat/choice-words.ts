@@ -1,0 +1,35 @@
+/** Choices between the answers of two models in words. Pure. */
+import type { Counts, Preference } from '../../../chat/choices.ts';
+import { signTest } from '../../../present/statistics/sign-test.ts';
+import { displayWidth } from '../../../text/width.ts';
+
+/** The mark below each of two answers. */
+export const verdictWords: Readonly<Record<Preference, readonly [left: string, right: string]>> = {
+  left: ['chosen as better', 'the other is better'],
+  right: ['the other is better', 'chosen as better'],
+  equal: ['chosen as equal', 'chosen as equal'],
+  'both bad': ['chosen: both bad', 'chosen: both bad'],
+};
+
+/** A chance with two digits; never rounded to 0. */
+const chance = (share: number): string => (share < 0.001 ? '< 0.001' : `= ${share.toPrecision(2)}`);
+
+/**
+ * E.g. `a better 7, b better 2, equal 1 (n=10), exact sign test at one look: p = 0.18`, or shorter if that is wider than
+ * `room`; empty without choices, or without room.
+ */
+export function countWords(
+  counts: Counts,
+  room = Number.POSITIVE_INFINITY,
+  [left, right]: readonly [string, string] = ['left', 'right'],
+): string {
+  const { equal, 'both bad': bad } = counts;
+  const all = counts.left + counts.right + equal + bad;
+  if (all === 0) return '';
+  const share = signTest(counts.left, counts.right);
+  const test = (words: string): string => (share === undefined ? '' : `, ${words} p ${chance(share)}`);
+  const ties = (word: string): string => `equal ${equal}${bad > 0 ? `, ${word} ${bad}` : ''} (n=${all})`;
+  const long = `${left} better ${counts.left}, ${right} better ${counts.right}, ${ties('both bad')}${test('exact sign test at one look:')}`;
+  const short = `${left} ${counts.left}, ${right} ${counts.right}, ${ties('bad')}${test('sign test')}`;
+  return [long, short].find(words => displayWidth(words) <= room) ?? '';
+}

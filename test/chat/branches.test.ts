@@ -1,0 +1,54 @@
+import { describe, expect, it } from 'vitest';
+import { allBranches, type Branch, branchOff, forksOf, goToBranch, onlyBranch } from '../../src/chat/branches.ts';
+import type { Turn } from '../../src/chat/conversation.ts';
+
+const settings = { model: 'm', system: '' };
+const question = (content: string): Turn => ({ role: 'user', content, reasoning: '' });
+const answer = (content: string, model = 'm'): Turn => ({
+  ...{ role: 'assistant', content, reasoning: '' },
+  stats: { model, totalMs: 9 },
+});
+const branch = (...turns: Turn[]): Branch => ({ settings, turns });
+const [tea, leaf] = [question('tea?'), answer('a leaf')];
+const first = branch(tea, leaf, question('and milk?'), answer('from cows'));
+const second = branch(tea, leaf, question('and oats?'), answer('a grain'));
+const third = branch(question('coffee?'), answer('a bean'));
+
+describe('the branches of a conversation', () => {
+  it('are kept in the order in which they began, whichever is on screen', () => {
+    const two = branchOff(onlyBranch, first);
+    expect(allBranches(two, second)).toEqual([first, second]);
+    const back = goToBranch(two, second, 0);
+    expect(back).toEqual({ current: first, others: [second], branch: 0 });
+    const three = branchOff(back ?? onlyBranch, first);
+    expect(allBranches(three, third)).toEqual([first, second, third]);
+    expect(goToBranch(three, third, 1)).toEqual({ current: second, others: [first, third], branch: 1 });
+    expect([-1, 3].map(index => goToBranch(three, third, index))).toEqual([undefined, undefined]);
+  });
+
+  it('fork where they differ after the same beginning', () => {
+    const all = [first, second, third];
+    expect([...forksOf(all, 0)]).toEqual([
+      [0, [1, 2]],
+      [2, [1, 2]],
+    ]);
+    expect([...forksOf(all, 1)]).toEqual([
+      [0, [1, 2]],
+      [2, [2, 2]],
+    ]);
+    expect([...forksOf(all, 2)]).toEqual([[0, [2, 2]]]);
+    expect(forksOf([first], 0).size).toBe(0);
+  });
+
+  it('fork in the same places after they were saved and read', () => {
+    const read = JSON.parse(JSON.stringify([first, second])) as Branch[];
+    expect([...forksOf(read, 1)]).toEqual([[2, [2, 2]]]);
+  });
+
+  it('fork at an answer that was generated again, or that another second model gave', () => {
+    const again = branch(tea, answer('a plant'));
+    expect([...forksOf([first, again], 1)]).toEqual([[1, [2, 2]]]);
+    const pair = (model: string): Branch => ({ ...branch(tea, leaf), secondTurns: [tea, answer('a leaf', model)] });
+    expect([...forksOf([pair('x'), pair('y')], 1)]).toEqual([[1, [2, 2]]]);
+  });
+});

@@ -1,0 +1,71 @@
+import { describe, expect, it } from 'vitest';
+import { answersAt, type Choice, countChoices, pairKey, withChoice } from '../../src/chat/choices.ts';
+import type { Turn } from '../../src/chat/conversation.ts';
+
+const question: Turn = { role: 'user', content: 'tea?', reasoning: '' };
+const answer = (content: string, model: string, more: Partial<Turn> = {}): Turn => ({
+  ...{ role: 'assistant', content, reasoning: '' },
+  ...{ stats: { model, totalMs: 9 }, ...more },
+});
+const choice = (better: Choice['better'], models: Choice['models'] = ['a', 'b'], pair = 'p'): Choice => ({
+  ...{ pair, better, models },
+  at: 1,
+});
+
+describe('two answers', () => {
+  const of = (left: Turn | undefined, right: Turn | undefined) =>
+    answersAt(left ? [question, left] : [question], right ? [question, right] : [question], 1);
+
+  it('can be compared if both are complete and of different models', () => {
+    expect(of(answer('x', 'a'), answer('x', 'b'))).toEqual({ models: ['a', 'b'] });
+    const refused = [
+      of(answer('x', 'a'), undefined),
+      of(answer('x', 'a'), question),
+      of(answer('x', 'a'), answer('', 'b')),
+      of(answer('x', 'a', { cancelled: true }), answer('x', 'b')),
+      of(answer('x', 'a'), answer('x', 'b', { error: { message: 'lost' } })),
+      of(answer('x', 'a', { stats: { model: 'a' } }), answer('x', 'b')),
+    ].map(each => 'why' in each && each.why);
+    expect(refused).toEqual([
+      ...['There are no two answers yet', 'There are no two answers yet'],
+      ...Array.from({ length: 4 }, () => 'An answer is incomplete: generate it again first'),
+    ]);
+    // The turns that a second model was given.
+    expect(of(answer('x', 'a'), answer('x', 'a'))).toEqual({ why: 'Both answers are of the same model' });
+  });
+
+  it('are known again after they were saved, and are others after anything before them changed', () => {
+    const [left, right] = [
+      [question, answer('x', 'a')],
+      [question, answer('y', 'b')],
+    ];
+    const key = pairKey(left, right, 1);
+    expect(pairKey(JSON.parse(JSON.stringify(left)), JSON.parse(JSON.stringify(right)), 1)).toBe(key);
+    const later = [question, answer('z', 'a')];
+    expect(pairKey([...left, ...later], [...right, ...later], 1)).toBe(key);
+    expect(pairKey([{ ...question, content: 'milk?' }, ...left.slice(1)], right, 1)).not.toBe(key);
+    expect(pairKey(left, [question, answer('z', 'b')], 1)).not.toBe(key);
+    expect(pairKey(right, left, 1)).not.toBe(key);
+  });
+});
+
+describe('choices', () => {
+  it('replace an earlier one about the same answers, and are taken back by the same again', () => {
+    const [left, right, other] = [choice('left'), choice('right'), choice('left', ['a', 'b'], 'q')];
+    expect(withChoice([left, other], right)).toEqual([other, right]);
+    expect(withChoice([other, right], choice('right'))).toEqual([other]);
+  });
+
+  it('are counted for two models on whichever side they were, and for no others', () => {
+    const made = [
+      choice('left'),
+      choice('right', ['b', 'a']),
+      choice('right'),
+      choice('equal', ['b', 'a']),
+      choice('both bad'),
+      choice('left', ['a', 'c']),
+    ];
+    expect(countChoices(made, ['a', 'b'])).toEqual({ left: 2, right: 1, equal: 1, 'both bad': 1 });
+    expect(countChoices(made, ['b', 'a'])).toEqual({ left: 1, right: 2, equal: 1, 'both bad': 1 });
+  });
+});
