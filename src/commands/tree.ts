@@ -36,7 +36,18 @@ export async function run({ args: [word], flags }: CommandInput<'tree'>, io: Com
   });
 }
 
-const recordOf = ({ kind, id, name, path, status, held_out, meanValue, about, created }: TreeRow): object => ({
+const recordOf = ({
+  kind,
+  id,
+  name,
+  path,
+  status,
+  held_out,
+  best_held_out,
+  meanValue,
+  about,
+  created,
+}: TreeRow): object => ({
   kind: treeKinds[kind].word,
   id,
   name,
@@ -44,6 +55,7 @@ const recordOf = ({ kind, id, name, path, status, held_out, meanValue, about, cr
   depth: path.length,
   status: status ?? null,
   held_out: held_out ?? null,
+  best_held_out: best_held_out ?? null,
   mean: meanValue ?? null,
   about,
   created_at: created ?? null,

@@ -14,18 +14,18 @@ import { heldOutMeans } from '../queries/held-out.ts';
 import { reward } from '../text/numbers.ts';
 import { listedMean, meanOfRun } from './measured-run.ts';
 import { modelWords } from './models.ts';
-import { optionColumns } from './training-columns.ts';
+import { type HeldOut, optionColumns } from './training-columns.ts';
 import { type TreeKind, treeKey } from './tree-place.ts';
 
 /** Each kind in words, and the first name of its resource. */
 export const treeKinds: Readonly<
-  Record<TreeKind, { readonly word: string; readonly short: string; readonly resource: string }>
+  Record<TreeKind, { readonly word: string; readonly many: string; readonly short: string; readonly resource: string }>
 > = {
-  benchmark: { word: 'benchmark', short: 'bench', resource: 'benchmarks' },
-  run: { word: 'evaluation', short: 'eval', resource: 'runs' },
-  training: { word: 'training', short: 'train', resource: 'training' },
-  checkpoint: { word: 'checkpoint', short: 'ckpt', resource: 'checkpoints' },
-  deployment: { word: 'deployment', short: 'deploy', resource: 'deployments' },
+  benchmark: { word: 'benchmark', many: 'benchmarks', short: 'bench', resource: 'benchmarks' },
+  run: { word: 'evaluation', many: 'evaluations', short: 'eval', resource: 'runs' },
+  training: { word: 'training', many: 'training runs', short: 'train', resource: 'training' },
+  checkpoint: { word: 'checkpoint', many: 'checkpoints', short: 'ckpt', resource: 'checkpoints' },
+  deployment: { word: 'deployment', many: 'deployments', short: 'deploy', resource: 'deployments' },
 };
 
 export interface TreeRow {
@@ -37,8 +37,10 @@ export interface TreeRow {
   /** The keys of its ancestors, the root first. */
   readonly path: readonly string[];
   readonly status: string | undefined;
-  /** The held-out reward of a checkpoint; the best one of a training run. */
+  /** The held-out reward of a checkpoint; the last one of a training run. */
   readonly held_out: number | undefined;
+  /** The best held-out reward of a training run. */
+  readonly best_held_out: number | undefined;
   /** The mean of an evaluation, in words. */
   readonly mean: string | undefined;
   readonly meanValue: number | undefined;
@@ -49,6 +51,19 @@ export interface TreeRow {
   readonly record: object;
   /** Whether it has, or may have, children. */
   readonly hasParts: boolean;
+  /** A line for the unread rest of a list, which opening it reads. */
+  readonly unread?: UnreadList | undefined;
+}
+
+/** A list of which the service has more rows than were read. */
+export interface UnreadList {
+  /** Of its rows. */
+  readonly kind: Exclude<TreeKind, 'checkpoint'>;
+  /** The benchmark whose list it is; undefined for a list of everything. */
+  readonly benchmark?: string | undefined;
+  /** How many rows were read. */
+  readonly read: number;
+  readonly isReading: boolean;
 }
 
 /** The known parts of a training run besides its record. */
@@ -66,6 +81,9 @@ export interface KnownLineage {
   readonly deployments: readonly Deployment[];
   /** Whether a run is the baseline of its benchmark. */
   readonly isBaseline: (run: EvalRun) => boolean;
+  /** The held-out rewards of a training run whose parts were not read, if known. */
+  readonly heldOutOf?: (trainingRunId: string) => HeldOut | undefined;
+  readonly unread?: readonly UnreadList[];
 }
 
 /** The whole tree from top to bottom. Rows with an unknown parent come last. */
@@ -137,8 +155,11 @@ class Tree {
       for (const run of own(training)) if (!isBelow(run.parent_checkpoint_id)) this.#addTraining(run, path);
       // Runs that continue each other in a circle have no root; no service should report them.
       for (const run of own(training)) this.#addTraining(run, path);
+      this.#addUnread(path, unread => unread.benchmark === benchmark.bench_id);
     }
+    this.#addUnread([], ({ kind }) => kind === 'benchmark');
     for (const deployment of deployments) this.#addDeployment(deployment, []);
+    this.#addUnread([], ({ kind }) => kind === 'deployment');
     return this.#rows;
   }
 
@@ -155,6 +176,7 @@ class Tree {
     const missing = {
       status: undefined,
       held_out: undefined,
+      best_held_out: undefined,
       mean: undefined,
       meanValue: undefined,
       about: '',
@@ -163,6 +185,23 @@ class Tree {
     };
     this.#rows.push({ key, kind, id, path, record, ...missing, ...row });
     return true;
+  }
+
+  #addUnread(path: readonly string[], isHere: (unread: UnreadList) => boolean): void {
+    for (const unread of this.#known.unread?.filter(isHere) ?? []) {
+      const { kind, benchmark = '', read, isReading } = unread;
+      this.#add(
+        kind,
+        `more ${benchmark}`,
+        path,
+        {},
+        {
+          name: `… more, ${read} read`,
+          about: isReading ? 'reading…' : `open to read more ${treeKinds[kind].many}`,
+          unread,
+        },
+      );
+    }
   }
 
   #addRun(run: EvalRun, path: readonly string[]): void {
@@ -179,12 +218,13 @@ class Tree {
   #addTraining(run: TrainingRun, path: readonly string[]): void {
     const id = run.training_run_id;
     const known = this.#known.parts.get(id);
-    const best = known && heldOutMeans(known.heldOut)?.best;
+    const { last, best } = (known ? heldOutMeans(known.heldOut) : this.#known.heldOutOf?.(id)) ?? {};
     const about = [best === undefined ? '' : `best at step ${best.step}`, this.#options.get(id) ?? ''];
     const isNew = this.#add('training', id, path, run, {
       name: run.display_name ?? id,
       status: run.status ?? undefined,
-      held_out: best?.reward,
+      held_out: last?.reward,
+      best_held_out: best?.reward,
       about: about.filter(Boolean).join('  '),
       created: run.created_at,
       hasParts: known === undefined || known.checkpoints.length > 0,
@@ -258,6 +298,7 @@ export function treeColumns(mark: (row: TreeRow) => string = () => ''): readonly
       exported: row => `${indentOf(row)}${row.name}`,
     },
     { ...numberColumn<TreeRow>('held-out', 'HELD-OUT', row => row.held_out), ifAny: true },
+    { ...numberColumn<TreeRow>('best', 'BEST', row => row.best_held_out), ifAny: true },
     {
       ...{ id: 'mean', title: 'MEAN', width: 7, align: 'right', ifAny: true },
       value: row => row.meanValue,

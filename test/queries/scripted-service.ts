@@ -10,8 +10,8 @@ import { NotFoundError } from '../../src/service/errors.ts';
 import type { Service } from '../../src/service/index.ts';
 import { fakeService } from '../service/fake-service.ts';
 
-/** The answer of an operation; `ids` are those of the path. */
-export type Answer = (ids: Readonly<Record<string, string>>) => unknown;
+/** The answer of an operation; `ids` are those of the path, `query` is that of the request. */
+export type Answer = (ids: Readonly<Record<string, string>>, query?: Readonly<Record<string, unknown>>) => unknown;
 export type Answers = { [Name in Operation]?: Answer };
 
 export interface ScriptedService {
@@ -35,7 +35,7 @@ export function pageOf(items: readonly unknown[]) {
 export function scriptedService(answers: Answers): ScriptedService {
   const requests: string[] = [];
   const capabilities = new Capabilities();
-  const call: UntypedCall = async (operation, { params = {} } = {}) => {
+  const call: UntypedCall = async (operation, { params = {}, query } = {}) => {
     const endpoint = endpoints[operation] as Endpoint;
     capabilities.require(endpoint);
     const ids = Object.fromEntries(Object.entries(params).map(([name, id]) => [name, String(id)]));
@@ -43,7 +43,7 @@ export function scriptedService(answers: Answers): ScriptedService {
     // An answer never arrives synchronously.
     await new Promise(resolve => setImmediate(resolve));
     const answer = answers[operation];
-    if (answer) return answer(ids);
+    if (answer) return answer(ids, query as Readonly<Record<string, unknown>>);
     const refused = { path: endpoint.path, namesResource: false, status: 405, envelope: undefined, text: '' };
     throw capabilities.learn(endpoint, refused, {}) ?? new Error(`${operation} has no answer`);
   };

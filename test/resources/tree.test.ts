@@ -104,6 +104,31 @@ describe('the tree', () => {
     expect(drawn(known)).not.toContain('--checkpoint step 4');
   });
 
+  it('has the last and the best held-out reward of a training run, also before its branch is read', () => {
+    const of = (lineage: KnownLineage) =>
+      treeRows(lineage).flatMap(({ id, held_out, best_held_out }) => (id === 'trn_1' ? [held_out, best_held_out] : []));
+    const parts = new Map([
+      ['trn_1', { checkpoints: [], heldOut: [0.7, 0.5].map((held_out_reward, step) => ({ step, held_out_reward })) }],
+    ]);
+    expect(of({ ...known, parts: parts as never })).toEqual([0.5, 0.7]);
+    const point = (reward: number) => ({ step: 2, reward, samples: 8 });
+    expect(of({ ...known, heldOutOf: () => ({ last: point(0.2), best: point(0.4) }) })).toEqual([0.2, 0.4]);
+    expect(of(known)).toEqual([undefined, undefined]);
+  });
+
+  it('ends each list that was not read to its end with a line that says so', () => {
+    const list = { read: 200, isReading: false };
+    const rows = drawn({
+      ...known,
+      unread: [
+        { kind: 'run', benchmark: 'bench_1', ...list },
+        { kind: 'deployment', ...list, isReading: true },
+      ],
+    });
+    expect(rows).toContain('-run … more, 200 read open to read more evaluations');
+    expect(rows.at(-1)).toBe('deployment … more, 200 read reading…');
+  });
+
   it('leaves nothing out and repeats nothing, also where runs continue each other in a circle', () => {
     const round = [1, 2].map(number => ({
       training_run_id: `trn_${number}`,

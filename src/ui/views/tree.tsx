@@ -1,5 +1,6 @@
 /** The tree of everything: the lineage of all benchmarks. */
-import { useMemo, useState } from 'react';
+import { hashKey } from '@tanstack/react-query';
+import { useEffect, useMemo, useState, useSyncExternalStore } from 'react';
 import type { Benchmark } from '../../contract/benchmarks.ts';
 import type { EvalRun } from '../../contract/evaluations.ts';
 import { hasEnded } from '../../contract/status.ts';
@@ -7,11 +8,12 @@ import type { Checkpoint, HeldOutReward, TrainingRun } from '../../contract/trai
 import { benchmarkList } from '../../queries/benchmarks.ts';
 import { deploymentList } from '../../queries/deployments.ts';
 import { runsOfBenchmark } from '../../queries/evaluations.ts';
-import { isWhole, listQuery } from '../../queries/lists/list-query.ts';
-import { type ListSource, wholePage } from '../../queries/lists/list-source.ts';
+import { listQuery } from '../../queries/lists/list-query.ts';
+import { type ListData, type ListSource, wholePage } from '../../queries/lists/list-source.ts';
 import { checkpointTimesQuery, heldOutRewardsQuery, trainingRunsOf } from '../../queries/training.ts';
 import { baselineOf } from '../../resources/baseline.ts';
 import { placeOfReference, resourceAt } from '../../resources/catalogue.ts';
+import { progressQuery } from '../../resources/rotation.ts';
 import {
   checkpointRowFacts,
   type KnownTraining,
@@ -19,16 +21,20 @@ import {
   treeColumns,
   treeKinds,
   treeRows,
+  type UnreadList,
   unfolded,
 } from '../../resources/tree.ts';
 import { treeKey } from '../../resources/tree-place.ts';
 import type { ViewProps } from '../app/registry.ts';
-import { useList } from '../data/use-list.ts';
-import { useLives } from '../data/use-live.ts';
+import { useShell } from '../app/shell-context.tsx';
+import { useList, useListed } from '../data/use-list.ts';
+import { useLive, useLives } from '../data/use-live.ts';
 import { useWorkbench } from '../data/workbench.tsx';
+import { useKeyOf } from '../keys/router.tsx';
 import { useMemory } from '../navigation/memory.tsx';
 import { useTheme } from '../widgets/theme/theme.tsx';
 import { treeCommands } from './commands.ts';
+import { listNotes } from './list/list-words.ts';
 import { ResourceList } from './list/resource-list.tsx';
 import { useActionsByKind } from './record/use-actions-by-kind.ts';
 
@@ -47,16 +53,64 @@ const isClosedAtFirst = (key: string): boolean => key.startsWith('benchmark ') |
 const idsOf = (keys: ReadonlySet<string>, kind: 'benchmark' | 'training'): readonly string[] =>
   [...keys].filter(key => key.startsWith(treeKey(kind, ''))).map(key => key.slice(treeKey(kind, '').length));
 
+/** A list of the tree. */
+interface OpenList extends Pick<UnreadList, 'kind' | 'benchmark'> {
+  readonly source: ListSource<object>;
+  readonly data: ListData<object> | undefined;
+}
+
+const asList = <Row extends object>(
+  kind: UnreadList['kind'],
+  source: ListSource<Row>,
+  data: ListData<Row> | undefined,
+  benchmark?: string,
+): OpenList => ({ kind, source: source as unknown as ListSource<object>, data, benchmark });
+
+/** Reads more of these lists on demand. Pages that were read stay current while they are in the tree. */
+function useReadingOn(lists: readonly OpenList[]) {
+  const workbench = useWorkbench();
+  const { toast } = useShell();
+  const [reading, setReading] = useState<readonly ListSource<object>[]>([]);
+  useEffect(() => {
+    const viewer = {};
+    const readers = lists.map(({ source, data }) => ({ reader: workbench.lists.of(source), rows: data?.rows ?? [] }));
+    for (const { reader, rows } of readers) reader.see(viewer, rows);
+    return () => {
+      for (const { reader } of readers) reader.see(viewer, undefined);
+    };
+  });
+  const isSame = (one: ListSource<object>, other: ListSource<object>): boolean =>
+    hashKey(one.key) === hashKey(other.key);
+  const unread = lists.flatMap(({ kind, benchmark, source, data }): UnreadList[] => {
+    const isReading = reading.some(each => isSame(each, source));
+    return data && !data.complete ? [{ kind, benchmark, read: data.rows.length, isReading }] : [];
+  });
+  const readOn = async ({ kind, benchmark }: UnreadList): Promise<void> => {
+    const source = lists.find(list => list.kind === kind && list.benchmark === benchmark)?.source;
+    if (!source) return;
+    setReading(others => [...others, source]);
+    const reader = workbench.lists.of(source);
+    await reader.readOn();
+    setReading(others => others.filter(each => !isSame(each, source)));
+    const { error } = reader.state();
+    const words = `More ${treeKinds[kind].many} could not be read; those read before stay.`;
+    if (error) toast({ kind: 'warning', text: `${words} ${error.message}` });
+  };
+  return { unread, readOn };
+}
+
 /** The read part of the tree: the benchmarks and the open branches. */
 function useLineage(open: ReadonlySet<string>) {
   const workbench = useWorkbench();
-  const listed = useList(benchmarkList, 'visible');
+  const keyOf = useKeyOf();
+  const listed = useListed(benchmarkList);
+  const read = useList(benchmarkList, 'visible');
   const deployments = useList(deploymentList, 'visible');
   const benchIds = idsOf(open, 'benchmark');
-  const unlisted = benchIds.filter(id => !listed.rows.some(({ bench_id }) => bench_id === id));
+  const unlisted = benchIds.filter(id => !read.rows.some(({ bench_id }) => bench_id === id));
   const benchmarks: readonly Benchmark[] = [
     ...unlisted.map(bench_id => ({ bench_id, label: workbench.benchmarkName(bench_id) })),
-    ...listed.rows,
+    ...read.rows,
   ];
   const runs = useLives(
     benchIds.map(id => listQuery<EvalRun>(workbench, runsOfBenchmark(id))),
@@ -66,6 +120,19 @@ function useLineage(open: ReadonlySet<string>) {
     benchIds.map(id => listQuery<TrainingRun>(workbench, trainingRunsOf(id))),
     'visible',
   );
+  const lists = [
+    asList('benchmark', benchmarkList, listed),
+    asList('deployment', deploymentList, useListed(deploymentList)),
+    ...benchIds.flatMap((id, index) => [
+      asList('run', runsOfBenchmark(id), runs[index]?.data, id),
+      asList('training', trainingRunsOf(id), training[index]?.data, id),
+    ]),
+  ];
+  const { unread, readOn } = useReadingOn(lists);
+  // The held-out rewards of runs whose branch is closed come from the rounds in the background.
+  const progress = useMemo(() => progressQuery(workbench), [workbench]);
+  useLive(progress, benchIds.length > 0 ? 'visible' : 'hidden');
+  useSyncExternalStore(workbench.statuses.subscribe, () => workbench.statuses.all());
   const trained = training.flatMap(({ data }) => data?.rows ?? []);
   const opened = idsOf(open, 'training').map(id => {
     const run = trained.find(({ training_run_id }) => training_run_id === id);
@@ -81,30 +148,31 @@ function useLineage(open: ReadonlySet<string>) {
   );
   const parts = new Map<string, KnownTraining>();
   for (const [index, { id }] of opened.entries()) {
-    const read = checkpoints[index]?.data;
-    if (read) parts.set(id, { checkpoints: read, heldOut: heldOut[index]?.data ?? [] });
+    const known = checkpoints[index]?.data;
+    if (known) parts.set(id, { checkpoints: known, heldOut: heldOut[index]?.data ?? [] });
   }
   const lives = [...runs, ...training, ...checkpoints, ...heldOut];
-  const isPartial = [...runs, ...training].some(({ data }) => data && !isWhole(data));
   const isBaseline = (run: EvalRun): boolean => baselineOf(workbench.remembered, run.bench_id) === run.eval_run_id;
   return {
     rows: treeRows({
-      ...{ benchmarks, training: trained, parts, isBaseline, deployments: deployments.rows },
+      ...{ benchmarks, training: trained, parts, isBaseline, unread, deployments: deployments.rows },
       runs: runs.flatMap(({ data }) => data?.rows ?? []),
+      heldOutOf: id => workbench.statuses.get({ kind: 'training', id })?.measured,
     }),
+    readOn,
     parts: lives,
-    loaded: listed.loaded,
+    loaded: read.loaded,
     notes: [
-      ...(isPartial ? ['Only the newest runs of each benchmark are here: its list has the others'] : []),
-      ...(listed.complete || !listed.loaded ? [] : [`Only ${listed.rows.length} benchmarks are here`]),
+      ...(unread.length > 0 ? ['Not everything was read: the lines that begin with … read on'] : []),
+      ...new Set(lists.flatMap(({ data }) => (data ? listNotes(data, keyOf) : []))),
     ],
-    error: listed.error ?? lives.find(({ error }) => error)?.error,
+    error: read.error ?? lives.find(({ error }) => error)?.error,
   };
 }
 
 /** The record for the actions of a row. */
-const recordOf = ({ kind, run, record }: TreeRow): object =>
-  kind === 'checkpoint' ? { ...run, checkpoint: record } : record;
+const recordOf = ({ kind, run, record, unread }: TreeRow): object | undefined =>
+  unread ? undefined : kind === 'checkpoint' ? { ...run, checkpoint: record } : record;
 
 export function TreeView({ place }: ViewProps<'tree'>) {
   const theme = useTheme();
@@ -129,7 +197,7 @@ export function TreeView({ place }: ViewProps<'tree'>) {
   };
   const mark = ({ hasParts, key }: TreeRow): string => {
     if (!hasParts) return '  ';
-    return `${isOpen(key) ? theme.glyphs.unfolded : theme.glyphs.folded} `;
+    return `${isOpen(key) ? theme.glyphs.opened : theme.glyphs.closed} `;
   };
   return (
     <ResourceList<TreeRow>
@@ -143,14 +211,16 @@ export function TreeView({ place }: ViewProps<'tree'>) {
       emptyWords={lineage.loaded ? 'No benchmarks yet' : ''}
       headerError={lineage.error}
       notes={lineage.error ? [...lineage.notes, lineage.error.message] : lineage.notes}
-      open={row => placeOfReference(referenceOf(row), row.run?.display_name ?? row.name)}
+      toggles={({ unread }) => unread && (() => void lineage.readOn(unread))}
+      open={row => (row.unread ? undefined : placeOfReference(referenceOf(row), row.run?.display_name ?? row.name))}
       facts={row => {
+        if (row.unread) return [{ label: 'more', value: `${row.name.slice(2)}: ${row.about}` }];
         if (row.kind === 'checkpoint') return checkpointRowFacts(row);
         return resourceAt({ view: 'list', resource: treeKinds[row.kind].resource }).facts(row.record);
       }}
       label={({ name }) => name}
       serviceId={({ id }) => id}
-      pin={({ kind, id, name }) => (kind === 'checkpoint' ? undefined : { kind, id, label: name })}
+      pin={({ kind, id, name, unread }) => (unread || kind === 'checkpoint' ? undefined : { kind, id, label: name })}
       actions={(targets, _list, { current, dispatch, isGrouped }) => [
         ...actionsOf(targets.map(row => ({ kind: row.kind, record: recordOf(row) }))),
         {

@@ -271,7 +271,7 @@ export interface WatchColumnsOptions {
   /** Draws a curve in at most `width` cells. */
   readonly spark: (values: WatchedResource['curve'], width: number) => string;
   /** The marks before the names of pinned lines and groups. */
-  readonly glyphs?: Pick<Glyphs, 'pinned' | 'folded' | 'unfolded'>;
+  readonly glyphs?: Pick<Glyphs, 'pinned' | 'closed' | 'opened'>;
 }
 
 /** The columns, most important first. */
@@ -326,7 +326,7 @@ export function watchColumns({
       width: { min: room < narrow ? 12 : 16, max: 100, grow: 3 },
       value: row => row.label,
       text: ({ pinned, label, group }) => {
-        const mark = group ? (group.isFolded ? glyphs.folded : glyphs.unfolded) : pinned ? glyphs.pinned : '';
+        const mark = group ? (group.isFolded ? glyphs.closed : glyphs.opened) : pinned ? glyphs.pinned : '';
         return mark === '' ? label : `${mark} ${label}`;
       },
     },

@@ -1,5 +1,7 @@
 /** What the facts name opens from there, and back returns to the same fact. */
 import { expect, it } from 'vitest';
+import { notePage } from '../../../src/contract/lists.ts';
+import { NetworkError } from '../../../src/service/errors.ts';
 import { pageOf } from '../../queries/scripted-service.ts';
 import { openWorld, world } from './scripted-world.tsx';
 
@@ -97,16 +99,16 @@ it.each([
   await screen.press('ctrl-t');
   await screen.waitFor('▸         of step 6');
   await screen.waitFor('mine');
-  expect(screen.text()).toContain('▾ t-words');
-  expect(screen.text()).toContain('  ▾ first');
-  expect(screen.text()).toContain('    ▾ step 6');
+  expect(screen.text()).toContain('- t-words');
+  expect(screen.text()).toContain('  - first');
+  expect(screen.text()).toContain('    - step 6');
   // It folds what it is below, and then that.
   await screen.press('z');
-  await screen.waitFor('▸     ▸ step 6');
+  await screen.waitFor('▸     + step 6');
   await screen.press('enter');
   await screen.waitFor('▸ step 6');
   await screen.press('esc');
-  await screen.waitFor('▸     ▸ step 6');
+  await screen.waitFor('▸     + step 6');
   await screen.press('/', 'b', 'o', 'd', 'y', 'backspace', 'backspace', 'backspace', 'backspace', 'm', 'i', 'n', 'e');
   await screen.waitFor('1/1');
 });
@@ -114,10 +116,10 @@ it.each([
 it('reads of the tree of everything only what is open', async () => {
   const service = linked();
   const screen = openWorld(service, { view: 'tree' }, { columns: 120 });
-  await screen.waitFor('▸ ▸ t-words');
+  await screen.waitFor('▸ + t-words');
   expect(service.asked('listCheckpoints')).toBe(0);
   await screen.press('z');
-  await screen.waitFor('▸ first');
+  await screen.waitFor('+ first');
   await screen.press('a');
   await screen.waitFor('evaluate');
 });
@@ -161,4 +163,38 @@ it.each([
   await screen.waitFor(`▸${model}`);
   await screen.press('enter');
   await screen.waitFor(opened);
+});
+
+it.each([
+  [120, 40],
+  [60, 15],
+])('enter on the last line of a list in the tree reads on, at %d columns', async (columns, rows) => {
+  const service = linked();
+  const pages = ['', 'two', 'three'];
+  let isBroken = true;
+  service.answers.listEvalRuns = (_ids, { cursor = '' } = {}) => {
+    const page = pages.indexOf(String(cursor));
+    if (page === 2 && isBroken) throw new NetworkError('the line is down');
+    const items: unknown[] = [1, 2].map(each => ({
+      ...run,
+      eval_run_id: `evr_${page}${each}`,
+      parent_checkpoint_id: null,
+    }));
+    notePage(items, { dropped: 0, cursor: pages[page + 1] ?? null });
+    return items;
+  };
+  const screen = openWorld(service, { view: 'tree', benchmark: 'bench_1' }, { columns, rows });
+  await screen.waitFor('… more, 2 read');
+  await screen.press('/', '…', 'enter');
+  await screen.waitFor('▸     … more');
+  await screen.press('enter');
+  await screen.waitFor('… more, 4 read');
+  await screen.press('enter');
+  await screen.waitFor('More evaluations could not be read');
+  isBroken = false;
+  await screen.press('enter');
+  await screen.waitFor('No row matches');
+  await screen.press('esc');
+  await screen.waitFor(text => (text.match(/of step 6/g) ?? []).length === 6);
+  expect(screen.text()).not.toContain('… more');
 });

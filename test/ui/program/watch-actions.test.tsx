@@ -62,12 +62,12 @@ it('groups lines with Z, folds them with z and enter, and keeps that; marks and 
   const screen = openWorld(service, { view: 'watch' }, options);
   await screen.waitFor(text => text.includes('sweep trn_1') && text.includes('sweep trn_2'));
   await screen.press('Z');
-  await screen.waitFor(text => /▾ \S.* +● 3 running/.test(text));
+  await screen.waitFor(text => /- \S.* +● 3 running/.test(text));
   await screen.press('Z');
-  await screen.waitFor(text => /▾ running +● 3 running/.test(text));
+  await screen.waitFor(text => /- running +● 3 running/.test(text));
   // From a line of the group, the cursor goes to the line of the group.
   await screen.press('g', 'j', 'j', 'z');
-  await screen.waitFor(text => /▸ ▸ running +● 3 running/.test(text) && !text.includes('sweep trn_1'));
+  await screen.waitFor(text => /▸ \+ running +● 3 running/.test(text) && !text.includes('sweep trn_1'));
   await screen.type('/sweep\r');
   await screen.waitFor(text => text.includes('sweep trn_1') && text.includes('sweep trn_2'));
   await screen.press('space', 'esc', 'enter');
@@ -78,9 +78,9 @@ it('groups lines with Z, folds them with z and enter, and keeps that; marks and 
   await screen.workbench.closed;
 
   const again = openWorld(service, { view: 'watch' }, options);
-  await again.waitFor(text => /▾ running +● 3 running/.test(text));
+  await again.waitFor(text => /- running +● 3 running/.test(text));
   await again.press('g', 'enter');
-  await again.waitFor(text => /▸ ▸ running/.test(text) && !text.includes('sweep trn_1'));
+  await again.waitFor(text => /▸ \+ running/.test(text) && !text.includes('sweep trn_1'));
   // What is done to the line of a group is done to its lines, which are of two kinds here.
   await again.press('c');
   await again.waitFor('The marked lines are of different kinds');

@@ -18,6 +18,9 @@ export const unicodeGlyphs = {
   bullet: '•',
   folded: '▸',
   unfolded: '▾',
+  /** A closed and an open branch of a list, whose cursor is the marker. */
+  closed: '+',
+  opened: '-',
   horizontal: '─',
   vertical: '│',
   topLeft: '┌',
@@ -66,6 +69,8 @@ export const asciiGlyphs: Glyphs = {
   bullet: '-',
   folded: '+',
   unfolded: '-',
+  closed: '+',
+  opened: '-',
   horizontal: '-',
   vertical: '|',
   topLeft: '+',
