@@ -4,7 +4,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readSettings } from '../src/config/settings-file.ts';
-import { graderSpec } from '../src/local/grading/graders.ts';
+import { graderSpec } from '../src/grading/graders.ts';
 import { installWays, published, workflowSteps } from '../tools/published.ts';
 import { withBlocks } from '../tools/readme.ts';
 import { temporaryFolder } from './config/folder.ts';

@@ -85,6 +85,8 @@ interface Places {
   readonly evidence: { readonly trainingRunId: string; readonly finding: string };
   /** A search through the texts of trajectories. */
   readonly search: { readonly query: string } & SearchedTexts;
+  /** The rollouts of a run, graded again in this session. */
+  readonly regrade: { readonly id: string; readonly label?: string };
   readonly 'benchmark-upload': { readonly jobId: string; readonly label?: string };
   readonly 'trajectory-upload': { readonly jobId: string; readonly dataset: string };
 }

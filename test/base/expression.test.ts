@@ -49,8 +49,8 @@ describe('an expression from elsewhere', () => {
 
   it('ends as a grader, at ingest and in the build of an image (X1)', () => {
     const output = outputOf(`
-      const { grade } = await import('./src/local/grading/graders.ts');
-      const { unusablePattern } = await import('./src/local/grading/patterns.ts');
+      const { grade } = await import('./src/grading/graders.ts');
+      const { unusablePattern } = await import('./src/grading/patterns.ts');
       const patterns = ${JSON.stringify(Object.values(endless))};
       process.stdout.write(JSON.stringify([await unusablePattern(patterns)]));
       for (const pattern of patterns) grade({ kind: 'regex', pattern }, '');

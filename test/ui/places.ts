@@ -45,6 +45,7 @@ export function placeIn(ids: WorldIds, viewId: string, word: string): Place {
     { view: 'task-life', trainingRunId: trainingId, task: word },
     { view: 'audit', trainingRunId: trainingId },
     { view: 'evidence', trainingRunId: trainingId, finding: word },
+    { view: 'regrade', id: word, label: word },
     { view: 'benchmark-upload', jobId, label: word },
     { view: 'trajectory-upload', jobId, dataset: word },
   ];

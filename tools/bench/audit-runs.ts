@@ -1,6 +1,6 @@
 /** Seeded training runs, with and without a planted fault, and the findings of the audit after each step. */
 import { hashOf } from '../../src/base/hash.ts';
-import { type GraderSpec, grade } from '../../src/local/grading/graders.ts';
+import { type GraderSpec, grade } from '../../src/grading/graders.ts';
 import { freshOptimizer } from '../../src/local/model/adam.ts';
 import { buildBaseModel } from '../../src/local/model/base-models.ts';
 import type { ChatTurn, Generated, PolicyModel } from '../../src/local/model/policy.ts';

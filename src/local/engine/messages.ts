@@ -1,9 +1,9 @@
 /** Messages between the service and its worker threads. */
 
-import type { GraderSpec } from '../grading/graders.ts';
-import type { ToolSpec } from '../grading/tools.ts';
+import type { GraderSpec } from '../../grading/graders.ts';
 import type { Episode } from '../model/episode.ts';
 import type { ChatTurn, Generated, SamplingOptions } from '../model/policy.ts';
+import type { ToolSpec } from '../model/tools.ts';
 import type { StepDiagnostics } from '../model/trainer.ts';
 import type { TaskGrader } from '../samples/manifest.ts';
 import type { HeldOut } from '../store/training.ts';

@@ -1,6 +1,7 @@
 /** Options of a training run: names, bounds, defaults and descriptions. */
-import { mostSteps } from '../grading/tools.ts';
+
 import { buildBaseModel } from '../model/base-models.ts';
+import { mostSteps } from '../model/tools.ts';
 import type { Task } from '../samples/manifest.ts';
 import { type OptionSpec, type ReadOptions, readOptions } from './options.ts';
 

@@ -1,10 +1,10 @@
 /** Samples the rollouts of orders on a loaded model, and grades them. */
 import { errorMessage } from '../../base/errors.ts';
 import { hashOf } from '../../base/hash.ts';
-import { grade } from '../grading/graders.ts';
-import { answerShare, callRewards } from '../grading/tools.ts';
+import { grade } from '../../grading/graders.ts';
 import { type Episode, episode } from '../model/episode.ts';
 import type { PolicyModel } from '../model/policy.ts';
+import { answerShare, callRewards } from '../model/tools.ts';
 import type { Answered, RolloutOrder, RolloutResult } from './messages.ts';
 import { ungraded } from './rollouts.ts';
 

@@ -2,7 +2,7 @@
 
 import { Worker } from 'node:worker_threads';
 import { errorMessage } from '../../base/errors.ts';
-import { longestMatchMs } from '../grading/patterns.ts';
+import { longestMatchMs } from '../../grading/patterns.ts';
 import type { ChatTurn, Generated, SampledToken, SamplingOptions } from '../model/policy.ts';
 import type {
   Answered,

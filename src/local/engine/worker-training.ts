@@ -1,9 +1,9 @@
 /** A training run in a worker: batches, held-out evaluations, checkpoints. */
 import { hashOf } from '../../base/hash.ts';
-import { mostSteps } from '../grading/tools.ts';
 import { freshOptimizer } from '../model/adam.ts';
 import { packCheckpoint, packOptimizer, unpackCheckpoint, unpackOptimizer } from '../model/checkpoint-file.ts';
 import type { PolicyModel } from '../model/policy.ts';
+import { mostSteps } from '../model/tools.ts';
 import { batchesOf, Trainer } from '../model/trainer.ts';
 import type { HeldOut } from '../store/training.ts';
 import { readVerifiedAs, writeDurably } from '../store/weight-files.ts';

@@ -1,6 +1,7 @@
 /** A rollout of several turns: the model calls tools until it answers. */
-import { callTool, mostSteps, type ToolResult, type ToolSpec } from '../grading/tools.ts';
+
 import type { ChatTurn, Generated } from './policy.ts';
+import { callTool, mostSteps, type ToolResult, type ToolSpec } from './tools.ts';
 
 /** A tool call and its result. */
 export interface ToolTurn {

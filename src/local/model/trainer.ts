@@ -13,13 +13,13 @@
  * tool calls, the answer is everything that the model wrote; the results of the tools are only context.
  */
 import { hashOf } from '../../base/hash.ts';
-import type { ToolSpec } from '../grading/tools.ts';
 import { adamStep } from './adam.ts';
 import type { OptimizerState } from './checkpoint-file.ts';
 import { type Episode, episode } from './episode.ts';
 import { type Activation, Network } from './network.ts';
 import type { ChatTurn, Generated, PolicyModel } from './policy.ts';
 import { createPrng, shuffled } from './prng.ts';
+import type { ToolSpec } from './tools.ts';
 
 export interface GroupTask {
   readonly task_id: string;

@@ -1,8 +1,8 @@
 /** The benchmarks of the sample organization. Test tasks are never train tasks. */
 import { hashOf } from '../../base/hash.ts';
 import { own } from '../../base/own-property.ts';
-import type { GraderSpec } from '../grading/graders.ts';
-import { numberWord, type ToolSpec } from '../grading/tools.ts';
+import type { GraderSpec } from '../../grading/graders.ts';
+import { numberWord, type ToolSpec } from '../model/tools.ts';
 
 /** A sample task, with every optional field of other manifests. */
 export type SampleTask = {

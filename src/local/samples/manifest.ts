@@ -5,9 +5,9 @@
 import * as z from 'zod/mini';
 import { isRecord, own } from '../../base/own-property.ts';
 import { messageContent } from '../../contract/common.ts';
-import { type GraderSpec, graderKinds, graderSpec } from '../grading/graders.ts';
-import { type ToolSpec, toolSpec } from '../grading/tools.ts';
+import { type GraderSpec, graderKinds, graderSpec } from '../../grading/graders.ts';
 import type { ChatTurn } from '../model/policy.ts';
+import { type ToolSpec, toolSpec } from '../model/tools.ts';
 
 const name = z.string().check(z.minLength(1), z.maxLength(256));
 const filled = z.string().check(z.minLength(1));

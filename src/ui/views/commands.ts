@@ -99,6 +99,16 @@ export const rolloutCommands = {
   },
 } as const satisfies CommandTable;
 
+export const regradeCommands = {
+  open: {
+    id: 'rollouts.regrade',
+    title: 'grade its rollouts again with another grader',
+    keys: ['R'],
+    ...rolloutsGroup,
+  },
+  stop: { id: 'regrade.stop', title: 'stop grading', keys: ['esc'], hint: 'stop', palette: false, ...rolloutsGroup },
+} as const satisfies CommandTable;
+
 export const lengthCommands = {
   next: { id: 'lengths.next', title: 'tokens, steps or seconds', keys: ['u'], hint: 'unit', ...rolloutsGroup },
 } as const satisfies CommandTable;

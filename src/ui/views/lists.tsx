@@ -12,6 +12,7 @@ import { ResourceListView } from './list/list-view.tsx';
 import { flaggedFiles, stepsFile } from './record/rollout-files.ts';
 import { useActions } from './record/use-actions.tsx';
 import { RunPreview } from './runs/preview.tsx';
+import { useRegradeBinding } from './runs/use-regrade-binding.tsx';
 import { useRunList } from './runs/use-run-list.ts';
 import { markTwo, opensRollouts, pairBinding, rolloutBindings } from './tasks/rollout-doors.ts';
 import { TrajectoryPreview } from './trajectories/preview.tsx';
@@ -24,7 +25,18 @@ const ofRun = opensRollouts<EvalRun>(({ eval_run_id: run, display_name }) => ({
 }));
 
 export function RunsView({ place }: ViewProps<'list'>) {
-  return <ResourceListView resource={runs} place={place} {...useRunList()} preview={RunPreview} opens={ofRun} />;
+  const list = useRunList();
+  const regrade = useRegradeBinding();
+  return (
+    <ResourceListView
+      resource={runs}
+      place={place}
+      {...list}
+      actions={rows => [...list.actions(rows), regrade(rows)]}
+      preview={RunPreview}
+      opens={ofRun}
+    />
+  );
 }
 
 export function TrajectoriesView({ place }: ViewProps<'list'>) {

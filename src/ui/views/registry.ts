@@ -5,6 +5,7 @@ import { aboutAudit } from '../../present/about-audit.ts';
 import { aboutLengths } from '../../present/about-lengths.ts';
 import type { Command, CommandTable } from '../../present/command.ts';
 import { aboutIntervals } from '../../present/statistics/about.ts';
+import { aboutAgreement } from '../../present/statistics/agreement.ts';
 import { aboutPasses } from '../../present/statistics/pass-at-k.ts';
 import { resources } from '../../resources/catalogue.ts';
 import { listPlace, type Resource, singularTitle, titleOf } from '../../resources/define.ts';
@@ -26,6 +27,7 @@ import {
   lengthCommands,
   pairCommands,
   readerCommands,
+  regradeCommands,
   rolloutCommands,
   searchCommands,
   sideCommands,
@@ -78,10 +80,11 @@ const ownViews: ReadonlyMap<string, OwnViews> = new Map<string, OwnViews>([
     'runs',
     {
       list: lazyView(async () => (await import('./lists.tsx')).RunsView),
-      ofList: [...Object.values(rolloutCommands), ...ofRows],
+      ofList: [...Object.values(rolloutCommands), regradeCommands.open, ...ofRows],
       record: lazyView(async () => (await import('./runs/run.tsx')).RunView),
       own: [
         ...Object.values(alarmCommands),
+        regradeCommands.open,
         ...Object.values(rolloutCommands),
         sideCommands.pair,
         ...ofRows,
@@ -354,6 +357,16 @@ export const registry: Registry = {
       component: lazyView(async () => (await import('./search/search.tsx')).SearchView),
       inspectorFrom: 160,
       commands: [searchCommands.stop],
+      general: ofList,
+    }),
+    defineView<'regrade'>({
+      id: 'regrade',
+      title: 'Regrade',
+      crumb: ({ label = '' }) => clean`grade ${label}`,
+      about: aboutAgreement,
+      component: lazyView(async () => (await import('./runs/regrade.tsx')).RegradeView),
+      inspectorFrom: 160,
+      commands: [regradeCommands.stop, ...ofRows],
       general: ofList,
     }),
     defineView<'chat'>({

@@ -1,7 +1,7 @@
 /** The samples that are there to be read: a tool that the model learns to use, and a reward that it learns to game. */
 import { expect, it } from 'vitest';
+import { grade } from '../../../src/grading/graders.ts';
 import { gradeAnswer, sampleEpisode } from '../../../src/local/engine/worker-rollouts.ts';
-import { grade } from '../../../src/local/grading/graders.ts';
 import { freshOptimizer } from '../../../src/local/model/adam.ts';
 import { buildBaseModel } from '../../../src/local/model/base-models.ts';
 import { batchesOf, Trainer } from '../../../src/local/model/trainer.ts';

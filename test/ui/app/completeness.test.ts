@@ -75,6 +75,7 @@ const sharedKeys = [
   't: benchmark.train, deployment.chat, training.continue',
   'v: benchmark.images, training.rollouts',
   // While the texts are searched.
+  'esc: go.up, list.clear-filter, list.stop, regrade.stop',
   'esc: go.up, list.clear-filter, list.stop, texts.stop',
   // Of two marked rollouts, and of their run.
   '=: rollouts.pair, run.compare',

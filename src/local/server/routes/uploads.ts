@@ -1,8 +1,8 @@
 /** Uploads of benchmarks: signed addresses, then ingest, which stores the uploaded files as a benchmark. */
 
 import type { IngestResult } from '../../../contract/benchmarks.ts';
+import { unusablePattern } from '../../../grading/patterns.ts';
 import { bytes } from '../../../text/numbers.ts';
-import { unusablePattern } from '../../grading/patterns.ts';
 import { type Manifest, manifest, readTask, warningsOf } from '../../samples/manifest.ts';
 import { newId } from '../../store/ids.ts';
 import type { DeclaredFile, StoredFile } from '../../store/upload-folder.ts';

@@ -43,6 +43,7 @@ import { trajectoryId, trajectoryNoted } from '../triage/noted.ts';
 import { useNoted, useTriage } from '../triage/use-triage.tsx';
 import { distributionLines, summaryLines } from './head.ts';
 import { knobStatistics, statisticsLines } from './statistics.ts';
+import { useRegradeBinding } from './use-regrade-binding.tsx';
 import { useBaselineBinding } from './use-run-list.ts';
 
 const { compare: runCompare } = runActions;
@@ -107,6 +108,7 @@ export function RunView({ place }: ViewProps<'record'>) {
   const join = useCallback((rows: readonly Trajectory[]) => withRewards(rows, rewards), [rewards]);
   const actionsOf = useActions(runs, { onRemoved: () => shell.navigate({ kind: 'up' }) });
   const baseline = useBaselineBinding();
+  const regrade = useRegradeBinding();
   const triage = useTriage();
   const listed = useListedRows(run.source);
   const noted = useNoted(
@@ -148,7 +150,7 @@ export function RunView({ place }: ViewProps<'record'>) {
         return [...own, ...triage(rows.map(trajectoryNoted))];
       }}
       bindings={[
-        ...(state.isDeleted ? [] : [baseline([shown])]),
+        ...(state.isDeleted ? [] : [baseline([shown]), regrade([shown])]),
         { command: alarmCommands.past, run: showAlarms },
         ...rolloutBindings({ scope: { run: place.id }, label: pin.label }, shell.open),
       ]}

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { type GraderSpec, GradingError, grade, graderSpec } from '../../../src/local/grading/graders.ts';
-import { sampleManifests } from '../../../src/local/samples/benchmarks.ts';
-import { manifest, readTask, secretNames } from '../../../src/local/samples/manifest.ts';
-import { inTime } from '../../in-time.ts';
+import { type GraderSpec, GradingError, grade, graderSpec } from '../../src/grading/graders.ts';
+import { sampleManifests } from '../../src/local/samples/benchmarks.ts';
+import { manifest, readTask, secretNames } from '../../src/local/samples/manifest.ts';
+import { inTime } from '../in-time.ts';
 
 const reward = (spec: GraderSpec, answer: string) => grade(spec, answer).reward;
 

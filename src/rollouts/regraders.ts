@@ -1,15 +1,14 @@
-/** Graders for `benchtop regrade`: those of the local service, a command, or a model with a rubric. */
+/** Graders for existing rollouts: those of the local service, a command, or a model with a rubric. */
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { errorCode, errorMessage } from '../base/errors.ts';
 import { isRecord, own } from '../base/own-property.ts';
 import { shellWords, UnclosedQuoteError } from '../base/shell-words.ts';
 import { messageContent } from '../contract/common.ts';
 import type { Trajectory } from '../contract/trajectories.ts';
-import { type GraderSpec, grade, graderKinds, graderSpec } from '../local/grading/graders.ts';
+import { type GraderSpec, grade, graderKinds, graderSpec } from '../grading/graders.ts';
 import { transcriptText } from '../present/transcript-lines.ts';
 import type { Service } from '../service/index.ts';
 import { clean, sanitiseLine } from '../text/sanitise.ts';
-import { CommandError } from './exit.ts';
 
 export interface Regrade {
   readonly reward: number;
@@ -18,6 +17,35 @@ export interface Regrade {
 
 /** Grades a trajectory with its steps. Rejects if it cannot: the rollout then has no new reward. */
 export type Regrader = (trajectory: Trajectory, signal: AbortSignal) => Promise<Regrade>;
+
+/** The chosen grader cannot be used, whatever the rollouts. */
+export class GraderError extends Error {
+  override readonly name = 'GraderError';
+}
+
+/** A grader as the user names it. */
+export type GraderChoice =
+  /** One of the local service, with what it expects. */
+  | { readonly kind: 'local'; readonly words: string }
+  /** A program on this machine, and the seconds after which it is killed. */
+  | { readonly kind: 'command'; readonly line: string; readonly seconds: number }
+  | { readonly kind: 'model'; readonly model: string; readonly rubric: string };
+
+/** The kinds of graders of the local service. */
+export const localGraders: readonly string[] = [...graderKinds].map(String);
+
+/** @throws GraderError */
+export function regraderOf(choice: GraderChoice): (service: Pick<Service, 'chat'>) => Regrader {
+  if (choice.kind === 'model') return service => modelGrader(service, choice.model, choice.rubric);
+  const grader = choice.kind === 'local' ? graderOf(choice.words) : commandGrader(choice.line, choice.seconds * 1_000);
+  return () => grader;
+}
+
+/** The grader in words, for titles. */
+export function graderWords(choice: GraderChoice): string {
+  if (choice.kind === 'model') return `${choice.model} by a rubric`;
+  return choice.kind === 'local' ? choice.words : choice.line;
+}
 
 /** The grader that the service stored with a rollout, which knows what the task expects. */
 function storedGrader(trajectory: Trajectory): Record<string, unknown> {
@@ -37,15 +65,15 @@ function fieldsOf(kind: string, words: string): Record<string, unknown> {
   if (kind === 'exact' || kind === 'contains') return { expected: words };
   if (kind === 'regex') return { pattern: words };
   if (kind === 'word_share') return { letter: words };
-  if (kind !== 'number') throw new CommandError(`--with ${kind} takes no words: give it as JSON.`);
+  if (kind !== 'number') throw new GraderError(`The grader ${kind} takes no words: give it as JSON.`);
   const [expected, tolerance, ...more] = words.split(/\s+/).map(Number);
   const numbers = { expected, ...(tolerance !== undefined && { tolerance }) };
   if (more.length > 0 || Object.values(numbers).some(Number.isNaN))
-    throw new CommandError('--with number takes a number and a tolerance, e.g. "number 42 5".');
+    throw new GraderError('The grader number takes a number and a tolerance, e.g. "number 42 5".');
   return numbers;
 }
 
-/** @throws CommandError for a grader that the local service does not have */
+/** @throws GraderError for a grader that the local service does not have */
 export function graderOf(words: string): Regrader {
   const text = words.trim();
   let partial: Record<string, unknown>;
@@ -53,7 +81,7 @@ export function graderOf(words: string): Regrader {
     try {
       partial = JSON.parse(text) as Record<string, unknown>;
     } catch (error) {
-      throw new CommandError(clean`--with is not JSON: ${errorMessage(error)}`);
+      throw new GraderError(clean`The grader is not JSON: ${errorMessage(error)}`);
     }
   } else {
     const [kind = ''] = text.split(/\s/, 1);
@@ -61,7 +89,7 @@ export function graderOf(words: string): Regrader {
     if (graderKinds.has(kind)) partial = { ...fieldsOf(kind, text.slice(kind.length).trim()), kind };
   }
   if (!graderKinds.has(partial['kind'])) {
-    throw new CommandError(
+    throw new GraderError(
       clean`There is no grader ${String(partial['kind'])}. The graders are ${[...graderKinds].join(', ')}.`,
     );
   }
@@ -69,7 +97,7 @@ export function graderOf(words: string): Regrader {
   if (Object.keys(partial).length > 1) {
     const { error } = graderSpec.safeParse(partial);
     const issue = error?.issues.find(each => own(partial, String(each.path[0])) !== undefined);
-    if (issue) throw new CommandError(clean`--with cannot be used: ${issue.path.join('.')}: ${issue.message}`);
+    if (issue) throw new GraderError(clean`The grader cannot be used: ${issue.path.join('.')}: ${issue.message}`);
   }
   return async trajectory => {
     const spec = graderSpec.safeParse({ ...storedGrader(trajectory), ...partial });
@@ -97,18 +125,18 @@ function killGroup(child: ChildProcessWithoutNullStreams): void {
  * Runs a program for each trajectory, without a shell: it reads the trajectory as JSON and prints a reward, and after
  * it an explanation. It is killed with its children once it takes longer than `limitMs`.
  *
- * @throws CommandError if the line is not a command
+ * @throws GraderError if the line is not a command
  */
 export function commandGrader(line: string, limitMs: number): Regrader {
   let words: readonly string[];
   try {
     words = shellWords(line);
   } catch (error) {
-    if (error instanceof UnclosedQuoteError) throw new CommandError(error.message);
+    if (error instanceof UnclosedQuoteError) throw new GraderError(error.message);
     throw error;
   }
   const [program, ...parameters] = words;
-  if (program === undefined) throw new CommandError('--command is empty: name a program.');
+  if (program === undefined) throw new GraderError('The command is empty: name a program.');
   return async (trajectory, signal) => {
     const out = await outputOf(program, parameters, JSON.stringify(trajectory), limitMs, signal);
     const [first = '', ...rest] = sanitiseLine(out).trim().split(/\s+/);

@@ -1,7 +1,7 @@
 /** Whether a pattern is an expression at all. */
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { syntaxProblem } from '../../../src/local/grading/patterns.ts';
-import { Random } from '../../../tools/rig/random.ts';
+import { syntaxProblem } from '../../src/grading/patterns.ts';
+import { Random } from '../../tools/rig/random.ts';
 
 it('the syntax of a pattern is judged as V8 does', () => {
   const random = new Random('patterns');

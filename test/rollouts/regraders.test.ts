@@ -3,8 +3,8 @@ import { existsSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { commandGrader, graderOf, modelGrader } from '../../src/commands/regraders.ts';
 import { trajectory } from '../../src/contract/trajectories.ts';
+import { commandGrader, graderOf, modelGrader } from '../../src/rollouts/regraders.ts';
 
 const never = new AbortController().signal;
 const rollout = (messages: object[], more: object = {}) =>

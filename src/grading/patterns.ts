@@ -1,8 +1,8 @@
 /** The regular expressions of graders. They come from a manifest, so they have a limit of CPU time. */
 import { setImmediate as turn } from 'node:timers/promises';
-import { errorMessage } from '../../base/errors.ts';
-import { compileExpression, compileLimit, ExpressionError } from '../../base/expression.ts';
-import { maxWallMs, withinCpuTime } from '../../base/time-limit.ts';
+import { errorMessage } from '../base/errors.ts';
+import { compileExpression, compileLimit, ExpressionError } from '../base/expression.ts';
+import { maxWallMs, withinCpuTime } from '../base/time-limit.ts';
 
 const flags = 'iu';
 

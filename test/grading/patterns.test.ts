@@ -20,8 +20,8 @@ it('is waited for on a machine so busy that each attempt is held up', async () =
     vi.doUnmock('node:vm');
     vi.restoreAllMocks();
   });
-  const { patternMatches } = await import('../../../src/local/grading/patterns.ts');
-  const { gradeMs } = await import('../../../src/local/engine/worker-thread.ts');
+  const { patternMatches } = await import('../../src/grading/patterns.ts');
+  const { gradeMs } = await import('../../src/local/engine/worker-thread.ts');
   expect(patternMatches('a', 'b')).toBeUndefined();
   expect(waits).toHaveLength(14);
   expect(gradeMs).toBeGreaterThan(waits.reduce((sum, each) => sum + each));

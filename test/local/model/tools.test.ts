@@ -2,8 +2,8 @@
 import { describe, expect, it } from 'vitest';
 import { rolloutRecord } from '../../../src/local/engine/rollouts.ts';
 import { gradeAnswer } from '../../../src/local/engine/worker-rollouts.ts';
-import { callTool, toolSpec } from '../../../src/local/grading/tools.ts';
 import { episode } from '../../../src/local/model/episode.ts';
+import { callTool, toolSpec } from '../../../src/local/model/tools.ts';
 
 const tools = {
   store: { hammer: 'four' },

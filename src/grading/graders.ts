@@ -1,8 +1,8 @@
 /** Graders: pure functions from an answer to a reward between 0 and 1, with an explanation. */
 import * as z from 'zod/mini';
-import { errorMessage } from '../../base/errors.ts';
-import { withinCpuTime } from '../../base/time-limit.ts';
-import { trimEnd } from '../../base/trim.ts';
+import { errorMessage } from '../base/errors.ts';
+import { withinCpuTime } from '../base/time-limit.ts';
+import { trimEnd } from '../base/trim.ts';
 import { patternMatches, syntaxProblem } from './patterns.ts';
 
 /** In characters. The rest of an answer is not graded, so an expected text cannot be longer. */

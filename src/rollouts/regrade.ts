@@ -1,0 +1,163 @@
+/** Grades existing rollouts again, and says what changes. Writes nothing to the service. */
+import { errorMessage } from '../base/errors.ts';
+import { inParallel } from '../base/in-parallel.ts';
+import type { Trajectory } from '../contract/trajectories.ts';
+import type { Column } from '../present/column.ts';
+import { type Fact, withValue } from '../present/fact.ts';
+import { numberColumn } from '../present/number-columns.ts';
+import { agreementOf } from '../present/statistics/agreement.ts';
+import { comparisonDefaults, summariseComparison } from '../present/statistics/comparison.ts';
+import type { Range, RunTasks } from '../present/statistics/tasks.ts';
+import type { QueryContext } from '../queries/query-context.ts';
+import { trajectoryQuery } from '../queries/trajectories.ts';
+import { intervalLabel } from '../resources/comparison.ts';
+import { counted, difference, percent, reward } from '../text/numbers.ts';
+import type { OwnRollouts } from './read.ts';
+import type { Regrader } from './regraders.ts';
+
+/** A rollout with both rewards. */
+export interface Regraded {
+  readonly trajectory_id: string;
+  readonly task_id: string | undefined;
+  readonly reward: number | undefined;
+  readonly new_reward: number | undefined;
+  readonly explanation: string;
+  readonly error: string | undefined;
+}
+
+export const changeOf = ({ reward: before, new_reward: after }: Regraded): number | undefined =>
+  before === undefined || after === undefined ? undefined : after - before;
+
+/** Whether the rollout no longer passes or newly passes. */
+export function flipOf(row: Regraded, passAt: number): 'lost' | 'gained' | undefined {
+  const { reward: before, new_reward: after } = row;
+  if (before === undefined || after === undefined || before >= passAt === after >= passAt) return undefined;
+  return before >= passAt ? 'lost' : 'gained';
+}
+
+export const regradedColumns = (passAt: number): readonly Column<Regraded>[] => [
+  { id: 'task', title: 'TASK', width: { min: 12, max: 40, grow: 1 }, value: row => row.task_id },
+  { id: 'flip', title: 'FLIP', width: 6, ifAny: true, value: row => flipOf(row, passAt) },
+  numberColumn('reward', 'REWARD', row => row.reward),
+  numberColumn('new', 'NEW', row => row.new_reward),
+  numberColumn('change', 'CHANGE', changeOf, { text: difference }),
+  {
+    ...{ id: 'explanation', title: 'EXPLANATION', width: { min: 12, max: 100, grow: 2 }, cutAt: 'end' },
+    value: row => row.error ?? (row.explanation || undefined),
+  },
+  { id: 'id', title: 'ID', width: { min: 12, max: 40, grow: 1 }, value: row => row.trajectory_id },
+];
+
+/** The rollouts to grade, and how many have no answer to grade. */
+export function gradableIn({ rows, total }: OwnRollouts): {
+  readonly gradable: readonly Trajectory[];
+  readonly failed: number;
+} {
+  const gradable = rows.filter(({ status }) => status !== 'failed');
+  return { gradable, failed: Math.max(rows.length, total ?? 0) - gradable.length };
+}
+
+/**
+ * Grades rollouts, a few at a time. Calls `onGraded` with each one, in the order in which they are graded.
+ *
+ * @throws the reason of the signal once that aborts
+ */
+export async function regradeAll(
+  rows: readonly Trajectory[],
+  grader: Regrader,
+  context: QueryContext,
+  onGraded: (row: Regraded) => void,
+): Promise<void> {
+  await inParallel(rows, async row => {
+    const { trajectory_id } = row;
+    const of = { trajectory_id, task_id: row.task_id ?? undefined, reward: row.reward ?? undefined };
+    try {
+      const trajectory = await trajectoryQuery(trajectory_id).read(context);
+      const { reward: new_reward, explanation } = await grader(trajectory, context.signal);
+      onGraded({ ...of, new_reward, explanation, error: undefined });
+    } catch (error) {
+      context.signal.throwIfAborted();
+      onGraded({ ...of, new_reward: undefined, explanation: '', error: errorMessage(error) });
+    }
+  });
+}
+
+export interface RegradeOptions {
+  readonly range: Range;
+  /** The lowest reward that passes; by default the highest of the range. */
+  readonly passAt?: number | undefined;
+}
+
+/** What the new grader changes, over the rollouts that both graders have graded. */
+export function summariseRegrade(all: readonly Regraded[], { range, passAt = range[1] }: RegradeOptions) {
+  const both = all.flatMap(row => {
+    const { reward: before, new_reward: after } = row;
+    // A rollout without a task is a task of its own.
+    const task = row.task_id ?? ` ${row.trajectory_id}`;
+    return before === undefined || after === undefined ? [] : [{ task, before, after }];
+  });
+  const tasks = [...Map.groupBy(both, ({ task }) => task).values()];
+  const run = (of: 'before' | 'after'): RunTasks => ({
+    tasks: tasks.map(rollouts => rollouts.map(each => each[of])),
+    end: 'complete',
+  });
+  const agreement = agreementOf(
+    both.map(({ task, before, after }) => ({ task, first: before >= passAt, second: after >= passAt })),
+  );
+  const options = { ...comparisonDefaults, range, missing: 'ignore' as const };
+  return { compared: summariseComparison(run('before'), run('after'), options), agreement, both: both.length, passAt };
+}
+
+export type RegradeSummary = ReturnType<typeof summariseRegrade>;
+
+/** The rollouts that were not graded. */
+interface Ungraded {
+  /** They failed, so they have no answer. */
+  readonly failed: number;
+  /** The user stopped before. */
+  readonly stopped?: number;
+}
+
+export function regradeFacts(
+  all: readonly Regraded[],
+  { compared, agreement, both, passAt }: RegradeSummary,
+  { failed, stopped = 0 }: Ungraded,
+): readonly Fact[] {
+  const { interval, paired } = compared;
+  const { count, agreed, lost, gained, kappa } = agreement;
+  const broken = all.filter(({ error }) => error !== undefined).length;
+  const [graded, unrated] = [all.length - broken, all.length - broken - both];
+  return withValue([
+    { label: 'graded again', value: `${graded} of ${counted(all.length + failed + stopped, 'rollout')}` },
+    { label: 'stopped before', value: stopped > 0 ? `${stopped}, not graded` : undefined },
+    { label: 'failed', value: failed > 0 ? `${failed}, not graded` : undefined },
+    { label: 'not gradable', value: broken || undefined },
+    { label: 'without a reward', value: unrated > 0 ? `${unrated} before, not compared` : undefined },
+    {
+      label: 'mean',
+      value: `${reward(paired.base)} before, ${reward(paired.new)} now, of ${counted(compared.pairs, 'task')}`,
+    },
+    { label: 'difference', value: compared.difference === undefined ? undefined : difference(compared.difference) },
+    {
+      label: interval === undefined ? 'between' : `${intervalLabel(interval)} between`,
+      value: interval && `${difference(interval.low)} and ${difference(interval.high)}`,
+    },
+    { label: 'passes', value: `${lost} lost, ${gained} gained (reward at least ${reward(passAt)})` },
+    { label: 'agreement', value: count === 0 ? undefined : `${percent(agreed / count)} of ${count}` },
+    { label: "Cohen's kappa", value: kappa === undefined ? undefined : kappa.toFixed(2) },
+    {
+      label: '95% between',
+      value: agreement.interval && `${agreement.interval.low.toFixed(2)} and ${agreement.interval.high.toFixed(2)}`,
+    },
+  ]);
+}
+
+/** The flips first, lost ones before gained ones; then the largest change first; ungraded rollouts last. */
+export function regradedInOrder(all: readonly Regraded[], passAt: number): readonly Regraded[] {
+  const rank = (row: Regraded): number => ['lost', 'gained', undefined].indexOf(flipOf(row, passAt));
+  const size = (row: Regraded): number => (row.error === undefined ? Math.abs(changeOf(row) ?? 0) : -1);
+  const name = ({ task_id = '', trajectory_id }: Regraded): string => `${task_id} ${trajectory_id}`;
+  return all.toSorted(
+    (left, right) => rank(left) - rank(right) || size(right) - size(left) || (name(left) < name(right) ? -1 : 1),
+  );
+}

@@ -1,0 +1,162 @@
+/** The form that grades the rollouts of a run again. */
+import { useState } from 'react';
+import type { EvalRun } from '../../../contract/evaluations.ts';
+import { chatModelsQuery } from '../../../queries/models.ts';
+import { labelOf, type Resource } from '../../../resources/define.ts';
+import { runs } from '../../../resources/runs.ts';
+import { type GraderChoice, GraderError, graderWords, localGraders, regraderOf } from '../../../rollouts/regraders.ts';
+import { Regrading } from '../../../rollouts/regrading.ts';
+import { sanitiseLine } from '../../../text/sanitise.ts';
+import { useShell } from '../../app/shell-context.tsx';
+import { useLive } from '../../data/use-live.ts';
+import { useWorkbench } from '../../data/workbench.tsx';
+import type { FieldSpec, FormValues } from '../../widgets/form/form-state.ts';
+import { ChoiceWindow, LoadingWindow } from '../../windows/choice-window.tsx';
+import { PlainFormWindow } from '../../windows/form-window.tsx';
+import { startRegrading } from './regradings.ts';
+
+interface RegradeWindowProps {
+  readonly run: EvalRun;
+  readonly onClose: () => void;
+}
+
+/** Values of the field that chooses the grader, besides the kinds of the local service. */
+const [asJson, program, judge] = ['as JSON', 'program', 'model'] as const;
+
+const graderOptions = [
+  ...localGraders.map(kind => ({ value: kind, label: kind.replaceAll('_', ' ') })),
+  { value: asJson, label: 'one of these as JSON' },
+  { value: program, label: 'a program on this machine' },
+  { value: judge, label: 'a model with a rubric' },
+];
+
+const secondsOf = ({ seconds = '' }: FormValues): number => Number(seconds);
+
+function choiceOf(values: FormValues): GraderChoice {
+  const { grader = '', expected = '', json = '', command: line = '', model = '', rubric = '' } = values;
+  if (grader === program) return { kind: 'command', line, seconds: secondsOf(values) };
+  if (grader === judge) return { kind: 'model', model: model.trim(), rubric: rubric.trim() };
+  return { kind: 'local', words: grader === asJson ? json : `${grader} ${expected.trim()}`.trim() };
+}
+
+/** Why the grader cannot be used. */
+function graderProblem(values: FormValues): string | undefined {
+  try {
+    regraderOf(choiceOf(values));
+    return undefined;
+  } catch (error) {
+    if (error instanceof GraderError) return error.message;
+    throw error;
+  }
+}
+
+const isPositive = (value: string): boolean => Number.isFinite(Number(value)) && Number(value) > 0;
+
+function fieldsFor(models: readonly string[], passAt: number): readonly FieldSpec[] {
+  const isOne =
+    (...graders: readonly string[]) =>
+    ({ grader = '' }: FormValues) =>
+      graders.includes(grader);
+  const check = (_: string, values: FormValues = {}): string | undefined => graderProblem(values);
+  const required = (words: string) => (value: string) => (value.trim() === '' ? words : undefined);
+  return [
+    { kind: 'choice', name: 'grader', label: 'Grade with', options: graderOptions },
+    {
+      ...{ kind: 'text', name: 'expected', label: 'Expected', placeholder: 'what each task expects' },
+      help: ({ grader = '' }) =>
+        grader === 'number'
+          ? 'A number and a tolerance, e.g. 42 5. Empty: those stored with each rollout.'
+          : 'Empty: what the service stored with each rollout.',
+      when: ({ grader = '' }) => localGraders.includes(grader) && grader !== 'choice',
+      check,
+    },
+    {
+      ...{ kind: 'text', name: 'json', label: 'JSON', placeholder: '{"kind": "regex", "pattern": "^yes"}' },
+      when: isOne(asJson),
+      check,
+    },
+    {
+      ...{ kind: 'text', name: 'command', label: 'Command', placeholder: 'python3 grade.py' },
+      help: 'It reads a trajectory as JSON from standard input and prints a reward, once for each rollout.',
+      when: isOne(program),
+      check,
+    },
+    {
+      ...{ kind: 'text', name: 'seconds', label: 'Killed after, in seconds', initial: '30' },
+      when: isOne(program),
+      check: value => (isPositive(value) ? undefined : 'A number above 0'),
+    },
+    models.length > 0
+      ? {
+          ...{ kind: 'choice', name: 'model', label: 'Model', when: isOne(judge) },
+          options: models.map(value => ({ value, label: sanitiseLine(value) })),
+        }
+      : { kind: 'text', name: 'model', label: 'Model', when: isOne(judge), check: required('Name a model') },
+    {
+      ...{ kind: 'text', name: 'rubric', label: 'Rubric', multiline: true, when: isOne(judge) },
+      help: 'What the model grades by, from 0 to 1. It is asked once for each rollout.',
+      check: required('Write what the model grades by'),
+    },
+    {
+      ...{ kind: 'text', name: 'passAt', label: 'Passes from a reward of', initial: String(passAt) },
+      check: value => (value.trim() !== '' && Number.isFinite(Number(value)) ? undefined : 'A number'),
+    },
+  ];
+}
+
+/** Asks before a program is run on this machine. */
+function ConfirmProgram({ line, onRun, onClose }: { line: string; onRun: () => void; onClose: () => void }) {
+  return (
+    <ChoiceWindow
+      title="Run this program on this machine?"
+      choices={[
+        { key: 'no', label: 'No', value: false },
+        { key: 'yes', label: `Run for each rollout: ${line}`, value: true },
+      ]}
+      emptyWords=""
+      onChoose={isRun => isRun && onRun()}
+      onClose={onClose}
+    />
+  );
+}
+
+/** Grades with the same choices again, or for the first time; a program only after a question. */
+export function useRegrade(): (run: EvalRun, grader: GraderChoice, passAt: number, replaces?: boolean) => void {
+  const shell = useShell();
+  const workbench = useWorkbench();
+  return (run, grader, passAt, replaces = false) => {
+    const start = (): void => {
+      const owner = { resource: runs as unknown as Resource, id: run.eval_run_id, row: run };
+      const id = startRegrading(workbench, new Regrading(owner, grader, passAt));
+      const place = { view: 'regrade', id, label: `${labelOf(runs, run)} by ${graderWords(grader)}` } as const;
+      if (replaces) shell.navigate({ kind: 'replace', place });
+      else shell.open(place);
+    };
+    if (grader.kind !== 'command') start();
+    else
+      shell.showOverlay('regrade-program', close => (
+        <ConfirmProgram line={grader.line} onRun={start} onClose={close} />
+      ));
+  };
+}
+
+export function RegradeWindow(props: RegradeWindowProps) {
+  const models = useLive(chatModelsQuery, 'visible');
+  if (!models.data && !models.error)
+    return <LoadingWindow title="Grade again" words="Reading the models" onClose={props.onClose} />;
+  return <RegradeForm {...props} models={(models.data ?? []).map(({ id }) => id)} />;
+}
+
+function RegradeForm({ run, models, onClose }: RegradeWindowProps & { readonly models: readonly string[] }) {
+  const { compare } = useWorkbench();
+  const regrade = useRegrade();
+  const [fields] = useState(() => fieldsFor(models, compare.rewardRange[1]));
+  return (
+    <PlainFormWindow
+      title={`Grade ${sanitiseLine(labelOf(runs, run))} again`}
+      fields={fields}
+      onSubmit={values => regrade(run, choiceOf(values), Number(values['passAt']))}
+      onClose={onClose}
+    />
+  );
+}

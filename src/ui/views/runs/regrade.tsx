@@ -1,0 +1,144 @@
+/** The rollouts of a run, graded again: the flips first. */
+import { useMemo, useState, useSyncExternalStore } from 'react';
+import type { EvalRun } from '../../../contract/evaluations.ts';
+import type { Fact } from '../../../present/fact.ts';
+import { rowsMadeElsewhere } from '../../../queries/lists/list-source.ts';
+import { recordPlace } from '../../../resources/define.ts';
+import { trajectories } from '../../../resources/trajectories.ts';
+import {
+  changeOf,
+  flipOf,
+  type Regraded,
+  regradedColumns,
+  regradeFacts,
+  summariseRegrade,
+} from '../../../rollouts/regrade.ts';
+import type { Regrading, RegradingState } from '../../../rollouts/regrading.ts';
+import { difference, reward } from '../../../text/numbers.ts';
+import { sanitiseLine } from '../../../text/sanitise.ts';
+import { truncate } from '../../../text/width.ts';
+import { wrap } from '../../../text/wrap.ts';
+import type { ViewProps } from '../../app/registry.ts';
+import { usePane } from '../../app/view.tsx';
+import { useWorkbench } from '../../data/workbench.tsx';
+import { useTheme } from '../../widgets/theme/theme.tsx';
+import { regradeCommands } from '../commands.ts';
+import type { PreviewProps } from '../list/list-props.ts';
+import { ResourceList } from '../list/resource-list.tsx';
+import { stepsFile } from '../record/rollout-files.ts';
+import { TrajectoryPreview } from '../trajectories/preview.tsx';
+import { trajectoryNoted } from '../triage/noted.ts';
+import { useTriage } from '../triage/use-triage.tsx';
+import { useRegrade } from './regrade-window.tsx';
+import { regradingWith } from './regradings.ts';
+
+const unknown: Pick<RegradingState, 'rows' | 'notes' | 'error'> = { rows: [], notes: [], error: undefined };
+const never = () => () => {};
+
+export function RegradeView({ place: { id, label } }: ViewProps<'regrade'>) {
+  const workbench = useWorkbench();
+  const regrading = regradingWith(workbench, id);
+  const state = useSyncExternalStore(regrading?.subscribe ?? never, () => regrading?.state());
+  const { rewardRange: range } = workbench.compare;
+  const pane = usePane('main');
+  const { styles } = useTheme();
+  const again = useRegrade();
+  const triage = useTriage();
+  const { rows, notes, error } = state ?? unknown;
+  const passAt = regrading?.passAt ?? range[1];
+  const [source] = useState(() => rowsMadeElsewhere<Regraded>(['regrade', id], row => row.trajectory_id));
+  const facts = useMemo(
+    () => (state && state.phase !== 'reading' && state.phase !== 'grading' ? factsOf(state, passAt, range) : []),
+    [state, passAt, range],
+  );
+  const width = pane.width - 2;
+  return (
+    <ResourceList<Regraded>
+      name="regrade"
+      source={source}
+      rows={rows}
+      columns={useMemo(() => regradedColumns(passAt), [passAt])}
+      parts={[
+        {
+          refresh: () => regrading && !regrading.isRunning && again(runOf(regrading), regrading.grader, passAt, true),
+        },
+      ]}
+      emptyWords={emptyWords(state)}
+      open={row => recordPlace(trajectories, row.trajectory_id, row.task_id)}
+      label={row => row.task_id ?? row.trajectory_id}
+      facts={row => rowFacts(row, passAt)}
+      preview={RegradedPreview}
+      notes={notes}
+      errorAbove={error}
+      actions={some => triage(some.map(trajectoryNoted))}
+      files={listed => [stepsFile(listed)]}
+      bindings={[
+        {
+          command: regradeCommands.stop,
+          enabled: regrading?.isRunning ?? false,
+          run: () => regrading?.stop(),
+        },
+      ]}
+      header={[
+        styles.title(truncate(sanitiseLine(label ?? ''), width)),
+        ...(error ? wrap(sanitiseLine(error.message), width).map(styles.danger) : []),
+        ...(state ? [progressWords(state), ...summaryLines(facts)] : []).flatMap(line =>
+          line === '' ? [] : wrap(line, width),
+        ),
+        '',
+      ].map(line => ` ${line}`)}
+    />
+  );
+}
+
+function RegradedPreview({ row: { trajectory_id, task_id, reward: graded }, ...props }: PreviewProps<Regraded>) {
+  const row = useMemo(() => ({ trajectory_id, task_id, reward: graded }), [trajectory_id, task_id, graded]);
+  return <TrajectoryPreview row={row} {...props} />;
+}
+
+const runOf = ({ owner }: Regrading): EvalRun => owner.row as EvalRun;
+
+function factsOf(
+  { rows, failed, gradable }: RegradingState,
+  passAt: number,
+  range: readonly [number, number],
+): readonly Fact[] {
+  if (gradable === 0) return [];
+  const summary = summariseRegrade(rows, { range, passAt });
+  return regradeFacts(rows, summary, { failed, stopped: gradable - rows.length });
+}
+
+const rowFacts = (row: Regraded, passAt: number): readonly Fact[] => [
+  { label: 'task', value: row.task_id },
+  { label: 'id', value: row.trajectory_id },
+  { label: 'reward', value: reward(row.reward) },
+  { label: 'new reward', value: reward(row.new_reward) },
+  { label: 'change', value: changeOf(row) === undefined ? undefined : difference(changeOf(row)) },
+  { label: 'flip', value: flipOf(row, passAt) },
+  { label: 'explanation', value: row.explanation },
+  { label: 'not graded', value: row.error },
+];
+
+/** What was graded, the means, and the verdicts: a line for each. */
+function summaryLines(facts: readonly Fact[]): readonly string[] {
+  const starts = ['mean', 'passes'].map(start => facts.findIndex(({ label }) => label === start));
+  const bounds = [0, ...starts, facts.length];
+  return [0, 1, 2].map(index =>
+    facts
+      .slice(bounds[index], bounds[index + 1])
+      .map(({ label, value }) => `${label} ${value}`)
+      .join('; '),
+  );
+}
+
+const progressWords = ({ phase, rows, gradable }: RegradingState): string =>
+  phase === 'reading' ? 'Reading the rollouts' : phase === 'grading' ? `Graded ${rows.length} of ${gradable}` : '';
+
+function emptyWords(state: RegradingState | undefined): string {
+  if (!state) return 'These grades are no longer kept: grade the run again';
+  const { phase, gradable } = state;
+  if (phase === 'reading' || phase === 'grading') return 'Nothing is graded yet';
+  if (phase === 'stopped') return 'Stopped before anything was graded';
+  if (phase === 'failed') return 'Nothing was graded';
+  return gradable === 0 ? 'This run has no rollout to grade' : 'Nothing was graded';
+}

@@ -1,0 +1,36 @@
+/** The regradings of this session: begun by their form, shown by their view. */
+import { randomUUID } from 'node:crypto';
+import { perObject } from '../../../base/memo.ts';
+import type { Regrading } from '../../../rollouts/regrading.ts';
+import { clean } from '../../../text/sanitise.ts';
+import type { Workbench } from '../../../workbench/workbench.ts';
+
+/** More are forgotten, the oldest first. */
+const mostKept = 20;
+
+const regradingsOf = perObject((_: Workbench) => new Map<string, Regrading>());
+
+export const regradingWith = (workbench: Workbench, id: string): Regrading | undefined =>
+  regradingsOf(workbench).get(id);
+
+/** Starts it, and returns its id. It continues when its view is left. */
+export function startRegrading(workbench: Workbench, regrading: Regrading): string {
+  const id = randomUUID();
+  const all = regradingsOf(workbench);
+  all.set(id, regrading);
+  for (const [oldest, { isRunning }] of all) {
+    if (all.size <= mostKept) break;
+    if (!isRunning) all.delete(oldest);
+  }
+  const { label = () => regrading.owner.id } = regrading.owner.resource;
+  workbench.unfinished.set(id, {
+    words: clean`The regrading of ${label(regrading.owner.row) ?? regrading.owner.id}. Its grades are not kept`,
+    stop: regrading.stop,
+  });
+  const connect = async () => {
+    const { background: service } = await workbench.service();
+    return { service, memory: workbench.remembered, compare: workbench.compare, isFollowed: true };
+  };
+  void regrading.run(connect).finally(() => workbench.unfinished.delete(id));
+  return id;
+}
