@@ -1,5 +1,6 @@
 /** The rewards of the rollouts of training steps. Each step takes a request, so only some steps are read. */
 import { inParallel } from '../base/in-parallel.ts';
+import { perObject } from '../base/memo.ts';
 import { roundStep } from '../base/scale.ts';
 import type { TrajectoryReward } from '../contract/evaluations.ts';
 import type { TrainerReward } from '../contract/training.ts';
@@ -23,8 +24,11 @@ export interface ReadStep {
 }
 
 /** The distinct steps of a curve, in order. */
-export const stepsIn = (trainer: readonly Pick<TrainerReward, 'step'>[]): readonly number[] =>
-  [...new Set(trainer.map(({ step }) => step))].sort((left, right) => left - right);
+export const stepsIn = perObject((trainer: readonly Pick<TrainerReward, 'step'>[]): readonly number[] => {
+  const steps = trainer.map(({ step }) => step);
+  const isInOrder = steps.every((step, index) => index === 0 || (steps[index - 1] ?? 0) < step);
+  return isInOrder ? steps : [...new Set(steps)].sort((left, right) => left - right);
+});
 
 /**
  * The steps to read, newest first: all if they are few; otherwise the newest, and a sample of the others at round

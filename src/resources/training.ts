@@ -33,7 +33,7 @@ import type { Deployed } from './deployments.ts';
 import { type HeldOut, intervalOfHeldOut, measures, trainingColumns } from './training-columns.ts';
 
 /** The best point of a held-out curve is a biased estimate: the same tasks select it and measure it. */
-export const optimismWords = 'A checkpoint chosen by it looks better than it is';
+export const optimismWords = 'A checkpoint chosen by this reward looks better than it is';
 
 interface Limits {
   readonly step: number;

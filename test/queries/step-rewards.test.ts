@@ -16,6 +16,11 @@ describe('the steps to read', () => {
     expect(long.at(-1)).toBe(1);
   });
 
+  it('are found once for each curve: a key must not sort a million steps', () => {
+    const curve = [{ step: 2 }, { step: 1 }];
+    expect(stepsIn(curve)).toBe(stepsIn(curve));
+  });
+
   it('stay mostly the same while the run grows', () => {
     const before = new Set(stepsToRead(upTo(15_000)));
     const added = stepsToRead(upTo(15_001)).filter(step => !before.has(step));

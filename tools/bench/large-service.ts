@@ -41,6 +41,9 @@ function send(response: ServerResponse, body: unknown, status = 200): void {
   response.end(JSON.stringify(body));
 }
 
+const trainPath = '/api/v1/train/';
+const nothingThere = { error: { type: 'invalid_request_error', code: 'resource_not_found', message: 'not found' } };
+
 /** Size of a chat answer, in bytes. */
 export const chatBytes = 8 * 1024;
 
@@ -61,8 +64,63 @@ async function chat(response: ServerResponse): Promise<void> {
   response.end();
 }
 
+/** A training run that is at this step; its curves have a point for each, and for each thousand. */
+class LargeTraining {
+  #points: string[] = [];
+
+  constructor(steps: number) {
+    for (let step = 1; step <= steps; step += 1) this.step();
+  }
+
+  /** Does a step. */
+  step(): void {
+    const step = this.#points.length + 1;
+    this.#points.push(`{"step":${step},"trainer_reward":${LargeTraining.#reward(step)}}`);
+  }
+
+  /** Rises with noise, and has a peak that no chart may lose. */
+  static #reward(step: number): number {
+    if (step === 400_001) return 1.9;
+    return Math.round(1_000 * (1 - Math.exp(-step / 300_000) + 0.1 * Math.sin(step * 12.9898))) / 1_000;
+  }
+
+  /** The body for a path below `/api/v1/train/`; undefined for another. */
+  answer(path: string): string | undefined {
+    const steps = this.#points.length;
+    const record = {
+      training_run_id: 'trn_large',
+      bench_id: 'bench_000000',
+      display_name: 'a million steps',
+      status: 'running',
+      base_model_slug: 'bench/model',
+      created_at: new Date(made).toISOString(),
+    };
+    const progress = {
+      training_run_id: 'trn_large',
+      status: 'running',
+      completed_steps: steps,
+      total_steps: 2 * steps,
+    };
+    const heldOut = Array.from({ length: Math.floor(steps / 1_000) }, (_, index) => ({
+      step: 1_000 * (index + 1),
+      held_out_reward: LargeTraining.#reward(index),
+    }));
+    const bodies: Readonly<Record<string, () => string>> = {
+      'bench_000000/runs': () => JSON.stringify({ items: [record] }),
+      trn_large: () => JSON.stringify(record),
+      'trn_large/progress': () => JSON.stringify(progress),
+      'trn_large/checkpoints': () => JSON.stringify({ items: [] }),
+      'trn_large/step/trainer-reward-by-step': () => `{"trainer_rewards":[${this.#points.join()}]}`,
+      'trn_large/step/held-out-reward-by-step': () => JSON.stringify({ held_out_rewards: heldOut }),
+    };
+    return Object.hasOwn(bodies, path) ? bodies[path]?.() : undefined;
+  }
+}
+
 export interface LargeService {
   readonly baseUrl: string;
+  /** Lets the training run do a step. */
+  readonly step: () => void;
   /** Changes the number of runs of the first benchmark. */
   readonly setFirstRuns: (count: number) => void;
   readonly close: () => void;
@@ -72,15 +130,19 @@ export interface LargeServiceOptions {
   readonly benchmarks?: number;
   /** Size of the trajectory. */
   readonly trajectoryBytes?: number;
+  /** Steps of the training run; 0 for none. */
+  readonly steps?: number;
 }
 
 /** Starts the service on a free port of this machine. */
 export function startLargeService({
   benchmarks = 10_000,
   trajectoryBytes = 5_200_000,
+  steps = 0,
 }: LargeServiceOptions = {}): Promise<LargeService> {
   let firstRuns = 0;
   const large = trajectoryOf(trajectoryBytes);
+  const training = new LargeTraining(steps);
   const server = createServer((request, response) => {
     const url = new URL(request.url ?? '/', 'http://localhost');
     const limit = Number(url.searchParams.get('limit') ?? 25);
@@ -101,12 +163,11 @@ export function startLargeService({
     } else if (url.pathname.endsWith('/supported-training-models'))
       send(response, { items: [{ model_slug: 'bench/model' }] });
     else if (url.pathname === '/v1/chat/completions') void chat(response);
-    else
-      send(
-        response,
-        { error: { type: 'invalid_request_error', code: 'resource_not_found', message: 'not found' } },
-        404,
-      );
+    else if (steps > 0 && url.pathname.startsWith(trainPath)) {
+      const body = training.answer(url.pathname.slice(trainPath.length));
+      response.writeHead(body ? 200 : 404, { 'content-type': 'application/json' });
+      response.end(body ?? JSON.stringify(nothingThere));
+    } else send(response, nothingThere, 404);
   });
   return new Promise(resolve => {
     server.listen(0, '127.0.0.1', () => {
@@ -114,6 +175,7 @@ export function startLargeService({
       const port = typeof address === 'object' && address ? address.port : 0;
       resolve({
         baseUrl: `http://127.0.0.1:${port}`,
+        step: () => training.step(),
         setFirstRuns: count => {
           firstRuns = count;
         },

@@ -327,7 +327,30 @@ async function huge(bench: Bench): Promise<void> {
   service.close();
 }
 
-const parts = { start, help, list, oneCell, slowLine, onePane, chat, gone, stop, huge };
+async function curves(bench: Bench): Promise<void> {
+  const steps = bench.smoke ? 20_000 : 1_000_000;
+  const service = await startLargeService({ benchmarks: 1, trajectoryBytes: 1_000, steps });
+  const terminal = bench.openLarge({}, service);
+  await terminal.reach('a million steps');
+  await terminal.key(':training\r');
+  await terminal.reach('▸ a million steps');
+  await terminal.keyUntil('\r', 'trainer ');
+  await terminal.watch(bench.period(3_000));
+  const keys = await bench.times(20, () => terminal.key(','));
+  bench.row('crosshair on a curve of a million points, p95', p95(msOf(keys)), 16, 'ms', 1);
+  const zooms = await bench.times(10, () => terminal.key('+'));
+  bench.row('zoom in on it, p95', p95(msOf(zooms)), 16, 'ms', 1);
+  bench.row('memory with it', memoryOf(terminal.pid) / 1e6, 250, 'MB');
+  await terminal.key('r');
+  await terminal.watch(bench.period(3_000));
+  service.step();
+  const { bytes } = await terminal.watch(bench.period(8_000));
+  bench.row('a new point of it, 200×60', bytes, 300, 'bytes');
+  await terminal.end();
+  service.close();
+}
+
+const parts = { start, help, list, oneCell, slowLine, onePane, chat, gone, stop, huge, curves };
 
 function print(table: readonly Row[]): void {
   const [what, measured] = [

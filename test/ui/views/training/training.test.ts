@@ -191,7 +191,7 @@ describe('the newest held-out mean', () => {
   it('says how certain it is, and what a choice by it is worth (V50, V42)', () => {
     expect(heldOutLines([point, { ...point, step: 1 }], [0, 1], room)).toEqual([
       'held-out 0.500, 95% 0.404 to 0.596 of 112 samples',
-      'A checkpoint chosen by it looks better than it is',
+      'A checkpoint chosen by this reward looks better than it is',
     ]);
   });
 
