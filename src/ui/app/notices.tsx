@@ -69,20 +69,23 @@ function jobNotice(job: AnyJob, resumeKey: string | undefined): Toast | undefine
   return { kind: 'danger', text, tail: advice, news: true };
 }
 
-/** Sums up the events of an absence, and updates the summary as more become known. */
+/**
+ * Sums up the inbox after an absence, in the words of Watch, and again as more events of the absence become known. A
+ * count of the absence alone would differ from that of the inbox, which may have older events.
+ */
 function useMissedNotice(toast: (toast: Toast) => void): void {
   const { inbox } = useWorkbench();
   const { keyOf } = useRouter();
   useEffect(() => {
     const announced = new Set<string>();
     return inbox.subscribe(() => {
-      const missed = inbox.missed();
-      const names = missed.map(nameOf);
+      const names = inbox.missed().map(nameOf);
       if (names.every(name => announced.has(name))) return;
       for (const name of names) announced.add(name);
+      const events = inbox.list();
       toast({
-        kind: missed.some(isBad) ? 'danger' : 'info',
-        text: summaryOf(missed, inbox.absence?.from),
+        kind: events.some(isBad) ? 'danger' : 'info',
+        text: summaryOf(events, inbox.since),
         tail: `  <${keyOf(globalCommands.inbox)}> inbox`,
         news: true,
       });

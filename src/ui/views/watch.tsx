@@ -258,9 +258,9 @@ const textColumn = (
   value: (row: WatchedResource) => Cell,
 ): Column<WatchedResource> => ({ id, title, width, wide: true, value });
 
-/** Below this pane width, progress is a share and there is no curve. */
+/** Below this pane width, there is neither an interval nor a curve. */
 const narrow = 72;
-/** From this pane width on, a curve has room for many points. */
+/** From this pane width on, progress is two counts, and a curve has many points. */
 const roomy = 130;
 
 export interface WatchColumnsOptions {
@@ -296,29 +296,29 @@ export function watchColumns({
     cutAt: 'end' as const,
     value: (row: WatchedResource) => spark(values(row), sparkWidth),
   });
-  const progress: readonly Column<WatchedResource>[] =
-    room < narrow
-      ? [
-          {
-            id: 'share',
-            title: 'DONE',
-            width: 4,
-            align: 'right',
-            value: ({ done, total }) => (done === undefined || !total ? undefined : done / total),
-            text: shareWords,
-          },
-        ]
-      : [
-          {
-            id: 'done',
-            title: 'DONE',
-            width: 5,
-            align: 'right',
-            value: row => row.done,
-            text: row => counts(row).done,
-          },
-          { id: 'total', title: 'TOTAL', width: 5, align: 'right', value: row => counts(row).total },
-        ];
+  const heldOutCurve = curve('curve', wide ? 'CURVE' : 'HELD-OUT CURVE', row => row.measured?.curve ?? []);
+  const progress: readonly Column<WatchedResource>[] = wide
+    ? [
+        {
+          id: 'share',
+          title: 'DONE',
+          width: 4,
+          align: 'right',
+          value: ({ done, total }) => (done === undefined || !total ? undefined : done / total),
+          text: shareWords,
+        },
+      ]
+    : [
+        {
+          id: 'done',
+          title: 'DONE',
+          width: 5,
+          align: 'right',
+          value: row => row.done,
+          text: row => counts(row).done,
+        },
+        { id: 'total', title: 'TOTAL', width: 5, align: 'right', value: row => counts(row).total },
+      ];
   return [
     {
       id: 'label',
@@ -340,7 +340,7 @@ export function watchColumns({
       text: meanWords,
       shortText: row => (isTrainers(row) || row.mean === undefined ? '' : meanCell(row, row.status)),
     },
-    { ...interval, wide },
+    { ...interval, wide: room < narrow },
     { ...best, wide },
     { ...bestStep, wide },
     ...progress,
@@ -354,7 +354,7 @@ export function watchColumns({
       shortText: row => state(row).short,
       look: row => state(row).look,
     },
-    ...(room < narrow ? [] : [curve('curve', wide ? 'CURVE' : 'HELD-OUT CURVE', row => row.measured?.curve ?? [])]),
+    ...(wide ? [] : [heldOutCurve]),
     {
       id: 'note',
       title: room < narrow ? 'PACE' : 'PACE, REASON',
@@ -364,6 +364,8 @@ export function watchColumns({
       value: noteWords,
       shortText: shortNote,
     },
+    // In little room, the interval and the reason go before the curve.
+    ...(wide && room >= narrow ? [heldOutCurve] : []),
     { ...textColumn('kind', 'KIND', 10, row => row.kind) },
     textColumn('benchmark', 'BENCHMARK', { min: 10, max: 30, grow: 1 }, row => row.benchmark),
     trainer,

@@ -98,6 +98,8 @@ it('tells the names apart at every size, and cuts no number (W7, W12, W17)', asy
       if (!line.includes('queued')) expect(numbers).toMatch(/ 0\.\d{3} .*\d+%? .*(running|ETA|stalled|cancel)/);
     }
     if (columns >= 120) expect(screen.text()).toContain('PACE, REASON');
+    // What one decides by is a reward with its interval.
+    if (columns >= 120) expect(lineOf(screen.text(), 1)).toMatch(/0\.\d{3} +0\.\d{3}\.\.0\.\d{3} /);
   }
 });
 
