@@ -341,7 +341,7 @@ async function curves(bench: Bench): Promise<void> {
   const zooms = await bench.times(10, () => terminal.key('+'));
   bench.row('zoom in on it, p95', p95(msOf(zooms)), 16, 'ms', 1);
   bench.row('memory with it', memoryOf(terminal.pid) / 1e6, 250, 'MB');
-  await terminal.key('r');
+  await terminal.key('0');
   await terminal.watch(bench.period(3_000));
   service.step();
   const { bytes } = await terminal.watch(bench.period(8_000));

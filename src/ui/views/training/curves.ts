@@ -4,6 +4,7 @@ import { multipleOf, roundStep } from '../../../base/scale.ts';
 import type { Checkpoint, HeldOutReward, TrainerReward, TrainingProgress } from '../../../contract/training.ts';
 import type { Range } from '../../../present/statistics/tasks.ts';
 import { heldOutMeans, samplesOf } from '../../../queries/held-out.ts';
+import { stepsIn } from '../../../queries/step-rewards.ts';
 import { type Diagnostic, diagnosticsOf } from '../../../resources/diagnostics.ts';
 import { heldOutInterval, heldOutLimits, optimismWords } from '../../../resources/training.ts';
 import type { ProgressPoint } from '../../../store/store.ts';
@@ -158,8 +159,6 @@ export function progressSeries(points: readonly ProgressPoint[]): ChartSeries[] 
   return [{ name: 'completed steps by minute, as observed here', curve }];
 }
 
-const distinctSteps = perObject((trainer: readonly TrainerReward[]) => new Set(trainer.map(({ step }) => step)).size);
-
 /**
  * Completed steps, from the newer of two answers: the progress, and the number of steps with a trainer metric. These
  * are separate requests, and a curve ahead of the count would look like an error.
@@ -174,7 +173,7 @@ export function completedSteps(
   const committed = checkpoints
     .map(({ step_index }) => step_index ?? 0)
     .filter(step => step <= (progress?.total_steps ?? 0));
-  return committed.reduce((most, step) => Math.max(most, step), Math.max(counted, distinctSteps(trainer)));
+  return committed.reduce((most, step) => Math.max(most, step), Math.max(counted, stepsIn(trainer).length));
 }
 
 /**
@@ -182,8 +181,8 @@ export function completedSteps(
  * complete.
  */
 export function lastStepRead(trainer: readonly TrainerReward[], completed: number | undefined): number | undefined {
-  const last = trainer.reduce((most, { step }) => Math.max(most, step), Number.NEGATIVE_INFINITY);
-  return Number.isFinite(last) && completed !== undefined && last < completed - 1 ? last : undefined;
+  const last = stepsIn(trainer).at(-1);
+  return last !== undefined && completed !== undefined && last < completed - 1 ? last : undefined;
 }
 
 /** A known time in a run. */

@@ -1,6 +1,7 @@
 /** The chart of one or several training runs, with its keys. */
 
 import { useEffect, useReducer } from 'react';
+import { lastAt } from '../../../base/binary-search.ts';
 import type { TrainerReward } from '../../../contract/training.ts';
 import { stepsIn } from '../../../queries/step-rewards.ts';
 import { diagnosticsOf } from '../../../resources/diagnostics.ts';
@@ -231,7 +232,12 @@ function useCurveWindows(
 /** The step of the trainer curve at the crosshair: the newest up to it, otherwise the first. */
 function stepAt(trainer: readonly TrainerReward[], crosshair = Number.POSITIVE_INFINITY): number | undefined {
   const steps = stepsIn(trainer);
-  return steps.findLast(step => step <= crosshair) ?? steps[0];
+  return steps[
+    Math.max(
+      0,
+      lastAt(steps.length, index => steps[index] ?? 0, crosshair),
+    )
+  ];
 }
 
 const numberProblem = (text: string): string | undefined =>

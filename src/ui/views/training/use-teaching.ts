@@ -26,7 +26,7 @@ export interface StepsRead {
 /** Reads the rollouts of some steps at first, and of a few more with each poll, up to {@link mostStepsRead}. */
 export function useStepsRead(runId: string, trainer: readonly TrainerReward[], attention: Attention): StepsRead {
   const { cache, compare } = useWorkbench();
-  const steps = useMemo(() => stepsIn(trainer), [trainer]);
+  const steps = stepsIn(trainer);
   const wanted = useMemo(() => stepsToRead(steps), [steps]);
   const query = stepRewardsQuery(runId, wanted, () => cache.getQueryData(trainingKeys.stepsRead(runId)));
   const live = useLive<readonly ReadStep[]>(query, wanted.length > 0 ? attention : 'hidden');
