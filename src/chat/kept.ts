@@ -1,6 +1,7 @@
+import { createHash } from 'node:crypto';
 import type { Workbench } from '../workbench/workbench.ts';
-import type { Branch, OtherBranches } from './branches.ts';
-import { type Choice, preferences } from './choices.ts';
+import { allBranches, type Branch, type OtherBranches } from './branches.ts';
+import { type Choice, type Preference, pairKey, preferences } from './choices.ts';
 import { type Conversation, messagesOf, type Turn } from './conversation.ts';
 import type { ChatSettings } from './session.ts';
 
@@ -84,13 +85,86 @@ export function endsIncomplete({ turns, secondTurns = [] }: Pick<Chat, 'turns' |
   return [turns.at(-1), secondTurns.at(-1)].some(turn => turn?.cancelled === true || turn?.error !== undefined);
 }
 
-/** A conversation as one item of a trajectory upload. */
-export function trajectoryOf({ settings, turns }: Pick<Chat, 'settings' | 'turns'>, taskId: string) {
+/** One model's half of a conversation as an item of a trajectory upload. */
+export interface StoredHalf {
+  readonly model: string;
+  readonly item: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * The current branch as items of a trajectory upload: one, or one for each of two models that have answered. They share
+ * the id of the conversation. A trace id is the same for the same content, so that a repeated upload stores nothing twice.
+ */
+export function trajectoriesOf(chat: Chat, taskId: string): readonly StoredHalf[] {
+  const { id, settings, turns, secondTurns = [], branch, choices = [] } = chat;
+  const { model, secondModel, system, temperature, top_p, max_tokens } = settings;
+  // A second model that has not answered yet only has the turns of the first.
+  const isPair = secondModel !== undefined && secondTurns.some(({ stats }) => stats?.model === secondModel);
+  const made = isPair ? choicesIn(turns, secondTurns, choices) : [];
+  const halfOf = (
+    own: string,
+    other: string | undefined,
+    said: readonly Turn[],
+    side: 'left' | 'right',
+  ): StoredHalf => {
+    const content = {
+      conversation_id: id,
+      ...(taskId === '' ? {} : { task_id: taskId }),
+      status: 'completed',
+      model_slug: own,
+      messages: messagesOf(said, system),
+      metadata: {
+        parameters: { temperature, top_p, max_tokens },
+        ...(branch !== undefined && { branch: branch + 1 }),
+        ...(other !== undefined && {
+          compared_with: other,
+          choices: made.map(({ question, better }) => ({ question, better: resultFor(side, better) })),
+        }),
+      },
+    };
+    const trace_id = createHash('sha256').update(JSON.stringify(content)).digest('hex').slice(0, 32);
+    return { model: own, item: { trace_id, ...content } };
+  };
+  return isPair
+    ? [halfOf(model, secondModel, turns, 'left'), halfOf(secondModel, model, secondTurns, 'right')]
+    : [halfOf(model, undefined, turns, 'left')];
+}
+
+const resultFor = (side: 'left' | 'right', better: Preference): string =>
+  better === 'left' || better === 'right' ? (better === side ? 'this' : 'other') : better;
+
+/** The choices in a branch, with the number of the question, from 1. */
+function choicesIn(turns: readonly Turn[], secondTurns: readonly Turn[], choices: readonly Choice[]) {
+  const byPair = new Map(choices.map(choice => [choice.pair, choice]));
+  let question = 0;
+  return turns.flatMap(({ role }, index) => {
+    if (role === 'user') {
+      question += 1;
+      return [];
+    }
+    const choice = byPair.get(pairKey(turns, secondTurns, index));
+    return choice ? [{ question, ...choice }] : [];
+  });
+}
+
+/** A whole conversation for a file: every branch with its settings and answers, and the choices made in it. */
+export function exportedChat(chat: Chat) {
+  const { id, others = [], branch = 0, choices = [], settings, turns, secondTurns } = chat;
+  const branches = allBranches({ others, branch }, { settings, turns, secondTurns });
   return {
-    ...(taskId === '' ? {} : { task_id: taskId }),
-    status: 'completed',
-    model_slug: settings.model,
-    messages: messagesOf(turns, settings.system),
+    conversation_id: id,
+    current_branch: branch + 1,
+    branches: branches.map(each => ({
+      settings: each.settings,
+      turns: each.turns,
+      ...(each.secondTurns && {
+        second_turns: each.secondTurns,
+        choices: choicesIn(each.turns, each.secondTurns, choices).map(({ question, better, models, at }) => ({
+          ...{ question, better, models },
+          chosen_at: new Date(at).toISOString(),
+        })),
+      }),
+    })),
   };
 }
 

@@ -1,5 +1,6 @@
 /** Queries and actions for trajectories. */
 
+import type { Failure } from '../contract/errors.ts';
 import type { TrajectoryReward } from '../contract/evaluations.ts';
 import { unreadableIn } from '../contract/lists.ts';
 import { hasEnded, isRunning } from '../contract/status.ts';
@@ -244,19 +245,37 @@ export const completeTrajectory = action(
   { touches: [trajectoryKeys.all] },
 );
 
-interface StoredTrajectory {
+interface StoredTrajectories {
   readonly dataset: string;
-  readonly trajectory: Record<string, unknown>;
+  readonly trajectories: readonly Readonly<Record<string, unknown>>[];
 }
 
-/** Stores one trajectory in a dataset. Throws the service's reason if it was not stored. */
-export const storeTrajectory = action(
-  async (service, { dataset, trajectory }: StoredTrajectory, options) => {
-    const body = { dataset, trajectories: [trajectory] };
-    const { trajectories, failures } = await service.call('uploadTrajectories', { body }, options);
-    const failure = trajectories?.[0]?.failure ?? failures?.[0];
-    if (failure) throw new Error(failure.message ?? failure.code ?? 'The service did not store it');
-    return dataset;
+/** What became of trajectories that were sent together. */
+export interface StoreOutcome {
+  readonly dataset: string;
+  /** By index: why a trajectory was refused. The others are stored. */
+  readonly refused: ReadonlyMap<number, string>;
+}
+
+/** Stores trajectories in a dataset with one request. Throws the service's reason if it stored none. */
+export const storeTrajectories = action(
+  async (service, { dataset, trajectories }: StoredTrajectories, options): Promise<StoreOutcome> => {
+    const body = { dataset, trajectories: [...trajectories] };
+    const answer = await service.call('uploadTrajectories', { body }, options);
+    const refused = new Map<number, string>();
+    for (const [position, { request_index, status, failure }] of (answer.trajectories ?? []).entries()) {
+      if (failure || status === 'error') refused.set(request_index ?? position, reasonOf(failure));
+    }
+    for (const [position, failure] of (answer.failures ?? []).entries()) {
+      const index = failure.item_index ?? position;
+      if (!refused.has(index)) refused.set(index, reasonOf(failure));
+    }
+    const [first] = refused.values();
+    if (first !== undefined && refused.size >= trajectories.length) throw new Error(first);
+    return { dataset, refused };
   },
   { touches: [datasetKeys.all, trajectoryKeys.all], keyed: 'uploadTrajectories' },
 );
+
+const reasonOf = (failure: Failure | null | undefined): string =>
+  failure?.message ?? failure?.code ?? 'The service did not store it';

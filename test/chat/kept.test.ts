@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { pairKey } from '../../src/chat/choices.ts';
 import type { Turn } from '../../src/chat/conversation.ts';
-import { chatOf, endsIncomplete, talkOf, titleOf, trajectoryOf } from '../../src/chat/kept.ts';
+import { chatOf, endsIncomplete, exportedChat, talkOf, titleOf, trajectoriesOf } from '../../src/chat/kept.ts';
 
 const turns: readonly Turn[] = [
   { role: 'user', content: '  what is\n tea? ', reasoning: '' },
@@ -99,17 +100,76 @@ describe('a kept conversation', () => {
   });
 
   it('is a trajectory of what was said, with the system prompt, without answers that never came', () => {
-    expect(trajectoryOf({ settings, turns }, 'tea-1')).toEqual({
-      task_id: 'tea-1',
-      status: 'completed',
-      model_slug: 'tutor',
-      messages: [
-        { role: 'system', content: 'be brief' },
-        { role: 'user', content: turns[0]?.content },
-        { role: 'assistant', content: 'a drink' },
-        { role: 'user', content: 'and?' },
-      ],
+    const chat = { id: 'c1', settings, turns };
+    const [half, ...others] = trajectoriesOf(chat, 'tea-1');
+    expect(others).toEqual([]);
+    expect(half).toEqual({
+      model: 'tutor',
+      item: {
+        trace_id: expect.stringMatching(/^[0-9a-f]{32}$/),
+        conversation_id: 'c1',
+        task_id: 'tea-1',
+        status: 'completed',
+        model_slug: 'tutor',
+        messages: [
+          { role: 'system', content: 'be brief' },
+          { role: 'user', content: turns[0]?.content },
+          { role: 'assistant', content: 'a drink' },
+          { role: 'user', content: 'and?' },
+        ],
+        metadata: { parameters: { temperature: 0.5 } },
+      },
     });
-    expect(trajectoryOf({ settings, turns }, '')).not.toHaveProperty('task_id');
+    const [again] = trajectoriesOf(chat, 'tea-1');
+    const [withoutTask] = trajectoriesOf(chat, '');
+    expect(again?.item['trace_id']).toBe(half?.item['trace_id']);
+    expect(withoutTask?.item).not.toHaveProperty('task_id');
+    expect(withoutTask?.item['trace_id']).not.toBe(half?.item['trace_id']);
+  });
+
+  describe('with a second model', () => {
+    const both = { ...settings, secondModel: 'other' };
+    const left = turns.slice(0, 2);
+    const right: readonly Turn[] = [
+      ...turns.slice(0, 1),
+      { role: 'assistant', content: 'a meal', reasoning: '', stats: { model: 'other' } },
+    ];
+    const choice = { pair: pairKey(left, right, 1), better: 'right', models: ['m', 'other'], at: 0 } as const;
+    const pair = { id: 'c1', settings: both, turns: left, secondTurns: right, branch: 1, choices: [choice] };
+
+    it('is two trajectories, each with how it was chosen', () => {
+      const halves = trajectoriesOf(pair, '');
+      const metadata = (other: string, better: string) => ({
+        ...{ parameters: { temperature: 0.5 }, branch: 2, compared_with: other },
+        choices: [{ question: 1, better }],
+      });
+      expect(halves.map(({ model, item }) => [model, item['model_slug'], item['metadata']])).toEqual([
+        ['tutor', 'tutor', metadata('other', 'other')],
+        ['other', 'other', metadata('tutor', 'this')],
+      ]);
+      expect(new Set(halves.map(({ item }) => item['conversation_id']))).toEqual(new Set(['c1']));
+      expect(new Set(halves.map(({ item }) => item['trace_id'])).size).toBe(2);
+    });
+
+    it('is one while the second has only been given the turns of the first', () => {
+      expect(trajectoriesOf({ ...pair, secondTurns: left }, '').map(({ model }) => model)).toEqual(['tutor']);
+    });
+
+    it('is exported with every branch, its settings and the choices', () => {
+      const others = [{ settings, turns }];
+      expect(exportedChat({ ...pair, others })).toEqual({
+        conversation_id: 'c1',
+        current_branch: 2,
+        branches: [
+          { settings, turns },
+          {
+            settings: both,
+            turns: left,
+            second_turns: right,
+            choices: [{ question: 1, better: 'right', models: ['m', 'other'], chosen_at: '1970-01-01T00:00:00.000Z' }],
+          },
+        ],
+      });
+    });
   });
 });

@@ -57,7 +57,7 @@ import {
 import {
   completeTrajectory,
   logReward,
-  storeTrajectory,
+  storeTrajectories,
   trajectoriesOfRun,
   trajectoryList,
   trajectoryQuery,
@@ -335,8 +335,8 @@ describe('an action', () => {
     ],
     [
       'uploadTrajectories',
-      storeTrajectory,
-      { dataset: 'n', trajectory: { task_id: 'a' } },
+      storeTrajectories,
+      { dataset: 'n', trajectories: [{ task_id: 'a' }] },
       { body: { dataset: 'n', trajectories: [{ task_id: 'a' }] } },
     ],
   ];
@@ -374,7 +374,7 @@ describe('an action', () => {
       [createSecret, deleteSecret],
     ],
     [['trajectories'], [logReward, completeTrajectory]],
-    [['datasets', 'trajectories'], [storeTrajectory]],
+    [['datasets', 'trajectories'], [storeTrajectories]],
   ] as const)('has what it changes read again: %s', (areas, sends) => {
     for (const { touches } of sends) expect(touches).toEqual(areas.map(area => [area]));
   });
@@ -408,13 +408,28 @@ describe('an action', () => {
   });
 
   it('fails with the reason for which a trajectory was not stored', async () => {
-    const store = (answer: object) =>
-      storeTrajectory(recording(answer).service, { dataset: 'n', trajectory: {} }, { signal });
-    expect(await store({ trajectories: [{ trajectory_id: 'j1' }], failures: [] })).toBe('n');
+    const store = (answer: object, count = 1) =>
+      storeTrajectories(
+        recording(answer).service,
+        { dataset: 'n', trajectories: [{}, {}].slice(0, count) },
+        { signal },
+      );
+    expect(await store({ trajectories: [{ trajectory_id: 'j1' }], failures: [] })).toEqual({
+      dataset: 'n',
+      refused: new Map(),
+    });
     await expect(store({ trajectories: [{ failure: { message: 'too long', code: 'c' } }] })).rejects.toThrow(
       'too long',
     );
     await expect(store({ failures: [{ code: 'too_long' }] })).rejects.toThrow('too_long');
     await expect(store({ failures: [{}] })).rejects.toThrow('The service did not store it');
+    const half = { request_index: 1, status: 'error', failure: { message: 'too long' } };
+    for (const answer of [
+      { trajectories: [{ request_index: 0 }, half] },
+      { trajectories: [half] },
+      { failures: [{ item_index: 1, message: 'too long' }] },
+    ])
+      expect(await store(answer, 2)).toEqual({ dataset: 'n', refused: new Map([[1, 'too long']]) });
+    await expect(store({ trajectories: [{ status: 'error' }, half] }, 2)).rejects.toThrow('did not store it');
   });
 });

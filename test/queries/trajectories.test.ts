@@ -3,7 +3,12 @@ import { describe, expect, it } from 'vitest';
 import { trajectoryRewards } from '../../src/contract/evaluations.ts';
 import { readListed } from '../../src/queries/lists/list-source.ts';
 import { rememberRows } from '../../src/queries/remembered-fallback.ts';
-import { storeTrajectory, trajectoriesOfRun, trajectoryList, trajectoryQuery } from '../../src/queries/trajectories.ts';
+import {
+  storeTrajectories,
+  trajectoriesOfRun,
+  trajectoryList,
+  trajectoryQuery,
+} from '../../src/queries/trajectories.ts';
 import { Capabilities } from '../../src/service/capabilities.ts';
 import { CapabilityMissingError } from '../../src/service/errors.ts';
 import { RememberedStore } from '../../src/store/store.ts';
@@ -57,7 +62,7 @@ it('a trajectory is stored in its dataset', async () => {
       return {};
     },
   });
-  await storeTrajectory(service, { dataset: 'mine', trajectory: { reward: 1 } });
+  await storeTrajectories(service, { dataset: 'mine', trajectories: [{ reward: 1 }] });
   expect(sent).toEqual([{ dataset: 'mine', trajectories: [{ reward: 1 }] }]);
 });
 

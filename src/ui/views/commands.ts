@@ -205,7 +205,13 @@ export const chatCommands = {
     hint: 'earlier',
   },
   forget: { id: 'chat.forget', title: 'delete the conversation, also from disk', keys: ['X'], group: 'Chat' },
-  save: { id: 'chat.save', title: 'save the conversation as a trajectory', keys: ['S'], group: 'Chat', writes: true },
+  save: {
+    id: 'chat.save',
+    title: 'save the conversation, or both, as trajectories',
+    keys: ['S'],
+    group: 'Chat',
+    writes: true,
+  },
   copy: { id: 'chat.copy', title: 'copy the last answer', keys: ['y'], group: 'Chat' },
 } as const satisfies CommandTable;
 

@@ -377,7 +377,7 @@ export const registry: Registry = {
       inspectorFrom: 160,
       sidesFrom: 100,
       commands: Object.values(chatCommands),
-      general: [scrollCommands],
+      general: [scrollCommands, { export: recordCommands.export }],
     }),
     defineView<'benchmark-upload'>({
       id: 'benchmark-upload',

@@ -7,9 +7,30 @@ import { registry } from '../../../src/ui/views/registry.ts';
 import { createTheme } from '../../../src/ui/widgets/theme/theme.tsx';
 import { Workbench } from '../../../src/workbench/workbench.ts';
 import { openScreen, type Screen } from '../../screen.ts';
-import { hostileServer, json, refusal, serviceAt } from '../../service/hostile-server.ts';
+import { hostileServer, json, refusal, serviceAt, stream } from '../../service/hostile-server.ts';
 import { noTerminal } from '../stage.tsx';
 import { openView } from './actions.tsx';
+
+/** Opens the chat on a server; closes with the test. */
+function openChat(url: string): Screen {
+  const { service } = serviceAt(url, { clock: systemClock });
+  const workbench = new Workbench({ kinds, service: async () => service, gate: service.gate, profile: 'test' });
+  const screen = openScreen(
+    <Program
+      workbench={workbench}
+      theme={createTheme()}
+      registry={registry}
+      terminal={noTerminal}
+      start={{ view: 'chat', model: 'acme/small' }}
+    />,
+    { columns: 120, rows: 30 },
+  );
+  onTestFinished(() => {
+    screen.close();
+    workbench.close();
+  });
+  return screen;
+}
 
 /** Chooses `talker` as the second model. */
 async function addTalker(screen: Screen): Promise<void> {
@@ -134,28 +155,56 @@ it('edits an earlier question in a new branch, and has the old one again, also a
   await screen.waitFor('acme/small  ‹ 2/2 ›');
 });
 
+it('saves both conversations with one request, and sends only the refused one again', async () => {
+  const outcomes = [
+    [
+      { request_index: 0, status: 'uploaded' },
+      { request_index: 1, status: 'error', failure: { message: 'it is too short' } },
+    ],
+    [{ request_index: 0, status: 'uploaded' }],
+  ];
+  const said = (content: string) => `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content } }] })}\n\n`;
+  const server = await hostileServer((response, request) => {
+    if (request.url.includes('/chat/')) return stream([said('hi there'), 'data: [DONE]\n\n'])(response, request);
+    if (request.method === 'POST') return json({ trajectories: outcomes.shift() })(response, request);
+    if (request.url.includes('/deploy'))
+      return json([{ deployment_id: 'd1', model_slug: 'talker', is_active: true }])(response, request);
+    return json({ items: [], has_more: false })(response, request);
+  });
+  const screen = openChat(server.url);
+  await screen.waitFor('<enter> send');
+  await addTalker(screen);
+  await say(screen, 'hello');
+  await screen.press('esc', '2', 'S');
+  await screen.waitFor('Save both conversations as trajectories');
+  await screen.press('tab');
+  await screen.type('task-1');
+  await screen.press('enter');
+  await screen.waitFor('Save the answers of talker as a trajectory');
+  await screen.waitFor('In the dataset chats: acme/small. Refused: talker, it is too short');
+  await screen.press('enter');
+  await screen.waitFor('Saved in the dataset chats');
+  const sent = server.requests
+    .filter(({ url }) => url.includes('/trajectories/upload'))
+    .map(
+      ({ body }) =>
+        JSON.parse(String(body)) as { trajectories: { model_slug: string; task_id: string; trace_id: string }[] },
+    );
+  const [first, second] = sent.map(({ trajectories }) => trajectories);
+  expect(first?.map(({ model_slug, task_id }) => [model_slug, task_id])).toEqual([
+    ['acme/small', 'task-1'],
+    ['talker', 'task-1'],
+  ]);
+  expect(second).toEqual(first?.slice(1));
+});
+
 it('says why an answer has not begun while the service limits the rate', async () => {
   const server = await hostileServer((response, request) =>
     request.url.includes('/chat/')
       ? refusal(429, 'rate_limit_error', 'rate_limited', {}, { 'retry-after': '20' })(response, request)
       : json({ items: [], has_more: false })(response, request),
   );
-  const { service } = serviceAt(server.url, { clock: systemClock });
-  const workbench = new Workbench({ kinds, service: async () => service, gate: service.gate, profile: 'test' });
-  const screen = openScreen(
-    <Program
-      workbench={workbench}
-      theme={createTheme()}
-      registry={registry}
-      terminal={noTerminal}
-      start={{ view: 'chat', model: 'acme/small' }}
-    />,
-    { columns: 120, rows: 30 },
-  );
-  onTestFinished(() => {
-    screen.close();
-    workbench.close();
-  });
+  const screen = openChat(server.url);
   await screen.waitFor('<enter> send');
   await screen.type('hello');
   await screen.press('enter');

@@ -3,13 +3,14 @@ import { Box, Text } from 'ink';
 import { type Dispatch, useMemo, useReducer } from 'react';
 import { answersAt, type Preference, preferences } from '../../../chat/choices.ts';
 import { type AnswerStats, type Turn, tokensPerSecond } from '../../../chat/conversation.ts';
-import { titleOf } from '../../../chat/kept.ts';
+import { exportedChat, titleOf, trajectoriesOf } from '../../../chat/kept.ts';
 import type { Deployment } from '../../../contract/deployments.ts';
 import type { SupportedModel } from '../../../contract/models.ts';
 import { type Fact, referenceFact } from '../../../present/fact.ts';
 import { deploymentList } from '../../../queries/deployments.ts';
 import { chatModelsQuery, modelList } from '../../../queries/models.ts';
 import type { Attention } from '../../../queries/polling.ts';
+import { exportFileName } from '../../../text/export.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
 import { duration } from '../../../text/time.ts';
 import { displayWidth, fitCells } from '../../../text/width.ts';
@@ -21,6 +22,7 @@ import { type Pane, usePane, View } from '../../app/view.tsx';
 import { useList } from '../../data/use-list.ts';
 import { useLive } from '../../data/use-live.ts';
 import { useUnfinished } from '../../data/workbench.tsx';
+import { recordCommands } from '../../keys/general.ts';
 import { type Binding, KeyScope, useKeyOf } from '../../keys/router.tsx';
 import { factLines } from '../../widgets/facts.ts';
 import { Lines } from '../../widgets/lines.tsx';
@@ -28,13 +30,22 @@ import { fieldHandlers, textOf } from '../../widgets/text-field/editing.ts';
 import { areaView, withCaret } from '../../widgets/text-field/field-view.ts';
 import { type Theme, useTheme } from '../../widgets/theme/theme.tsx';
 import { chatCommands } from '../commands.ts';
+import { ExportWindow } from '../record/export-window.tsx';
 import { linesAround, useDoors } from '../record/use-doors.ts';
+import { chatText } from './chat-text.ts';
 import { countWords, verdictWords } from './choice-words.ts';
 import { openingLines, positionOf, type TurnMarks } from './conversation-lines.ts';
 import { ConversationPane } from './conversation-pane.tsx';
 import { type Draft, type DraftAction, draftReducer, emptyDraft, manyLines, selectedQuestion } from './draft.ts';
 import { type ChatState, type Side, useChat } from './use-chat.ts';
-import { EarlierWindow, ForgetWindow, ModelWindow, SaveWindow, SettingsWindow } from './windows.tsx';
+import {
+  EarlierWindow,
+  ForgetWindow,
+  ModelWindow,
+  SaveWindow,
+  type SaveWindowProps,
+  SettingsWindow,
+} from './windows.tsx';
 
 function lastAnswer({ session }: Side): Turn | undefined {
   return session.conversation.turns.findLast(turn => turn.role === 'assistant');
@@ -95,10 +106,12 @@ function useSlugs(listed: readonly SupportedModel[], attention: Attention): read
   return [...new Set([...known, ...(chatModels.data ?? []).map(({ id }) => id)])];
 }
 
-/** The windows of the chat. `read` is the conversation to save. */
-function useWindows(chat: ChatState, read: Side, slugs: readonly string[], leaveQuestions: () => void) {
+/** The windows of the chat. */
+function useWindows(chat: ChatState, slugs: readonly string[], leaveQuestions: () => void) {
   const { showOverlay, toast } = useShell();
   const { settings, change } = chat;
+  const showSave = (props: Pick<SaveWindowProps, 'halves' | 'initial'>): void =>
+    showOverlay('save-chat', close => <SaveWindow {...props} onRefused={showSave} onClose={close} />);
   return {
     chooseModel: () =>
       showOverlay('chat', close => <ModelWindow settings={settings} slugs={slugs} onChange={change} onClose={close} />),
@@ -127,15 +140,20 @@ function useWindows(chat: ChatState, read: Side, slugs: readonly string[], leave
           onClose={close}
         />
       )),
-    save: () =>
-      showOverlay('save-chat', close => (
-        <SaveWindow
-          settings={read.settings}
-          turns={read.session.conversation.turns}
-          isOneOfTwo={chat.sides.length > 1}
+    save: () => showSave({ halves: task => trajectoriesOf(chat.whole, task) }),
+    export: () => {
+      const json = exportedChat(chat.whole);
+      const text = chatText(chat);
+      const name = exportFileName('chat', json.conversation_id, 'text', new Date());
+      showOverlay('export', close => (
+        <ExportWindow
+          record={{ id: json.conversation_id, json }}
+          document={() => ({ name, text })}
+          siblings="chat"
           onClose={close}
         />
-      )),
+      ));
+    },
   };
 }
 
@@ -154,7 +172,7 @@ function useBindings(
   const keyOf = useKeyOf();
   const copy = useCopy();
   const leaveQuestions = (): void => dispatch({ kind: 'leave-questions' });
-  const windows = useWindows(chat, read, slugs, leaveQuestions);
+  const windows = useWindows(chat, slugs, leaveQuestions);
   const { turns, answering } = chat;
   const idle = !answering;
   const hasTurns = idle && turns.length > 0;
@@ -228,6 +246,7 @@ function useBindings(
     { command: chatCommands.history, run: windows.showEarlier, enabled: idle },
     { command: chatCommands.forget, run: windows.forget, enabled: hasTurns },
     { command: chatCommands.save, run: windows.save, enabled: idle && turns.some(turn => turn.content !== '') },
+    { command: recordCommands.export, run: windows.export, enabled: hasTurns },
     { command: chatCommands.copy, run: () => copy(last, 'the answer'), enabled: last !== '' },
   ];
 }

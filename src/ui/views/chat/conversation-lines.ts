@@ -99,7 +99,7 @@ function turnLines(turn: Turn, width: number, answering: boolean, theme: Theme):
 }
 
 /** What an answer was asked with, and what it took. */
-function answerNote(stats: AnswerStats): string {
+export function answerNote(stats: AnswerStats): string {
   const { parameters, promptTokens, completionTokens, firstMs, totalMs, finishReason } = stats;
   const rate = tokensPerSecond(stats);
   return [

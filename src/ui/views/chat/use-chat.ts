@@ -68,6 +68,8 @@ export interface ChatState {
   /** Deletes this conversation and begins a new one. */
   readonly forget: () => void;
   readonly earlier: () => readonly ListedChat[];
+  /** The conversation as it is saved. */
+  readonly whole: Chat;
   readonly open: (chat: Chat) => void;
 }
 
@@ -189,6 +191,7 @@ export function useChat(model: string): ChatState {
       begin();
     },
     earlier,
+    whole: { ...identity, ...current, branch: branches.length > 1 ? identity.branch : undefined },
     open: ({ id, others = [], branch = 0, choices: made = [], ...opened }) => {
       setIdentity({ id, others, branch, choices: made });
       show(opened);

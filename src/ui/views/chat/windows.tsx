@@ -1,9 +1,9 @@
 /** The windows of the chat: model, parameters, saved conversations. */
-import { useState } from 'react';
-import { type Chat, endsIncomplete, type ListedChat, trajectoryOf } from '../../../chat/kept.ts';
+import { useRef, useState } from 'react';
+import { endsIncomplete, type ListedChat, type StoredHalf } from '../../../chat/kept.ts';
 import type { ChatSettings } from '../../../chat/session.ts';
 import { agoOf } from '../../../present/times.ts';
-import { storeTrajectory } from '../../../queries/trajectories.ts';
+import { type StoreOutcome, storeTrajectories } from '../../../queries/trajectories.ts';
 import { clean } from '../../../text/sanitise.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import type { FieldSpec } from '../../widgets/form/form-state.ts';
@@ -170,41 +170,76 @@ export function ForgetWindow({ title, onForget, onClose }: ForgetWindowProps) {
   );
 }
 
-export interface SaveWindowProps extends Pick<Chat, 'settings' | 'turns'> {
-  /** Whether there are two models; the window then names the one to save. */
-  readonly isOneOfTwo: boolean;
+export interface SaveWindowProps {
+  /** The conversation with each model. */
+  readonly halves: (taskId: string) => readonly StoredHalf[];
+  /** The dataset and the task of an earlier attempt, and what became of it. */
+  readonly initial?: { readonly dataset: string; readonly task: string; readonly outcome: string };
+  /** Called with the halves that were refused, to try again. */
+  readonly onRefused: (props: Omit<SaveWindowProps, 'onRefused' | 'onClose'>) => void;
   readonly onClose: () => void;
 }
 
-/** Stores a conversation as a trajectory of a dataset. */
-export function SaveWindow({ settings, turns, isOneOfTwo, onClose }: SaveWindowProps) {
+/** Stores a conversation as a trajectory of a dataset, or both of two with one request. */
+export function SaveWindow({ halves, initial, onRefused, onClose }: SaveWindowProps) {
   const { toast } = useShell();
+  const models = halves('').map(({ model }) => model);
   const [fields] = useState<readonly FieldSpec[]>(() => [
     {
       kind: 'text',
       name: 'dataset',
       label: 'Into the dataset',
-      initial: 'chats',
-      ...(isOneOfTwo ? { help: 'Switch to the other model to save its answers.' } : {}),
+      initial: initial?.dataset ?? 'chats',
       check: value => (value.trim() === '' ? 'Name the dataset' : undefined),
     },
-    { kind: 'text', name: 'task', label: 'Task id (optional)', placeholder: 'none' },
+    {
+      kind: 'text',
+      name: 'task',
+      label: 'Task id (optional)',
+      placeholder: 'none',
+      ...(initial && { initial: initial.task }),
+    },
   ]);
-  const inputOf = (values: Readonly<Record<string, string>>) => ({
-    dataset: values['dataset']?.trim() ?? '',
-    trajectory: trajectoryOf({ settings, turns }, values['task']?.trim() ?? ''),
-  });
+  const taskOf = (values: Readonly<Record<string, string>>): string => values['task']?.trim() ?? '';
+  const task = useRef('');
+  const inputOf = (values: Readonly<Record<string, string>>) => {
+    task.current = taskOf(values);
+    const trajectories = halves(task.current).map(({ item }) => item);
+    return { dataset: values['dataset']?.trim() ?? '', trajectories };
+  };
+  const done = ({ dataset, refused }: StoreOutcome): void => {
+    const stored = models.filter((_, index) => !refused.has(index));
+    const [first] = refused;
+    if (first) {
+      const [index, reason] = first;
+      const text = clean`In the dataset ${dataset}: ${stored.join(', ')}. Refused: ${models[index] ?? ''}, ${reason}`;
+      toast({ kind: 'warning', text, news: true });
+      onRefused({
+        halves: taskId => halves(taskId).filter((_, each) => refused.has(each)),
+        initial: { dataset, task: task.current, outcome: text },
+      });
+    } else {
+      const what = models.length > 1 ? 'Both are saved' : 'Saved';
+      toast({ kind: 'success', text: clean`${what} in the dataset ${dataset}` });
+    }
+  };
+  const isPair = models.length > 1;
+  const title = isPair
+    ? 'Save both conversations as trajectories'
+    : initial
+      ? clean`Save the answers of ${models[0] ?? ''} as a trajectory`
+      : 'Save the conversation as a trajectory';
   return (
     <FormWindow
-      title={
-        isOneOfTwo
-          ? clean`Save the answers of ${settings.model} as a trajectory`
-          : 'Save the conversation as a trajectory'
-      }
+      title={title}
       fields={fields}
-      action={storeTrajectory}
+      action={storeTrajectories}
       inputOf={inputOf}
-      onDone={dataset => toast({ kind: 'success', text: `Saved in the dataset ${dataset}` })}
+      summary={() =>
+        initial?.outcome ??
+        (isPair ? clean`${models.join(' and ')}, with their parameters and your choices` : undefined)
+      }
+      onDone={done}
       onClose={onClose}
     />
   );

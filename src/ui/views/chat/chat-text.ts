@@ -1,0 +1,40 @@
+/** A conversation as readable text, with both answers to each question. Pure. */
+import type { Turn } from '../../../chat/conversation.ts';
+import { sanitise } from '../../../text/sanitise.ts';
+import { countWords, verdictWords } from './choice-words.ts';
+import { answerNote } from './conversation-lines.ts';
+import type { ChatState } from './use-chat.ts';
+
+type ReadChat = Pick<ChatState, 'settings' | 'sides' | 'choiceAt' | 'counts'>;
+
+/** The current branch: system prompt, questions, the answers with their numbers, and which was chosen. */
+export function chatText({ settings, sides, choiceAt, counts }: ReadChat): string {
+  const models = sides.map(side => side.settings.model);
+  const conversations = sides.map(side => side.session.conversation.turns);
+  const [turns = []] = conversations;
+  const partOf = (turn: Turn | undefined, verdict: string | undefined): string[] =>
+    turn
+      ? [
+          `## ${turn.stats?.model ?? 'assistant'}`,
+          turn.content === '' ? '(no text)' : turn.content,
+          ...(turn.cancelled || turn.error ? ['(the answer is incomplete)'] : []),
+          [turn.stats?.totalMs !== undefined && answerNote(turn.stats), verdict].filter(Boolean).join('; '),
+        ]
+      : [];
+  const parts = turns.flatMap((turn, index) => {
+    if (turn.role === 'user') return ['## you', turn.content];
+    const better = choiceAt(index)?.better;
+    return conversations.flatMap((each, side) =>
+      partOf(each[index], better && verdictWords[better][side === 0 ? 0 : 1]),
+    );
+  });
+  const [left = '', right] = models;
+  const counted = counts && right !== undefined ? countWords(counts, undefined, [left, right]) : '';
+  const all = [
+    `# ${models.join(' and ')}`,
+    ...(settings.system.trim() === '' ? [] : ['## system', settings.system]),
+    ...parts,
+    ...(counted === '' ? [] : ['## all saved conversations of these models', counted]),
+  ];
+  return `${sanitise(all.filter(part => part !== '').join('\n\n'), { multiline: true })}\n`;
+}

@@ -1,0 +1,40 @@
+import { expect, it } from 'vitest';
+import type { Turn } from '../../../../src/chat/conversation.ts';
+import { ChatSession } from '../../../../src/chat/session.ts';
+import { kinds } from '../../../../src/resources/catalogue.ts';
+import { chatText } from '../../../../src/ui/views/chat/chat-text.ts';
+import { Workbench } from '../../../../src/workbench/workbench.ts';
+
+it('is a conversation to read, with both answers, their numbers and the choice', () => {
+  const workbench = new Workbench({ kinds, service: () => Promise.reject(new Error('none')), profile: 'test' });
+  const question: Turn = { role: 'user', content: 'tea?', reasoning: '' };
+  const answer = (model: string, content: string, more: Partial<Turn> = {}): Turn => ({
+    ...{ role: 'assistant', content, reasoning: '' },
+    ...{ stats: { model, parameters: { temperature: 0 }, completionTokens: 2, totalMs: 1_500 } },
+    ...more,
+  });
+  const sideOf = (model: string, ...turns: Turn[]) => {
+    const session = new ChatSession(workbench);
+    session.open(turns);
+    return { session, settings: { model, system: '' } };
+  };
+  const text = chatText({
+    settings: { model: 'a', secondModel: 'b', system: 'be brief' },
+    sides: [
+      sideOf('a', question, answer('a', 'a\u001b[2J leaf')),
+      sideOf('b', question, answer('b', '', { cancelled: true })),
+    ],
+    choiceAt: index => (index === 1 ? { pair: 'p', better: 'left', models: ['a', 'b'], at: 1 } : undefined),
+    counts: { left: 1, right: 0, equal: 0, 'both bad': 0 },
+  });
+  workbench.close();
+  expect(text).not.toContain('\u001b');
+  const numbers = 'temperature 0, 2 tokens out, all after 1.5s';
+  expect(text.replace(/a.*leaf/, 'a leaf').split('\n\n')).toEqual([
+    ...['# a and b', '## system', 'be brief', '## you', 'tea?'],
+    ...['## a', 'a leaf', `${numbers}; chosen as better`],
+    ...['## b', '(no text)', '(the answer is incomplete)', `${numbers}; the other is better`],
+    '## all saved conversations of these models',
+    'a better 1, b better 0, equal 0 (n=1), exact sign test at one look: p = 1.0\n',
+  ]);
+});
