@@ -1,7 +1,7 @@
 /** Finds rows of resources by id or name. */
 
 import type { Checkpoint, HeldOutReward, TrainingRun } from '../contract/training.ts';
-import { checkpointCalled, splitCheckpointName } from '../queries/checkpoint-names.ts';
+import { checkpointCalled, isCheckpointId, splitCheckpointName } from '../queries/checkpoint-names.ts';
 import { rememberRows } from '../queries/remembered-fallback.ts';
 import { checkpointsByStep, heldOutRewardsQuery } from '../queries/training.ts';
 import { resourceNamed, resourceOfId, resources } from '../resources/catalogue.ts';
@@ -149,11 +149,6 @@ export interface FoundCheckpoint {
   readonly row?: Checkpoint;
   readonly run?: TrainingRun;
   readonly step?: number | null | undefined;
-}
-
-/** Whether the word looks like a checkpoint id. No operation reads a checkpoint by id. */
-export function isCheckpointId(word: string): boolean {
-  return /^(ckpt|cp|checkpoint)[_-][^@]*$/.test(word);
 }
 
 /** The error that no listed checkpoint matches the word. */

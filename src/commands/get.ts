@@ -6,6 +6,7 @@ import { declaresField } from '../contract/fields.ts';
 import { hasEnded } from '../contract/status.ts';
 import type { Fact } from '../present/fact.ts';
 import { factText } from '../present/fact-text.ts';
+import { isCheckpointId } from '../queries/checkpoint-names.ts';
 import { resourceOfId, resources } from '../resources/catalogue.ts';
 import { isFoundByLabel, isReadAlone, type Resource, wordFor } from '../resources/define.ts';
 import { doneWith, type LookedAt, lookAt } from '../resources/look.ts';
@@ -14,15 +15,7 @@ import { isGone, NotFoundError, ServiceError } from '../service/errors.ts';
 import { counted, reward } from '../text/numbers.ts';
 import { clean, sanitiseLine } from '../text/sanitise.ts';
 import { CommandError, exitCodes } from './exit.ts';
-import {
-  type Found,
-  findAmong,
-  findCheckpoint,
-  isCheckpointId,
-  noCheckpoint,
-  resourceOrThrow,
-  searchCheckpoint,
-} from './find.ts';
+import { type Found, findAmong, findCheckpoint, noCheckpoint, resourceOrThrow, searchCheckpoint } from './find.ts';
 import type { CommandIo } from './io.ts';
 import { rowSchema } from './list.ts';
 import { checkRecordFlags, noteUnreadable, printRecord, printsRecord } from './output.ts';

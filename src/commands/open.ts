@@ -1,9 +1,11 @@
 /** `benchtop open`: opens the workbench at one resource. */
+
+import { isCheckpointId } from '../queries/checkpoint-names.ts';
 import { resourceOfId, resources } from '../resources/catalogue.ts';
 import { isFoundByLabel, placeOf, type Resource } from '../resources/define.ts';
 import type { Place } from '../resources/place.ts';
 import { CommandError } from './exit.ts';
-import { findAmong, findCheckpoint, isCheckpointId, noCheckpoint, resourceOrThrow, searchCheckpoint } from './find.ts';
+import { findAmong, findCheckpoint, noCheckpoint, resourceOrThrow, searchCheckpoint } from './find.ts';
 import type { CommandIo } from './io.ts';
 import type { CommandInput } from './table/commands.ts';
 import { type CommandContext, withService } from './with-service.ts';

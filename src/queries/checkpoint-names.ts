@@ -8,6 +8,11 @@ export const namedSteps = {
   best: 'its checkpoint with the highest held-out reward',
 } as const;
 
+/** Whether the word looks like a checkpoint id. No operation reads a checkpoint by id. */
+export function isCheckpointId(word: string): boolean {
+  return /^(ckpt|cp|checkpoint)[_-][^@]*$/.test(word);
+}
+
 /** Splits `first@best` into the training run and the checkpoint of it; without `@`, that is the latest. */
 export function splitCheckpointName(word: string): { readonly name: string; readonly which: string } {
   const at = word.lastIndexOf('@');

@@ -251,9 +251,9 @@ describe('on training runs', () => {
       'enter',
       { see: '▸ first training' },
       'e',
-      { see: 'Checkpoint (optional)' },
+      { see: 'Checkpoint of first training' },
     ]);
-    await goWay(session, [{ see: 'ckpt_' }, 'enter', { see: '28 of 28' }]);
+    await goWay(session, [{ see: 'held-out' }, 'enter', { see: '28 of 28' }]);
     const [run] = (await home.call('GET', `eval/${home.benchId}/runs`)) as { parent_checkpoint_id: string }[];
     expect(run?.parent_checkpoint_id).toBe(home.checkpointId);
   });

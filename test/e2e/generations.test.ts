@@ -54,10 +54,10 @@ function actions({ bench, run, oldRun, training, trajectory, test, production }:
     { way: [...at('training', 'first'), 'c', ...yes], sends: new RegExp(`POST .*/train/${training}/cancel`) },
     { way: [...at('training', 'first'), 'D', ...form('Deploy step'), ...send], sends: /POST .*\/deploy$/ },
     {
-      way: [...at('training', 'first'), 'e', ...form('Checkpoint (optional)'), ...send],
+      way: [...at('training', 'first'), 'e', ...form('Checkpoint of first'), ...send],
       sends: /POST .*\/eval$/,
     },
-    { way: [...at('training', 'first'), 't', ...form('From checkpoint'), ...send], sends: /POST .*\/train$/ },
+    { way: [...at('training', 'first'), 't', ...form('From checkpoint of first'), ...send], sends: /POST .*\/train$/ },
     { way: [...at('deployments', 'talker'), 'u', ...typed], sends: new RegExp(`POST .*/${production}/unpromote`) },
     {
       way: [

@@ -1,6 +1,6 @@
 /** Form windows: fill in, preview the request, send it, see errors; or submit without sending. */
 import { Text } from 'ink';
-import { useState } from 'react';
+import { useEffect, useState } from 'react';
 import type { Action } from '../../queries/action.ts';
 import { isUnanswered } from '../../service/errors.ts';
 import { clockOrDay } from '../../text/time.ts';
@@ -13,7 +13,7 @@ import { useAction, useRequests } from '../data/use-action.ts';
 import { formCommands } from '../keys/general.ts';
 import { useKeyOf } from '../keys/router.tsx';
 import { Form, formHeight, leastFormLines, useForm } from '../widgets/form/form.tsx';
-import type { FieldSpec } from '../widgets/form/form-state.ts';
+import { type FieldSpec, type FormValues, shownFields } from '../widgets/form/form-state.ts';
 import { Lines } from '../widgets/lines.tsx';
 import { useTheme } from '../widgets/theme/theme.tsx';
 import { Window, windowMargin } from '../widgets/window.tsx';
@@ -28,6 +28,8 @@ export interface FormWindowProps<Input, Result> {
   readonly summary?: ((values: Readonly<Record<string, string>>) => string | undefined) | undefined;
   /** Makes the calls for the preview, if these differ from the action's. */
   readonly describe?: (service: Service, input: Input) => unknown;
+  /** Called with the values and the name of the focused field, after they have changed. */
+  readonly onChange?: (values: FormValues, focused: string | undefined) => void;
   /** Index of the field with the initial focus. */
   readonly start?: number;
   /** Called after the window has closed on its own, not if the user closed it. */
@@ -70,7 +72,9 @@ const mostErrorLines = 6;
  */
 export function FormWindow<Input, Result>(props: FormWindowProps<Input, Result>) {
   const { title, fields, action, inputOf, describe = action, summary, start: first = 0, onDone, onClose } = props;
-  const { width, inner, ...room } = useWindowRoom(76);
+  const { onChange } = props;
+  const hasList = fields.some(field => field.kind === 'choice' && field.isList);
+  const { width, inner, ...room } = useWindowRoom(hasList ? 100 : 76);
   const { showHelp } = useShell();
   const { styles } = useTheme();
   const keyOf = useKeyOf();
@@ -78,6 +82,10 @@ export function FormWindow<Input, Result>(props: FormWindowProps<Input, Result>)
   const busy = state.kind === 'running';
   const heldBack = useHeldBackWords();
   const form = useForm(fields, first);
+  const focused = shownFields(form.state, fields)[form.state.focus]?.name;
+  const changed = JSON.stringify([form.values, focused]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `changed` stands for the values and the focus
+  useEffect(() => onChange?.(form.values, focused), [changed]);
   const mayHaveHappened = state.kind === 'failed' && isUnanswered(state.error);
   const [warning, setWarning] = useState<string>();
   const [preview, setPreview] = useState(false);

@@ -63,6 +63,36 @@ describe('formReducer', () => {
   });
 });
 
+describe('a list', () => {
+  const list = (labels: readonly string[]): readonly FieldSpec[] => [
+    {
+      kind: 'choice',
+      isList: true,
+      name: 'step',
+      label: 'Step',
+      options: labels.map(label => ({ value: `id ${label}`, label, aliases: [`run@${label}`] })),
+    },
+  ];
+  const three = list(['30', '20', '10']);
+  const type = (text: string): FormAction => ({ kind: 'press', press: { name: text, text } });
+  const playOn = (...actions: FormAction[]) =>
+    actions.reduce((state, action) => formReducer(state, action, three), initialFormState(three));
+
+  it('keeps its choice by value while options come and go', () => {
+    const state = playOn({ kind: 'choose', by: 1 });
+    expect(formValues(state, list(['40', '30', '20']))).toEqual({ step: 'id 20' });
+    expect(formValues(playOn(type('2'), type('0')), three)).toEqual({ step: 'id 20' });
+  });
+
+  it('takes a name in full, also of an option that comes later, and a text that is none', () => {
+    expect(formValues(playOn(type('run@10')), three)).toEqual({ step: 'id 10' });
+    const later = playOn(type('run'), type('@40'));
+    expect(formValues(later, three)).toEqual({ step: 'run@40' });
+    expect(formValues(later, list(['40', '30']))).toEqual({ step: 'id 40' });
+    expect(formValues(playOn(type('my'), type(' '), type('run')), three)).toEqual({ step: 'my run' });
+  });
+});
+
 function Teas({ onSubmit }: Pick<FormProps, 'onSubmit'>) {
   return (
     <Form

@@ -7,11 +7,12 @@ import { displayNameLength } from '../../../contract/evaluations.ts';
 import type { Checkpoint, TrainingRun } from '../../../contract/training.ts';
 import { modelList } from '../../../queries/models.ts';
 import { type RunInput, runOptionsQuery } from '../../../queries/run-options.ts';
+import { trainingRunsOf } from '../../../queries/training.ts';
 import { nameOfStart, type RunStart } from '../../../resources/action.ts';
 import { benchmarkActions } from '../../../resources/benchmarks.ts';
 import { resourceOfKind } from '../../../resources/catalogue.ts';
 import { asTitle, idOf, labelOf, recordPlace } from '../../../resources/define.ts';
-import { sanitiseLine } from '../../../text/sanitise.ts';
+import { clean, sanitiseLine } from '../../../text/sanitise.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import { useList } from '../../data/use-list.ts';
 import { useLive } from '../../data/use-live.ts';
@@ -19,7 +20,9 @@ import { useWorkbench } from '../../data/workbench.tsx';
 import type { FieldSpec, FormValues } from '../../widgets/form/form-state.ts';
 import { type ActionWindowProps, LoadingWindow } from '../../windows/choice-window.tsx';
 import { FormWindow } from '../../windows/form-window.tsx';
+import { checkpointField, chosenOf, type OfferedCheckpoint, runName } from '../training/checkpoint-field.ts';
 import { type FindCheckpoint, useCheckpoint } from '../training/use-checkpoint.ts';
+import { useCheckpointChoice } from '../training/use-checkpoint-choice.ts';
 import { modelsOf, optionSpecs, optionsOf } from './option-fields.ts';
 
 interface StartRunProps extends ActionWindowProps<Benchmark> {
@@ -83,37 +86,71 @@ interface StartRunFormProps extends StartRunProps, RunOffer {
 }
 
 function StartRunForm(props: StartRunFormProps) {
-  const { row: benchmark, start, model, offered, run, checkpoint, onClose } = props;
+  const { row: benchmark, start, model, models, offered, run, checkpoint, onClose } = props;
   const shell = useShell();
   const { remembered } = useWorkbench();
   const modelOf = (values: FormValues): string | undefined => model ?? filled(values, 'model');
   // Created once: a later answer must not replace the user's input.
   const [specs] = useState(() => optionSpecs(offered, modelOf, start.usualOptions));
+  const [slugField] = useState(() => modelField(models));
+  const [seen, setSeen] = useState<{ readonly values: FormValues; readonly isSeen: boolean }>(unseen);
+  const choice = useCheckpointChoice({
+    run,
+    checkpoint,
+    source: trainingRunsOf(benchmark.bench_id),
+    benchId: benchmark.bench_id,
+    value: filled(seen.values, 'checkpoint') ?? '',
+    isSeen: seen.isSeen,
+    model: modelOf(seen.values) ?? run?.base_model_slug ?? undefined,
+  });
+  const chosenIn = (values: FormValues): OfferedCheckpoint | undefined =>
+    chosenOf(choice.offered, filled(values, 'checkpoint'));
   // A run that has just started must not change the number in the name of this form.
   const [names] = useState(() => new Map<string, string>());
   const usualName = (values: FormValues): string => {
-    const at = checkpoint && { step: checkpoint.step_index };
+    const found = chosenIn(values);
+    const at = filled(values, 'checkpoint') === undefined ? undefined : { step: found?.row.step_index };
     const options = optionsOf(specs, values);
-    const ofModel = modelOf(values) ?? run?.base_model_slug ?? undefined;
-    const from = { benchmark, model: ofModel, checkpoint: at, run, options, offered };
+    const ofModel = modelOf(values) ?? found?.run.base_model_slug ?? undefined;
+    const from = { benchmark, model: ofModel, checkpoint: at, run: found?.run, options, offered };
     const base = sanitiseLine(nameOfStart(start, from));
     const name = names.get(base) ?? remembered.freeName(start.kind, base);
     names.set(base, name);
     return name;
   };
-  const [fields] = useState<readonly FieldSpec[]>(() => [
-    ...fieldsOf(props, usualName),
+  const { checkpointIsModel = false } = start;
+  const isFresh = checkpoint === undefined;
+  const fields: readonly FieldSpec[] = [
+    ...((checkpointIsModel ? isFresh : !model) ? [slugField] : []),
+    {
+      kind: 'text',
+      name: 'display_name',
+      label: 'Name of the run',
+      initial: usualName,
+      check: value => nameError(value.trim().length, start),
+    },
+    ...(checkpointIsModel && isFresh
+      ? []
+      : [
+          checkpointField(choice, {
+            name: 'checkpoint',
+            label: `${checkpointIsModel ? 'From checkpoint' : 'Checkpoint'}${run ? clean` of ${runName(run)}` : ''}`,
+            initial: checkpoint?.checkpoint_id ?? '',
+            ...(isFresh && { none: 'the base model' }),
+            refuses: (chosen, values) => otherModel(chosen, modelOf(values)),
+          }),
+        ]),
     ...specs.map(spec => spec.field),
-  ]);
+  ];
   const inputOf = (values: FormValues): RunInput => {
     const options = optionsOf(specs, values);
     const chosen = filled(values, 'checkpoint');
-    const isFound = run && chosen !== undefined && chosen === checkpoint?.checkpoint_id;
+    const found = chosenIn(values);
     return {
       bench_id: benchmark.bench_id,
       model: modelOf(values),
       checkpoint: chosen,
-      ...(isFound && { trained: { training_run_id: run.training_run_id, step: checkpoint?.step_index } }),
+      ...(found && { trained: { training_run_id: found.run.training_run_id, step: found.row.step_index } }),
       display_name: filled(values, 'display_name'),
       ...(Object.keys(options).length > 0 && { options }),
     };
@@ -125,6 +162,7 @@ function StartRunForm(props: StartRunFormProps) {
       action={start.send}
       inputOf={inputOf}
       summary={values => start.cost?.(optionsOf(specs, values), offered, modelOf(values))}
+      onChange={(values, focused) => setSeen(last => ({ values, isSeen: last.isSeen || focused === 'checkpoint' }))}
       onClose={onClose}
       onDone={run => {
         const resource = resourceOfKind(start.kind);
@@ -137,24 +175,13 @@ function StartRunForm(props: StartRunFormProps) {
   );
 }
 
-/** The fields before the options. @param usualName names the run by the chosen values */
-function fieldsOf(
-  { start, model, models, checkpoint }: StartRunFormProps,
-  usualName: (values: FormValues) => string,
-): FieldSpec[] {
-  const { checkpointIsModel = false } = start;
-  const isFresh = checkpoint === undefined;
-  return [
-    ...((checkpointIsModel ? isFresh : !model) ? [modelField(models)] : []),
-    {
-      kind: 'text',
-      name: 'display_name',
-      label: 'Name of the run',
-      initial: usualName,
-      check: value => nameError(value.trim().length, start),
-    },
-    ...(checkpointIsModel && isFresh ? [] : [checkpointField(checkpoint?.checkpoint_id ?? '', checkpointIsModel)]),
-  ];
+const unseen = { values: {}, isSeen: false } as const;
+
+/** A checkpoint runs only on the model that it was trained from. */
+function otherModel({ run }: OfferedCheckpoint, model: string | undefined): string | undefined {
+  const own = run.base_model_slug;
+  if (own == null || model === undefined || own === model) return undefined;
+  return clean`It is a checkpoint of ${own}, not of ${model}`;
 }
 
 function modelField(models: RunOffer['models']): FieldSpec {
@@ -176,19 +203,4 @@ function nameError(length: number, { mayBeUnnamed }: RunStart): string | undefin
   if (length < displayNameLength.minimum && !mayBeUnnamed) return 'Give the run a name';
   if (length > displayNameLength.maximum) return `${length} characters; at most ${displayNameLength.maximum}`;
   return undefined;
-}
-
-function checkpointField(initial: string, isRequired: boolean): FieldSpec {
-  const check = (value: string): string | undefined => {
-    if (/\s/.test(value.trim())) return 'An id has no spaces';
-    return isRequired && value.trim() === '' ? 'Name a checkpoint' : undefined;
-  };
-  const shared = { kind: 'text', name: 'checkpoint', initial, check } as const;
-  if (isRequired) return { ...shared, label: 'From checkpoint' };
-  return {
-    ...shared,
-    label: 'Checkpoint (optional)',
-    placeholder: 'none: the base model',
-    help: 'The id of a committed checkpoint, to evaluate it instead of the base model.',
-  };
 }

@@ -1,11 +1,11 @@
 /** The form that deploys a checkpoint. */
 
-import { useMemo } from 'react';
+import { useState } from 'react';
 import { deploymentRoles, type StartDeploymentBody } from '../../../contract/deployments.ts';
 import { modelSlug } from '../../../contract/model-slug.ts';
-import type { Checkpoint, HeldOutReward } from '../../../contract/training.ts';
+import type { Checkpoint, TrainingRun } from '../../../contract/training.ts';
 import { deploymentList } from '../../../queries/deployments.ts';
-import { heldOutMeans } from '../../../queries/held-out.ts';
+import { everyTrainingRun, trainingRunsOf } from '../../../queries/training.ts';
 import { recordPlace } from '../../../resources/define.ts';
 import { deployments, replacedWords, slugOf } from '../../../resources/deployments.ts';
 import { trainingActions } from '../../../resources/training.ts';
@@ -16,15 +16,15 @@ import { useList } from '../../data/use-list.ts';
 import type { FieldSpec, FormValues } from '../../widgets/form/form-state.ts';
 import { LoadingWindow } from '../../windows/choice-window.tsx';
 import { FormWindow } from '../../windows/form-window.tsx';
+import { checkpointField, chosenOf, type OfferedCheckpoint, runName } from '../training/checkpoint-field.ts';
 import { type FindCheckpoint, useCheckpoint } from '../training/use-checkpoint.ts';
+import { useCheckpointChoice } from '../training/use-checkpoint-choice.ts';
 
 export interface DeployWindowProps {
-  /** The origin of the checkpoint in words; the slug is derived from it. */
-  readonly name: string;
-  /** Finds the checkpoint; without it, the user types one. */
+  /** The training run of the checkpoint; without it, the user chooses among all runs. */
+  readonly run?: TrainingRun;
+  /** Finds the checkpoint to begin with. */
   readonly checkpoint?: FindCheckpoint;
-  /** The held-out rewards of its run, once known. */
-  readonly heldOut?: readonly HeldOutReward[] | undefined;
   readonly onClose: () => void;
 }
 
@@ -37,8 +37,11 @@ function checkSlug(value: string): string | undefined {
 
 const slugIn = (values: FormValues): string => values['model_slug']?.trim() ?? '';
 
-const noRewards: readonly HeldOutReward[] = [];
 const none = async (): Promise<undefined> => undefined;
+
+interface Preset {
+  readonly checkpoint: Checkpoint | undefined;
+}
 
 export function DeployWindow({ checkpoint = none, ...props }: DeployWindowProps) {
   const found = useCheckpoint(checkpoint);
@@ -48,68 +51,81 @@ export function DeployWindow({ checkpoint = none, ...props }: DeployWindowProps)
 }
 
 /** `step 5 of words`; its id if the step is not known. */
-const checkpointWords = ({ step_index: step, checkpoint_id }: Checkpoint, name: string): string =>
-  clean`${step == null ? checkpoint_id : `step ${step}`} of ${name}`;
+const checkpointWords = ({ row: { step_index: step, checkpoint_id }, run }: OfferedCheckpoint): string =>
+  clean`${step == null ? checkpoint_id : `step ${step}`} of ${runName(run)}`;
 
 /** `Goes live: step 5 of words, held-out 0.412 of 16 samples. ` */
-function liveWords(checkpoint: Checkpoint, name: string, heldOut: readonly HeldOutReward[]): string {
-  const mean = heldOutMeans(heldOut.filter(({ step }) => step === checkpoint.step_index))?.last;
+function liveWords(chosen: OfferedCheckpoint): string {
+  const { held_out: mean } = chosen.row;
   const of = mean?.samples === undefined ? '' : ` of ${counted(mean.samples, 'sample')}`;
   const measured = mean === undefined ? '' : `, held-out ${reward(mean.reward)}${of}`;
-  return `Goes live: ${checkpointWords(checkpoint, name)}${measured}. `;
+  return `Goes live: ${checkpointWords(chosen)}${measured}. `;
 }
 
-const checkpointField: FieldSpec = {
-  kind: 'text',
-  name: 'checkpoint_id',
-  label: 'Checkpoint',
-  check: value => (value.trim() === '' ? 'Name a checkpoint' : undefined),
-};
+const idIn = (values: FormValues): string => values['checkpoint_id']?.trim() ?? '';
 
-function DeployForm(props: Omit<DeployWindowProps, 'checkpoint'> & { readonly checkpoint: Checkpoint | undefined }) {
-  const { name, checkpoint, heldOut = noRewards, onClose } = props;
+function DeployForm({ run, checkpoint, onClose }: Omit<DeployWindowProps, 'checkpoint'> & Preset) {
   const shell = useShell();
   const { rows, complete } = useList(deploymentList, 'visible');
-  const fields = useMemo<readonly FieldSpec[]>(() => {
-    const live = checkpoint ? liveWords(checkpoint, name, heldOut) : '';
-    const effect = (slug: string): string => `${live}${replacedWords(slug, rows, complete)}`;
-    return [
-      { kind: 'text', name: 'model_slug', label: 'Slug', initial: slugOf(name), check: checkSlug },
-      {
-        kind: 'choice',
-        name: 'role',
-        label: 'Role',
-        options: deploymentRoles.map(role => ({
-          value: role,
-          label: role,
-          note: role === 'production' ? 'serves the slug' : 'reached by its id',
-        })),
+  const initial = checkpoint?.checkpoint_id ?? '';
+  const [seen, setSeen] = useState({ id: initial, isSeen: false });
+  const benchId = run?.bench_id ?? undefined;
+  const choice = useCheckpointChoice({
+    ...{ run, checkpoint, benchId, value: seen.id, isSeen: seen.isSeen },
+    source: benchId === undefined ? everyTrainingRun : trainingRunsOf(benchId),
+  });
+  const chosenIn = (values: FormValues): OfferedCheckpoint | undefined => chosenOf(choice.offered, idIn(values));
+  const effect = (values: FormValues): string => {
+    const chosen = chosenIn(values);
+    return `${chosen ? liveWords(chosen) : ''}${replacedWords(slugIn(values), rows, complete)}`;
+  };
+  const slugOfChosen = (values: FormValues): string => {
+    const chosen = chosenIn(values);
+    return chosen ? slugOf(runName(chosen.run)) : '';
+  };
+  const fields: readonly FieldSpec[] = [
+    { kind: 'text', name: 'model_slug', label: 'Slug', initial: slugOfChosen, check: checkSlug },
+    {
+      kind: 'choice',
+      name: 'role',
+      label: 'Role',
+      options: deploymentRoles.map(role => ({
+        value: role,
+        label: role,
+        note: role === 'production' ? 'serves the slug' : 'reached by its id',
+      })),
+    },
+    {
+      kind: 'text',
+      name: 'confirmed',
+      label: 'Type the slug to put it into production',
+      help: effect,
+      check: (value, values = {}) => {
+        const slug = slugIn(values);
+        return value.trim() === slug ? undefined : `Type ${slug}. ${effect(values)}`;
       },
-      {
-        kind: 'text',
-        name: 'confirmed',
-        label: 'Type the slug to put it into production',
-        help: values => effect(slugIn(values)),
-        check: (value, values = {}) => {
-          const slug = slugIn(values);
-          return value.trim() === slug ? undefined : `Type ${slug}. ${effect(slug)}`;
-        },
-        when: values => values['role'] === 'production',
-      },
-      ...(checkpoint ? [] : [checkpointField]),
-    ];
-  }, [name, checkpoint, heldOut, rows, complete]);
+      when: values => values['role'] === 'production',
+    },
+    checkpointField(choice, {
+      ...{ name: 'checkpoint_id', label: 'Checkpoint', initial },
+      refuses: ({ row }) => (row.is_deployable === false ? 'The service says that it cannot be deployed' : undefined),
+    }),
+  ];
   const inputOf = (values: FormValues): StartDeploymentBody => ({
-    checkpoint_id: checkpoint?.checkpoint_id ?? values['checkpoint_id']?.trim() ?? '',
+    checkpoint_id: idIn(values),
     model_slug: slugIn(values),
     role: values['role'] === 'production' ? 'production' : 'test',
   });
+  const shown = chosenOf(choice.offered, seen.id);
   return (
     <FormWindow
-      title={checkpoint ? `Deploy ${checkpointWords(checkpoint, name)}` : 'Deploy a checkpoint'}
+      title={shown ? `Deploy ${checkpointWords(shown)}` : 'Deploy a checkpoint'}
       fields={fields}
       action={trainingActions.deploy.sends.send}
       inputOf={inputOf}
+      onChange={(values, focused) =>
+        setSeen(last => ({ id: idIn(values), isSeen: last.isSeen || focused === 'checkpoint_id' }))
+      }
       onClose={onClose}
       onDone={deployment => {
         shell.toast({ kind: 'success', text: `Deploying ${deployment.model_slug ?? deployment.deployment_id}` });

@@ -52,7 +52,7 @@ export function DeploymentsView({ place }: ViewProps<'list'>) {
       bindings={[
         {
           command: deploymentCommands.deploy,
-          run: () => shell.showOverlay('deploy', close => <DeployWindow name="" onClose={close} />),
+          run: () => shell.showOverlay('deploy', close => <DeployWindow onClose={close} />),
         },
       ]}
     />

@@ -1,8 +1,7 @@
 /** The forms that evaluate, deploy and continue a checkpoint: the chosen one, or the newest of its run. */
 import type { Benchmark } from '../../../contract/benchmarks.ts';
-import { hasEnded } from '../../../contract/status.ts';
 import { benchmarkQuery } from '../../../queries/benchmarks.ts';
-import { heldOutRewardsQuery, lastCheckpoint, lastDeployable } from '../../../queries/training.ts';
+import { lastCheckpoint, lastDeployable } from '../../../queries/training.ts';
 import { benchmarkActions } from '../../../resources/benchmarks.ts';
 import type { CheckpointSource } from '../../../resources/training.ts';
 import { useLive } from '../../data/use-live.ts';
@@ -12,8 +11,6 @@ import { DeployWindow } from '../deployments/deploy.tsx';
 import type { FindCheckpoint } from './use-checkpoint.ts';
 
 type WindowProps = ActionWindowProps<CheckpointSource>;
-
-const labelOf = (run: CheckpointSource): string => run.display_name ?? run.training_run_id;
 
 const checkpointOf =
   ({ checkpoint, training_run_id }: CheckpointSource): FindCheckpoint =>
@@ -44,12 +41,10 @@ export function EvaluateCheckpointWindow({ row: run, onClose }: WindowProps) {
 }
 
 export function DeployCheckpointWindow({ row: run, onClose }: WindowProps) {
-  const heldOut = useLive(heldOutRewardsQuery(run.training_run_id, hasEnded(run.status)), 'visible');
   return (
     <DeployWindow
-      name={labelOf(run)}
+      run={run}
       checkpoint={async service => run.checkpoint ?? lastDeployable(service, run.training_run_id)}
-      heldOut={heldOut.data}
       onClose={onClose}
     />
   );

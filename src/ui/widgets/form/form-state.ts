@@ -29,17 +29,30 @@ export interface TextFieldSpec extends FieldBase {
   readonly multiline?: boolean;
 }
 
+export interface ChoiceOption {
+  readonly value: string;
+  readonly label: string;
+  readonly note?: string;
+  /** Aligned after the label in a list; the last are left out if there is no room, and none is cut. */
+  readonly facts?: readonly string[];
+  /** Other names that choose it if typed in full. */
+  readonly aliases?: readonly string[];
+}
+
 export interface ChoiceFieldSpec extends FieldBase {
   readonly kind: 'choice';
-  readonly options: readonly { readonly value: string; readonly label: string; readonly note?: string }[];
+  /** May change while the form is open: the choice is kept by its value. */
+  readonly options: readonly ChoiceOption[];
   readonly initial?: string;
+  /** While focused, shows the options as a list, moves in it by up and down, and takes a text that is no option. */
+  readonly isList?: boolean;
 }
 
 export type FieldSpec = TextFieldSpec | ChoiceFieldSpec;
 
 type FieldValue =
   /** Without `edit`, the text follows other fields. */
-  { readonly kind: 'text'; readonly edit?: EditState } | { readonly kind: 'choice'; readonly index: number };
+  { readonly kind: 'text'; readonly edit?: EditState } | { readonly kind: 'choice'; readonly value: string };
 
 export interface FormState {
   readonly values: Readonly<Record<string, FieldValue>>;
@@ -65,18 +78,28 @@ export function initialFormState(fields: readonly FieldSpec[]): FormState {
         if (typeof initial === 'function') return [field.name, { kind: 'text' }];
         return [field.name, { kind: 'text', edit: editStateOf(initial, { multiline }) }];
       }
-      const index = field.options.findIndex(option => option.value === field.initial);
-      return [field.name, { kind: 'choice', index: Math.max(0, index) }];
+      return [field.name, { kind: 'choice', value: initialChoice(field) }];
     }),
   );
   return { values, focus: 0, touched: new Set() };
+}
+
+function initialChoice({ options, initial }: ChoiceFieldSpec): string {
+  return (options.find(({ value }) => value === initial) ?? options[0])?.value ?? '';
+}
+
+/** The option with this value or name; -1 if there is none. */
+function indexOf({ options }: ChoiceFieldSpec, value: string): number {
+  const index = options.findIndex(option => option.value === value);
+  return index >= 0 ? index : options.findIndex(({ aliases }) => aliases?.includes(value));
 }
 
 function fieldValue(state: FormState, field: FieldSpec): string {
   const value = own(state.values, field.name);
   if (!value) return '';
   if (value.kind === 'text') return value.edit ? textOf(value.edit) : '';
-  return field.kind === 'choice' ? (field.options[value.index]?.value ?? '') : '';
+  if (field.kind !== 'choice') return '';
+  return field.options[indexOf(field, value.value)]?.value ?? (field.isList ? value.value : initialChoice(field));
 }
 
 export function formValues(state: FormState, fields: readonly FieldSpec[]): Record<string, string> {
@@ -106,18 +129,38 @@ export function formErrors(state: FormState, fields: readonly FieldSpec[]): Read
 
 const withoutSought = ({ sought: _, ...state }: FormState): FormState => state;
 
-/** Chooses the first option with the typed text in its label or note, preferably at the beginning. */
+/** The first option with this name, or with the text in its label, note or facts, preferably at the beginning. */
+function soughtOption(field: ChoiceFieldSpec, sought: string): ChoiceOption | undefined {
+  const { options } = field;
+  const named = options[indexOf(field, sought)];
+  if (named) return named;
+  const wanted = sought.toLowerCase();
+  const texts = options.map(({ label, note = '', facts = [] }) => [label, note, ...facts].join(' ').toLowerCase());
+  const at = [
+    texts.findIndex(text => text.startsWith(wanted)),
+    options.findIndex(({ label }) => label.toLowerCase().includes(wanted)),
+    texts.findIndex(text => text.includes(wanted)),
+  ].find(index => index >= 0);
+  return at === undefined ? undefined : options[at];
+}
+
+/** Chooses the option with the typed text; in a list, a text without one is kept as it is. */
 function seek(state: FormState, field: ChoiceFieldSpec, { name, text }: KeyPress): FormState {
   const { sought: before = '' } = state;
-  if (name !== 'backspace' && text.trim() === '') return state;
-  const sought = (name === 'backspace' ? before.slice(0, -1) : before + text).toLowerCase();
-  const texts = field.options.map(({ label, note = '' }) => `${label} ${note}`.toLowerCase());
-  const first = texts.findIndex(each => each.startsWith(sought));
-  const found = first >= 0 ? first : texts.findIndex(each => each.includes(sought));
+  if (name !== 'backspace' && !isSought(state, field, text)) return state;
+  const sought = name === 'backspace' ? before.slice(0, -1) : before + text;
+  const { isList = false } = field;
+  const typed = sought.trim();
+  const found = soughtOption(field, isList ? typed : sought)?.value ?? (isList ? typed : undefined);
   // A letter without a match starts a new search, unless it has no match alone either.
-  if (found === -1) return before === '' ? state : seek(withoutSought(state), field, { name, text });
-  const values = { ...state.values, [field.name]: { kind: 'choice', index: found } as const };
+  if (found === undefined) return before === '' ? state : seek(withoutSought(state), field, { name, text });
+  const values = { ...state.values, [field.name]: { kind: 'choice', value: found } as const };
   return { ...state, values, sought, touched: new Set([...state.touched, field.name]) };
+}
+
+/** Whether a choice takes this text; in a list, spaces can be part of a name. */
+export function isSought(state: FormState, field: ChoiceFieldSpec, text: string): boolean {
+  return text.trim() !== '' || (text !== '' && field.isList === true && (state.sought ?? '') !== '');
 }
 
 /** @param all the fields, including hidden ones; the focus is always on a visible one */
@@ -144,7 +187,8 @@ export function formReducer(state: FormState, action: FormAction, all: readonly 
     case 'choose': {
       if (field?.kind !== 'choice' || value?.kind !== 'choice' || field.options.length === 0) return state;
       const count = field.options.length;
-      return change({ kind: 'choice', index: (((value.index + action.by) % count) + count) % count });
+      const next = (((choiceOf(state, field) + action.by) % count) + count) % count;
+      return change({ kind: 'choice', value: field.options[next]?.value ?? '' });
     }
     case 'focus':
       return {
@@ -165,7 +209,7 @@ export function editOf(state: FormState, field: FieldSpec, values: FormValues): 
   return value.edit ?? editStateOf(own(values, field.name) ?? '');
 }
 
-export function choiceOf(state: FormState, field: FieldSpec): number {
-  const value = own(state.values, field.name);
-  return value?.kind === 'choice' ? value.index : -1;
+/** The index of the chosen option; -1 for a text that is none. */
+export function choiceOf(state: FormState, field: ChoiceFieldSpec): number {
+  return indexOf(field, fieldValue(state, field));
 }

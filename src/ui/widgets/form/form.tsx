@@ -1,6 +1,8 @@
 /** A form on screen: its fields, their errors, and its keys. Keeps typed values until it is submitted. */
 import { Box, Text } from 'ink';
 import { type Dispatch, useReducer } from 'react';
+import { own } from '../../../base/own-property.ts';
+import { cutApart } from '../../../text/apart.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
 import { displayWidth, fitCells, padEnd, truncate } from '../../../text/width.ts';
 import { wrap } from '../../../text/wrap.ts';
@@ -11,6 +13,8 @@ import { fieldHandlers } from '../text-field/editing.ts';
 import { areaView, lineView, withCaret } from '../text-field/field-view.ts';
 import { type Theme, useTheme } from '../theme/theme.tsx';
 import {
+  type ChoiceFieldSpec,
+  type ChoiceOption,
   choiceOf,
   editOf,
   type FieldSpec,
@@ -21,6 +25,7 @@ import {
   formReducer,
   formValues,
   initialFormState,
+  isSought,
   shownFields,
 } from './form-state.ts';
 
@@ -58,8 +63,10 @@ export interface FormProps {
 
 const areaHeight = 4;
 
-/** Letters find an option; keys of the form keep their meaning. */
-const isSought = ({ name, text }: KeyPress): boolean => name === 'backspace' || (text.trim() !== '' && text !== '?');
+const isList = (field: FieldSpec | undefined): boolean => field?.kind === 'choice' && field.isList === true;
+
+/** Options shown of a focused list. */
+const mostListed = 5;
 
 export function Form({ form, width, busy, onSubmit, onCancel, onHelp, bindings = [], height }: FormProps) {
   const { state, values, dispatch } = form;
@@ -75,6 +82,9 @@ export function Form({ form, width, busy, onSubmit, onCancel, onHelp, bindings =
   };
   const move = (by: number) => () => dispatch({ kind: 'focus', by });
   const choose = (by: number) => () => dispatch({ kind: 'choose', by });
+  // Letters find an option; keys of the form keep their meaning.
+  const seeks = ({ name, text }: KeyPress): boolean =>
+    name === 'backspace' || (isChoice && text !== '?' && isSought(state, field, text));
   const handlers = fieldHandlers({ multiline: isArea ?? false }, press => {
     if (!busy) dispatch({ kind: 'press', press });
   });
@@ -84,8 +94,8 @@ export function Form({ form, width, busy, onSubmit, onCancel, onHelp, bindings =
         ...bindings,
         { command: formCommands.next, run: move(1), enabled: !busy },
         { command: formCommands.previous, run: move(-1), enabled: !busy },
-        { command: formCommands.down, run: move(1), enabled: !busy && !isArea },
-        { command: formCommands.up, run: move(-1), enabled: !busy && !isArea },
+        { command: formCommands.down, run: isList(field) ? choose(1) : move(1), enabled: !busy && !isArea },
+        { command: formCommands.up, run: isList(field) ? choose(-1) : move(-1), enabled: !busy && !isArea },
         { command: formCommands.optionNext, run: choose(1), enabled: !busy && isChoice },
         { command: formCommands.optionPrevious, run: choose(-1), enabled: !busy && isChoice },
         { command: formCommands.submit, run: submit, enabled: !busy },
@@ -93,7 +103,7 @@ export function Form({ form, width, busy, onSubmit, onCancel, onHelp, bindings =
         { command: formCommands.cancel, run: onCancel },
       ]}
       {...handlers}
-      field={busy ? undefined : isChoice ? { ...handlers.field, takes: isSought } : handlers.field}
+      field={busy ? undefined : isChoice ? { ...handlers.field, takes: seeks } : handlers.field}
     >
       <Box flexDirection="column" width={width} height={height} flexShrink={0} overflow="hidden">
         {blocks.map(({ name, lines }, index) => (
@@ -127,7 +137,7 @@ function useBlocks(
       const error = state.touched.has(spec.name) ? errors.get(spec.name) : undefined;
       const position = positions && focused ? `${index + 1}/${fields.length}` : '';
       const help = typeof spec.help === 'function' ? spec.help(values) : spec.help;
-      return fieldBlock(spec, { focused, error, position, help, values }, state, width, theme);
+      return fieldBlock(spec, { focused, error, position, help, values, height }, state, width, theme);
     });
   const inSight = blocksInSight(blocksWith(false), state.focus, height);
   return inSight.length === fields.length ? inSight : blocksInSight(blocksWith(true), state.focus, height);
@@ -142,7 +152,8 @@ export function formHeight(fields: readonly FieldSpec[]): number {
 export const leastFormLines = 3;
 
 function heldLines(field: FieldSpec): number {
-  return field.kind === 'text' && field.multiline ? areaHeight : 1;
+  if (field.kind === 'choice') return field.isList ? Math.min(mostListed, Math.max(1, field.options.length)) : 1;
+  return field.multiline ? areaHeight : 1;
 }
 
 interface FieldBlock {
@@ -168,16 +179,18 @@ function fieldBlock(spec: FieldSpec, place: FieldPlace, state: FormState, width:
   const marker = focused ? styles.selected(glyphs.marker) : ' ';
   const room = width - 3 - displayWidth(position);
   const name = truncate(sanitiseLine(spec.label), room);
-  const facts = spec.facts ? truncate(`  ${sanitiseLine(spec.facts)}`, Math.max(0, room - displayWidth(name))) : '';
+  const sought = focused && isList(spec) && state.sought ? `“${state.sought}”` : spec.facts;
+  const facts = sought ? truncate(`  ${sanitiseLine(sought)}`, Math.max(0, room - displayWidth(name))) : '';
   const shown = focused ? styles.selected(name) : name;
   const after = styles.muted(padEnd(facts, room - displayWidth(name)));
   const note = error ?? (focused ? help : undefined);
   const notes = note === undefined ? [] : wrap(sanitiseLine(note), width - (error === undefined ? 4 : 6));
+  const most = place.height - 1 - notes.length;
   return {
     name: spec.name,
     lines: [
       `${marker} ${shown}${after} ${styles.muted(position)}`,
-      ...fieldLines(spec, place, state, width - 4, theme).map(line => `  ${line}`),
+      ...fieldLines(spec, { ...place, height: most }, state, width - 4, theme).map(line => `  ${line}`),
       ...notes.map((line, index) => {
         const mark = index === 0 ? `${glyphs.cross} ` : '  ';
         return `  ${error === undefined ? styles.muted(line) : styles.danger(`${mark}${line}`)}`;
@@ -193,12 +206,62 @@ interface FieldPlace {
   /** The position of the focused field if not all are visible; otherwise empty. */
   readonly position: string;
   readonly values: FormValues;
+  /** Lines available to the field. */
+  readonly height: number;
+}
+
+/** The options of a list, with as many aligned facts as fit. */
+function optionRows(options: readonly ChoiceOption[], width: number, theme: Theme): readonly string[] {
+  const labels = options.map(({ label }) => sanitiseLine(label));
+  const facts = options.map(option => (option.facts ?? []).map(fact => sanitiseLine(fact)));
+  const columns = Math.max(0, ...facts.map(({ length }) => length));
+  let room = width;
+  const widths: number[] = [];
+  for (let column = 0; column < columns; column += 1) {
+    const widest = Math.max(0, ...facts.map(each => displayWidth(each[column] ?? '')));
+    const left = room - widest - 2;
+    if (left < Math.min(leastLabel, Math.max(0, ...labels.map(displayWidth)))) break;
+    widths.push(widest);
+    room = left;
+  }
+  const cuts = cutApart(labels, room, { ellipsis: theme.glyphs.ellipsis });
+  const longest = Math.max(0, ...Array.from(cuts.values(), displayWidth));
+  return labels.map((label, index) => {
+    const shown = widths.map((widest, column) => padEnd(facts[index]?.[column] ?? '', widest));
+    return [padEnd(cuts.get(label) ?? label, longest), ...shown].join('  ').trimEnd();
+  });
+}
+
+/** With fewer cells, a label would not be recognised, so facts are left out. */
+const leastLabel = 20;
+
+/** A choice as its options around the chosen one, which has the arrows and the position. */
+function listLines(spec: ChoiceFieldSpec, place: FieldPlace, state: FormState, width: number, theme: Theme): string[] {
+  const { styles } = theme;
+  const { focused, values, height } = place;
+  const { options } = spec;
+  const index = choiceOf(state, spec);
+  const typed = own(values, spec.name) ?? '';
+  const position = index < 0 ? '' : `${index + 1}/${options.length}`;
+  const room = width - displayWidth(position) - 5;
+  const rows = optionRows(options, room, theme);
+  const chosen = fitCells(
+    truncate(index < 0 ? sanitiseLine(typed) || 'nothing chosen yet' : (rows[index] ?? ''), room),
+    room,
+  );
+  if (!focused) return [`  ${chosen}`];
+  const line = `${styles.key('←')} ${styles.selected(chosen)} ${styles.key('→')} ${styles.muted(position)}`;
+  const count = Math.max(1, Math.min(mostListed, height, options.length + (index < 0 ? 1 : 0)));
+  if (index < 0) return [line, ...rows.slice(0, count - 1).map(row => `  ${truncate(row, room)}`)];
+  const first = Math.max(0, Math.min(index - Math.floor(count / 2), options.length - count));
+  return rows.slice(first, first + count).map((row, at) => (first + at === index ? line : `  ${truncate(row, room)}`));
 }
 
 function fieldLines(spec: FieldSpec, place: FieldPlace, state: FormState, width: number, theme: Theme): string[] {
   const { focused, values } = place;
   const { styles, glyphs } = theme;
   if (spec.kind === 'choice') {
+    if (spec.isList) return listLines(spec, place, state, width, theme);
     const index = choiceOf(state, spec);
     const option = spec.options[index];
     const label = option ? option.label : 'nothing to choose from';

@@ -40,16 +40,19 @@ function openDeploy(size = { columns: 100, rows: 30 }) {
   const sent: unknown[] = [];
   const answering = fakeService({
     listDeployments: async () => pageOf([active]),
+    listCheckpoints: async () => [{ checkpoint_id: 'ckpt_1', step_index: 5 }],
+    getHeldOutRewards: async () => ({ held_out_rewards: heldOut }),
     startDeployment: async ({ body }) => {
       sent.push(body);
       return { ...active, deployment_id: 'dep_2', ...body };
     },
   });
+  const run = { training_run_id: 'trn_1', display_name: 'tutor', status: 'completed' };
   const checkpoint = async () => ({ checkpoint_id: 'ckpt_1', step_index: 5 });
-  const screen = openOnStage(
-    close => <DeployWindow name="tutor" checkpoint={checkpoint} heldOut={heldOut} onClose={close} />,
-    { ...size, service: async () => answering },
-  );
+  const screen = openOnStage(close => <DeployWindow run={run} checkpoint={checkpoint} onClose={close} />, {
+    ...size,
+    service: async () => answering,
+  });
   return { screen, sent };
 }
 

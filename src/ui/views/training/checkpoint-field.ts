@@ -1,0 +1,161 @@
+/** The choice of a checkpoint in forms: its rows with the numbers to choose by, and its names. Pure. */
+import type { EvalRun } from '../../../contract/evaluations.ts';
+import type { Checkpoint, HeldOutReward, TrainingRun } from '../../../contract/training.ts';
+import type { Range } from '../../../present/statistics/tasks.ts';
+import {
+  checkpointCalled,
+  isCheckpointId,
+  namedSteps,
+  splitCheckpointName,
+} from '../../../queries/checkpoint-names.ts';
+import { type Measured, withMeasured } from '../../../resources/checkpoint-columns.ts';
+import { heldOutLimits } from '../../../resources/training.ts';
+import { reward } from '../../../text/numbers.ts';
+import { clean } from '../../../text/sanitise.ts';
+import type { ChoiceFieldSpec, ChoiceOption, FormValues } from '../../widgets/form/form-state.ts';
+
+/** A checkpoint, its measurements, and its training run. */
+export interface OfferedCheckpoint {
+  readonly run: TrainingRun;
+  readonly row: Checkpoint & Measured;
+  /** The 95% limits of its held-out reward, if known. */
+  readonly limits?: { readonly low: number; readonly high: number } | undefined;
+  /** What it is called after the `@`, besides its step. */
+  readonly called: readonly string[];
+}
+
+export const runName = ({ display_name, training_run_id }: TrainingRun): string => display_name ?? training_run_id;
+
+/** The checkpoints of a run, newest first. */
+export function offeredOf(
+  run: TrainingRun,
+  checkpoints: readonly Checkpoint[],
+  heldOut: readonly HeldOutReward[],
+  evaluations: readonly EvalRun[],
+  range: Range,
+): readonly OfferedCheckpoint[] {
+  const limits = new Map(heldOutLimits(heldOut, range).map(each => [each.step, each]));
+  const newestFirst = checkpoints.toSorted((left, right) => (right.step_index ?? 0) - (left.step_index ?? 0));
+  const names = Object.keys(namedSteps).map(which => [which, checkpointCalled(which, checkpoints, heldOut)] as const);
+  return withMeasured(newestFirst, heldOut, evaluations, range).map(row => ({
+    run,
+    row,
+    limits: row.step_index == null ? undefined : limits.get(row.step_index),
+    called: names.flatMap(([which, found]) => (found?.checkpoint_id === row.checkpoint_id ? [which] : [])),
+  }));
+}
+
+/** The runs with this id or name. */
+export const runsCalled = <Run extends TrainingRun>(runs: readonly Run[], name: string): readonly Run[] =>
+  runs.filter(run => run.training_run_id === name || run.display_name === name);
+
+/** The numbers of a checkpoint, the most important first. `best` is that of its run. */
+function factsOf({ row, limits }: OfferedCheckpoint): string[] {
+  const { held_out, is_best, evaluations, is_deployable } = row;
+  const samples = held_out?.samples === undefined ? '' : ` n=${held_out.samples}`;
+  return [
+    held_out ? `held-out ${reward(held_out.reward)}` : '',
+    is_best ? 'best' : '',
+    limits ? `${reward(limits.low)}..${reward(limits.high)}` : samples.trim(),
+    evaluations ? `evaluated ${reward(evaluations.mean)}` : '',
+    is_deployable === false ? 'cannot be deployed' : '',
+  ];
+}
+
+function optionOf(offered: OfferedCheckpoint, { runs, model }: Pick<CheckpointChoice, 'runs' | 'model'>): ChoiceOption {
+  const { run, row, called } = offered;
+  const isOnly = runs.length === 1;
+  const step = row.step_index == null ? row.checkpoint_id : `step ${row.step_index}`;
+  const isOther = run.base_model_slug != null && model !== undefined && run.base_model_slug !== model;
+  const isUnique = runsCalled(runs, runName(run)).length === 1;
+  const names = isUnique ? [run.training_run_id, runName(run)] : [run.training_run_id];
+  const [heldOut = '', ...facts] = factsOf(offered);
+  const steps = row.step_index == null ? called : [...called, String(row.step_index)];
+  const aliases = names.flatMap(name => [
+    ...steps.map(which => `${name}@${which}`),
+    ...(called.includes('latest') ? [name] : []),
+  ]);
+  return {
+    value: row.checkpoint_id,
+    label: clean`${step}${isOnly ? '' : ` of ${runName(run)}`}`,
+    facts: isOther ? ['other model', ...facts] : [heldOut, ...facts],
+    aliases: isOnly ? [...aliases, ...steps] : aliases,
+  };
+}
+
+export interface CheckpointChoice {
+  readonly offered: readonly OfferedCheckpoint[];
+  /** The runs that may be named; only some of them have their checkpoints in `offered`. */
+  readonly runs: readonly TrainingRun[];
+  /** The base model of the new run, if it is known. */
+  readonly model?: string | undefined;
+  /** Why a typed name stands for no checkpoint; undefined for an id. */
+  readonly problem: (word: string) => string | undefined;
+}
+
+/** The checkpoint of this id, if it is offered. */
+export const chosenOf = (offered: readonly OfferedCheckpoint[], id: string | undefined) =>
+  offered.find(({ row }) => row.checkpoint_id === id);
+
+export interface CheckpointFieldOptions {
+  readonly name: string;
+  readonly label: string;
+  readonly initial: string;
+  /** The first entry of an optional field. */
+  readonly none?: string;
+  /** What is wrong with an offered checkpoint, by the values of the form. */
+  readonly refuses?: (chosen: OfferedCheckpoint, values: FormValues) => string | undefined;
+}
+
+const help =
+  'Held-out reward (best: the highest of its run), its 95% interval, mean of its evaluations. Type NAME@best, NAME@STEP or an id to find one.';
+
+export function checkpointField(
+  choice: CheckpointChoice,
+  { name, label, initial, none, refuses }: CheckpointFieldOptions,
+): ChoiceFieldSpec {
+  const options = choice.offered.map(each => optionOf(each, choice));
+  return {
+    kind: 'choice',
+    isList: true,
+    name,
+    label,
+    initial,
+    help,
+    options: none === undefined ? options : [{ value: '', label: none }, ...options],
+    check: (value, values = {}) => {
+      if (value === '') return none === undefined ? 'Choose a checkpoint, or type its id' : undefined;
+      const chosen = chosenOf(choice.offered, value);
+      return chosen ? refuses?.(chosen, values) : choice.problem(value);
+    },
+  };
+}
+
+/** What is known of a run whose checkpoints are read. */
+export interface ReadState {
+  readonly isRead: boolean;
+  readonly error: Error | undefined;
+}
+
+/** Why this name stands for no checkpoint; undefined for what may be an id, which the service decides on. */
+export function nameProblem(
+  word: string,
+  runs: readonly TrainingRun[],
+  list: { readonly loaded: boolean; readonly complete: boolean },
+  stateOf: (run: TrainingRun) => ReadState | undefined,
+): string | undefined {
+  if (isCheckpointId(word)) return /\s/.test(word) ? 'An id has no spaces' : undefined;
+  const { name, which } = splitCheckpointName(word);
+  const [run, ...others] = runsCalled(runs, name);
+  if (run && others.length > 0) return clean`${others.length + 1} training runs are called ${name}: use the id of one`;
+  if (run) {
+    const state = stateOf(run);
+    if (state?.error) return clean`The checkpoints of ${name} cannot be read: ${state.error.message}`;
+    if (!state?.isRead) return clean`Reading the checkpoints of ${name}…`;
+    const why = which === 'best' ? ': none has a held-out reward' : '';
+    return which === '' ? `Add a step after @, or latest or best` : clean`${name} has no checkpoint ${which}${why}`;
+  }
+  if (!list.loaded) return 'Reading the training runs…';
+  if (name === word) return /\s/.test(word) ? 'An id has no spaces' : undefined;
+  return clean`No training run here is called ${name}${list.complete ? '' : ', as far as they are read: use an id'}`;
+}

@@ -1,0 +1,97 @@
+/** Reads the checkpoints that a form offers: those of one training run, or of the newest runs and of one named. */
+import { useState } from 'react';
+import { hasEnded } from '../../../contract/status.ts';
+import type { Checkpoint, HeldOutReward, TrainingRun } from '../../../contract/training.ts';
+import { splitCheckpointName } from '../../../queries/checkpoint-names.ts';
+import { runsOfBenchmark } from '../../../queries/evaluations.ts';
+import type { ListSource } from '../../../queries/lists/list-source.ts';
+import { checkpointTimesQuery, heldOutRewardsQuery } from '../../../queries/training.ts';
+import { useList } from '../../data/use-list.ts';
+import { useLives } from '../../data/use-live.ts';
+import { useWorkbench } from '../../data/workbench.tsx';
+import {
+  type CheckpointChoice,
+  chosenOf,
+  nameProblem,
+  type OfferedCheckpoint,
+  offeredOf,
+  runsCalled,
+} from './checkpoint-field.ts';
+
+/** Each run takes two requests. The checkpoints of others can be named. */
+const mostRuns = 5;
+
+export interface CheckpointChoiceOptions {
+  /** The training run that the form was opened from, and the checkpoint that it was opened with. */
+  readonly run?: TrainingRun | undefined;
+  readonly checkpoint?: Checkpoint | undefined;
+  /** The runs to choose among. */
+  readonly source: ListSource<TrainingRun>;
+  /** The benchmark of the evaluations to count. */
+  readonly benchId?: string | undefined;
+  /** The value of the field. */
+  readonly value: string;
+  /** Whether the user has come to the field: nothing is read before. */
+  readonly isSeen: boolean;
+  readonly model?: string | undefined;
+}
+
+const noneOffered: readonly OfferedCheckpoint[] = [];
+const noCheckpoints: readonly Checkpoint[] = [];
+const noRewards: readonly HeldOutReward[] = [];
+
+/** The rows of each run, computed again only if an answer has changed: their intervals take time. */
+function lastRows(): typeof offeredOf {
+  const made = new Map<string, { readonly from: readonly unknown[]; readonly rows: readonly OfferedCheckpoint[] }>();
+  return (run, ...answers) => {
+    const from = [run, ...answers];
+    const last = made.get(run.training_run_id);
+    if (last && from.every((each, index) => each === last.from[index])) return last.rows;
+    const rows = offeredOf(run, ...answers);
+    made.set(run.training_run_id, { from, rows });
+    return rows;
+  };
+}
+
+export function useCheckpointChoice(options: CheckpointChoiceOptions): CheckpointChoice {
+  const { run: own, checkpoint, source, benchId = '', value, isSeen, model } = options;
+  const { rewardRange } = useWorkbench().compare;
+  const isRead = isSeen || own !== undefined;
+  const [ofOwn] = useLives(own ? [checkpointTimesQuery(own.training_run_id, hasEnded(own.status))] : [], 'visible');
+  const isOwn = [checkpoint, ...(ofOwn?.data ?? [])].some(each => each?.checkpoint_id === value);
+  const isListed = isSeen && !isOwn;
+  const list = useList(source, isListed ? 'visible' : 'hidden');
+  const evaluations = useList(runsOfBenchmark(benchId), isRead && benchId !== '' ? 'visible' : 'hidden');
+  const known = own ? [own, ...list.rows.filter(run => run.training_run_id !== own.training_run_id)] : list.rows;
+  const [named] = runsCalled(known, splitCheckpointName(value).name);
+  const first = own ? [own] : known.slice(0, mostRuns);
+  const runs = isRead ? [...first, ...(named && !first.includes(named) ? [named] : [])] : [];
+  const checkpointsOf = useLives(
+    runs.map(run => checkpointTimesQuery(run.training_run_id, hasEnded(run.status))),
+    'visible',
+  );
+  const heldOutOf = useLives(
+    runs.map(run => heldOutRewardsQuery(run.training_run_id, hasEnded(run.status))),
+    'visible',
+  );
+  const [rowsOf] = useState(lastRows);
+  const read = runs.flatMap((run, index) => {
+    const checkpoints = checkpointsOf[index]?.data ?? noCheckpoints;
+    return rowsOf(run, checkpoints, heldOutOf[index]?.data ?? noRewards, evaluations.rows, rewardRange);
+  });
+  const isMissing = own && checkpoint && !chosenOf(read, checkpoint.checkpoint_id);
+  const preset = isMissing ? [{ run: own, row: checkpoint, called: [] }] : noneOffered;
+  return {
+    offered: [...preset, ...read],
+    runs: known,
+    model,
+    problem: word =>
+      nameProblem(word, known, list, run => {
+        const at = runs.indexOf(run);
+        if (at < 0) return undefined;
+        const [checkpoints, heldOut] = [checkpointsOf[at], heldOutOf[at]];
+        const isDone = heldOut !== undefined && (heldOut.data !== undefined || heldOut.error !== undefined);
+        return { isRead: checkpoints?.data !== undefined && isDone, error: checkpoints?.error };
+      }),
+  };
+}
