@@ -60,9 +60,16 @@ const hasValue = (record: object, name: string): boolean => isRecord(record) && 
 /** The progress under the contract's names. Fields that the record already has are kept. */
 function progressFields(seen: LookedAt, { progressNames }: Watching, record: object): object {
   if (!progressNames) return {};
-  const { done, total, mean, graded, heldOut } = seen;
+  const { done, total, mean, graded, heldOut, bestHeldOut } = seen;
   const { done: doneName, total: totalName, mean: meanName } = progressNames;
-  const fields = { [doneName]: done, [totalName]: total, [meanName]: mean, graded, held_out: heldOut };
+  const fields = {
+    [doneName]: done,
+    [totalName]: total,
+    [meanName]: mean,
+    graded,
+    held_out: heldOut,
+    best_held_out: bestHeldOut,
+  };
   const isNew = ([name, value]: [string, unknown]): boolean => value !== undefined && !hasValue(record, name);
   return Object.fromEntries(Object.entries(fields).filter(isNew));
 }
@@ -75,6 +82,7 @@ function progressFacts(seen: LookedAt, watch: Watching, hasMean: boolean): Fact[
     { label, value: seen.mean === undefined || hasMean ? undefined : reward(seen.mean) },
     { label: 'no reward', value: without > 0 ? counted(without, 'rollout') : undefined },
     { label: 'held-out reward', value: seen.heldOut },
+    { label: 'best held-out', value: seen.bestHeldOut },
   ];
 }
 
@@ -82,7 +90,7 @@ function progressFacts(seen: LookedAt, watch: Watching, hasMean: boolean): Fact[
 const isProgress = ({ watch }: Resource, [name = '', ...rest]: readonly string[]): boolean =>
   rest.length === 0 &&
   watch?.progressNames !== undefined &&
-  [...Object.values(watch.progressNames), 'graded', 'held_out'].includes(name);
+  [...Object.values(watch.progressNames), 'graded', 'held_out', 'best_held_out'].includes(name);
 
 /** Finds a checkpoint by run and step or by id, and any other resource by id or name. */
 async function findToShow(among: readonly Resource[], word: string, context: CommandContext): Promise<Found> {

@@ -309,6 +309,7 @@ export async function run({ args, flags }: CommandInput<'list'>, io: CommandIo):
         named: [named.sort, named.field].flatMap(column => column?.id ?? []),
         // JSON has the whole rows; --wide adds the measured values.
         shown: hasColumns || flags.wide ? named.shown.map(({ id }) => id) : [],
+        scope,
         range: context.config.preferences.compare.rewardRange,
         ...(flags.baseline !== undefined && { baseline: await idOf(resource, flags.baseline, context) }),
       },

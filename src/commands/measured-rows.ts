@@ -2,8 +2,7 @@
 import type { Column } from '../present/column.ts';
 import { columnsIn } from '../present/row-filter.ts';
 import { createArrange } from '../present/rows.ts';
-import type { Range } from '../present/statistics/tasks.ts';
-import type { Resource } from '../resources/define.ts';
+import type { MeasuredList, Resource } from '../resources/define.ts';
 import { ServiceError } from '../service/errors.ts';
 import { counted } from '../text/numbers.ts';
 import { CommandError } from './exit.ts';
@@ -13,15 +12,12 @@ import type { CommandContext } from './with-service.ts';
 /** The most rows of a list to measure: one request each, two with the trainer's rewards. */
 export const mostMeasured = 500;
 
-export interface MeasuredOptions {
+export interface MeasuredOptions extends MeasuredList {
   readonly filter: string;
   /** Ids of the columns to sort by or to print a field of. */
   readonly named: readonly string[];
   /** Ids of the columns that are printed. */
   readonly shown: readonly string[];
-  readonly range: Range;
-  /** The id of the run to compare with. */
-  readonly baseline?: string | undefined;
 }
 
 export class MeasuredRows {
@@ -73,7 +69,7 @@ export class MeasuredRows {
     const some = rows.slice(0, this.#left);
     this.#left -= some.length;
     this.#beyond += rows.length - some.length;
-    return [...(await measures.read(some, columns, this.#context, this.#options.baseline)), ...rows.slice(some.length)];
+    return [...(await measures.read(some, columns, this.#context, this.#options)), ...rows.slice(some.length)];
   }
 
   /**

@@ -38,17 +38,22 @@ export interface Measures<Row> {
   readonly costly: readonly string[];
   /** A nested value of a row that can be selected like a column, e.g. an option. */
   readonly field: (row: Row, name: string) => Cell;
-  /**
-   * Reads the data for these columns and adds it to the rows.
-   *
-   * @param baseline the id of the run to compare with, if not the baseline of the benchmark
-   */
+  /** Reads the data for these columns and adds it to the rows. */
   readonly read: (
     rows: readonly Row[],
     columns: ReadonlySet<string>,
     context: QueryContext,
-    baseline?: string,
+    about: MeasuredList,
   ) => Promise<readonly Row[]>;
+}
+
+/** The list whose rows are measured. */
+export interface MeasuredList {
+  readonly scope: Scope;
+  /** The range of rewards in the settings. */
+  readonly range: Range;
+  /** The id of the run to compare with, if not the baseline of the benchmark. */
+  readonly baseline?: string | undefined;
 }
 
 /** The declaration of a resource with rows of type `Row`. */

@@ -7,7 +7,7 @@ import { isNotOffered, mayLackPath, ResponseError } from '../service/errors.ts';
 import { rememberedAt } from '../store/seen.ts';
 import type { ResourceRef } from '../store/store.ts';
 import { resourceOfKind } from './catalogue.ts';
-import { heldOutWords } from './training.ts';
+import { bestWords, heldOutWords } from './training.ts';
 
 /** Reads a query once, without a cache, and remembers the observation. @throws ServiceError */
 export async function observeOnce(query: AnyQuery, context: QueryContext): Promise<Observation | undefined> {
@@ -23,6 +23,8 @@ export async function observeOnce(query: AnyQuery, context: QueryContext): Promi
 export interface LookedAt extends KnownResource {
   /** The newest held-out reward with its interval, in words. */
   readonly heldOut: string | undefined;
+  /** The best one. */
+  readonly bestHeldOut: string | undefined;
   /** Messages about responses that could not be read and were left out. */
   readonly unreadable: readonly string[];
 }
@@ -67,8 +69,9 @@ export async function lookAt(ref: ResourceRef, context: QueryContext): Promise<L
   const [first] = unreadable;
   if (first && !observations.some(answer => answer.status != null)) throw first;
   const known = knownResource(ref, observations);
-  const last = known.measured?.last;
+  const { last, best } = known.measured ?? {};
   const done = doneWith(known.done, known.graded);
   const heldOut = last && heldOutWords(last, context.compare?.rewardRange);
-  return { ...known, done, heldOut, unreadable: unreadable.map(({ message }) => message) };
+  const bestHeldOut = best && bestWords(best, context.compare?.rewardRange);
+  return { ...known, done, heldOut, bestHeldOut, unreadable: unreadable.map(({ message }) => message) };
 }

@@ -42,7 +42,7 @@ import {
 } from './baseline.ts';
 import { benchmarkActions } from './benchmarks.ts';
 import { mostCompared } from './comparison-grid.ts';
-import { defineResource, type Measures, type WholeFacts } from './define.ts';
+import { defineResource, type MeasuredList, type Measures, type WholeFacts } from './define.ts';
 import { isSoFar, listedCount, listedMean, type MeasuredRun, meanOfRun, soFar } from './measured-run.ts';
 import { modelColumn, modelWords } from './models.ts';
 import type { NamedRun, Place } from './place.ts';
@@ -161,7 +161,7 @@ async function readFromBaseline(
   rows: readonly BasedRun[],
   columns: ReadonlySet<string>,
   context: QueryContext,
-  chosen?: string,
+  { baseline: chosen }: MeasuredList,
 ): Promise<readonly BasedRun[]> {
   if (!ofBaseline.some(id => columns.has(id))) return rows;
   const rewardsOf = async (run: EvalRun) => {

@@ -181,7 +181,7 @@ async function readHeldOut({ training_run_id: id, status }: TrainingRun, context
 }
 
 /** The value; undefined if not wanted, or if the service or the run has none. */
-async function ifThere<Value>(wanted: boolean, value: () => Promise<Value>): Promise<Value | undefined> {
+export async function ifThere<Value>(wanted: boolean, value: () => Promise<Value>): Promise<Value | undefined> {
   try {
     return wanted ? await value() : undefined;
   } catch (error) {

@@ -1,5 +1,6 @@
 /** Training runs and their checkpoints. */
 import { perObject } from '../base/memo.ts';
+import type { EvalRun } from '../contract/evaluations.ts';
 import { hasEnded, trainingStatuses } from '../contract/status.ts';
 import type { Checkpoint, HeldOutReward, StepDiagnostics, TrainingRun } from '../contract/training.ts';
 import type { Column } from '../present/column.ts';
@@ -7,10 +8,13 @@ import { type Fact, failureFacts, optionLines, referenceFact, statusFact, warnin
 import type { Range } from '../present/statistics/tasks.ts';
 import { instantFact, timeColumn, timeFact } from '../present/times.ts';
 import { startDeployment } from '../queries/deployments.ts';
+import { runsOfBenchmark } from '../queries/evaluations.ts';
 import { type HeldOutMean, heldOutMeans } from '../queries/held-out.ts';
+import type { QueryContext } from '../queries/query-context.ts';
 import {
   cancelTraining,
   checkpointList,
+  checkpointsByStep,
   deleteTraining,
   everyTrainingRun,
   heldOutRewardsQuery,
@@ -26,11 +30,17 @@ import { counted, percent, reward } from '../text/numbers.ts';
 import { clean } from '../text/sanitise.ts';
 import { type ActionTable, running, single, untilStopped } from './action.ts';
 import { benchmarkActions } from './benchmarks.ts';
-import { type Measured, measuredCheckpointColumns, measuredCheckpointFacts } from './checkpoint-columns.ts';
+import {
+  type Measured,
+  measuredCheckpointColumns,
+  measuredCheckpointFacts,
+  withMeasured,
+} from './checkpoint-columns.ts';
 import { intervalLabel } from './comparison.ts';
-import { defineResource } from './define.ts';
+import { defineResource, type Measures } from './define.ts';
 import type { Deployed } from './deployments.ts';
-import { type HeldOut, intervalOfHeldOut, measures, trainingColumns } from './training-columns.ts';
+import { pagesOf } from './pages.ts';
+import { type HeldOut, ifThere, intervalOfHeldOut, measures, trainingColumns } from './training-columns.ts';
 
 /** The best point of a held-out curve is a biased estimate: the same tasks select it and measure it. */
 export const optimismWords = 'A checkpoint chosen by this reward looks better than it is';
@@ -82,6 +92,12 @@ export function heldOutWords(held: HeldOutMean, range: Range | undefined): strin
     .join(', ');
 }
 
+/** The best held-out reward. A separate split does not evaluate its own selection. */
+export function bestWords(best: HeldOutMean, range: Range | undefined): string {
+  const words = heldOutWords(best, range);
+  return best.split === 'validation' ? words : `${words}. ${optimismWords}`;
+}
+
 /** A short form to show next to the curve: `held-out 0.412, 95% 0.150 to 0.723 of 10 samples`. */
 export function heldOutInterval(held: HeldOutMean, range: Range | undefined): string | undefined {
   const interval = intervalOfHeldOut(held, range);
@@ -119,8 +135,6 @@ function diagnosticWords(diagnostics: StepDiagnostics | null | undefined): strin
  * @param range the range of rewards in the settings
  */
 export function trainingFacts(run: TrainingRun, held?: HeldOut, range?: Range): readonly Fact[] {
-  const best = held && heldOutWords(held.best, range);
-  const isApart = held?.best.split === 'validation';
   return [
     { label: 'name', value: run.display_name },
     { label: 'id', value: run.training_run_id },
@@ -129,7 +143,7 @@ export function trainingFacts(run: TrainingRun, held?: HeldOut, range?: Range): 
     ...warningFacts(run),
     ...failureFacts(run.failure),
     { label: 'held-out', value: held && heldOutWords(held.last, range) },
-    { label: 'best', value: best && (isApart ? best : `${best}. ${optimismWords}`) },
+    { label: 'best', value: held && bestWords(held.best, range) },
     referenceFact('model', 'models', run.base_model_slug),
     referenceFact('benchmark', 'benchmarks', run.bench_id),
     referenceFact('from', 'checkpoints', run.parent_checkpoint_id),
@@ -325,6 +339,40 @@ export const checkpointColumns: readonly Column<Checkpoint>[] = [
 
 export type DeployedCheckpoint = Checkpoint & Measured & Partial<Deployed>;
 
+/** All evaluations of a benchmark. @throws ServiceError */
+async function everyRunOf(benchId: string, context: QueryContext): Promise<readonly EvalRun[]> {
+  const all: EvalRun[] = [];
+  const pages = pagesOf({ list: () => runsOfBenchmark(benchId) }, {}, context);
+  for await (const { rows } of pages) for (const row of rows) all.push(row);
+  return all;
+}
+
+/** The measurements of the checkpoints of a run, on the command line. */
+const checkpointMeasures: Measures<Checkpoint & Measured> = {
+  columns: (_, range) => {
+    const [step, ...others] = checkpointColumns;
+    return [step, ...measuredCheckpointColumns(range), ...others].filter(column => column !== undefined);
+  },
+  costly: ['held-out', 'best', 'interval', 'evaluated', 'evaluated-interval', 'runs'],
+  field: () => undefined,
+  read: async (rows, columns, context, { scope: { training: id = '' }, range }) => {
+    const heldOut = ['held-out', 'best', 'interval'].some(each => columns.has(each));
+    const evaluated = ['evaluated', 'evaluated-interval', 'runs'].some(each => columns.has(each));
+    const [rewards, runs, all] = await Promise.all([
+      ifThere(heldOut, () => heldOutRewardsQuery(id, true).read(context)),
+      ifThere(evaluated, async () => {
+        const { bench_id } = await trainingRunQuery(id).read(context);
+        return bench_id ? everyRunOf(bench_id, context) : [];
+      }),
+      // The best one may be on another page.
+      ifThere(columns.has('best'), () => checkpointsByStep(context.service, id, { signal: context.signal })),
+    ]);
+    const measured = withMeasured(all ?? rows, rewards ?? [], runs ?? [], range);
+    const known = new Map(measured.map(row => [row.checkpoint_id, row]));
+    return rows.map(row => ({ ...known.get(row.checkpoint_id), ...row }));
+  },
+};
+
 /** The columns if deployments, held-out rewards and evaluations are read in addition to the checkpoints. */
 export function deployedColumns(range: Range): readonly Column<DeployedCheckpoint>[] {
   const [step, ...others] = checkpointColumns;
@@ -362,6 +410,7 @@ export const checkpoints = defineResource<Checkpoint>({
   hasAddress: true,
   list: ({ training: run = '' }) => checkpointList(run, true),
   columns: checkpointColumns,
+  measures: checkpointMeasures,
   facts: row => checkpointFacts(row),
   commands: checkpointActions,
 });

@@ -142,3 +142,51 @@ it('lists evaluation runs with their difference to a baseline', async () => {
   expect(rewards()).toBe(2);
   expect((await cli('list', ['training', ...bench, '--baseline', 'evr_a'])).notes).toContain('--baseline is not for');
 });
+
+/** A run of two checkpoints, the first of which was evaluated. */
+async function checkpointCli() {
+  const server = await hostileServer(
+    answering({
+      ...busyWorld().answers,
+      listCheckpoints: () => [2, 4].map(step => ({ checkpoint_id: `ckpt_${step}`, step_index: step })),
+      getHeldOutRewards: () => ({
+        held_out_rewards: [2, 4, 6].map(step => ({ step, held_out_reward: 1 - step / 10, completed_samples: 128 })),
+      }),
+      listEvalRuns: () => [
+        {
+          ...{ eval_run_id: 'evr_1', bench_id: 'bench_1', status: 'completed', parent_checkpoint_id: 'ckpt_2' },
+          ...{ reward_mean: 0.25, reward_count: 128, total_rollouts: 128, created_at: '2026-01-01T00:00:00Z' },
+        },
+      ],
+    }),
+  );
+  return { cli: cliOn({ baseUrl: server.url, apiKey: 'key' }), requests: server.requests };
+}
+
+it('a table of checkpoints has the held-out reward, the best one and the evaluations of the screen', async () => {
+  const { cli, requests } = await checkpointCli();
+  const list = ['checkpoints', '--training', 'trn_0000001'];
+  const { out, notes } = await cli('list', list, { columns: 200 });
+  expect(notes).toBe('');
+  const [head = '', ...rows] = out.trimEnd().split('\n');
+  expect(head).toMatch(/CHECKPOINT +ID +HELD-OUT +BEST +95% CI +EVALUATED +95% OF IT +RUNS/);
+  expect(rows.find(row => row.includes('step 2'))).toMatch(
+    /0\.800 +best +0\.\d+\.\.0\.\d+ +0\.250 +0\.\d+\.\.0\.\d+ +1/,
+  );
+  expect(rows.find(row => row.includes('step 4'))).toMatch(/0\.600 +0\.\d+\.\.0\.\d+$|0\.600 +0\.\d+\.\.0\.\d+ /);
+  const { out: found } = await cli('list', [...list, '--filter', 'heldout<0.7', '--ids']);
+  expect(found).toBe('ckpt_4\n');
+  // The ids alone take no measurement.
+  const before = requests.length;
+  await cli('list', [...list, '--ids']);
+  expect(requests.slice(before).filter(({ url }) => /held-out|evals/.test(url ?? ''))).toEqual([]);
+});
+
+it('get of a training run has the last and the best held-out reward', async () => {
+  const { cli } = await checkpointCli();
+  const { out } = await cli('get', ['training', 'trn_0000001']);
+  expect(out).toMatch(/held-out reward +0\.400 at step 6/);
+  expect(out).toMatch(/best held-out +0\.800 at step 2, .*looks better than it is/s);
+  const { out: json } = await cli('get', ['training', 'trn_0000001', '--json']);
+  expect(JSON.parse(json)).toMatchObject({ best_held_out: expect.stringContaining('0.800 at step 2') });
+});

@@ -27,8 +27,8 @@ const lineOf = (kind: string, more: Partial<WatchedResource>): WatchedResource =
 });
 
 /** The texts of a line, by the titles of the columns. */
-function texts(line: WatchedResource): Readonly<Record<string, string>> {
-  const columns = watchColumns({ room: 100, range: [0, 1], spark: () => '' });
+function texts(line: WatchedResource, room = 200): Readonly<Record<string, string>> {
+  const columns = watchColumns({ room, range: [0, 1], spark: () => '' });
   return Object.fromEntries(
     columns.map(({ title, value, text }) => [title, text?.(line) ?? String(value(line) ?? '')]),
   );
@@ -63,6 +63,12 @@ describe('a line of Watch', () => {
 
   it('says the share of an upload, of which nothing is counted', () => {
     expect(texts(lineOf('upload', { done: 0.5, total: 1 }))).toMatchObject({ DONE: '50%', TOTAL: '' });
+    expect(texts(lineOf('upload', { done: 0.5, total: 1 }), 100)).toMatchObject({ DONE: '50%' });
+  });
+
+  it('has the share of the steps where there is no room for both counts', () => {
+    expect(texts(lineOf('training', { done: 139, total: 400 }), 100)).toMatchObject({ DONE: '34%' });
+    expect(texts(lineOf('training', { done: 139 }), 100)).toMatchObject({ DONE: '139' });
   });
 });
 
@@ -164,7 +170,6 @@ describe('the table of runs', () => {
     ];
     const short = rows.map(row => ({ ...row, reward_count: 163, total_rollouts: 200 }));
     const line = lineOf('run', { status: 'completed', mean: 0.877, done: 200 });
-    const watch = watchColumns({ room: 100, range: [0, 1], spark: () => '' });
     const ids = <Row>(columns: readonly Column<Row>[], room: number, shown: readonly Row[]) =>
       fitColumns(columns, room, {}, shown).map(({ column }) => column.id);
     const soFar = rows.map(row => ({ ...row, status: 'running' }));
@@ -172,7 +177,8 @@ describe('the table of runs', () => {
       const room = (layoutOf(columns, 24, 'main', false)?.panes.main?.width ?? 0) - gutter;
       expect(ids(runColumns, room, short)).toEqual(ids(runColumns, room, rows));
       expect(ids(runColumns, room, soFar)).toEqual(ids(runColumns, room, rows));
-      expect(ids(watch, room, [{ ...line, graded: 163, total: 200 }])).toContain('done');
+      const watch = watchColumns({ room, range: [0, 1], spark: () => '' });
+      expect(ids(watch, room, [{ ...line, graded: 163, total: 200 }])).toContain('share');
     }
   });
 });
