@@ -9,8 +9,9 @@ import type { ViewProps } from '../app/registry.ts';
 import { useShell } from '../app/shell-context.tsx';
 import { useListedRows } from '../data/use-list.ts';
 import { ResourceListView } from './list/list-view.tsx';
-import { flaggedFiles, stepsFile } from './record/rollout-files.ts';
+import { flaggedFiles, flaggedRollouts, listedRollouts } from './record/rollout-files.ts';
 import { useActions } from './record/use-actions.tsx';
+import { useRolloutFiles } from './record/use-rollout-files.tsx';
 import { RunPreview } from './runs/preview.tsx';
 import { useRegradeBinding } from './runs/use-regrade-binding.tsx';
 import { useRunList } from './runs/use-run-list.ts';
@@ -46,7 +47,9 @@ export function TrajectoriesView({ place }: ViewProps<'list'>) {
   const triage = useTriage();
   const [source] = useState(() => trajectories.list(scope ?? {}));
   const noted = useNoted(trajectories.columns, trajectoryId, useListedRows(source));
-  const flagged = [...useNotes().values()].filter(([note]) => note?.kind === 'trajectory').length;
+  const withNotes = [...useNotes()].filter(([, [note]]) => note?.kind === 'trajectory');
+  const flagged = withNotes.flatMap(([id, notes]) => (notes.some(({ flag }) => flag !== '') ? id : []));
+  const filesOf = useRolloutFiles();
   return (
     <ResourceListView
       resource={trajectories}
@@ -55,7 +58,11 @@ export function TrajectoriesView({ place }: ViewProps<'list'>) {
       facts={row => [...noteFacts(noted.ofRow(row)), ...trajectoryFacts(row)]}
       place={place}
       preview={TrajectoryPreview}
-      files={rows => [stepsFile(rows), ...flaggedFiles(flagged)]}
+      files={rows => [
+        ...filesOf(listedRollouts(rows)),
+        ...(flagged.length > 0 ? filesOf(flaggedRollouts(flagged)) : []),
+        ...flaggedFiles(withNotes.length),
+      ]}
       texts={scope && { scope, label: label ?? Object.values(scope).join(' ') }}
       actions={rows => [...actions(rows), pairBinding(rows, markTwo, shell.open), ...triage(rows.map(trajectoryNoted))]}
       bindings={rolloutBindings(scope && { scope, ...(label !== undefined && { label }) }, shell.open)}

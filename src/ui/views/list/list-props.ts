@@ -14,7 +14,7 @@ import type { PagedList } from '../../data/use-list.ts';
 import type { Live } from '../../data/use-live.ts';
 import type { Binding } from '../../keys/router.tsx';
 import type { Table } from '../../widgets/table/use-table.ts';
-import type { OtherFile } from '../record/export-window.tsx';
+import type { ExportWay, OtherFile } from '../record/export-window.tsx';
 import type { FactsPart } from '../record/use-doors.ts';
 
 export type PlaceOf<Row> = (row: Row) => Place | undefined;
@@ -78,7 +78,7 @@ export interface ResourceListProps<Row> {
   /** Actions on the marked rows, or on the one under the cursor. */
   readonly actions?: (rows: readonly Row[], list: PagedList<Row>, table: Table<Row>) => readonly Binding[];
   /** Files that can be exported besides the rows. */
-  readonly files?: (rows: ListedRows<Row>) => readonly OtherFile[];
+  readonly files?: (rows: ListedRows<Row>) => readonly (OtherFile | ExportWay)[];
   readonly sort?: Sort;
   /** Adds rows known from elsewhere; the same function while nothing changes. */
   readonly join?: (rows: readonly Row[]) => readonly Row[];

@@ -6,6 +6,7 @@ import type { Waiter } from '../../../queries/lists/read-all.ts';
 import type { LongRead } from '../../../rollouts/read.ts';
 import { type ExportFormat, exportFileName, exportFormats } from '../../../text/export.ts';
 import { clean, safeJson } from '../../../text/sanitise.ts';
+import type { Workbench } from '../../../workbench/workbench.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import { useExports, useWorkbench } from '../../data/workbench.tsx';
 import { ChoiceWindow } from '../../windows/choice-window.tsx';
@@ -26,7 +27,7 @@ export interface ExportOptions {
   /** Rows to export, and how to read them all; by default, the record itself is exported. */
   readonly exportable?: ExportableRows | undefined;
   /** Files with more than the rows. */
-  readonly files?: readonly OtherFile[] | undefined;
+  readonly files?: readonly (OtherFile | ExportWay)[] | undefined;
   /** Its resource, to step to neighbours in the list it was opened from. */
   readonly siblings?: string | undefined;
 }
@@ -45,6 +46,13 @@ export interface OtherFile {
   readonly save: (reading: FileReading) => Promise<string>;
 }
 
+/** Another way to export, with a window of its own. */
+export interface ExportWay {
+  readonly key: string;
+  readonly label: string;
+  readonly open: () => void;
+}
+
 /** What a file is read with. */
 export interface FileReading extends LongRead {
   readonly waiter: Waiter;
@@ -60,6 +68,23 @@ const formatWords: Readonly<Record<ExportFormat, string>> = {
   csv: 'CSV, as the table shows it',
   markdown: 'Markdown table',
 };
+
+/** Saves a file, with its progress among the exports. @param signal stops it as well */
+export function saveOther<Result>(
+  { exports, service: connect, remembered: memory, compare }: Workbench,
+  { title, save }: { readonly title: string; readonly save: (reading: FileReading) => Promise<Result> },
+  stopped?: AbortSignal,
+): Promise<Result> {
+  return exports.run(title, async ({ signal: ownSignal, onProgress }) => {
+    const signal = stopped ? AbortSignal.any([ownSignal, stopped]) : ownSignal;
+    const { background: service } = await unlessAborted(connect(), signal);
+    const waiter = { signal, onProgress };
+    return unlessAborted(
+      save({ service, memory, compare, signal, onRead: onProgress, waiter, isFollowed: true }),
+      signal,
+    );
+  });
+}
 
 /** The formats in which the record, or the rows, can be saved. */
 function useFormats({ record, document, exportable, files = [], siblings }: ExportOptions) {
@@ -79,15 +104,10 @@ function useFormats({ record, document, exportable, files = [], siblings }: Expo
     label,
     value: () => void saving(save),
   });
-  const others = files.map(({ key, label, title, save }) =>
-    saveAs(key, label, () =>
-      exports.run(title, async waiter => {
-        const { background: service } = await unlessAborted(workbench.service(), waiter.signal);
-        const { remembered: memory, compare } = workbench;
-        const { signal, onProgress: onRead } = waiter;
-        return unlessAborted(save({ service, memory, compare, signal, onRead, waiter, isFollowed: true }), signal);
-      }),
-    ),
+  const others = files.map(file =>
+    'open' in file
+      ? { key: file.key, label: file.label, value: file.open }
+      : saveAs(file.key, file.label, () => saveOther(workbench, file)),
   );
   if (exportable) {
     const formats = exportFormats.map(format =>

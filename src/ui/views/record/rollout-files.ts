@@ -1,6 +1,6 @@
 /** The files about rollouts that `x` offers besides the rows: reports, and trajectories with their steps. */
-import type { Trajectory } from '../../../contract/trajectories.ts';
 import { evalRunQuery } from '../../../queries/evaluations.ts';
+import type { Waiter } from '../../../queries/lists/read-all.ts';
 import { resourceNamed } from '../../../resources/catalogue.ts';
 import { mostCompared } from '../../../resources/comparison-grid.ts';
 import type { NamedRun } from '../../../resources/place.ts';
@@ -9,7 +9,7 @@ import type { Report, ReportContext, ReportFormat } from '../../../rollouts/repo
 import { counted } from '../../../text/numbers.ts';
 import { clean, safeJson } from '../../../text/sanitise.ts';
 import type { ListedRows } from '../list/list-props.ts';
-import type { OtherFile } from './export-window.tsx';
+import type { FileReading, OtherFile } from './export-window.tsx';
 import { type ExportTitle, saveParts } from './save-file.ts';
 
 const formats: readonly (readonly [ReportFormat, string])[] = [
@@ -73,42 +73,71 @@ export function comparisonFiles(named: readonly NamedRun[], baseId: string): rea
 /** The report on all trajectories with a flag or a note. @param count how many there are */
 export function flaggedFiles(count: number): readonly OtherFile[] {
   if (count === 0) return [];
-  return reportFiles(`all ${count} flagged`, { kind: 'report', id: 'flagged' }, async context => {
+  return reportFiles(`all ${count} with a flag or a note`, { kind: 'report', id: 'flagged' }, async context => {
     const report = (await reports()).flaggedReport(context);
     if (!report) throw new Error('no trajectory has a flag or a note any more');
     return report;
   });
 }
 
-/** The marked trajectories, or all of the filtered list, with their steps. */
-export function stepsFile({
+/** Trajectories to save with their steps. */
+export interface ChosenRollouts {
+  readonly key: string;
+  /** Which ones, in words: `2 marked`. */
+  readonly words: string;
+  /** @throws Error that says why some are missing */
+  readonly ids: (waiter: Waiter) => Promise<readonly string[]>;
+}
+
+/** The marked trajectories, or all of the filtered list. */
+export const listedRollouts = <Row extends { readonly trajectory_id?: string | null | undefined }>({
   marked,
   read,
-}: Pick<ListedRows<Pick<Trajectory, 'trajectory_id'>>, 'marked' | 'read'>): OtherFile {
+}: ListedRows<Row>): ChosenRollouts => ({
+  key: 'steps',
+  words: marked.length > 0 ? `${marked.length} marked` : 'all rows',
+  ids: async waiter => (await read(waiter)).flatMap(({ trajectory_id: id }) => id || []),
+});
+
+/** All trajectories with a flag. */
+export const flaggedRollouts = (ids: readonly string[]): ChosenRollouts => ({
+  key: 'flagged',
+  words: `all ${ids.length} flagged`,
+  ids: async () => ids,
+});
+
+/** Saves trajectories with their steps. Returns the path, and what was saved in words. */
+export async function saveWithSteps(
+  { ids: idsOf }: ChosenRollouts,
+  reading: FileReading,
+): Promise<{ readonly path: string; readonly words: string }> {
+  const ids = await idsOf(reading.waiter);
+  let written = 0;
+  let missing: readonly string[] = [];
+  const lines = async function* (): AsyncGenerator<string> {
+    written = 0;
+    missing = [];
+    for await (const trajectory of readAllInFull(ids, reading)) {
+      if (trajectory instanceof Error) missing = [...missing, trajectory.message];
+      else {
+        written += 1;
+        yield `${safeJson(trajectory)}\n`;
+      }
+      reading.onRead?.(written + missing.length);
+    }
+    if (written === 0) throw new Error(missing[0] ?? 'there is no trajectory with an id');
+  };
+  const path = await saveParts({ kind: 'trajectories', id: 'steps' }, 'jsonl', lines, reading.signal);
+  const words = `${counted(written, 'trajectory', 'trajectories')} with steps to ${path}`;
   return {
-    key: 'steps',
-    label: `JSON Lines with steps, which can be uploaded${marked.length > 0 ? `: ${marked.length} marked` : ''}`,
-    title: 'trajectories with their steps',
-    save: async reading => {
-      const rows = await read(reading.waiter);
-      let written = 0;
-      let missing: readonly string[] = [];
-      const lines = async function* (): AsyncGenerator<string> {
-        const ids = rows.map(({ trajectory_id }) => trajectory_id);
-        written = 0;
-        missing = [];
-        for await (const trajectory of readAllInFull(ids, reading)) {
-          if (trajectory instanceof Error) missing = [...missing, trajectory.message];
-          else {
-            written += 1;
-            yield `${safeJson(trajectory)}\n`;
-          }
-          reading.onRead?.(written + missing.length);
-        }
-      };
-      const path = await saveParts({ kind: 'trajectories', id: 'steps' }, 'jsonl', lines, reading.signal);
-      const words = `${counted(written, 'trajectory', 'trajectories')} with steps to ${path}`;
-      return missing.length === 0 ? words : clean`${words}; ${missing.length} left out, e.g. ${missing[0] ?? ''}`;
-    },
+    path,
+    words: missing.length === 0 ? words : clean`${words}; ${missing.length} left out, e.g. ${missing[0] ?? ''}`,
   };
 }
+
+export const stepsFile = (chosen: ChosenRollouts): OtherFile => ({
+  key: chosen.key,
+  label: `With steps, JSON Lines: ${chosen.words}`,
+  title: 'trajectories with their steps',
+  save: async reading => (await saveWithSteps(chosen, reading)).words,
+});

@@ -25,7 +25,8 @@ import { useTheme } from '../../widgets/theme/theme.tsx';
 import { regradeCommands } from '../commands.ts';
 import type { PreviewProps } from '../list/list-props.ts';
 import { ResourceList } from '../list/resource-list.tsx';
-import { stepsFile } from '../record/rollout-files.ts';
+import { listedRollouts } from '../record/rollout-files.ts';
+import { useRolloutFiles } from '../record/use-rollout-files.tsx';
 import { TrajectoryPreview } from '../trajectories/preview.tsx';
 import { trajectoryNoted } from '../triage/noted.ts';
 import { useTriage } from '../triage/use-triage.tsx';
@@ -44,6 +45,7 @@ export function RegradeView({ place: { id, label } }: ViewProps<'regrade'>) {
   const { styles } = useTheme();
   const again = useRegrade();
   const triage = useTriage();
+  const filesOf = useRolloutFiles();
   const { rows, notes, error } = state ?? unknown;
   const passAt = regrading?.passAt ?? range[1];
   const [source] = useState(() => rowsMadeElsewhere<Regraded>(['regrade', id], row => row.trajectory_id));
@@ -71,7 +73,7 @@ export function RegradeView({ place: { id, label } }: ViewProps<'regrade'>) {
       notes={notes}
       errorAbove={error}
       actions={some => triage(some.map(trajectoryNoted))}
-      files={listed => [stepsFile(listed)]}
+      files={listed => filesOf(listedRollouts(listed))}
       bindings={[
         {
           command: regradeCommands.stop,

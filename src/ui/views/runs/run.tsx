@@ -34,9 +34,10 @@ import { alarmCommands } from '../commands.ts';
 import { listProps } from '../list/list-view.tsx';
 import { ResourceList } from '../list/resource-list.tsx';
 import { partsProps, useRecordWithParts } from '../record/record-with-parts.ts';
-import { ownerReport, stepsFile } from '../record/rollout-files.ts';
+import { listedRollouts, ownerReport } from '../record/rollout-files.ts';
 import { useActions } from '../record/use-actions.tsx';
 import type { FactsPart } from '../record/use-doors.ts';
+import { useRolloutFiles } from '../record/use-rollout-files.tsx';
 import { markTwo, pairBinding, rolloutBindings } from '../tasks/rollout-doors.ts';
 import { TrajectoryPreview } from '../trajectories/preview.tsx';
 import { trajectoryId, trajectoryNoted } from '../triage/noted.ts';
@@ -109,6 +110,7 @@ export function RunView({ place }: ViewProps<'record'>) {
   const actionsOf = useActions(runs, { onRemoved: () => shell.navigate({ kind: 'up' }) });
   const baseline = useBaselineBinding();
   const regrade = useRegradeBinding();
+  const filesOf = useRolloutFiles();
   const triage = useTriage();
   const listed = useListedRows(run.source);
   const noted = useNoted(
@@ -137,7 +139,7 @@ export function RunView({ place }: ViewProps<'record'>) {
       sort={worstFirst}
       join={join}
       preview={TrajectoryPreview}
-      files={rows => [...ownerReport('runs', place.id, shown), stepsFile(rows)]}
+      files={rows => [...ownerReport('runs', place.id, shown), ...filesOf(listedRollouts(rows))]}
       joined={rewarded}
       header={useHead(run, pane)}
       texts={{ scope: { run: place.id }, label: pin.label }}

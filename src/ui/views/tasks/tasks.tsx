@@ -20,6 +20,8 @@ import { useTheme } from '../../widgets/theme/theme.tsx';
 import { tasksCommands } from '../commands.ts';
 import { listProps } from '../list/list-view.tsx';
 import { ResourceList } from '../list/resource-list.tsx';
+import { listedRollouts } from '../record/rollout-files.ts';
+import { useRolloutFiles } from '../record/use-rollout-files.tsx';
 import { RunChoice } from '../runs/compare-window.tsx';
 import { TrajectoryPreview } from '../trajectories/preview.tsx';
 import { drawnColumns } from './group-columns.ts';
@@ -112,6 +114,7 @@ export function RolloutsView({ place: { scope, task, ended } }: ViewProps<'rollo
   const pane = usePane('main');
   const { open } = useShell();
   const rollouts = useRollouts(scope, pane.attention);
+  const filesOf = useRolloutFiles();
   const { rows: all, parts, notes, key } = rollouts;
   const rows = useMemo(() => {
     const classIn = classOf(all);
@@ -131,6 +134,7 @@ export function RolloutsView({ place: { scope, task, ended } }: ViewProps<'rollo
       sort={byReward}
       actions={some => [pairBinding(some, markTwo, open)]}
       emptyWords={emptyRollouts(rollouts, 'No rollout is like this')}
+      files={listed => filesOf(listedRollouts(listed))}
       preview={TrajectoryPreview}
     />
   );

@@ -12,6 +12,8 @@ import type { ViewProps } from '../../app/registry.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import { useLive } from '../../data/use-live.ts';
 import { ResourceList } from '../list/resource-list.tsx';
+import { listedRollouts } from '../record/rollout-files.ts';
+import { useRolloutFiles } from '../record/use-rollout-files.tsx';
 import { markTwo, pairBinding } from '../tasks/rollout-doors.ts';
 
 const columns: readonly Column<StepRollout>[] = [
@@ -46,6 +48,7 @@ export function StepRolloutsView({ place: { trainingRunId: runId, step, task } }
   const source = useMemo(() => stepRewardList(runId, step, task), [runId, step, task]);
   const checkpoint = useLive(checkpointQuery(runId, step), 'visible');
   const shell = useShell();
+  const filesOf = useRolloutFiles();
   return (
     <ResourceList
       name="rewards"
@@ -58,6 +61,7 @@ export function StepRolloutsView({ place: { trainingRunId: runId, step, task } }
         trajectory_id ? placeOf(trajectories, { ...row, trajectory_id }) : undefined
       }
       actions={rows => [pairBinding(rows, markTwo, shell.open)]}
+      files={listed => filesOf(listedRollouts(listed))}
       facts={row => [
         { label: 'task', value: row.task_id },
         { label: 'id', value: row.trajectory_id },

@@ -1,6 +1,8 @@
 /** The files that `x` offers besides the rows: reports, and trajectories with their steps. */
-import { readdirSync, readFileSync, rmSync } from 'node:fs';
-import { afterEach, expect, it } from 'vitest';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
 import { TrajectoriesView } from '../../../../src/ui/views/lists.tsx';
 import { CompareView } from '../../../../src/ui/views/runs/compare.tsx';
 import { RunView } from '../../../../src/ui/views/runs/run.tsx';
@@ -36,8 +38,16 @@ const service = fakeService(answers, parts);
 const run = { view: 'record', resource: 'runs', id: 'new' } as const;
 
 const isOurs = (name: string): boolean => /^benchtop-(report|trajectories-steps)-/.test(name);
+// Other tests export as well, at the same time.
+const before = process.cwd();
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'export-'));
+  process.chdir(folder);
+});
 afterEach(() => {
-  for (const name of readdirSync('.').filter(isOurs)) rmSync(name);
+  process.chdir(before);
+  rmSync(folder, { recursive: true });
 });
 
 /** The text of the only file. */
@@ -86,16 +96,17 @@ it('writes the marked trajectories with their steps, and a report on all flagged
   });
   await stage.waitFor('three');
   await stage.press('space', 'j', 'space', 'x');
-  await stage.waitFor('JSON Lines with steps, which can be uploaded: 2 marked');
+  await stage.waitFor('With steps, JSON Lines: 2 marked');
   await stage.press('down', 'down', 'down', 'down', 'enter');
   await stage.waitFor('Saved 2 trajectories with steps to');
   const lines = saved().trimEnd().split('\n');
   expect(lines.map(line => JSON.parse(line).steps[0].messages[0].content)).toHaveLength(2);
   for (const name of readdirSync('.').filter(isOurs)) rmSync(name);
   await stage.press('3', 'x');
-  await stage.waitFor('Report on all 2 flagged, HTML');
-  await stage.press('down', 'down', 'down', 'down', 'down', 'enter');
-  await stage.waitFor('Saved the report on all 2 flagged to');
+  await stage.waitFor('Report on all 2 with a flag or a note, HTML');
+  await stage.waitFor('With steps, JSON Lines: all 2 flagged');
+  await stage.press('up', 'up', 'enter');
+  await stage.waitFor('Saved the report on all 2 with a flag or a note to');
   expect(saved()).toContain('Flagged: 2 trajectories');
 });
 

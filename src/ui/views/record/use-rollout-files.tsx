@@ -1,0 +1,21 @@
+/** What `x` offers for a list of rollouts: the trajectories with their steps, as a file or into a dataset. */
+import { lazyWindow } from '../../app/lazy.tsx';
+import { useShell } from '../../app/shell-context.tsx';
+import { useWorkbench } from '../../data/workbench.tsx';
+import type { ExportWay, OtherFile } from './export-window.tsx';
+import { type ChosenRollouts, stepsFile } from './rollout-files.ts';
+
+const UploadRollouts = lazyWindow(async () => (await import('../uploads/upload-rollouts.tsx')).UploadRollouts);
+
+export function useRolloutFiles(): (chosen: ChosenRollouts) => readonly (OtherFile | ExportWay)[] {
+  const shell = useShell();
+  const { readOnly } = useWorkbench();
+  return chosen => {
+    const upload: ExportWay = {
+      key: `${chosen.key}.upload`,
+      label: `With steps, into a dataset: ${chosen.words}`,
+      open: () => shell.showOverlay('upload-rollouts', close => <UploadRollouts chosen={chosen} onClose={close} />),
+    };
+    return [stepsFile(chosen), ...(readOnly ? [] : [upload])];
+  };
+}

@@ -1,0 +1,128 @@
+/** The form that uploads a file of trajectories into a dataset. */
+import { basename } from 'node:path';
+import { useState } from 'react';
+import { agentFields } from '../../../contract/generation.ts';
+import type { Agent } from '../../../contract/models.ts';
+import { type Action, action } from '../../../queries/action.ts';
+import type { TrajectoryRecord } from '../../../store/trajectory-records.ts';
+import { clean } from '../../../text/sanitise.ts';
+import { countWords, sendTrajectories, TrajectoryUpload } from '../../../uploads/trajectory-upload.ts';
+import type { Service } from '../../../workbench/workbench.ts';
+import { useShell } from '../../app/shell-context.tsx';
+import { trajectoryJobId } from '../../data/use-uploads.ts';
+import { useWorkbench } from '../../data/workbench.tsx';
+import type { FieldSpec } from '../../widgets/form/form-state.ts';
+import { FormWindow } from '../../windows/form-window.tsx';
+import { agentField } from './agent-field.ts';
+
+/** The outcomes of an upload so far. */
+export const sentWords = ({ counts }: TrajectoryRecord): string => countWords(counts).join(', ');
+
+/** The question about trajectories that were sent without an answer, if any. */
+function resendField(unknown: number): FieldSpec[] {
+  if (unknown === 0) return [];
+  return [
+    {
+      kind: 'choice',
+      name: 'resend',
+      label: 'Send the unknown ones again',
+      options: [
+        { value: 'no', label: 'no' },
+        { value: 'yes', label: 'yes, they may be stored twice' },
+      ],
+      initial: 'no',
+      help: 'They were sent, but the service did not say whether it stored them.',
+    },
+  ];
+}
+
+/** Stands for the trajectories of the file, which are read during the upload. */
+const example = { '…': 'each trajectory of the file, up to 100 per request' };
+
+interface ChosenFile {
+  readonly path: string;
+  readonly dataset: string;
+  readonly agent: string | undefined;
+  readonly resendUnknown: boolean;
+}
+
+/** A file whose form is open. */
+export interface OpenedFile {
+  readonly path: string;
+  readonly begun: TrajectoryRecord | undefined;
+  /** As listed when the form opened: a later answer must not replace the user's input. */
+  readonly agents: readonly Agent[];
+}
+
+/** Starts the upload of a file, or finds the running one. */
+function useUpload(
+  write: ((signal: AbortSignal) => Promise<string>) | undefined,
+): Action<ChosenFile, TrajectoryUpload> {
+  const workbench = useWorkbench();
+  const [upload] = useState(() =>
+    action(
+      async (_: Service, { path: chosen, dataset, agent, resendUnknown }: ChosenFile, options) => {
+        const path = write ? await write(options?.signal ?? new AbortController().signal) : chosen;
+        const id = trajectoryJobId({ path, dataset, agent });
+        const known = workbench.jobs.get(id);
+        if (known instanceof TrajectoryUpload && known.busy) return known;
+        const records = workbench.remembered.trajectoryUploads;
+        const job = new TrajectoryUpload(id, path, dataset, { agent, records, resendUnknown });
+        workbench.jobs.add(job);
+        // It continues off screen and never rejects; its view shows how it ends.
+        void job.run(workbench.service);
+        return job;
+      },
+      { touches: [] },
+    ),
+  );
+  return upload;
+}
+
+interface UploadFormProps {
+  readonly file: OpenedFile;
+  /** Writes the file before the upload starts; its title then names what is written. */
+  readonly prepare?: { readonly title: string; readonly write: (signal: AbortSignal) => Promise<string> };
+  readonly onClose: () => void;
+}
+
+export function UploadForm({ file: { path, begun, agents }, prepare, onClose }: UploadFormProps) {
+  const shell = useShell();
+  const upload = useUpload(prepare?.write);
+  const [fields] = useState<readonly FieldSpec[]>(() => [
+    {
+      kind: 'text',
+      name: 'dataset',
+      label: 'Into the dataset',
+      initial: begun?.dataset ?? basename(path).replace(/\.\w+$/, ''),
+      help: begun
+        ? clean`Sent before into ${begun.dataset}: ${sentWords(begun)}. Choose the same dataset to send the rest.`
+        : 'A new dataset is created if none has this name.',
+      check: value => (value.trim() === '' ? 'Name a dataset' : undefined),
+    },
+    agentField(agents, begun?.agent),
+    ...resendField(begun?.counts.unknown ?? 0),
+  ]);
+  return (
+    <FormWindow
+      title={`Upload ${prepare?.title ?? basename(path)}`}
+      fields={fields}
+      action={upload}
+      inputOf={values => ({
+        path,
+        dataset: values['dataset']?.trim() ?? '',
+        agent: values['agent']?.trim() || undefined,
+        resendUnknown: values['resend'] === 'yes',
+      })}
+      describe={(service, { dataset, agent }) =>
+        sendTrajectories(service, {
+          dataset,
+          trajectories: [example],
+          agent: agent === undefined ? undefined : agentFields(agent),
+        })
+      }
+      onClose={onClose}
+      onDone={job => shell.open({ view: 'trajectory-upload', jobId: job.id, dataset: job.dataset })}
+    />
+  );
+}
