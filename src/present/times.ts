@@ -56,18 +56,37 @@ export function timeColumn<Row>(
   };
 }
 
-interface Timed {
+export interface Timed {
+  /** When it was requested. */
   readonly created_at?: string | null | undefined;
   readonly completed_at?: string | null | undefined;
+  /**
+   * When it was seen leaving the queue; null if it was in the queue and nobody saw it leave; undefined if it was never
+   * seen there.
+   */
+  readonly began_at?: string | null | undefined;
 }
 
-/** Milliseconds from the start of a run to its end. */
-function took({ created_at, completed_at }: Timed): number | undefined {
-  const [from, to] = [instant(created_at), instant(completed_at)];
+/** Milliseconds in which an ended run ran. A service does not report its time in the queue. */
+function took({ created_at, completed_at, began_at }: Timed): number | undefined {
+  const [from, to] = [instant(began_at === undefined ? created_at : began_at), instant(completed_at)];
   return from === undefined || to === undefined || to < from ? undefined : to - from;
 }
 
-/** How long an ended run took; in seconds for programs. */
+/** `queued 3m, ran 38m`; says that the queue is included if its part is unknown. Empty before the first is known. */
+export function tookWords(row: Timed): string {
+  const [from, began, to] = [row.created_at, row.began_at, row.completed_at].map(instant);
+  if (from === undefined) return '';
+  if (began !== undefined) {
+    const ran = took(row);
+    return [`queued ${duration(Math.max(0, began - from))}`, ran === undefined ? '' : `ran ${duration(ran)}`]
+      .filter(Boolean)
+      .join(', ');
+  }
+  return to === undefined || to < from ? '' : `${duration(to - from)}, any time in the queue included`;
+}
+
+/** How long an ended run ran; in seconds for programs. */
 export function durationColumn<Row extends Timed>(): Column<Row> {
   const as =
     <Value>(words: (ms: number) => Value) =>

@@ -10,6 +10,7 @@ import { isGone } from '../service/errors.ts';
 import type { Service } from '../service/index.ts';
 import type { CallOptions } from '../service/options.ts';
 import { readPages } from '../service/pagination.ts';
+import { beganIn } from '../store/seen.ts';
 import type { RememberedStore } from '../store/store.ts';
 import { action } from './action.ts';
 import { benchmarkQuery } from './benchmarks.ts';
@@ -184,7 +185,11 @@ function runsOf(benchId: string): ListSource<TrainingRun> {
 }
 
 /** A training run with its progress, which its record lacks. */
-export type ProgressedRun = TrainingRun & Partial<Pick<TrainingProgress, 'completed_steps' | 'total_steps'>>;
+export type ProgressedRun = TrainingRun &
+  Partial<Pick<TrainingProgress, 'completed_steps' | 'total_steps'>> & {
+    /** When it was seen leaving the queue, as a time in UTC; null if nobody saw it leave. */
+    readonly began_at?: string | null;
+  };
 
 /**
  * Adds the progress of each run to a list. It is requested once for runs that ended before their last step, and for
@@ -197,7 +202,11 @@ function withProgress(source: ListSource<TrainingRun>): ListSource<ProgressedRun
     page: AnnotatedPage<TrainingRun>,
   ): Promise<AnnotatedPage<ProgressedRun>> => {
     const { service, signal } = context;
-    const known: ProgressedRun[] = page.items.map(run => ({ ...run, ...progressOf(run, context.memory) }));
+    const known: ProgressedRun[] = page.items.map(run => ({
+      ...run,
+      ...progressOf(run, context.memory),
+      ...(hasEnded(run.status) && beginOfRun(run.training_run_id, context.memory)),
+    }));
     const ask = async (run: ProgressedRun): Promise<ProgressedRun> => {
       const params = { training_run_id: run.training_run_id };
       const { completed_steps, total_steps } = await service.call('getTrainingProgress', { params }, { signal });
@@ -223,6 +232,12 @@ export const trainingRunsOf = (benchId: string): ListSource<ProgressedRun> => wi
 function asksProgress(run: ProgressedRun): boolean {
   const meaning = run.status && statusMeaning(run.status);
   return run.completed_steps === undefined && meaning !== undefined && meaning !== 'success' && meaning !== 'waiting';
+}
+
+/** When a run was seen leaving the queue. */
+export function beginOfRun(id: string, memory: Pick<RememberedStore, 'find'>): Pick<ProgressedRun, 'began_at'> {
+  const began_at = beganIn(memory.find('training', id)?.record);
+  return began_at === undefined ? {} : { began_at };
 }
 
 /** The remembered progress of a run, if it is still valid. */

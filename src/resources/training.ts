@@ -6,7 +6,7 @@ import type { Checkpoint, HeldOutReward, StepDiagnostics, TrainingRun } from '..
 import type { Column } from '../present/column.ts';
 import { type Fact, failureFacts, optionLines, referenceFact, statusFact, warningFacts } from '../present/fact.ts';
 import type { Range } from '../present/statistics/tasks.ts';
-import { instantFact, timeColumn, timeFact } from '../present/times.ts';
+import { instantFact, timeColumn, timeFact, tookWords } from '../present/times.ts';
 import { startDeployment } from '../queries/deployments.ts';
 import { runsOfBenchmark } from '../queries/evaluations.ts';
 import { type HeldOutMean, heldOutMeans } from '../queries/held-out.ts';
@@ -18,6 +18,7 @@ import {
   deleteTraining,
   everyTrainingRun,
   heldOutRewardsQuery,
+  type ProgressedRun,
   trainerRewardsQuery,
   trainingKeys,
   trainingProgressQuery,
@@ -134,7 +135,7 @@ function diagnosticWords(diagnostics: StepDiagnostics | null | undefined): strin
  * @param held the held-out rewards of the run, if they were read
  * @param range the range of rewards in the settings
  */
-export function trainingFacts(run: TrainingRun, held?: HeldOut, range?: Range): readonly Fact[] {
+export function trainingFacts(run: ProgressedRun, held?: HeldOut, range?: Range): readonly Fact[] {
   return [
     { label: 'name', value: run.display_name },
     { label: 'id', value: run.training_run_id },
@@ -150,6 +151,7 @@ export function trainingFacts(run: TrainingRun, held?: HeldOut, range?: Range): 
     { label: 'agent', value: run.agent_id },
     timeFact('started', run.created_at),
     timeFact('ended', run.completed_at),
+    { label: 'took', value: tookWords(run) },
     { label: 'by', value: run.created_by },
     { label: 'pipeline', value: run.pipeline_run_id },
     { label: `step ${run.diagnostics?.step ?? ''}`, value: diagnosticWords(run.diagnostics) },

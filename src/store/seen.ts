@@ -67,6 +67,15 @@ const sinceField = 'benchtop_rewards_since';
 const firstField = 'benchtop_first_seen';
 const startField = 'benchtop_started';
 
+/** The remembered field with the time at which a run was seen leaving the queue. */
+export const beganField = 'began_at';
+
+/** When a run was seen leaving the queue, as a time in UTC; null if nobody saw it leave. */
+export function beganIn(record: RememberedResource['record'] | undefined): string | null | undefined {
+  const at = record?.[beganField];
+  return typeof at === 'string' || at === null ? at : undefined;
+}
+
 const timeIn = (value: unknown): number | undefined => (typeof value === 'number' ? value : undefined);
 
 /** When the record's number of rewards was first seen. */

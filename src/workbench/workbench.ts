@@ -20,9 +20,11 @@ import { isLastingRefusal } from '../service/errors.ts';
 import { type GateMonitor, type GateState, openGate } from '../service/gate.ts';
 import type { Service } from '../service/index.ts';
 import { type ConnectionMonitor, type ConnectionState, fixedConnection } from '../service/supervisor.ts';
+import { beganField, beganIn } from '../store/seen.ts';
 import { RememberedStore, type SeenResource } from '../store/store.ts';
 import { TextIndex } from '../store/text-index.ts';
 import { clean } from '../text/sanitise.ts';
+import { parseTime } from '../text/time.ts';
 import { Exports } from './exports.ts';
 import { Inbox } from './inbox.ts';
 import { type AnyJob, Jobs } from './jobs.ts';
@@ -165,7 +167,11 @@ export class Workbench implements QueryHost {
       // The first answer after an absence may report an end.
       this.#attend(Date.now());
       for (const transition of transitions) {
-        const { kind, id } = transition.resource;
+        const { kind, id, beganAt } = transition.resource;
+        if (beganAt !== undefined) {
+          const record = { [beganField]: beganAt === null ? null : new Date(beganAt).toISOString() };
+          this.remembered.see([{ kind, id, record }]);
+        }
         // A deployment may fail after it was deployed, which is a second end.
         const isEnd = transition.ended || statusMeaning(transition.to) === 'failure';
         if (isEnd && (this.statuses.runs(kind) || this.pins.has(kind, id))) this.inbox.ended(transition);
@@ -221,7 +227,11 @@ export class Workbench implements QueryHost {
     );
     const runningKinds = [...this.kinds.keys()].filter(kind => statuses.runs(kind));
     const recent = remembered.seenSince(Date.now() - lostAfterMs, { kinds: runningKinds });
-    statuses.recall(recent.filter(({ status }) => isRunning(status)));
+    statuses.recall(
+      recent
+        .filter(({ status }) => isRunning(status))
+        .map(each => ({ ...each, beganAt: recalledBegin(remembered.find(each.kind, each.id)?.record) })),
+    );
   }
 
   /** The alarms for the runs of a benchmark. */
@@ -402,6 +412,12 @@ export class Workbench implements QueryHost {
 
 const textsInMemory = (service: string): TextIndex =>
   TextIndex.inMemory({ service, mostBytes: Number.POSITIVE_INFINITY });
+
+/** When a run was seen leaving the queue by an earlier session, in epoch milliseconds. */
+function recalledBegin(record: Readonly<Record<string, unknown>> | undefined): number | null | undefined {
+  const at = beganIn(record);
+  return at == null ? at : parseTime(at);
+}
 
 /** The names of listed benchmarks by id. */
 const namesOf = perObject(

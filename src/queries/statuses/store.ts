@@ -369,11 +369,17 @@ export class StatusStore {
    * Loads resources seen by an earlier start or before a switch of profiles. It changes nothing already known. The ends
    * of those that were running will be announced.
    */
-  recall(resources: readonly (ResourceRef & { readonly status: string | undefined; readonly seenAt: number })[]): void {
+  recall(
+    resources: readonly (ResourceRef & {
+      readonly status: string | undefined;
+      readonly seenAt: number;
+      readonly beganAt?: KnownResource['beganAt'];
+    })[],
+  ): void {
     let changed = false;
-    for (const { status, seenAt, ...resource } of resources) {
+    for (const { status, seenAt, beganAt, ...resource } of resources) {
       if (this.#entries.has(keyOf(resource))) continue;
-      const known = { ...unknownResource(resource, resource.label), status };
+      const known = { ...unknownResource(resource, resource.label), status, beganAt };
       this.#entries.set(keyOf(resource), newEntry(known, seenAt, isRunning(status)));
       changed = true;
     }

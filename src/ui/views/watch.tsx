@@ -6,7 +6,7 @@ import type { Cell, Column } from '../../present/column.ts';
 import type { Interval } from '../../present/statistics/interval.ts';
 import { intervalOfMean } from '../../present/statistics/mean-and-count.ts';
 import type { Range } from '../../present/statistics/tasks.ts';
-import { ageOf, agoOf, timeColumn } from '../../present/times.ts';
+import { ageOf, agoOf, timeColumn, tookWords } from '../../present/times.ts';
 import { rateWords } from '../../queries/pace.ts';
 import { summaryOf } from '../../resources/inbox.ts';
 import { meanCell } from '../../resources/measured-run.ts';
@@ -119,6 +119,7 @@ export function WatchView() {
         { label: 'pace', value: row.pace },
         { label: 'last reward', value: row.status === undefined ? newestReward(row) : undefined },
         { label: 'started', value: ageOf(row.startedAt) },
+        { label: 'took', value: row.kind === uploadKind ? '' : tookOf(row) },
         { label: 'watched', value: watchReason(row) },
         { label: 'unreachable', value: row.error },
         ...referencesOf(workbench, row),
@@ -184,6 +185,13 @@ function useInboxLines(): readonly string[] {
 function newestReward({ graded, gradedAt }: WatchedResource): string | undefined {
   return graded === undefined || graded === 0 ? undefined : agoOf(gradedAt);
 }
+
+const tookOf = ({ startedAt, beganAt, endTime }: WatchedResource): string =>
+  tookWords({
+    created_at: startedAt,
+    began_at: beganAt == null ? beganAt : new Date(beganAt).toISOString(),
+    completed_at: endTime,
+  });
 
 /** Uploads have no id on the service. */
 const idWords = ({ kind, id, group }: WatchedResource): string => (kind === uploadKind || group ? '' : id);

@@ -75,6 +75,30 @@ it('says in one line what ended meanwhile, opens the inbox with a key, and keeps
   expect(third.text()).not.toContain('<I> inbox');
 });
 
+it('tells the time in the queue from that of running, in later sessions as well', async () => {
+  const path = storeFolder(onTestFinished);
+  const remembered = () => RememberedStore.open(path, 'test');
+  const size = { columns: 200, rows: 30, remembered };
+  const doing: Record<string, string> = { trn_1: 'pending' };
+  const service = threeRuns(doing);
+  const first = openWorld(service, { view: 'watch' }, size);
+  await first.waitFor('○ queued');
+  await first.press('F');
+  await first.waitFor('last read');
+  doing['trn_1'] = 'running';
+  await first.waitFor('● running');
+  doing['trn_1'] = 'succeeded';
+  await first.waitFor(text => /took +queued 1h.*, ran \d+(\.\d)? ?m?s/.test(text));
+  first.close();
+  first.workbench.close();
+  await first.workbench.closed;
+
+  const second = openWorld(service, { view: 'list', resource: 'training' }, size);
+  await second.waitFor(text => /took +queued 1h.*, ran \d+(\.\d)? ?m?s/.test(text));
+  await second.press('enter');
+  await second.waitFor(text => /Training › sweep/.test(text) && /took +queued 1h.*, ran/.test(text));
+});
+
 it('announces as usual what ends while somebody looks', async () => {
   const doing: Record<string, string> = { trn_1: 'running' };
   const screen = openWorld(threeRuns(doing), { view: 'watch' });

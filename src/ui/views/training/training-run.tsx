@@ -8,7 +8,7 @@ import { ageOf } from '../../../present/times.ts';
 import { runsOfBenchmark } from '../../../queries/evaluations.ts';
 import { heldOutMeans } from '../../../queries/held-out.ts';
 import type { Attention } from '../../../queries/polling.ts';
-import { checkpointList, trainingProgressQuery, trainingRunQuery } from '../../../queries/training.ts';
+import { beginOfRun, checkpointList, trainingProgressQuery, trainingRunQuery } from '../../../queries/training.ts';
 import { withMeasured } from '../../../resources/checkpoint-columns.ts';
 import type { Place } from '../../../resources/place.ts';
 import {
@@ -92,7 +92,8 @@ export function TrainingRunView({ place }: ViewProps<'record'>) {
   const run = useTrainingRun(place, pane.attention);
   const { shown, state, ended, curves, completed } = run;
   const deployed = useDeployed(pane.attention);
-  const { rewardRange } = useWorkbench().compare;
+  const { compare, remembered } = useWorkbench();
+  const { rewardRange } = compare;
   const evaluations = useList(runsOfBenchmark(shown.bench_id ?? ''), shown.bench_id ? 'visible' : 'hidden');
   const { heldOut } = curves;
   const columns = useMemo(() => deployedColumns(rewardRange), [rewardRange]);
@@ -101,7 +102,8 @@ export function TrainingRunView({ place }: ViewProps<'record'>) {
     (rows: readonly Checkpoint[]) => withMeasured(withDeployed(rows), heldOut, evaluations.rows, rewardRange),
     [withDeployed, heldOut, evaluations.rows, rewardRange],
   );
-  const facts = trainingFacts(shown, heldOutMeans(heldOut), rewardRange);
+  const begin = ended && beginOfRun(id, remembered);
+  const facts = trainingFacts({ ...shown, ...begin }, heldOutMeans(heldOut), rewardRange);
   const ofRun = useActions(training, { actions: ofOpenRun, onRemoved: () => shell.navigate({ kind: 'up' }) });
   const ofCheckpoint = useActions<CheckpointSource>(training, { actions: checkpointActions });
   const head = useHead(run, pane);

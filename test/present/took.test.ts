@@ -1,0 +1,17 @@
+/** How long a run ran, without its time in the queue. */
+import { expect, it } from 'vitest';
+import { durationColumn, type Timed, tookWords } from '../../src/present/times.ts';
+
+const times = { created_at: '2026-01-01T10:00:00Z', completed_at: '2026-01-01T10:41:00Z' };
+const column = durationColumn<Timed>();
+const said = (row: Timed) => [column.text?.(row), tookWords(row)];
+
+it('leaves the time in the queue out, and says when that is unknown', () => {
+  expect(said({ ...times, began_at: '2026-01-01T10:03:00Z' })).toEqual(['38m', 'queued 3m, ran 38m']);
+  expect(said(times)).toEqual(['41m', '41m, any time in the queue included']);
+  // It was in the queue, but nobody saw it leave.
+  expect(said({ ...times, began_at: null })).toEqual(['', '41m, any time in the queue included']);
+  expect(said({ created_at: times.created_at, began_at: '2026-01-01T10:03:00Z' })).toEqual(['', 'queued 3m']);
+  expect(said({ created_at: times.created_at })).toEqual(['', '']);
+  expect(column.exported?.({ ...times, began_at: '2026-01-01T10:03:00Z' })).toBe(38 * 60);
+});
