@@ -173,7 +173,8 @@ function* taskTable(tasks: readonly ComparedTask[], passAt: number): Generator<R
 export function comparisonReport(runs: readonly EvalRun[], options: ReportOptions, context: ReportContext): Report {
   const names = runs.map(run => run.display_name || run.eval_run_id);
   const [base = '', ...others] = names;
-  const title = `${others.join(', ')} compared with ${base}`;
+  // The table names all of them.
+  const title = `${others.length > 2 ? `${others.length} runs` : others.join(', ')} compared with ${base}`;
   return { title, blocks: comparisonBlocks(title, runs, names, options, context) };
 }
 

@@ -69,7 +69,7 @@ const formatWords: Readonly<Record<ExportFormat, string>> = {
   markdown: 'Markdown table',
 };
 
-/** Saves a file, with its progress among the exports. @param signal stops it as well */
+/** Saves a file, with its progress among the exports. @param stopped stops it as well */
 export function saveOther<Result>(
   { exports, service: connect, remembered: memory, compare }: Workbench,
   { title, save }: { readonly title: string; readonly save: (reading: FileReading) => Promise<Result> },
