@@ -1,7 +1,6 @@
 /** Every command of the command line: what it takes and what it does. */
 import { aboutAudit } from '../../present/about-audit.ts';
-import { aboutIntervals } from '../../present/statistics/about.ts';
-import { aboutAgreement } from '../../present/statistics/agreement.ts';
+import { aboutAgreement, aboutIntervals } from '../../present/statistics/about.ts';
 import { aboutPasses } from '../../present/statistics/pass-at-k.ts';
 import {
   agentFlag,

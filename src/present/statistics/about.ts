@@ -1,4 +1,6 @@
-/** Help on intervals and verdicts: the method, its assumptions and its sources. Imports nothing. */
+/** Help on statistics, with its sources. Imports nothing. */
+
+/** Intervals and verdicts: the method and its assumptions. */
 export const aboutIntervals = `The interval is Gaffke's bound for the mean of bounded values (Gaffke 2005; Learned-Miller and Thomas 2019, arXiv 1905.06208).
 It assumes that the rewards are within the range, and that the tasks are an independent sample of a larger set, whose mean it bounds. It is
 valid for two tasks as well as for thousands, and for rewards of 0 and 1 it equals the Clopper-Pearson interval; for other rewards its coverage is not
@@ -8,3 +10,8 @@ progress, and in whatever order its rollouts end. Rollouts that are not listed a
 service does not report how many rollouts a run has, there is no interval while it runs; if it does not report whether the run has ended,
 there is no verdict, unless compare --ended treats the listed rewards as complete. If rewards are outside the range, there is neither: set
 their range.`;
+
+/** The agreement of two graders. */
+export const aboutAgreement = `Cohen's kappa is the agreement on which rollouts pass, corrected for chance (Cohen 1960): 1 is full agreement, 0 is that of two graders
+who pass as many rollouts at random. Its 95% interval is a jackknife over tasks (Efron and Stein 1981), because the rollouts of a task are
+alike; there is none below 10 tasks, without a disagreement, or if a grader passes all or none.`;

@@ -1,10 +1,5 @@
 /** Measures how far two graders agree on which rollouts pass. Pure. */
 
-/** Help on the measure, with its source. Imports nothing. */
-export const aboutAgreement = `Cohen's kappa is the agreement on which rollouts pass, corrected for chance (Cohen 1960): 1 is full agreement, 0 is that of two graders
-who pass as many rollouts at random. Its 95% interval is a jackknife over tasks (Efron and Stein 1981), because the rollouts of a task are
-alike; there is none below 10 tasks, without a disagreement, or if a grader passes all or none.`;
-
 /** A rollout that both graders have graded. */
 export interface Judged {
   readonly task: string;
