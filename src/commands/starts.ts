@@ -13,6 +13,7 @@ import {
   type RunInput,
   readRunOptions,
 } from '../queries/run-options.ts';
+import { readTokenUse } from '../queries/token-use.ts';
 import { checkpointsByStep } from '../queries/training.ts';
 import { nameOfStart, type RunStart, type Start } from '../resources/action.ts';
 import { benchmarkActions } from '../resources/benchmarks.ts';
@@ -225,7 +226,8 @@ async function startRun({ args: [word], flags }: RunCommand, run: RunStart, io: 
       // Nothing depends on it.
       const offered =
         known ?? (await readRunOptions(context.service, run.options, choice, context.signal).catch(() => undefined));
-      io.note(`What it takes: ${run.cost(options ?? {}, offered, wanted)}.`);
+      const before = wanted === undefined ? undefined : readTokenUse(choice.benchId, wanted, context);
+      io.note(`What it takes: ${run.cost(options ?? {}, offered, wanted, await before?.catch(() => undefined))}.`);
     }
     const chosen = { model, checkpoint, name, options, offered: known };
     return begin(run, runInput(run, benchmark, chosen, context), flags, context, io);

@@ -1,6 +1,7 @@
 /** Describes the size of a training run before it is started. Pure. */
 import { isRecord, own } from '../base/own-property.ts';
-import { counted } from '../text/numbers.ts';
+import { count, counted } from '../text/numbers.ts';
+import { clean } from '../text/sanitise.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 
@@ -16,14 +17,22 @@ export function describedFor(offered: unknown, model: string | undefined): Value
   return isRecord(options) ? options : list.length > 0 ? {} : offered;
 }
 
+/** The generated tokens of a rollout: the mean in a step of an earlier run. */
+interface Use {
+  readonly tokens: number;
+  readonly step: number;
+  readonly name: string;
+}
+
 /**
- * `60 steps x 16 tasks x 16 samples = 15,360 rollouts; cost unknown: …`. No service states the unit of its prices, so
- * the cost is unknown.
+ * `60 steps x 16 tasks x 16 samples = 15,360 rollouts, about 18M tokens out, at 1,200 each as in step 60 of words; cost
+ * unknown: …`. No service states the unit of its prices, so the cost is unknown.
  *
  * @param chosen the chosen options by name; others have the service's default
  * @param offered the options as the service describes them
+ * @param used the tokens of a rollout before; empty if unknown
  */
-export function trainingCost(chosen: Values, offered: unknown, model?: string): string {
+export function trainingCost(chosen: Values, offered: unknown, model?: string, used: Partial<Use> = {}): string {
   const described = describedFor(offered, model);
   const numberOf = (name: string): number | undefined => {
     const option = own<unknown>(described, name);
@@ -35,8 +44,13 @@ export function trainingCost(chosen: Values, offered: unknown, model?: string): 
   if (missing.length > 0) return `rollouts and cost unknown: the service chooses ${missing.join(', ')}`;
   const [steps = 0, tasks = 0, samples = 0] = factors.map(name => numberOf(name));
   const rollouts = steps * tasks * samples;
-  const tokens = numberOf('max_output_tokens_per_step');
-  const most = tokens === undefined ? '' : `, of at most ${counted(tokens, 'token')} a step`;
+  const limit = numberOf('max_output_tokens_per_step');
+  const most = limit === undefined ? '' : `, of at most ${counted(limit, 'token')} a step`;
+  const { tokens, step, name } = used;
+  const about =
+    tokens === undefined
+      ? ''
+      : clean`, about ${count(Math.round(tokens * rollouts))} tokens out, at ${Math.round(tokens).toLocaleString('en')} each as in step ${step ?? '?'} of ${name ?? ''}`;
   const each = `${counted(steps, 'step')} x ${counted(tasks, 'task')} x ${counted(samples, 'sample')}`;
-  return `${each} = ${rollouts.toLocaleString('en')} rollouts${most}; ${unknown}`;
+  return `${each} = ${rollouts.toLocaleString('en')} rollouts${most}${about}; ${unknown}`;
 }

@@ -134,6 +134,13 @@ describe('evaluate', () => {
 });
 
 describe('train', () => {
+  it('tells before it starts what it takes, and the tokens by the run before', async () => {
+    const { notes } = await cli('train', ['t-words', '-m', model, ...quick, '--dry-run']);
+    expect(notes).toMatch(
+      /2 steps x 2 tasks x 2 samples = 8 rollouts.*, about \d+ tokens out, at \d+ each as in step 2 of first; cost unknown/,
+    );
+  });
+
   it('passes options on, starts from a checkpoint, and ends with 124 if it takes too long', async () => {
     const { code, out, notes } = await cli('train', [
       't-words',

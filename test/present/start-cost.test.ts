@@ -17,6 +17,14 @@ it('multiplies what a training run does, with the defaults of the service', () =
   expect(trainingCost({ num_steps: 1 }, offered)).toMatch(/^1 step x 16 tasks x 16 samples = 256 rollouts/);
 });
 
+it('tells the tokens by those of an earlier run, and of which', () => {
+  const used = { tokens: 1_180.4, step: 60, name: 'words' };
+  expect(trainingCost({}, offered, 'm', used)).toContain(
+    '15,360 rollouts, of at most 1200 tokens a step, about 18M tokens out, at 1,180 each as in step 60 of words; cost',
+  );
+  expect(trainingCost({}, offered, 'm', {})).not.toContain('about');
+});
+
 it('takes the options of the chosen model', () => {
   const models = [
     { base_model_slug: 'a', options: { ...offered.options, num_steps: { default: 2 } } },

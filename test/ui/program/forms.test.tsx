@@ -31,6 +31,24 @@ it('a form names the options as the contract does, with defaults and bounds, and
   await screen.waitFor('2 steps x 16 tasks x 16 samples = 512 rollouts');
 });
 
+it.each([
+  [120, 40],
+  [80, 24],
+])('tells the tokens by the run before on the same benchmark and model, at %d columns (W42)', async (columns, rows) => {
+  const service = offering();
+  const run = { training_run_id: 'trn_1', bench_id: 'bench_1', display_name: 'words', base_model_slug: 'acme/small' };
+  Object.assign(service.answers, {
+    listTrainingRuns: () => [{ ...run, status: 'completed', options: { num_steps: 4 } }],
+    getTrainerRewards: () => ({ trainer_rewards: [{ step: 4 }] }),
+    getStepTrajectoryRewards: () => ({ trajectory_rewards: [{ reward: 1, completion_tokens: 1_200 }] }),
+  });
+  const screen = openWorld(service, benchmarks, { columns, rows });
+  await screen.waitFor('▸ t-words');
+  await screen.press('t');
+  await screen.waitFor(text => /about 18M tokens out, at 1,200 each as in/.test(text.replaceAll(/[│\s]+/g, ' ')));
+  expect(screen.text().replaceAll(/[│\s]+/g, ' ')).toContain('step 4 of words; cost unknown: prices have no unit');
+});
+
 it('ctrl-g opens help over a form, also in a small terminal, and the form is still there (W39)', async () => {
   const screen = openWorld(offering(), benchmarks, { columns: 60, rows: 15 });
   await screen.waitFor('▸ t-words');

@@ -7,6 +7,7 @@ import { displayNameLength } from '../../../contract/evaluations.ts';
 import type { Checkpoint, TrainingRun } from '../../../contract/training.ts';
 import { modelList } from '../../../queries/models.ts';
 import { type RunInput, runOptionsQuery } from '../../../queries/run-options.ts';
+import { tokenUseQuery } from '../../../queries/token-use.ts';
 import { trainingRunsOf } from '../../../queries/training.ts';
 import { nameOfStart, type RunStart } from '../../../resources/action.ts';
 import { benchmarkActions } from '../../../resources/benchmarks.ts';
@@ -105,14 +106,21 @@ function StartRunForm(props: StartRunFormProps) {
   });
   const chosenIn = (values: FormValues): OfferedCheckpoint | undefined =>
     chosenOf(choice.offered, filled(values, 'checkpoint'));
+  /** The base model: the chosen one, or that of the checkpoint. */
+  const baseOf = (values: FormValues): string | undefined =>
+    modelOf(values) ?? chosenIn(values)?.run.base_model_slug ?? undefined;
+  const seenBase = baseOf(seen.values);
+  const { data: used } = useLive(
+    tokenUseQuery(benchmark.bench_id, seenBase ?? ''),
+    start.cost && seenBase ? 'visible' : 'hidden',
+  );
   // A run that has just started must not change the number in the name of this form.
   const [names] = useState(() => new Map<string, string>());
   const usualName = (values: FormValues): string => {
     const found = chosenIn(values);
     const at = filled(values, 'checkpoint') === undefined ? undefined : { step: found?.row.step_index };
     const options = optionsOf(specs, values);
-    const ofModel = modelOf(values) ?? found?.run.base_model_slug ?? undefined;
-    const from = { benchmark, model: ofModel, checkpoint: at, run: found?.run, options, offered };
+    const from = { benchmark, model: baseOf(values), checkpoint: at, run: found?.run, options, offered };
     const base = sanitiseLine(nameOfStart(start, from));
     const name = names.get(base) ?? remembered.freeName(start.kind, base);
     names.set(base, name);
@@ -161,7 +169,10 @@ function StartRunForm(props: StartRunFormProps) {
       fields={fields}
       action={start.send}
       inputOf={inputOf}
-      summary={values => start.cost?.(optionsOf(specs, values), offered, modelOf(values))}
+      summary={values => {
+        const base = baseOf(values);
+        return start.cost?.(optionsOf(specs, values), offered, base, base === seenBase ? used : undefined);
+      }}
       onChange={(values, focused) => setSeen(last => ({ values, isSeen: last.isSeen || focused === 'checkpoint' }))}
       onClose={onClose}
       onDone={run => {

@@ -1,0 +1,51 @@
+/** How many tokens rollouts took before, to tell what a new training run will take. */
+import { isGone, isNotOffered } from '../service/errors.ts';
+import type { LiveQuery } from './live-query.ts';
+import type { QueryContext } from './query-context.ts';
+import { readSteps } from './step-rewards.ts';
+import { trainerRewardsQuery, trainingKeys, trainingRunsOf } from './training.ts';
+
+/** Each of the newest runs takes two requests. */
+const mostRuns = 3;
+
+export interface TokenUse {
+  /** The mean of the generated tokens of a rollout. */
+  readonly tokens: number;
+  /** The step that was counted, and its training run. */
+  readonly step: number;
+  readonly name: string;
+}
+
+/** Undefined if the service reports no tokens of the last step. */
+async function lastStepOf(run: { readonly id: string; readonly name: string }, context: QueryContext) {
+  try {
+    const curve = await trainerRewardsQuery(run.id, true).read(context);
+    const last = Math.max(...curve.map(({ step }) => step));
+    const steps = Number.isFinite(last) ? await readSteps(run.id, [last], context) : [];
+    const counts = steps.flatMap(({ rewards }) => rewards.flatMap(({ completion_tokens }) => completion_tokens ?? []));
+    if (counts.length === 0) return undefined;
+    return { tokens: counts.reduce((sum, each) => sum + each, 0) / counts.length, step: last, name: run.name };
+  } catch (error) {
+    if (!isGone(error) && !isNotOffered(error)) throw error;
+    return undefined;
+  }
+}
+
+/** The last step of the newest run on this benchmark and model; empty if there is none that reports its tokens. */
+export async function readTokenUse(benchId: string, model: string, context: QueryContext): Promise<Partial<TokenUse>> {
+  const { items } = await trainingRunsOf(benchId).readPage({ ...context, query: {} });
+  for (const run of items.filter(({ base_model_slug }) => base_model_slug === model).slice(0, mostRuns)) {
+    const id = run.training_run_id;
+    const used = await lastStepOf({ id, name: run.display_name ?? id }, context);
+    if (used) return used;
+  }
+  return {};
+}
+
+export function tokenUseQuery(benchId: string, model: string): LiveQuery<Partial<TokenUse>> {
+  return {
+    key: [...trainingKeys.runsOf(benchId), 'tokens', model],
+    activity: () => 'settled',
+    read: context => readTokenUse(benchId, model, context),
+  };
+}
