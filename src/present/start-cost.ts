@@ -40,17 +40,22 @@ export function trainingCost(chosen: Values, offered: unknown, model?: string, u
     return typeof value === 'number' && Number.isFinite(value) ? value : undefined;
   };
   const unknown = 'cost unknown: prices have no unit';
+  const { tokens, step, name: before = '' } = used;
+  const each = tokens === undefined ? '' : Math.round(tokens).toLocaleString('en');
   const missing = factors.filter(name => numberOf(name) === undefined);
-  if (missing.length > 0) return `rollouts and cost unknown: the service chooses ${missing.join(', ')}`;
+  if (missing.length > 0) {
+    const took =
+      tokens === undefined ? '' : clean`; a rollout took ${each} tokens out in step ${step ?? '?'} of ${before}`;
+    return `rollouts and cost unknown: the service chooses ${missing.join(', ')}${took}`;
+  }
   const [steps = 0, tasks = 0, samples = 0] = factors.map(name => numberOf(name));
   const rollouts = steps * tasks * samples;
   const limit = numberOf('max_output_tokens_per_step');
   const most = limit === undefined ? '' : `, of at most ${counted(limit, 'token')} a step`;
-  const { tokens, step, name } = used;
   const about =
     tokens === undefined
       ? ''
-      : clean`, about ${count(Math.round(tokens * rollouts))} tokens out, at ${Math.round(tokens).toLocaleString('en')} each as in step ${step ?? '?'} of ${name ?? ''}`;
-  const each = `${counted(steps, 'step')} x ${counted(tasks, 'task')} x ${counted(samples, 'sample')}`;
-  return `${each} = ${rollouts.toLocaleString('en')} rollouts${most}${about}; ${unknown}`;
+      : clean`, about ${count(Math.round(tokens * rollouts))} tokens out, at ${each} each as in step ${step ?? '?'} of ${before}`;
+  const factorWords = `${counted(steps, 'step')} x ${counted(tasks, 'task')} x ${counted(samples, 'sample')}`;
+  return `${factorWords} = ${rollouts.toLocaleString('en')} rollouts${most}${about}; ${unknown}`;
 }

@@ -208,7 +208,8 @@ const rows: { readonly [Name in CommandName]: readonly Row[] } = {
   train: [
     ok(['t-words', '-m', model, '--name', 'short', '-o', 'num_steps=1', '-w'], /^trn_\w+\n$/, { notes: /succeeded/ }),
     asJson(['t-words', '-m', model, '-n'], request('POST', /\/train/), {
-      notes: /^\{"note":"What it takes: rollouts and cost unknown: the service chooses num_steps\."\}$/,
+      notes:
+        /^\{"note":"What it takes: rollouts and cost unknown: the service chooses num_steps; a rollout took \d+ tokens out in step \d+ of \w+\."\}$/,
     }),
     asJson(['t-words', '-m', model, '-n', '-o', 'num_steps=2'], request('POST', /\/train/), {
       notes:

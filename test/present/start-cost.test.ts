@@ -23,6 +23,7 @@ it('tells the tokens by those of an earlier run, and of which', () => {
     '15,360 rollouts, of at most 1200 tokens a step, about 18M tokens out, at 1,180 each as in step 60 of words; cost',
   );
   expect(trainingCost({}, offered, 'm', {})).not.toContain('about');
+  expect(trainingCost({}, undefined, 'm', used)).toMatch(/; a rollout took 1,180 tokens out in step 60 of words$/);
 });
 
 it('takes the options of the chosen model', () => {

@@ -192,7 +192,7 @@ const unseen = { values: {}, isSeen: false } as const;
 function otherModel({ run }: OfferedCheckpoint, model: string | undefined): string | undefined {
   const own = run.base_model_slug;
   if (own == null || model === undefined || own === model) return undefined;
-  return clean`It is a checkpoint of ${own}, not of ${model}`;
+  return clean`It is a checkpoint of ${own}, not of ${model}: choose its model`;
 }
 
 function modelField(models: RunOffer['models']): FieldSpec {

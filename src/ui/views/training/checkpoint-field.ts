@@ -62,9 +62,11 @@ function factsOf({ row, limits }: OfferedCheckpoint): string[] {
   ];
 }
 
-function optionOf(offered: OfferedCheckpoint, { runs, model }: Pick<CheckpointChoice, 'runs' | 'model'>): ChoiceOption {
+function optionOf(
+  offered: OfferedCheckpoint,
+  { runs, isOfOne, model }: Pick<CheckpointChoice, 'runs' | 'isOfOne' | 'model'>,
+): ChoiceOption {
   const { run, row, called } = offered;
-  const isOnly = runs.length === 1;
   const step = row.step_index == null ? row.checkpoint_id : `step ${row.step_index}`;
   const isOther = run.base_model_slug != null && model !== undefined && run.base_model_slug !== model;
   const isUnique = runsCalled(runs, runName(run)).length === 1;
@@ -77,9 +79,9 @@ function optionOf(offered: OfferedCheckpoint, { runs, model }: Pick<CheckpointCh
   ]);
   return {
     value: row.checkpoint_id,
-    label: clean`${step}${isOnly ? '' : ` of ${runName(run)}`}`,
+    label: clean`${step}${isOfOne ? '' : ` of ${runName(run)}`}`,
     facts: isOther ? ['other model', ...facts] : [heldOut, ...facts],
-    aliases: isOnly ? [...aliases, ...steps] : aliases,
+    aliases: isOfOne ? [...aliases, ...steps] : aliases,
   };
 }
 
@@ -87,6 +89,8 @@ export interface CheckpointChoice {
   readonly offered: readonly OfferedCheckpoint[];
   /** The runs that may be named; only some of them have their checkpoints in `offered`. */
   readonly runs: readonly TrainingRun[];
+  /** Whether the form names the run, so that its rows need not. */
+  readonly isOfOne: boolean;
   /** The base model of the new run, if it is known. */
   readonly model?: string | undefined;
   /** Why a typed name stands for no checkpoint; undefined for an id. */

@@ -84,6 +84,7 @@ export function useCheckpointChoice(options: CheckpointChoiceOptions): Checkpoin
   return {
     offered: [...preset, ...read],
     runs: known,
+    isOfOne: own !== undefined && known.length === 1,
     model,
     problem: word =>
       nameProblem(word, known, list, run => {

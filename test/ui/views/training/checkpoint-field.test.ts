@@ -19,7 +19,7 @@ const heldOut = [
   { step: 20, held_out_reward: 0.7 },
 ];
 const offered = offeredOf(first, checkpoints, heldOut, [], [0, 1]);
-const choice: CheckpointChoice = { offered, runs: [first], problem: () => 'no such one' };
+const choice: CheckpointChoice = { offered, runs: [first], isOfOne: true, problem: () => 'no such one' };
 const shared = { name: 'checkpoint', label: 'Checkpoint', initial: '' };
 const fieldOf = (more: object = {}) => checkpointField({ ...choice, ...more }, shared);
 
@@ -33,18 +33,20 @@ describe('the rows', () => {
   });
 
   it('name their run if there are several, and another model', () => {
-    const [row] = fieldOf({ runs: [first, other], model: 'acme/large' }).options;
+    const [row] = fieldOf({ runs: [first, other], isOfOne: false, model: 'acme/large' }).options;
     expect([row?.label, row?.facts?.[0]]).toEqual(['step 30 of first', 'other model']);
   });
 
   it('are found by the names that commands take, unless two runs have the name', () => {
     const aliases = (more: object) => fieldOf(more).options.map(each => each.aliases?.join(' '));
-    expect(aliases({ runs: [first, other] })).toEqual([
+    expect(aliases({ runs: [first, other], isOfOne: false })).toEqual([
       'trn_1@latest trn_1@30 trn_1 first@latest first@30 first',
       'trn_1@best trn_1@20 first@best first@20',
       'trn_1@10 first@10',
     ]);
-    expect(aliases({ runs: [first, { ...other, display_name: 'first' }] })[1]).toBe('trn_1@best trn_1@20');
+    expect(aliases({ runs: [first, { ...other, display_name: 'first' }], isOfOne: false })[1]).toBe(
+      'trn_1@best trn_1@20',
+    );
   });
 });
 
