@@ -46,18 +46,18 @@ export function goToBranch(
 /** A turn that differs between branches: its position among the variants, and their number. */
 export type Fork = readonly [position: number, count: number];
 
-/** The turns of a branch, by index, that others have in another form after the same beginning. */
-export function forksOf(branches: readonly Branch[], branch: number): ReadonlyMap<number, Fork> {
+/** The turns of a conversation, by index, that others have in another form after the same beginning. */
+export function forksOf(all: readonly (readonly Turn[])[], current: readonly Turn[]): ReadonlyMap<number, Fork> {
   const forks = new Map<number, Fork>();
-  const current = branches[branch];
-  if (!current || branches.length < 2) return forks;
-  const keyAt = ({ turns, secondTurns = [] }: Branch, index: number): string => pairKey(turns, secondTurns, index);
-  let alike = branches;
-  for (const index of current.turns.keys()) {
+  if (all.length < 2) return forks;
+  const keyAt = (turns: readonly Turn[], index: number): string => pairKey(turns, [], index);
+  let alike = all;
+  for (const index of current.keys()) {
     const own = keyAt(current, index);
-    const variants = [...new Set(alike.filter(({ turns }) => turns.length > index).map(each => keyAt(each, index)))];
+    alike = alike.filter(each => each.length > index);
+    const variants = [...new Set(alike.map(each => keyAt(each, index)))];
     if (variants.length > 1) forks.set(index, [variants.indexOf(own) + 1, variants.length]);
-    alike = alike.filter(each => each.turns.length > index && keyAt(each, index) === own);
+    alike = alike.filter(each => keyAt(each, index) === own);
   }
   return forks;
 }

@@ -117,6 +117,10 @@ export function deployedAs(checkpointId: string, rows: readonly Deployment[]): D
 /** The name of a deployment in sentences and for confirmation: its slug, or its id if the slug is blank. */
 export const calledName = ({ model_slug, deployment_id }: Deployment): string => typeable(model_slug, deployment_id);
 
+/** Its name for chat: an inactive deployment does not answer for its slug. */
+export const chatName = ({ is_active, model_slug, deployment_id }: Deployment): string =>
+  (is_active ? model_slug : undefined) ?? deployment_id;
+
 /** Adds the id and the step, because several deployments may share a slug. */
 const slugAndId = (row: Deployment): string => `${calledName(row)}, ${withStep(row)}`;
 
@@ -161,7 +165,7 @@ export const deploymentActions = {
     hint: 'chat',
     rank: 'main',
     to: served,
-    opens: ([one]) => ({ view: 'chat', model: (one?.is_active ? one.model_slug : one?.deployment_id) ?? '' }),
+    opens: ([one]) => ({ view: 'chat', model: one ? chatName(one) : '' }),
   },
   promote: {
     id: 'deployment.promote',

@@ -21,7 +21,7 @@ export interface SearchedTexts {
 interface Places {
   readonly watch: object;
   readonly inbox: object;
-  readonly chat: { readonly model?: string };
+  readonly chat: { readonly model?: string; readonly prompt?: ChatPrompt };
   /** The list of a resource, with an optional scope. */
   readonly list: {
     /** The first name of the resource, e.g. `runs`. */
@@ -78,7 +78,13 @@ interface Places {
   /** The rollouts of a training step, or of one of its tasks. */
   readonly 'step-rollouts': { readonly trainingRunId: string; readonly step: number; readonly task?: string };
   /** A task through the steps that were read, opened at one of them. */
-  readonly 'task-life': { readonly trainingRunId: string; readonly task: string; readonly step?: number };
+  readonly 'task-life': {
+    readonly trainingRunId: string;
+    readonly task: string;
+    readonly step?: number;
+    /** Why it is shown. */
+    readonly words?: string;
+  };
   /** The audit of a training run. */
   readonly audit: { readonly trainingRunId: string };
   /** The rollouts behind a finding of an audit. */
@@ -89,6 +95,20 @@ interface Places {
   readonly regrade: { readonly id: string; readonly label?: string };
   readonly 'benchmark-upload': { readonly jobId: string; readonly label?: string };
   readonly 'trajectory-upload': { readonly jobId: string; readonly dataset: string };
+}
+
+/** The prompt of a rollout, to put to two models. */
+export interface ChatPrompt {
+  readonly trajectory: string;
+  readonly task?: string;
+  readonly system: string;
+  /** The last one is not sent yet. */
+  readonly questions: readonly string[];
+  readonly second?: string;
+  /** The training run whose checkpoints can be asked one after the other. */
+  readonly training?: string;
+  /** Who answers. */
+  readonly words: string;
 }
 
 /** The scope of rollouts; those of all runs if empty. */
@@ -116,10 +136,13 @@ export type Place<View extends ViewName = ViewName> = {
   [Name in View]: { readonly view: Name } & Places[Name];
 }[View];
 
-/** A key that identifies the place; ignores labels. */
+/** Does not identify a place: labels, and the texts of a rollout that is named. */
+const ignored: ReadonlySet<string> = new Set(['label', 'parent', 'twin', 'system', 'questions', 'words']);
+
+/** A key that identifies the place. */
 export function placeKey(place: Place): string {
   return JSON.stringify(place, (key, value: unknown) => {
-    if (key === 'label' || key === 'parent' || key === 'twin') return undefined;
+    if (ignored.has(key)) return undefined;
     return value !== null && typeof value === 'object' ? Object.fromEntries(Object.entries(value).sort()) : value;
   });
 }

@@ -27,28 +27,26 @@ describe('the branches of a conversation', () => {
   });
 
   it('fork where they differ after the same beginning', () => {
-    const all = [first, second, third];
-    expect([...forksOf(all, 0)]).toEqual([
+    const all = [first, second, third].map(({ turns }) => turns);
+    expect([...forksOf(all, first.turns)]).toEqual([
       [0, [1, 2]],
       [2, [1, 2]],
     ]);
-    expect([...forksOf(all, 1)]).toEqual([
+    expect([...forksOf(all, second.turns)]).toEqual([
       [0, [1, 2]],
       [2, [2, 2]],
     ]);
-    expect([...forksOf(all, 2)]).toEqual([[0, [2, 2]]]);
-    expect(forksOf([first], 0).size).toBe(0);
+    expect([...forksOf(all, third.turns)]).toEqual([[0, [2, 2]]]);
+    expect(forksOf([first.turns], first.turns).size).toBe(0);
   });
 
   it('fork in the same places after they were saved and read', () => {
-    const read = JSON.parse(JSON.stringify([first, second])) as Branch[];
-    expect([...forksOf(read, 1)]).toEqual([[2, [2, 2]]]);
+    const [one = [], other = []] = JSON.parse(JSON.stringify([first.turns, second.turns])) as Turn[][];
+    expect([...forksOf([one, other], other)]).toEqual([[2, [2, 2]]]);
   });
 
-  it('fork at an answer that was generated again, or that another second model gave', () => {
-    const again = branch(tea, answer('a plant'));
-    expect([...forksOf([first, again], 1)]).toEqual([[1, [2, 2]]]);
-    const pair = (model: string): Branch => ({ ...branch(tea, leaf), secondTurns: [tea, answer('a leaf', model)] });
-    expect([...forksOf([pair('x'), pair('y')], 1)]).toEqual([[1, [2, 2]]]);
+  it('fork at an answer that was generated again', () => {
+    const again = branch(tea, answer('a plant')).turns;
+    expect([...forksOf([first.turns, again], again)]).toEqual([[1, [2, 2]]]);
   });
 });

@@ -124,6 +124,17 @@ export const sideCommands = {
   },
 } as const satisfies CommandTable;
 
+/** For rollouts and their tasks. */
+export const promptCommands = {
+  ask: {
+    id: 'prompt.ask',
+    title: 'put its prompt to the base model and the checkpoint, in the chat',
+    keys: ['t'],
+    hint: 'ask',
+    ...rolloutsGroup,
+  },
+} as const satisfies CommandTable;
+
 const pair = { group: 'Side by side' } as const;
 
 export const pairCommands = {
@@ -196,6 +207,19 @@ export const chatCommands = {
     palette: false,
   },
   side: { id: 'chat.side', title: 'switch to the other model', keys: ['v'], group: 'Chat' },
+  previousCheckpoint: {
+    id: 'chat.previous-checkpoint',
+    title: 'put the question to the deployed checkpoint before',
+    keys: [','],
+    group: 'Chat',
+  },
+  nextCheckpoint: {
+    id: 'chat.next-checkpoint',
+    title: 'put the question to the deployed checkpoint after',
+    keys: ['.'],
+    group: 'Chat',
+    hint: 'next checkpoint',
+  },
   clear: { id: 'chat.clear', title: 'begin a new conversation', keys: ['N'], group: 'Chat' },
   history: {
     id: 'chat.history',

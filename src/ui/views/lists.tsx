@@ -8,6 +8,7 @@ import { trajectories, trajectoryFacts } from '../../resources/trajectories.ts';
 import type { ViewProps } from '../app/registry.ts';
 import { useShell } from '../app/shell-context.tsx';
 import { useListedRows } from '../data/use-list.ts';
+import { usePromptDoor } from './chat/use-prompt-door.ts';
 import { ResourceListView } from './list/list-view.tsx';
 import { flaggedFiles, flaggedRollouts, listedRollouts } from './record/rollout-files.ts';
 import { useActions } from './record/use-actions.tsx';
@@ -45,6 +46,7 @@ export function TrajectoriesView({ place }: ViewProps<'list'>) {
   const { scope, label } = place;
   const actions = useActions(trajectories);
   const triage = useTriage();
+  const promptDoor = usePromptDoor();
   const [source] = useState(() => trajectories.list(scope ?? {}));
   const noted = useNoted(trajectories.columns, trajectoryId, useListedRows(source));
   const withNotes = [...useNotes()].filter(([, [note]]) => note?.kind === 'trajectory');
@@ -64,7 +66,12 @@ export function TrajectoriesView({ place }: ViewProps<'list'>) {
         ...flaggedFiles(withNotes.length),
       ]}
       texts={scope && { scope, label: label ?? Object.values(scope).join(' ') }}
-      actions={rows => [...actions(rows), pairBinding(rows, markTwo, shell.open), ...triage(rows.map(trajectoryNoted))]}
+      actions={rows => [
+        ...actions(rows),
+        pairBinding(rows, markTwo, shell.open),
+        promptDoor(rows[0]?.trajectory_id),
+        ...triage(rows.map(trajectoryNoted)),
+      ]}
       bindings={rolloutBindings(scope && { scope, ...(label !== undefined && { label }) }, shell.open)}
     />
   );

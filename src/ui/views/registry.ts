@@ -25,6 +25,7 @@ import {
   inboxCommands,
   lengthCommands,
   pairCommands,
+  promptCommands,
   readerCommands,
   regradeCommands,
   rolloutCommands,
@@ -96,9 +97,15 @@ const ownViews: ReadonlyMap<string, OwnViews> = new Map<string, OwnViews>([
     'trajectories',
     {
       list: lazyView(async () => (await import('./lists.tsx')).TrajectoriesView),
-      ofList: [...Object.values(rolloutCommands), sideCommands.pair, ...ofRows, searchCommands.texts],
+      ofList: [
+        ...Object.values(rolloutCommands),
+        sideCommands.pair,
+        promptCommands.ask,
+        ...ofRows,
+        searchCommands.texts,
+      ],
       record: lazyView(async () => (await import('./trajectories/trajectory.tsx')).TrajectoryView),
-      own: [...Object.values(readerCommands), sideCommands.pair, triageCommands.note],
+      own: [...Object.values(readerCommands), sideCommands.pair, promptCommands.ask, triageCommands.note],
       sidesFrom: 141,
     },
   ],
@@ -267,7 +274,7 @@ export const registry: Registry = {
       crumb: ({ base }) => (base ? clean`tasks against ${base.name}` : 'tasks'),
       component: lazyView(async () => (await import('./tasks/tasks.tsx')).TasksView),
       about: aboutPasses,
-      commands: [...Object.values(tasksCommands), sideCommands.pair],
+      commands: [...Object.values(tasksCommands), sideCommands.pair, promptCommands.ask],
       general: ofList,
     }),
     defineView<'pair'>({
@@ -300,7 +307,7 @@ export const registry: Registry = {
       title: 'Rollouts',
       crumb: ({ task, ended }) => task ?? ended?.value ?? 'none',
       component: lazyView(async () => (await import('./tasks/tasks.tsx')).RolloutsView),
-      commands: [sideCommands.pair],
+      commands: [sideCommands.pair, promptCommands.ask],
       general: ofList,
     }),
     defineView<'step'>({
@@ -322,7 +329,7 @@ export const registry: Registry = {
       title: 'Rollouts of a step',
       crumb: ({ step, task }) => (task === undefined ? 'rollouts' : clean`rollouts of ${task} in step ${step}`),
       component: lazyView(async () => (await import('./training/step-rollouts.tsx')).StepRolloutsView),
-      commands: [sideCommands.pair, searchCommands.texts],
+      commands: [sideCommands.pair, promptCommands.ask, searchCommands.texts],
       general: ofList,
     }),
     defineView<'task-life'>({
@@ -330,7 +337,7 @@ export const registry: Registry = {
       title: 'Task in training',
       crumb: ({ task }) => task,
       component: lazyView(async () => (await import('./training/task-life.tsx')).TaskLifeView),
-      commands: [sideCommands.pair, teachingCommands.earlier, teachingCommands.later],
+      commands: [sideCommands.pair, promptCommands.ask, teachingCommands.earlier, teachingCommands.later],
       general: ofList,
     }),
     defineView<'audit'>({

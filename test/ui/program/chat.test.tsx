@@ -1,6 +1,7 @@
 /** The chat on the screen: two models side by side, and what holds an answer back. */
 import { expect, it, onTestFinished } from 'vitest';
 import { kinds } from '../../../src/resources/catalogue.ts';
+import type { Place } from '../../../src/resources/place.ts';
 import { systemClock } from '../../../src/service/clock.ts';
 import { Program } from '../../../src/ui/app/program.tsx';
 import { registry } from '../../../src/ui/views/registry.ts';
@@ -11,18 +12,14 @@ import { hostileServer, json, refusal, serviceAt, stream } from '../../service/h
 import { noTerminal } from '../stage.tsx';
 import { openView } from './actions.tsx';
 
-/** Opens the chat on a server; closes with the test. */
-function openChat(url: string): Screen {
+const small: Place = { view: 'chat', model: 'acme/small' };
+
+/** Opens a view on a server; closes with the test. */
+function openAt(url: string, start = small): Screen {
   const { service } = serviceAt(url, { clock: systemClock });
   const workbench = new Workbench({ kinds, service: async () => service, gate: service.gate, profile: 'test' });
   const screen = openScreen(
-    <Program
-      workbench={workbench}
-      theme={createTheme()}
-      registry={registry}
-      terminal={noTerminal}
-      start={{ view: 'chat', model: 'acme/small' }}
-    />,
+    <Program workbench={workbench} theme={createTheme()} registry={registry} terminal={noTerminal} start={start} />,
     { columns: 120, rows: 30 },
   );
   onTestFinished(() => {
@@ -155,6 +152,96 @@ it('edits an earlier question in a new branch, and has the old one again, also a
   await screen.waitFor('acme/small  ‹ 2/2 ›');
 });
 
+const said = (content: string) => `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content } }] })}\n\n`;
+
+/** A service with a training run of three checkpoints, of which the first and the last may be deployed. */
+function trainedServer(isDeployed: boolean) {
+  const base_model_slug = 'acme/small';
+  const trajectory = {
+    ...{
+      trajectory_id: 'trj_1',
+      task_id: 'tea-1',
+      status: 'completed',
+      reward: 0,
+      training_run_id: 'trn_1',
+      policy_step: 6,
+    },
+    steps: [
+      {
+        step_index: 0,
+        messages: [
+          { role: 'system', content: 'be brief' },
+          { role: 'user', content: 'tea?' },
+          { role: 'assistant', content: 'no' },
+        ],
+      },
+    ],
+  };
+  const deployments = [2, 6].map(step => ({
+    ...{ deployment_id: `dep_${step}`, model_slug: `step-${step}`, is_active: true, status: 'DEPLOYED' },
+    ...{ checkpoint_id: `ckpt_${step}`, base_model_slug },
+  }));
+  const checkpoints = [2, 4, 6].map(step_index => ({ checkpoint_id: `ckpt_${step_index}`, step_index }));
+  const answers: readonly (readonly [RegExp, unknown])[] = [
+    [/\/trajectories\/trj_1/, trajectory],
+    [/\/checkpoints/, checkpoints],
+    [/\/train\/trn_1(\?|$)/, { training_run_id: 'trn_1', status: 'succeeded', base_model_slug }],
+    [/\/deploy/, { items: isDeployed ? deployments : [], has_more: false }],
+  ];
+  return hostileServer((response, request) => {
+    if (request.url.includes('/chat/')) {
+      const { model } = JSON.parse(request.body) as { model: string };
+      return stream([said(`I am ${model}`), 'data: [DONE]\n\n'])(response, request);
+    }
+    const found = answers.find(([pattern]) => pattern.test(request.url));
+    return json(found?.[1] ?? { items: [], has_more: false })(response, request);
+  });
+}
+
+const reader: Place = { view: 'record', resource: 'trajectories', id: 'trj_1' };
+
+it('puts the prompt of a rollout to the base model and its checkpoint, then to the other checkpoints', async () => {
+  const server = await trainedServer(true);
+  const screen = openAt(server.url, reader);
+  await screen.waitFor('be brief');
+  await screen.press('t');
+  await screen.waitFor('step-6 is the checkpoint of step 6');
+  await screen.waitFor('› tea?');
+  await screen.press('enter');
+  await screen.waitFor(text => /I am acme\/small +│ +I am step-6/.test(text));
+  const asked = () =>
+    server.requests
+      .filter(({ url }) => url.includes('/chat/'))
+      .map(({ body }) => JSON.parse(body) as { model: string; messages: unknown });
+  expect(asked().map(({ model }) => model)).toEqual(['acme/small', 'step-6']);
+  expect(asked()[0]?.messages).toEqual([
+    { role: 'system', content: 'be brief' },
+    { role: 'user', content: 'tea?' },
+  ]);
+  await screen.waitFor('step 6: deployed checkpoint 2 of 2, of 3 in all');
+  await screen.press('esc', '.');
+  await screen.waitFor('There is no deployed checkpoint after this one');
+  await screen.press(',');
+  await screen.waitFor(text => /I am acme\/small +│ +I am step-2/.test(text));
+  await screen.waitFor('step 2: deployed checkpoint 1 of 2, of 3 in all');
+  expect(asked().map(({ model }) => model)).toEqual(['acme/small', 'step-6', 'step-2']);
+  // Back at one that has answered, nothing is asked again.
+  await screen.press('.');
+  await screen.waitFor(text => /I am acme\/small +│ +I am step-6/.test(text));
+  expect(asked()).toHaveLength(3);
+});
+
+it('says that no checkpoint is deployed, and shows the rollouts of the task in training instead', async () => {
+  const screen = openAt((await trainedServer(false)).url, reader);
+  await screen.waitFor('be brief');
+  await screen.press('t');
+  await screen.waitFor('is not deployed, so it cannot');
+  await screen.waitFor('› tea?');
+  await screen.press('esc', '.');
+  await screen.waitFor('No checkpoint is deployed, so none can be asked now');
+  await screen.waitFor('tea-1 › Chat › tea-1');
+});
+
 it('saves both conversations with one request, and sends only the refused one again', async () => {
   const outcomes = [
     [
@@ -163,7 +250,6 @@ it('saves both conversations with one request, and sends only the refused one ag
     ],
     [{ request_index: 0, status: 'uploaded' }],
   ];
-  const said = (content: string) => `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content } }] })}\n\n`;
   const server = await hostileServer((response, request) => {
     if (request.url.includes('/chat/')) return stream([said('hi there'), 'data: [DONE]\n\n'])(response, request);
     if (request.method === 'POST') return json({ trajectories: outcomes.shift() })(response, request);
@@ -171,7 +257,7 @@ it('saves both conversations with one request, and sends only the refused one ag
       return json([{ deployment_id: 'd1', model_slug: 'talker', is_active: true }])(response, request);
     return json({ items: [], has_more: false })(response, request);
   });
-  const screen = openChat(server.url);
+  const screen = openAt(server.url);
   await screen.waitFor('<enter> send');
   await addTalker(screen);
   await say(screen, 'hello');
@@ -204,7 +290,7 @@ it('says why an answer has not begun while the service limits the rate', async (
       ? refusal(429, 'rate_limit_error', 'rate_limited', {}, { 'retry-after': '20' })(response, request)
       : json({ items: [], has_more: false })(response, request),
   );
-  const screen = openChat(server.url);
+  const screen = openAt(server.url);
   await screen.waitFor('<enter> send');
   await screen.type('hello');
   await screen.press('enter');

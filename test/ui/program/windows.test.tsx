@@ -92,6 +92,8 @@ const opening: Readonly<Record<string, readonly string[]>> = {
   'list runs': ['item.actions', 'run.delete'],
   'record runs': ['item.actions', 'run.delete'],
   step: ['item.actions'],
+  'step-rollouts': ['item.actions'],
+  tasks: ['item.actions'],
   'list trajectories': ['item.actions', 'trajectory.complete', 'trajectory.reward'],
   'list training': ['item.actions', 'training.continue', 'training.delete', 'training.deploy', 'training.evaluate'],
   'record training': [

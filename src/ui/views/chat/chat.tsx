@@ -1,6 +1,6 @@
 /** The chat: one or two conversations, their streaming answers, and the input below. */
 import { Box, Text } from 'ink';
-import { type Dispatch, useMemo, useReducer } from 'react';
+import { type Dispatch, useEffect, useMemo, useReducer } from 'react';
 import { answersAt, type Preference, preferences } from '../../../chat/choices.ts';
 import { type AnswerStats, type Turn, tokensPerSecond } from '../../../chat/conversation.ts';
 import { exportedChat, titleOf, trajectoriesOf } from '../../../chat/kept.ts';
@@ -10,6 +10,7 @@ import { type Fact, referenceFact } from '../../../present/fact.ts';
 import { deploymentList } from '../../../queries/deployments.ts';
 import { chatModelsQuery, modelList } from '../../../queries/models.ts';
 import type { Attention } from '../../../queries/polling.ts';
+import type { ChatPrompt } from '../../../resources/place.ts';
 import { exportFileName } from '../../../text/export.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
 import { duration } from '../../../text/time.ts';
@@ -24,6 +25,7 @@ import { useLive } from '../../data/use-live.ts';
 import { useUnfinished } from '../../data/workbench.tsx';
 import { recordCommands } from '../../keys/general.ts';
 import { type Binding, KeyScope, useKeyOf } from '../../keys/router.tsx';
+import { useMemory } from '../../navigation/memory.tsx';
 import { factLines } from '../../widgets/facts.ts';
 import { Lines } from '../../widgets/lines.tsx';
 import { fieldHandlers, textOf } from '../../widgets/text-field/editing.ts';
@@ -37,7 +39,8 @@ import { countWords, verdictWords } from './choice-words.ts';
 import { openingLines, positionOf, type TurnMarks } from './conversation-lines.ts';
 import { ConversationPane } from './conversation-pane.tsx';
 import { type Draft, type DraftAction, draftReducer, emptyDraft, manyLines, selectedQuestion } from './draft.ts';
-import { type ChatState, type Side, useChat } from './use-chat.ts';
+import { type ChatStart, type ChatState, type Side, useChat } from './use-chat.ts';
+import { useCheckpoints } from './use-checkpoints.ts';
 import {
   EarlierWindow,
   ForgetWindow,
@@ -98,11 +101,28 @@ function answerFacts(stats: AnswerStats | undefined): readonly Fact[] {
   ];
 }
 
+/** The conversation that puts a prompt to two models; its last question is the draft. */
+const startOf = ({ system, second, questions }: ChatPrompt): ChatStart => ({
+  settings: { system, secondModel: second },
+  turns: questions.slice(0, -1).map(content => ({ role: 'user', content, reasoning: '' })),
+});
+
+/** The draft, kept while another view is on screen. @param text the first message, not sent yet */
+function useDraft(text: string) {
+  const [left, keep] = useMemory<Draft>('draft');
+  const [draft, dispatch] = useReducer(draftReducer, left ?? draftReducer(emptyDraft, { kind: 'set', text }));
+  useEffect(() => keep(draft), [keep, draft]);
+  return [draft, dispatch] as const;
+}
+
 /** The slugs to choose from: listed models, active deployments, and those of the chat endpoint. */
-function useSlugs(listed: readonly SupportedModel[], attention: Attention): readonly string[] {
+function useSlugs(
+  listed: readonly SupportedModel[],
+  deployments: readonly Deployment[],
+  attention: Attention,
+): readonly string[] {
   const chatModels = useLive(chatModelsQuery, attention);
-  const deployments = useList(deploymentList, 'visible');
-  const known = [...listed.map(row => row.model_slug), ...deployed(deployments.rows)];
+  const known = [...listed.map(row => row.model_slug), ...deployed(deployments)];
   return [...new Set([...known, ...(chatModels.data ?? []).map(({ id }) => id)])];
 }
 
@@ -255,10 +275,13 @@ export function ChatView({ place }: ViewProps<'chat'>) {
   const pane = usePane('main');
   const keyOf = useKeyOf();
   const { glyphs } = useTheme();
+  const { prompt } = place;
   const models = useList(modelList, 'visible');
-  const slugs = useSlugs(models.rows, pane.attention);
-  const chat = useChat(place.model || models.rows[0]?.model_slug || '');
-  const [draft, dispatch] = useReducer(draftReducer, emptyDraft);
+  const { rows: deployments } = useList(deploymentList, 'visible');
+  const slugs = useSlugs(models.rows, deployments, pane.attention);
+  const chat = useChat(place.model || models.rows[0]?.model_slug || '', prompt && startOf(prompt));
+  const [draft, dispatch] = useDraft(prompt?.questions.at(-1) ?? '');
+  const checkpoints = useCheckpoints(prompt, chat, deployments);
   useUnfinished(textOf(draft.typed).trim() === '' ? undefined : 'The unsent message in the chat');
   const { sides } = chat;
   // The second model may have been removed while it was shown.
@@ -275,7 +298,7 @@ export function ChatView({ place }: ViewProps<'chat'>) {
       const better = choiceAt(index)?.better;
       return {
         isSelected: isMarked && index === selected,
-        fork: forks.get(index),
+        fork: forks[side].get(index),
         verdict: better && verdictWords[better][side],
       };
     });
@@ -285,8 +308,9 @@ export function ChatView({ place }: ViewProps<'chat'>) {
   const counted =
     shown.length < sides.length
       ? `${draft.side + 1} of ${sides.length}, ${keyOf(chatCommands.side)} for the other`
-      : chat.counts && countWords(chat.counts, pane.width - displayWidth(branch) - positionRoom);
-  const bindings = useBindings(chat, read, slugs, [draft, dispatch]);
+      : chat.counts &&
+        countWords(chat.counts, pane.width - displayWidth(branch) - displayWidth(checkpoints.words) - positionRoom);
+  const bindings = [...useBindings(chat, read, slugs, [draft, dispatch]), ...checkpoints.bindings];
 
   const inputLines = pane.height >= 16 ? 4 : 2;
   const height = Math.max(3, pane.height - inputLines - 1);
@@ -307,9 +331,9 @@ export function ChatView({ place }: ViewProps<'chat'>) {
             height={height}
             focused={pane.focused && !draft.writing}
             follows={draft.writing}
-            more={[branch, counted].filter(Boolean).join('  ')}
+            more={[branch, checkpoints.words, counted].filter(Boolean).join('  ')}
             selected={isReading ? draft.question : undefined}
-            opening={(model, room) => openingLines({ model, loaded, error }, room, keyOf)}
+            opening={(model, room) => openingLines({ model, loaded, error, about: prompt?.words }, room, keyOf)}
           />
           <Input
             pane={pane}

@@ -129,15 +129,22 @@ export interface Answerer {
   readonly model: string;
   readonly loaded: boolean;
   readonly error: Error | undefined;
+  /** What the message below is. */
+  readonly about?: string | undefined;
 }
 
 /** Shown before the first message. */
-export function openingLines({ model, loaded, error }: Answerer, width: number, keyOf: KeyOf): ConversationLine[] {
+export function openingLines(
+  { model, loaded, error, about }: Answerer,
+  width: number,
+  keyOf: KeyOf,
+): ConversationLine[] {
   const [choose, leave] = [keyOf(chatCommands.model), keyOf(chatCommands.leave)];
   const note = (text: string): ConversationLine[] => [...paragraph('note', text, width), { kind: 'text', text: '' }];
   if (model !== '') {
     return [
       ...note(`No messages with ${model} yet.`),
+      ...(about === undefined ? [] : note(`Below is the prompt of the rollout, as it was sent. ${about}`)),
       ...note(
         `${keyOf(chatCommands.send)} sends the message below; ${choose} chooses the model, ${keyOf(chatCommands.settings)} sets a system prompt and parameters.`,
       ),

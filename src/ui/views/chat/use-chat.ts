@@ -43,14 +43,16 @@ export interface ChatState {
   readonly stop: () => void;
   /** Sends the last question again, in a new branch; to one side alone if only that is incomplete. */
   readonly again: () => void;
+  /** Puts the last question to another second model, in its branch. */
+  readonly askSecond: (model: string) => void;
   /** Replaces the question at an index of the turns, in a new branch. */
   readonly edit: (index: number, text: string) => void;
   readonly branches: readonly Branch[];
   /** The position of the current branch. */
   readonly branch: number;
   readonly goTo: (branch: number) => void;
-  /** The turns that differ between branches. */
-  readonly forks: ReadonlyMap<number, Fork>;
+  /** For each side, the turns that differ between branches. */
+  readonly forks: readonly [left: ReadonlyMap<number, Fork>, right: ReadonlyMap<number, Fork>];
   /** The choices of this conversation. */
   readonly choices: readonly Choice[];
   /** The choice for the answers at an index of the turns, if there is one. */
@@ -85,12 +87,18 @@ const newIdentity = (): Identity => ({ id: crypto.randomUUID(), ...onlyBranch, c
 
 const isIncomplete = (turn: Turn | undefined): boolean => turn?.error !== undefined || turn?.cancelled === true;
 
+/** How a new conversation begins. */
+export interface ChatStart {
+  readonly settings: Partial<ChatSettings>;
+  readonly turns: readonly Turn[];
+}
+
 /** @param model the model to use until the user chooses one; empty if none is known */
-export function useChat(model: string): ChatState {
-  const session = useChatSession(...useMemory<ChatSession>('talk'));
-  const secondSession = useChatSession(...useMemory<ChatSession>('second talk'));
+export function useChat(model: string, start?: ChatStart): ChatState {
+  const session = useChatSession(...useMemory<ChatSession>('talk'), start?.turns);
+  const secondSession = useChatSession(...useMemory<ChatSession>('second talk'), start?.turns);
   const [chosen, rememberChosen] = useMemory<ChatSettings>('settings');
-  const [own, setSettings] = useState<ChatSettings>(() => ({ ...defaults, ...chosen }));
+  const [own, setSettings] = useState<ChatSettings>(() => ({ ...defaults, ...start?.settings, ...chosen }));
   const [known, rememberIdentity] = useMemory<Identity>('identity');
   const [identity, setIdentity] = useState(() => known ?? newIdentity());
   const workbench = useWorkbench();
@@ -110,7 +118,20 @@ export function useChat(model: string): ChatState {
   const current: Branch = { settings, turns, secondTurns };
   const branches = allBranches(identity, current);
   // biome-ignore lint/correctness/useExhaustiveDependencies: the turns and the other branches, not the list of all
-  const forks = useMemo(() => forksOf(branches, identity.branch), [identity, turns, secondTurns]);
+  const forks = useMemo(
+    () =>
+      [
+        forksOf(
+          branches.map(each => each.turns),
+          turns,
+        ),
+        forksOf(
+          branches.map(each => each.secondTurns ?? []),
+          secondTurns ?? [],
+        ),
+      ] as const,
+    [identity, turns, secondTurns],
+  );
   const elsewhere = useMemo(
     () => earlier().flatMap(({ id, choices: made = [] }) => (id === identity.id ? [] : made)),
     [earlier, identity.id],
@@ -125,6 +146,13 @@ export function useChat(model: string): ChatState {
   };
   /** Keeps the current branch before it changes. */
   const keepBranch = (): void => setIdentity(before => ({ ...before, ...branchOff(before, current) }));
+  const goTo = (index: number): void => {
+    const gone = goToBranch(identity, current, index);
+    if (!gone || index === identity.branch) return;
+    const { current: target, ...rest } = gone;
+    setIdentity({ ...identity, ...rest });
+    show(target);
+  };
   const begin = (): void => {
     for (const side of sides) side.session.clear();
     setIdentity(newIdentity());
@@ -147,6 +175,19 @@ export function useChat(model: string): ChatState {
       if (asked.some(side => lastOf(side)?.role === 'assistant' && lastOf(side)?.content !== '')) keepBranch();
       for (const side of asked) side.session.regenerate(side.settings);
     },
+    askSecond: asked => {
+      const own = (each: Branch): boolean => each.settings.secondModel === asked && isSameTurns(each.turns, turns);
+      const known = branches.findIndex(own);
+      if (known >= 0) {
+        goTo(known);
+        return;
+      }
+      const next = { ...settings, secondModel: asked };
+      if (secondTurns?.some(({ stats }) => stats?.model === secondModel)) keepBranch();
+      setSettings(next);
+      secondSession.open(turns);
+      if (turns.length > 0) secondSession.regenerate({ ...next, model: asked });
+    },
     edit: (index, text) => {
       keepBranch();
       for (const side of sides) {
@@ -157,13 +198,7 @@ export function useChat(model: string): ChatState {
     branches,
     branch: identity.branch,
     forks,
-    goTo: index => {
-      const gone = goToBranch(identity, current, index);
-      if (!gone || index === identity.branch) return;
-      const { current: target, ...branches } = gone;
-      setIdentity({ ...identity, ...branches });
-      show(target);
-    },
+    goTo,
     choices,
     choiceAt,
     choose: (index, better) => {
@@ -198,6 +233,9 @@ export function useChat(model: string): ChatState {
     },
   };
 }
+
+const isSameTurns = (one: readonly Turn[], other: readonly Turn[]): boolean =>
+  one.length === other.length && pairKey(one, [], one.length) === pairKey(other, [], other.length);
 
 /** Finds the choice for the answers at an index. */
 function choiceFinder(choices: readonly Choice[], left: readonly Turn[], right: readonly Turn[] = []) {

@@ -1,5 +1,6 @@
 /** Conversations on screen: kept alive, saved after every answer, and listed. */
 import { useCallback, useEffect, useRef, useState, useSyncExternalStore } from 'react';
+import type { Turn } from '../../../chat/conversation.ts';
 import { type Chat, chatOf, type ListedChat, stoppedTurns, talkOf, titleOf, unsavedKey } from '../../../chat/kept.ts';
 import { ChatSession } from '../../../chat/session.ts';
 import { clean } from '../../../text/sanitise.ts';
@@ -68,10 +69,19 @@ export function useChats(): () => readonly ListedChat[] {
   );
 }
 
-/** Shows a remembered or a new conversation; `remember` is called with a new one. */
-export function useChatSession(known: ChatSession | undefined, remember: (session: ChatSession) => void): ChatSession {
+/** Shows a remembered conversation, or a new one with these turns; `remember` is called with it. */
+export function useChatSession(
+  known: ChatSession | undefined,
+  remember: (session: ChatSession) => void,
+  turns: readonly Turn[] = [],
+): ChatSession {
   const workbench = useWorkbench();
-  const [session] = useState(() => known ?? new ChatSession(workbench));
+  const [session] = useState(() => {
+    if (known) return known;
+    const begun = new ChatSession(workbench);
+    begun.open(turns);
+    return begun;
+  });
   useEffect(() => remember(session), [remember, session]);
   useSyncExternalStore(session.subscribe, () => session.conversation);
   return session;

@@ -17,6 +17,7 @@ import { usePane } from '../../app/view.tsx';
 import { useLive } from '../../data/use-live.ts';
 import { useWorkbench } from '../../data/workbench.tsx';
 import { useTheme } from '../../widgets/theme/theme.tsx';
+import { usePromptDoor } from '../chat/use-prompt-door.ts';
 import { tasksCommands } from '../commands.ts';
 import { listProps } from '../list/list-view.tsx';
 import { ResourceList } from '../list/resource-list.tsx';
@@ -49,6 +50,7 @@ export function TasksView({ place }: ViewProps<'tasks'>) {
   const theme = useTheme();
   const { compare } = useWorkbench();
   const { run, base, name } = useBase(place);
+  const promptDoor = usePromptDoor();
   const rollouts = useRollouts(scope, pane.attention);
   const other = useRollouts(base === undefined ? undefined : { run: base }, pane.attention);
   const { rows, total } = rollouts;
@@ -80,6 +82,7 @@ export function TasksView({ place }: ViewProps<'tasks'>) {
       label={({ task_id }) => task_id}
       actions={([row]) => [
         pairBinding(worstAndBest(row?.rollouts ?? []), 'It has fewer than two rollouts with a reward', shell.open),
+        promptDoor(row?.rollouts.find(({ trajectory_id }) => trajectory_id)?.trajectory_id),
       ]}
       facts={groupFacts}
       notes={rollouts.notes}
@@ -113,6 +116,7 @@ export function TasksView({ place }: ViewProps<'tasks'>) {
 export function RolloutsView({ place: { scope, task, ended } }: ViewProps<'rollouts'>) {
   const pane = usePane('main');
   const { open } = useShell();
+  const promptDoor = usePromptDoor();
   const rollouts = useRollouts(scope, pane.attention);
   const filesOf = useRolloutFiles();
   const { rows: all, parts, notes, key } = rollouts;
@@ -132,7 +136,7 @@ export function RolloutsView({ place: { scope, task, ended } }: ViewProps<'rollo
       parts={parts}
       notes={notes}
       sort={byReward}
-      actions={some => [pairBinding(some, markTwo, open)]}
+      actions={some => [pairBinding(some, markTwo, open), promptDoor(some[0]?.trajectory_id)]}
       emptyWords={emptyRollouts(rollouts, 'No rollout is like this')}
       files={listed => filesOf(listedRollouts(listed))}
       preview={TrajectoryPreview}

@@ -11,6 +11,7 @@ import { reward } from '../../../text/numbers.ts';
 import type { ViewProps } from '../../app/registry.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import { useLive } from '../../data/use-live.ts';
+import { usePromptDoor } from '../chat/use-prompt-door.ts';
 import { ResourceList } from '../list/resource-list.tsx';
 import { listedRollouts } from '../record/rollout-files.ts';
 import { useRolloutFiles } from '../record/use-rollout-files.tsx';
@@ -49,6 +50,7 @@ export function StepRolloutsView({ place: { trainingRunId: runId, step, task } }
   const checkpoint = useLive(checkpointQuery(runId, step), 'visible');
   const shell = useShell();
   const filesOf = useRolloutFiles();
+  const promptDoor = usePromptDoor();
   return (
     <ResourceList
       name="rewards"
@@ -60,7 +62,7 @@ export function StepRolloutsView({ place: { trainingRunId: runId, step, task } }
       open={({ trajectory_id, ...row }) =>
         trajectory_id ? placeOf(trajectories, { ...row, trajectory_id }) : undefined
       }
-      actions={rows => [pairBinding(rows, markTwo, shell.open)]}
+      actions={rows => [pairBinding(rows, markTwo, shell.open), promptDoor(rows[0]?.trajectory_id)]}
       files={listed => filesOf(listedRollouts(listed))}
       facts={row => [
         { label: 'task', value: row.task_id },

@@ -21,6 +21,7 @@ import { useSettled } from '../../data/use-settled.ts';
 import { drawChart } from '../../widgets/line-chart/chart.ts';
 import { curveOf } from '../../widgets/line-chart/series.ts';
 import { type Theme, useTheme } from '../../widgets/theme/theme.tsx';
+import { usePromptDoor } from '../chat/use-prompt-door.ts';
 import { teachingCommands } from '../commands.ts';
 import { ResourceList } from '../list/resource-list.tsx';
 import { drawnColumns } from '../tasks/group-columns.ts';
@@ -38,9 +39,10 @@ const moves = [
   { command: teachingCommands.later, by: 1 },
 ];
 
-export function TaskLifeView({ place: { trainingRunId: runId, task, step } }: ViewProps<'task-life'>) {
+export function TaskLifeView({ place: { trainingRunId: runId, task, step, words } }: ViewProps<'task-life'>) {
   const pane = usePane('main');
   const shell = useShell();
+  const promptDoor = usePromptDoor();
   const theme = useTheme();
   const run = useLive(trainingRunQuery(runId), 'visible');
   const trainer = useLive(trainerRewardsQuery(runId, hasEnded(run.data?.status)), pane.attention);
@@ -67,6 +69,7 @@ export function TaskLifeView({ place: { trainingRunId: runId, task, step } }: Vi
       : 'No step that was read has this task';
   const header = [
     theme.styles.title(truncate(sanitiseLine(task), room.width)),
+    ...(words === undefined ? [] : wrap(words, room.width).map(theme.styles.warning)),
     theme.styles.muted(truncate(where, room.width)),
     ...rewardChart(rows, current?.step, room, theme),
     ...useAnswerLines(current, room, theme),
@@ -86,6 +89,7 @@ export function TaskLifeView({ place: { trainingRunId: runId, task, step } }: Vi
       open={row => ({ view: 'step-rollouts', trainingRunId: runId, step: row.step, task })}
       actions={some => [
         pairBinding(some.map(bestOf), 'Mark two steps to see their best rollouts side by side', shell.open),
+        promptDoor(some[0] && bestRollout(some[0].rollouts)?.trajectory_id),
       ]}
       facts={row => [...groupFacts(row), { label: 'step', value: row.step }]}
       header={header.map(line => ` ${line}`)}

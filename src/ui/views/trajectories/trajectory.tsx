@@ -23,6 +23,7 @@ import { useSiblings } from '../../navigation/memory.tsx';
 import { Lines } from '../../widgets/lines.tsx';
 import { ScrollView, scrollViewLines } from '../../widgets/scroll-view/scroll-view.tsx';
 import { type Style, useTheme } from '../../widgets/theme/theme.tsx';
+import { usePromptDoor } from '../chat/use-prompt-door.ts';
 import { readerCommands } from '../commands.ts';
 import type { Document } from '../record/open-external.ts';
 import { useActions } from '../record/use-actions.tsx';
@@ -61,6 +62,7 @@ export function TrajectoryView({ place }: ViewProps<'record'>) {
   const reader = useReader(data, { width, height: height - scrollViewLines }, place.found);
   useNeighbours(id, reader.textLength, place.twin?.id);
   const twin = useTwinBinding(place);
+  const promptDoor = usePromptDoor();
   const notes = useNotes().get(id);
   const triage = useTriage();
   // Here, digits are the number of a step.
@@ -81,7 +83,7 @@ export function TrajectoryView({ place }: ViewProps<'record'>) {
   return (
     <View
       freshness={live.freshness}
-      bindings={[...twin, ...noteBinding, ...reader.bindings, ...record]}
+      bindings={[...twin, ...noteBinding, ...reader.bindings, promptDoor(data), ...record]}
       main={
         data ? (
           <>

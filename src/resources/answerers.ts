@@ -1,0 +1,84 @@
+/** Who can answer the prompt of a rollout: its base model, and deployed checkpoints. */
+import type { Deployment } from '../contract/deployments.ts';
+import type { Checkpoint } from '../contract/training.ts';
+import type { Trajectory } from '../contract/trajectories.ts';
+import { deploymentsWithStatus } from '../queries/deployments.ts';
+import { evalRunQuery } from '../queries/evaluations.ts';
+import type { QueryContext } from '../queries/query-context.ts';
+import { checkpointsByStep, trainingOfCheckpoint, trainingRunQuery } from '../queries/training.ts';
+import { isGone, isNotOffered } from '../service/errors.ts';
+import { clean } from '../text/sanitise.ts';
+import { chatName, deployedAs } from './deployments.ts';
+
+export interface Answerers {
+  readonly base: string | undefined;
+  /** The name for chat of the checkpoint, or of another deployment of the same base model. */
+  readonly checkpoint: string | undefined;
+  /** The training run of the checkpoint. */
+  readonly training: string | undefined;
+  /** Who answers, or why a checkpoint cannot; sentences. */
+  readonly words: string;
+}
+
+/** The name for chat of a deployed checkpoint; undefined if it is not deployed. */
+export function checkpointName(checkpointId: string, deployments: readonly Deployment[]): string | undefined {
+  const served = deployedAs(checkpointId, deployments);
+  const deployment = deployments.find(row => row.deployment_id === served?.deployment_id);
+  return deployment && chatName(deployment);
+}
+
+/** Undefined if the resource is gone, or the service lacks the operation. */
+async function ifKnown<Value>(reading: Promise<Value>): Promise<Value | undefined> {
+  try {
+    return await reading;
+  } catch (error) {
+    if (isGone(error) || isNotOffered(error)) return undefined;
+    throw error;
+  }
+}
+
+/** The checkpoint of a rollout in training: the last one committed by its step, or the last of all. */
+function checkpointBy(checkpoints: readonly Checkpoint[], step: number | null | undefined): Checkpoint | undefined {
+  const by =
+    step == null ? undefined : checkpoints.findLast(({ step_index }) => step_index != null && step_index <= step);
+  return by ?? checkpoints.at(-1);
+}
+
+/** @throws ServiceError */
+export async function answerersOf(trajectory: Trajectory, context: QueryContext): Promise<Answerers> {
+  const { service, signal } = context;
+  const { eval_run_id, training_run_id, policy_step } = trajectory;
+  const run = eval_run_id ? await ifKnown(evalRunQuery(eval_run_id).read(context)) : undefined;
+  const evaluated = run?.parent_checkpoint_id ?? undefined;
+  const own = training_run_id ?? run?.training_run_id ?? undefined;
+  const found = own === undefined && evaluated ? await ifKnown(trainingOfCheckpoint(evaluated, context)) : undefined;
+  const training = own ?? found?.training_run_id;
+  const trained =
+    found ?? (training === undefined ? undefined : await ifKnown(trainingRunQuery(training).read(context)));
+  const checkpoints =
+    training === undefined ? [] : ((await ifKnown(checkpointsByStep(service, training, { signal }))) ?? []);
+  const base = run?.base_model_slug ?? trained?.base_model_slug ?? undefined;
+  const page = await ifKnown(deploymentsWithStatus('DEPLOYED').readPage({ ...context, query: { limit: 200 } }));
+  const deployments = page?.items ?? [];
+  const id = evaluated ?? checkpointBy(checkpoints, policy_step)?.checkpoint_id;
+  const step = checkpoints.find(({ checkpoint_id }) => checkpoint_id === id)?.step_index ?? undefined;
+  const named = step === undefined ? clean`the checkpoint ${id ?? ''}` : `the checkpoint of step ${step}`;
+  const exact = id === undefined ? undefined : checkpointName(id, deployments);
+  const baseWords = base === undefined ? ['Its base model is unknown.'] : [clean`${base} is its base model.`];
+  if (exact !== undefined) {
+    return { base, checkpoint: exact, training, words: [...baseWords, clean`${exact} is ${named}.`].join(' ') };
+  }
+  const other = deployments.find(row => base !== undefined && row.base_model_slug === base);
+  const checkpoint = other && chatName(other);
+  const words = [
+    ...baseWords,
+    ...(id === undefined
+      ? []
+      : [`${named} is not deployed, so it cannot answer: deploy it from its training run first.`]),
+    ...(checkpoint === undefined ? [] : [clean`${checkpoint} is another deployment of the same base model.`]),
+  ];
+  return { base, checkpoint, training, words: words.map(capitalised).join(' ') };
+}
+
+const capitalised = (sentence: string): string =>
+  sentence.startsWith('the checkpoint') ? `T${sentence.slice(1)}` : sentence;

@@ -1,0 +1,57 @@
+/** The key that puts the prompt of a rollout to its base model and its checkpoint, side by side in the chat. */
+import { errorMessage } from '../../../base/errors.ts';
+import type { Trajectory } from '../../../contract/trajectories.ts';
+import { promptOf } from '../../../present/prompt.ts';
+import { trajectoryQuery } from '../../../queries/trajectories.ts';
+import { answerersOf } from '../../../resources/answerers.ts';
+import { clean } from '../../../text/sanitise.ts';
+import { useShell } from '../../app/shell-context.tsx';
+import { useWorkbench } from '../../data/workbench.tsx';
+import type { Binding } from '../../keys/router.tsx';
+import { promptCommands } from '../commands.ts';
+
+/** Milliseconds; the checkpoint may have to be searched for. */
+const longestReading = 30_000;
+
+/** A rollout, as read or by its id. */
+type Rollout = Trajectory | string | null | undefined;
+
+export function usePromptDoor(): (rollout: Rollout) => Binding {
+  const { open, toast } = useShell();
+  const workbench = useWorkbench();
+  const ask = async (rollout: Trajectory | string): Promise<void> => {
+    try {
+      const signal = AbortSignal.timeout(longestReading);
+      const context = { service: await workbench.service(), signal, memory: workbench.remembered };
+      const trajectory = typeof rollout === 'string' ? await trajectoryQuery(rollout).read(context) : rollout;
+      const prompt = promptOf(trajectory);
+      if (!prompt) {
+        toast({ kind: 'warning', text: 'It has no prompt: no user message comes before the first answer' });
+        return;
+      }
+      const { base, checkpoint, training, words } = await answerersOf(trajectory, context);
+      const [model, second] = base === undefined ? [checkpoint] : [base, checkpoint];
+      open({
+        view: 'chat',
+        ...(model !== undefined && { model }),
+        prompt: {
+          ...{ ...prompt, trajectory: trajectory.trajectory_id, words },
+          ...(second !== undefined && { second }),
+          ...(training !== undefined && { training }),
+          ...(trajectory.task_id && { task: trajectory.task_id }),
+        },
+      });
+    } catch (error) {
+      toast({ kind: 'warning', text: clean`The prompt or its models cannot be read: ${errorMessage(error)}` });
+    }
+  };
+  return rollout => ({
+    command: promptCommands.ask,
+    why: rollout ? undefined : 'No rollout is known here',
+    run: () => {
+      if (!rollout) return;
+      toast({ kind: 'info', text: 'Reading who can answer its prompt…' });
+      void ask(rollout);
+    },
+  });
+}

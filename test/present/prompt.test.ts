@@ -1,0 +1,30 @@
+import { expect, it } from 'vitest';
+import { promptOf } from '../../src/present/prompt.ts';
+
+const said = (...messages: readonly (readonly [role: string, content: unknown])[]) => ({
+  steps: [{ messages: messages.map(([role, content]) => ({ role, content })) }],
+});
+
+it('is what was sent before the first answer', () => {
+  const steps = said(
+    ['system', 'be brief'],
+    ['developer', 'in English'],
+    ['user', 'tea?'],
+    ['user', [{ type: 'text', text: 'or ' }, 'milk?']],
+    ['assistant', 'tea'],
+    ['user', 'why?'],
+  );
+  expect(promptOf(steps)).toEqual({ system: 'be brief\n\nin English', questions: ['tea?', 'or milk?'] });
+});
+
+it('may have its messages in several steps, and no system message', () => {
+  expect(promptOf({ steps: [...said(['user', 'tea?']).steps, ...said(['assistant', 'a']).steps] })).toEqual({
+    system: '',
+    questions: ['tea?'],
+  });
+});
+
+it('is undefined without a user message before the answer', () => {
+  for (const each of [{}, said(), said(['system', 'x']), said(['user', '']), said(['assistant', 'a'], ['user', 'b'])])
+    expect(promptOf(each)).toBeUndefined();
+});
