@@ -1,16 +1,92 @@
 /**
  * `npm run screens`: renders every view of the built program at every size, as text and as a picture, for people to
- * look at. Writes to the folder `screens`, or the given one. `npm run screens -- --readme` renders README's picture
+ * look at; then Watch, the inbox and the grid of several runs on a service that much runs on. Writes to the folder `screens`, or the given one. `npm run screens -- --readme` renders README's picture
  * instead; `-- --smoke` one view at one size, into a temporary folder.
  */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { answering } from '../test/answering.ts';
+import { busyWorld } from '../test/busy-world.ts';
 import { type PopulatedHome, populatedHome } from '../test/e2e/populated.ts';
-import { openSession } from '../test/e2e/session.ts';
+import { freshHome, openSession, type Session } from '../test/e2e/session.ts';
 import { svgOf } from '../test/e2e/svg.ts';
-import { goWay, sizes, viewSessions } from '../test/e2e/views.ts';
+import { go, goWay, sizes, viewSessions } from '../test/e2e/views.ts';
 import './built.ts';
+
+/** Writes what is on screen as text and as a picture. */
+function writeScreen(session: Session, path: string): void {
+  writeFileSync(`${path}.txt`, `${session.text()}\n`);
+  writeFileSync(`${path}.svg`, svgOf(session.emulator));
+}
+
+async function ended(session: Session): Promise<void> {
+  session.signal('SIGTERM');
+  await session.ended;
+}
+
+/** The answers of the busy service, where one benchmark has eight evaluations that differ. */
+function busyAnswers() {
+  const busy = busyWorld();
+  const evals = Array.from({ length: 8 }, (_, index) => ({
+    ...{ eval_run_id: `evr_many_${index}`, bench_id: 'bench_1', status: 'completed' },
+    display_name: `kernel-cuda-optimise-1_tutor-base-large-context-window-32k_temperature_seed${index}`,
+    ...{ reward_mean: 0.3 + index / 20, reward_count: 30, total_rollouts: 30 },
+    created_at: `2026-01-0${8 - index}T00:00:00Z`,
+  }));
+  const answers: typeof busy.answers = {
+    ...busy.answers,
+    listEvalRuns: ({ bench_id }) => (bench_id === 'bench_1' ? evals : []),
+    getEvalRun: ({ eval_run_id }) => evals.find(run => run.eval_run_id === eval_run_id),
+    getEvalProgress: () => ({ status: 'completed', total_rollouts: 30, terminal_rollouts: 30 }),
+    getTrajectoryRewards: ({ eval_run_id = '' }) => ({
+      trajectory_rewards: Array.from({ length: 30 }, (_, task) => ({
+        ...{ task_id: `task-${task}`, trajectory_id: `traj_${eval_run_id}_${task}` },
+        reward: 0.25 + Number(eval_run_id.slice(-1)) / 20 + (task % 5) / 50,
+      })),
+    }),
+  };
+  return { ...busy, answers };
+}
+
+/** Renders Watch, the grid of several runs, and the inbox after an absence at every size. Returns the number of screens. */
+async function busyViews(folder: string): Promise<number> {
+  mkdirSync(folder, { recursive: true });
+  let written = 0;
+  for (const [columns, rows] of sizes) {
+    const { answers, runs, end } = busyAnswers();
+    const answer = answering(answers);
+    const server = createServer((request, response) => {
+      const { method = '', url = '', headers } = request;
+      void answer(response, { method, url, headers, body: '', closed: Promise.resolve() });
+    }).listen(0, '127.0.0.1');
+    await new Promise(resolve => server.once('listening', resolve));
+    const home = freshHome();
+    const { port } = server.address() as AddressInfo;
+    const env = { ...home.env, BENCHTOP_BASE_URL: `http://127.0.0.1:${port}`, BENCHTOP_API_KEY: 'key' };
+    const pathOf = (name: string): string => join(folder, `${name}-${columns}x${rows}`);
+    const first = openSession(env, { columns, rows, args: ['open', 'runs'] });
+    await first.waitFor('seed0');
+    await goWay(first, ['space', 'space', 'space', 'space', 'space', '=']);
+    await first.waitFor('Bonferroni');
+    writeScreen(first, pathOf('busy-compare-many'));
+    await goWay(first, [...go('watch'), { see: 'WATCHED' }, { see: /ETA|stalled/ }]);
+    writeScreen(first, pathOf('busy-watch'));
+    await ended(first);
+    for (const [index, run] of runs.slice(0, 9).entries()) end(run, index % 3 === 0 ? 'failed' : 'succeeded');
+    const second = openSession(env, { columns, rows, args: ['open', 'inbox'] });
+    await second.waitFor('1/9');
+    writeScreen(second, pathOf('busy-inbox'));
+    await ended(second);
+    written += 3;
+    server.closeAllConnections();
+    server.close();
+    await home.remove();
+  }
+  return written;
+}
 
 /** Renders every view at every size, or these. Returns the number of screens. */
 async function everyView(
@@ -29,12 +105,9 @@ async function everyView(
       await session.waitFor('▸ t-words');
       await goWay(session, way);
       for (const words of shows) await session.waitFor(words);
-      const path = join(folder, `${name.replaceAll(' ', '-')}-${columns}x${rows}`);
-      writeFileSync(`${path}.txt`, `${session.text()}\n`);
-      writeFileSync(`${path}.svg`, svgOf(session.emulator));
+      writeScreen(session, join(folder, `${name.replaceAll(' ', '-')}-${columns}x${rows}`));
       written += 1;
-      session.signal('SIGTERM');
-      await session.ended;
+      await ended(session);
     }
   }
   return written;
@@ -73,8 +146,11 @@ try {
     await everyView(home, folder, { at: sizes.slice(0, 1), views: viewSessions.slice(0, 2) });
     await readmePicture(home, join(folder, 'readme.svg'));
     rmSync(folder, { recursive: true });
-  } else
-    process.stdout.write(`${await everyView(home, resolve(target))} screens as text and SVG in ${resolve(target)}\n`);
+  } else {
+    const folder = resolve(target);
+    const written = (await everyView(home, folder)) + (await busyViews(folder));
+    process.stdout.write(`${written} screens as text and SVG in ${folder}\n`);
+  }
 } finally {
   await home.remove();
 }
