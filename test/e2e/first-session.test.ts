@@ -52,9 +52,9 @@ describe('a newcomer', () => {
     await session.waitFor('assistant');
 
     session.type(':chat\r');
-    await session.waitFor('LAST ANSWER');
+    await session.waitFor('No messages with');
     session.type('tell me about tea\r');
-    await session.waitFor(/finished +(stop|length)/);
+    await session.waitFor('tokens out');
 
     session.press('esc');
     await session.waitFor('<i> write');

@@ -124,8 +124,8 @@ const back = '\t-';
 async function talk(about: string): Promise<string> {
   session.type(':chat\r');
   // The model is known once the list of models has been read.
-  await session.waitFor('LAST ANSWER');
-  await session.waitFor(/model +benchtop/);
+  await session.waitFor('<ctrl-t> parameters');
+  await session.waitFor(/│ benchtop\/\S+ /);
   for (let attempt = 1; attempt < 9; attempt += 1) {
     const question = `what is the ${about} thing, ${attempt}`;
     session.type(`${question}\r`);
