@@ -93,7 +93,9 @@ export function FormWindow<Input, Result>(props: FormWindowProps<Input, Result>)
   const sentLines = requestLines(requests, inner);
   const words = summary?.(form.values);
   const summed = words === undefined ? [] : wrap(words, inner);
-  const summaryLines = room.height < windowMargin.lines + leastFormLines + 4 ? [] : summed;
+  // An error takes the place of the summary.
+  const others = Math.max(4, summed.length + (state.kind === 'failed' ? mostErrorLines : 0));
+  const summaryLines = room.height < windowMargin.lines + leastFormLines + others ? [] : summed;
   const below = windowMargin.lines + summaryLines.length + (busy || warning !== undefined ? 1 : 0);
   const free = room.height - below - leastFormLines;
   const errorHeight = state.kind === 'failed' ? Math.min(mostErrorLines, free) : 0;
