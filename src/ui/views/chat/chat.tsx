@@ -305,11 +305,19 @@ export function ChatView({ place }: ViewProps<'chat'>) {
   }, [isReading, questions.length, selected, choiceAt, forks]);
   const branch =
     chat.branches.length > 1 ? `branch ${positionOf([chat.branch + 1, chat.branches.length], glyphs)}` : '';
-  const counted =
-    shown.length < sides.length
-      ? `${draft.side + 1} of ${sides.length}, ${keyOf(chatCommands.side)} for the other`
-      : chat.counts &&
-        countWords(chat.counts, pane.width - displayWidth(branch) - displayWidth(checkpoints.words) - positionRoom);
+  const isOneOfTwo = shown.length < sides.length;
+  const side = isOneOfTwo ? `${draft.side + 1} of ${sides.length}, ${keyOf(chatCommands.side)} for the other` : '';
+  // Whole parts only: half a number would be a wrong one.
+  let more = '';
+  const room = pane.width - positionRoom;
+  const add = (...forms: readonly string[]): void => {
+    const longer = forms.map(form => [more, form].filter(Boolean).join('  '));
+    more = longer.find(words => displayWidth(words) <= room) ?? more;
+  };
+  add(side);
+  add(branch);
+  add(...checkpoints.words);
+  if (!isOneOfTwo && chat.counts) add(countWords(chat.counts, room - displayWidth(more) - 2));
   const bindings = [...useBindings(chat, read, slugs, [draft, dispatch]), ...checkpoints.bindings];
 
   const inputLines = pane.height >= 16 ? 4 : 2;
@@ -331,7 +339,7 @@ export function ChatView({ place }: ViewProps<'chat'>) {
             height={height}
             focused={pane.focused && !draft.writing}
             follows={draft.writing}
-            more={[branch, checkpoints.words, counted].filter(Boolean).join('  ')}
+            more={more}
             selected={isReading ? draft.question : undefined}
             opening={(model, room) => openingLines({ model, loaded, error, about: prompt?.words }, room, keyOf)}
           />

@@ -15,12 +15,12 @@ const moves = [
   { command: chatCommands.nextCheckpoint, by: 1 },
 ] as const;
 
-/** The keys that walk through the checkpoints, and the step of the one on screen in words. */
+/** The keys that walk through the checkpoints, and the step of the one on screen in words, the longest form first. */
 export function useCheckpoints(
   prompt: ChatPrompt | undefined,
   chat: ChatState,
   deployments: readonly Deployment[],
-): { readonly bindings: readonly Binding[]; readonly words: string } {
+): { readonly bindings: readonly Binding[]; readonly words: readonly string[] } {
   const { toast, open } = useShell();
   const { training = '', task } = prompt ?? {};
   const { data: checkpoints, error } = useLive(checkpointTimesQuery(training, false), training ? 'visible' : 'hidden');
@@ -30,8 +30,8 @@ export function useCheckpoints(
     return model === undefined ? [] : [{ model, step: step_index ?? undefined }];
   });
   const at = deployed.findIndex(({ model }) => model === chat.settings.secondModel);
-  const wordsAt = (index: number): string =>
-    `step ${deployed[index]?.step ?? 'unknown'}: deployed checkpoint ${index + 1} of ${deployed.length}, of ${known.length} in all`;
+  const step = `step ${deployed[at]?.step ?? 'unknown'}`;
+  const position = `deployed checkpoint ${at + 1} of ${deployed.length}, of ${known.length} in all`;
   const walk = (by: -1 | 1): void => {
     if (deployed.length === 0) {
       if (task === undefined || training === '') return;
@@ -58,6 +58,6 @@ export function useCheckpoints(
     bindings: prompt
       ? moves.map(({ command, by }) => ({ command, why, enabled: !chat.answering, run: () => walk(by) }))
       : [],
-    words: at === -1 ? '' : wordsAt(at),
+    words: at === -1 ? [] : [`${step}: ${position}`, step],
   };
 }
