@@ -9,7 +9,7 @@ import { trainingColumns } from '../../src/resources/training-columns.ts';
 import type { WatchedResource } from '../../src/resources/watch.ts';
 import { sanitiseLine } from '../../src/text/sanitise.ts';
 import { displayWidth } from '../../src/text/width.ts';
-import { watchColumns } from '../../src/ui/views/watch.tsx';
+import { watchColumns } from '../../src/ui/views/watch-columns.ts';
 import { rowText } from '../../src/ui/widgets/table/table-view.tsx';
 import { createTheme } from '../../src/ui/widgets/theme/theme.tsx';
 

@@ -11,7 +11,7 @@ import { runColumns, runFacts } from '../../src/resources/runs.ts';
 import { trainingColumns } from '../../src/resources/training-columns.ts';
 import type { WatchedResource } from '../../src/resources/watch.ts';
 import { layoutOf } from '../../src/ui/app/layout.ts';
-import { watchColumns } from '../../src/ui/views/watch.tsx';
+import { watchColumns } from '../../src/ui/views/watch-columns.ts';
 import { gutter } from '../../src/ui/widgets/table/table-view.tsx';
 
 const lineOf = (kind: string, more: Partial<WatchedResource>): WatchedResource => ({
