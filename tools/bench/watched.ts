@@ -1,4 +1,5 @@
 /** Watch on a service with 40 active training runs of 20,000 steps, for ten minutes of virtual time. */
+import { fileURLToPath } from 'node:url';
 import { VirtualTime } from '../simulate/virtual-time.ts';
 
 const activeRuns = 40;
@@ -73,4 +74,9 @@ export async function watched(minutes: number): Promise<WatchCost> {
     kilobytes: after.reduce((sum, { bytes }) => sum + bytes, 0) / 1_000 / minutes,
     longestWait: Math.max(...waits) / 1_000,
   };
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  process.stdout.write(JSON.stringify(await watched(Number(process.argv[2]))));
+  process.exit(0);
 }
