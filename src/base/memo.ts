@@ -10,7 +10,7 @@ export function perObject<Key extends object, Value>(make: (key: Key) => Value):
   };
 }
 
-/** Caches the values of a pure function, which are expensive, for its most recent arguments. At most `most` of them. */
+/** Caches the results of an expensive pure function. Keeps at most `most` of them and drops the oldest first. */
 export function perArguments<Arguments extends readonly (number | undefined)[], Value>(
   make: (...given: Arguments) => Value,
   most = 2_000,
@@ -19,7 +19,7 @@ export function perArguments<Arguments extends readonly (number | undefined)[], 
   return (...given) => {
     const key = given.join();
     if (made.has(key)) return made.get(key) as Value;
-    // The oldest goes: a map keeps the order in which its keys were added.
+    // A map keeps the order in which its keys were added.
     for (const oldest of made.keys()) {
       if (made.size < most) break;
       made.delete(oldest);

@@ -19,7 +19,7 @@ function withinTime(task: () => void, timeout: number): boolean {
   guard.task = task;
   guarding = true;
   // V8 compiles an expression on first use, and optimising `a?a?a?…aaa…` takes exponential time in code that cannot be
-  // interrupted. All other expressions are optimised, some of which are 20 times faster then.
+  // interrupted. Other expressions stay optimised, which makes some of them 20 times faster.
   setFlagsFromString('--no-regexp-optimization');
   try {
     guard.run(timeout);

@@ -66,8 +66,9 @@ export interface Round {
   /** The interval between rounds in milliseconds. */
   readonly roundMs: number;
   readonly poll: PollIntervals;
-  /** Requests in the current window, without first reads, and those. */
+  /** Requests in the current window, without first reads. */
   readonly spent: number;
+  /** First reads in the current window. */
   readonly spentFirst?: number;
   /** Polling is paused: this is a manual refresh. */
   readonly byHand?: boolean;
@@ -257,12 +258,12 @@ function seeListed({ lists }: Workbench, listed: ReadonlySet<string>): void {
   }
 }
 
-/** The requests of a read: a list across benchmarks takes one for each of a page of them. */
+/** The requests of a read: a list across benchmarks takes one for each benchmark of its first page. */
 function requestsOf({ lists }: Workbench, { source }: CountedList): number {
   return source.costly ? 1 + Math.min(benchmarksAPage, lists.find(benchmarkList.key)?.extent.rows ?? 0) : 1;
 }
 
-/** Visible intervals between two reads of a list, for each of its requests: while single reads need the budget, and otherwise. */
+/** Visible intervals between two reads of a list per request: longer while many resources are read one by one. */
 const intervalsPerRequest = { many: 2, few: 0.25 } as const;
 
 /**

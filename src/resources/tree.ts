@@ -55,7 +55,7 @@ export interface TreeRow {
   readonly unread?: UnreadList | undefined;
 }
 
-/** A list of which the service has more rows than were read. */
+/** A list with unread rows on the service. */
 export interface UnreadList {
   /** Of its rows. */
   readonly kind: Exclude<TreeKind, 'checkpoint'>;

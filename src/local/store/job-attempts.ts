@@ -85,7 +85,7 @@ export class JobAttempts {
 
   /**
    * At start: counts the abnormal end of the last service, if any, and sets aside jobs that were running too often.
-   * Returns the other jobs that were running, each of which may be the cause.
+   * Returns the other jobs that were running; any of them may be the cause.
    */
   recover(records: Readonly<Record<JobKind, JobRecords>>): { id: string; kind: JobKind }[] {
     const counted = existsSync(this.#countFile) ? 1 : 0;

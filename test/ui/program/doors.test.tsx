@@ -3,6 +3,7 @@ import { expect, it } from 'vitest';
 import { notePage } from '../../../src/contract/lists.ts';
 import { NetworkError } from '../../../src/service/errors.ts';
 import { pageOf } from '../../queries/scripted-service.ts';
+import type { Screen } from '../../screen.ts';
 import { openWorld, world } from './scripted-world.tsx';
 
 const run = {
@@ -44,13 +45,8 @@ function linked() {
   return service;
 }
 
-it.each([
-  [160, 40],
-  [80, 24],
-  [60, 15],
-])('tab reaches what a run in a list names, and enter opens it, at %d columns', async (columns, rows) => {
-  const screen = openWorld(linked(), { view: 'list', resource: 'runs' }, { columns, rows });
-  await screen.waitFor('▸ of step 6');
+/** Goes with tab to the model and the checkpoint that the row names, opens the checkpoint, and comes back to it. */
+async function openCheckpointAndReturn(screen: Screen): Promise<void> {
   await screen.press('tab');
   await screen.waitFor('▸acme/small');
   await screen.press('tab');
@@ -59,6 +55,16 @@ it.each([
   await screen.waitFor('▸ step 6');
   await screen.press('esc');
   await screen.waitFor('▸ckpt_6');
+}
+
+it.each([
+  [160, 40],
+  [80, 24],
+  [60, 15],
+])('tab reaches what a run in a list names, and enter opens it, at %d columns', async (columns, rows) => {
+  const screen = openWorld(linked(), { view: 'list', resource: 'runs' }, { columns, rows });
+  await screen.waitFor('▸ of step 6');
+  await openCheckpointAndReturn(screen);
   await screen.press('j');
   await screen.waitFor('▸first');
   await screen.press('enter');
@@ -136,14 +142,7 @@ it.each([
   await screen.waitFor('▸ of step 6');
   await screen.type(':watch\r');
   await screen.waitFor('WATCHED');
-  await screen.press('tab');
-  await screen.waitFor('▸acme/small');
-  await screen.press('tab');
-  await screen.waitFor('▸ckpt_6');
-  await screen.press('enter');
-  await screen.waitFor('▸ step 6');
-  await screen.press('esc');
-  await screen.waitFor('▸ckpt_6');
+  await openCheckpointAndReturn(screen);
   await screen.press('esc');
   await screen.type(':inbox\r');
   await screen.waitFor('HAPPENED');

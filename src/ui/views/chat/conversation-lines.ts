@@ -46,7 +46,7 @@ function markdown(text: string, width: number, theme: Theme): ConversationLine[]
   }));
 }
 
-/** What is said of a turn besides itself. */
+/** The marks in the heading of a turn. */
 export interface TurnMarks {
   /** Whether it is the selected question. */
   readonly isSelected?: boolean;
