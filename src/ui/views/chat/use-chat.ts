@@ -1,5 +1,5 @@
 /** The state of the chat view: one conversation, or two with the same questions, with their branches, kept on disk. */
-import { useEffect, useMemo, useState } from 'react';
+import { type Dispatch, type SetStateAction, useEffect, useMemo, useState } from 'react';
 import {
   allBranches,
   type Branch,
@@ -83,6 +83,10 @@ interface Identity extends OtherBranches {
   readonly choices: readonly Choice[];
 }
 
+type SetIdentity = Dispatch<SetStateAction<Identity>>;
+
+const noTurns: readonly Turn[] = [];
+
 const newIdentity = (): Identity => ({ id: crypto.randomUUID(), ...onlyBranch, choices: [] });
 
 const isIncomplete = (turn: Turn | undefined): boolean => turn?.error !== undefined || turn?.cancelled === true;
@@ -91,6 +95,121 @@ const isIncomplete = (turn: Turn | undefined): boolean => turn?.error !== undefi
 export interface ChatStart {
   readonly settings: Partial<ChatSettings>;
   readonly turns: readonly Turn[];
+}
+
+/** The branches of the conversation on screen. @param show shows another one */
+function useBranches(identity: Identity, current: Branch, setIdentity: SetIdentity, show: (branch: Branch) => void) {
+  const { turns, secondTurns } = current;
+  const branches = allBranches(identity, current);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the turns and the other branches, not the list of all
+  const forks = useMemo(() => {
+    const all = (of: (branch: Branch) => readonly Turn[]) => forksOf(branches.map(of), of(current));
+    return [all(each => each.turns), all(each => each.secondTurns ?? [])] as const;
+  }, [identity, turns, secondTurns]);
+  return {
+    branches,
+    forks,
+    /** Keeps the current branch before it changes. */
+    keep: (): void => setIdentity(before => ({ ...before, ...branchOff(before, current) })),
+    goTo: (index: number): void => {
+      const gone = goToBranch(identity, current, index);
+      if (!gone || index === identity.branch) return;
+      const { current: target, ...rest } = gone;
+      setIdentity({ ...identity, ...rest });
+      show(target);
+    },
+  };
+}
+
+/** The choices between the answers on screen. */
+function useChoices(
+  { id, choices }: Identity,
+  { turns, secondTurns = noTurns }: Branch,
+  setIdentity: SetIdentity,
+  earlier: () => readonly ListedChat[],
+) {
+  const elsewhere = useMemo(
+    () => earlier().flatMap(each => (each.id === id ? [] : (each.choices ?? []))),
+    [earlier, id],
+  );
+  return {
+    choiceAt: useMemo(() => choiceFinder(choices, turns, secondTurns), [choices, turns, secondTurns]),
+    countsOf: (models: Choice['models']): Counts => countChoices([...elsewhere, ...choices], models),
+    choose: (index: number, better: Preference): Counts | undefined => {
+      const answers = answersAt(turns, secondTurns, index);
+      if ('why' in answers) return undefined;
+      const choice = { pair: pairKey(turns, secondTurns, index), better, models: answers.models, at: Date.now() };
+      const next = withChoice(choices, choice);
+      setIdentity(before => ({ ...before, choices: next }));
+      return countChoices([...elsewhere, ...next], answers.models);
+    },
+  };
+}
+
+const lastOf = ({ session }: Side): Turn | undefined => session.conversation.turns.at(-1);
+
+/** Puts questions to every side. @param keepBranch is called before an answer is replaced */
+function questionsTo(
+  sides: readonly Side[],
+  keepBranch: () => void,
+): Pick<ChatState, 'send' | 'stop' | 'again' | 'edit'> {
+  return {
+    send: text => {
+      for (const { session, settings } of sides) session.send(text, settings);
+    },
+    stop: () => {
+      for (const { session } of sides) session.cancel();
+    },
+    again: () => {
+      const incomplete = sides.filter(side => isIncomplete(lastOf(side)));
+      const asked = incomplete.length > 0 ? incomplete : sides;
+      if (asked.some(side => lastOf(side)?.role === 'assistant' && lastOf(side)?.content !== '')) keepBranch();
+      for (const { session, settings } of asked) session.regenerate(settings);
+    },
+    edit: (index, text) => {
+      keepBranch();
+      for (const { session, settings } of sides) {
+        session.open(session.conversation.turns.slice(0, index));
+        session.send(text, settings);
+      }
+    },
+  };
+}
+
+/** Changes the settings of the current branch; the answers of a second model that is replaced stay in their branch. */
+function settingsOf(
+  { settings, turns, secondTurns }: Branch,
+  second: ChatSession,
+  { branches, keep, goTo }: ReturnType<typeof useBranches>,
+  setSettings: (settings: ChatSettings) => void,
+): Pick<ChatState, 'askSecond' | 'change'> {
+  const { secondModel } = settings;
+  const keepAnswers = (): void => {
+    if (secondTurns?.some(({ stats }) => stats?.model === secondModel)) keep();
+  };
+  return {
+    askSecond: asked => {
+      const own = (each: Branch): boolean => each.settings.secondModel === asked && isSameTurns(each.turns, turns);
+      const known = branches.findIndex(own);
+      if (known >= 0) {
+        goTo(known);
+        return;
+      }
+      const next = { ...settings, secondModel: asked };
+      keepAnswers();
+      setSettings(next);
+      second.open(turns);
+      if (turns.length > 0) second.regenerate({ ...next, model: asked });
+    },
+    change: next => {
+      if (next.secondModel !== secondModel) {
+        keepAnswers();
+        // A second model that is added later gets the earlier turns.
+        if (next.secondModel) second.open(turns);
+      }
+      setSettings(next);
+    },
+  };
 }
 
 /** @param model the model to use until the user chooses one; empty if none is known */
@@ -113,122 +232,38 @@ export function useChat(model: string, start?: ChatStart): ChatState {
   const second: Side[] = secondModel ? [{ session: secondSession, settings: { ...settings, model: secondModel } }] : [];
   const sides = [first, ...second] as const;
   const { turns } = session.conversation;
-  const secondTurns = secondModel ? secondSession.conversation.turns : undefined;
-  const { choices } = identity;
-  const current: Branch = { settings, turns, secondTurns };
-  const branches = allBranches(identity, current);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the turns and the other branches, not the list of all
-  const forks = useMemo(
-    () =>
-      [
-        forksOf(
-          branches.map(each => each.turns),
-          turns,
-        ),
-        forksOf(
-          branches.map(each => each.secondTurns ?? []),
-          secondTurns ?? [],
-        ),
-      ] as const,
-    [identity, turns, secondTurns],
-  );
-  const elsewhere = useMemo(
-    () => earlier().flatMap(({ id, choices: made = [] }) => (id === identity.id ? [] : made)),
-    [earlier, identity.id],
-  );
-  const countsOf = (made: readonly Choice[], models: Choice['models']): Counts =>
-    countChoices([...elsewhere, ...made], models);
-  const choiceAt = useMemo(() => choiceFinder(choices, turns, secondTurns), [choices, turns, secondTurns]);
+  const current: Branch = {
+    settings,
+    turns,
+    secondTurns: secondModel ? secondSession.conversation.turns : undefined,
+  };
   const show = (branch: Branch): void => {
     setSettings(branch.settings);
     session.open(branch.turns);
     secondSession.open(branch.secondTurns ?? []);
   };
-  /** Keeps the current branch before it changes. */
-  const keepBranch = (): void => setIdentity(before => ({ ...before, ...branchOff(before, current) }));
-  const goTo = (index: number): void => {
-    const gone = goToBranch(identity, current, index);
-    if (!gone || index === identity.branch) return;
-    const { current: target, ...rest } = gone;
-    setIdentity({ ...identity, ...rest });
-    show(target);
-  };
+  const branching = useBranches(identity, current, setIdentity, show);
+  const { countsOf, ...choosing } = useChoices(identity, current, setIdentity, earlier);
+  const { branches, forks, goTo } = branching;
+  const { choices, branch } = identity;
   const begin = (): void => {
     for (const side of sides) side.session.clear();
     setIdentity(newIdentity());
   };
   return {
-    settings,
-    sides,
-    turns,
+    ...questionsTo(sides, branching.keep),
+    ...settingsOf(current, secondSession, branching, setSettings),
+    ...choosing,
+    ...{ settings, sides, turns, branches, branch, forks, goTo, choices, begin, earlier },
     answering: sides.some(side => side.session.conversation.answering),
-    send: text => {
-      for (const side of sides) side.session.send(text, side.settings);
-    },
-    stop: () => {
-      for (const side of sides) side.session.cancel();
-    },
-    again: () => {
-      const lastOf = (side: Side): Turn | undefined => side.session.conversation.turns.at(-1);
-      const incomplete = sides.filter(side => isIncomplete(lastOf(side)));
-      const asked = incomplete.length > 0 ? incomplete : sides;
-      if (asked.some(side => lastOf(side)?.role === 'assistant' && lastOf(side)?.content !== '')) keepBranch();
-      for (const side of asked) side.session.regenerate(side.settings);
-    },
-    askSecond: asked => {
-      const own = (each: Branch): boolean => each.settings.secondModel === asked && isSameTurns(each.turns, turns);
-      const known = branches.findIndex(own);
-      if (known >= 0) {
-        goTo(known);
-        return;
-      }
-      const next = { ...settings, secondModel: asked };
-      if (secondTurns?.some(({ stats }) => stats?.model === secondModel)) keepBranch();
-      setSettings(next);
-      secondSession.open(turns);
-      if (turns.length > 0) secondSession.regenerate({ ...next, model: asked });
-    },
-    edit: (index, text) => {
-      keepBranch();
-      for (const side of sides) {
-        side.session.open(side.session.conversation.turns.slice(0, index));
-        side.session.send(text, side.settings);
-      }
-    },
-    branches,
-    branch: identity.branch,
-    forks,
-    goTo,
-    choices,
-    choiceAt,
-    choose: (index, better) => {
-      const right = secondTurns ?? [];
-      const answers = answersAt(turns, right, index);
-      if ('why' in answers) return undefined;
-      const choice = { pair: pairKey(turns, right, index), better, models: answers.models, at: Date.now() };
-      const next = withChoice(choices, choice);
-      setIdentity(before => ({ ...before, choices: next }));
-      return countsOf(next, answers.models);
-    },
-    counts: secondModel ? countsOf(choices, [settings.model, secondModel]) : undefined,
-    change: next => {
-      if (next.secondModel !== secondModel) {
-        // The answers of the second model stay in their branch.
-        if (secondTurns?.some(({ stats }) => stats?.model === secondModel)) keepBranch();
-        // A second model that is added later gets the earlier turns.
-        if (next.secondModel) secondSession.open(turns);
-      }
-      setSettings(next);
-    },
-    begin,
+    counts: secondModel ? countsOf([settings.model, secondModel]) : undefined,
     forget: () => {
       forgetChat(workbench, identity.id);
       begin();
     },
-    earlier,
-    whole: { ...identity, ...current, branch: branches.length > 1 ? identity.branch : undefined },
-    open: ({ id, others = [], branch = 0, choices: made = [], ...opened }) => {
-      setIdentity({ id, others, branch, choices: made });
+    whole: { ...identity, ...current, branch: branches.length > 1 ? branch : undefined },
+    open: ({ id, others = [], branch: at = 0, choices: made = [], ...opened }) => {
+      setIdentity({ id, others, branch: at, choices: made });
       show(opened);
     },
   };
