@@ -42,7 +42,7 @@ function uploadUrls({ body, host }: { readonly body: Body; readonly host: string
 }
 
 /** The common answers of both generations; `model` is the field that names a model. */
-function shared({ bench, run, training, trajectory }: StandIn['ids'], model: string): Routes {
+function shared({ bench, run, oldRun, training, trajectory }: StandIn['ids'], model: string): Routes {
   return {
     'GET /api/v1/benchmarks/runtimes': page({
       runtime_id: 'rt-1',
@@ -66,6 +66,8 @@ function shared({ bench, run, training, trajectory }: StandIn['ids'], model: str
         { stage: 'grade', knob_name: 'latency', unit: 'ms', sample_count: 0, created_at, samples: null },
       ],
     },
+    // The preview of a row reads them once the cursor rests on it.
+    [`GET /api/v1/eval/${oldRun}/rollout-statistics`]: { eval_run_id: oldRun, snapshots: [] },
     [`GET /api/v1/eval/${run}/progress`]: {
       eval_run_id: run,
       status: 'running',
