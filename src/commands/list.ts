@@ -9,7 +9,7 @@ import { sortRows } from '../present/sort.ts';
 import { defaultRange } from '../present/statistics/interval.ts';
 import { resourceNamed } from '../resources/catalogue.ts';
 import { noneSeenWords, type Resource, wordsFor } from '../resources/define.ts';
-import { pagesOf } from '../resources/pages.ts';
+import { pagesOf, type ResourcePage } from '../resources/pages.ts';
 import { type Scope, type ScopeName, scopeNames } from '../resources/place.ts';
 import { ServiceError } from '../service/errors.ts';
 import { counted } from '../text/numbers.ts';
@@ -290,49 +290,28 @@ export async function run({ args, flags }: CommandInput<'list'>, io: CommandIo):
   const [name = ''] = args;
   const resource = resourceOrThrow(name);
   checkScopes(resource, flags);
-  const format = formatOf(flags);
-  const limit = flags.all ? Number.POSITIVE_INFINITY : (flags.limit ?? defaultLimit);
+  // Unknown names are refused before anything is read.
   const named = namedColumns(resource, resource.measures?.columns([], defaultRange) ?? resource.columns, flags, io);
   const status = flags.status === undefined ? undefined : new WantedStatus(resource, flags.status);
-
   await checkRecordFlags({ jq: flags.jq }, [], io);
   return withService(flags, io, async context => {
     const scope = await scopeOf(flags, resource, context);
-    const source = resource.list(scope);
-    const isLines = isLineFlags(flags);
-    const hasColumns = !isLines && flags.jq === undefined && format !== 'json' && format !== 'jsonl';
-    const measured = new MeasuredRows(
-      resource,
-      source.id,
-      {
-        filter: flags.filter ?? '',
-        named: [named.sort, named.field].flatMap(column => column?.id ?? []),
-        // JSON has the whole rows; --wide adds the measured values.
-        shown: hasColumns || flags.wide ? named.shown.map(({ id }) => id) : [],
-        scope,
-        range: context.config.preferences.compare.rewardRange,
-        ...(flags.baseline !== undefined && { baseline: await idOf(resource, flags.baseline, context) }),
-      },
-      context,
-      io,
-    );
-    const printed = new PrintedRows(resource, source.id, flags, measured, io);
+    const measured = await measuredRows(resource, named, scope, flags, context, io);
+    const printed = new PrintedRows(resource, resource.list(scope).id, flags, measured, io);
     const { sort, field } = printed.named([]);
     const fields = new NamedFields(resource, measured.columns([]), [...named.shown, sort, field], context);
-    const isReady = (rows: readonly object[]): Promise<boolean> => fields.find(rows);
+    const limit = flags.all ? Number.POSITIVE_INFINITY : (flags.limit ?? defaultLimit);
     // Sorting needs all rows, and so does finding the options that differ.
-    const dependsOnRows = hasColumns && flags.wide === true && resource.measures !== undefined;
-    const isLineFormat = isLines || (flags.jq === undefined && isLineByLine(format, io));
+    const dependsOnRows = hasColumns(flags) && flags.wide === true && resource.measures !== undefined;
+    const isLineFormat = isLineFlags(flags) || (flags.jq === undefined && isLineByLine(formatOf(flags), io));
     const output = new ListOutput({
       streams: !sort && !dependsOnRows && isLineFormat,
       limit,
-      isReady,
+      isReady: rows => fields.find(rows),
       text: printed.text,
       io,
     });
-    let notes: readonly string[] = [];
-    let dropped = 0;
-    let isRemembered = false;
+    let last: Omit<ResourcePage<object>, 'rows'> = { notes: [], dropped: 0, isRemembered: false };
     let doubt: string | undefined;
     const held: object[] = [];
     const take = async (rows: readonly object[], read: number): Promise<void> => {
@@ -341,7 +320,7 @@ export async function run({ args, flags }: CommandInput<'list'>, io: CommandIo):
       await output.take(found.rows, read);
     };
     for await (const page of pagesOf(resource, scope, context)) {
-      ({ notes, dropped, isRemembered } = page);
+      last = page;
       const rows = status ? page.rows.filter(status.isOf) : page.rows;
       if (measured.needsAll) {
         held.push(...rows);
@@ -354,18 +333,48 @@ export async function run({ args, flags }: CommandInput<'list'>, io: CommandIo):
     await fields.check();
     if (output.taken === 0 && doubt !== undefined) throw new CommandError(doubt);
     const shown = await output.end(rows => (sort ? sortRows(rows, sort.value, flags.reverse ?? false) : rows));
-    for (const note of notes) io.note(note);
+    for (const note of last.notes) io.note(note);
     measured.note();
     printed.note();
     // A script must not mistake unreadable rows for an empty list.
-    if (output.taken === 0 && dropped > 0) return exitCodes.failed;
-    const narrowed = flags.filter !== undefined || flags.status !== undefined;
-    const none = isRemembered ? noneSeenWords(resource) : `There are no ${wordsFor(resource)}`;
-    if (shown === 0) io.note(narrowed ? `No ${wordsFor(resource)} match.` : `${none}.`);
+    if (output.taken === 0 && last.dropped > 0) return exitCodes.failed;
+    if (shown === 0) io.note(noneWords(resource, flags, last.isRemembered));
     const these = limit === 1 ? 'is more than this row' : `are more than these ${limit} rows`;
     if (output.taken > limit) io.note(`There ${these}: use --limit N or --all.`);
     return exitCodes.done;
   });
+}
+
+/** Whether the rows are printed in columns. */
+function hasColumns(flags: Flags): boolean {
+  const format = formatOf(flags);
+  return !isLineFlags(flags) && flags.jq === undefined && format !== 'json' && format !== 'jsonl';
+}
+
+function noneWords(resource: Resource, { filter, status }: Flags, isRemembered: boolean): string {
+  if (filter !== undefined || status !== undefined) return `No ${wordsFor(resource)} match.`;
+  return isRemembered ? `${noneSeenWords(resource)}.` : `There are no ${wordsFor(resource)}.`;
+}
+
+/** The rows with what is measured for the columns, the order and the filter. */
+async function measuredRows(
+  resource: Resource,
+  { shown, sort, field }: ReturnType<typeof namedColumns>,
+  scope: Scope,
+  flags: Flags,
+  context: CommandContext,
+  io: CommandIo,
+): Promise<MeasuredRows> {
+  const options = {
+    filter: flags.filter ?? '',
+    named: [sort, field].flatMap(column => column?.id ?? []),
+    // JSON has the whole rows; --wide adds the measured values.
+    shown: hasColumns(flags) || flags.wide ? shown.map(({ id }) => id) : [],
+    scope,
+    range: context.config.preferences.compare.rewardRange,
+    ...(flags.baseline !== undefined && { baseline: await idOf(resource, flags.baseline, context) }),
+  };
+  return new MeasuredRows(resource, resource.list(scope).id, options, context, io);
 }
 
 /** The columns to print, to sort by and to print a field of. @throws CommandError for an unknown name */

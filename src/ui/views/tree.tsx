@@ -99,6 +99,28 @@ function useReadingOn(lists: readonly OpenList[]) {
   return { unread, readOn };
 }
 
+/** The checkpoints of the open training runs, with their held-out rewards. */
+function useOpenedTraining(open: ReadonlySet<string>, known: readonly TrainingRun[]) {
+  const opened = idsOf(open, 'training').map(id => {
+    const run = known.find(({ training_run_id }) => training_run_id === id);
+    return { id, ended: hasEnded(run?.status) };
+  });
+  const checkpoints = useLives<readonly Checkpoint[]>(
+    opened.map(({ id, ended }) => checkpointTimesQuery(id, ended)),
+    'visible',
+  );
+  const heldOut = useLives<readonly HeldOutReward[]>(
+    opened.map(({ id, ended }) => heldOutRewardsQuery(id, ended)),
+    'visible',
+  );
+  const parts = new Map<string, KnownTraining>();
+  for (const [index, { id }] of opened.entries()) {
+    const read = checkpoints[index]?.data;
+    if (read) parts.set(id, { checkpoints: read, heldOut: heldOut[index]?.data ?? [] });
+  }
+  return { parts, lives: [...checkpoints, ...heldOut] };
+}
+
 /** The read part of the tree: the benchmarks and the open branches. */
 function useLineage(open: ReadonlySet<string>) {
   const workbench = useWorkbench();
@@ -134,28 +156,12 @@ function useLineage(open: ReadonlySet<string>) {
   useLive(progress, benchIds.length > 0 ? 'visible' : 'hidden');
   useSyncExternalStore(workbench.statuses.subscribe, () => workbench.statuses.all());
   const trained = training.flatMap(({ data }) => data?.rows ?? []);
-  const opened = idsOf(open, 'training').map(id => {
-    const run = trained.find(({ training_run_id }) => training_run_id === id);
-    return { id, ended: hasEnded(run?.status) };
-  });
-  const checkpoints = useLives<readonly Checkpoint[]>(
-    opened.map(({ id, ended }) => checkpointTimesQuery(id, ended)),
-    'visible',
-  );
-  const heldOut = useLives<readonly HeldOutReward[]>(
-    opened.map(({ id, ended }) => heldOutRewardsQuery(id, ended)),
-    'visible',
-  );
-  const parts = new Map<string, KnownTraining>();
-  for (const [index, { id }] of opened.entries()) {
-    const known = checkpoints[index]?.data;
-    if (known) parts.set(id, { checkpoints: known, heldOut: heldOut[index]?.data ?? [] });
-  }
-  const lives = [...runs, ...training, ...checkpoints, ...heldOut];
+  const opened = useOpenedTraining(open, trained);
+  const lives = [...runs, ...training, ...opened.lives];
   const isBaseline = (run: EvalRun): boolean => baselineOf(workbench.remembered, run.bench_id) === run.eval_run_id;
   return {
     rows: treeRows({
-      ...{ benchmarks, training: trained, parts, isBaseline, unread, deployments: deployments.rows },
+      ...{ benchmarks, training: trained, parts: opened.parts, isBaseline, unread, deployments: deployments.rows },
       runs: runs.flatMap(({ data }) => data?.rows ?? []),
       heldOutOf: id => workbench.statuses.get({ kind: 'training', id })?.measured,
     }),
@@ -174,27 +180,34 @@ function useLineage(open: ReadonlySet<string>) {
 const recordOf = ({ kind, run, record, unread }: TreeRow): object | undefined =>
   unread ? undefined : kind === 'checkpoint' ? { ...run, checkpoint: record } : record;
 
-export function TreeView({ place }: ViewProps<'tree'>) {
-  const theme = useTheme();
-  const actionsOf = useActionsByKind();
+/** The open branches, at first those of the place. */
+function useFolds({ benchmark, training }: ViewProps<'tree'>['place']) {
   const [before, remember] = useMemory<ReadonlySet<string>>('open');
   const [toggled, setToggled] = useState<ReadonlySet<string>>(
     () =>
       before ??
       new Set([
-        ...(place.benchmark === undefined ? [] : [treeKey('benchmark', place.benchmark)]),
-        ...(place.training === undefined ? [] : [treeKey('training', place.training)]),
+        ...(benchmark === undefined ? [] : [treeKey('benchmark', benchmark)]),
+        ...(training === undefined ? [] : [treeKey('training', training)]),
       ]),
   );
-  const isOpen = (key: string): boolean => toggled.has(key) === isClosedAtFirst(key);
-  const open = useMemo(() => new Set([...toggled].filter(isClosedAtFirst)), [toggled]);
-  const lineage = useLineage(open);
-  const toggle = (key: string): void => {
-    const next = new Set(toggled);
-    if (!next.delete(key)) next.add(key);
-    setToggled(next);
-    remember(next);
+  return {
+    open: useMemo(() => new Set([...toggled].filter(isClosedAtFirst)), [toggled]),
+    isOpen: (key: string): boolean => toggled.has(key) === isClosedAtFirst(key),
+    toggle: (key: string): void => {
+      const next = new Set(toggled);
+      if (!next.delete(key)) next.add(key);
+      setToggled(next);
+      remember(next);
+    },
   };
+}
+
+export function TreeView({ place }: ViewProps<'tree'>) {
+  const theme = useTheme();
+  const actionsOf = useActionsByKind();
+  const { open, isOpen, toggle } = useFolds(place);
+  const lineage = useLineage(open);
   const mark = ({ hasParts, key }: TreeRow): string => {
     if (!hasParts) return '  ';
     return `${isOpen(key) ? theme.glyphs.opened : theme.glyphs.closed} `;

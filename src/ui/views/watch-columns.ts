@@ -117,6 +117,40 @@ export interface WatchColumnsOptions {
   readonly glyphs?: Pick<Glyphs, 'pinned' | 'closed' | 'opened'>;
 }
 
+const labelColumn = (room: number, glyphs: Pick<Glyphs, 'pinned' | 'closed' | 'opened'>): Column<WatchedResource> => ({
+  id: 'label',
+  title: 'WATCHED',
+  width: { min: room < narrow ? 12 : 16, max: 100, grow: 3 },
+  value: row => row.label,
+  text: ({ pinned, label, group }) => {
+    const mark = group ? (group.isFolded ? glyphs.closed : glyphs.opened) : pinned ? glyphs.pinned : '';
+    return mark === '' ? label : `${mark} ${label}`;
+  },
+});
+
+const meanColumn: Column<WatchedResource> = {
+  id: 'mean',
+  title: 'MEAN',
+  width: { min: 5, max: 20, grow: 1 },
+  align: 'right',
+  value: row => (isTrainers(row) ? undefined : row.mean),
+  text: meanWords,
+  shortText: row => (isTrainers(row) || row.mean === undefined ? '' : meanCell(row, row.status)),
+};
+
+const stateNow = (row: WatchedResource) => stateOf(row, Date.now());
+
+const stateColumn: Column<WatchedResource> = {
+  id: 'state',
+  title: 'STATE',
+  width: { min: 11, max: 40, grow: 2 },
+  whole: true,
+  value: row => stateNow(row).word,
+  text: row => stateNow(row).text,
+  shortText: row => stateNow(row).short,
+  look: row => stateNow(row).look,
+};
+
 /** The columns, most important first. */
 export function watchColumns({
   room,
@@ -124,9 +158,8 @@ export function watchColumns({
   spark,
   glyphs = unicodeGlyphs,
 }: WatchColumnsOptions): readonly Column<WatchedResource>[] {
-  const sparkWidth = room < roomy ? 10 : 20;
-  const wide = room < roomy;
-  const state = (row: WatchedResource) => stateOf(row, Date.now());
+  const isRoomy = room >= roomy;
+  const sparkWidth = isRoomy ? 20 : 10;
   const { heldOut, interval, best, bestStep, trainer } = measuredColumns<WatchedResource>({
     heldOut: row => row.measured,
     interval: row => intervalOfLine(row, range),
@@ -139,43 +172,17 @@ export function watchColumns({
     cutAt: 'end' as const,
     value: (row: WatchedResource) => spark(values(row), sparkWidth),
   });
-  const heldOutCurve = curve('curve', wide ? 'CURVE' : 'HELD-OUT CURVE', row => row.measured?.curve ?? []);
+  const heldOutCurve = curve('curve', isRoomy ? 'HELD-OUT CURVE' : 'CURVE', row => row.measured?.curve ?? []);
   return [
-    {
-      id: 'label',
-      title: 'WATCHED',
-      width: { min: room < narrow ? 12 : 16, max: 100, grow: 3 },
-      value: row => row.label,
-      text: ({ pinned, label, group }) => {
-        const mark = group ? (group.isFolded ? glyphs.closed : glyphs.opened) : pinned ? glyphs.pinned : '';
-        return mark === '' ? label : `${mark} ${label}`;
-      },
-    },
+    labelColumn(room, glyphs),
     heldOut,
-    {
-      id: 'mean',
-      title: 'MEAN',
-      width: { min: 5, max: 20, grow: 1 },
-      align: 'right',
-      value: row => (isTrainers(row) ? undefined : row.mean),
-      text: meanWords,
-      shortText: row => (isTrainers(row) || row.mean === undefined ? '' : meanCell(row, row.status)),
-    },
+    meanColumn,
     { ...interval, wide: room < narrow },
-    { ...best, wide },
-    { ...bestStep, wide },
-    ...(wide ? [shareColumn] : countColumns),
-    {
-      id: 'state',
-      title: 'STATE',
-      width: { min: 11, max: 40, grow: 2 },
-      whole: true,
-      value: row => state(row).word,
-      text: row => state(row).text,
-      shortText: row => state(row).short,
-      look: row => state(row).look,
-    },
-    ...(wide ? [] : [heldOutCurve]),
+    { ...best, wide: !isRoomy },
+    { ...bestStep, wide: !isRoomy },
+    ...(isRoomy ? countColumns : [shareColumn]),
+    stateColumn,
+    ...(isRoomy ? [heldOutCurve] : []),
     {
       id: 'note',
       title: room < narrow ? 'PACE' : 'PACE, REASON',
@@ -186,13 +193,13 @@ export function watchColumns({
       shortText: shortNote,
     },
     // In little room, the interval and the reason go before the curve.
-    ...(wide && room >= narrow ? [heldOutCurve] : []),
-    { ...textColumn('kind', 'KIND', 10, row => row.kind) },
+    ...(!isRoomy && room >= narrow ? [heldOutCurve] : []),
+    textColumn('kind', 'KIND', 10, row => row.kind),
     textColumn('benchmark', 'BENCHMARK', { min: 10, max: 30, grow: 1 }, row => row.benchmark),
     trainer,
     { ...curve('trainer-curve', 'TRAINER CURVE', row => row.curve), wide: true },
     timeColumn('started', 'STARTED', row => row.startedAt, { wide: true }),
-    { ...textColumn('pinned', 'PINNED', 6, row => (row.pinned ? 'yes' : '')) },
+    textColumn('pinned', 'PINNED', 6, row => (row.pinned ? 'yes' : '')),
     textColumn('id', 'ID', { min: 12, max: 40, grow: 1 }, idWords),
   ];
 }

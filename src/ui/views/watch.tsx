@@ -62,10 +62,10 @@ export function WatchView() {
   const pane = usePane('main');
   const theme = useTheme();
   const source = useMemo(() => watchList(workbench), [workbench]);
-  const actionsOf = useLineActions();
   const [saved, keep] = useSetting<unknown>('watch.groups', ungrouped);
   const grouping = useMemo(() => groupingOf(saved), [saved]);
   const now = useTime(paceTick) * paceMs;
+  const actionsOf = useLineActions();
   const rows = useWatched(now);
   const { rewardRange } = workbench.compare;
   // Draw all curves on one scale, so that lines can be compared.
@@ -101,33 +101,20 @@ export function WatchView() {
       label={({ label }) => label}
       pin={({ kind, id, label, group }) => (kind === uploadKind || group ? undefined : { kind, id, label })}
       actions={(targets, _list, { current, dispatch, isGrouped }) => {
-        const ended = targets.filter(row => row.endedAt !== undefined);
+        const fold = (line: WatchedResource): void => {
+          const name = groupNameOf(line, grouping.by, now);
+          dispatch({ kind: 'select', id: keyOfGroup(name) });
+          keep(toggled(grouping, name));
+        };
         return [
-          // Watch follows running work: what its results are good for comes later.
-          ...actionsOf(targets).map(binding =>
-            binding.command.rank === 'stop' ? binding : { ...binding, rank: 'usual' as const },
-          ),
+          ...actionsOf(targets),
           { command: watchCommands.group, run: () => keep(nextGrouping(grouping)) },
           {
             command: watchCommands.fold,
             enabled: isGrouped && current !== undefined,
-            run: () => {
-              if (!current) return;
-              const name = groupNameOf(current, grouping.by, now);
-              dispatch({ kind: 'select', id: keyOfGroup(name) });
-              keep(toggled(grouping, name));
-            },
+            run: () => current && fold(current),
           },
-          {
-            command: watchCommands.dismiss,
-            enabled: ended.length > 0,
-            run: () => {
-              for (const row of ended) {
-                if (row.kind === uploadKind) workbench.jobs.remove(row.id);
-                else workbench.dismiss(row);
-              }
-            },
-          },
+          dismissal(workbench, targets),
         ];
       }}
     />
@@ -164,7 +151,25 @@ function factsOfLine(workbench: Workbench, row: WatchedResource) {
 function useLineActions(): (lines: readonly WatchedResource[]) => readonly Binding[] {
   const workbench = useWorkbench();
   const actionsOf = useActionsByKind();
-  return lines => actionsOf(lines.map(line => ({ kind: line.kind, record: recordOfLine(workbench, line) })));
+  return lines =>
+    actionsOf(lines.map(line => ({ kind: line.kind, record: recordOfLine(workbench, line) })))
+      // Watch follows running work: what its results are good for comes later.
+      .map(binding => (binding.command.rank === 'stop' ? binding : { ...binding, rank: 'usual' }));
+}
+
+/** Takes the lines that ended off the screen. */
+function dismissal(workbench: Workbench, lines: readonly WatchedResource[]): Binding {
+  const ended = lines.filter(({ endedAt }) => endedAt !== undefined);
+  return {
+    command: watchCommands.dismiss,
+    enabled: ended.length > 0,
+    run: () => {
+      for (const row of ended) {
+        if (row.kind === uploadKind) workbench.jobs.remove(row.id);
+        else workbench.dismiss(row);
+      }
+    },
+  };
 }
 
 /** One line about the inbox; none if it is empty. */

@@ -67,18 +67,70 @@ export function PlainFormWindow({ title, fields, onSubmit, onClose }: PlainFormW
 /** Maximum lines of an error; the fields take precedence. */
 const mostErrorLines = 6;
 
+interface FormLines {
+  readonly summary: readonly string[];
+  readonly hasFailed: boolean;
+  /** Whether a line says what the form waits for. */
+  readonly hasNote: boolean;
+  readonly preview: number;
+}
+
+/** Divides the lines of the window: the fields come first, then an error, the summary and the preview. */
+function formRoom(fields: readonly FieldSpec[], most: number, { summary, hasFailed, hasNote, preview }: FormLines) {
+  // An error takes the place of the summary.
+  const others = Math.max(4, summary.length + (hasFailed ? mostErrorLines : 0));
+  const summaryLines = most < windowMargin.lines + leastFormLines + others ? [] : summary;
+  const below = windowMargin.lines + summaryLines.length + (hasNote ? 1 : 0);
+  const free = most - below - leastFormLines;
+  const errorHeight = hasFailed ? Math.min(mostErrorLines, free) : 0;
+  const previewLines = Math.min(preview, free - errorHeight);
+  const otherLines = below + errorHeight + previewLines;
+  return {
+    summaryLines,
+    errorHeight,
+    previewLines,
+    otherLines,
+    height: Math.min(most, formHeight(fields) + otherLines),
+  };
+}
+
+/** Sends the form; a request that may have succeeded is sent again only if the user insists. */
+function useSubmit<Input, Result>(
+  { inputOf, onClose, onDone }: FormWindowProps<Input, Result>,
+  { state, start, startedBefore }: ReturnType<typeof useAction<Input, Result>>,
+) {
+  const keyOf = useKeyOf();
+  const [warning, setWarning] = useState<string>();
+  const submit = async (submitted: FormValues): Promise<void> => {
+    const input = inputOf(submitted);
+    const before = startedBefore(input);
+    const hasFailed = state.kind === 'failed';
+    const why =
+      before !== undefined && !hasFailed ? `Sent ${clockOrDay(before)} without an answer` : 'It may have succeeded';
+    const isDoubtful = before !== undefined || (hasFailed && isUnanswered(state.error));
+    const isAsked = warning === undefined && isDoubtful;
+    setWarning(isAsked ? `${why}: press ${keyOf(formCommands.submit)} again to resend it` : undefined);
+    if (isAsked) return;
+    const result = await start(input);
+    if (result === undefined) return;
+    onClose();
+    onDone(result);
+  };
+  return { warning, submit };
+}
+
 /**
  * A form that starts work. Keeps its values after a failure. Esc stops a request in flight and keeps the window open.
  */
 export function FormWindow<Input, Result>(props: FormWindowProps<Input, Result>) {
-  const { title, fields, action, inputOf, describe = action, summary, start: first = 0, onDone, onClose } = props;
-  const { onChange } = props;
+  const { title, fields, action, inputOf, describe = action, summary, start: first = 0, onChange, onClose } = props;
   const hasList = fields.some(field => field.kind === 'choice' && field.isList);
-  const { width, inner, ...room } = useWindowRoom(hasList ? 100 : 76);
+  const { width, inner, ...window } = useWindowRoom(hasList ? 100 : 76);
   const { showHelp } = useShell();
   const { styles } = useTheme();
   const keyOf = useKeyOf();
-  const { state, start, stop, startedBefore } = useAction(action);
+  const sending = useAction(action);
+  const { state, stop } = sending;
   const busy = state.kind === 'running';
   const heldBack = useHeldBackWords();
   const form = useForm(fields, first);
@@ -86,50 +138,33 @@ export function FormWindow<Input, Result>(props: FormWindowProps<Input, Result>)
   const changed = JSON.stringify([form.values, focused]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: `changed` stands for the values and the focus
   useEffect(() => onChange?.(form.values, focused), [changed]);
-  const mayHaveHappened = state.kind === 'failed' && isUnanswered(state.error);
-  const [warning, setWarning] = useState<string>();
+  const { warning, submit } = useSubmit(props, sending);
   const [preview, setPreview] = useState(false);
   const requests = useRequests(preview ? service => describe(service, inputOf(form.values)) : undefined);
   const sentLines = requestLines(requests, inner);
   const words = summary?.(form.values);
-  const summed = words === undefined ? [] : wrap(words, inner);
-  // An error takes the place of the summary.
-  const others = Math.max(4, summed.length + (state.kind === 'failed' ? mostErrorLines : 0));
-  const summaryLines = room.height < windowMargin.lines + leastFormLines + others ? [] : summed;
-  const below = windowMargin.lines + summaryLines.length + (busy || warning !== undefined ? 1 : 0);
-  const free = room.height - below - leastFormLines;
-  const errorHeight = state.kind === 'failed' ? Math.min(mostErrorLines, free) : 0;
-  const previewLines = Math.min(sentLines.length, free - errorHeight);
-  const otherLines = below + errorHeight + previewLines;
-  const height = Math.min(room.height, formHeight(fields) + otherLines);
-  const submit = async (submitted: Readonly<Record<string, string>>): Promise<void> => {
-    const input = inputOf(submitted);
-    const before = startedBefore(input);
-    const isOlder = before !== undefined && state.kind !== 'failed';
-    const why = isOlder ? `Sent ${clockOrDay(before)} without an answer` : 'It may have succeeded';
-    const words = `${why}: press ${keyOf(formCommands.submit)} again to resend it`;
-    const isAsked = warning === undefined && (mayHaveHappened || before !== undefined);
-    setWarning(isAsked ? words : undefined);
-    if (isAsked) return;
-    const result = await start(input);
-    if (result === undefined) return;
-    onClose();
-    onDone(result);
-  };
+  const room = formRoom(fields, window.height, {
+    summary: words === undefined ? [] : wrap(words, inner),
+    hasFailed: state.kind === 'failed',
+    hasNote: busy || warning !== undefined,
+    preview: sentLines.length,
+  });
   return (
-    <Window title={title} width={width} height={height}>
+    <Window title={title} width={width} height={room.height}>
       <Form
         form={form}
         width={inner}
-        height={height - otherLines}
+        height={room.height - room.otherLines}
         busy={busy}
         onSubmit={submitted => void submit(submitted)}
         onCancel={busy ? stop : onClose}
         onHelp={showHelp}
         bindings={[{ command: formCommands.preview, run: () => setPreview(shown => !shown) }]}
       />
-      <Lines lines={summaryLines.map(styles.muted)} width={inner} height={summaryLines.length} />
-      {state.kind === 'failed' ? <ErrorNote inForm error={state.error} width={inner} height={errorHeight} /> : null}
+      <Lines lines={room.summaryLines.map(styles.muted)} width={inner} height={room.summaryLines.length} />
+      {state.kind === 'failed' ? (
+        <ErrorNote inForm error={state.error} width={inner} height={room.errorHeight} />
+      ) : null}
       {warning !== undefined && !busy ? <Text wrap="truncate">{styles.warning(warning)}</Text> : null}
       {busy ? (
         <Text>
@@ -138,7 +173,7 @@ export function FormWindow<Input, Result>(props: FormWindowProps<Input, Result>)
             : `${heldBack ?? 'Sending…'}   ${styles.key(`<${keyOf(formCommands.cancel)}>`)} stop`}
         </Text>
       ) : null}
-      <Lines lines={sentLines.map(line => styles.code(line))} width={inner} height={previewLines} />
+      <Lines lines={sentLines.map(line => styles.code(line))} width={inner} height={room.previewLines} />
     </Window>
   );
 }

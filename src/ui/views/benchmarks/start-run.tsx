@@ -86,14 +86,11 @@ interface StartRunFormProps extends StartRunProps, RunOffer {
   readonly checkpoint: Checkpoint | undefined;
 }
 
-function StartRunForm(props: StartRunFormProps) {
-  const { row: benchmark, start, model, models, offered, run, checkpoint, onClose } = props;
-  const shell = useShell();
-  const { remembered } = useWorkbench();
+/** What the values of the form choose. */
+function useChosen({ row: benchmark, start, model, offered, run, checkpoint }: StartRunFormProps) {
   const modelOf = (values: FormValues): string | undefined => model ?? filled(values, 'model');
   // Created once: a later answer must not replace the user's input.
   const [specs] = useState(() => optionSpecs(offered, modelOf, start.usualOptions));
-  const [slugField] = useState(() => modelField(models));
   const [seen, setSeen] = useState<{ readonly values: FormValues; readonly isSeen: boolean }>(unseen);
   const choice = useCheckpointChoice({
     run,
@@ -106,74 +103,99 @@ function StartRunForm(props: StartRunFormProps) {
   });
   const chosenIn = (values: FormValues): OfferedCheckpoint | undefined =>
     chosenOf(choice.offered, filled(values, 'checkpoint'));
-  /** The base model: the chosen one, or that of the checkpoint. */
-  const baseOf = (values: FormValues): string | undefined =>
-    modelOf(values) ?? chosenIn(values)?.run.base_model_slug ?? undefined;
-  const seenBase = baseOf(seen.values);
-  const { data: used } = useLive(
-    tokenUseQuery(benchmark.bench_id, seenBase ?? ''),
-    start.cost && seenBase ? 'visible' : 'hidden',
-  );
+  return {
+    ...{ specs, choice, modelOf, chosenIn, seen: seen.values },
+    optionsIn: (values: FormValues) => optionsOf(specs, values),
+    /** The base model: the chosen one, or that of the checkpoint. */
+    baseOf: (values: FormValues): string | undefined =>
+      modelOf(values) ?? chosenIn(values)?.run.base_model_slug ?? undefined,
+    onChange: (values: FormValues, focused: string | undefined): void =>
+      setSeen(last => ({ values, isSeen: last.isSeen || focused === 'checkpoint' })),
+  };
+}
+
+type Chosen = ReturnType<typeof useChosen>;
+
+/** The usual name of the run, told apart from those of earlier runs. */
+function useUsualName({ row: benchmark, start, offered }: StartRunFormProps, chosen: Chosen) {
+  const { remembered } = useWorkbench();
   // A run that has just started must not change the number in the name of this form.
   const [names] = useState(() => new Map<string, string>());
-  const usualName = (values: FormValues): string => {
-    const found = chosenIn(values);
+  return (values: FormValues): string => {
+    const found = chosen.chosenIn(values);
     const at = filled(values, 'checkpoint') === undefined ? undefined : { step: found?.row.step_index };
-    const options = optionsOf(specs, values);
-    const from = { benchmark, model: baseOf(values), checkpoint: at, run: found?.run, options, offered };
+    const options = chosen.optionsIn(values);
+    const from = { benchmark, model: chosen.baseOf(values), checkpoint: at, run: found?.run, options, offered };
     const base = sanitiseLine(nameOfStart(start, from));
     const name = names.get(base) ?? remembered.freeName(start.kind, base);
     names.set(base, name);
     return name;
   };
+}
+
+/** The field for the checkpoint, unless the run starts from a model alone. */
+function checkpointFields({ start, run, checkpoint }: StartRunFormProps, { choice, modelOf }: Chosen): FieldSpec[] {
   const { checkpointIsModel = false } = start;
   const isFresh = checkpoint === undefined;
+  if (checkpointIsModel && isFresh) return [];
+  return [
+    checkpointField(choice, {
+      name: 'checkpoint',
+      label: `${checkpointIsModel ? 'From checkpoint' : 'Checkpoint'}${run ? clean` of ${runName(run)}` : ''}`,
+      initial: checkpoint?.checkpoint_id ?? '',
+      ...(isFresh && { none: 'the base model' }),
+      refuses: (chosen, values) => otherModel(chosen, modelOf(values)),
+    }),
+  ];
+}
+
+function inputOf(benchmark: Benchmark, { modelOf, chosenIn, optionsIn }: Chosen, values: FormValues): RunInput {
+  const options = optionsIn(values);
+  const found = chosenIn(values);
+  return {
+    bench_id: benchmark.bench_id,
+    model: modelOf(values),
+    checkpoint: filled(values, 'checkpoint'),
+    ...(found && { trained: { training_run_id: found.run.training_run_id, step: found.row.step_index } }),
+    display_name: filled(values, 'display_name'),
+    ...(Object.keys(options).length > 0 && { options }),
+  };
+}
+
+function StartRunForm(props: StartRunFormProps) {
+  const { row: benchmark, start, model, models, offered, checkpoint, onClose } = props;
+  const shell = useShell();
+  const chosen = useChosen(props);
+  const [slugField] = useState(() => modelField(models));
+  const seenBase = chosen.baseOf(chosen.seen);
+  const { data: used } = useLive(
+    tokenUseQuery(benchmark.bench_id, seenBase ?? ''),
+    start.cost && seenBase ? 'visible' : 'hidden',
+  );
+  const needsModel = start.checkpointIsModel ? checkpoint === undefined : !model;
   const fields: readonly FieldSpec[] = [
-    ...((checkpointIsModel ? isFresh : !model) ? [slugField] : []),
+    ...(needsModel ? [slugField] : []),
     {
       kind: 'text',
       name: 'display_name',
       label: 'Name of the run',
-      initial: usualName,
+      initial: useUsualName(props, chosen),
       check: value => nameError(value.trim().length, start),
     },
-    ...(checkpointIsModel && isFresh
-      ? []
-      : [
-          checkpointField(choice, {
-            name: 'checkpoint',
-            label: `${checkpointIsModel ? 'From checkpoint' : 'Checkpoint'}${run ? clean` of ${runName(run)}` : ''}`,
-            initial: checkpoint?.checkpoint_id ?? '',
-            ...(isFresh && { none: 'the base model' }),
-            refuses: (chosen, values) => otherModel(chosen, modelOf(values)),
-          }),
-        ]),
-    ...specs.map(spec => spec.field),
+    ...checkpointFields(props, chosen),
+    ...chosen.specs.map(spec => spec.field),
   ];
-  const inputOf = (values: FormValues): RunInput => {
-    const options = optionsOf(specs, values);
-    const chosen = filled(values, 'checkpoint');
-    const found = chosenIn(values);
-    return {
-      bench_id: benchmark.bench_id,
-      model: modelOf(values),
-      checkpoint: chosen,
-      ...(found && { trained: { training_run_id: found.run.training_run_id, step: found.row.step_index } }),
-      display_name: filled(values, 'display_name'),
-      ...(Object.keys(options).length > 0 && { options }),
-    };
-  };
   return (
     <FormWindow
       title={titleOf(start, benchmark)}
       fields={fields}
       action={start.send}
-      inputOf={inputOf}
+      inputOf={values => inputOf(benchmark, chosen, values)}
       summary={values => {
-        const base = baseOf(values);
-        return start.cost?.(optionsOf(specs, values), offered, base, base === seenBase ? used : undefined);
+        const base = chosen.baseOf(values);
+        return start.cost?.(chosen.optionsIn(values), offered, base, base === seenBase ? used : undefined);
       }}
-      onChange={(values, focused) => setSeen(last => ({ values, isSeen: last.isSeen || focused === 'checkpoint' }))}
+      onChange={chosen.onChange}
       onClose={onClose}
       onDone={run => {
         const resource = resourceOfKind(start.kind);

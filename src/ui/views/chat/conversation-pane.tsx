@@ -89,15 +89,48 @@ function drawnCell(cell: ConversationLine | undefined, width: number, isLast: bo
   return isLast ? drawn : drawn + ' '.repeat(Math.max(0, width - displayWidth(cut)));
 }
 
+/** Scrolls the conversations, along with the streaming answer if the pane follows it. */
+function useConversationScroll(
+  { sides, follows, selected }: ConversationPaneProps,
+  rows: readonly ConversationRow[],
+  lines: number,
+  textAt: (line: number) => string,
+  height: number,
+) {
+  const isNew = rows.length === 0;
+  const answering = sides.some(({ conversation }) => conversation.answering);
+  // Leaves room ahead of the streaming answer, so that the screen scrolls now and then instead of with every line.
+  const room = answering ? Math.max(1, height - 4) : 1;
+  const lineCount = Math.ceil(lines / room) * room;
+  const places = useMemo(
+    (): ScrollPlaces => ({
+      placeAt: line => rows[line]?.place ?? Math.floor(rows.at(-1)?.place ?? 0) + 1 + line,
+      isFolded: () => false,
+      searched: () => rows.map(({ cells, place }) => ({ text: cells.map(cell => cell?.text ?? '').join(' '), place })),
+    }),
+    [rows],
+  );
+  const scroll = useScroll({ lineCount, textAt, height, places });
+  const { dispatch: scrollTo } = scroll;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: it follows new lines, and stays at the end at any size
+  useEffect(() => {
+    if (isNew) scrollTo({ kind: 'to', line: 0 });
+    else if (follows) scrollTo({ kind: 'bottom' });
+  }, [isNew, follows, lineCount, height, scrollTo]);
+  useEffect(() => {
+    if (selected !== undefined) scrollTo({ kind: 'show', place: selected, before: 0 });
+  }, [selected, scrollTo]);
+  return scroll;
+}
+
 export function ConversationPane(props: ConversationPaneProps) {
-  const { sides, width, height, focused, follows, more, selected, opening } = props;
+  const { sides, width, height, focused, more, opening } = props;
   const theme = useTheme();
   const { styles, glyphs } = theme;
   const layout = useMemo(() => createConversationLayout(theme), [theme]);
   const heldBack = useHeldBack();
   const widths = widthsOf(width, sides.length);
   const isNew = sides.every(({ conversation }) => conversation.turns.length === 0);
-  const answering = sides.some(({ conversation }) => conversation.answering);
   const conversations = sides.map(({ conversation }) => conversation);
   // Laid out again with every piece of a streaming answer, but not when another part of the screen changes.
   // biome-ignore lint/correctness/useExhaustiveDependencies: the conversations themselves, not their array
@@ -114,27 +147,7 @@ export function ConversationPane(props: ConversationPaneProps) {
   const textAt = (line: number): string => textOf(lines[line]?.cells ?? [], widths, between);
   const headLines = sides.length > 1 ? 1 : 0;
   const shownLines = height - scrollViewLines - headLines;
-  // Leaves room ahead of the streaming answer, so that the screen scrolls now and then instead of with every line.
-  const room = answering ? Math.max(1, shownLines - 4) : 1;
-  const lineCount = Math.ceil(lines.length / room) * room;
-  const places = useMemo(
-    (): ScrollPlaces => ({
-      placeAt: line => rows[line]?.place ?? Math.floor(rows.at(-1)?.place ?? 0) + 1 + line,
-      isFolded: () => false,
-      searched: () => rows.map(({ cells, place }) => ({ text: cells.map(cell => cell?.text ?? '').join(' '), place })),
-    }),
-    [rows],
-  );
-  const scroll = useScroll({ lineCount, textAt, height: shownLines, places });
-  const { dispatch: scrollTo } = scroll;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: it follows new lines, and stays at the end at any size
-  useEffect(() => {
-    if (isNew) scrollTo({ kind: 'to', line: 0 });
-    else if (follows) scrollTo({ kind: 'bottom' });
-  }, [isNew, follows, lineCount, shownLines, scrollTo]);
-  useEffect(() => {
-    if (selected !== undefined) scrollTo({ kind: 'show', place: selected, before: 0 });
-  }, [selected, scrollTo]);
+  const scroll = useConversationScroll(props, rows, lines.length, textAt, shownLines);
   const wordsOf = ({ conversation, model }: ShownSide): string => {
     if (!conversation.answering) return sanitiseLine(model);
     const hasBegun = conversation.turns.at(-1)?.content !== '';

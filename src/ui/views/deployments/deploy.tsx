@@ -64,6 +64,36 @@ function liveWords(chosen: OfferedCheckpoint): string {
 
 const idIn = (values: FormValues): string => values['checkpoint_id']?.trim() ?? '';
 
+const roleField: FieldSpec = {
+  kind: 'choice',
+  name: 'role',
+  label: 'Role',
+  options: deploymentRoles.map(role => ({
+    value: role,
+    label: role,
+    note: role === 'production' ? 'serves the slug' : 'reached by its id',
+  })),
+};
+
+/** Production is confirmed by typing the slug. @param effect the words on what the deployment changes */
+const confirmationField = (effect: (values: FormValues) => string): FieldSpec => ({
+  kind: 'text',
+  name: 'confirmed',
+  label: 'Type the slug to put it into production',
+  help: effect,
+  check: (value, values = {}) => {
+    const slug = slugIn(values);
+    return value.trim() === slug ? undefined : `Type ${slug}. ${effect(values)}`;
+  },
+  when: values => values['role'] === 'production',
+});
+
+const inputOf = (values: FormValues): StartDeploymentBody => ({
+  checkpoint_id: idIn(values),
+  model_slug: slugIn(values),
+  role: values['role'] === 'production' ? 'production' : 'test',
+});
+
 function DeployForm({ run, checkpoint, onClose }: Omit<DeployWindowProps, 'checkpoint'> & Preset) {
   const shell = useShell();
   const { rows, complete } = useList(deploymentList, 'visible');
@@ -85,37 +115,13 @@ function DeployForm({ run, checkpoint, onClose }: Omit<DeployWindowProps, 'check
   };
   const fields: readonly FieldSpec[] = [
     { kind: 'text', name: 'model_slug', label: 'Slug', initial: slugOfChosen, check: checkSlug },
-    {
-      kind: 'choice',
-      name: 'role',
-      label: 'Role',
-      options: deploymentRoles.map(role => ({
-        value: role,
-        label: role,
-        note: role === 'production' ? 'serves the slug' : 'reached by its id',
-      })),
-    },
-    {
-      kind: 'text',
-      name: 'confirmed',
-      label: 'Type the slug to put it into production',
-      help: effect,
-      check: (value, values = {}) => {
-        const slug = slugIn(values);
-        return value.trim() === slug ? undefined : `Type ${slug}. ${effect(values)}`;
-      },
-      when: values => values['role'] === 'production',
-    },
+    roleField,
+    confirmationField(effect),
     checkpointField(choice, {
       ...{ name: 'checkpoint_id', label: 'Checkpoint', initial },
       refuses: ({ row }) => (row.is_deployable === false ? 'The service says that it cannot be deployed' : undefined),
     }),
   ];
-  const inputOf = (values: FormValues): StartDeploymentBody => ({
-    checkpoint_id: idIn(values),
-    model_slug: slugIn(values),
-    role: values['role'] === 'production' ? 'production' : 'test',
-  });
   const shown = chosenOf(choice.offered, seen.id);
   return (
     <FormWindow

@@ -1,5 +1,6 @@
 /** The tasks of a run, a dataset or a training run, worst first, and the rollouts of one of them. */
 import { useMemo, useState } from 'react';
+import type { EvalRun } from '../../../contract/evaluations.ts';
 import type { Trajectory } from '../../../contract/trajectories.ts';
 import { classOf } from '../../../present/outcome-classes.ts';
 import type { TaskGroup } from '../../../present/task-groups.ts';
@@ -16,6 +17,7 @@ import { useShell } from '../../app/shell-context.tsx';
 import { usePane } from '../../app/view.tsx';
 import { useLive } from '../../data/use-live.ts';
 import { useWorkbench } from '../../data/workbench.tsx';
+import type { Binding } from '../../keys/router.tsx';
 import { useTheme } from '../../widgets/theme/theme.tsx';
 import { usePromptDoor } from '../chat/use-prompt-door.ts';
 import { tasksCommands } from '../commands.ts';
@@ -43,6 +45,20 @@ function useBase({ scope, base }: ViewProps<'tasks'>['place']) {
   return { run, base: known, name: (known && remembered.find('run', known)?.label) ?? known };
 }
 
+/** The key that chooses the run to compare with. */
+function useBaseChoice(place: ViewProps<'tasks'>['place'], run: EvalRun | undefined): Binding {
+  const shell = useShell();
+  const choose = (base: EvalRun): void => {
+    const named = { id: base.eval_run_id, name: base.display_name ?? base.eval_run_id };
+    shell.navigate({ kind: 'replace', place: { ...place, base: named } });
+  };
+  return {
+    command: tasksCommands.base,
+    why: run?.bench_id ? undefined : 'Its benchmark is unknown',
+    run: () => run && shell.showOverlay('compare', close => <RunChoice run={run} onClose={close} onChoose={choose} />),
+  };
+}
+
 export function TasksView({ place }: ViewProps<'tasks'>) {
   const { scope, label } = place;
   const shell = useShell();
@@ -67,6 +83,7 @@ export function TasksView({ place }: ViewProps<'tasks'>) {
   const against = name === undefined ? [] : [`DIFF is the mean minus that of ${sanitiseLine(name)}`];
   const words = [...groupsWords(tasks), ...against].flatMap(line => wrap(line, width));
   const isLow = pane.height < 18;
+  const baseChoice = useBaseChoice(place, run);
   return (
     <ResourceList<TaskGroup>
       name="tasks"
@@ -91,24 +108,7 @@ export function TasksView({ place }: ViewProps<'tasks'>) {
         ...(isLow ? words.slice(0, 2) : words).map(line => theme.styles.muted(line)),
         ...(words.length > 0 ? [''] : []),
       ].map(line => ` ${line}`)}
-      bindings={[
-        {
-          command: tasksCommands.base,
-          why: run?.bench_id ? undefined : 'Its benchmark is unknown',
-          run: () =>
-            run &&
-            shell.showOverlay('compare', close => (
-              <RunChoice
-                run={run}
-                onClose={close}
-                onChoose={chosen => {
-                  const named = { id: chosen.eval_run_id, name: chosen.display_name ?? chosen.eval_run_id };
-                  shell.navigate({ kind: 'replace', place: { ...place, base: named } });
-                }}
-              />
-            )),
-        },
-      ]}
+      bindings={[baseChoice]}
     />
   );
 }

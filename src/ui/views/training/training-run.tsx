@@ -84,6 +84,18 @@ function useTrainingRun({ id, label, parent }: Place<'record'>, attention: Atten
 
 type Run = ReturnType<typeof useTrainingRun>;
 
+/** Joins checkpoints with their deployments, held-out rewards and evaluations. */
+function useMeasuredCheckpoints({ shown, curves: { heldOut } }: Run, attention: Attention) {
+  const { rewardRange } = useWorkbench().compare;
+  const { join: withDeployed, notes } = useDeployed(attention);
+  const { rows } = useList(runsOfBenchmark(shown.bench_id ?? ''), shown.bench_id ? 'visible' : 'hidden');
+  const join = useCallback(
+    (checkpoints: readonly Checkpoint[]) => withMeasured(withDeployed(checkpoints), heldOut, rows, rewardRange),
+    [withDeployed, heldOut, rows, rewardRange],
+  );
+  return { join, notes };
+}
+
 export function TrainingRunView({ place }: ViewProps<'record'>) {
   const { id } = place;
   const shell = useShell();
@@ -91,19 +103,11 @@ export function TrainingRunView({ place }: ViewProps<'record'>) {
   const theme = useTheme();
   const run = useTrainingRun(place, pane.attention);
   const { shown, state, ended, curves, completed } = run;
-  const deployed = useDeployed(pane.attention);
   const { compare, remembered } = useWorkbench();
   const { rewardRange } = compare;
-  const evaluations = useList(runsOfBenchmark(shown.bench_id ?? ''), shown.bench_id ? 'visible' : 'hidden');
-  const { heldOut } = curves;
   const columns = useMemo(() => deployedColumns(rewardRange), [rewardRange]);
-  const withDeployed = deployed.join;
-  const join = useCallback(
-    (rows: readonly Checkpoint[]) => withMeasured(withDeployed(rows), heldOut, evaluations.rows, rewardRange),
-    [withDeployed, heldOut, evaluations.rows, rewardRange],
-  );
   const begin = ended && beginOfRun(id, remembered);
-  const facts = trainingFacts({ ...shown, ...begin }, heldOutMeans(heldOut), rewardRange);
+  const facts = trainingFacts({ ...shown, ...begin }, heldOutMeans(curves.heldOut), rewardRange);
   const ofRun = useActions(training, { actions: ofOpenRun, onRemoved: () => shell.navigate({ kind: 'up' }) });
   const ofCheckpoint = useActions<CheckpointSource>(training, { actions: checkpointActions });
   const head = useHead(run, pane);
@@ -135,8 +139,7 @@ export function TrainingRunView({ place }: ViewProps<'record'>) {
       parts={run.parts}
       texts={{ scope: { training: id }, label: name }}
       columns={columns}
-      join={join}
-      notes={deployed.notes}
+      {...useMeasuredCheckpoints(run, pane.attention)}
       sort={newestFirst}
       emptyWords={ended ? 'This run committed no checkpoint' : 'No checkpoint has been committed yet'}
       facts={row => checkpointFacts(row, rewardRange)}

@@ -1,6 +1,6 @@
 /** The chart of one or several training runs, with its keys. */
 
-import { useEffect, useReducer } from 'react';
+import { type Dispatch, useEffect, useReducer } from 'react';
 import { lastAt } from '../../../base/binary-search.ts';
 import type { TrainerReward } from '../../../contract/training.ts';
 import { stepsIn } from '../../../queries/step-rewards.ts';
@@ -171,40 +171,69 @@ export function useCurvesView(runs: readonly ChartedRun[], options: CurvesOption
   );
   const plot: DrawnPlot = { curves, width: plotWidth, range };
   const windows = useCurveWindows(runs, drawn, x => dispatch({ kind: 'go', x, plot }));
-  const hasCurves = series.length > 0;
-  const { openStep } = options;
-  const shownStep = byTime ? undefined : stepAt(runs[0]?.trainer ?? [], chart.crosshair);
-  const toggle = (what: 'isFull' | 'byTime' | 'isGrid') => () => dispatch({ kind: 'toggle', what });
+  const drawing = {
+    kinds,
+    among,
+    isObserved,
+    hasCurves: series.length > 0,
+    step: stepAt(runs[0]?.trainer ?? [], chart.crosshair),
+  };
   return {
     isFull,
     lines,
     bindings: [
       ...chartBindings(chart, dispatch, plot),
-      { command: chartCommands.go, run: windows.goTo, enabled: hasCurves },
-      { command: chartCommands.smooth, run: () => dispatch({ kind: 'smooth' }), enabled: hasCurves && !isObserved },
-      { command: chartCommands.scale, run: () => dispatch({ kind: 'scale' }), enabled: hasCurves },
-      {
-        command: chartCommands.kinds,
-        run: () => dispatch({ kind: 'kinds', shown: kinds, among }),
-        enabled: !isObserved,
-      },
-      { command: chartCommands.time, run: toggle('byTime'), enabled: !isObserved },
-      { command: chartCommands.words, run: windows.words },
-      ...(openStep
-        ? [{ command: teachingCommands.tasks, enabled: shownStep !== undefined, run: () => openStep(shownStep ?? 0) }]
-        : []),
-      hasGrid
-        ? { command: chartCommands.grid, run: toggle('isGrid') }
-        : { command: chartCommands.full, run: toggle('isFull') },
-      {
-        command: chartCommands.reset,
-        run: () => {
-          dispatch({ kind: 'reset' });
-          options.onReset?.();
-        },
-      },
+      ...curveBindings(settings, dispatch, drawing, windows, options),
     ],
   };
+}
+
+/** What the keys of the curves depend on. */
+interface Drawing {
+  readonly kinds: CurveKinds;
+  readonly among: readonly CurveKinds[];
+  /** Whether the curve was observed here, as the service has none. */
+  readonly isObserved: boolean;
+  readonly hasCurves: boolean;
+  /** The step under the crosshair. */
+  readonly step: number | undefined;
+}
+
+/** The keys that choose what is drawn and how. */
+function curveBindings(
+  { byTime }: ChartSettings,
+  dispatch: Dispatch<SettingsAction>,
+  { kinds, among, isObserved, hasCurves, step }: Drawing,
+  windows: ReturnType<typeof useCurveWindows>,
+  { hasGrid, openStep, onReset }: CurvesOptions,
+): readonly Binding[] {
+  const toggle = (what: 'isFull' | 'byTime' | 'isGrid') => () => dispatch({ kind: 'toggle', what });
+  const shownStep = byTime ? undefined : step;
+  return [
+    { command: chartCommands.go, run: windows.goTo, enabled: hasCurves },
+    { command: chartCommands.smooth, run: () => dispatch({ kind: 'smooth' }), enabled: hasCurves && !isObserved },
+    { command: chartCommands.scale, run: () => dispatch({ kind: 'scale' }), enabled: hasCurves },
+    {
+      command: chartCommands.kinds,
+      run: () => dispatch({ kind: 'kinds', shown: kinds, among }),
+      enabled: !isObserved,
+    },
+    { command: chartCommands.time, run: toggle('byTime'), enabled: !isObserved },
+    { command: chartCommands.words, run: windows.words },
+    ...(openStep
+      ? [{ command: teachingCommands.tasks, enabled: shownStep !== undefined, run: () => openStep(shownStep ?? 0) }]
+      : []),
+    hasGrid
+      ? { command: chartCommands.grid, run: toggle('isGrid') }
+      : { command: chartCommands.full, run: toggle('isFull') },
+    {
+      command: chartCommands.reset,
+      run: () => {
+        dispatch({ kind: 'reset' });
+        onReset?.();
+      },
+    },
+  ];
 }
 
 /** Opens the windows of the curves: to go to an x, and to read them in words. */

@@ -53,12 +53,10 @@ export interface TableViewProps<Row> {
 const countRoom = 24;
 const marksRoom = 34;
 
-export function TableView<Row>(props: TableViewProps<Row>) {
-  const { table, columns, id, width, focused, total, hasMore = false, read, emptyWords, facts = [] } = props;
-  const known = Math.max(total, props.reading ?? 0);
-  const theme = useTheme();
-  const { arranged, cursor, offset, rowLines, noticeLines, shown } = table;
-  const { ellipsis } = theme.glyphs;
+/** The columns that fit, and the words of those whose values are all equal. */
+function useFittedColumns<Row>({ table, columns, width }: TableViewProps<Row>) {
+  const { shown } = table;
+  const { ellipsis } = useTheme().glyphs;
   const widest = useMemo((): WidestTexts => new Map(columns.map(({ id }) => [id, 0])), [columns]);
   const { choice } = table.state;
   const equal = useEqualColumns(table, columns, width);
@@ -68,10 +66,16 @@ export function TableView<Row>(props: TableViewProps<Row>) {
     [columns, width, choice, shown, widest, ellipsis, equal],
   );
   const given = columns.filter(({ id, wide }) => !wide && equal.has(id) && !fitted.some(each => each.column.id === id));
-  const allFacts = [
-    ...given.filter(({ id }) => own(choice, id)?.shown !== false).map(({ id }) => equal.get(id) ?? ''),
-    ...facts,
-  ];
+  const words = given.filter(({ id }) => own(choice, id)?.shown !== false).map(({ id }) => equal.get(id) ?? '');
+  return { fitted, words };
+}
+
+export function TableView<Row>(props: TableViewProps<Row>) {
+  const { table, id, width, focused, total, hasMore = false, read, emptyWords, facts = [] } = props;
+  const known = Math.max(total, props.reading ?? 0);
+  const theme = useTheme();
+  const { arranged, cursor, offset, rowLines, noticeLines, shown } = table;
+  const { fitted, words } = useFittedColumns(props);
   const region = useMouseRegion({
     onWheel: by => table.dispatch({ kind: 'move', by }),
     onClick: (line, times) => {
@@ -113,7 +117,14 @@ export function TableView<Row>(props: TableViewProps<Row>) {
         {noticeLines.map(line => (
           <Text key={line} wrap="truncate">{` ${theme.styles.warning(line)}`}</Text>
         ))}
-        <CountLine table={table} width={width} total={known} hasMore={hasMore} facts={allFacts} theme={theme} />
+        <CountLine
+          table={table}
+          width={width}
+          total={known}
+          hasMore={hasMore}
+          facts={[...words, ...facts]}
+          theme={theme}
+        />
       </Box>
     </KeyScope>
   );
