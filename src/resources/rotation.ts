@@ -16,6 +16,7 @@ import type { Attention, PollIntervals } from '../queries/polling.ts';
 import type { QueryContext } from '../queries/query-context.ts';
 import { type KnownResource, keyOf } from '../queries/statuses/store.ts';
 import { isGone, isLastingRefusal, isNotOffered } from '../service/errors.ts';
+import { type InboxEvent, nameOf } from '../workbench/inbox.ts';
 import type { Workbench } from '../workbench/workbench.ts';
 import { benchmarks } from './benchmarks.ts';
 import { resourceOfKind } from './catalogue.ts';
@@ -25,6 +26,7 @@ import { offered } from './watch-reads.ts';
 
 const followingKey = ['following'];
 const watchKey = ['watch'];
+const inboxKey = ['inbox'];
 const progressKey = ['progress'];
 
 /** The request budget: `mostInWindow` requests per `windowIntervals` focused poll intervals, by default a minute. */
@@ -96,7 +98,7 @@ export function inTurn<Each extends Turn>(
 /** The input of a round. */
 interface Purpose extends Round {
   readonly attention: Attention;
-  /** Watch is on screen. */
+  /** Watch or the inbox is on screen. */
   readonly watched: boolean;
   /** A list with curves is on screen. */
   readonly isListed: boolean;
@@ -356,7 +358,7 @@ async function readFirst([query, ...others]: readonly AnyQuery[], send: Send): P
 function purposeOf(workbench: Workbench, sent: readonly Sent[], lastSent: LastSent): Purpose {
   const { poll, paused } = workbench;
   const now = Date.now();
-  const watched = cachedQuery(workbench, watchKey)?.isActive() === true;
+  const watched = [watchKey, inboxKey].some(key => cachedQuery(workbench, key)?.isActive());
   const isListed = cachedQuery(workbench, progressKey)?.isActive() === true;
   // Rounds are more frequent while Watch is on screen or focused.
   const sinceMs = now - lastAttempt(workbench, [{ key: followingKey }]);
@@ -461,16 +463,26 @@ export const progressQuery = (workbench: Workbench): LiveQuery<number> => ({
   read: () => repeat(workbench).then(() => 0),
 });
 
-/** The list behind Watch; each poll runs a round. The lines themselves come from the status store. */
-export function watchList(workbench: Workbench): ListSource<WatchedResource> {
+/** A list whose rows come from what this machine knows; each poll runs a round. */
+function followedList<Row extends object>(
+  workbench: Workbench,
+  key: readonly string[],
+  id: (row: Row) => string,
+): ListSource<Row> {
   return {
-    key: watchKey,
-    id: keyOf,
+    key,
+    id,
     derived: true,
-    readPage: () => repeat(workbench).then(() => wholePage<WatchedResource>([])),
+    readPage: () => repeat(workbench).then(() => wholePage<Row>([])),
     activity: () => {
       const known = watchedKnown(workbench, Date.now());
       return known.some(({ status, isNew }) => isRunning(status) || isNew) ? 'running' : 'open';
     },
   };
 }
+
+export const watchList = (workbench: Workbench): ListSource<WatchedResource> =>
+  followedList<WatchedResource>(workbench, watchKey, keyOf);
+
+export const inboxList = (workbench: Workbench): ListSource<InboxEvent> =>
+  followedList<InboxEvent>(workbench, inboxKey, nameOf);

@@ -1,28 +1,20 @@
 /** What ended, stalled or needs attention, until it is dismissed. */
 import { useMemo, useState } from 'react';
 import { agoOf } from '../../present/times.ts';
-import { type ListSource, wholePage } from '../../queries/lists/list-source.ts';
 import { placeOfRef, resourceOfKind } from '../../resources/catalogue.ts';
 import { eventWord, inboxColumns, numbersOf } from '../../resources/inbox.ts';
+import { inboxList } from '../../resources/rotation.ts';
 import { referencesOf } from '../../resources/watch.ts';
 import { counted } from '../../text/numbers.ts';
 import { parseTime } from '../../text/time.ts';
-import { type InboxEvent, nameOf } from '../../workbench/inbox.ts';
+import type { InboxEvent } from '../../workbench/inbox.ts';
+import { useTime } from '../app/clock.tsx';
 import { useShell } from '../app/shell-context.tsx';
 import { useInbox } from '../data/use-watched.ts';
 import { useWorkbench } from '../data/workbench.tsx';
 import { useKeyOf } from '../keys/router.tsx';
 import { inboxCommands } from './commands.ts';
 import { ResourceList } from './list/resource-list.tsx';
-
-/** The events come from the store of this machine, without requests. */
-const events: ListSource<InboxEvent> = {
-  key: ['inbox'],
-  id: nameOf,
-  derived: true,
-  readPage: async () => wholePage<InboxEvent>([]),
-  activity: () => 'settled',
-};
 
 /** Dismisses events, and undoes the last dismissal. */
 function useDismissal() {
@@ -53,16 +45,24 @@ function useDismissal() {
   return { dismiss, undo: { command: inboxCommands.undo, enabled: last.length > 0, run: restore } };
 }
 
+/** The interval in which the age of an event is shown again. */
+const agoMs = 5_000;
+
+const agoTick = (now: number): number => Math.floor(now / agoMs);
+
 export function InboxView() {
   const workbench = useWorkbench();
   const { rewardRange } = workbench.compare;
+  const source = useMemo(() => inboxList(workbench), [workbench]);
   const rows = useInbox();
+  // The facts say how long ago.
+  useTime(agoTick);
   const { dismiss, undo } = useDismissal();
   const columns = useMemo(() => inboxColumns(rewardRange), [rewardRange]);
   return (
     <ResourceList<InboxEvent>
       name="inbox"
-      source={events}
+      source={source}
       rows={rows}
       columns={columns}
       emptyWords="Nothing new: what ends, fails or stalls stays here until you dismiss it"

@@ -170,3 +170,21 @@ it('dismisses with X only what the filter shows, says how many, and restores it'
   expect(screen.workbench.inbox.list()).toHaveLength(3);
   expect(screen.workbench.statuses.get({ kind: 'training', id: 'trn_1' })?.endedAt).toBeDefined();
 });
+
+it('goes on reading while it is on screen, and finds what failed elsewhere', async () => {
+  const path = storeFolder(onTestFinished);
+  const size = { columns: 120, rows: 30, remembered: () => RememberedStore.open(path, 'test') };
+  const doing: Record<string, string> = { trn_2: 'running' };
+  const service = threeRuns(doing);
+  const before = openWorld(service, { view: 'watch' }, size);
+  await before.waitFor('1 running');
+  before.close();
+  before.workbench.close();
+  await before.workbench.closed;
+
+  const screen = openWorld(service, { view: 'inbox' }, size);
+  await screen.waitFor('Nothing new');
+  expect(screen.text()).not.toContain('final');
+  doing['trn_1'] = 'failed';
+  await screen.waitFor(text => /sweep trn_1 +✗ failed/.test(text));
+});
