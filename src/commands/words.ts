@@ -24,7 +24,8 @@ export const rootFlags = {
 
 /** A word meant as a long flag; quoted text has spaces. */
 const longFlagForm = /^--[a-z][\w-]*(?:=.*)?$/is;
-const negativeNumber = /^-(?:\d+|\d*\.\d+)(?:e[+-]?\d+)?$/i;
+/** `-0.5`, and the range `-5..5`. */
+const negativeNumber = /^-(?:\d+|\d*\.\d+)(?:e[+-]?\d+)?(?:\.\.-?(?:\d+|\d*\.\d+)(?:e[+-]?\d+)?)?$/i;
 
 /**
  * Takes tokens off `rest`, one at a time. Free text begins after `textFrom` arguments: in it, a word with one dash that

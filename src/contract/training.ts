@@ -109,6 +109,8 @@ export const heldOutReward = z.looseObject({
   failed_samples: number,
   cancelled_samples: number,
   loaded_trajectories: number,
+  /** False while samples are outstanding; missing means unknown. */
+  round_completed: flag,
 });
 export type HeldOutReward = z.output<typeof heldOutReward>;
 

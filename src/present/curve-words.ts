@@ -72,7 +72,8 @@ function courseWords(points: readonly KnownValue[]): readonly string[] {
 }
 
 /**
- * A curve in sentences: its extent, first, last, highest and lowest value, its gaps and its course. Fifths count as
+ * A curve in sentences: its extent, first, last, highest (the latest of equal ones, as `best` is elsewhere) and lowest
+ * value, its gaps and its course. Fifths count as
  * level if their means differ by less than two standard errors.
  */
 export function curveWords(name: string, points: readonly StepValue[]): readonly string[] {
@@ -80,7 +81,7 @@ export function curveWords(name: string, points: readonly StepValue[]): readonly
   const known = sorted.filter((point): point is KnownValue => point.value != null && Number.isFinite(point.value));
   const [first, last] = [known[0], known.at(-1)];
   if (!first || !last) return [`${name}: no values yet`];
-  const best = known.reduce((most, point) => (point.value > most.value ? point : most));
+  const best = known.reduce((most, point) => (point.value >= most.value ? point : most));
   const worst = known.reduce((least, point) => (point.value < least.value ? point : least));
   const at = ({ step, value }: KnownValue): string => `${reward(value)} at step ${step}`;
   return [

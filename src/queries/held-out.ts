@@ -17,11 +17,13 @@ export interface HeldOutMean extends HeldOutSamples {
   readonly cancelled?: number | undefined;
   /** The split of the evaluated tasks, if the service reports it. */
   readonly split?: string | undefined;
+  /** Samples are outstanding. */
+  readonly isUnfinished?: boolean | undefined;
 }
 
 export interface HeldOutMeans {
   readonly last: HeldOutMean;
-  /** The highest; the latest of equal ones. */
+  /** See `bestHeldOut`. */
   readonly best: HeldOutMean;
   /** The newest means, oldest first. */
   readonly recent?: readonly HeldOutMean[];
@@ -45,7 +47,8 @@ export function heldOutMeanOf(point: HeldOutReward): HeldOutMean[] {
   const { step, held_out_reward: reward, failed_samples, cancelled_samples, split } = point;
   if (reward == null) return [];
   const counts = { failed: failed_samples ?? undefined, cancelled: cancelled_samples ?? undefined };
-  return [{ step, reward, ...samplesOf(point), ...counts, split: split ?? undefined }];
+  const isUnfinished = point.round_completed === false || undefined;
+  return [{ step, reward, ...samplesOf(point), ...counts, split: split ?? undefined, isUnfinished }];
 }
 
 /** Finds the mean of a step, such as that of a checkpoint. */
@@ -86,12 +89,17 @@ function curveOf(points: readonly HeldOutReward[], every: number | undefined): r
   return sums.map(({ sum, count }) => (count === 0 ? undefined : sum / count));
 }
 
-/** The highest mean, by which checkpoints are chosen; the latest of equal ones. */
-export const bestHeldOut = (means: readonly HeldOutMean[]): HeldOutMean | undefined =>
-  means.reduce<HeldOutMean | undefined>((best, mean) => {
+/**
+ * The highest mean, by which checkpoints are chosen; the latest of equal ones. A few samples of a round are often higher
+ * than all of it, so an unfinished round is the best only where there is no other.
+ */
+export function bestHeldOut(means: readonly HeldOutMean[]): HeldOutMean | undefined {
+  const finished = means.filter(({ isUnfinished }) => !isUnfinished);
+  return (finished.length > 0 ? finished : means).reduce<HeldOutMean | undefined>((best, mean) => {
     const isBetter = !best || mean.reward > best.reward || (mean.reward === best.reward && mean.step > best.step);
     return isBetter ? mean : best;
   }, undefined);
+}
 
 /** The newest and the best held-out mean, and the curve; undefined if there is no reward. */
 export function heldOutMeans(rewards: readonly HeldOutReward[]): HeldOutMeans | undefined {

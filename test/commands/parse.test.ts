@@ -82,6 +82,8 @@ it('takes several short flags in a word, a value behind its short flag, and a ne
     flags: { reverse: true, wide: true, limit: 5 },
   });
   expect(parse(['reward', 'trj_1', 'tone', '-0.5'])).toMatchObject({ args: ['trj_1', 'tone', '-0.5'] });
+  const range = ['compare.rewardRange', '-5..-.5'];
+  expect(parse(['config', 'set', ...range])).toMatchObject({ args: range });
 });
 
 it('takes a flag that begins with no as it is called (C5)', () => {

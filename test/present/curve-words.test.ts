@@ -15,6 +15,8 @@ describe('a curve in words', () => {
       'held-out reward: 3 values, from 0.100 at step 0 to 0.500 at step 20',
       'highest 0.700 at step 10, lowest 0.100 at step 0',
     ]);
+    const tie = [0, 1, 2].map(step => ({ step, value: step === 0 ? 0.1 : 0.7 }));
+    expect(curveWords('held-out reward', tie)[1]).toBe('highest 0.700 at step 2, lowest 0.100 at step 0');
     expect(curveWords('trainer reward', [])).toEqual(['trainer reward: no values yet']);
     expect(curveWords('trainer reward', [{ step: 1, value: null }])).toEqual(['trainer reward: no values yet']);
   });

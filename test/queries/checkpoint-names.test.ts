@@ -1,5 +1,6 @@
 /** How a checkpoint of a training run is named. */
 import { expect, it } from 'vitest';
+import type { HeldOutReward } from '../../src/contract/training.ts';
 import { checkpointCalled, splitCheckpointName } from '../../src/queries/checkpoint-names.ts';
 
 const checkpoints = [30, 10, 20, 40].map(step => ({ checkpoint_id: `ckpt_${step}`, step_index: step }));
@@ -10,7 +11,8 @@ const heldOut = [
   { step: 30, held_out_reward: 0.7 },
   { step: 40, held_out_reward: null },
 ];
-const stepOf = (which: string, rewards = heldOut) => checkpointCalled(which, checkpoints, rewards)?.step_index;
+const stepOf = (which: string, rewards: readonly HeldOutReward[] = heldOut) =>
+  checkpointCalled(which, checkpoints, rewards)?.step_index;
 
 it('splits a name at its last @; a training run alone means its latest', () => {
   expect(splitCheckpointName('first')).toEqual({ name: 'first', which: 'latest' });
@@ -26,4 +28,16 @@ it('the best has the highest held-out reward of those that were saved; of equal 
   expect(stepOf('best')).toBe(30);
   expect(stepOf('best', heldOut.slice(0, 2))).toBe(20);
   expect([stepOf('best', []), stepOf('best', heldOut.slice(4))]).toEqual([undefined, undefined]);
+});
+
+it('an unfinished round is not the best, unless there is no other', () => {
+  const begun = {
+    step: 40,
+    held_out_reward: 0.99,
+    completed_samples: 3,
+    expected_samples: 100,
+    round_completed: false,
+  };
+  expect(stepOf('best', [...heldOut.slice(0, 4), begun])).toBe(30);
+  expect(stepOf('best', [begun])).toBe(40);
 });
