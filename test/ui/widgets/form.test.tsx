@@ -56,6 +56,17 @@ describe('formReducer', () => {
     expect(type('t', 'z')).toBe('b/two');
   });
 
+  it('does not take an earlier choice for a text that no option has', () => {
+    const press = (text: string) => ({ kind: 'press', press: { name: text, text } }) as const;
+    const state = play(...[...'tzq'].map(press));
+    expect(formErrors(state, fields).get('model')).toBe('There is no “tzq” here');
+    const mended = ['backspace', 'backspace'].reduce(
+      (before, name) => formReducer(before, { kind: 'press', press: { name, text: '' } }, fields),
+      state,
+    );
+    expect(formErrors(mended, fields).get('model')).toBeUndefined();
+  });
+
   it('names what is wrong and goes there', () => {
     const state = play({ kind: 'focus-error' });
     expect(state.focus).toBe(1);

@@ -1,5 +1,6 @@
 /** The state of a form: its values, focus and errors. Pure. */
 import { own } from '../../../base/own-property.ts';
+import { clean } from '../../../text/sanitise.ts';
 import type { KeyPress } from '../../keys/key.ts';
 import { type EditState, edit, editStateOf, textOf } from '../text-field/editing.ts';
 
@@ -124,6 +125,11 @@ export function formErrors(state: FormState, fields: readonly FieldSpec[]): Read
     const error = field.check?.(own(values, field.name) ?? '', values);
     if (error !== undefined) errors.set(field.name, error);
   }
+  const focused = shownFields(state, fields)[state.focus];
+  const { sought = '' } = state;
+  // What was chosen before is not what the user has typed.
+  if (focused?.kind === 'choice' && !focused.isList && sought !== '' && !soughtOption(focused, sought))
+    errors.set(focused.name, clean`There is no “${sought}” here`);
   return errors;
 }
 
@@ -152,8 +158,12 @@ function seek(state: FormState, field: ChoiceFieldSpec, { name, text }: KeyPress
   const { isList = false } = field;
   const typed = sought.trim();
   const found = soughtOption(field, isList ? typed : sought)?.value ?? (isList ? typed : undefined);
-  // A letter without a match starts a new search, unless it has no match alone either.
-  if (found === undefined) return before === '' ? state : seek(withoutSought(state), field, { name, text });
+  if (found === undefined) {
+    // A letter without a match starts a new search, unless it has no match alone either.
+    const isNew = before !== '' && soughtOption(field, before) !== undefined && soughtOption(field, text) !== undefined;
+    if (isNew) return seek(withoutSought(state), field, { name, text });
+    return { ...state, sought, touched: new Set([...state.touched, field.name]) };
+  }
   const values = { ...state.values, [field.name]: { kind: 'choice', value: found } as const };
   return { ...state, values, sought, touched: new Set([...state.touched, field.name]) };
 }
