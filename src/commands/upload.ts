@@ -7,13 +7,20 @@ import * as z from 'zod/mini';
 import { errorCode, errorMessage } from '../base/errors.ts';
 import { isTaken } from '../base/new-file.ts';
 import { missingSecretWords } from '../resources/benchmarks.ts';
-import { ServiceError } from '../service/errors.ts';
+import { type ErrorDetails, ServiceError } from '../service/errors.ts';
 import { bytes, counted } from '../text/numbers.ts';
 import { clean, safeJson } from '../text/sanitise.ts';
 import { planUpload, type UploadPlan } from '../uploads/benchmark-plan.ts';
 import { BenchmarkUpload, type UploadPhase } from '../uploads/benchmark-upload.ts';
-import { handledItems, type Outcome as TrajectoryOutcome } from '../uploads/trajectory-outcomes.ts';
-import { countWords, TrajectoryUpload } from '../uploads/trajectory-upload.ts';
+import {
+  type BatchReport,
+  countWords,
+  handledItems,
+  reasonWords,
+  reportWords,
+  type Outcome as TrajectoryOutcome,
+} from '../uploads/trajectory-outcomes.ts';
+import { TrajectoryUpload } from '../uploads/trajectory-upload.ts';
 import type { Job, JobState } from '../workbench/jobs.ts';
 import { awaited } from './awaited-changes.ts';
 import { CommandError, type ExitCode, exitCodes } from './exit.ts';
@@ -81,11 +88,13 @@ async function noteEnd({ phase, error, hasSent }: End, asJson: boolean, io: Comm
   const code = hasSent ? exitCodeAfterChange(failure) : exitCodeOf(failure);
   await io.fail(failure, code);
   // The JSON error already has them.
-  const context = failure instanceof ServiceError && !asJson ? failure.context : undefined;
+  const { context, docUrl } = failure instanceof ServiceError && !asJson ? failure : noDetails;
   for (const [name, value] of Object.entries(context ?? {})) io.note(clean`  ${name}: ${safeJson(value)}`);
+  if (docUrl !== undefined) io.note(clean`  ${docUrl}`);
   return code;
 }
 
+const noDetails: ErrorDetails = {};
 const none: MissingSecrets = { names: [], notes: [] };
 
 const uploadedBenchmark = z.object({
@@ -99,6 +108,12 @@ const uploadedBenchmark = z.object({
   notes: z.readonly(z.array(z.string())),
   status: z.optional(z.nullable(z.string())),
 });
+
+const reason = {
+  message: z.optional(z.string()),
+  code: z.optional(z.string()),
+  context: z.optional(z.record(z.string(), z.unknown())),
+};
 
 const uploadedTrajectories = z.object({
   dataset: z.string(),
@@ -114,7 +129,17 @@ const uploadedTrajectories = z.object({
       failed: z.boolean(),
       trajectory_id: z.optional(z.string()),
       trace_id: z.optional(z.string()),
-      message: z.optional(z.string()),
+      ...reason,
+    }),
+  ),
+  reports: z.array(
+    z.object({
+      kind: z.enum(['failure', 'summary', 'error']),
+      first_line: z.number(),
+      last_line: z.number(),
+      ...reason,
+      doc_url: z.optional(z.string()),
+      request_id: z.optional(z.string()),
     }),
   ),
 });
@@ -203,13 +228,19 @@ async function uploadBenchmark(folder: string, flags: Flags, context: CommandCon
 }
 
 /** An outcome in the words of the contract. */
-const outcomeRecord = ({ line, status, failed, trajectoryId, traceId, message }: TrajectoryOutcome) => ({
+const outcomeRecord = ({ line, status, failed, trajectoryId, traceId, message, code, context }: TrajectoryOutcome) => ({
   line,
   status,
   failed,
   trajectory_id: trajectoryId,
   trace_id: traceId,
-  message,
+  ...{ message, code, context },
+});
+
+const reportRecord = ({ kind, lines: [first_line, last_line], docUrl, requestId, ...said }: BatchReport) => ({
+  ...{ kind, first_line, last_line, ...said },
+  doc_url: docUrl,
+  request_id: requestId,
 });
 
 /** @param isKept whether progress is recorded, which takes a file that can be read again */
@@ -232,22 +263,27 @@ async function uploadTrajectories(
   });
   const { phase, counts, error, hasSent } = job.state;
   if (!flags.json) {
-    for (const { line, status, failed, message } of job.outcomes) {
-      if (failed) io.note(clean`line ${line}: ${message ?? status}`);
+    for (const outcome of job.outcomes) {
+      if (outcome.failed) io.note(clean`line ${outcome.line}: ${reasonWords(outcome) || outcome.status}`);
     }
+    for (const report of job.reports) io.note(reportWords(report));
     if (job.outcomes.some(({ status }) => status === 'counted'))
       io.note('The service counts the trajectories but does not say which are stored, skipped or failed.');
   }
   if (counts.unknown > 0) io.note(unknownWords(counts.unknown, isKept));
   const text = `${countWords(counts).join(', ')}\n`;
   const trajectories = job.outcomes.map(outcomeRecord);
-  const result: z.infer<typeof uploadedTrajectories> = { dataset, phase, ...counts, trajectories };
+  const result: z.infer<typeof uploadedTrajectories> = {
+    ...{ dataset, phase, ...counts, trajectories },
+    reports: job.reports.map(reportRecord),
+  };
   await printRecord(result, dataset, flags, io, { text: () => text, mayLack: () => true });
   if (failures !== undefined && job.failures > 0) {
     io.note(`The rejected lines are in ${await job.saveFailures(failures)}`);
   }
   const code = await noteEnd({ phase, error, hasSent }, flags.json ?? false, io);
-  return code === exitCodes.done && counts.failed + counts.unknown > 0 ? exitCodes.failed : code;
+  const isClean = counts.failed + counts.unknown === 0 && !job.hasBatchFailure;
+  return code === exitCodes.done && !isClean ? exitCodes.failed : code;
 }
 
 /** What the user can do about trajectories whose outcome is not known. */

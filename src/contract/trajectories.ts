@@ -136,6 +136,8 @@ export const uploadedTrajectory = z.looseObject({
   failure: z.nullish(failure),
 });
 
+export type UploadedTrajectory = z.output<typeof uploadedTrajectory>;
+
 export const uploadTrajectoriesResult = z.looseObject({
   uploaded: number,
   skipped: number,

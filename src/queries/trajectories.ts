@@ -5,6 +5,7 @@ import type { TrajectoryReward } from '../contract/evaluations.ts';
 import { unreadableIn } from '../contract/lists.ts';
 import { hasEnded, isRunning } from '../contract/status.ts';
 import type { CompleteTrajectoryBody, LogRewardBody, LogRewardResult, Trajectory } from '../contract/trajectories.ts';
+import { placedAnswer } from '../contract/upload-answer.ts';
 import { ApiError, isNotOffered } from '../service/errors.ts';
 import { clean } from '../text/sanitise.ts';
 import { action } from './action.ts';
@@ -257,18 +258,28 @@ export interface StoreOutcome {
   readonly refused: ReadonlyMap<number, string>;
 }
 
-/** Stores trajectories in a dataset with one request. Throws the service's reason if it stored none. */
+/**
+ * Stores trajectories in a dataset with one request. Throws the service's reason if it stored none, or does not say which
+ * are stored. A caller gives each a trace id, so that it can be sent again.
+ */
 export const storeTrajectories = action(
   async (service, { dataset, trajectories }: StoredTrajectories, options): Promise<StoreOutcome> => {
     const body = { dataset, trajectories: [...trajectories] };
     const answer = await service.call('uploadTrajectories', { body }, options);
     const refused = new Map<number, string>();
-    for (const [position, { request_index, status, failure }] of (answer.trajectories ?? []).entries()) {
-      if (failure || status === 'error') refused.set(request_index ?? position, reasonOf(failure));
+    const { listed, failures, batchFailures } = placedAnswer(answer, trajectories.length);
+    for (const index of trajectories.keys()) {
+      const item = listed.get(index);
+      const failure = item?.failure ?? failures.get(index);
+      if (failure || item?.status === 'error') refused.set(index, reasonOf(failure));
     }
-    for (const [position, failure] of (answer.failures ?? []).entries()) {
-      const index = failure.item_index ?? position;
-      if (!refused.has(index)) refused.set(index, reasonOf(failure));
+    const unsaid = trajectories.some((_, index) => !listed.has(index) && !refused.has(index));
+    const [ofAll] = batchFailures;
+    const accounted = (answer.uploaded ?? 0) + (answer.skipped ?? 0) + refused.size;
+    if (ofAll && unsaid && accounted < trajectories.length) {
+      throw new Error(
+        clean`The service reports ${reasonOf(ofAll)}, and does not say what is stored. Saving again stores nothing twice.`,
+      );
     }
     const [first] = refused.values();
     if (first !== undefined && refused.size >= trajectories.length) throw new Error(first);

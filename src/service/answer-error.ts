@@ -33,6 +33,7 @@ export interface Envelope {
   readonly code: string | undefined;
   readonly message: string | undefined;
   readonly param: string | undefined;
+  readonly docUrl: string | undefined;
   readonly context: Record<string, unknown> | undefined;
 }
 
@@ -42,12 +43,13 @@ export function readEnvelope(body: unknown, redact: Redact): Envelope | undefine
   const own = errorEnvelope.safeParse(shown);
   const read = own.success ? own : inferenceErrorEnvelope.safeParse(shown);
   if (!read.success) return undefined;
-  const { type, code, message, param, context } = read.data.error;
+  const { type, code, message, param, doc_url, context } = read.data.error;
   return {
     type: type ?? undefined,
     code: code == null ? undefined : String(code),
     message: message ?? undefined,
     param: param ?? undefined,
+    docUrl: typeof doc_url === 'string' ? doc_url : undefined,
     context: isRecord(context) ? context : undefined,
   };
 }
@@ -189,6 +191,7 @@ export function errorOfAnswer(
     type: envelope?.type,
     code: envelope?.code,
     param: envelope?.param ?? (detail?.param && facts.redact(detail.param)),
+    docUrl: envelope?.docUrl,
     context: envelope?.context,
     failures,
     status,

@@ -56,6 +56,8 @@ export interface ErrorDetails {
   readonly code?: string | undefined;
   /** The refused field or setting. */
   readonly param?: string | undefined;
+  /** The service's page about the code. */
+  readonly docUrl?: string | undefined;
   /** Free-form details from the service. */
   readonly context?: Readonly<Record<string, unknown>> | undefined;
   /** Errors of a batch's items. */
@@ -86,6 +88,7 @@ export class ServiceError extends Error {
   readonly type: string | undefined;
   readonly code: string | undefined;
   readonly param: string | undefined;
+  readonly docUrl: string | undefined;
   readonly context: Readonly<Record<string, unknown>> | undefined;
   readonly failures: readonly Failure[];
   readonly status: number | undefined;
@@ -106,6 +109,7 @@ export class ServiceError extends Error {
     this.type = details.type;
     this.code = details.code;
     this.param = details.param;
+    this.docUrl = details.docUrl;
     this.context = details.context;
     this.failures = details.failures ?? [];
     this.status = details.status;

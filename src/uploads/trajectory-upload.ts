@@ -5,9 +5,8 @@
 
 import { randomUUID } from 'node:crypto';
 import { type FileHandle, open } from 'node:fs/promises';
-import { errorMessage } from '../base/errors.ts';
+import { isDeepStrictEqual } from 'node:util';
 import { writeNewFile } from '../base/new-file.ts';
-import { isRecord } from '../base/own-property.ts';
 import type { AgentFields } from '../contract/generation.ts';
 import { occurrencesHeader, trajectoryEndpoints, type UploadTrajectoriesResult } from '../contract/trajectories.ts';
 import { namedAgent } from '../queries/agents.ts';
@@ -24,11 +23,15 @@ import { realPathOf } from './local-files.ts';
 import { bytesOf, type Item, lineAt, readItems } from './trajectory-file.ts';
 import {
   answered,
+  type BatchReport,
+  countWords,
+  errorReport,
   failedOutcome,
   lost,
   noCounts,
   type Outcome,
   type RequestOutcome,
+  refusedOutcome,
   rejected,
   sumOf,
 } from './trajectory-outcomes.ts';
@@ -85,6 +88,7 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
   #namedAgent: AgentFields | undefined;
   #outcomes: Outcome[] = [];
   #shown: readonly Outcome[] | undefined;
+  #reports: readonly BatchReport[] = [];
   /** Byte ranges of the failed items. */
   #failed: Pick<Item, 'start' | 'end'>[] = [];
   #mark = '';
@@ -148,9 +152,20 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
     return this.#failed.length;
   }
 
+  /** What the service said of whole requests, in the order in which they were sent. */
+  get reports(): readonly BatchReport[] {
+    return this.#reports;
+  }
+
+  /** Whether the service reported a failure that is not of one trajectory. */
+  get hasBatchFailure(): boolean {
+    return this.#reports.some(({ kind }) => kind !== 'summary');
+  }
+
   protected override begin(): Partial<TrajectoryUploadState> {
     this.#outcomes = [];
     this.#shown = undefined;
+    this.#reports = [];
     this.#failed = [];
     return { phase: 'uploading', handled: 0, counts: noCounts, hasSent: this.hasStarted, error: undefined };
   }
@@ -189,8 +204,9 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
       else this.#fail(portion.item);
     }
     const { failed, unknown } = this.state.counts;
-    // Keep the record of failed and unknown items, so that the next run sends only those.
-    if (failed === 0 && unknown === 0) this.#records?.forget(this.#ref);
+    // Keep the record of failed and unknown items, so that the next run sends only those. After a failure of a batch the
+    // user will start it again, which must not send what is stored.
+    if (failed === 0 && unknown === 0 && !this.hasBatchFailure) this.#records?.forget(this.#ref);
     this.set({ phase: 'done', handled: size });
   }
 
@@ -207,8 +223,9 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
   }
 
   /** Adds the outcome of a request to this run and to the record. */
-  #settle(id: string, items: readonly Trajectory[], { outcomes, counts, items: named }: RequestOutcome): void {
+  #settle(id: string, items: readonly Trajectory[], { outcomes, counts, items: named, reports }: RequestOutcome): void {
     this.#records?.settle(id, named);
+    for (const report of reports ?? []) this.#report(report);
     items.forEach(({ start, end }, index) => {
       if (outcomes[index]?.failed) this.#failed.push({ start, end });
     });
@@ -226,18 +243,28 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
       this.#settle(id, items, answered(items, answer));
     } catch (error) {
       const isLost = mayHaveHappened(error);
+      const endsAll = this.signal.aborted || affectsAllRequests(error);
       if (isLost) {
         this.set({ hasSent: true });
-        const outcome = lost(items, 'It may be stored: its request was not answered.');
+        const isAnswered = error instanceof ServiceError && error.status !== undefined;
+        const outcome = lost(items, `It may be stored: its request ${isAnswered ? 'failed' : 'was not answered'}.`);
         this.#add(outcome.outcomes, outcome.counts, endOf(items));
       }
-      const endsAll = this.signal.aborted || affectsAllRequests(error);
       const isInHalves = !endsAll && !isLost && isTooLarge(error) && items.length > 1;
       if (!isLost && (endsAll || isInHalves)) this.#records?.settle(id, nothing);
-      if (endsAll) throw error;
+      if (endsAll || !(error instanceof ServiceError)) throw error;
       if (isInHalves) await this.#sendHalves(service, items);
-      else if (!isLost) this.#settle(id, items, refused(items, error));
+      else if (isLost) this.#report(errorReport(items, error));
+      else this.#settle(id, items, refused(items, error));
     }
+  }
+
+  /** Adds a report, to the one before if the service said the same of the next lines. */
+  #report(report: BatchReport): void {
+    const last = this.#reports.at(-1);
+    const isSame = last !== undefined && isDeepStrictEqual({ ...report, lines: last.lines }, last);
+    const merged = isSame ? { ...report, lines: [last.lines[0], report.lines[1]] as const } : report;
+    this.#reports = [...this.#reports.slice(0, isSame ? -1 : undefined), merged];
   }
 
   async #sendHalves(service: Service, items: readonly Trajectory[]): Promise<void> {
@@ -255,7 +282,11 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
   async #sendAgain(service: Service, items: readonly Trajectory[], request: SentRequest): Promise<void> {
     const isSame = request.key !== undefined && items.length === request.unknown.length;
     const isHarmless = (isSame && service.honoursKeys) || isRepeatable(items);
-    const outcome = lost(items, 'It may be stored: an earlier request with it was not answered.');
+    const how =
+      request.key === undefined
+        ? 'the service did not say which of its request are'
+        : 'an earlier request with it was not answered';
+    const outcome = lost(items, `It may be stored: ${how}.`);
     const end = endOf(items);
     if (!isHarmless && !this.#resendUnknown) {
       this.#add(outcome.outcomes, noCounts, end);
@@ -270,7 +301,8 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
     } catch (error) {
       // A refusal does not settle the earlier request.
       this.#add(outcome.outcomes, noCounts, end);
-      if (this.signal.aborted || affectsAllRequests(error)) throw error;
+      if (this.signal.aborted || affectsAllRequests(error) || !(error instanceof ServiceError)) throw error;
+      this.#report(errorReport(items, error));
     }
   }
 
@@ -308,11 +340,6 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
   }
 }
 
-/** `1 stored`, `2 skipped`… */
-export function countWords({ stored, skipped, failed, unknown }: UploadCounts): string[] {
-  return [`${stored} stored`, `${skipped} skipped`, `${failed} failed`, ...(unknown > 0 ? [`${unknown} unknown`] : [])];
-}
-
 const countsOf = ({ stored, skipped, unknown }: SentRequest): UploadCounts => ({
   stored: stored.length,
   skipped: skipped.length,
@@ -333,18 +360,12 @@ function isTooLarge(error: unknown): error is ServiceError {
   return error instanceof ServiceError && error.status === 413;
 }
 
-/** The outcome of a refused request, with a reason per item if the service gives one. */
-function refused(items: readonly Trajectory[], error: unknown): RequestOutcome {
-  const context = error instanceof ServiceError ? error.context : undefined;
-  if (isTooLarge(error)) {
-    const most = context?.['max_bytes'];
-    const limit = typeof most === 'number' ? `takes trajectories of up to ${bytes(most)}` : 'takes none that large';
-    return rejected(items, ({ start, end }) => `This trajectory has ${bytes(end - start)}; the service ${limit}.`);
-  }
-  const failures = context?.['failures'];
-  const known = Array.isArray(failures) ? failures.filter(isRecord) : [];
-  return rejected(items, (_, index) => {
-    const own = known.find(each => each['item_index'] === index)?.['message'];
-    return typeof own === 'string' ? own : errorMessage(error);
-  });
+/** The outcome of a refused request. */
+function refused(items: readonly Trajectory[], error: ServiceError): RequestOutcome {
+  if (!isTooLarge(error)) return refusedOutcome(items, error);
+  const most = error.context?.['max_bytes'];
+  const limit = typeof most === 'number' ? `takes trajectories of up to ${bytes(most)}` : 'takes none that large';
+  return rejected(items, ({ start, end }) => ({
+    message: `This trajectory has ${bytes(end - start)}; the service ${limit}.`,
+  }));
 }

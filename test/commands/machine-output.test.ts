@@ -33,6 +33,7 @@ describe('what a program reads', () => {
     expect(JSON.parse(out)).toEqual({
       dataset: 'names',
       phase: 'done',
+      reports: [],
       stored: 1,
       skipped: 0,
       failed: 1,

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { isRecord } from '../../src/base/own-property.ts';
 import { exitCodes } from '../../src/commands/exit.ts';
-import { apiKey, type Behaviour, hostileServer, resetAtOnce } from '../service/hostile-server.ts';
+import { apiKey, type Behaviour, hostileServer, json, resetAtOnce } from '../service/hostile-server.ts';
 import { cliOn, testFolder } from './cli.ts';
 
 /** A service that stores all but `bad`, and loses the answer to the second request. */
@@ -42,7 +42,15 @@ it('holds back what may be stored, counts it as unknown and names the flag that 
   expect(first.notes).toContain('--resend-unknown');
   const second = await upload('--json');
   const { trajectories, ...counts } = JSON.parse(second.out) as { trajectories: unknown[] };
-  expect(counts).toEqual({ dataset: 'd', phase: 'done', stored: 149, skipped: 0, failed: 1, unknown: 100 });
+  expect(counts).toEqual({
+    dataset: 'd',
+    phase: 'done',
+    stored: 149,
+    skipped: 0,
+    failed: 1,
+    unknown: 100,
+    reports: [],
+  });
   expect(trajectories.filter(each => isRecord(each) && each['status'] === 'unknown')).toHaveLength(100);
   expect([second.code, stored.length, new Set(stored).size]).toEqual([exitCodes.failed, 249, 249]);
   const third = await upload('--resend-unknown');
@@ -53,4 +61,72 @@ it('holds back what may be stored, counts it as unknown and names the flag that 
   expect(stored).toHaveLength(349);
   const whole = await upload('--new');
   expect([whole.out, stored.length]).toEqual(['249 stored, 0 skipped, 1 failed\n', 598]);
+});
+
+const reason = { code: 'too_long', message: 'one trajectory is too long', context: { field: 'steps', got: 900 } };
+
+/** A service that stores the first trajectory of a request, and gives this answer. */
+async function storingFirst(answer: Behaviour) {
+  const stored: string[] = [];
+  const server = await hostileServer((response, request) => {
+    const { trajectories } = JSON.parse(request.body) as { trajectories: { messages: { content: string }[] }[] };
+    stored.push(...trajectories.slice(0, 1).map(({ messages: [message] }) => String(message?.content)));
+    return answer(response, request);
+  });
+  const path = join(testFolder(), 'two.jsonl');
+  writeFileSync(path, ['first', 'second'].map(content => JSON.stringify({ messages: [{ content }] })).join('\n'));
+  const cli = cliOn({ baseUrl: server.url, apiKey });
+  return { stored, upload: (...flags: string[]) => cli('upload', [path, '--dataset', 'd', ...flags]) };
+}
+
+it('takes a failure without an index for none of a trajectory, and sends nothing again by itself (A11)', async () => {
+  const message = '1 of 2 stored';
+  const { stored, upload } = await storingFirst(json({ uploaded: 1, skipped: 0, failures: [reason], message }));
+  const first = await upload();
+  expect(first).toMatchObject({ code: exitCodes.failed, out: '1 stored, 0 skipped, 0 failed, 1 unknown\n' });
+  expect(first.notes).toContain(
+    'lines 1 to 2: a failure of the batch: one trajectory is too long (too_long)  {"field":"steps","got":900}',
+  );
+  expect(first.notes).toContain('lines 1 to 2: the service says: 1 of 2 stored');
+  expect(first.notes).not.toContain('line 1: ');
+  const second = await upload();
+  expect(second).toMatchObject({ code: exitCodes.failed, out: '0 stored, 0 skipped, 0 failed, 2 unknown\n' });
+  expect(second.notes).toContain('--resend-unknown');
+  expect(stored).toEqual(['first']);
+});
+
+it('says the failure of a batch whose trajectories are all accounted for, and keeps them from a second start (A11)', async () => {
+  const { stored, upload } = await storingFirst(
+    json({ uploaded: 1, skipped: 1, trajectories: [], failures: [reason] }),
+  );
+  const first = await upload('--json');
+  expect([first.code, JSON.parse(first.out)]).toMatchObject([
+    exitCodes.failed,
+    {
+      ...{ stored: 1, skipped: 1, failed: 0, unknown: 0 },
+      reports: [{ kind: 'failure', first_line: 1, last_line: 2, ...reason }],
+    },
+  ]);
+  expect(await upload()).toMatchObject({ code: exitCodes.done, out: '1 stored, 1 skipped, 0 failed\n' });
+  expect(stored).toEqual(['first']);
+});
+
+it('has the code, the context and the page of a refused upload (B12)', async () => {
+  const error = {
+    ...{ type: 'invalid_request_error', code: 'invalid_trajectory_upload', message: 'The batch is refused.' },
+    doc_url: 'https://docs.example/errors/7',
+    context: { quota: 10, failures: [{ item_index: 1, ...reason }] },
+  };
+  const { upload } = await storingFirst(json({ error }, 422));
+  const { notes, out, code } = await upload();
+  expect([code, out]).toEqual([exitCodes.failed, '0 stored, 0 skipped, 2 failed\n']);
+  expect(notes).toContain('line 2: one trajectory is too long (too_long)  {"field":"steps","got":900}');
+  expect(notes).toMatch(
+    /lines 1 to 2: the request failed: The batch is refused\..*\(invalid_trajectory_upload\) {2}\{"quota":10\} {2}https:\/\/docs\.example\/errors\/7/,
+  );
+  const { trajectories, reports } = JSON.parse((await upload('--json')).out) as Record<string, unknown[]>;
+  expect(trajectories?.[1]).toMatchObject({ line: 2, ...reason });
+  expect(reports).toMatchObject([
+    { kind: 'error', code: 'invalid_trajectory_upload', context: { quota: 10 }, doc_url: error.doc_url },
+  ]);
 });

@@ -423,6 +423,10 @@ describe('an action', () => {
     );
     await expect(store({ failures: [{ code: 'too_long' }] })).rejects.toThrow('too_long');
     await expect(store({ failures: [{}] })).rejects.toThrow('The service did not store it');
+    // A failure of the batch is no item's (A11).
+    const batch = { uploaded: 1, skipped: 0, failures: [{ message: 'one is too long' }] };
+    await expect(store(batch, 2)).rejects.toThrow('reports one is too long, and does not say what is stored');
+    expect(await store({ ...batch, skipped: 1 }, 2)).toEqual({ dataset: 'n', refused: new Map() });
     const half = { request_index: 1, status: 'error', failure: { message: 'too long' } };
     for (const answer of [
       { trajectories: [{ request_index: 0 }, half] },

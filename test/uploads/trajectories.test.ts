@@ -212,10 +212,10 @@ describe('a file', () => {
     const path = join(folder, 'one-bad.jsonl');
     writeFileSync(path, [line('a'), line('b'), line('c')].join('\n'));
     const upload = new TrajectoryUpload('job', path, 'lines');
-    const context = { failures: [{ item_index: 1, message: 'It has no role.' }, { item_index: 2 }, 'nonsense'] };
+    const failures = [{ item_index: 1, message: 'It has no role.' }, { item_index: 2 }];
     const refusing = withAnswers(service, {
       uploadTrajectories: () => {
-        throw new ValidationError('The batch is refused.', { status: 422, context });
+        throw new ValidationError('The batch is refused.', { status: 422, failures });
       },
     });
     await upload.run(async () => refusing);
@@ -292,7 +292,37 @@ describe('an outcome of a service that names them differently', () => {
       'one that is not mentioned is not known',
       { uploaded: 2, trajectories: [{ status: 'uploaded' }, { request_index: 2, status: 'uploaded', failure: null }] },
       { stored: 2, skipped: 0, failed: 0, unknown: 1 },
-      [undefined, 'The service did not report what happened to this one.', undefined],
+      [undefined, undefined, undefined],
+    ],
+    [
+      'nor is one of a list that names none and is not whole (A11)',
+      { trajectories: [{ status: 'error', failure: boom }] },
+      { stored: 0, skipped: 0, failed: 0, unknown: 3 },
+      Array(3).fill('The service did not report what happened to this one.'),
+    ],
+    [
+      'a failure that names no item is none of an item (A11)',
+      { uploaded: 2, skipped: 0, failures: [boom], partial_success: true },
+      { stored: 2, skipped: 0, failed: 0, unknown: 1 },
+      [undefined, undefined, undefined],
+    ],
+    [
+      'an empty list leaves them to the counts (B12)',
+      { trajectories: [], uploaded: 2, skipped: 1 },
+      { stored: 2, skipped: 1, failed: 0, unknown: 0 },
+      [undefined, undefined, undefined],
+    ],
+    [
+      'a partial list leaves the rest to the counts (B12)',
+      { trajectories: [{ request_index: 1, status: 'skipped' }], uploaded: 2, skipped: 1 },
+      { stored: 2, skipped: 1, failed: 0, unknown: 0 },
+      [undefined, undefined, undefined],
+    ],
+    [
+      'only the context says why (B12)',
+      { uploaded: 2, failures: [{ item_index: 0, context: { field: 'steps' } }] },
+      { stored: 2, skipped: 0, failed: 1, unknown: 0 },
+      [undefined, undefined, undefined],
     ],
     [
       'counts that are none say nothing',
@@ -368,6 +398,27 @@ describe('an outcome of a service that names them differently', () => {
     expect(upload.outcomes.map(({ status }) => status)).toEqual(statuses);
     // What may be stored is not sent twice.
     expect(upload.failures).toBe(failures);
+  });
+
+  it('keeps code and context of failures, and what was said of the batch unless all are stored (B12)', async () => {
+    const context = { field: 'steps', got: 900 };
+    const answer = {
+      trajectories: [
+        { status: 'error', failure: { ...boom, context } },
+        { status: 'uploaded' },
+        { status: 'uploaded' },
+      ],
+      failures: [boom, 'odd'],
+      message: 'one was too long',
+    };
+    const { outcomes, reports } = await outcomesOf(answer);
+    expect(outcomes[0]).toMatchObject({ ...boom, context });
+    expect(reports).toMatchObject([
+      { kind: 'failure', lines: [1, 3], ...boom },
+      { kind: 'failure', message: '1 of the failures could not be read' },
+      { kind: 'summary', message: 'one was too long' },
+    ]);
+    expect((await outcomesOf({ uploaded: 3, message: 'all stored' })).reports).toEqual([]);
   });
 
   it('is in the file of those to be sent again', async () => {

@@ -9,8 +9,15 @@ import { trajectories } from '../../../resources/trajectories.ts';
 import { bytes, counted } from '../../../text/numbers.ts';
 import { clean } from '../../../text/sanitise.ts';
 import { truncate } from '../../../text/width.ts';
-import { handledItems, type Outcome } from '../../../uploads/trajectory-outcomes.ts';
-import { countWords, TrajectoryUpload, type TrajectoryUploadState } from '../../../uploads/trajectory-upload.ts';
+import { wrap } from '../../../text/wrap.ts';
+import {
+  countWords,
+  handledItems,
+  type Outcome,
+  reasonWords,
+  reportWords,
+} from '../../../uploads/trajectory-outcomes.ts';
+import { TrajectoryUpload, type TrajectoryUploadState } from '../../../uploads/trajectory-upload.ts';
 import { errorLines } from '../../app/error-note.tsx';
 import type { ViewProps } from '../../app/registry.ts';
 import { useShell } from '../../app/shell-context.tsx';
@@ -28,7 +35,13 @@ const columns: readonly Column<Outcome>[] = [
   { id: 'line', title: 'LINE', width: 6, align: 'right', value: row => row.line },
   { id: 'status', title: 'OUTCOME', width: 12, value: row => row.status, status: true },
   { id: 'id', title: 'TRAJECTORY', width: { min: 12, max: 40, grow: 1 }, value: row => row.trajectoryId },
-  { id: 'message', title: 'MESSAGE', width: { min: 12, max: 120, grow: 3 }, cutAt: 'end', value: row => row.message },
+  {
+    id: 'message',
+    title: 'MESSAGE',
+    width: { min: 12, max: 120, grow: 3 },
+    cutAt: 'end',
+    value: row => reasonWords(row) || undefined,
+  },
   { id: 'trace', title: 'TRACE', width: { min: 10, max: 40, grow: 1 }, wide: true, value: row => row.traceId },
 ];
 
@@ -60,7 +73,11 @@ function headLines(job: TrajectoryUpload, width: number, theme: Theme): string[]
       .map((words, index) => (index >= 2 && !words.startsWith('0 ') ? theme.styles.danger(words) : words))
       .join('  '),
     ...(unknown > 0 && !job.busy
-      ? [theme.styles.muted(truncate('Unknown: sent without an answer. Upload the file again to resolve them.', width))]
+      ? [
+          theme.styles.muted(
+            truncate('Unknown: may or may not be stored. Uploaded again, none of them is stored twice.', width),
+          ),
+        ]
       : []),
     ...(job.outcomes.some(({ status }) => status === 'counted')
       ? [
@@ -69,9 +86,23 @@ function headLines(job: TrajectoryUpload, width: number, theme: Theme): string[]
           ),
         ]
       : []),
+    ...reportLines(job, width, theme),
     ...(state.error ? errorLines(state.error, width, theme, 6) : []),
     '',
   ].map(line => ` ${line}`);
+}
+
+/** Maximum number of reports on whole requests; the others are counted. */
+const shownReports = 3;
+
+function reportLines({ reports }: TrajectoryUpload, width: number, { styles }: Theme): string[] {
+  const more = reports.length - shownReports;
+  return [
+    ...reports
+      .slice(0, shownReports)
+      .flatMap(report => wrap(reportWords(report), width).slice(0, 3).map(styles.warning)),
+    ...(more > 0 ? [styles.muted(truncate(`and ${more} more, about other requests`, width))] : []),
+  ];
 }
 
 export function TrajectoryUploadView({ place }: ViewProps<'trajectory-upload'>) {

@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import type { UploadTrajectoriesResult } from '../../../../src/contract/trajectories.ts';
 import { kinds } from '../../../../src/resources/catalogue.ts';
 import { AuthenticationError, NetworkError, RateLimitError } from '../../../../src/service/errors.ts';
 import type { Service } from '../../../../src/service/index.ts';
@@ -276,17 +277,18 @@ describe('the upload of trajectories', () => {
   });
 });
 
-/** The program at the upload of a file of trajectories, which polls nothing by itself; `answer` comes first each time. */
-async function openTrajectories(dataset: string, answer: () => Promise<void>) {
+/**
+ * The program at the upload of a file of trajectories, which polls nothing by itself; `answer` comes first each time, and
+ * in place of the service's if it gives one.
+ */
+async function openTrajectories(dataset: string, answer: () => Promise<UploadTrajectoriesResult | undefined>) {
   const folder = mkdtempSync(join(tmpdir(), 'benchtop-trajectories-'));
   const path = join(folder, 'two.jsonl');
   const lines = [1, 2].map(index => JSON.stringify({ messages: [{ role: 'user', content: `${dataset} ${index}` }] }));
   writeFileSync(path, lines.join('\n'));
   const held = withAnswers(service, {
-    uploadTrajectories: async (input, options) => {
-      await answer();
-      return service.call('uploadTrajectories', input, options);
-    },
+    uploadTrajectories: async (input, options) =>
+      (await answer()) ?? service.call('uploadTrajectories', input, options),
   });
   const connect = async () => held;
   const poll = { focusedMs: 600_000, visibleMs: 600_000 };
@@ -306,9 +308,22 @@ async function openTrajectories(dataset: string, answer: () => Promise<void>) {
   return { screen, run: () => job.run(connect) };
 }
 
+it('an upload shows what the service said of a batch, and why a trajectory failed (A11, B12)', async () => {
+  const reason = { code: 'too_long', message: 'one is too long', context: { field: 'steps' } };
+  const failures = [reason, { ...reason, message: 'it is too long', item_index: 1 }];
+  const { screen, run } = await openTrajectories('reported', async () => ({ failures, message: 'none stored' }));
+  await run();
+  await screen.waitFor('it is too long (too_long)  {"field":"steps"}');
+  expect(screen.text()).toContain('0 stored  0 skipped  1 failed  1 unknown');
+  expect(screen.text()).toContain(
+    'lines 1 to 2: a failure of the batch: one is too long (too_long)  {"field":"steps"}',
+  );
+  expect(screen.text()).toContain('lines 1 to 2: the service says: none stored');
+});
+
 describe('the upload of trajectories in the background', () => {
   it('is in the lists and their counts as soon as it ends, wherever the user is', async () => {
-    const answer = Promise.withResolvers<void>();
+    const answer = Promise.withResolvers<undefined>();
     const { screen, run } = await openTrajectories('elsewhere', () => answer.promise);
     await screen.waitFor('two.jsonl into elsewhere');
     const running = run();
@@ -319,7 +334,7 @@ describe('the upload of trajectories in the background', () => {
     const countOf = (section: string) => Number(new RegExp(`${section} +(\\d+)`).exec(screen.text())?.[1]);
     const [datasets, trajectories] = [countOf('Datasets'), countOf('Trajectories')];
     expect(screen.text()).not.toMatch(/│[▸ ]+elsewhere/);
-    answer.resolve();
+    answer.resolve(undefined);
     await running;
     await screen.waitFor(text => /│[▸ ]+elsewhere/.test(text));
     await screen.waitFor(() => countOf('Datasets') === datasets + 1 && countOf('Trajectories') === trajectories + 2);
@@ -478,7 +493,7 @@ describe('an upload that was not finished', () => {
         .split('\n')
         .find(each => each.includes('▸')) ?? '';
     expect(line()).toMatch(new RegExp(`${folder.label} +33% +. sending`));
-    answer.resolve();
+    answer.resolve(undefined);
     await screen.waitFor(`The upload of ${folder.label} is done`);
     expect(screen.text()).not.toContain('uploading');
     await screen.waitFor(() => new RegExp(`${folder.label} +100% +. uploaded`).test(line()));
