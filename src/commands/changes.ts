@@ -10,9 +10,9 @@ import { type Action, action, sendAll } from '../queries/action.ts';
 import { createSecret } from '../queries/secrets.ts';
 import { logReward } from '../queries/trajectories.ts';
 import type { Change } from '../resources/action.ts';
-import { actionOf, changedBy } from '../resources/catalogue.ts';
+import { actionOf, changedBy, resourceOfId } from '../resources/catalogue.ts';
 import { asSentence, outageWords } from '../resources/change-words.ts';
-import { asTitle, type Resource } from '../resources/define.ts';
+import { asTitle, type Resource, wordFor } from '../resources/define.ts';
 import { calledName, deploymentActions } from '../resources/deployments.ts';
 import { isUnanswered, ServiceError } from '../service/errors.ts';
 import { counted } from '../text/numbers.ts';
@@ -133,6 +133,11 @@ async function findEach(
       if (!(error instanceof CommandError) || words.length === 1) throw error;
       throw new CommandError(`${error.message} Nothing was ${past}.`, error.exitCode);
     });
+    const looksLike = among.length > 1 ? resourceOfId(word) : undefined;
+    if (looksLike && looksLike !== each.resource && word !== each.id)
+      throw new CommandError(
+        clean`${word} looks like the id of a ${wordFor(looksLike)}, but is the name of ${nameOf(each)}: give its id. Nothing was ${past}.`,
+      );
     const { listedBy, lacks } = changeOf(each, command);
     const lacking = lacks?.(each.row);
     if (lacking !== undefined) throw new CommandError(`Nothing was ${past}. ${sanitiseLine(lacking)}`);

@@ -2,7 +2,7 @@
 
 import type { Trajectory } from '../contract/trajectories.ts';
 import { resourceNamed, resourceOfId } from '../resources/catalogue.ts';
-import { isFoundByLabel, type Resource } from '../resources/define.ts';
+import type { Resource } from '../resources/define.ts';
 import { pagesOf } from '../resources/pages.ts';
 import { readAllInFull } from '../rollouts/in-full.ts';
 import { ServiceError } from '../service/errors.ts';
@@ -57,7 +57,7 @@ function namedIn([first = '', ...others]: readonly string[]) {
   const named = others.length > 0 ? resourceNamed(first.toLowerCase()) : undefined;
   // A first word that is neither a resource nor an id must be a mistyped resource.
   const isList = others.length > 0 && !named && resourceOfId(first) === undefined;
-  const among = isList ? [resourceOrThrow(first)] : named ? [named] : possible.filter(isFoundByLabel);
+  const among = isList ? [resourceOrThrow(first)] : named ? [named] : possible;
   const [only] = among;
   if (only && !possible.includes(only))
     throw new CommandError(
@@ -74,8 +74,7 @@ export async function run({ args, flags }: CommandInput<'export'>, io: CommandIo
   return withService(flags, io, async context => {
     const found: Found[] = [];
     for (const word of isFlagged ? [] : words) {
-      const isTrajectory = trajectories.idPattern?.test(word);
-      found.push(await findAmong(isTrajectory ? [trajectories] : among, word, context));
+      found.push(await findAmong(among, word, context));
     }
     const isOne = found.length === 1 && found[0]?.resource === trajectories;
     const flagged = isFlagged ? flaggedIds(context, flags.flag) : [];

@@ -5,9 +5,9 @@ import { checkpointCalled, isCheckpointId, splitCheckpointName } from '../querie
 import { rememberRows } from '../queries/remembered-fallback.ts';
 import { checkpointsByStep, heldOutRewardsQuery } from '../queries/training.ts';
 import { resourceNamed, resourceOfId, resources } from '../resources/catalogue.ts';
-import { type Resource, wordFor, wordsFor } from '../resources/define.ts';
+import { isFoundByLabel, type Resource, wordFor, wordsFor } from '../resources/define.ts';
 import { pagesOf } from '../resources/pages.ts';
-import { isGone, isNotOffered, ServiceError } from '../service/errors.ts';
+import { isGone, isNotOffered, NotFoundError, ServiceError } from '../service/errors.ts';
 import { clean } from '../text/sanitise.ts';
 import { distinguishRows } from './distinguish.ts';
 import { CommandError, exitCodes } from './exit.ts';
@@ -65,60 +65,70 @@ export const nameOf = ({ resource, row, id }: Found): string => {
   return clean`${wordFor(resource)} ${label === id ? id : clean`${label} (${id})`}`;
 };
 
-/** The row whose id matches another resource's pattern; undefined if there is none. */
-async function readForeign(resource: Resource, id: string, context: CommandContext): Promise<object | undefined> {
+/** Whether the service refuses an id, or cannot say whether it exists: it may be a name, or an id of another kind. */
+const isRefusedId = (error: unknown): error is ServiceError =>
+  isNotOffered(error) ||
+  (error instanceof ServiceError &&
+    // Some services answer a malformed id with an error.
+    (error.kind === 'not_found' || error.kind === 'validation' || error.status === 404));
+
+/** The row with this id, or why there is none. @throws ServiceError if it could not be asked for */
+async function tryId(
+  resource: Resource,
+  id: string,
+  context: CommandContext,
+): Promise<Found | ServiceError | undefined> {
   try {
     const row = await readOne(resource, id, context);
-    return row && resource.list({}).id(row) === id ? row : undefined;
+    return row && { resource, id, row };
   } catch (error) {
-    // Some services answer a malformed id with an error.
-    const isNone = error instanceof ServiceError && (error.kind === 'not_found' || error.kind === 'validation');
-    if (isNone || isNotOffered(error)) return undefined;
+    if (isRefusedId(error)) return error;
     throw error;
   }
 }
 
+const isFound = (tried: Found | ServiceError | undefined): tried is Found =>
+  tried !== undefined && !(tried instanceof ServiceError);
+
 /**
- * The row with this id or name among several resources.
+ * The row with this id or name among several resources. The form of an id is a guess about another service: it decides
+ * what is tried first, never what exists.
  *
- * @throws CommandError if there is none, several share the name, or the id is another resource's
+ * @throws CommandError or ServiceError if there is none; CommandError if several share the name
  */
 export async function findAmong(among: readonly Resource[], word: string, context: CommandContext): Promise<Found> {
   const kinds = oneOf(among.map(wordFor));
-  const none = new CommandError(clean`There is no ${kinds} ${word}.`, exitCodes.notFound);
   if (word.trim() === '') throw new CommandError(`Give the id or the name of a ${kinds}: it was empty.`);
-  const ofId = resourceOfId(word);
-  if (ofId && among.includes(ofId)) {
-    const row = await readOne(ofId, word, context);
-    if (!row) throw none;
-    return { resource: ofId, id: word, row };
-  }
+  const looksLike = resourceOfId(word);
+  const guess = among.find(resource => resource === looksLike);
+  const guessed = guess && (await tryId(guess, word, context));
+  if (isFound(guessed)) return guessed;
   const found: Found[] = [];
-  const unlisted: string[] = [];
-  for (const resource of among) {
+  const unlisted: ServiceError[] = [];
+  for (const resource of among.length > 1 ? among.filter(isFoundByLabel) : among) {
     const rows = await rowsNamed(resource, word, context).catch((error: unknown) => {
-      if (among.length === 1 || !isNotOffered(error)) throw error;
-      unlisted.push(error.message);
+      if ((among.length === 1 && !guess) || !isNotOffered(error)) throw error;
+      unlisted.push(error);
       return [];
     });
     for (const row of rows) found.push({ resource, id: resource.list({}).id(row), row });
   }
   // A service may use ids of another form, and may not list this resource.
   const isListed = found.length > 0;
-  for (const resource of isListed ? [] : among) {
-    const read = among.length > 1 || ofId ? readForeign : readOne;
-    const row = await read(resource, word, context);
-    // An id belongs to one resource.
-    if (row) {
-      found.push({ resource, id: word, row });
+  let refusal = guessed;
+  for (const resource of isListed ? [] : among.filter(each => each !== guess)) {
+    const tried = await tryId(resource, word, context);
+    // What looks like another id may be answered with another row.
+    const isSure = among.length === 1 && !looksLike;
+    if (isFound(tried) && (isSure || resource.list({}).id(tried.row) === word)) {
+      // An id belongs to one resource.
+      found.push(tried);
       break;
     }
+    if (isSure && tried instanceof ServiceError) refusal = tried;
   }
   const [first, ...others] = found;
-  if (!first) {
-    if (ofId) throw new CommandError(clean`${word} is a ${wordFor(ofId)}, not a ${kinds}.`);
-    throw unlisted.length === 0 ? none : new CommandError([none.message, ...unlisted].join(' '), none.exitCode);
-  }
+  if (!first) throw noneFound(word, { among, looksLike, refusal, unlisted });
   if (others.length > 0) {
     const ids = among.flatMap(resource => {
       const ofIt = found.filter(each => each.resource === resource).map(({ row }) => row);
@@ -128,6 +138,31 @@ export async function findAmong(among: readonly Resource[], word: string, contex
     throw new CommandError(clean`${found.length} ${what} are named ${word}. Give the id of one: ${ids.join(', ')}.`);
   }
   return isListed ? { ...first, row: (await readOne(first.resource, first.id, context)) ?? first.row } : first;
+}
+
+/** What was tried for a word that nothing has as its id or name. */
+interface Tried {
+  readonly among: readonly Resource[];
+  /** The resource whose ids have this form. */
+  readonly looksLike: Resource | undefined;
+  /** The service's answer to the word as an id of the only or the guessed resource. */
+  readonly refusal: ServiceError | undefined;
+  readonly unlisted: readonly ServiceError[];
+}
+
+/** The error for a word that nothing has as its id or name. */
+function noneFound(word: string, { among, looksLike, refusal, unlisted }: Tried): Error {
+  if (refusal && among.length > 1 && looksLike && isGone(refusal)) {
+    const words = clean`There is no ${wordFor(looksLike)} ${word}: ${refusal.message}`;
+    return new NotFoundError(`${words} Nothing else was found with this id or name.`, refusal);
+  }
+  // A refusal of the id's form says only that it is none.
+  const isOfForm = looksLike !== undefined && refusal?.kind === 'validation';
+  if (refusal && !isOfForm) return refusal;
+  const none = clean`There is no ${oneOf(among.map(wordFor))} ${word}.`;
+  const form = looksLike && !among.includes(looksLike) ? `It looks like the id of a ${wordFor(looksLike)}.` : '';
+  const words = [none, form, ...unlisted.map(({ message }) => message)];
+  return new CommandError(words.filter(Boolean).join(' '), exitCodes.notFound);
 }
 
 /** The id for an id or a name. @throws CommandError as `findAmong` does */
@@ -149,6 +184,31 @@ export interface FoundCheckpoint {
   readonly row?: Checkpoint;
   readonly run?: TrainingRun;
   readonly step?: number | null | undefined;
+}
+
+/** Whether nothing with this id or name was found. */
+const isNone = (error: unknown): boolean =>
+  isGone(error) || isNotOffered(error) || (error instanceof CommandError && error.exitCode === exitCodes.notFound);
+
+/**
+ * The checkpoint that a word looks like, or else what has the word as its id or name.
+ *
+ * @throws what reading the checkpoint threw, if there is neither
+ */
+export async function orNamed<Row>(
+  checkpoint: Promise<Row>,
+  among: readonly Resource[],
+  word: string,
+  context: CommandContext,
+): Promise<Row | Found> {
+  try {
+    return await checkpoint;
+  } catch (error) {
+    if (!isNone(error)) throw error;
+    return findAmong(among, word, context).catch((other: unknown) => {
+      throw isNone(other) ? error : other;
+    });
+  }
 }
 
 /** The error that no listed checkpoint matches the word. */
@@ -198,6 +258,9 @@ export async function searchCheckpoint(id: string, context: CommandContext): Pro
   return { isComplete };
 }
 
+/** Resources of one name that are looked through on this machine. */
+const mostNamed = 100;
+
 /** Whether the word leaves the step open: a training run alone, or `first@latest`. */
 export const isLatest = (word: string): boolean => splitCheckpointName(word).which === 'latest';
 
@@ -217,20 +280,22 @@ async function heldOutRewards(runId: string, context: CommandContext): Promise<r
  * @throws CommandError if there is none
  */
 export async function findCheckpoint(word: string, context: CommandContext): Promise<FoundCheckpoint> {
-  if (isCheckpointId(word)) return { id: word };
+  // The id goes unchecked to the service, unless a training run seen here has that name.
+  const isNamed = context.memory
+    .seenNamed(word, mostNamed)
+    .some(({ kind, label }) => kind === 'training' && label === word);
+  if (isCheckpointId(word) && !isNamed) return { id: word };
   const { name, which } = splitCheckpointName(word);
   const isRunOnly = name === word;
   if (which === '') throw new CommandError(clean`${word} has no step: add one after @, or latest or best.`);
   const found = await findAmong([resourceOrThrow('training')], name, context).catch(async (error: unknown) => {
     // A service may use checkpoint ids of another form.
-    const isNone =
-      isGone(error) || isNotOffered(error) || (error instanceof CommandError && error.exitCode === exitCodes.notFound);
-    const listed = isNone && isRunOnly ? (await searchCheckpoint(word, context)).found : undefined;
+    const listed = isNone(error) && isRunOnly ? (await searchCheckpoint(word, context)).found : undefined;
     if (listed) return listed;
     const { capabilities } = context.service;
     const isListed = capabilities.has('listCheckpoints') && capabilities.has('listTrainingRuns');
     // If checkpoints are not listed, the service decides whether it exists.
-    if (isNone && isRunOnly && !isListed) return { id: word };
+    if (isNone(error) && isRunOnly && !isListed) return { id: word };
     throw error;
   });
   if (!('resource' in found)) return found;

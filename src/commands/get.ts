@@ -7,15 +7,21 @@ import { hasEnded } from '../contract/status.ts';
 import type { Fact } from '../present/fact.ts';
 import { factText } from '../present/fact-text.ts';
 import { isCheckpointId } from '../queries/checkpoint-names.ts';
-import { resourceOfId, resources } from '../resources/catalogue.ts';
-import { isFoundByLabel, isReadAlone, type Resource, wordFor } from '../resources/define.ts';
+import { resources } from '../resources/catalogue.ts';
+import { isReadAlone, type Resource } from '../resources/define.ts';
 import { doneWith, type LookedAt, lookAt } from '../resources/look.ts';
 import type { Watching } from '../resources/watch-reads.ts';
-import { isGone, NotFoundError, ServiceError } from '../service/errors.ts';
 import { counted, reward } from '../text/numbers.ts';
-import { clean, sanitiseLine } from '../text/sanitise.ts';
 import { CommandError, exitCodes } from './exit.ts';
-import { type Found, findAmong, findCheckpoint, noCheckpoint, resourceOrThrow, searchCheckpoint } from './find.ts';
+import {
+  type Found,
+  findAmong,
+  findCheckpoint,
+  noCheckpoint,
+  orNamed,
+  resourceOrThrow,
+  searchCheckpoint,
+} from './find.ts';
 import type { CommandIo } from './io.ts';
 import { rowSchema } from './list.ts';
 import { checkRecordFlags, noteUnreadable, printRecord, printsRecord } from './output.ts';
@@ -94,10 +100,15 @@ const isProgress = ({ watch }: Resource, [name = '', ...rest]: readonly string[]
 
 /** Finds a checkpoint by run and step or by id, and any other resource by id or name. */
 async function findToShow(among: readonly Resource[], word: string, context: CommandContext): Promise<Found> {
-  const checkpoints = resourceOrThrow('checkpoints');
-  const isId = isCheckpointId(word);
-  if (!isId && !word.includes('@') && !among.includes(checkpoints)) return findAmong(among, word, context);
-  if (!isId) {
+  if (among.includes(checkpoints)) return checkpointCalled(word, context);
+  if (!isCheckpointId(word) && !word.includes('@')) return findAmong(among, word, context);
+  return orNamed(checkpointCalled(word, context), among, word, context);
+}
+
+const checkpoints = resourceOrThrow('checkpoints');
+
+async function checkpointCalled(word: string, context: CommandContext): Promise<Found> {
+  if (!isCheckpointId(word)) {
     const { id, row } = await findCheckpoint(word, context);
     if (row) return { resource: checkpoints, id, row };
   }
@@ -106,23 +117,10 @@ async function findToShow(among: readonly Resource[], word: string, context: Com
   throw noCheckpoint(word);
 }
 
-/** The error for an id whose resource was guessed from its prefix, which another service may use differently. */
-function guessed(resource: Resource, id: string, error: ServiceError): NotFoundError {
-  const others = resources.filter(each => each.get && isReadAlone(each) && each !== resource).map(wordFor);
-  const words = clean`There is no ${wordFor(resource)} ${id}: ${error.message}`;
-  const advice = `If the id is of another resource, name it: benchtop get ${others.slice(0, 3).join('|')}|… ${id}`;
-  return new NotFoundError(`${words} ${sanitiseLine(advice)}`, error);
-}
-
 export async function run({ args, flags }: CommandInput<'get'>, io: CommandIo): Promise<number> {
   const [first = '', second] = args;
-  const ofId = second === undefined ? resourceOfId(first) : undefined;
-  const among = ofId
-    ? [ofId]
-    : second === undefined
-      ? resources.filter(each => each.get && isFoundByLabel(each))
-      : [resourceOrThrow(first)];
-  const [only] = among;
+  const among = second === undefined ? resources.filter(each => each.get) : [resourceOrThrow(first)];
+  const [only] = second === undefined ? [] : among;
   if (only && !isReadAlone(only)) {
     throw new CommandError(
       `Single ${only.names[0]} cannot be read: benchtop list ${only.names[0]} --${only.needs} ID lists them.`,
@@ -130,9 +128,7 @@ export async function run({ args, flags }: CommandInput<'get'>, io: CommandIo): 
   }
   await checkRecordFlags(flags, [], io);
   return withService(flags, io, async context => {
-    const { resource, id, row } = await findToShow(among, second ?? first, context).catch((error: unknown) => {
-      throw ofId && error instanceof ServiceError && isGone(error) ? guessed(ofId, first, error) : error;
-    });
+    const { resource, id, row } = await findToShow(among, second ?? first, context);
     const [field] = flags.field?.split('.') ?? [];
     const isOfRow = field !== undefined && (field === 'id' || hasValue(row, field));
     const known = isOfRow ? { facts: [], record: row } : await knownOf(resource, row, context, io);

@@ -78,8 +78,10 @@ export async function list({ flags }: CommandInput<'notes list'>, io: CommandIo)
 }
 
 /** @throws CommandError for the id of a resource that takes no notes */
-function kindOf(id: string): string {
-  const kind = resourceOfId(id)?.kind ?? 'trajectory';
+function kindOf(id: string, memory: RememberedStore): string {
+  // What was seen here is sure; the form of an id is a guess.
+  const seen = ['trajectory', 'run'].find(kind => memory.find(kind, id));
+  const kind = seen ?? resourceOfId(id)?.kind ?? 'trajectory';
   if (kind === 'trajectory' || kind === 'run') return kind;
   throw new CommandError(clean`${id} is a ${kind}: notes are only for trajectories and runs.`);
 }
@@ -88,8 +90,8 @@ export async function set({ args, flags }: CommandInput<'notes set'>, io: Comman
   const { flag, note, message = 0 } = flags;
   if (flag === undefined && note === undefined) throw new CommandError('Give a flag or a note: --flag or --note.');
   if (args.some(id => id.trim() === '')) throw new CommandError('An id is empty.');
-  const of = args.map(id => ({ kind: kindOf(id), id, message }));
   return withNotes(flags, io, async ({ memory, triage }) => {
+    const of = args.map(id => ({ kind: kindOf(id, memory), id, message }));
     const notes = new Notes(() => memory, triage);
     const labelled = of.map(each => ({ ...each, label: memory.find(each.kind, each.id)?.label ?? each.id }));
     const isSaved = notes.say(labelled, before => ({

@@ -1,8 +1,8 @@
 /** `benchtop open`: opens the workbench at one resource. */
 
 import { isCheckpointId } from '../queries/checkpoint-names.ts';
-import { resourceOfId, resources } from '../resources/catalogue.ts';
-import { isFoundByLabel, placeOf, type Resource } from '../resources/define.ts';
+import { resources } from '../resources/catalogue.ts';
+import { placeOf, type Resource } from '../resources/define.ts';
 import type { Place } from '../resources/place.ts';
 import { CommandError } from './exit.ts';
 import { findAmong, findCheckpoint, noCheckpoint, resourceOrThrow, searchCheckpoint } from './find.ts';
@@ -37,9 +37,7 @@ async function placeOfCheckpoint(word: string, context: CommandContext): Promise
  */
 export async function placeToOpen(first: string, second: string | undefined, context: CommandContext): Promise<Place> {
   const checkpoints = resourceOrThrow('checkpoints');
-  const ofId = second === undefined ? resourceOfId(first) : undefined;
-  const named = resources.filter(each => each.get && isFoundByLabel(each));
-  const among = second !== undefined ? [resourceOrThrow(first)] : ofId ? [ofId] : named;
+  const among = second === undefined ? resources.filter(each => each.get) : [resourceOrThrow(first)];
   const word = second ?? first;
   if (among.includes(checkpoints)) return placeOfCheckpoint(word, context);
   const [only] = among;

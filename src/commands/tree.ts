@@ -14,7 +14,7 @@ import { type TreeKind, treeKey } from '../resources/tree-place.ts';
 import { isGone, isNotOffered } from '../service/errors.ts';
 import { clean } from '../text/sanitise.ts';
 import { CommandError, exitCodes } from './exit.ts';
-import { findAmong, noCheckpoint, resourceOrThrow, searchCheckpoint } from './find.ts';
+import { type FoundCheckpoint, findAmong, noCheckpoint, orNamed, resourceOrThrow, searchCheckpoint } from './find.ts';
 import type { CommandIo } from './io.ts';
 import { checkRecordFlags, printRecord, tableText } from './output.ts';
 import type { CommandInput } from './table/commands.ts';
@@ -64,19 +64,26 @@ const recordOf = ({
 
 /** The benchmark of a resource, and the key of its row in the tree; no key for the benchmark itself. */
 async function findTarget(word: string, context: CommandContext) {
-  if (isCheckpointId(word)) {
-    const { found } = await searchCheckpoint(word, context);
-    if (!found) throw noCheckpoint(word);
-    return { benchmark: found.run?.bench_id ?? undefined, key: treeKey('checkpoint', word) };
-  }
   const among = ['benchmarks', 'training', 'runs', 'deployments'].map(resourceOrThrow);
-  const { resource, id, row } = await findAmong(among, word, context);
+  const target = isCheckpointId(word)
+    ? await orNamed(checkpointOf(word, context), among, word, context)
+    : await findAmong(among, word, context);
+  if (!('resource' in target)) {
+    return { benchmark: target.run?.bench_id ?? undefined, key: treeKey('checkpoint', word) };
+  }
+  const { resource, id, row } = target;
   const key = treeKey((resource.kind ?? '') as TreeKind, id);
   if (resource.kind === 'benchmark') return { benchmark: id, key: undefined };
   if (resource.kind !== 'deployment') return { benchmark: resource.parent?.(row) ?? undefined, key };
   const { checkpoint_id } = row as Deployment;
   const search = checkpoint_id ? await searchCheckpoint(checkpoint_id, context) : undefined;
   return { benchmark: search?.found?.run?.bench_id ?? undefined, key };
+}
+
+async function checkpointOf(id: string, context: CommandContext): Promise<FoundCheckpoint> {
+  const { found } = await searchCheckpoint(id, context);
+  if (!found) throw noCheckpoint(id);
+  return found;
 }
 
 async function rowsOf(name: string, scope: Scope, context: CommandContext, io: CommandIo): Promise<readonly object[]> {

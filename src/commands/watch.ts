@@ -4,7 +4,7 @@ import type { ListSource } from '../queries/lists/list-source.ts';
 import { readListed } from '../queries/lists/list-source.ts';
 import { rememberRows } from '../queries/remembered-fallback.ts';
 import { refOf, resourceNamed, resourceOfId, resourceOfKind, resources } from '../resources/catalogue.ts';
-import { isFoundByLabel, type Resource, wordsFor } from '../resources/define.ts';
+import { type Resource, wordsFor } from '../resources/define.ts';
 import { lookAt } from '../resources/look.ts';
 import { pagesOf } from '../resources/pages.ts';
 import type { ResourceRef } from '../store/store.ts';
@@ -100,16 +100,15 @@ async function refsNamed(words: readonly string[], context: CommandContext): Pro
   const kindNamed = watchable.find(({ names }) => names.includes(first.toLowerCase()));
   if (kindNamed && rest.length === 0) return runningOf(kindNamed, context);
   const among = kindNamed ? [kindNamed] : watchable;
-  const named = kindNamed ? [kindNamed] : watchable.filter(isFoundByLabel);
   const other = kindNamed ? undefined : resourceNamed(first.toLowerCase());
   const found = Promise.all(
     (kindNamed ? rest : words).map(async word => {
       const isKnown = ({ kind }: Resource): boolean => kind !== undefined && !!context.memory.find(kind, word);
       const looksLike = among.find(resource => resource === resourceOfId(word));
-      // Listed resources take precedence over the form of an id. The first read shows whether it exists.
-      const ofId = (looksLike && isKnown(looksLike) ? looksLike : among.find(isKnown)) ?? looksLike;
+      // The first read shows whether it still exists.
+      const ofId = looksLike && isKnown(looksLike) ? looksLike : among.find(isKnown);
       if (ofId?.kind !== undefined) return { kind: ofId.kind, id: word, label: word };
-      const { resource, id, row } = await findAmong(named, word, context);
+      const { resource, id, row } = await findAmong(among, word, context);
       const found = refOf(resource, row);
       if (found) return { ...found, id };
       throw new CommandError(clean`${word} cannot be watched.`);

@@ -158,6 +158,34 @@ describe('get', () => {
     expect(outcome.notes).toMatch(words);
   });
 
+  it('finds names that look like ids of another or of the same kind (B1)', async () => {
+    const evaluation = ['startEval', `bench_id=${benchId}`, 'model_slug=benchtop/tutor-base', 'display_name=train-1'];
+    const { eval_run_id: id } = JSON.parse((await cli('api', evaluation)).out);
+    const options = JSON.stringify({ num_steps: 1, train_batch_size: 2, samples_per_instance: 2 });
+    const training = [`bench_id=${benchId}`, 'base_model_slug=benchtop/tutor-base', 'display_name=train-2'];
+    const { training_run_id: trained } = JSON.parse(
+      (await cli('api', ['startTraining', ...training, `options=${options}`])).out,
+    );
+    // Another machine has seen none of them.
+    const elsewhere = cliOn(service);
+    expect(await elsewhere('watch', ['train-1'])).toMatchObject({ code: 0 });
+    expect(await elsewhere('watch', ['train-2'])).toMatchObject({ code: 0 });
+    expect((await elsewhere('get', ['train-1', '--field', 'id'])).out).toBe(`${id}\n`);
+    for (const words of [['train-2'], ['training', 'train-2']]) {
+      expect((await elsewhere('get', [...words, '--field', 'id'])).out).toBe(`${trained}\n`);
+    }
+    expect((await elsewhere('describe', ['train-2'])).code).toBe(0);
+    expect((await elsewhere('deploy', ['train-2@latest', '--dry-run'])).code).toBe(0);
+    expect((await elsewhere('tree', ['train-2'])).out).toContain('train-2');
+    const refused = await elsewhere('delete', ['train-1', '--yes']);
+    expect(refused).toMatchObject({ code: exitCodes.usage, out: '' });
+    expect(refused.notes).toContain(
+      `train-1 looks like the id of a training run, but is the name of run train-1 (${id}): give its id. Nothing was deleted.`,
+    );
+    expect(await elsewhere('delete', ['train-2', '--yes'])).toMatchObject({ code: 0, out: `${trained}\n` });
+    expect(await elsewhere('delete', [id, '--yes'])).toMatchObject({ code: 0 });
+  });
+
   it('does not choose between two of the same name', async () => {
     const start = ['startEval', `bench_id=${benchId}`, 'model_slug=benchtop/tutor-base', 'display_name=twice'];
     for (let time = 0; time < 2; time += 1) await cli('api', start);

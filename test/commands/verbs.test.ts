@@ -114,7 +114,7 @@ describe('evaluate', () => {
     [['t-words'], exitCodes.usage, /Specify what to evaluate/],
     [['nothing', '-m', model], exitCodes.notFound, /There is no benchmark nothing\./],
     [['', '-m', model], exitCodes.usage, /it was empty/],
-    [['evr_1', '-m', model], exitCodes.usage, /evr_1 is a run, not a benchmark/],
+    [['evr_1', '-m', model], exitCodes.notFound, /There is no benchmark evr_1\. It looks like the id of a run\./],
     [['t-words', '-c', 'first@9'], exitCodes.notFound, /first has no checkpoint 9: there is one at step .*2\./],
     [['t-words', '-c', 'first@'], exitCodes.usage, /first@ has no step/],
     [

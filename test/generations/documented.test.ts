@@ -252,17 +252,25 @@ it('doctor names all that the document does not list', async () => {
   for (const words of ['list evaluation runs', 'list training runs', 'list deployments']) expect(out).toContain(words);
 });
 
-it('an id that looks like another resource, and a training run without a status, are said to be so', async () => {
-  const routes = { 'GET /api/v1/train/tr_2/progress': { training_run_id: 'tr_2', completed_steps: 1, total_steps: 4 } };
+it('an id that looks like another resource is found, and a training run without a status is said to be so (B1)', async () => {
+  const routes = {
+    'GET /api/v1/train/tr_2/progress': { training_run_id: 'tr_2', completed_steps: 1, total_steps: 4 },
+    'GET /api/v1/trajectories/tr_3': { trajectory_id: 'tr_3', status: 'completed', reward: 0.25, steps: [] },
+  };
   const unknown = refusals.get('the 404 of the document') ?? json({});
-  const { url } = await standIn('documented', { unknown, routes });
+  const { url, requests } = await standIn('documented', { unknown, routes });
   const cli = cliOn({ baseUrl: url, apiKey, home: testFolder() });
   const other = await cli('get', ['tr_1']);
   expect([other.code, other.notes]).toEqual([
     5,
-    expect.stringMatching(/^benchtop: There is no training run tr_1: .*benchtop get .* tr_1$/),
+    expect.stringMatching(/^benchtop: There is no training run tr_1: .*Nothing else was found with this id or name\.$/),
   ]);
+  requests.length = 0;
   expect((await cli('get', ['tr_2'])).out).toMatch(/^status +not reported$/m);
+  expect(requests.map(({ url: asked }) => asked).join('\n')).not.toMatch(/trajectories|deploy|eval|datasets/);
+  expect((await cli('get', ['tr_3'])).out).toMatch(/^reward +0\.250$/m);
+  expect(JSON.parse((await cli('export', ['tr_3'])).out)).toMatchObject({ trajectory_id: 'tr_3' });
+  expect(await cli('notes set', ['tr_3', '--flag', 'good'])).toMatchObject({ code: 0 });
 });
 
 it('a run that is found by its rewards is looked up as nothing else', async () => {

@@ -108,18 +108,19 @@ function beginnings(word: string, seen: readonly KnownRecord[], open: OpenTrail)
 }
 
 /**
- * Entries for ids never seen before, of the named kind or the kind whose ids look like it; an id of unknown form may be
- * of any kind.
+ * Entries for ids never seen before, of the named kind or of any. The kind whose ids look like it comes first: another
+ * service may have other ids.
  */
 function unknownEntries(id: string, named: Resource | undefined, open: OpenTrail): PaletteEntry[] {
   const ofForm = named ?? resourceOfId(id);
   if (!ofForm && !idLike.test(id)) return [];
-  return (ofForm ? [ofForm] : resources).flatMap(resource => {
+  const others = named ? [] : resources.filter(resource => resource !== ofForm);
+  return [...(ofForm ? [ofForm] : []), ...others].flatMap(resource => {
     const trail = trailTo(resource, id);
     if (!trail) return [];
     const [many, one] = resource.names;
-    const title = ofForm ? `open ${id}` : `${one} ${id}`;
-    const note = ofForm ? one : 'with this id';
+    const title = resource === ofForm ? `open ${id}` : `${one} ${id}`;
+    const note = resource === ofForm ? one : 'with this id';
     return [{ id: `id.${many}.${id}`, title, words: [], note, run: () => open(trail) }];
   });
 }

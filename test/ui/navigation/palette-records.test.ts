@@ -33,9 +33,11 @@ it('offers no record for a word of letters or for several words (C11)', () => {
   expect(titles(`what ${uuid}`)).toEqual([]);
 });
 
-it('offers one kind where the id shows it or where it is named', () => {
+const others = (id: string) => ['benchmark', 'run', 'trajectory', 'deployment'].map(kind => `${kind} ${id}`);
+
+it('offers the kind that the id looks like first, and only one where it is named (B1)', () => {
   const { titles, entries, opened } = paletteOf();
-  expect(titles('trn_abc')).toEqual(['open trn_abc']);
+  expect(titles('trn_abc')).toEqual(['open trn_abc', ...others('trn_abc')]);
   expect(titles(`deployment ${uuid}`)).toEqual([`open ${uuid}`]);
   entries(`deployment ${uuid}`)[0]?.run();
   expect(opened).toEqual([expect.objectContaining({ resource: 'deployments', id: uuid })]);
@@ -47,7 +49,7 @@ it('offers known names and ids before an id that was never seen (W33)', () => {
     { kind: 'run', id: uuid, label: 'baseline' },
     { kind: 'run', id: '9c', label: 'gsm8k' },
   ]);
-  expect(titles('trn_0000000')).toEqual(['open trn_0000000QwErT', 'open trn_0000000']);
+  expect(titles('trn_0000000')).toEqual(['open trn_0000000QwErT', 'open trn_0000000', ...others('trn_0000000')]);
   expect(titles('trn_0000000QwErT')).toEqual(['open trn_0000000QwErT']);
   expect(titles(uuid.slice(0, 8))[0]).toBe(`open ${uuid}`);
   expect(titles(uuid)).toEqual([`open ${uuid}`]);
