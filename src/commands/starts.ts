@@ -17,10 +17,11 @@ import { readTokenUse } from '../queries/token-use.ts';
 import { checkpointsByStep } from '../queries/training.ts';
 import { nameOfStart, type RunStart, type Start } from '../resources/action.ts';
 import { benchmarkActions } from '../resources/benchmarks.ts';
-import { idOf, labelOf } from '../resources/define.ts';
+import { idOf, labelOf, wordsFor } from '../resources/define.ts';
 import { slugOf } from '../resources/deployments.ts';
+import { pagesOf } from '../resources/pages.ts';
 import { trainingActions } from '../resources/training.ts';
-import { ServiceError } from '../service/errors.ts';
+import { isNotOffered, ServiceError } from '../service/errors.ts';
 import { clean } from '../text/sanitise.ts';
 import { type ActFlags, checkOutcomeFlags, confirm, finish, printRequests, start } from './act.ts';
 import { CommandError, type ExitCode, exitCodes } from './exit.ts';
@@ -52,27 +53,61 @@ function checkPrinted(flags: ActFlags, { prints }: Pick<Start, 'prints'>, io: Co
   );
 }
 
-const benchOf = (input: object): string | undefined =>
-  'bench_id' in input && typeof input.bench_id === 'string' ? input.bench_id : undefined;
-
 interface BeginFlags extends ActFlags {
   readonly model?: string | undefined;
   readonly idempotencyKey?: string | undefined;
 }
 
-/** The kind of resource that a start creates, and the operation that lists it. */
-type Creation = Pick<Start, 'kind' | 'listedBy'>;
+/** The kind of resource that a start creates, the operation that lists it, and the benchmark it is started on. */
+interface Creation extends Pick<Start, 'kind' | 'listedBy'> {
+  readonly benchmark?: Benchmark;
+}
+
+/** How long a service that lost an answer may take to say whether it lists such work, in milliseconds. */
+const listedMs = 5_000;
+
+/** Whether the service lists what was started; undefined if it does not answer. */
+async function isListed(
+  { kind, listedBy, benchmark }: Creation,
+  { service, memory, signal }: CommandContext,
+): Promise<boolean | undefined> {
+  if (listedBy === undefined || !service.capabilities.has(listedBy)) return false;
+  const asked = {
+    service: service.background,
+    memory,
+    signal: AbortSignal.any([signal, AbortSignal.timeout(listedMs)]),
+  };
+  try {
+    const pages = pagesOf(resourceOrThrow(kind), benchmark ? { benchmark: benchmark.bench_id } : {}, asked);
+    for await (const { isRemembered } of pages) return !isRemembered;
+    return true;
+  } catch (error) {
+    return isNotOffered(error) ? false : undefined;
+  }
+}
+
+/** How to find out on this service whether work has started whose answer was lost. */
+async function whereToLook(creation: Creation, context: CommandContext): Promise<string> {
+  const { kind, benchmark } = creation;
+  const resource = resourceOrThrow(kind);
+  const shows = `benchtop list ${resource.names[0]} shows whether it has started.`;
+  const listed = await isListed(creation, context);
+  if (listed !== false) return listed ? shows : `If this service lists ${wordsFor(resource)}, ${shows}`;
+  const unlisted = `This service does not list ${wordsFor(resource)}`;
+  const { bench_id = '', label, eval_run_count: count } = benchmark ?? {};
+  if (kind !== 'run' || count == null) return `${unlisted}, so benchtop cannot find out whether it has started.`;
+  return clean`${unlisted}. It counted ${count} of ${label ?? bench_id} before: benchtop get benchmark ${bench_id} --field eval_run_count shows whether there is one more.`;
+}
 
 /** Tells after a lost answer how to find out whether the work has started, and how to repeat the start. */
-function withRepeatAdvice(
+async function withRepeatAdvice(
   error: ServiceError,
-  { kind, listedBy }: Creation,
-  { service }: CommandContext,
-): ServiceError {
+  creation: Creation,
+  context: CommandContext,
+): Promise<ServiceError> {
   if (error.idempotencyKey === undefined) return error;
-  const isListed = listedBy !== undefined && service.capabilities.has(listedBy);
-  const where = isListed ? ` benchtop list ${resourceOrThrow(kind).names[0]} shows whether it has started.` : '';
-  return new ServiceError(error.kind, `${error.message}${where} ${repeatAdvice(error.idempotencyKey)}`, error);
+  const where = await whereToLook(creation, context);
+  return new ServiceError(error.kind, `${error.message} ${where} ${repeatAdvice(error.idempotencyKey)}`, error);
 }
 
 /** Adds the cause of a failed start, if other records of the service show it. */
@@ -80,14 +115,13 @@ async function withCause(
   error: unknown,
   creation: Creation,
   { model }: BeginFlags,
-  benchId: string | undefined,
   context: CommandContext,
 ): Promise<unknown> {
   if (!(error instanceof ServiceError)) return error;
   if (error.outcomeUnknown) return withRepeatAdvice(error, creation, context);
   if (error.kind === 'validation' && model !== undefined) return ofModel(error, model, context);
-  if (error.kind !== 'conflict' || benchId === undefined) return error;
-  const { names, notes } = await missingSecrets(benchId, context);
+  if (error.kind !== 'conflict' || !creation.benchmark) return error;
+  const { names, notes } = await missingSecrets(creation.benchmark.bench_id, context);
   return names.length === 0 ? error : new ServiceError(error.kind, [error.message, ...notes].join(' '), error);
 }
 
@@ -117,7 +151,7 @@ async function begin<Input extends object>(
   const { idempotencyKey } = flags;
   if (flags.dryRun) return printRequests(send, [input], context, flags, io);
   const result = await start(send, input, context, { idempotencyKey, note: io.note }).catch(async (error: unknown) => {
-    throw await withCause(error, creation, flags, benchOf(input), context);
+    throw await withCause(error, creation, flags, context);
   });
   const { ignored_options: ignored } = result as { readonly ignored_options?: unknown };
   // Options without effect may be mistakes.
@@ -230,7 +264,7 @@ async function startRun({ args: [word], flags }: RunCommand, run: RunStart, io: 
       io.note(`What it takes: ${run.cost(options ?? {}, offered, wanted, await before?.catch(() => undefined))}.`);
     }
     const chosen = { model, checkpoint, name, options, offered: known };
-    return begin(run, runInput(run, benchmark, chosen, context), flags, context, io);
+    return begin({ ...run, benchmark }, runInput(run, benchmark, chosen, context), flags, context, io);
   });
 }
 
@@ -313,5 +347,8 @@ export async function deploy({ args: [word = ''], flags }: CommandInput<'deploy'
 export async function build({ args: [word], flags }: CommandInput<'build'>, io: CommandIo): Promise<number> {
   const { change } = benchmarkActions.build;
   await checkPrinted(flags, change, io);
-  return withService(flags, io, async context => begin(change, await benchmarkOf(word, context), flags, context, io));
+  return withService(flags, io, async context => {
+    const benchmark = await benchmarkOf(word, context);
+    return begin({ ...change, benchmark }, benchmark, flags, context, io);
+  });
 }

@@ -4,7 +4,7 @@
  */
 import { describe, expect, it } from 'vitest';
 import { cliOn, testFolder, timeIsUp } from '../commands/cli.ts';
-import { apiKey, hostileServer, json, resetAtOnce } from '../service/hostile-server.ts';
+import { apiKey, type Behaviour, hostileServer, json, resetAtOnce } from '../service/hostile-server.ts';
 import { documentedIds, refusals, startedRun, unknownId } from './documented.ts';
 import { standIn } from './stand-in.ts';
 
@@ -265,9 +265,14 @@ it('an id that looks like another resource is found, and a training run without 
     5,
     expect.stringMatching(/^benchtop: There is no training run tr_1: .*Nothing else was found with this id or name\.$/),
   ]);
-  requests.length = 0;
+  const before = requests.length;
   expect((await cli('get', ['tr_2'])).out).toMatch(/^status +not reported$/m);
-  expect(requests.map(({ url: asked }) => asked).join('\n')).not.toMatch(/trajectories|deploy|eval|datasets/);
+  expect(
+    requests
+      .slice(before)
+      .map(({ url: asked }) => asked)
+      .join('\n'),
+  ).not.toMatch(/trajectories|deploy|eval|datasets/);
   expect((await cli('get', ['tr_3'])).out).toMatch(/^reward +0\.250$/m);
   expect(JSON.parse((await cli('export', ['tr_3'])).out)).toMatchObject({ trajectory_id: 'tr_3' });
   expect(await cli('notes set', ['tr_3', '--flag', 'good'])).toMatchObject({ code: 0 });
@@ -315,8 +320,37 @@ it('a start whose answer was lost is sent once, with how to find out and how to 
   const cli = cliOn({ baseUrl: server.url, apiKey, home: testFolder() });
   const { code, out, notes } = await cli('evaluate', ['t-words', ...model, '--idempotency-key', 'mine']);
   expect([code, out, starts]).toEqual([3, '', 1]);
-  expect(notes).toMatch(/It may have happened anyway.*benchtop list runs.*--idempotency-key mine/);
-  expect(server.requests.at(-1)?.headers['idempotency-key']).toBe('mine');
+  expect(notes).toMatch(/It may have happened anyway.*--idempotency-key mine/);
+  expect(server.requests.findLast(({ method }) => method === 'POST')?.headers['idempotency-key']).toBe('mine');
+});
+
+it.each<[string, Behaviour, RegExp, RegExp]>([
+  ['lists runs', json([]), /anyway.* benchtop list runs shows whether it has started\. If/, /does not/],
+  [
+    'does not',
+    json({ detail: 'Not Found' }, 404),
+    /This service does not list runs\. It counted 3 of t-words before: benchtop get benchmark b1 --field eval_run_count shows/,
+    /list runs shows/,
+  ],
+  [
+    'gives no answer',
+    resetAtOnce,
+    /If this service lists runs, benchtop list runs shows whether it has started/,
+    /does not list/,
+  ],
+])('where a service %s, a lost start is looked for where it can be seen (B6)', async (_, listed, words, never) => {
+  const server = await hostileServer((response, request) => {
+    const items = [{ bench_id: 'b1', label: 't-words', eval_run_count: 3 }];
+    if (request.url.startsWith('/api/v1/benchmarks?')) return json({ items, has_more: false })(response, request);
+    if (request.url.startsWith('/api/v1/eval/b1/runs')) return listed(response, request);
+    if (request.method === 'POST') return resetAtOnce(response, request);
+    return json({}, 405)(response, request);
+  });
+  const cli = cliOn({ baseUrl: server.url, apiKey, home: testFolder() });
+  const { code, notes } = await cli('evaluate', ['t-words', ...model]);
+  expect([code, notes]).toEqual([3, expect.stringMatching(words)]);
+  expect(notes).not.toMatch(never);
+  expect(server.requests.filter(({ url }) => url.startsWith('/api/v1/eval/b1/runs'))).toHaveLength(1);
 });
 
 it('a second command repeats a start whose answer was lost with its key, and a third starts another', async () => {
