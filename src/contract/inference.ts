@@ -33,6 +33,7 @@ export const modelMessage = z.looseObject({
   content: text,
   reasoning_content: text,
   reasoning: text,
+  refusal: text,
   tool_calls: z.nullish(z.array(toolCallDelta)),
 });
 

@@ -114,6 +114,33 @@ export function grade(spec: GraderSpec, whole: string): Grade {
   return result;
 }
 
+/** What the server of a model says about the end of an answer. */
+export interface AnswerEnd {
+  readonly refusal?: string | null | undefined;
+  readonly finish_reason?: string | null | undefined;
+}
+
+/** Why an answer is missing or incomplete; undefined if the server gives no such reason. */
+function shortfallOf({ refusal, finish_reason }: AnswerEnd): string | undefined {
+  if (refusal || finish_reason === 'refusal') return 'the model refused';
+  if (finish_reason === 'content_filter') return 'withheld by a content filter';
+  return finish_reason === 'length' ? 'cut off at the token limit' : undefined;
+}
+
+/**
+ * Grades an answer. If it earns nothing, the explanation says what the server of the model gave as the reason for a
+ * missing or incomplete answer.
+ *
+ * @throws GradingError like `grade`
+ */
+export function gradeEnded(spec: GraderSpec, answer: string, end: AnswerEnd): Grade {
+  const graded = grade(spec, answer);
+  const shortfall = graded.reward === 0 ? shortfallOf(end) : undefined;
+  if (shortfall === undefined) return graded;
+  const explanation = answer.trim() === '' ? `no answer: ${shortfall}` : `${graded.explanation}; ${shortfall}`;
+  return { ...graded, explanation };
+}
+
 function gradeOf(spec: Exclude<GraderSpec, { kind: 'regex' }>, answer: string): Grade {
   switch (spec.kind) {
     case 'exact':

@@ -4,8 +4,8 @@ import { errorCode, errorMessage } from '../base/errors.ts';
 import { isRecord, own } from '../base/own-property.ts';
 import { shellWords, UnclosedQuoteError } from '../base/shell-words.ts';
 import { messageContent } from '../contract/common.ts';
-import type { Trajectory } from '../contract/trajectories.ts';
-import { type GraderSpec, grade, graderKinds, graderSpec } from '../grading/graders.ts';
+import type { Trajectory, TrajectoryMessage } from '../contract/trajectories.ts';
+import { type GraderSpec, gradeEnded, graderKinds, graderSpec } from '../grading/graders.ts';
 import { transcriptText } from '../present/transcript-lines.ts';
 import type { Service } from '../service/index.ts';
 import { clean, sanitiseLine } from '../text/sanitise.ts';
@@ -53,10 +53,9 @@ function storedGrader(trajectory: Trajectory): Record<string, unknown> {
   return isRecord(stored) ? stored : {};
 }
 
-/** The text that ends a rollout; empty if its last words call a tool. */
-function finalAnswer({ steps }: Trajectory): string {
-  const last = (steps ?? []).flatMap(({ messages }) => messages ?? []).findLast(({ role }) => role === 'assistant');
-  return last === undefined || last.tool_calls ? '' : (messageContent(last.content) ?? '');
+/** The last message of the model in a rollout. */
+function finalAnswer({ steps }: Trajectory): TrajectoryMessage | undefined {
+  return (steps ?? []).flatMap(({ messages }) => messages ?? []).findLast(({ role }) => role === 'assistant');
 }
 
 /** The fields of a grader that its words give; the rest comes from the grader of the task. */
@@ -105,7 +104,9 @@ export function graderOf(words: string): Regrader {
       const lacking = spec.error.issues.map(({ path }) => path.join('.')).join(', ');
       throw new Error(`the grader needs ${lacking}, and the service stored no grader with this rollout`);
     }
-    return grade(spec.data satisfies GraderSpec, finalAnswer(trajectory));
+    const answer = finalAnswer(trajectory);
+    const text = answer?.tool_calls ? '' : (messageContent(answer?.content) ?? '');
+    return gradeEnded(spec.data satisfies GraderSpec, text, answer ?? {});
   };
 }
 

@@ -138,6 +138,8 @@ function advice(Answered: AnsweredClass, facts: CallFacts, isEnvelope: boolean, 
     case AuthenticationError:
       return authAdvice[auth];
     case PermissionError:
+      // The local service says what to do about the key of its upstream server.
+      if (details.code === 'upstream_refused') return '';
       return 'This key lacks the permission: use another one.';
     case NotFoundError:
       if (isEnvelope || details.mayLackPath) return notFoundAdvice(facts, details);

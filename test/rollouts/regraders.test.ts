@@ -21,6 +21,18 @@ it('takes what is expected from the grader that is stored with the rollout, and 
   expect(await graderOf('{"kind":"number","expected":12}')(counting, never)).toMatchObject({ reward: 0 });
 });
 
+it('says why an answer that earns nothing is missing or cut short (B3)', async () => {
+  const words = async (content: string, more: object) =>
+    (await graderOf('number 100')(rollout([said(content, more)]), never)).explanation;
+  expect(await words('', { refusal: 'policy 7' })).toBe('no answer: the model refused');
+  expect(await words(' ', { finish_reason: 'content_filter' })).toBe('no answer: withheld by a content filter');
+  expect(await words('', { finish_reason: 'stop' })).toBe('expected 100, found no number');
+  expect(await words('ten', { finish_reason: 'length' })).toBe(
+    'expected 100, found no number; cut off at the token limit',
+  );
+  expect(await words('100', { finish_reason: 'length' })).toBe('expected 100, found 100');
+});
+
 it('does not take a call of a tool for an answer', async () => {
   const calling = rollout([said('look up tea', { tool_calls: '[{}]' })]);
   expect(await graderOf('regex look')(calling, never)).toMatchObject({ reward: 0 });

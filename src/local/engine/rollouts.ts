@@ -77,9 +77,8 @@ export function ungraded(reason: string): Pick<RolloutResult, 'reward' | 'explan
 }
 
 /** An answer of the model as a message. */
-function assistantMessage({ text, ...answer }: Generated, finish_reason: string = answer.finish_reason) {
-  const { prompt_tokens, completion_tokens } = answer;
-  return { role: 'assistant', content: text, finish_reason, prompt_tokens, completion_tokens };
+function assistantMessage({ text, tokens: _, ...answer }: Generated, finish_reason = answer.finish_reason) {
+  return { role: 'assistant', content: text, ...answer, finish_reason };
 }
 
 /** A call of a tool and its result as the messages of a step. */

@@ -3,7 +3,6 @@ import * as z from 'zod/mini';
 import { errorMessage } from '../../base/errors.ts';
 import { parseDeepJson } from '../../base/json-depth.ts';
 import { trimEnd } from '../../base/trim.ts';
-import { chatCompletion } from '../../contract/inference.ts';
 import { parseWhole } from '../../contract/proto-field.ts';
 import { Agents } from '../../net/agents.ts';
 import { readBody, readErrorBody } from '../../net/body.ts';
@@ -11,6 +10,7 @@ import { WireFailure } from '../../net/failure.ts';
 import { statusText } from '../../net/status-text.ts';
 import { exchange, type WireAnswer, type WireRequest } from '../../net/wire.ts';
 import type { ChatTurn, Generated, SamplingOptions } from '../model/policy.ts';
+import { answerMessage } from './upstream-message.ts';
 
 export interface Upstream {
   /** Address with or without `/v1`. */
@@ -42,12 +42,15 @@ export class UpstreamError extends Error {
   readonly retryAfter: string | undefined;
   /** The `code` and `param` of its error body, if any. */
   readonly details: Pick<Reason, 'code' | 'param'>;
+  /** Whether it refuses its key or wants to be paid: no retry helps. OpenAI sends 429 for a used-up quota. */
+  readonly isRefusal: boolean;
 
   constructor(message: string, status?: number, retryAfter?: string, details: Pick<Reason, 'code' | 'param'> = {}) {
     super(message);
     this.status = status;
     this.retryAfter = retryAfter;
     this.details = details;
+    this.isRefusal = [401, 402, 403].includes(status ?? 0) || details.code === 'insufficient_quota';
   }
 }
 
@@ -131,8 +134,10 @@ export async function sendUpstream(
   const text = (await readErrorBody(answer).catch(() => '')).slice(0, longestReason);
   // Some servers quote the rejected key.
   const { message, ...details } = reasonOf(upstream.key ? text.replaceAll(upstream.key, '…') : text);
+  const words = `The upstream server answered ${status}: ${message || statusText(status)}`;
+  const isKeyRefused = status === 401 || status === 403;
   throw new UpstreamError(
-    `The upstream server answered ${status}: ${message || statusText(status)}`,
+    isKeyRefused ? `${trimEnd(words, '.')}. ${upstream.key ? 'Check' : 'Set'} the upstream key.` : words,
     status,
     headers['retry-after'],
     details,
@@ -171,17 +176,18 @@ export async function answerUpstream(
     const { seed: _, ...others } = sampling;
     return send(others);
   });
-  const read = parseWhole(chatCompletion, parseDeepJson(await readBody(answer, maxBytes).catch(() => '')));
-  const choice = read.data?.choices[0];
-  if (!read.success || !choice) {
+  const message = answerMessage(await readBody(answer, maxBytes).catch(() => ''));
+  if (!message) {
     throw new UpstreamError('The answer of the upstream server is not a chat completion.', answer.status);
   }
   return {
-    text: choice.message.content ?? '',
+    text: message.content,
     tokens: [],
-    prompt_tokens: read.data.usage?.prompt_tokens ?? 0,
-    completion_tokens: read.data.usage?.completion_tokens ?? 0,
-    finish_reason: choice.finish_reason === 'length' ? 'length' : 'stop',
+    prompt_tokens: message.prompt_tokens ?? 0,
+    completion_tokens: message.completion_tokens ?? 0,
+    finish_reason: message.finish_reason,
+    reasoning: message.reasoning,
+    refusal: message.refusal,
   };
 }
 

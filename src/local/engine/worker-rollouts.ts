@@ -1,7 +1,7 @@
 /** Samples the rollouts of orders on a loaded model, and grades them. */
 import { errorMessage } from '../../base/errors.ts';
 import { hashOf } from '../../base/hash.ts';
-import { grade } from '../../grading/graders.ts';
+import { gradeEnded } from '../../grading/graders.ts';
 import { type Episode, episode } from '../model/episode.ts';
 import type { PolicyModel } from '../model/policy.ts';
 import { answerShare, callRewards } from '../model/tools.ts';
@@ -15,7 +15,7 @@ export function gradeAnswer({ order, calls, answer, latency_ms }: Answered): Rol
   if (grader.kind === 'none') return { ...ended, ...ungraded(grader.reason) };
   try {
     const { reward, explanation } = answer
-      ? grade(grader, answer.text)
+      ? gradeEnded(grader, answer.text, answer)
       : { reward: 0, explanation: `no answer after ${calls.length} calls` };
     const texts = calls.map(call => call.generated.text);
     const earned = tools && callRewards(tools, texts);

@@ -34,7 +34,11 @@ export interface Generated {
   readonly tokens: readonly number[];
   readonly prompt_tokens: number;
   readonly completion_tokens: number;
-  readonly finish_reason: 'stop' | 'length';
+  /** `stop` or `length`; as it came from an upstream server, null if that says nothing. */
+  readonly finish_reason: string | null;
+  /** Of an upstream server. */
+  readonly reasoning?: string | undefined;
+  readonly refusal?: string | undefined;
 }
 
 /** The prediction of the next token. */

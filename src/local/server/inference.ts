@@ -7,13 +7,13 @@ import { hasEnded } from '../../contract/status.ts';
 import type { WireAnswer } from '../../net/wire.ts';
 import { type ModelSource, ModelUnavailable } from '../engine/catalog.ts';
 import { sendUpstream, type Upstream, type UpstreamBody, UpstreamError } from '../engine/upstream.ts';
+import { type AssistantMessage, answerMessage, tapMessage } from '../engine/upstream-message.ts';
 import type { Generated, SampledToken } from '../model/policy.ts';
 import { newId } from '../store/ids.ts';
 import { decodedText, parseJson } from './body.ts';
 import { type ChatOrder, readChat } from './chat-request.ts';
 import { ApiError, apiError, conflict, invalid, notFound } from './errors.ts';
 import type { ServiceContext } from './handlers.ts';
-import { type AssistantMessage, answerMessage, tapMessage } from './upstream-step.ts';
 
 /** `Retry-After` for a deployment in progress, in seconds. */
 const notReadyRetryAfter = '2';
@@ -218,13 +218,16 @@ async function* endingWithError(events: AsyncIterable<Uint8Array>): AsyncGenerat
 }
 
 /** Errors of the caller pass unchanged; errors between here and the other server become gateway errors. */
-function upstreamFailure({ status = 502, message, retryAfter, details: { code, param } }: UpstreamError): ApiError {
+function upstreamFailure({ status = 502, message, retryAfter, details, isRefusal }: UpstreamError): ApiError {
+  const { code, param } = details;
+  // Not 401, which is about the key of the local service.
+  if (isRefusal) return new ApiError(403, 'permission_error', 'upstream_refused', message);
   const headers = retryAfter === undefined ? {} : { 'Retry-After': retryAfter };
   if (status === 429) {
     return new ApiError(429, 'rate_limit_error', code ?? 'rate_limited', message, { param, headers });
   }
-  // If the upstream server refuses its key, that is not the caller's error.
-  if (status >= 400 && status < 500 && ![401, 403, 407].includes(status)) {
+  // If a proxy wants a credential, that is not the caller's error.
+  if (status >= 400 && status < 500 && status !== 407) {
     const usual = status === 404 ? 'model_not_found' : 'validation_error';
     return new ApiError(status, 'invalid_request_error', code ?? usual, message, { param, headers });
   }

@@ -142,6 +142,22 @@ describe('what another server is asked for an evaluation', () => {
     expect(refuses).toEqual({ text: 'yes', seeds: [7, undefined] });
   });
 
+  it('is answered with all that it says about its answer, or says nothing of (B3)', async () => {
+    const end = async (message: object, finish_reason?: string) => {
+      const { url } = await hostileServer(json({ choices: [{ message, ...(finish_reason && { finish_reason }) }] }));
+      return answerUpstream({ url, key: undefined }, 'm', [{ role: 'user', content: 'hi' }], sampling, signal);
+    };
+    const refused = { content: null, refusal: 'not by policy 7', reasoning_content: 'may I?' };
+    expect(await end(refused, 'stop')).toMatchObject({
+      ...{ text: '', refusal: 'not by policy 7', reasoning: 'may I?', finish_reason: 'stop' },
+    });
+    expect(await end({ content: '', reasoning: 'so' }, 'length')).toMatchObject({
+      ...{ text: '', reasoning: 'so', finish_reason: 'length' },
+    });
+    expect(await end({ content: null }, 'content_filter')).toMatchObject({ finish_reason: 'content_filter' });
+    expect(await end({ content: 'yes' })).toMatchObject({ text: 'yes', finish_reason: null });
+  });
+
   it('keeps a field called __proto__ of what it says about its models (X11)', async () => {
     const row = '{"id":"m","__proto__":{"owned_by":"x"}}';
     const { url } = await hostileServer(json(JSON.parse(`{"data":[${row}]}`)));

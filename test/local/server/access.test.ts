@@ -4,12 +4,15 @@ import { createServer, type Server } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { exitCodes } from '../../../src/commands/exit.ts';
+import { exitCodeOf } from '../../../src/commands/failure.ts';
 import type { Endpoint } from '../../../src/contract/common.ts';
 import { endpoints } from '../../../src/contract/endpoints.ts';
 import { foreignOperations } from '../../../src/local/server/handlers.ts';
 import { Database } from '../../../src/local/store/database.ts';
+import { isLastingRefusal } from '../../../src/service/errors.ts';
 import { createOrganization } from '../organizations.ts';
-import { startService, type TestService, until } from './running.ts';
+import { clientOf, startService, type TestService, until } from './running.ts';
 
 let service: TestService;
 beforeAll(async () => {
@@ -231,6 +234,13 @@ describe('an upstream server', () => {
   let relayed: TestService;
   const seen: { key: string | undefined; names: string[]; body: { model: string; stream?: boolean } }[] = [];
 
+  const refusals: Readonly<Record<string, { status: number; message: string; code?: string }>> = {
+    expired: { status: 401, message: 'Your plan has expired.' },
+    unpaid: { status: 402, message: 'Insufficient credits' },
+    foreign: { status: 403, message: 'No access to this model' },
+    used: { status: 429, message: 'You exceeded your current quota', code: 'insufficient_quota' },
+  };
+
   beforeAll(async () => {
     upstream = createServer((request, response) => {
       let text = '';
@@ -239,6 +249,7 @@ describe('an upstream server', () => {
       });
       request.on('end', () => {
         const body = JSON.parse(text) as { model: string; stream?: boolean };
+        const refusal = refusals[body.model];
         seen.push({ key: request.headers.authorization, names: Object.keys(request.headers), body });
         if (body.model === 'busy') {
           response.writeHead(429, { 'Retry-After': '7' }).end('{"error":{"message":"slow down"}}');
@@ -247,8 +258,20 @@ describe('an upstream server', () => {
         } else if (body.model === 'teapot') {
           const error = { message: 'sk-upstream is a teapot', type: 'x', code: 'is_teapot', param: 'brew' };
           response.writeHead(418).end(JSON.stringify({ error }));
+        } else if (refusal) {
+          const { status, ...error } = refusal;
+          response.writeHead(status).end(JSON.stringify({ error }));
         } else if (body.model === 'unknown') {
           response.writeHead(404).end('{"error":"no such model"}');
+        } else if (body.model === 'coy' && body.stream) {
+          response.writeHead(200, { 'Content-Type': 'text/event-stream' });
+          const chunk = (choice: object) => `data: ${JSON.stringify({ choices: [{ index: 0, ...choice }] })}\n\n`;
+          const parts = ['not ', 'this'].map(refusal => chunk({ delta: { refusal } }));
+          response.end(`${parts.join('')}${chunk({ delta: {}, finish_reason: 'stop' })}data: [DONE]\n\n`);
+        } else if (body.model === 'coy') {
+          const message = { role: 'assistant', content: null, refusal: 'not this', reasoning_content: 'may I?' };
+          response.setHeader('Content-Type', 'application/json');
+          response.end(JSON.stringify({ choices: [{ index: 0, message, finish_reason: 'content_filter' }] }));
         } else if (body.stream) {
           response.writeHead(200, { 'Content-Type': 'text/event-stream' });
           response.write('data: {"choices":[{"index":0,"delta":{"content":"cold"}}]}\n\n');
@@ -291,6 +314,13 @@ describe('an upstream server', () => {
     for (const { messages } of body.steps) {
       expect(messages.map(({ content }: { content: string }) => content)).toEqual(['hi', 'cold']);
     }
+    await ask('coy', false, named);
+    await ask('coy', true, named);
+    const { steps } = (await relayed.call('GET', `/api/v1/trajectories/${tid}`)).body;
+    expect(steps.slice(2).map(({ messages }: { messages: object[] }) => messages.at(-1))).toMatchObject([
+      { content: '', refusal: 'not this', reasoning: 'may I?', finish_reason: 'content_filter' },
+      { content: '', refusal: 'not this', finish_reason: 'stop' },
+    ]);
     const before = seen.length;
     expect((await ask('gpt-x', false, { 'X-Trajectory-Id': 'unknown' })).status).toBe(404);
     expect(seen.length).toBe(before);
@@ -325,7 +355,19 @@ describe('an upstream server', () => {
     expect(teapot.body.error.message).not.toContain('sk-upstream');
   });
 
-  it('samples the rollouts of an evaluation, which are graded here', async () => {
+  it.each([
+    ['expired', 'The upstream server answered 401: Your plan has expired. Check the upstream key.'],
+    ['unpaid', 'The upstream server answered 402: Insufficient credits.'],
+    ['foreign', 'The upstream server answered 403: No access to this model. Check the upstream key.'],
+    ['used', 'The upstream server answered 429: You exceeded your current quota.'],
+  ])('has its refusals told as such, which no retry helps: %s (B8)', async (model, message) => {
+    const answer = clientOf(relayed).chat.complete({ model, messages: [{ role: 'user', content: 'hi' }] });
+    const error = await answer.catch((each: unknown) => each);
+    expect(error).toMatchObject({ kind: 'permission', message, attempts: 1 });
+    expect([isLastingRefusal(error), exitCodeOf(error)]).toEqual([true, exitCodes.forbidden]);
+  });
+
+  it('samples the rollouts of an evaluation, which are graded here, with what was refused (B3)', async () => {
     const benchId = await relayed.readyBenchmark('opposites');
     const start = (model_slug: string) =>
       relayed.call('POST', `/api/v1/eval/${benchId}/start`, { display_name: model_slug, model_slug });
@@ -340,6 +382,14 @@ describe('an upstream server', () => {
     expect(good.status).toBe('completed');
     expect(good.reward_mean).toBeGreaterThanOrEqual(0);
     expect(good.reward_mean).toBeLessThan(1);
+    const coy = await end('coy');
+    const listed = (await relayed.call('GET', `/api/v1/trajectories?eval_run_id=${coy.eval_run_id}`)).body.items;
+    expect(listed.length).toBeGreaterThan(0);
+    const read = await relayed.call('GET', `/api/v1/trajectories/${listed[0].trajectory_id}`);
+    expect(read.body.steps[0].messages.slice(-2)).toMatchObject([
+      { content: '', refusal: 'not this', reasoning: 'may I?', finish_reason: 'content_filter' },
+      { role: 'grader', content: 'no answer: the model refused' },
+    ]);
     const bad = await end('broken');
     expect([bad.status, bad.failure.code]).toEqual(['failed', 'no_rollout_scored']);
     expect(bad.failure.message).toContain('oh no');

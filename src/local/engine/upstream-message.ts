@@ -1,4 +1,4 @@
-/** Reads the message of an upstream answer, for a trajectory, while the answer is forwarded unchanged. */
+/** Reads the message of an upstream answer, for a trajectory: whole, or while its stream is forwarded unchanged. */
 import { createParser } from 'eventsource-parser';
 import { parseDeepJson } from '../../base/json-depth.ts';
 import { chatChunk, chatCompletion, type Usage } from '../../contract/inference.ts';
@@ -8,6 +8,7 @@ export interface AssistantMessage {
   readonly role: 'assistant';
   readonly content: string;
   readonly reasoning?: string | undefined;
+  readonly refusal?: string | undefined;
   readonly tool_calls?: unknown;
   readonly finish_reason: string | null;
   readonly prompt_tokens: number | null;
@@ -24,11 +25,12 @@ export function answerMessage(text: string): AssistantMessage | undefined {
   const answer = chatCompletion.safeParse(parseDeepJson(text)).data;
   const choice = answer?.choices[0];
   if (!choice) return undefined;
-  const { content, reasoning_content, reasoning, tool_calls } = choice.message;
+  const { content, reasoning_content, reasoning, refusal, tool_calls } = choice.message;
   return {
     role: 'assistant',
     content: content ?? '',
     reasoning: reasoning_content ?? reasoning ?? undefined,
+    refusal: refusal ?? undefined,
     tool_calls: tool_calls ?? undefined,
     finish_reason: choice.finish_reason ?? null,
     ...tokenCounts(answer.usage),
@@ -45,6 +47,7 @@ interface ToolCall {
 export function tapMessage(onMessage: (message: AssistantMessage) => void): TransformStream<Uint8Array, Uint8Array> {
   let content = '';
   let reasoning = '';
+  let refusal = '';
   let finish_reason: string | null = null;
   let isDone = false;
   let usage: Usage | null | undefined;
@@ -60,6 +63,7 @@ export function tapMessage(onMessage: (message: AssistantMessage) => void): Tran
       const { delta } = choice;
       content += delta?.content ?? '';
       reasoning += delta?.reasoning_content ?? delta?.reasoning ?? '';
+      refusal += delta?.refusal ?? '';
       for (const { index, id, function: called } of delta?.tool_calls ?? []) {
         const call = calls.get(index ?? 0);
         calls.set(index ?? 0, {
@@ -82,8 +86,14 @@ export function tapMessage(onMessage: (message: AssistantMessage) => void): Tran
     flush: () => {
       parser.feed(`${decoder.decode()}\n\n`);
       if (!isDone && finish_reason === null) return;
-      const message = { role: 'assistant', content, reasoning: reasoning || undefined, finish_reason } as const;
-      onMessage({ ...message, ...(calls.size > 0 && { tool_calls: [...calls.values()] }), ...tokenCounts(usage) });
+      const said = { content, reasoning: reasoning || undefined, refusal: refusal || undefined };
+      onMessage({
+        role: 'assistant',
+        ...said,
+        finish_reason,
+        ...(calls.size > 0 && { tool_calls: [...calls.values()] }),
+        ...tokenCounts(usage),
+      });
     },
   });
 }
