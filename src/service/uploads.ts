@@ -10,6 +10,7 @@ import { redactor } from '../config/redaction.ts';
 import type { UploadUrl } from '../contract/benchmarks.ts';
 import { readErrorBody } from '../net/body.ts';
 import type { WireAnswer, WireRequest } from '../net/wire.ts';
+import { clean } from '../text/sanitise.ts';
 import { errorOfAnswer, redirected } from './answer-error.ts';
 import type { Client } from './client.ts';
 import type { Place } from './connection.ts';
@@ -87,6 +88,7 @@ class Upload implements Call<void> {
   readonly #source: UploadSource;
   readonly #options: UploadOptions;
   readonly #url: URL;
+  readonly #headers: GivenHeaders;
   #guard: ReachGuard | undefined;
   /** The address of the service if it stores the file itself. */
   #place: Place | undefined;
@@ -100,6 +102,7 @@ class Upload implements Call<void> {
     this.#source = source;
     this.#options = options;
     this.#url = checkedAddress(target, allowInsecureHttp);
+    this.#headers = givenHeaders(target.headers);
     // A large file takes long on a slow connection, so only silence is limited.
     this.timeouts = timeoutsOf(timeouts, { deadlineMs: undefined, ...options });
     this.time = limitTime(options.signal, this.timeouts.deadlineMs, client.clock.monotonic());
@@ -117,7 +120,7 @@ class Upload implements Call<void> {
   async request({ attempts }: Tries): Promise<AttemptRequest> {
     const { agents, clock, options, connection } = this.#client;
     const { untilMs = Number.POSITIVE_INFINITY, onProgress } = this.#options;
-    const { path, headers } = this.#target;
+    const { path } = this.#target;
     if (clock.monotonic() >= untilMs) {
       throw urlError('upload_url_expired', `The upload address of ${path} has expired.`, { attempts });
     }
@@ -128,7 +131,7 @@ class Upload implements Call<void> {
     const source = this.#source;
     const size = source instanceof Uint8Array ? source.byteLength : source.size;
     return {
-      headers: uploadHeaders(headers ?? {}, size, options.userAgent),
+      headers: { 'user-agent': options.userAgent, ...this.#headers.sent, 'content-length': String(size) },
       body: this.#body(),
       agent,
       lookup: this.#guard?.lookup,
@@ -149,6 +152,7 @@ class Upload implements Call<void> {
 
   facts({ attempts }: Tries): CallFacts {
     const { pathname: path, host, search } = this.#url;
+    const given = Object.entries(this.#headers.sent).filter(([name]) => !storageHeader.test(name));
     return {
       method: this.method,
       isWrite: this.isWrite,
@@ -158,7 +162,7 @@ class Upload implements Call<void> {
       path,
       host,
       auth: 'shownWithout',
-      redact: redactor([search.slice(1)]),
+      redact: redactor([search.slice(1), ...given.map(([, value]) => value)]),
       details: { operation, attempts },
     };
   }
@@ -175,7 +179,14 @@ class Upload implements Call<void> {
     }
     // Read the body of a success as well, so that the connection can be reused.
     const text = await readErrorBody(answer);
-    if (status >= 300) throw refusal(this.#target.path, { ...answer, text }, facts, this.#client.clock.now());
+    if (status >= 300) {
+      throw refusal(
+        { path: this.#target.path, ...this.#headers },
+        { ...answer, text },
+        facts,
+        this.#client.clock.now(),
+      );
+    }
   }
 
   failed({ details }: CallFacts): RequestError | undefined {
@@ -208,26 +219,48 @@ function checkedAddress({ path, url: text }: UploadUrl, allowInsecureHttp: boole
   return url;
 }
 
-/** The headers that S3, Google Cloud Storage and Azure sign. The service may set no others, such as cookies. */
+/**
+ * Headers that the service may not set: credentials and cookies, which could be those of someone else; where the request
+ * goes, and how it is framed (RFC 9110, 7.6.1), which is decided here.
+ */
+const refusedHeader =
+  /^(authorization|cookie2?|host|connection|keep-alive|te|trailer|transfer-encoding|content-length|upgrade|expect|http2-settings|proxy-.*)$/;
+/** RFC 9110, 5.6.2 and 5.5, without the bytes that Node does not send. Anything else could begin another header. */
+const headerName = /^[!#$%&'*+.^_`|~0-9a-z-]+$/;
+const headerValue = /^[\t\x20-\x7e\x80-\xff]*$/;
+/** Headers of storages, whose values are no credentials unless their names say so. */
 const storageHeader = /^(content|x-amz|x-goog|x-ms)-/;
 
-/** The signed headers, unchanged, with the actual length. */
-function uploadHeaders(headers: Readonly<Record<string, string>>, size: number, userAgent: string) {
-  const signed = Object.entries(headers)
-    .map(([name, value]) => [name.toLowerCase(), value] as const)
-    .filter(([name]) => storageHeader.test(name));
-  return { 'user-agent': userAgent, ...Object.fromEntries(signed), 'content-length': String(size) };
+interface GivenHeaders {
+  readonly sent: Readonly<Record<string, string>>;
+  /** The names of those that are not sent. */
+  readonly refused: readonly string[];
+}
+
+/** Divides the headers that the service gave for an address. */
+function givenHeaders(headers: UploadUrl['headers']): GivenHeaders {
+  const all = Object.entries(headers ?? {}).map(([name, value]) => [name.toLowerCase(), value] as const);
+  const isSent = ([name, value]: readonly [string, string]): boolean =>
+    !refusedHeader.test(name) && headerName.test(name) && headerValue.test(value);
+  // The actual length replaces the declared one.
+  const refused = all.filter(each => !isSent(each) && each[0] !== 'content-length').map(([name]) => name);
+  return { sent: Object.fromEntries(all.filter(isSent)), refused };
 }
 
 /** The error for a storage's refusal. Quotes only its code: the rest of the answer repeats the signature. */
 function refusal(
-  path: string,
+  { path, refused }: { readonly path: string } & GivenHeaders,
   answer: { readonly status: number; readonly headers: Readonly<Record<string, string>>; readonly text: string },
   facts: CallFacts,
   now: number,
 ) {
   const code = /<Code>(\w{1,64})<\/Code>/.exec(answer.text)?.[1];
   const details = { ...facts.details, status: answer.status };
+  const names = refused.length === 1 ? 'the header' : 'the headers';
+  const unsent =
+    refused.length === 0
+      ? ''
+      : clean` benchtop did not send ${names} ${refused.join(', ')} that the service named for it.`;
   if (
     answer.status === 401 ||
     answer.status === 403 ||
@@ -235,14 +268,14 @@ function refusal(
   ) {
     return urlError(
       'upload_url_refused',
-      `The upload address of ${path} was refused${code ? ` (${code})` : ''}.`,
+      `The upload address of ${path} was refused${code ? ` (${code})` : ''}.${unsent}`,
       details,
     );
   }
-  const message = `Storage refused ${path}${code ? ` (${code})` : ''}`;
+  const message = sentence(`Storage refused ${path}${code ? ` (${code})` : ''}`) + unsent;
   // The path of a signed address means nothing to a user.
   const told = { ...facts, fieldAdvice: 'Fix the request and try again.' };
-  return errorOfAnswer({ ...answer, body: { error: { message: sentence(message) } } }, told, now);
+  return errorOfAnswer({ ...answer, body: { error: { message } } }, told, now);
 }
 
 function urlError(code: string, what: string, details: ErrorDetails): UploadUrlError {

@@ -274,31 +274,65 @@ describe('the address', () => {
     expect(storage.requests).toHaveLength(1);
   });
 
-  it('carries only headers that storages sign (X4)', async () => {
-    const server = await hostileServer(stored);
+  it('carries the headers that the service gave, and no credential or other recipient (X4, B7)', async () => {
+    const server = await hostileServer(stored, text('', 403), text('', 400));
     const headers = {
       Authorization: 'Basic x',
       Cookie: 'a=b',
-      'X-Evil': '1',
       Host: 'evil.example',
+      'Proxy-Authorization': 'Basic y',
+      'Transfer-Encoding': 'chunked',
+      Connection: 'upgrade',
+      'X-Injected': '1\r\nAuthorization: Basic z',
+      'bad name': '1',
+      'Content-Length': '7',
+      'Cache-Control': 'no-store',
+      'If-None-Match': '*',
       'X-Amz-Meta': 'm',
       'x-ms-blob-type': 'BlockBlob',
       'Content-MD5': 'abc',
     };
-    await serviceAt(server.url).service.putUpload(target(server, headers), new Uint8Array(3));
+    const { service } = serviceAt(server.url);
+    await service.putUpload(target(server, headers), new Uint8Array(3));
     const sent = server.requests[0]?.headers;
-    expect(sent).toMatchObject({ 'x-amz-meta': 'm', 'x-ms-blob-type': 'BlockBlob', 'content-md5': 'abc' });
+    expect(sent).toMatchObject({
+      'x-amz-meta': 'm',
+      'x-ms-blob-type': 'BlockBlob',
+      'content-md5': 'abc',
+      'cache-control': 'no-store',
+      'if-none-match': '*',
+      'content-length': '3',
+    });
     expect(Object.keys(sent ?? {}).sort()).toEqual([
       'accept-encoding',
+      'cache-control',
       'connection',
       'content-length',
       'content-md5',
       'host',
+      'if-none-match',
       'user-agent',
       'x-amz-meta',
       'x-ms-blob-type',
     ]);
     expect(sent?.['host']).not.toContain('evil');
+    const unsent =
+      'benchtop did not send the headers authorization, cookie, host, proxy-authorization, transfer-encoding, connection, x-injected, bad name that the service named for it.';
+    for (const what of ['The upload address of tasks/one.json was refused.', 'Storage refused tasks/one.json.']) {
+      const error = await errorOf(service.putUpload(target(server, headers), new Uint8Array(3)));
+      expect((error as Error).message).toContain(`${what} ${unsent}`);
+    }
+  });
+
+  it('has headers whose values are in no error and no trace (B7)', async () => {
+    const server = await hostileServer(text('<Error><Code>k3y-0f-the-storage</Code></Error>', 418));
+    const traced: unknown[] = [];
+    const { service } = serviceAt(server.url, { tracer: part => traced.push(part) });
+    const headers = { 'X-Upload-Key': 'k3y-0f-the-storage' };
+    const error = await errorOf(service.putUpload(target(server, headers), new Uint8Array(3)));
+    expect(server.requests[0]?.headers['x-upload-key']).toBe('k3y-0f-the-storage');
+    expect(traced.length).toBeGreaterThan(0);
+    expect(inspect(error, { depth: 9 }) + JSON.stringify([error, traced])).not.toContain('k3y-0f');
   });
 
   it('is in no error', async () => {
