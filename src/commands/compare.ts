@@ -92,6 +92,7 @@ const sideFields = ({ id, row }: Found, run: TaskMean, rewards: RewardMean, pair
   rewards: rewards.rewards,
   rated_rollouts: run.rated,
   rollouts: run.rollouts,
+  total_rollouts: run.isUncounted || run.isOpen ? null : run.rollouts,
   mean_bounds: boundsField(run),
 });
 

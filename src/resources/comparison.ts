@@ -157,22 +157,27 @@ export function comparisonFacts(
  * The range of the mean over all possible missing rewards: `0.610 to 0.750 with the 4 missing`. Empty if none is
  * missing.
  */
-export function boundsWords({ rated, rollouts, bounds, end }: TaskMean): string {
+export function boundsWords({ rated, rollouts, unlistedRollouts, each, bounds, end }: TaskMean): string {
   if (bounds === undefined) return '';
-  const missing = rollouts - rated;
-  return `${reward(bounds[0])} to ${reward(bounds[1])} with the ${missing} ${end === 'running' ? 'to come' : 'missing'}`;
+  const missing = rollouts + unlistedRollouts - rated;
+  const words = `${reward(bounds[0])} to ${reward(bounds[1])} with the ${missing} ${end === 'running' ? 'to come' : 'missing'}`;
+  return unlistedRollouts === 0 ? words : `${words} at ${each} per task`;
 }
 
 /** The bounds of a mean for programs; null if no reward is missing. */
 export const boundsField = ({ bounds }: TaskMean) => (bounds ? { low: bounds[0], high: bounds[1] } : null);
 
-/** `0.710 of 28 tasks`, or `0.710 of 24 tasks, 24 of 28 rollouts; 0.610 to 0.750 with the 4 missing`. */
+/**
+ * `0.710 of 28 tasks`, or `0.710 of 24 tasks, 24 of 28 rollouts; 0.610 to 0.750 with the 4 missing`, or `0.710 of 28
+ * tasks, 28 rollouts, total unknown`.
+ */
 export function taskMeanWords(run: TaskMean): string {
-  const { mean, tasks, rated, rollouts, nameless } = run;
+  const { mean, tasks, rated, rollouts, nameless, isUncounted } = run;
   if (mean === undefined && nameless > 0) return `no reward that names its task, ${counted(rollouts, 'rollout')}`;
   const of = mean === undefined ? 'no reward' : `${reward(mean)} of ${counted(tasks, 'task')}`;
-  if (rated === rollouts) return of;
-  return [`${of}, ${rated} of ${counted(rollouts, 'rollout')}`, boundsWords(run)].filter(Boolean).join('; ');
+  if (rated === rollouts && !isUncounted) return of;
+  const all = `${rated === rollouts ? '' : `${rated} of `}${counted(rollouts, 'rollout')}`;
+  return [`${of}, ${all}${isUncounted ? ', total unknown' : ''}`, boundsWords(run)].filter(Boolean).join('; ');
 }
 
 /**

@@ -18,11 +18,13 @@ export const extentOf = ({
   status,
   listed,
   nameless,
+  samplesPerTask,
   isMeasuredAsChosen,
 }: Partial<RunExtent> = {}): Omit<RunTasks, 'tasks'> => ({
   total: Number.isInteger(total) && total > 0 && total <= mostRollouts ? total : undefined,
   least: listed,
   nameless,
+  samplesPerTask,
   end: endOf(status),
   isMeasuredAsChosen,
 });

@@ -2,7 +2,7 @@
 import type { TrajectoryReward } from '../contract/evaluations.ts';
 import { hasEnded } from '../contract/status.ts';
 import { evidenceFor, type Interval, intervalDefaults } from '../present/statistics/interval.ts';
-import { mayGoOn, type Range, type RunTasks, type TaskMean, taskMean } from '../present/statistics/tasks.ts';
+import { type Range, type RunTasks, type TaskMean, taskMean } from '../present/statistics/tasks.ts';
 import { ratedRewards } from '../queries/compare.ts';
 import type { QueryContext } from '../queries/query-context.ts';
 import { readRunRewards } from '../queries/run-extent.ts';
@@ -17,8 +17,6 @@ export interface RunMean extends TaskMean {
   readonly outside: Range | undefined;
   /** The number of rewards without a task. With any, there is no interval: several may belong to one task. */
   readonly namelessRewards: number;
-  /** The service reports neither whether the run has ended nor how many rollouts it has. */
-  readonly isUncounted: boolean;
 }
 
 export interface RunMeanOptions {
@@ -26,6 +24,8 @@ export interface RunMeanOptions {
   /** Rollouts of the run, if known. */
   readonly total?: number | null | undefined;
   readonly listed?: number | undefined;
+  /** Rollouts of each task by the options of the run, if known. */
+  readonly samplesPerTask?: number | undefined;
   readonly range?: Range | undefined;
 }
 
@@ -51,7 +51,6 @@ export function runMeanOf(
     interval: namelessRewards > 0 ? undefined : interval(),
     outside: reason === 'outside' ? options.range : undefined,
     namelessRewards,
-    isUncounted: mayGoOn(run),
   };
 }
 
@@ -98,15 +97,22 @@ export function certaintyWords(run: RunMean, shownMean: number | undefined): str
   return [...(isShown ? [] : [`mean of tasks ${reward(mean)}`]), intervalWords(run)].filter(Boolean).join(', ');
 }
 
+/** What the interval assumes, if the service does not report how many rollouts the run has. */
+function conditionWords({ isUncounted, end, unlistedRollouts, each }: RunMean): string {
+  if (!isUncounted) return '';
+  const ended = end === 'unreported' ? 'the run has ended and ' : '';
+  const all = unlistedRollouts === 0 ? 'these are all its rollouts' : `no task has more than ${each} rollouts`;
+  return `if ${ended}${all} (total unknown)`;
+}
+
 function intervalWords(run: RunMean): string {
   const { interval, outside, isOpen } = run;
   if (isOpen) return 'no interval: the service does not say how many rewards are missing';
   if (outside && !interval)
     return `no interval: rewards are outside ${outside.join('..')}; set their range with the setting compare.rewardRange`;
-  const condition = run.isUncounted ? ', if the run has ended' : '';
   return [
     interval &&
-      `${intervalLabel(interval)} between ${reward(interval.low)} and ${reward(interval.high)} by ${tasksWords(run)}${condition}`,
+      `${intervalLabel(interval)} between ${reward(interval.low)} and ${reward(interval.high)} by ${[tasksWords(run), conditionWords(run)].filter(Boolean).join(', ')}`,
     boundsWords(run),
   ]
     .filter(Boolean)
@@ -119,6 +125,7 @@ export const certaintyFields = (run: RunMean) => {
   return {
     task_mean: isByTask ? (run.mean ?? null) : null,
     interval: run.interval ?? null,
+    interval_condition: run.interval ? conditionWords(run) || null : null,
     mean_bounds: isByTask ? boundsField(run) : null,
   };
 };

@@ -99,6 +99,7 @@ export function summariseRegrade(all: readonly Regraded[], { range, passAt = ran
   const tasks = [...Map.groupBy(both, ({ task }) => task).values()];
   const run = (of: 'before' | 'after'): RunTasks => ({
     tasks: tasks.map(rollouts => rollouts.map(each => each[of])),
+    total: both.length,
     end: 'complete',
   });
   const agreement = agreementOf(

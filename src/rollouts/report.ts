@@ -13,6 +13,7 @@ import { intervalOfMean } from '../present/statistics/mean-and-count.ts';
 import type { Range } from '../present/statistics/tasks.ts';
 import { transcriptText } from '../present/transcript-lines.ts';
 import { heldOutMeanOf } from '../queries/held-out.ts';
+import { samplesPerTaskOf } from '../queries/run-extent.ts';
 import { heldOutRewardsQuery, trainerRewardsQuery } from '../queries/training.ts';
 import { trainingCurveWords } from '../resources/curve-words.ts';
 import { outcomeColumns } from '../resources/outcomes.ts';
@@ -107,7 +108,8 @@ function* summary({ row, resource }: Owner, { rows, total }: OwnRollouts, range:
   const values = rows.flatMap(each => each.reward ?? []);
   yield { kind: 'heading', text: 'Rewards' };
   const isRun = resource.names[0] === 'runs';
-  const ofRun = runMeanOf(rows, { status: (row as EvalRun).status ?? undefined, total, range });
+  const { status, options } = row as EvalRun;
+  const ofRun = runMeanOf(rows, { status, total, samplesPerTask: samplesPerTaskOf(options), range });
   const mean = values.length === 0 ? undefined : values.reduce((sum, value) => sum + value, 0) / values.length;
   const certainty = isRun ? certaintyWords(ofRun, mean) : '';
   const without = (total ?? rows.length) - values.length;

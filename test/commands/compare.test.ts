@@ -167,3 +167,58 @@ it('compares up to eight runs at once, each with the first', async () => {
   expect(await refused(...Object.keys(runs), '--fail-below', '0')).toContain('--fail-below is for two runs.');
   expect(await refused(...Array.from({ length: 9 }, () => 'evr_a'))).toContain('At most 8 runs');
 });
+
+it('passes no gate on rollouts that the service does not list, nor count (A2)', async () => {
+  let [each, options]: [number, object | null] = [1, null];
+  const { url } = await hostileServer((response, request) => {
+    const [, id = '', part] = /eval\/(evr_\w+)(\/[\w-]+)?$/.exec(request.url) ?? [];
+    const run = { eval_run_id: id, bench_id: 'b1', status: 'completed', options: id === 'evr_new' ? options : null };
+    if (part === undefined && id) return json(run)(response, request);
+    if (part !== '/trajectory-rewards') return refusal(404, 'not_found_error', 'resource_not_found')(response, request);
+    const rewards = id === 'evr_base' ? [0, 0, 1, 1] : Array<number>(each).fill(1);
+    const trajectory_rewards = Array.from({ length: 12 }, (_, task) =>
+      rewards.map((reward, index) => ({ trajectory_id: `${id}_${task}_${index}`, task_id: `t${task}`, reward })),
+    ).flat();
+    return json({ eval_run_id: id, trajectory_rewards })(response, request);
+  });
+  const cli = cliOn({ baseUrl: url, apiKey });
+  const gate = async (...flags: string[]) => {
+    const { code, out } = await cli('compare', ['evr_base', 'evr_new', '--fail-below', '0', ...flags]);
+    return { code, ...Object.fromEntries(out.split('\n').map(line => line.split('\t'))) };
+  };
+  const unknown = 'the service does not say how many rollouts the runs have';
+  expect(await gate()).toMatchObject({
+    code: exitCodes.failed,
+    new: '1.00 of 12 tasks, 12 rollouts, total unknown; 0.250 to 1.00 with the 36 missing at 4 per task, evr_new',
+    verdict: expect.stringContaining('the new run lists 12 of 48 rollouts at 4 per task'),
+    gate: expect.stringMatching(/^Undecided .* --missing ignore\. The service does not say how many rollouts/),
+  });
+  // Also if the user says that these are all: the runs differ, or rollouts are missing.
+  expect((await gate('--ended')).code).toBe(exitCodes.failed);
+  expect((await gate('--missing', 'ignore')).code).toBe(exitCodes.done);
+  const record = JSON.parse((await cli('compare', ['evr_base', 'evr_new', '--json'])).out);
+  expect(record.new).toMatchObject({
+    rated_rollouts: 12,
+    rollouts: 12,
+    total_rollouts: null,
+    mean_bounds: { low: 0.25 },
+  });
+  expect((await cli('get', ['evr_new'])).out).toContain(
+    '95% between 0.735 and 1.00 by 12 tasks, if these are all its rollouts (total unknown)',
+  );
+  // The options of the run say how many each task has.
+  options = { evaluation_samples_per_task: 4 };
+  expect((await cli('get', ['evr_new'])).out).toMatch(
+    /if no task has more than 4 rollouts \(total unknown\); 0\.250 to 1\.00 with the 36 missing at 4 per task$/m,
+  );
+  options = { evaluation_samples_per_task: 1 };
+  expect((await gate('--ended')).code).toBe(exitCodes.done);
+  // As many as the base has: nothing tells whether that is all.
+  [each, options] = [4, null];
+  expect(await gate()).toMatchObject({
+    code: exitCodes.failed,
+    verdict: `undecided: ${unknown}; if all rollouts are listed, the new run is better`,
+    gate: `Undecided whether the difference is at least 0: ${unknown}. To treat the listed rewards as complete, use --ended.`,
+  });
+  expect(await gate('--ended')).toMatchObject({ code: exitCodes.done, verdict: 'the new run is better' });
+});

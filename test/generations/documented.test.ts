@@ -200,6 +200,19 @@ describe('an evaluation whose status the service never says (C2)', () => {
     expect((await cli('evaluate', [...evaluate, '--until', 'rewards=4', '--field', 'reward_mean'])).out).toBe('0.75\n');
   });
 
+  it('gates a run that it has waited for by its rewards, if the user says that these are all (A2)', async () => {
+    const cli = await rewarded(4);
+    const { out } = await cli('evaluate', [...evaluate, '--until', 'rewards=4', '--field', 'id']);
+    const gate = [
+      'compare',
+      [documentedIds.oldRun, out.trim(), '--reward-range', '-2..2', '--fail-below', '-4'],
+    ] as const;
+    const open = await cli(...gate);
+    expect([open.code, open.out]).toEqual([1, expect.stringMatching(/^gate\tUndecided .* use --ended\.$/m)]);
+    const ended = await cli(gate[0], [...gate[1], '--ended']);
+    expect([ended.code, ended.out]).toEqual([0, expect.stringMatching(/^gate\tPassed\./m)]);
+  });
+
   it.each([['runs'], []])('names what may still be running: watch %s', async (...args) => {
     const cli = await rewarded(2);
     expect(await cli('watch', args)).toEqual({ code: 0, out: '', notes: 'Nothing is running.' });

@@ -5,6 +5,8 @@ import type { Random } from '../rig/random.ts';
 export interface DrawnTask {
   readonly base?: readonly number[];
   readonly rewards: readonly number[];
+  /** The rewards that the service lists, if it leaves out failed rollouts and does not say how many there are. */
+  readonly listed?: readonly number[];
 }
 
 export interface Shape {
@@ -14,6 +16,8 @@ export interface Shape {
   readonly draw: (random: Random) => DrawnTask;
   /** Tasks have different numbers of rollouts, so the number of missing rewards is unknown while a run goes on. */
   readonly uneven?: boolean;
+  /** Rollouts of each task, if the options of the run say so. */
+  readonly samplesPerTask?: number;
 }
 
 const one = (reward: number): DrawnTask => ({ rewards: [reward] });
@@ -199,5 +203,23 @@ export const shapes: readonly Shape[] = [
       random => random.pick([1, 1, 2, 5, 16]),
     ),
     uneven: true,
+  },
+  {
+    name: 'pairs: half of 4 rollouts fail, and are left out',
+    mean: 0,
+    draw: random => {
+      const listed = many(4, () => 1).filter(() => random.chance(0.5));
+      const base = many(4, () => (random.chance(0.5) ? 1 : 0));
+      return { base, rewards: [...listed, ...many(4 - listed.length, () => 0)], listed };
+    },
+  },
+  {
+    name: 'left out: 3 of 4 rollouts often fail',
+    mean: 0.25 + 0.75 * 0.4,
+    draw: random => {
+      const listed = [1, ...many(3, () => 1).filter(() => random.chance(0.4))];
+      return { rewards: [...listed, ...many(4 - listed.length, () => 0)], listed };
+    },
+    samplesPerTask: 4,
   },
 ];

@@ -10,9 +10,13 @@ import { studentLimits } from './student.ts';
 
 const risk = (1 - intervalDefaults.confidence) / 2;
 
-function runsOf(drawn: readonly DrawnTask[]): readonly [RunTasks, RunTasks?] {
-  const run = (tasks: readonly TaskRewards[]): RunTasks => ({ tasks, end: 'complete' });
-  const fresh = run(drawn.map(({ rewards }) => rewards));
+function runsOf(drawn: readonly DrawnTask[], { samplesPerTask }: Shape): readonly [RunTasks, RunTasks?] {
+  const run = (tasks: readonly TaskRewards[]): RunTasks => ({ tasks, total: tasks.flat().length, end: 'complete' });
+  const isLeftOut = drawn.some(({ listed }) => listed !== undefined);
+  const fresh: RunTasks = {
+    ...run(drawn.map(({ rewards, listed = rewards }) => listed)),
+    ...(isLeftOut && { total: undefined, samplesPerTask }),
+  };
   return drawn[0]?.base === undefined ? [fresh] : [run(drawn.map(({ base = [] }) => base)), fresh];
 }
 
@@ -46,7 +50,10 @@ export interface Once {
 export function lookOnce(shape: Shape, tasks: number, draws: number, random: Random, measured: number): Once {
   let [missed, tooHigh, naiveMissed, width, naiveWidth] = [0, 0, 0, 0, 0];
   for (let draw = 0; draw < draws; draw++) {
-    const runs = runsOf(Array.from({ length: tasks }, () => shape.draw(random)));
+    const runs = runsOf(
+      Array.from({ length: tasks }, () => shape.draw(random)),
+      shape,
+    );
     const evidence = evidenceFor(runs, intervalDefaults);
     const side = missesOf(evidence, shape);
     if (side === 'above') tooHigh += 1;
@@ -114,7 +121,7 @@ export function lookAlways(shape: Shape, tasks: number, draws: number, looks: nu
   for (let draw = 0; draw < draws; draw++) {
     const drawn = Array.from({ length: tasks }, () => shape.draw(random));
     const rollouts = ordered(drawn, orders[draw % orders.length] ?? 'random', random);
-    const [base, fresh] = runsOf(drawn);
+    const [base, fresh] = runsOf(drawn, shape);
     const sides = new Set<string | undefined>();
     const step = Math.max(1, rollouts.length / looks);
     for (let at = step; at < rollouts.length + step; at += step) {

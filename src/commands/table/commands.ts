@@ -288,7 +288,8 @@ ${aboutIntervals}`,
         description: 'rollouts without a reward: count the worst and the best case, or ignore them (default: bound)',
       },
       ended: {
-        description: 'treat runs without a status as ended: no more rewards will come (see evaluate --until)',
+        description:
+          'treat the listed rewards as complete if the service does not report the end of a run or its number of rollouts',
       },
       ...recordFlags,
       markdown: { description: 'print a Markdown table, e.g. for a pull request' },

@@ -1,6 +1,6 @@
 /** Compares two runs task by task: the means, the paired difference with its interval, and the verdict. */
 
-import { type OfBoth, sides } from '../../base/sides.ts';
+import { type OfBoth, type Side, sides } from '../../base/sides.ts';
 import { mean, meanDifference, withoutRounding } from '../../base/statistics.ts';
 import { counted, differenceUntil } from '../../text/numbers.ts';
 import {
@@ -12,20 +12,21 @@ import {
   timesUntil,
 } from './interval.ts';
 import {
+  isUncounted,
   lackingTasks,
-  mayGoOn,
   missingOf,
   type RunEnd,
   type RunTasks,
   rated,
   type TaskMean,
   taskMean,
+  withEach,
 } from './tasks.ts';
 
 export interface ComparisonOptions extends IntervalOptions {
   /** Runs count as equal if the whole interval of their difference is within this. */
   readonly equalWithin: number;
-  /** Treats runs without a known status as ended. */
+  /** Treats runs without a known status as ended, and listed rewards as complete. */
   readonly ended?: boolean | undefined;
 }
 
@@ -86,7 +87,7 @@ export function summariseComparison(
 ): ComparedRuns {
   const asEnded = (run: RunTasks): RunTasks =>
     options.ended && run.end === 'unreported' ? { ...run, end: 'complete' } : run;
-  const runs: readonly [RunTasks, RunTasks] = [asEnded(one), asEnded(other)];
+  const runs = withEach([asEnded(one), asEnded(other)] as const);
   const [base, fresh] = runs;
   const pairs = base.tasks.flatMap((rewards, index) => {
     const [before, after] = [rated(rewards), rated(fresh.tasks[index] ?? [])];
@@ -106,6 +107,7 @@ export function summariseComparison(
     { ...fresh, end: 'complete' },
   ];
   const ignored = [means.base, means.new].filter(run => missingOf(run, options) === 'ignore');
+  const isAssumed = (run: RunTasks): boolean => isUncounted(run) && missingOf(run, options) === 'bound';
   const isWhole = !sides.some(side => lacks(means[side]));
   const situation: Situation = {
     evidence,
@@ -114,7 +116,7 @@ export function summariseComparison(
     interval: evidence.interval(),
     pairs: differences.length,
     means,
-    mayGoOn: runs.some(mayGoOn),
+    uncounted: options.ended ? [] : sides.filter((_, index) => isAssumed(runs[index] as RunTasks)),
     ignored: ignored.reduce((sum, run) => sum + withoutReward(run), 0),
     caution: cautionWords(runs),
     options,
@@ -155,7 +157,7 @@ export function ofSameRun(compared: ComparedRuns): ComparedRuns {
 }
 
 const withoutReward = ({ rollouts, rated }: TaskMean): number => rollouts - rated;
-const lacks = (run: TaskMean): boolean => withoutReward(run) > 0 || run.unlisted > 0;
+const lacks = (run: TaskMean): boolean => withoutReward(run) > 0 || run.unlistedRollouts > 0 || run.unlisted > 0;
 
 interface Situation {
   readonly evidence: Evidence;
@@ -163,8 +165,8 @@ interface Situation {
   readonly interval: Interval | undefined;
   readonly pairs: number;
   readonly means: OfBoth<TaskMean>;
-  /** The service reports neither that both runs have ended nor how many rollouts they have. */
-  readonly mayGoOn: boolean;
+  /** The runs that may have more rollouts than the service lists, by an unknown number: a verdict is conditional. */
+  readonly uncounted: readonly Side[];
   /** Rollouts without a reward that are ignored. */
   readonly ignored: number;
   readonly caution: string;
@@ -203,27 +205,38 @@ function equalWords(evidence: Evidence, equalWithin: number): string {
   return `equal within ±${equalWithin}${higher ?? ''}`;
 }
 
-const endUnreported = 'the service does not say that both runs have ended';
-
-function ignoredWords(situation: Situation): string {
-  const { ignored, means } = situation;
-  const unlisted = ignoresTasks(situation) ? 'tasks that one of the runs does not list' : '';
-  if (ignored === 0) return unlisted && `ignoring ${unlisted}`;
-  const orTask = sides.some(name => means[name].nameless > 0) ? ' or a readable task' : '';
-  const rollouts = `${counted(ignored, 'rollout')} without a reward${orTask}`;
-  return `ignoring ${[rollouts, unlisted].filter(Boolean).join(' and ')}`;
+/** What the service does not report of the uncounted runs, and what a verdict then assumes. */
+function unreportedWords({ uncounted, means }: Situation): { readonly reason: string; readonly condition: string } {
+  const each = new Set(uncounted.filter(side => means[side].unlistedRollouts > 0).map(side => means[side].each));
+  const atMost =
+    each.size === 0 ? 'all rollouts are listed' : `no task has more than ${[...each].join(' and ')} rollouts`;
+  if (uncounted.some(side => means[side].end === 'unreported'))
+    return { reason: 'the service does not say that both runs have ended', condition: `if they have and ${atMost}` };
+  const which = uncounted.length === 2 ? 'the runs have' : `the ${uncounted.join('')} run has`;
+  return { reason: `the service does not say how many rollouts ${which}`, condition: `if ${atMost}` };
 }
 
-const ignoresTasks = ({ means, options }: Situation): boolean =>
-  sides.some(side => means[side].unlisted > 0 && missingOf(means[side], options) === 'ignore');
+function ignoredWords(situation: Situation): string {
+  const { ignored, means, options } = situation;
+  const ignoring = sides.map(side => means[side]).filter(run => missingOf(run, options) === 'ignore');
+  const orTask = sides.some(name => means[name].nameless > 0) ? ' or a readable task' : '';
+  const parts = [
+    ignored === 0 ? '' : `${counted(ignored, 'rollout')} without a reward${orTask}`,
+    ignoring.some(run => run.isUncounted) && !options.ended ? 'rollouts that the service may not list' : '',
+    ignoring.some(run => run.unlisted > 0) ? 'tasks that one of the runs does not list' : '',
+  ].filter(Boolean);
+  return parts.length === 0 ? '' : `ignoring ${parts.join(' and ')}`;
+}
 
 function verdictOf(situation: Situation): Verdict {
   const verdict = plainVerdict(situation);
   const isUndecided = verdict.kind === 'undecided';
   const words = [verdict.words, ignoredWords(situation)].filter(Boolean).join(', ');
-  if (!situation.mayGoOn || (isUndecided && situation.interval === undefined)) return { ...verdict, words };
+  if (situation.uncounted.length === 0 || (isUndecided && situation.interval === undefined))
+    return { ...verdict, words };
+  const { reason, condition } = unreportedWords(situation);
   const still = isUndecided ? 'still ' : '';
-  return { ...verdict, kind: 'undecided', words: `undecided: ${endUnreported}; if they have, ${still}${words}` };
+  return { ...verdict, kind: 'undecided', words: `undecided: ${reason}; ${condition}, ${still}${words}` };
 }
 
 function plainVerdict(situation: Situation): Verdict {
@@ -274,10 +287,14 @@ function missingWords(side: string, run: TaskMean): string {
     { count: lacking, words: `${lacking === 1 ? 'has' : 'have'} no reward${yet}` },
     { count: run.nameless, words: `${run.nameless === 1 ? 'has' : 'have'} no readable task` },
   ].filter(({ count }) => count > 0);
-  const all = ` of ${counted(run.rollouts, 'rollout')} of the ${side} run`;
-  const rollouts = parts.map(({ count, words }, index) => `${count}${index === 0 ? all : ''} ${words}`);
-  const unlisted = run.unlisted > 0 ? [`the ${side} run lists no rollout of ${counted(run.unlisted, 'task')}`] : [];
-  return [...rollouts, ...unlisted].join(' and ');
+  const ofAll = ` of ${counted(run.rollouts, 'rollout')} of the ${side} run`;
+  const rollouts = parts.map(({ count, words }, index) => `${count}${index === 0 ? ofAll : ''} ${words}`);
+  const all = run.rollouts + run.unlistedRollouts;
+  const unlisted = [
+    run.unlistedRollouts > 0 ? `lists ${run.rollouts} of ${all} rollouts at ${run.each} per task` : '',
+    run.unlisted > 0 ? `lists no rollout of ${counted(run.unlisted, 'task')}` : '',
+  ].filter(Boolean);
+  return [...rollouts, ...unlisted.map(words => `the ${side} run ${words}`)].join(' and ');
 }
 
 const endWords: Readonly<Record<RunEnd, string>> = {
@@ -308,11 +325,14 @@ function sensible(count: number): number {
 /** Whether the difference certainly reaches the lowest allowed one, with an explanation. */
 function gateOf(situation: Situation, least: number): Gate {
   const { outcome, sentences } = plainGate(situation, least);
-  const mayGoOn = situation.mayGoOn && situation.interval !== undefined;
-  const isAssumed = mayGoOn && outcome !== 'undecided';
+  const isUnsure = situation.uncounted.length > 0 && situation.interval !== undefined;
+  const isAssumed = isUnsure && outcome !== 'undecided';
+  const { reason } = unreportedWords(situation);
   const words = [
-    ...(isAssumed ? [`${openWords(least)}: ${endUnreported}`, 'to treat them as ended, use --ended'] : sentences),
-    mayGoOn && !isAssumed ? endUnreported : '',
+    ...(isAssumed
+      ? [`${openWords(least)}: ${reason}`, 'to treat the listed rewards as complete, use --ended']
+      : sentences),
+    isUnsure && !isAssumed ? reason : '',
     ignoredWords(situation),
     situation.caution,
   ];
@@ -361,9 +381,9 @@ function withoutThese({ means }: Situation): string {
 }
 
 /** Suggests a limit that would pass, if more tasks like these would not decide it. */
-function marginWords({ options: { range }, mayGoOn }: Situation, low: number): string {
+function marginWords({ options: { range }, uncounted }: Situation, low: number): string {
   const unit = 10 ** (Math.floor(Math.log10(Math.abs(low))) - 1);
   const margin = Number((Math.floor(low / unit) * unit).toPrecision(2));
-  if (mayGoOn || !(margin > range[0] - range[1])) return '';
+  if (uncounted.length > 0 || !(margin > range[0] - range[1])) return '';
   return `more tasks like these would not decide it; a lower limit would: --fail-below ${margin} passes`;
 }

@@ -3,7 +3,17 @@
 import { lowerLimit } from './bounded-mean.ts';
 import { chanceAtMost } from './dirichlet-mean.ts';
 import { mirrored, repeated, type Tally } from './tally.ts';
-import { type Filling, filled, isOpen, isOutside, missingOf, type Range, type RunTasks, rated } from './tasks.ts';
+import {
+  type Filling,
+  filled,
+  isOpen,
+  isOutside,
+  missingOf,
+  type Range,
+  type RunTasks,
+  rated,
+  withEach,
+} from './tasks.ts';
 
 /**
  * How an interval is computed. If a reward is outside the range, the true range is unknown and there is no interval: an
@@ -45,7 +55,8 @@ export interface Evidence {
  * lower limit, so that this limit only rises as rollouts end: it can be too high at some look only if it is too high at
  * the last one.
  */
-export function evidenceFor(runs: readonly [RunTasks, RunTasks?], options: IntervalOptions): Evidence {
+export function evidenceFor(given: readonly [RunTasks, RunTasks?], options: IntervalOptions): Evidence {
+  const runs = withEach(given);
   const { confidence, range } = options;
   const present = runs.filter(run => run !== undefined);
   const isRated = (index: number): boolean => present.every(({ tasks }) => rated(tasks[index] ?? []).length > 0);

@@ -30,6 +30,10 @@ export interface RunTasks {
   readonly least?: number | undefined;
   /** How many rollouts have a reward but no readable task, or are unreadable. They are not in `tasks`. */
   readonly nameless?: number | undefined;
+  /** Rollouts of each task, if the options of the run say so. */
+  readonly samplesPerTask?: number | undefined;
+  /** Rollouts that each listed task counts with, if the service does not report the total. Set by `withEach`. */
+  readonly each?: number | undefined;
   readonly end: RunEnd;
   /** The checkpoint may have been chosen by a held-out curve on the same tasks. */
   readonly isMeasuredAsChosen?: boolean | undefined;
@@ -48,6 +52,37 @@ const lengthOf = (tasks: readonly TaskRewards[]): number => tasks.reduce((sum, {
  */
 const totalOf = ({ tasks, total, least = 0 }: RunTasks): number | undefined =>
   total ?? (least > lengthOf(tasks) ? least : undefined);
+
+/**
+ * Whether the service lists the rewards of a run that may have ended, but does not report how many rollouts it has. It
+ * may leave failed ones out.
+ */
+export const isUncounted = ({ end, total }: Pick<RunTasks, 'end' | 'total'>): boolean =>
+  total === undefined && (end === 'complete' || end === 'unreported');
+
+/** The number of rollouts of the task with the most, listed or certainly not. */
+function mostOf(run: RunTasks): number {
+  const { each, isEven, tasks } = planOf(run);
+  const planned = isEven && tasks !== undefined ? each : 0;
+  return run.tasks.reduce((most, { length }) => Math.max(most, length), Math.max(planned, run.samplesPerTask ?? 0));
+}
+
+/**
+ * Rollouts are missing at least where a task of an uncounted run lists fewer than its options say, or without options,
+ * fewer than another task of either run.
+ */
+export function withEach<Runs extends readonly (RunTasks | undefined)[]>(runs: Runs): Runs {
+  const most = Math.max(...runs.map(run => (run ? mostOf(run) : 0)));
+  const of = (run: RunTasks | undefined): RunTasks | undefined =>
+    run === undefined || run.each !== undefined || !isUncounted(run)
+      ? run
+      : { ...run, each: run.samplesPerTask === undefined ? most : mostOf(run) };
+  return runs.map(of) as readonly (RunTasks | undefined)[] as Runs;
+}
+
+/** How many rollouts the listed tasks of an uncounted run lack to have the same number each. */
+const lackOf = ({ tasks, each = 0 }: RunTasks): number =>
+  tasks.reduce((sum, { length }) => sum + (length === 0 ? 0 : Math.max(0, each - length)), 0);
 
 /** How unlisted rollouts are distributed over tasks. */
 interface Plan {
@@ -82,6 +117,11 @@ function planOf(run: RunTasks): Plan {
   const [total, listed] = [totalOf(run), lengthOf(tasks)];
   const own = tasks.filter(({ length }) => length > 0).length;
   const isWhole = total === listed;
+  const lack = lackOf(run);
+  if (lack > 0) {
+    const loose = Math.max(0, (total ?? 0) - listed - lack);
+    return { each: run.each ?? 0, unknown: 0, loose, isEven: false, isWhole: false, tasks: tasks.length };
+  }
   if (total === undefined || total <= listed)
     return { each: 0, unknown: 0, loose: 0, isEven: false, isWhole, tasks: isWhole ? own : tasks.length };
   const most = tasks.reduce((longest, { length }) => Math.max(longest, length), 1);
@@ -115,9 +155,6 @@ export function isOpen(run: RunTasks): boolean {
   if (total === undefined || total < listed || (end === 'stopped' && total === listed)) return true;
   return total > listed && !planOf(run).isEven;
 }
-
-/** Whether the service reports neither that a run has ended nor how many rollouts it has. */
-export const mayGoOn = ({ end, total }: RunTasks): boolean => end === 'unreported' && total === undefined;
 
 /** Pending rewards are never ignored: those of a run that is or may be running. */
 export const missingOf = ({ end }: Pick<RunTasks, 'end'>, { missing }: Pick<Filling, 'missing'>): Missing =>
@@ -203,9 +240,14 @@ export interface TaskMean {
   readonly tasks: number;
   /** All tasks of the run; undefined if uncertain. */
   readonly allTasks: number | undefined;
-  /** Rollouts with a reward, and all rollouts that should have one. */
+  /** Rollouts with a reward, and all known rollouts that should have one. */
   readonly rated: number;
   readonly rollouts: number;
+  /** Whether the service does not report how many rollouts the run has. */
+  readonly isUncounted: boolean;
+  /** The number of rollouts that each task counts with, and how many more than `rollouts` that makes; 0 if none. */
+  readonly each: number;
+  readonly unlistedRollouts: number;
   /** Tasks that only the other run lists. The service does not report whether this run has them. */
   readonly unlisted: number;
   /** Rollouts without a readable task, among those that count as missing. */
@@ -217,7 +259,8 @@ export interface TaskMean {
   readonly isOpen: boolean;
 }
 
-export function taskMean(run: RunTasks, range: Range): TaskMean {
+export function taskMean(given: RunTasks, range: Range): TaskMean {
+  const [run] = withEach([given] as const);
   const { tasks, end } = run;
   const total = totalOf(run);
   const means = tasks.flatMap(rewards => mean(rated(rewards)) ?? []);
@@ -225,6 +268,7 @@ export function taskMean(run: RunTasks, range: Range): TaskMean {
   const listed = tasks.filter(({ length }) => length > 0);
   const rollouts = Math.max(total ?? 0, lengthOf(tasks));
   const open = isOpen(run);
+  const unlistedRollouts = Math.max(0, lengthOf(tasks) + lackOf(run) - rollouts);
   // Without a total, the run may not have the unlisted tasks.
   const bounds = () => meanBounds(total === undefined ? { ...run, tasks: listed } : run, range);
   return {
@@ -233,9 +277,12 @@ export function taskMean(run: RunTasks, range: Range): TaskMean {
     allTasks: planOf(run).tasks,
     rated: count,
     rollouts,
+    isUncounted: isUncounted(run),
+    each: run.each ?? 0,
+    unlistedRollouts,
     unlisted: total === undefined ? tasks.length - listed.length : 0,
     nameless: Math.min(run.nameless ?? 0, rollouts - count),
-    bounds: count === rollouts || open || isOutside([run], range) ? undefined : bounds(),
+    bounds: (count === rollouts && unlistedRollouts === 0) || open || isOutside([run], range) ? undefined : bounds(),
     end,
     isOpen: open,
   };
@@ -250,7 +297,7 @@ function meanBounds(run: RunTasks, range: Range): Bounds {
     const average = mean(values) ?? 0;
     return [average * share + range[0] * (1 - share), average * share + range[1] * (1 - share)];
   }
-  if (plan.loose > 0 && plan.loose * run.tasks.length <= mostPlaced) {
+  if (plan.loose > 0 && plan.each === 0 && plan.loose * run.tasks.length <= mostPlaced) {
     const filledWith = (fill: number, sign: 1 | -1): ListedTask[] =>
       run.tasks.map(rewards => {
         const all = rewards.length === 0 ? [fill] : rewards.map(reward => reward ?? fill);

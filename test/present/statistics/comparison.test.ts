@@ -21,7 +21,22 @@ const compared = (
 ) => {
   const { end = 'complete', total, ...others } = options;
   const padded = [...fresh, ...base.slice(fresh.length).map(() => [])];
-  return summariseComparison(run(base), run(padded, { end, total }), { ...comparisonDefaults, ...others });
+  const runs = [
+    run(base, extentOf(base)),
+    run(padded, end === 'complete' && !total ? extentOf(padded) : { end, total }),
+  ];
+  return summariseComparison(...(runs as [RunTasks, RunTasks]), {
+    ...comparisonDefaults,
+    ended: end === 'complete',
+    ...others,
+  });
+};
+/** A service that reports the total, unless a task may be of the other run. */
+const extentOf = (tasks: readonly (Task | number)[]): Partial<RunTasks> => {
+  const lengths = tasks.map(task => (typeof task === 'number' ? 1 : task.length));
+  return lengths.includes(0)
+    ? { samplesPerTask: Math.max(...lengths) }
+    : { total: lengths.reduce((sum, length) => sum + length, 0) };
 };
 const times = (count: number, value: Task | number) => Array<Task | number>(count).fill(value);
 
@@ -118,7 +133,7 @@ describe('a verdict', () => {
 it('a comparison says of each run that its tasks may have chosen it, also to who asks the gate only', () => {
   const chosen = { isMeasuredAsChosen: true };
   const words = 'run is optimistic if the held-out curve of the same tasks chose its checkpoint';
-  const [base, fresh] = [run(times(6, 0)), run(times(6, 1), chosen)];
+  const [base, fresh] = [run(times(6, 0), { total: 6 }), run(times(6, 1), { total: 6, ...chosen })];
   const { caution, verdict, gate } = summariseComparison(base, fresh);
   expect([caution, verdict.kind]).toEqual([`the new ${words}`, 'better']);
   for (const least of [0, 1]) expect(gate(least).words).toMatch(new RegExp(`\\. The new ${words}\\.$`));
@@ -312,14 +327,16 @@ describe('missing rewards', () => {
     const endUnreported = 'the service does not say that both runs have ended';
     expect(verdict).toEqual({
       kind: 'undecided',
-      words: `undecided: ${endUnreported}; if they have, the new run is better`,
+      words: `undecided: ${endUnreported}; if they have and all rollouts are listed, the new run is better`,
     });
     expect(gate(0)).toEqual({
       outcome: 'undecided',
-      words: `Undecided whether the difference is at least 0: ${endUnreported}. To treat them as ended, use --ended.`,
+      words: `Undecided whether the difference is at least 0: ${endUnreported}. To treat the listed rewards as complete, use --ended.`,
     });
     const few = compared([0.5, 0.5], [0.5, 0.5], { end: 'unreported' });
-    expect(few.verdict.words).toMatch(`undecided: ${endUnreported}; if they have, still undecided: about `);
+    expect(few.verdict.words).toMatch(
+      `undecided: ${endUnreported}; if they have and all rollouts are listed, still undecided: about `,
+    );
     expect(few.gate(0).words).toMatch(/ and \+0\.842\. The service does not say that both runs have ended\.$/);
     const ended = compared(times(28, 0), times(28, 1), { end: 'unreported', ended: true });
     expect([ended.verdict.words, ended.gate(0).outcome]).toEqual(['the new run is better', 'passed']);
@@ -330,6 +347,81 @@ describe('missing rewards', () => {
     expect(
       compared(times(28, 0.5), [...times(18, 1), ...times(10, [])], { end: 'unreported', ended: true }).gate(0).outcome,
     ).toBe('undecided');
+  });
+});
+
+describe('a complete run of an unknown number of rollouts (A2)', () => {
+  const whole = { total: 48 };
+  const of = (
+    base: RunTasks,
+    fresh: RunTasks,
+    options: Partial<typeof comparisonDefaults> = {},
+  ): ReturnType<typeof summariseComparison> => summariseComparison(base, fresh, { ...comparisonDefaults, ...options });
+  const half = times(12, [0, 0, 1, 1]);
+  const unknown = 'the service does not say how many rollouts the new run has';
+
+  it('lacks at least the rollouts that its tasks have in the other run', () => {
+    // The attack: three of four rollouts of each task crashed, and are not listed.
+    const { verdict, gate, interval, new: fresh } = of(run(half, whole), run(times(12, 1)));
+    expect(verdict.words).toBe(
+      `undecided: ${unknown}; if no task has more than 4 rollouts, still undecided: the new run lists 12 of 48 rollouts at 4 per task, which could reverse it`,
+    );
+    expect(interval).toEqual(
+      of(run(half, whole), run(times(12, [1, undefined, undefined, undefined]), whole)).interval,
+    );
+    expect(fresh).toMatchObject({ rated: 12, rollouts: 12, unlistedRollouts: 36, bounds: [0.25, 1] });
+    expect(gate(0)).toMatchObject({
+      outcome: 'undecided',
+      words: expect.stringMatching(
+        /The new run lists 12 of 48 rollouts at 4 per task\. Ignoring these would decide it: --missing ignore\. The service does not say how many/,
+      ),
+    });
+    // Also where the user says that these are all: then the runs differ by design, which only --missing ignore accepts.
+    expect(of(run(half, whole), run(times(12, 1)), { ended: true }).gate(0).outcome).toBe('undecided');
+    const ignoring = of(run(half, whole), run(times(12, 1)), { missing: 'ignore' });
+    expect([ignoring.gate(0).outcome, ignoring.verdict.words]).toEqual([
+      'passed',
+      'the new run is better, ignoring rollouts that the service may not list',
+    ]);
+  });
+
+  it('lacks at least the rollouts that other tasks of it have, or that its options say', () => {
+    const uneven = [...times(11, 1), [1, 1, 1, 1]];
+    const alone = of(run(times(12, 0), { total: 12 }), run(uneven), { ended: true });
+    expect(alone.new).toMatchObject({ rollouts: 15, unlistedRollouts: 33, each: 4 });
+    const options = { samplesPerTask: 4 };
+    const known = of(run(times(12, 0), { total: 12 }), run(times(12, 1), options), { ended: true });
+    expect(known.new).toMatchObject({ rollouts: 12, unlistedRollouts: 36, each: 4 });
+    // The base has four for each task, although it lists three.
+    const three = of(run([[0, 0, 0, 0], ...times(11, [0, 0, 0])], whole), run(times(12, [1, 1, 1])), { ended: true });
+    expect(three.new.unlistedRollouts).toBe(12);
+    // Its own options count more than the other run.
+    const one = of(run(half, whole), run(times(12, 1), { samplesPerTask: 1 }), { ended: true });
+    expect([one.new.unlistedRollouts, one.verdict.words]).toEqual([0, 'the new run is better']);
+  });
+
+  it('passes no gate if nothing tells, unless the user says that all rollouts are listed', () => {
+    const runs = [run(times(28, 0), { total: 28 }), run(times(28, 1))] as const;
+    expect(of(...runs).verdict).toEqual({
+      kind: 'undecided',
+      words: `undecided: ${unknown}; if all rollouts are listed, the new run is better`,
+    });
+    expect(of(...runs).gate(0)).toEqual({
+      outcome: 'undecided',
+      words: `Undecided whether the difference is at least 0: ${unknown}. To treat the listed rewards as complete, use --ended.`,
+    });
+    expect(of(run(times(28, 0)), run(times(28, 1))).gate(0).words).toContain('how many rollouts the runs have.');
+    const ended = of(...runs, { ended: true });
+    expect([ended.verdict.words, ended.gate(0).outcome]).toEqual(['the new run is better', 'passed']);
+  });
+
+  it('counts rollouts without a task as some of those that are not listed', () => {
+    const nameless = { least: 14, nameless: 2 };
+    const with14 = of(run(half, whole), run(times(12, 1), nameless), { ended: true });
+    expect(with14.new).toMatchObject({ rollouts: 14, unlistedRollouts: 34, nameless: 2 });
+    expect(with14.interval).toEqual(of(run(half, whole), run(times(12, 1)), { ended: true }).interval);
+    const with50 = of(run(half, whole), run(times(12, 1), { least: 50, nameless: 38 }), { ended: true });
+    expect(with50.interval?.low).toBeLessThan(with14.interval?.low ?? -1);
   });
 });
 

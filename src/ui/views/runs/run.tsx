@@ -8,6 +8,7 @@ import { noteFacts } from '../../../present/notes.ts';
 import { evalProgressQuery, evalRunQuery, rolloutsDone, runResultsQuery } from '../../../queries/evaluations.ts';
 import { heldOutMeans } from '../../../queries/held-out.ts';
 import type { Attention } from '../../../queries/polling.ts';
+import { samplesPerTaskOf } from '../../../queries/run-extent.ts';
 import { unknownResource } from '../../../queries/statuses/store.ts';
 import { heldOutRewardsQuery } from '../../../queries/training.ts';
 import { rewardsSoFar, trajectoriesOfRun, withRewards } from '../../../queries/trajectories.ts';
@@ -72,7 +73,8 @@ function useRun({ id, label, parent }: Place<'record'>, attention: Attention) {
   const listed = useListedRows(source);
   const rewards = results.data?.rewards;
   const graded = ended ? rewards : rewardsSoFar(rewards, listed);
-  const total = progress.data?.total_rollouts;
+  const total = progress.data?.total_rollouts ?? known.total_rollouts;
+  const samplesPerTask = samplesPerTaskOf(known.options);
   const summary = graded && summariseRewards(graded, total, results.data?.unreadable);
   const outcome = outcomeOf(shown, progress.data, summary);
   const { mean } = outcome;
@@ -90,8 +92,11 @@ function useRun({ id, label, parent }: Place<'record'>, attention: Attention) {
       outcome,
     },
     certainty: useMemo(
-      () => (graded ? certaintyWords(runMeanOf(graded, { status, total, range: compare.rewardRange }), mean) : ''),
-      [graded, status, total, mean, compare],
+      () =>
+        graded
+          ? certaintyWords(runMeanOf(graded, { status, total, samplesPerTask, range: compare.rewardRange }), mean)
+          : '',
+      [graded, status, total, samplesPerTask, mean, compare],
     ),
     rewardedAt: useSyncExternalStore(statuses.subscribe, () => statuses.get({ kind: 'run', id })?.gradedAt),
     parts: [record, progress, results],
