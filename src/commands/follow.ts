@@ -1,7 +1,7 @@
 /** Follows one resource by its status until it has ended. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { hasEnded, isOver, isUnknown } from '../contract/status.ts';
-import { type PollIntervals, pollDelay } from '../queries/polling.ts';
+import { type PollIntervals, pollDelay, requestedWait } from '../queries/polling.ts';
 import { ServiceError } from '../service/errors.ts';
 import { clean } from '../text/sanitise.ts';
 import { age } from '../text/time.ts';
@@ -63,6 +63,7 @@ export async function follow(following: Following): Promise<string> {
   let without = 0;
   let doubted: string | undefined;
   for (;;) {
+    let requestedMs: number | undefined;
     try {
       const seen = await look();
       failures = 0;
@@ -90,6 +91,7 @@ export async function follow(following: Following): Promise<string> {
       const mayPass = error instanceof ServiceError && exitCodeOf(error) === exitCodes.unreachable;
       if (signal.aborted || !mayPass) throw error;
       failures += 1;
+      requestedMs = requestedWait(error);
       const at = now();
       if (failures === 1) failingSince = at;
       if (failures === 1 || at - notedAt >= notedEveryMs) {
@@ -99,7 +101,7 @@ export async function follow(following: Following): Promise<string> {
         );
       }
     }
-    const situation = { activity: 'running', attention: 'focused', failures } as const;
+    const situation = { activity: 'running', attention: 'focused', failures, requestedMs } as const;
     await sleep(pollDelay({ ...situation, jitter: Math.random(), intervals }) ?? 0, signal);
   }
 }

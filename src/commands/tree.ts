@@ -7,11 +7,12 @@ import type { TrainingRun } from '../contract/training.ts';
 import { isCheckpointId } from '../queries/checkpoint-names.ts';
 import { checkpointsByStep, heldOutRewardsQuery } from '../queries/training.ts';
 import { baselineOf } from '../resources/baseline.ts';
+import { wordsFor } from '../resources/define.ts';
 import { pagesOf } from '../resources/pages.ts';
 import type { Scope } from '../resources/place.ts';
 import { branchOf, type KnownTraining, type TreeRow, treeColumns, treeKinds, treeRows } from '../resources/tree.ts';
 import { type TreeKind, treeKey } from '../resources/tree-place.ts';
-import { isGone, isNotOffered } from '../service/errors.ts';
+import { isGone, isNotOffered, ServerError } from '../service/errors.ts';
 import { clean } from '../text/sanitise.ts';
 import { CommandError, exitCodes } from './exit.ts';
 import { type FoundCheckpoint, findAmong, noCheckpoint, orNamed, resourceOrThrow, searchCheckpoint } from './find.ts';
@@ -95,8 +96,10 @@ async function rowsOf(name: string, scope: Scope, context: CommandContext, io: C
       notes = page.notes;
     }
   } catch (error) {
-    if (!isNotOffered(error)) throw error;
-    notes = [error.message];
+    // The rest of the tree is of use without a list that fails, if the service itself answers.
+    if (!isNotOffered(error) && (name === 'benchmarks' || !(error instanceof ServerError))) throw error;
+    const words = isNotOffered(error) ? '' : `The tree lacks ${wordsFor(resourceOrThrow(name))}: `;
+    notes = [`${words}${error.message}`];
   }
   for (const note of notes) io.note(note);
   return rows;

@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { hashKey, type Query, replaceEqualDeep } from '@tanstack/react-query';
 import { hasProtoField } from '../contract/proto-field.ts';
 import { isGone, isNotOffered } from '../service/errors.ts';
-import { type Activity, type Attention, fractionOf, pollDelay } from './polling.ts';
+import { type Activity, type Attention, fractionOf, pollDelay, requestedWait } from './polling.ts';
 import type { QueryContext } from './query-context.ts';
 import type { QueryHost } from './query-host.ts';
 import type { AnswerMeta, Subject } from './statuses/observe.ts';
@@ -66,6 +66,7 @@ export function delayOf(
     activity: query.activity(data as never),
     attention,
     failures: host.failed.count(sent.queryHash),
+    requestedMs: requestedWait(error),
     jitter,
     intervals: host.poll,
   });

@@ -1,12 +1,14 @@
 /**
  * When to send a query again: one pure policy for all queries, based on the activity of the resource, its attention
  * on screen, and its recent failures. Rate limits and failures of the whole host are handled by the gate of the
- * service layer; the backoff here is for a single query that fails while others succeed, which the gate cannot see.
+ * service layer; the backoff here, and the wait that a failing endpoint asks for, are for a single query that fails while
+ * others succeed, which the gate cannot see.
  * All times are in milliseconds.
  */
 
 import { hashOf } from '../base/hash.ts';
 import { hasEnded, isRunning } from '../contract/status.ts';
+import { ServiceError } from '../service/errors.ts';
 
 /** How much of the user's attention a query has. Hidden ones are not polled. */
 export type Attention = 'focused' | 'visible' | 'hidden';
@@ -53,12 +55,16 @@ function intervalOf(activity: Activity, attention: Attention, { focusedMs, visib
 const backoffBase = 2_000;
 const backoffLimit = 60_000;
 const jitterShare = 0.15;
+/** Cap on a requested wait; a longer one is a mistake. */
+const maxRequestedMs = 24 * 60 * 60_000;
 
 export interface PollSituation {
   readonly activity: Activity;
   readonly attention: Attention;
   /** Failed attempts since the last success. */
   readonly failures: number;
+  /** The wait that the endpoint requested with its last failure. */
+  readonly requestedMs?: number | undefined;
   /** Jitter in [0, 1), stable until the next attempt. 0.5 leaves the interval unchanged. */
   readonly jitter: number;
   readonly intervals?: PollIntervals;
@@ -66,12 +72,23 @@ export interface PollSituation {
 
 /** Milliseconds until the next attempt, or `undefined` for none. */
 export function pollDelay(situation: PollSituation): number | undefined {
-  const { activity, attention, failures, jitter, intervals = defaultIntervals } = situation;
+  const { activity, attention, failures, jitter, requestedMs = 0, intervals = defaultIntervals } = situation;
   if (attention === 'hidden') return undefined;
   const interval = intervalOf(activity, attention, intervals) ?? (failures > 0 ? backoffBase : undefined);
   if (interval === undefined) return undefined;
   const backoff = failures > 0 ? Math.min(backoffLimit, Math.max(interval, backoffBase * 2 ** failures)) : interval;
-  return Math.round(backoff * (1 - jitterShare + 2 * jitterShare * jitter));
+  const delay = Math.round(backoff * (1 - jitterShare + 2 * jitterShare * jitter));
+  if (requestedMs === 0) return delay;
+  // Queries that were given the same time must not all be sent at it.
+  return Math.max(delay, Math.min(maxRequestedMs, requestedMs) + Math.round(backoffBase * jitter));
+}
+
+/**
+ * The wait that a failing endpoint requested (`Retry-After` of a 5xx), in milliseconds. Only what it answers waits: a
+ * manual refresh asks anyway. A rate limit is the gate's.
+ */
+export function requestedWait(error: unknown): number | undefined {
+  return error instanceof ServiceError && error.kind === 'server' ? error.retryAfterMs : undefined;
 }
 
 /** A number in [0, 1) derived from a text: the same text gives the same number. */

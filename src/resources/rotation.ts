@@ -15,7 +15,7 @@ import { type AnyQuery, cachedQuery, dueAt, fetchOnce, type LiveQuery } from '..
 import type { Attention, PollIntervals } from '../queries/polling.ts';
 import type { QueryContext } from '../queries/query-context.ts';
 import { type KnownResource, keyOf } from '../queries/statuses/store.ts';
-import { isGone, isLastingRefusal, isNotOffered } from '../service/errors.ts';
+import { isGone, isLastingRefusal, isNotOffered, ServerError } from '../service/errors.ts';
 import { type InboxEvent, nameOf } from '../workbench/inbox.ts';
 import type { Workbench } from '../workbench/workbench.ts';
 import { benchmarks } from './benchmarks.ts';
@@ -331,7 +331,10 @@ async function readEach(work: readonly (() => Promise<unknown>)[], { signal, pro
     }
   });
   signal.throwIfAborted();
-  if (!answered && failures.length > 0) throw failures[0];
+  if (answered || failures.length === 0) return;
+  const [first] = failures;
+  // The wait that one endpoint asked for is its own: the next round has other reads.
+  throw first instanceof ServerError ? new ServerError(first.message, { ...first, retryAfterMs: undefined }) : first;
 }
 
 /** A request of a round. */

@@ -14,7 +14,7 @@ export type GateState =
   | { readonly kind: 'open'; readonly failing?: true }
   | {
       readonly kind: 'limited';
-      /** The host limits the request rate, failed several times in a row, or asked for a wait after a failure. */
+      /** The host limits the request rate, or several operations failed in a row. */
       readonly reason: 'rate_limit' | 'failing';
       /** When the next request is sent; epoch milliseconds. */
       readonly until: number;
@@ -45,8 +45,8 @@ interface Waiting extends Passage {
   readonly settle: (go: boolean) => void;
 }
 
-/** A single failure may be the endpoint's; this many in a row, with no success in between, are the host's. */
-const failuresToClose = 3;
+/** One endpoint may fail alone; when this many operations fail in a row, with no success in between, the host fails. */
+const operationsToClose = 3;
 /** Cap on the wait that a host requests; a longer one is a mistake. */
 const maxRequestedWaitMs = 24 * 60 * 60_000;
 /** Interval between releases after the gate has opened. */
@@ -63,8 +63,10 @@ export class RateLimitGate {
   #nextAt = 0;
   /** The gate was closed and nothing has succeeded since: release requests one by one. */
   #spaced = false;
-  /** Failures and rate limits since the last success. */
+  /** The operations that failed since the last success, and how often that closed the gate. */
+  readonly #failed = new Set<string>();
   #failures = 0;
+  /** Rate limits since the last success. */
   #limits = 0;
   /** Whether the host itself is failing, not just an endpoint. */
   #failing = false;
@@ -127,18 +129,13 @@ export class RateLimitGate {
     this.#close('rate_limit', afterMs ?? backoff(this.#limits, this.#clock.random()));
   }
 
-  /** Reports a server error or a timeout. @param afterMs the wait requested by the host, if any */
-  failed(afterMs?: number): void {
+  /** Reports a server error or a timeout. A wait that the answer asks for is the operation's: its caller observes it. */
+  failed(operation: string): void {
+    this.#failed.add(operation);
+    if (this.#failed.size < operationsToClose) return;
     this.#failures += 1;
-    if (afterMs !== undefined) {
-      this.#failing = true;
-      this.#close('failing', afterMs);
-      return;
-    }
-    const excess = this.#failures - failuresToClose;
-    if (excess < 0) return;
     this.#failing = true;
-    this.#close('failing', backoff(excess + 1, this.#clock.random()));
+    this.#close('failing', backoff(this.#failures, this.#clock.random()));
   }
 
   /** Reports a failed connection. The gate stays open: a connection attempt costs the host nothing. */
@@ -148,7 +145,7 @@ export class RateLimitGate {
 
   /** Reports a refusal of a single request: the host works, so the next one in the queue may go. */
   answered(): void {
-    this.#failures = 0;
+    this.#forgetFailures();
     this.#limits = 0;
     this.#nextAt = 0;
     // A request sent before the gate closed may succeed while it is closed: the queue is still released one by one.
@@ -165,7 +162,7 @@ export class RateLimitGate {
 
   /** Forgets former failures: the service was restarted. */
   restarted(): void {
-    this.#failures = 0;
+    this.#forgetFailures();
     const before = this.state();
     this.#failing = false;
     if (this.#state.kind === 'limited' && this.#state.reason === 'failing') this.#closedUntil = 0;
@@ -176,6 +173,11 @@ export class RateLimitGate {
   /** Takes a retry from the host's budget; false if none is left. */
   takeRetry(): boolean {
     return this.#budget.take();
+  }
+
+  #forgetFailures(): void {
+    this.#failed.clear();
+    this.#failures = 0;
   }
 
   #close(reason: 'rate_limit' | 'failing', ms: number): void {

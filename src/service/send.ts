@@ -95,7 +95,7 @@ export async function send<Value>(call: Call<Value>, { options, gates, clock }: 
 
     const startedAt = clock.monotonic();
     const attempt = await run(call, url, tries, options);
-    report(attempt, gate, clock.now());
+    report(operation, attempt, gate, clock.now());
     const { status, requestId } = attempt;
     const ms = Math.round(clock.monotonic() - startedAt);
     const line = { operation, method, path: url.pathname, attempt: tries.attempts + 1, ms, status, requestId };
@@ -190,17 +190,15 @@ async function run<Value>(
 }
 
 /** Reports how an attempt ended to the gate of its host. */
-function report(attempt: Attempt<unknown>, gate: RateLimitGate, now: number): void {
+function report(operation: string, attempt: Attempt<unknown>, gate: RateLimitGate, now: number): void {
   if (attempt.ok) gate.succeeded();
   // An abort by the caller says nothing about the host.
   if (attempt.ok || !attempt.outcome) return;
   const { outcome, error, headers } = attempt;
-  const requestedMs = retryAfter(headers, now);
   const isLimited = outcome.kind === 'answer' && (outcome.status === 429 || error.kind === 'rate_limit');
-  if (isLimited) gate.limit(requestedMs);
-  else if (isTransient(outcome) && requestedMs !== undefined) gate.failed(requestedMs);
+  if (isLimited) gate.limit(retryAfter(headers, now));
   else if (!isTransient(outcome)) gate.answered();
-  else if (!('sent' in outcome) || outcome.sent) gate.failed();
+  else if (!('sent' in outcome) || outcome.sent) gate.failed(operation);
   else gate.unreachable();
 }
 

@@ -321,3 +321,23 @@ describe('a service that', () => {
     expect(notes).toContain('The means of all rewards are 0.500 of 6 and 0.571 of 7');
   });
 });
+
+describe('a service whose deployments are down for an hour (B23)', () => {
+  it('still draws the tree, and says what it lacks', async () => {
+    const down = refusal(503, 'dependency_error', 'service_unavailable', {}, { 'retry-after': '3600' });
+    const answers: Routes = {
+      '/api/v1/benchmarks': benchmarks,
+      '/api/v1/eval/b1/runs': [{ eval_run_id: 'r1', bench_id: 'b1' }],
+    };
+    const server = await hostileServer((response, request) => {
+      const { pathname } = new URL(request.url, 'http://lesser');
+      if (pathname === '/api/v1/deploy') return down(response, request);
+      const found = Object.hasOwn(answers, pathname) ? answers[pathname] : undefined;
+      return (found === undefined ? noRoute : json(found))(response, request);
+    });
+    const cli = cliOn({ baseUrl: server.url, apiKey, home: testFolder() });
+    const { code, out, notes } = await cli('tree', []);
+    expect([code, out]).toEqual([0, expect.stringContaining('r1')]);
+    expect(notes).toMatch(/The tree lacks deployments: .*Try again in 60 min/);
+  });
+});

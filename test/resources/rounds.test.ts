@@ -3,6 +3,7 @@ import { expect, it, onTestFinished, vi } from 'vitest';
 import type { QueryContext } from '../../src/queries/query-context.ts';
 import { kinds } from '../../src/resources/catalogue.ts';
 import { following } from '../../src/resources/rotation.ts';
+import { ServerError } from '../../src/service/errors.ts';
 import { Workbench } from '../../src/workbench/workbench.ts';
 import { type Answers, pageOf, scriptedService } from '../queries/scripted-service.ts';
 
@@ -37,6 +38,15 @@ it('reports each answer, and asks nothing more once it is given up', async () =>
   await expect(following(stopped.workbench, false).read(stopped.context)).rejects.toThrow('aborted');
   await new Promise(setImmediate);
   expect(stopped.asked('getEvalProgress')).toBeLessThan(ids.length / 2);
+});
+
+it('fails if nothing answers, but the next one does not wait as long as one endpoint asked (B23)', async () => {
+  const down = () => {
+    throw new ServerError('Down until noon.', { status: 503, retryAfterMs: 3_600_000 });
+  };
+  const { workbench, context } = world(() => {}, { more: { getEvalProgress: down, getEvalRun: down } });
+  const failed = following(workbench, false).read(context);
+  await expect(failed).rejects.toMatchObject({ message: 'Down until noon.', status: 503, retryAfterMs: undefined });
 });
 
 it('waits for the lists while nothing is known to run, and reads what they say', async () => {

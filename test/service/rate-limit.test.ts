@@ -145,15 +145,35 @@ describe('after a 429', () => {
     const state = service.gate.state();
     expect(state.kind === 'limited' ? state.until - clock.now() : 0).toBe(expected);
   });
+});
 
-  it('a 503 that asks to wait holds as well; one that does not is one failure', async () => {
-    const busy = (headers: Record<string, string>) => refusal(503, 'api_error', 'service_unavailable', {}, headers);
-    const context = await setting(busy({ 'retry-after': '5' }));
-    await errorOf(context.service.background.call('listBenchmarks'));
-    expect(context.service.gate.state()).toMatchObject({ kind: 'limited', reason: 'failing' });
-    const plain = await setting(busy({}));
-    await errorOf(plain.service.background.call('listBenchmarks'));
-    expect(plain.service.gate.state()).toEqual({ kind: 'open' });
+describe('a 503 that asks to wait an hour', () => {
+  const down = refusal(503, 'dependency_error', 'service_unavailable', {}, { 'retry-after': '3600' });
+
+  it('closes nothing but what was asked, again and again (B23)', async () => {
+    const at = await setting(down, down, down, down);
+    const { background } = at.service;
+    for (let round = 0; round < 4; round += 1) {
+      expect(await errorOf(background.call('listDeployments'))).toMatchObject({ retryAfterMs: 3_600_000 });
+    }
+    expect(at.service.gate.state()).toEqual({ kind: 'open' });
+    await expect(background.call('listBenchmarks')).resolves.toMatchObject({ items: [] });
+    await expect(at.service.call('cancelEval', { params: { eval_run_id: 'evr_1' } })).resolves.toBeDefined();
+  });
+
+  it('is an outage, not a rate limit, once several operations answer it, and what the user does waits seconds (W9, B23)', async () => {
+    const at = await setting(down, down, down);
+    const { service, server, clock } = at;
+    for (const operation of ['listDeployments', 'listSecrets', 'listDatasets'] as const) {
+      await errorOf(service.background.call(operation));
+    }
+    expect(service.gate.state()).toEqual({ kind: 'limited', reason: 'failing', until: clock.now() + 438 });
+    const cancelled = service.call('cancelEval', { params: { eval_run_id: 'evr_1' } });
+    await clock.advance(437);
+    expect(await settled(server)).toBe(0);
+    await clock.advance(1);
+    await expect(cancelled).resolves.toBeDefined();
+    expect(service.gate.state()).toEqual({ kind: 'open' });
   });
 });
 
@@ -217,7 +237,9 @@ describe('a service that fails', () => {
   it('again and again is asked less and less often, whatever asks', async () => {
     const failing = refusal(500, 'api_error', 'internal_error');
     const at = await setting(...Array.from({ length: 10 }, () => failing));
-    for (let round = 0; round < 3; round += 1) await errorOf(at.service.background.call('listBenchmarks'));
+    for (const operation of ['listBenchmarks', 'listSecrets', 'listDatasets'] as const) {
+      await errorOf(at.service.background.call(operation));
+    }
     expect(at.service.gate.state()).toMatchObject({ kind: 'limited', reason: 'failing' });
     const next = errorOf(at.service.background.call('listBenchmarks'));
     await at.clock.advance(437);

@@ -1,6 +1,6 @@
 /** What the service does not offer, or no longer has: said quietly or once, with what is known, and not asked for again. */
 import { describe, expect, it } from 'vitest';
-import { AuthenticationError } from '../../../src/service/errors.ts';
+import { AuthenticationError, ServerError } from '../../../src/service/errors.ts';
 import { noConnection } from '../../../src/ui/app/connection.ts';
 import { eventually } from '../../eventually.ts';
 import type { Answers } from '../../queries/scripted-service.ts';
@@ -63,6 +63,27 @@ describe('a list that the service does not offer', () => {
     expect(screen.text()).not.toMatch(/failing|listCheckpoints/);
     expect(service.asked('listCheckpoints')).toBe(1);
   });
+});
+
+it('what is down for an hour costs only itself, and is asked again by hand (B23)', async () => {
+  const service = world();
+  service.answers.listDeployments = () => {
+    throw new ServerError('Deployments are under maintenance.', { status: 503, retryAfterMs: 3_600_000 });
+  };
+  const screen = openWorld(service, { view: 'list', resource: 'deployments' });
+  await screen.waitFor(text => text.includes('✗ Deployments are under') && /failing, retry in (60m|1h)/.test(text));
+  await screen.type(':watch\r');
+  await screen.waitFor('▸ baseline');
+  const asked = service.asked('listDeployments');
+  await morePolls(service, 30);
+  expect(screen.text()).not.toContain('failing');
+  expect(service.asked('listDeployments')).toBe(asked);
+  await screen.type(':deployments\r');
+  await screen.waitFor('✗ Deployments are under');
+  const deployment = { deployment_id: 'dep_1', model_slug: 'talker', status: 'DEPLOYED' };
+  service.answers.listDeployments = () => pageOf([deployment]);
+  await screen.press('r');
+  await screen.waitFor('▸ talker');
 });
 
 describe('what is gone', () => {
