@@ -4,6 +4,7 @@ import { Writable } from 'node:stream';
 import * as z from 'zod/mini';
 import { own } from '../base/own-property.ts';
 import { type Action, sendKeyed } from '../queries/action.ts';
+import { resourceOfKind } from '../resources/catalogue.ts';
 import type { RequestPreview } from '../service/request.ts';
 import type { EarlierStart } from '../store/start-keys.ts';
 import type { ResourceRef } from '../store/store.ts';
@@ -190,6 +191,8 @@ export async function finish(
   context: CommandContext,
   io: CommandIo,
 ): Promise<ExitCode> {
+  const noted = resourceOfKind(ref.kind)?.watch?.failedParts?.inStart?.(started) ?? [];
+  for (const words of noted) io.note(clean`${ref.label}: ${words}`);
   if (!flags.wait) {
     await printOutcome(started, ref, flags, io);
     return exitCodes.done;
@@ -199,7 +202,7 @@ export async function finish(
   let record = started;
   try {
     const until = flags.until === undefined ? undefined : parseUntil(flags.until);
-    const options = { timeout: flags.timeout, until, onChange: noteChange(ref, io) };
+    const options = { timeout: flags.timeout, until, noted, onChange: noteChange(ref, io) };
     const code = await untilEnded(ref, context, io, options);
     if (code === exitCodes.interrupted) return code;
     const isLate = context.signal.aborted;

@@ -232,6 +232,7 @@ export const benchmarks = defineResource<Benchmark>({
           });
         return [...images, ...missingSecrets(readiness)];
       },
+      inStart: answer => ('images' in answer ? failedImages(answer as BenchmarkImages) : []),
     },
   },
   tally: { kind: 'run', of: row => row.eval_run_count },

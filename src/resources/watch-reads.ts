@@ -26,6 +26,8 @@ export interface Watching extends Kind {
     readonly words: string;
     /** @throws ServiceError */
     readonly read: (id: string, context: QueryContext) => Promise<readonly string[]>;
+    /** The same from the answer to its start, which may say more than can be read later. */
+    readonly inStart?: (answer: object) => readonly string[];
   };
   /** Keys of queries whose data changes when it ends. */
   readonly shownIn?: (id: string) => readonly (readonly unknown[])[];

@@ -415,6 +415,27 @@ it('undeploy takes no name that only this machine knows (C7)', async () => {
   expect((await cli('undeploy', [ids.test, '--yes'])).code).toBe(0);
 });
 
+it.each([[['--wait', '--timeout', '20'], 1] as const, [[], 0] as const])(
+  'build %j prints why each image failed, which only its answer says (C14)',
+  async (flags, wanted) => {
+    const images = [
+      { task_id: 'one', build_status: 'failed', failure_message: 'no such base image' },
+      { task_id: 'two', build_status: 'pending', failure_message: null },
+      { task_id: 'three', build_status: 'failed', failure_message: 'disk full' },
+    ];
+    const { bench } = documentedIds;
+    const routes = { [`POST /api/v1/benchmarks/${bench}/images/build`]: { bench_id: bench, images } };
+    const service = await standIn('documented', { unknown: json({ detail: 'Not Found' }, 404), routes });
+    const cli = cliOn({ baseUrl: service.url, apiKey, home: testFolder() });
+    const { code, notes } = await cli('build', ['t-words', ...flags]);
+    expect(code).toBe(wanted);
+    expect(notes.split('\n').filter(line => line.includes('the image of'))).toEqual([
+      't-words: the image of one failed: no such base image',
+      't-words: the image of three failed: disk full',
+    ]);
+  },
+);
+
 it('build --wait says why it is not ready where images are not listed (C13)', async () => {
   const { cli } = await worldOf('the 404 of the document');
   const { code, notes } = await cli('build', ['t-words', '--wait', '--timeout', '20']);
