@@ -1,6 +1,9 @@
 /** `benchtop failures`: how the rollouts of a run, a training run or a dataset ended, in classes. */
 import { outcomeClasses, outcomeKinds } from '../present/outcome-classes.ts';
 import { outcomeColumns } from '../resources/outcomes.ts';
+import { readRollouts as readOwn, withEnds } from '../rollouts/read.ts';
+import { counted } from '../text/numbers.ts';
+import { exitCodes } from './exit.ts';
 import type { CommandIo } from './io.ts';
 import { checkRecordFlags, printRecord, rowsText } from './output.ts';
 import { readRollouts } from './rollouts.ts';
@@ -10,7 +13,10 @@ import { withService } from './with-service.ts';
 export async function run({ args: [word = ''], flags }: CommandInput<'failures'>, io: CommandIo): Promise<number> {
   await checkRecordFlags(flags, [], io);
   return withService(flags, io, async context => {
-    const { id, rows, total } = await readRollouts(word, ['runs', 'training', 'datasets'], context, io);
+    const among = ['runs', 'training', 'datasets'];
+    const { id, rows, total } = await readRollouts(word, among, context, io, async owner =>
+      withEnds(await readOwn(owner, context), context),
+    );
     const classes = outcomeClasses(rows);
     const unlisted = Math.max(0, (total ?? rows.length) - rows.length);
     const record = {
@@ -25,6 +31,8 @@ export async function run({ args: [word = ''], flags }: CommandInput<'failures'>
     };
     if (unlisted > 0) io.note(`${unlisted} more rollouts are not listed by the service: they failed.`);
     await printRecord(record, id, flags, io, { text: () => rowsText(classes, outcomeColumns, 'table', io) });
-    return 0;
+    if (classes.length > 0 || rows.length === 0) return exitCodes.done;
+    io.note(`The service does not say how the ${counted(rows.length, 'rollout')} ended.`);
+    return exitCodes.endUnseen;
   });
 }

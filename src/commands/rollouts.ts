@@ -6,15 +6,19 @@ import type { CommandContext } from './with-service.ts';
 
 export type FoundRollouts = Found & OwnRollouts;
 
-/** @throws CommandError if there is nothing with this id or name; ServiceError */
+/**
+ * @param readOf reads the rollouts of what was found
+ * @throws CommandError if there is nothing with this id or name; ServiceError
+ */
 export async function readRollouts(
   word: string,
   among: readonly string[],
   context: CommandContext,
   io: CommandIo,
+  readOf = readOwn,
 ): Promise<FoundRollouts> {
   const found = await findAmong(among.map(resourceOrThrow), word, context);
-  const read = await readOwn(found, context);
+  const read = await readOf(found, context);
   for (const note of read.notes) io.note(`${note}.`);
   return { ...found, ...read };
 }

@@ -14,15 +14,17 @@ const unreadable: ReadonlySet<string | undefined> = new Set(['answer_too_deep', 
  * A trajectory with its steps, or the error if that concerns only this one.
  *
  * @param isGoneLeftOut whether a deleted trajectory is such an error
+ * @param query reads the trajectory, by default with its steps
  * @throws ServiceError
  */
 export async function readInFull(
   id: string,
   context: QueryContext,
   isGoneLeftOut = true,
+  query = trajectoryQuery,
 ): Promise<Trajectory | ServiceError> {
   try {
-    return await trajectoryQuery(id).read(context);
+    return await query(id).read(context);
   } catch (error) {
     const isOfOne = error instanceof ServiceError && (unreadable.has(error.code) || (isGoneLeftOut && isGone(error)));
     if (isOfOne) return error;
@@ -35,7 +37,8 @@ export async function* readAllInFull(
   ids: readonly string[],
   context: QueryContext,
   isGoneLeftOut = true,
+  query = trajectoryQuery,
 ): AsyncGenerator<Trajectory | ServiceError> {
   for (let from = 0; from < ids.length; from += atOnce)
-    yield* await Promise.all(ids.slice(from, from + atOnce).map(id => readInFull(id, context, isGoneLeftOut)));
+    yield* await Promise.all(ids.slice(from, from + atOnce).map(id => readInFull(id, context, isGoneLeftOut, query)));
 }

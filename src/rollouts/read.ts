@@ -2,15 +2,18 @@
 import type { EvalRun } from '../contract/evaluations.ts';
 import { hasEnded } from '../contract/status.ts';
 import type { Trajectory } from '../contract/trajectories.ts';
+import { finishOf } from '../present/outcome-classes.ts';
 import { evalProgressQuery } from '../queries/evaluations.ts';
 import type { QueryContext } from '../queries/query-context.ts';
 import { readTrajectoryRewards } from '../queries/run-rewards.ts';
-import { withRewards } from '../queries/trajectories.ts';
+import { trajectoryStatusQuery, withRewards } from '../queries/trajectories.ts';
 import type { Resource } from '../resources/define.ts';
 import { pagesOf } from '../resources/pages.ts';
 import type { Scope } from '../resources/place.ts';
 import { trajectories } from '../resources/trajectories.ts';
-import { isNotOffered } from '../service/errors.ts';
+import { isNotOffered, ServiceError } from '../service/errors.ts';
+import { counted } from '../text/numbers.ts';
+import { readAllInFull } from './in-full.ts';
 
 /** A run, a training run or a dataset. */
 export interface Owner {
@@ -53,6 +56,32 @@ export async function readRollouts(owner: Owner, context: LongRead): Promise<Own
   if (scope.run === undefined) return { rows, notes, total: undefined };
   const rewards = await readTrajectoryRewards(scope.run, context);
   return { rows: withRewards(rows, rewards), notes, total: await totalOf(owner, context) };
+}
+
+/**
+ * The rollouts with how they ended: where the service lists only their rewards, each is read by itself.
+ *
+ * @throws ServiceError
+ */
+export async function withEnds({ rows, ...own }: OwnRollouts, context: QueryContext): Promise<OwnRollouts> {
+  const ids = rows.filter(({ status }) => status == null).map(({ trajectory_id }) => trajectory_id);
+  const read = new Map<string, Trajectory>();
+  for await (const trajectory of readAllInFull(ids, context, true, trajectoryStatusQuery)) {
+    if (trajectory instanceof ServiceError) continue;
+    const { steps: _, ...rest } = trajectory;
+    read.set(trajectory.trajectory_id, { ...rest, finish_reason: finishOf(trajectory) });
+  }
+  const unread = ids.length - read.size;
+  return {
+    ...own,
+    rows: rows.map(row => {
+      const ended = read.get(row.trajectory_id);
+      if (!ended) return row;
+      return { ...row, ...ended, reward: row.reward ?? ended.reward, task_id: row.task_id ?? ended.task_id };
+    }),
+    notes:
+      unread === 0 ? own.notes : [...own.notes, `${counted(unread, 'rollout')} could not be read, and counted as none`],
+  };
 }
 
 async function totalOf({ id, row }: Owner, context: QueryContext): Promise<number | undefined> {

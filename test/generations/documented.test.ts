@@ -74,6 +74,42 @@ describe.each([...refusals.keys()])('where an unknown path gets %s (C1)', refusa
   });
 });
 
+it('failures reads each trajectory where rewards have no status, or says that nothing tells how they ended (B5)', async () => {
+  const unknown = json({ detail: 'Not Found' }, 404);
+  const ends = [
+    { status: 'completed', termination_reason: 'MAX_STEPS' },
+    { status: 'failed', error: 'no such tool 7' },
+    { status: 'completed', steps: [{ messages: [{ role: 'assistant', content: 'a', finish_reason: 'length' }] }] },
+  ];
+  const { run, trajectory } = documentedIds;
+  const idOf = (index: number) => trajectory.replace(/f1$/, `f${index + 1}`);
+  const routes = Object.fromEntries(
+    ends.map((end, index) => [
+      `GET /api/v1/trajectories/${idOf(index)}`,
+      { trajectory_id: idOf(index), created_at: '2026-03-04T05:06:07Z', ...end },
+    ]),
+  );
+  const { url } = await standIn('documented', { unknown, routes });
+  const cli = cliOn({ baseUrl: url, apiKey, home: testFolder() });
+  const { code, out, notes } = await cli('failures', [run]);
+  expect([code, notes]).toEqual([0, '1 rollout could not be read, and counted as none.']);
+  expect(out).toMatch(/^failed\tstatus\t1\t0\.25\t0\.5\t1$/m);
+  expect(out).toMatch(/^no such tool N\terror\t1\t/m);
+  expect(out).toMatch(/^length\tfinish reason\t1\t/m);
+  const silent = await standIn('documented', {
+    unknown,
+    routes: Object.fromEntries(
+      Object.keys(routes).map(route => [route, { trajectory_id: route.slice(route.lastIndexOf('/') + 1) }]),
+    ),
+  });
+  const unsaid = await cliOn({ baseUrl: silent.url, apiKey, home: testFolder() })('failures', [run, '--json']);
+  expect([unsaid.code, unsaid.notes]).toEqual([
+    6,
+    expect.stringContaining('The service does not say how the 4 rollouts ended.'),
+  ]);
+  expect(JSON.parse(unsaid.out)).toMatchObject({ rollouts: 4, classes: [] });
+});
+
 describe('an evaluation whose status the service never says (C2)', () => {
   const reward = (index: number) => ({ reward: index / 2, trajectory_id: `t${index}`, task_id: `task ${index}` });
   /** Each reading of its rewards finds one more, up to `most`. */
