@@ -24,8 +24,8 @@ const unwrapped = 10_000;
 
 /** A trajectory of a file as the service would send it. */
 function received(item: Record<string, unknown>, index: number) {
-  const { termination_reason, ...fields } = item;
-  const steps = item['steps'] ?? (item['messages'] ? [{ messages: item['messages'] }] : undefined);
+  const { termination_reason, messages, ...fields } = item;
+  const steps = item['steps'] ?? (messages ? [{ messages }] : undefined);
   const read = parseWhole(trajectorySchema, {
     trajectory_id: `trajectory ${index}`,
     ...fields,

@@ -81,6 +81,8 @@ const knownFields: ReadonlySet<string> = new Set(Object.keys(contractFields));
 /** Whether a field only repeats another field. */
 function repeats({ policy_step, rollout }: Trajectory, name: string, value: unknown): boolean {
   if (name === 'step') return value === policy_step;
+  // The facts have it.
+  if (name === 'finish_reason') return typeof value === 'string';
   return name === 'termination_reason' && value === rollout?.termination_reason;
 }
 

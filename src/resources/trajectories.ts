@@ -101,6 +101,7 @@ export function trajectoryFacts(trajectory: Trajectory): readonly Fact[] {
     { label: 'policy step', value: trajectory.policy_step },
     statusFact('rollout', trajectory.rollout?.status),
     { label: 'ended by', value: trajectory.rollout?.termination_reason },
+    { label: 'finish', value: finishOf(trajectory) },
     { label: 'diagnostic', value: trajectory.rollout?.harness_diagnostic },
     { label: 'error', value: trajectory.error },
     referenceFact('run', 'runs', trajectory.eval_run_id),

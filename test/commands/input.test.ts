@@ -151,3 +151,11 @@ it('does not call a list empty whose rows cannot be read', async () => {
   expect(notes).toContain('1 row could not be read');
   expect(notes).not.toContain('There are no');
 });
+
+it('shows the messages of a file once, as its transcript (C9)', async () => {
+  const { out } = await cliOn({ baseUrl: 'http://127.0.0.1:1', apiKey: 'key' })('read', ['-'], {
+    input: JSON.stringify({ messages: [{ role: 'user', content: 'a fox' }], seed: 7 }),
+  });
+  expect(out).toMatch(/^Other fields\nseed +7$/m);
+  expect(out.match(/a fox/g)).toHaveLength(1);
+});

@@ -10,6 +10,7 @@ import { parseWhole } from '../../contract/proto-field.ts';
 import { trajectoryStatuses } from '../../contract/status.ts';
 import { terminationReasons } from '../../contract/trajectories.ts';
 import { type UploadedReward, weightedMean } from '../store/reward-logs.ts';
+import { finishOf } from '../store/trajectories.ts';
 import type { UploadedTrajectory, UploadFailure } from '../store/trajectory-uploads.ts';
 import { check } from './validate.ts';
 
@@ -209,7 +210,11 @@ const readFields: ReadonlySet<string> = new Set([
 ]);
 
 function unknownFields(item: Uploaded): Fields {
-  return Object.fromEntries(Object.entries(item).filter(([name]) => !readFields.has(name)));
+  const finish = finishOf(stepsOf(item));
+  // A list takes it from the messages, so that an export with it is the same as one from before.
+  const isRead = (name: string, value: unknown) =>
+    readFields.has(name) || (name === 'finish_reason' && value === finish);
+  return Object.fromEntries(Object.entries(item).filter(([name, value]) => !isRead(name, value)));
 }
 
 /** The task of the record, if it has more than the id that is stored separately. */

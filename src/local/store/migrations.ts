@@ -139,4 +139,16 @@ export const migrations: readonly string[] = [
   alter table training_steps add column diagnostics text;
   alter table held_out_rewards add column split text not null default 'test';
   `,
+  // The last finish reason of the messages. Uploaded ones may have any shape, and SQLite cannot read deeply nested JSON.
+  `
+  alter table trajectories add column finish_reason text;
+  update trajectories set finish_reason = (
+    select finish from (
+      select step.key as step, message.key as message, case message.type when 'object' then
+        case json_type(message.value, '$.finish_reason') when 'text' then json_extract(message.value, '$.finish_reason') end
+      end as finish
+      from json_each(steps) as step, json_each(case step.type when 'object' then step.value else '{}' end, '$.messages') as message
+    ) where finish <> '' order by step desc, message desc limit 1
+  ) where instr(steps, '"finish_reason"') > 0 and json_valid(steps);
+  `,
 ];

@@ -97,6 +97,8 @@ export interface TrajectoryRow extends Record<string, unknown> {
   occurrence: number;
   termination_reason: string | null;
   model_association_source: string | null;
+  /** The last one of its messages; lists have no steps to read it from. */
+  finish_reason: string | null;
   /** Other uploaded fields (metrics and so on), as JSON. */
   details: string | null;
 }

@@ -37,6 +37,7 @@ const listedColumns = [
   'conversation_id',
   'termination_reason',
   'model_association_source',
+  'finish_reason',
   'details',
 ] as const satisfies readonly (keyof TrajectoryRow)[];
 
@@ -56,7 +57,7 @@ const trajectoryList = {
   searches: ['trajectory_id', "coalesce(task_id, '')", "coalesce(model_id, '')", "coalesce(error, '')"],
 } as const;
 
-type Stored = Omit<TrajectoryRow, 'trajectory_id' | 'steps' | 'num_steps'>;
+type Stored = Omit<TrajectoryRow, 'trajectory_id' | 'steps' | 'num_steps' | 'finish_reason'>;
 
 /** The fields of a new trajectory; missing ones stay empty. */
 export interface NewTrajectory extends Partial<Stored> {
@@ -84,6 +85,7 @@ export class TrajectoryStore {
       ...(trajectory as Record<string, string | number | null>),
       trajectory_id,
       num_steps: steps.length,
+      finish_reason: finishOf(steps),
       steps: JSON.stringify(steps),
     });
     return trajectory_id;
@@ -96,11 +98,12 @@ export class TrajectoryStore {
       if (!row || hasEnded(row.status)) return;
       const steps = [...(JSON.parse(row.steps) as unknown[]), step];
       this.#database.run(
-        `update trajectories set steps = ?, num_steps = ?, model_id = coalesce(model_id, ?),
+        `update trajectories set steps = ?, num_steps = ?, finish_reason = ?, model_id = coalesce(model_id, ?),
          model_association_source = case when model_id is null then 'chat' else model_association_source end
          where trajectory_id = ?`,
         JSON.stringify(steps),
         steps.length,
+        finishOf(steps),
         model,
         trajectoryId,
       );
@@ -150,16 +153,25 @@ export class TrajectoryStore {
   }
 }
 
+/** The last finish reason of the messages of steps in any shape. */
+export function finishOf(steps: readonly unknown[]): string | null {
+  const messages = steps.filter(isRecord).flatMap(step => (Array.isArray(step['messages']) ? step['messages'] : []));
+  const last = messages.filter(isRecord).findLast(({ finish_reason: each }) => typeof each === 'string' && each !== '');
+  return last === undefined ? null : String(last['finish_reason']);
+}
+
 function detailsOf({ details }: Pick<TrajectoryRow, 'details'>): Fields {
   return details === null ? {} : (JSON.parse(details) as Fields);
 }
 
 /** A trajectory in the contract's form; null for unknown fields. */
 function bodyOf(row: ListedTrajectory, dataset: DatasetRow | undefined) {
-  const { steps: _, content_hash: __, occurrence: ___, details: ____, ...rest } = row;
+  const { steps: _, content_hash: __, occurrence: ___, details: ____, finish_reason, ...rest } = row;
   const { status, termination_reason } = row;
   const details = detailsOf(row);
   return {
+    // An uploaded one wins.
+    finish_reason,
     ...details,
     ...rest,
     dataset_source: dataset?.source ?? null,

@@ -148,6 +148,49 @@ describe('the data of an earlier version', () => {
     database.close();
   });
 
+  it('lists its trajectories with their finish reasons, whatever was uploaded (B4)', () => {
+    const path = join(folder, 'earlier-finish.db');
+    const earlier = new DatabaseSync(path);
+    for (const migration of migrations.slice(0, 6)) earlier.exec(migration);
+    earlier.exec('pragma user_version = 6');
+    const answered = (finish_reason: unknown) => ({
+      messages: [{ role: 'assistant', finish_reason }, { role: 'grader' }],
+    });
+    const deep = `[{"messages":[{"finish_reason":"stop","content":${'['.repeat(1_500)}${']'.repeat(1_500)}}]}]`;
+    const rows: readonly (readonly [expected: string | null, steps: unknown])[] = [
+      ['length', [answered('tool_calls'), answered('length')]],
+      ['stop', [answered('stop'), answered(''), answered(null), answered(7), { messages: 'finish_reason' }]],
+      [null, ['"finish_reason"', 3, null, { messages: ['finish_reason', ['x'], null, 4] }]],
+      [null, [answered(undefined)]],
+      // SQLite reads no JSON of this depth.
+      [null, deep],
+    ];
+    for (const [index, [, steps]] of rows.entries()) {
+      earlier
+        .prepare(`insert into trajectories (trajectory_id, organization_id, source, status, num_steps, created_at, steps)
+          values (?, 'org_1', 'upload', 'completed', 1, '2026-01-01', ?)`)
+        .run(`traj_${index}`, typeof steps === 'string' ? steps : JSON.stringify(steps));
+    }
+    earlier.close();
+    const database = new Database(path);
+    const trajectories = new TrajectoryStore(database, new DatasetStore(database));
+    // A new one of the same shape has the same.
+    for (const [, steps] of rows.slice(0, -1)) {
+      const of = { organization_id: 'org_2', source: 'upload', status: 'completed', created_at: '2026-01-01' };
+      trajectories.add({ ...of, steps: steps as unknown[] });
+    }
+    const listed = (organization: string) =>
+      trajectories.list(organization, { order: 'asc' }).items.map(({ finish_reason }) => finish_reason);
+    expect(listed('org_1')).toEqual(rows.map(([expected]) => expected));
+    expect(listed('org_2').toSorted()).toEqual(
+      rows
+        .slice(0, -1)
+        .map(([expected]) => expected)
+        .toSorted(),
+    );
+    database.close();
+  });
+
   it('with trajectories and curves of an earlier program is opened, and an upload of it is recognised (X2, V42, V45)', () => {
     const item = readUploaded({ messages: [{ role: 'user', content: 'hello' }], reward: 1 }, 0);
     if ('code' in item) throw new Error(item.message);
