@@ -12,7 +12,7 @@ import { untypedCall } from '../service/call.ts';
 import { ServiceError } from '../service/errors.ts';
 import type { Service } from '../service/index.ts';
 import type { AnswerHead, CallOptions } from '../service/options.ts';
-import { readPages } from '../service/pagination.ts';
+import { cutOffWords, readPages } from '../service/pagination.ts';
 import { safeJson, sanitise, sanitiseLine } from '../text/sanitise.ts';
 import { type Preview, printPreviews, trajectoryToken } from './act.ts';
 import { type Field, fieldsGiven, fieldsOf, givenBody, isAddress, parsedBody, pathOf } from './api-input.ts';
@@ -172,6 +172,7 @@ function requestOfKnown(
   fields: readonly Field[],
   text: string | undefined,
   flags: Flags,
+  io: CommandIo,
 ): PreparedRequest {
   const { endpoint } = known;
   const { params, query, body } = fill(known, fields, parsedBody(text));
@@ -188,7 +189,7 @@ function requestOfKnown(
         { params, query: cursor === undefined ? query : { ...query, cursor }, body },
         options,
       );
-    return flags.paginate ? everyItem(call) : call();
+    return flags.paginate ? everyItem(call, io) : call();
   };
   return { send, preview: service => service.describe(noting => send(noting, {})) };
 }
@@ -265,7 +266,7 @@ export async function run({ args, flags }: CommandInput<'api'>, io: CommandIo): 
   const fields = await fieldsOf(rest, flags, io);
   const text = await givenBody(flags, io);
   const request = target.endpoint
-    ? requestOfKnown(target, fields, text, flags)
+    ? requestOfKnown(target, fields, text, flags, io)
     : requestOfPath(target, fields, text, flags);
   const token = trajectoryToken(flags, io);
   return withService(flags, io, async ({ service, signal }) => {
@@ -291,8 +292,11 @@ export async function run({ args, flags }: CommandInput<'api'>, io: CommandIo): 
 }
 
 /** The items of every page of a list. */
-async function everyItem(call: (cursor?: string) => Promise<unknown>): Promise<unknown[]> {
+async function everyItem(call: (cursor?: string) => Promise<unknown>, { note }: CommandIo): Promise<unknown[]> {
   const pages: unknown[][] = [];
-  for await (const page of readPages(cursor => call(cursor) as Promise<Page<unknown>>)) pages.push(page.items);
+  for await (const page of readPages(cursor => call(cursor) as Promise<Page<unknown>>)) {
+    pages.push(page.items);
+    if (page.isCutOff) note(cutOffWords);
+  }
   return joinedRows(pages);
 }

@@ -7,7 +7,7 @@ import type { ListQuery } from '../contract/common.ts';
 import type { Operation } from '../contract/endpoints.ts';
 import { cursorAfter, unreadableIn } from '../contract/lists.ts';
 import { CapabilityMissingError, mayLackPath } from '../service/errors.ts';
-import { nextCursor } from '../service/pagination.ts';
+import { isCutOff, nextCursor } from '../service/pagination.ts';
 import { counted } from '../text/numbers.ts';
 import { type AnnotatedPage, type ListSource, pageSize, restKey } from './lists/list-source.ts';
 
@@ -45,6 +45,8 @@ interface Rest {
   readonly parts: readonly Part[];
   readonly benchmarks: string | null;
   readonly failed: readonly Part[];
+  /** A list ended although the service has more of it. */
+  readonly isCutOff: boolean;
 }
 
 const restOf = (cursor: string | null | undefined): Rest | undefined => (cursor ? JSON.parse(cursor) : undefined);
@@ -62,20 +64,32 @@ export async function readAcross<Row extends OfBenchmark>(
 ): Promise<AnnotatedPage<Row>> {
   const rest = restOf(context.query.cursor);
   const isContinued = rest !== undefined && (rest.parts.length > 0 || rest.benchmarks === null);
-  const { parts, benchmarks, unread, later } = isContinued
+  const {
+    parts,
+    benchmarks,
+    unread,
+    later,
+    isCutOff: isListCutOff,
+  } = isContinued
     ? continued(rest)
     : { ...(await nextBenchmarks(context, mayHave, rest?.benchmarks)), later: rest?.failed ?? [] };
   const reading = new PartsReading(context, parts, { ...options, knownToExist: isContinued });
   await reading.readAll();
   const { items, failed, dropped } = reading;
   items.sort((left, right) => (right.created_at ?? '').localeCompare(left.created_at ?? ''));
-  const next: Rest = { parts: reading.more(), benchmarks, failed: [...later, ...reading.again()] };
-  const has_more = next.parts.length > 0 || benchmarks !== null || next.failed.length > 0;
+  const isIncomplete = [rest?.isCutOff, isListCutOff, reading.isCutOff].includes(true);
+  const next: Rest = {
+    parts: reading.more(),
+    benchmarks,
+    failed: [...later, ...reading.again()],
+    isCutOff: isIncomplete,
+  };
+  const hasRest = next.parts.length > 0 || benchmarks !== null || next.failed.length > 0;
   const notes = [unreadableWords(unread), isContinued ? undefined : failureWords(failed, parts.length, words)];
   return {
     items,
-    has_more,
-    next_cursor: has_more ? JSON.stringify(next) : null,
+    has_more: hasRest || isIncomplete,
+    next_cursor: hasRest ? JSON.stringify(next) : null,
     dropped,
     mayBeEmpty: true,
     note: notes.filter(Boolean).join('. ') || undefined,
@@ -95,6 +109,8 @@ class PartsReading<Row extends OfBenchmark> {
   /** Why the rows of a benchmark could not be read, by its id. */
   readonly failed = new Map<string, Error>();
   dropped = 0;
+  /** The rows of a benchmark ended although the service has more. */
+  isCutOff = false;
   readonly #context: PageContext<Row>;
   readonly #options: PartsOptions<Row>;
   readonly #parts: readonly Part[];
@@ -145,6 +161,7 @@ class PartsReading<Row extends OfBenchmark> {
       const next = cursorAfter(rows);
       const isEmpty = rows.length === 0 && unreadableIn(rows) === 0;
       if (next !== null && next !== cursor && !isEmpty) this.#cursors.set(benchId, next);
+      else if (next !== null) this.isCutOff = true;
     } catch (error) {
       this.#noteFailure(part, error);
     }
@@ -177,7 +194,7 @@ class PartsReading<Row extends OfBenchmark> {
 /** The next parts of the rest: benchmarks with more rows or, at the end, the failed parts. */
 function continued({ parts, benchmarks, failed }: Rest) {
   const isRetry = parts.length === 0;
-  return { parts: isRetry ? failed : parts, benchmarks, unread: 0, later: isRetry ? [] : failed };
+  return { parts: isRetry ? failed : parts, benchmarks, unread: 0, later: isRetry ? [] : failed, isCutOff: false };
 }
 
 function restWords({ parts, benchmarks, failed }: Rest, words: string): string {
@@ -200,7 +217,8 @@ async function nextBenchmarks(
   // lists.
   const chosen = held.length > 0 ? held : page.items.slice(0, 1);
   const parts = chosen.map(({ bench_id }) => ({ benchId: bench_id }));
-  return { parts, benchmarks: nextCursor(page, next => next === cursor) ?? null, unread: page.dropped };
+  const benchmarks = nextCursor(page, next => next === cursor) ?? null;
+  return { parts, benchmarks, unread: page.dropped, isCutOff: isCutOff(page, benchmarks) };
 }
 
 function failureWords(failed: ReadonlyMap<string, Error>, total: number, words: string): string | undefined {

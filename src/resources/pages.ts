@@ -2,7 +2,7 @@
 import { maxPagesWithoutNewRows, pageSize, readListed } from '../queries/lists/list-source.ts';
 import type { QueryContext } from '../queries/query-context.ts';
 import { rememberRows } from '../queries/remembered-fallback.ts';
-import { cutOffWords, isCutOff, readPages } from '../service/pagination.ts';
+import { cutOffWords, readPages } from '../service/pagination.ts';
 import { keptOfKind } from '../store/seen.ts';
 import type { ResourceOf } from './define.ts';
 import type { Scope } from './place.ts';
@@ -45,7 +45,7 @@ export async function* pagesOf<Row extends object>(
       dropped === 0 ? '' : `${dropped} row${dropped === 1 ? '' : 's'} could not be read`,
       repeated === 0 ? '' : `${repeated} row${repeated === 1 ? '' : 's'} with a duplicate id left out`,
       fruitless < mostFruitless ? '' : `The last ${mostFruitless} pages had no new rows: there may be more`,
-      isCutOff(page) ? cutOffWords : '',
+      page.isCutOff ? cutOffWords : '',
       page.note ?? '',
     ];
     const isRemembered = page.remembered_at !== undefined;

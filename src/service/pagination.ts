@@ -16,21 +16,21 @@ export function nextCursor(
   return has_more && !empty && next_cursor && !isFollowed(next_cursor) ? next_cursor : undefined;
 }
 
-/** Whether the service has more rows but gave no way to read them. */
-export const isCutOff = ({ has_more, next_cursor }: ReadPage): boolean => has_more && !next_cursor;
+/** Whether the service has more rows, but after this page gave no way to read them. */
+export const isCutOff = ({ has_more }: ReadPage, next: string | null | undefined): boolean => has_more && next == null;
 
-export const cutOffWords = 'There are more rows, but the service gave no cursor for them';
+export const cutOffWords = 'The service says that there are more rows, but gives no way to read them';
 
-/** Yields the pages of a list, each read on demand. */
+/** Yields the pages of a list, each read on demand, and whether the list is cut off after it. */
 export async function* readPages<Read extends ReadPage>(
   readPage: (cursor: string | undefined) => Promise<Read>,
-): AsyncGenerator<Read, void> {
+): AsyncGenerator<Read & { readonly isCutOff: boolean }, void> {
   const followed = new Set<string | undefined>();
   let cursor: string | undefined;
   do {
     followed.add(cursor);
     const page: Read = await readPage(cursor);
-    yield page;
     cursor = nextCursor(page, next => followed.has(next));
+    yield { ...page, isCutOff: isCutOff(page, cursor) };
   } while (cursor !== undefined);
 }

@@ -129,13 +129,23 @@ describe('chat', () => {
   });
 });
 
-it('says that a list goes on where the service gives no cursor for the rest', async () => {
-  const server = await hostileServer(json({ items: [{ bench_id: 'b1' }], has_more: true, next_cursor: null }));
-  const { out, notes } = await cliOn({ baseUrl: server.url, apiKey: 'key' })('list', ['benchmarks', '--ids', '--all']);
-  expect({ out, notes }).toEqual({
-    out: 'b1\n',
-    notes: 'There are more rows, but the service gave no cursor for them',
+it.each([
+  ['no cursor', [null]],
+  ['the cursor that led to it (C16)', ['c', 'c']],
+  ['an empty page (C16)', ['c', 'd']],
+])('says that a list goes on where the service gives %s for the rest', async (of, cursors) => {
+  const pages = cursors.map((next_cursor, page) => {
+    const items = page === 1 && of.startsWith('an empty') ? [] : [{ bench_id: `b${page + 1}` }];
+    return json({ items, has_more: true, next_cursor });
   });
+  const server = await hostileServer(...pages, ...pages);
+  const cli = cliOn({ baseUrl: server.url, apiKey: 'key' });
+  const { out, notes } = await cli('list', ['benchmarks', '--ids', '--all']);
+  expect({ out, notes }).toEqual({
+    out: of.startsWith('the cursor') ? 'b1\nb2\n' : 'b1\n',
+    notes: 'The service says that there are more rows, but gives no way to read them',
+  });
+  expect((await cli('api', ['listBenchmarks', '--paginate'])).notes).toBe(notes);
 });
 
 it('prints no id that a row does not have', async () => {

@@ -17,7 +17,7 @@ export interface ListAnswer<Row> {
   readonly rows: ReadonlyMap<string, Row>;
   readonly dropped: number;
   readonly repeated: number;
-  /** The last page, though the service has more rows: it gave no cursor. */
+  /** The last page, though the service has more rows: it gave no way to read them. */
   readonly isCutOff: boolean;
   readonly note: string | undefined;
   readonly rest: string | undefined;

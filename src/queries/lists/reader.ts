@@ -364,13 +364,14 @@ export class ListReader<Row> {
     // Rows outside the request stay as they were.
     for (const [known, row] of old?.rows ?? []) if (!rows.has(known) && page.isUnread?.(row)) rows.set(known, row);
     const isFollowed = (next: string): boolean => next === cursor || before.some(each => each.cursor === next);
+    const next = nextCursor(page, isFollowed) ?? null;
     return {
       cursor,
-      next: nextCursor(page, isFollowed) ?? null,
+      next,
       rows,
       dropped: page.dropped,
       repeated,
-      isCutOff: isCutOff(page),
+      isCutOff: isCutOff(page, next),
       note: page.note,
       rest: page.rest,
       rememberedAt: page.remembered_at,
