@@ -231,8 +231,8 @@ interface MadeCall {
 
 function tokenWords({ prompt_tokens, completion_tokens }: TrajectoryMessage): string[] {
   const parts: string[] = [];
-  if (prompt_tokens != null) parts.push(`${numbers.count(prompt_tokens)} in`);
-  if (completion_tokens != null) parts.push(`${numbers.count(completion_tokens)} out`);
+  if (numbers.countOf(prompt_tokens) !== undefined) parts.push(`${numbers.count(prompt_tokens)} in`);
+  if (numbers.countOf(completion_tokens) !== undefined) parts.push(`${numbers.count(completion_tokens)} out`);
   return parts;
 }
 

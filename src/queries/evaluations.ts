@@ -5,6 +5,7 @@ import { failureReason, type ListQuery } from '../contract/common.ts';
 import type { EvalProgress, EvalRun, RolloutSnapshot, TrajectoryReward } from '../contract/evaluations.ts';
 import { unreadableIn } from '../contract/lists.ts';
 import { hasEnded, statusMeaning } from '../contract/status.ts';
+import { countOf } from '../text/numbers.ts';
 import { action } from './action.ts';
 import { benchmarkKeys, benchmarkQuery } from './benchmarks.ts';
 import { readAcross } from './every-benchmark.ts';
@@ -184,8 +185,9 @@ export function partOfRun(runId: string): NonNullable<ListSource<never>['partOf'
  * The number of completed rollouts. Services differ in whether rollouts cancelled with their run are terminal; here
  * they are not complete.
  */
-export function rolloutsDone({ terminal_rollouts: terminal, live }: EvalProgress): number | undefined {
-  if (terminal == null) return undefined;
+export function rolloutsDone({ terminal_rollouts, live }: EvalProgress): number | undefined {
+  const terminal = countOf(terminal_rollouts);
+  if (terminal === undefined) return undefined;
   const { scored_rollouts, failed_rollouts, cancelled_rollouts } = live ?? {};
   return Math.max(
     terminal - (cancelled_rollouts ?? 0),

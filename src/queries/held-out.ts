@@ -3,6 +3,7 @@
  */
 import type { EvalRun } from '../contract/evaluations.ts';
 import type { HeldOutReward } from '../contract/training.ts';
+import { countOf } from '../text/numbers.ts';
 
 /** The number of samples in a held-out mean, and the expected number, if the service reports them. */
 export interface HeldOutSamples {
@@ -38,15 +39,15 @@ export interface HeldOutMeans {
 /** A service may leave completed samples out of the mean, so the loaded ones count, if it reports them. */
 export function samplesOf(point: HeldOutReward): HeldOutSamples {
   const { loaded_trajectories, completed_samples, expected_samples } = point;
-  const samples = loaded_trajectories ?? completed_samples ?? undefined;
-  return { samples, expected: expected_samples ?? completed_samples ?? samples };
+  const samples = countOf(loaded_trajectories) ?? countOf(completed_samples);
+  return { samples, expected: countOf(expected_samples) ?? countOf(completed_samples) ?? samples };
 }
 
 /** The mean of a point, if it has one. */
 export function heldOutMeanOf(point: HeldOutReward): HeldOutMean[] {
   const { step, held_out_reward: reward, failed_samples, cancelled_samples, split } = point;
   if (reward == null) return [];
-  const counts = { failed: failed_samples ?? undefined, cancelled: cancelled_samples ?? undefined };
+  const counts = { failed: countOf(failed_samples), cancelled: countOf(cancelled_samples) };
   const isUnfinished = point.round_completed === false || undefined;
   return [{ step, reward, ...samplesOf(point), ...counts, split: split ?? undefined, isUnfinished }];
 }

@@ -12,6 +12,7 @@ import type { CallOptions } from '../service/options.ts';
 import { readPages } from '../service/pagination.ts';
 import { beganIn } from '../store/seen.ts';
 import type { RememberedStore } from '../store/store.ts';
+import { countOf } from '../text/numbers.ts';
 import { action } from './action.ts';
 import { benchmarkQuery } from './benchmarks.ts';
 import { readAcross } from './every-benchmark.ts';
@@ -140,8 +141,8 @@ export async function lastDeployable(service: Service, runId: string): Promise<C
 
 /** The step budget of a run, from its progress or else its options. */
 export function stepsOf({ options, total_steps }: ProgressedRun): number | undefined {
-  const steps = total_steps ?? options?.['num_steps'];
-  return Number.isFinite(steps) ? Number(steps) : undefined;
+  const steps = countOf(total_steps) ?? options?.['num_steps'];
+  return typeof steps === 'number' && Number.isFinite(steps) ? countOf(steps) : undefined;
 }
 
 const remembered = {

@@ -28,7 +28,7 @@ import { startEvaluation } from '../queries/evaluations.ts';
 import type { QueryContext } from '../queries/query-context.ts';
 import { startTraining } from '../queries/training.ts';
 import { isNotOffered } from '../service/errors.ts';
-import { asReceived, count, counted } from '../text/numbers.ts';
+import { asReceived, count, counted, countOf } from '../text/numbers.ts';
 import { type ActionTable, all, single } from './action.ts';
 import { defineResource, type WholeFacts } from './define.ts';
 import type { Place } from './place.ts';
@@ -54,8 +54,8 @@ const benchmarkColumns: readonly Column<Benchmark>[] = [
     field: 'eval_run_count',
     width: 6,
     align: 'right',
-    value: row => row.eval_run_count ?? 0,
-    text: row => count(row.eval_run_count ?? 0),
+    value: row => countOf(row.eval_run_count ?? 0),
+    text: row => count(countOf(row.eval_run_count ?? 0)),
   },
   timeColumn('updated', 'UPDATED', row => row.updated_at, { field: 'updated_at' }),
   timeColumn('created', 'CREATED', row => row.created_at, { wide: true, field: 'created_at' }),
@@ -76,7 +76,7 @@ function benchmarkFacts(benchmark: Benchmark): readonly Fact[] {
     { label: 'id', value: benchmark.bench_id },
     { label: 'family', value: benchmark.family },
     { label: 'visibility', value: benchmark.visibility },
-    { label: 'runs', value: benchmark.eval_run_count ?? 0 },
+    { label: 'runs', value: countOf(benchmark.eval_run_count ?? 0) },
     timeFact('created', benchmark.created_at),
     timeFact('updated', benchmark.updated_at),
     { label: 'about', value: benchmark.description },

@@ -5,7 +5,7 @@ import type { CommandTable } from '../present/command.ts';
 import type { Fact } from '../present/fact.ts';
 import { timeColumn, timeFact } from '../present/times.ts';
 import { deleteSecret, secretList } from '../queries/secrets.ts';
-import { bytes } from '../text/numbers.ts';
+import { bytes, countOf } from '../text/numbers.ts';
 import { type ActionTable, all, single } from './action.ts';
 import { defineResource } from './define.ts';
 
@@ -23,8 +23,8 @@ const secretColumns: readonly Column<Secret>[] = [
     field: 'byte_length',
     width: 8,
     align: 'right',
-    value: row => row.byte_length ?? undefined,
-    text: row => bytes(row.byte_length),
+    value: row => countOf(row.byte_length),
+    text: row => bytes(countOf(row.byte_length)),
   },
   timeColumn('updated', 'UPDATED', row => row.updated_at, { field: 'updated_at' }),
   {
@@ -42,7 +42,7 @@ function secretFacts(row: Secret): readonly Fact[] {
   return [
     { label: 'name', value: row.name },
     { label: 'id', value: row.secret_id },
-    { label: 'size', value: bytes(row.byte_length) },
+    { label: 'size', value: bytes(countOf(row.byte_length)) },
     { label: 'about', value: row.description },
     timeFact('created', row.created_at),
     timeFact('updated', row.updated_at),

@@ -15,6 +15,7 @@ import type { QueryContext } from '../queries/query-context.ts';
 import { heldOutRewardsQuery, type ProgressedRun, stepsOf, trainerRewardsQuery } from '../queries/training.ts';
 import { isGone, isNotOffered } from '../service/errors.ts';
 import { rememberedAt } from '../store/seen.ts';
+import { countOf } from '../text/numbers.ts';
 import { sanitiseLine } from '../text/sanitise.ts';
 import { displayWidth } from '../text/width.ts';
 import type { Measures } from './define.ts';
@@ -33,7 +34,7 @@ export type MeasuredTraining = ProgressedRun & {
 /** The number of finished steps; undefined if unknown. A successful run has finished all of them. */
 function stepsDone(run: ProgressedRun): number | undefined {
   const succeeded = statusMeaning(run.status ?? '') === 'success';
-  return run.completed_steps ?? (succeeded ? stepsOf(run) : undefined);
+  return countOf(run.completed_steps) ?? (succeeded ? stepsOf(run) : undefined);
 }
 
 export const trainingColumns: readonly Column<ProgressedRun>[] = [

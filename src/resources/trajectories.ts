@@ -10,7 +10,7 @@ import { instantFact, timeColumn, timeFact } from '../present/times.ts';
 import { trajectoryDetails } from '../present/trajectory-details.ts';
 import { trajectoryList, trajectoryQuery, trajectoryStatusQuery } from '../queries/trajectories.ts';
 import { rememberedAt } from '../store/seen.ts';
-import { count, reward } from '../text/numbers.ts';
+import { count, countOf, reward } from '../text/numbers.ts';
 import { type ActionTable, running, single } from './action.ts';
 import { defineResource } from './define.ts';
 
@@ -39,7 +39,7 @@ const trajectoryColumns: readonly Column<Trajectory>[] = [
     field: 'num_steps',
     width: 6,
     align: 'right',
-    value: row => row.num_steps ?? undefined,
+    value: row => countOf(row.num_steps),
   },
   {
     id: 'error',
@@ -97,7 +97,7 @@ export function trajectoryFacts(trajectory: Trajectory): readonly Fact[] {
     { label: 'id', value: trajectory.trajectory_id },
     statusFact('status', trajectory.status),
     { label: 'reward', value: reward(trajectory.reward) },
-    { label: 'steps', value: trajectory.num_steps },
+    { label: 'steps', value: countOf(trajectory.num_steps) },
     { label: 'policy step', value: trajectory.policy_step },
     statusFact('rollout', trajectory.rollout?.status),
     { label: 'ended by', value: trajectory.rollout?.termination_reason },

@@ -50,7 +50,7 @@ export class ProgressPoints {
 
   /** Returns whether there is something to write. Anything but a count of steps is ignored. */
   record(runId: string, completed_steps: number, at: number): boolean {
-    if (!Number.isSafeInteger(completed_steps)) return false;
+    if (!Number.isSafeInteger(completed_steps) || completed_steps < 0) return false;
     const points = this.of(runId);
     const last = points.at(-1);
     if (last?.completed_steps === completed_steps) return this.#recordSilence(runId, last, at);

@@ -24,6 +24,9 @@ function scaled(value: number, base: number, units: readonly string[]): { text: 
   return { text: `${value < 0 ? '-' : ''}${rounded()}`, unit: units[unit] ?? '' };
 }
 
+/** A count that a service sends. It is unknown if it is below zero. */
+export const countOf = (value: Maybe): number | undefined => (isMissing(value) || value < 0 ? undefined : value);
+
 /** A count in at most four characters and a suffix: `999`, `1.2k`, `12k`, `3.4M`. */
 export function count(value: Maybe): string {
   if (isMissing(value)) return none;

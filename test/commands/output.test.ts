@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { recordText, tableText } from '../../src/commands/output.ts';
 import { runColumns } from '../../src/resources/runs.ts';
-import { hostileServer, json } from '../service/hostile-server.ts';
+import { hostileServer, json, refusal } from '../service/hostile-server.ts';
 import { cliOn } from './cli.ts';
 
 /** Sets the clipboard and the title, in both forms, and moves the cursor by a C1 control. */
@@ -77,4 +77,27 @@ it('cuts no number in a table on a terminal', () => {
   const run = { eval_run_id: 'evr_1', display_name: 'first', status: 'cancelled', bench_id: 'b1' };
   const rows = [{ ...run, reward_mean: 0.1726, reward_count: 888, total_rollouts: 1792 }];
   expect(tableText(rows, runColumns, { environment: {}, columns: 80 })).toContain(' 0.173 n=888');
+});
+
+it('shows no count below zero, except in the record as it came (C18)', async () => {
+  const run = { training_run_id: 'trn_1', bench_id: 'b1', status: 'running', completed_steps: -3, total_steps: 10 };
+  const benchmarks = { items: [{ bench_id: 'b1', label: 'words', eval_run_count: -1 }], has_more: false };
+  const { url } = await hostileServer((response, request) => {
+    const path = new URL(request.url, url).pathname;
+    if (path === '/api/v1/benchmarks') return json(benchmarks)(response, request);
+    if (path === '/api/v1/train/b1/runs') return json([run])(response, request);
+    const isRun = ['/api/v1/train/trn_1', '/api/v1/train/trn_1/progress'].includes(path);
+    return isRun ? json(run)(response, request) : refusal(404, 'not_found_error', 'gone')(response, request);
+  });
+  const cli = cliOn({ baseUrl: url, apiKey: 'key' });
+  const outOf = async (command: 'get' | 'list', ...args: string[]) => (await cli(command, args)).out;
+  const lists = [
+    await outOf('get', 'trn_1'),
+    await outOf('list', 'training'),
+    await outOf('list', 'training', '--format', 'csv'),
+    await outOf('list', 'benchmarks', '--format', 'csv'),
+  ];
+  expect(lists.join('')).toContain('trn_1');
+  expect(lists.join('')).not.toMatch(/-\d\b|progress/);
+  expect(JSON.parse(await outOf('list', 'training', '--json'))[0]).toMatchObject({ completed_steps: -3 });
 });

@@ -7,6 +7,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { Listeners } from '../../base/listeners.ts';
 import { hasEnded, isRunning, isUnknown, statusMeaning } from '../../contract/status.ts';
 import type { ResourceRef } from '../../store/store.ts';
+import { countOf } from '../../text/numbers.ts';
 import type { HeldOutMeans } from '../held-out.ts';
 
 /** A kind of resource whose statuses are tracked; each resource declares its own. */
@@ -161,11 +162,11 @@ function merged(old: KnownResource, observation: Observation): KnownResource {
     ...old,
     label: observation.label || old.label,
     status: observation.status ?? old.status,
-    done: observation.done ?? old.done,
-    total: observation.total ?? old.total,
+    done: countOf(observation.done) ?? old.done,
+    total: countOf(observation.total) ?? old.total,
     mean: observation.mean ?? old.mean,
-    graded: observation.graded ?? old.graded,
-    failed: observation.failed ?? old.failed,
+    graded: countOf(observation.graded) ?? old.graded,
+    failed: countOf(observation.failed) ?? old.failed,
     measured: isDeepStrictEqual(old.measured, observation.measured)
       ? old.measured
       : (observation.measured ?? old.measured),

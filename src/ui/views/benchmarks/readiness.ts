@@ -3,7 +3,7 @@ import type { BenchmarkImages, Readiness, TaskCount } from '../../../contract/be
 import { unreadableIn } from '../../../contract/lists.ts';
 import { type StatusMeaning, statusMeaning, statusWords } from '../../../contract/status.ts';
 import { benchmarkActions } from '../../../resources/benchmarks.ts';
-import { asReceived, counted } from '../../../text/numbers.ts';
+import { asReceived, counted, countOf } from '../../../text/numbers.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
 import { wrap } from '../../../text/wrap.ts';
 import type { Theme } from '../../widgets/theme/theme.tsx';
@@ -59,8 +59,9 @@ export function imageLines(answer: BenchmarkImages | undefined, { styles }: Them
 
 /** The number of tasks, and their split if known: `8 tasks: 6 train, 2 test`. */
 export function taskLines(answer: TaskCount | undefined, { styles }: Theme): string[] {
-  if (answer?.task_count == null) return [];
+  const all = countOf(answer?.task_count);
+  if (answer === undefined || all === undefined) return [];
   const splits = Object.entries(answer.by_split ?? {}).filter(([, tasks]) => typeof tasks === 'number');
   const words = splits.map(([split, tasks]) => `${asReceived(tasks)} ${sanitiseLine(split)}`).join(', ');
-  return [styles.muted(`${counted(answer.task_count, 'task')}${words === '' ? '' : `: ${words}`}`)];
+  return [styles.muted(`${counted(all, 'task')}${words === '' ? '' : `: ${words}`}`)];
 }

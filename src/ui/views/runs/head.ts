@@ -9,7 +9,7 @@ import { rolloutsDone } from '../../../queries/evaluations.ts';
 import type { MeasuredRun } from '../../../resources/measured-run.ts';
 import type { RewardSummary } from '../../../resources/runs.ts';
 import { cautionOf, meanWords, noRewardWords, outcomeOf } from '../../../resources/runs.ts';
-import { counted } from '../../../text/numbers.ts';
+import { counted, countOf } from '../../../text/numbers.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
 import { clockOrDay } from '../../../text/time.ts';
 import { truncate } from '../../../text/width.ts';
@@ -56,7 +56,7 @@ export function summaryLines(
   const listed = rewards ? rewards.values.length + rewards.missing + unreadable : 0;
   const ran = progress && rolloutsDone(progress);
   const done = ran === undefined ? undefined : Math.max(ran, listed);
-  const total = progress?.total_rollouts ?? undefined;
+  const total = countOf(progress?.total_rollouts);
   const counts =
     done === undefined ? '' : `${done} of ${total === undefined ? '? rollouts' : counted(total, 'rollout')}`;
   const barWidth = Math.max(10, Math.min(40, width - 40));

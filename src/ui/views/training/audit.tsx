@@ -6,7 +6,7 @@ import { type ListSource, rowsMadeElsewhere } from '../../../queries/lists/list-
 import { auditList, findingColumns, findingFacts } from '../../../resources/audit.ts';
 import { recordPlace } from '../../../resources/define.ts';
 import { trajectories } from '../../../resources/trajectories.ts';
-import { reward } from '../../../text/numbers.ts';
+import { countOf, reward } from '../../../text/numbers.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
 import { wrap } from '../../../text/wrap.ts';
 import type { ViewProps } from '../../app/registry.ts';
@@ -55,7 +55,7 @@ const evidenceColumns: readonly Column<Evidence>[] = [
   },
   {
     ...{ id: 'tokens', title: 'TOKENS', width: 6, align: 'right', ifAny: true },
-    value: row => row.completion_tokens ?? undefined,
+    value: row => countOf(row.completion_tokens),
   },
   {
     ...{ id: 'answer', title: 'ANSWER', width: { min: 12, max: 200, grow: 3 }, cutAt: 'end', ifAny: true },
@@ -91,7 +91,7 @@ export function EvidenceView({ place: { trainingRunId: runId, finding: kind } }:
         { label: 'id', value: row.trajectory_id },
         { label: 'step', value: row.step },
         { label: 'reward', value: reward(row.reward) },
-        { label: 'tokens', value: row.completion_tokens },
+        { label: 'tokens', value: countOf(row.completion_tokens) },
         { label: 'answer', value: row.answer },
       ]}
       header={header.map(line => ` ${line}`)}

@@ -9,7 +9,7 @@ import { type Diagnostic, diagnosticsOf } from '../../../resources/diagnostics.t
 import { heldOutInterval, heldOutLimits, optimismWords } from '../../../resources/training.ts';
 import type { ProgressPoint } from '../../../store/store.ts';
 import { cutApart } from '../../../text/apart.ts';
-import { counted, none, reward } from '../../../text/numbers.ts';
+import { counted, countOf, none, reward } from '../../../text/numbers.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
 import { displayWidth, padEnd, truncate } from '../../../text/width.ts';
 import { sparkline } from '../../widgets/bars.ts';
@@ -168,8 +168,8 @@ export function completedSteps(
   trainer: readonly TrainerReward[],
   checkpoints: readonly Pick<Checkpoint, 'step_index'>[] = [],
 ): number | undefined {
-  const counted = progress?.completed_steps;
-  if (counted == null) return undefined;
+  const counted = countOf(progress?.completed_steps);
+  if (counted === undefined) return undefined;
   const committed = checkpoints
     .map(({ step_index }) => step_index ?? 0)
     .filter(step => step <= (progress?.total_steps ?? 0));

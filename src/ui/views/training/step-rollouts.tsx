@@ -7,7 +7,7 @@ import { ageOf } from '../../../present/times.ts';
 import { checkpointQuery, type StepRollout, stepRewardList } from '../../../queries/training.ts';
 import { placeOf } from '../../../resources/define.ts';
 import { trajectories } from '../../../resources/trajectories.ts';
-import { reward } from '../../../text/numbers.ts';
+import { countOf, reward } from '../../../text/numbers.ts';
 import type { ViewProps } from '../../app/registry.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import { useLive } from '../../data/use-live.ts';
@@ -38,7 +38,7 @@ const columns: readonly Column<StepRollout>[] = [
     width: 6,
     align: 'right',
     ifAny: true,
-    value: row => row.completion_tokens ?? undefined,
+    value: row => countOf(row.completion_tokens),
   },
   { id: 'id', title: 'ID', width: { min: 12, max: 40, grow: 1 }, value: row => row.trajectory_id ?? undefined },
 ];
@@ -68,7 +68,7 @@ export function StepRolloutsView({ place: { trainingRunId: runId, step, task } }
         { label: 'task', value: row.task_id },
         { label: 'id', value: row.trajectory_id },
         { label: 'reward', value: reward(row.reward) },
-        { label: 'tokens', value: row.completion_tokens },
+        { label: 'tokens', value: countOf(row.completion_tokens) },
         { label: 'step', value: step },
         referenceFact('checkpoint', 'checkpoints', checkpoint.data?.checkpoint_id, runId),
         { label: 'committed', value: ageOf(checkpoint.data?.created_at) },
