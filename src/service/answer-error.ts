@@ -279,9 +279,19 @@ function responseError({ status, headers }: Head, facts: CallFacts, code: string
   });
 }
 
+/** The target of a redirect; undefined if it has none. */
+export const targetOf = ({ location = '' }: Head['headers'], from: URL): URL | undefined =>
+  URL.canParse(location, from.href) ? new URL(location, from.href) : undefined;
+
+/** The error for a redirect to another path of the same origin that was not followed. */
+export function movedTo(answer: Head, facts: CallFacts, { pathname }: URL, advice: string): ResponseError {
+  const words = clean`${facts.host} redirects ${facts.method} ${facts.path} to ${facts.redact(pathname)}.`;
+  return responseError(answer, facts, 'redirected', `${words} ${advice}`);
+}
+
 /**
- * The error for a redirect. None is followed, because the credential would go with it. Names only the origin: a path
- * may be a secret.
+ * The error for a redirect to another origin. None is followed, because the credential would go with it. Names only the
+ * origin: a path may be a secret.
  */
 export function redirected(
   answer: Head,
@@ -289,8 +299,8 @@ export function redirected(
   from: URL,
   advice = 'If it is the right address, set it as the base URL.',
 ): ResponseError {
-  const location = answer.headers['location'] ?? '';
-  const target = URL.canParse(location, from.href) ? facts.redact(siteOf(new URL(location, from.href))) : 'nowhere';
+  const to = targetOf(answer.headers, from);
+  const target = to ? facts.redact(siteOf(to)) : 'nowhere';
   return responseError(
     answer,
     facts,

@@ -181,7 +181,7 @@ function isSwitch(name: string): name is Switch {
 
 function pathProblem(operation: string, value: string): string | undefined {
   if (!Object.hasOwn(endpoints, operation)) return 'names no known operation';
-  if (!/^(\/([\w.-]+|\{\w+\}))+$/.test(value)) return 'must be a path such as /api/v1/eval/{eval_run_id}';
+  if (!/^(\/([\w.-]+|\{\w+\}))+\/?$/.test(value)) return 'must be a path such as /api/v1/eval/{eval_run_id}';
   const endpoint: Endpoint = endpoints[operation as Operation];
   const known = placeholders(endpoint.path);
   const stray = placeholders(value).find(placeholder => !known.includes(placeholder));

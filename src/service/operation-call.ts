@@ -11,9 +11,11 @@ import type { WireAnswer } from '../net/wire.ts';
 import {
   type ErrorAnswer,
   errorOfAnswer,
+  movedTo,
   readEnvelope,
   redirected,
   requestIdOf,
+  targetOf,
   validationDetail,
 } from './answer-error.ts';
 import { isMissingPath, isOfInput, namesKind, type RefusedAnswer } from './capabilities.ts';
@@ -57,6 +59,8 @@ export class OperationCall<Value> implements Call<Value> {
   /** Where the current attempt is sent. */
   #place: Place | undefined;
   #url: URL;
+  /** Where the service redirects to, if that is on its own origin. */
+  #moved: URL | undefined;
   #closeCount = 0;
   #credential: Credential | undefined;
   /** Guards the connections to an address from the service. */
@@ -115,7 +119,8 @@ export class OperationCall<Value> implements Call<Value> {
     const { connection, closeCount } = this.#client;
     this.#closeCount = closeCount;
     this.#place = await connection.locate(this.#endpoint.auth, this.time.signal);
-    this.#url = this.#request.urlAt(this.#place.base);
+    const url = this.#request.urlAt(this.#place.base);
+    this.#url = this.#moved?.origin === url.origin ? this.#moved : url;
     return this.#url;
   }
 
@@ -187,7 +192,10 @@ export class OperationCall<Value> implements Call<Value> {
     if (status >= 200 && status < 300) return this.#readSuccess(answer, facts);
     if (status < 400) {
       answer.close();
-      throw redirected(answer, facts, this.#url);
+      const target = targetOf(headers, this.#url);
+      if (target?.origin !== this.#url.origin) throw redirected(answer, facts, this.#url);
+      this.#moved = target;
+      throw movedTo(answer, facts, target, this.#adviceOnMove(target));
     }
     const text = await readErrorBody(answer);
     // An earlier attempt deleted it, and its answer was lost.
@@ -196,6 +204,21 @@ export class OperationCall<Value> implements Call<Value> {
       if (gone.success) return gone.data as Value;
     }
     throw this.#refusal({ status, headers, text, body: parseDeepJson(text) }, facts);
+  }
+
+  follow(): boolean {
+    return this.#moved !== undefined;
+  }
+
+  /** What to do about a redirect on the same origin that was not followed. */
+  #adviceOnMove({ pathname }: URL): string {
+    if (!this.isWrite) return 'benchtop follows one redirect of a request. Check the base URL.';
+    const why = 'benchtop did not follow it, because the request could happen twice.';
+    const { operation } = this;
+    if (operation === 'raw') return `${why} Send it there.`;
+    const isSlash = pathname === `${this.#url.pathname}/`;
+    const path = isSlash ? `${this.#request.pattern}/` : 'its path there';
+    return `${why} Set assumptions.path.${operation} in the profile to ${path}.`;
   }
 
   failed({ details }: CallFacts): ServiceError | undefined {

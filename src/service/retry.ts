@@ -21,11 +21,20 @@ export interface Tries {
   readonly recoveries: number;
   /** Whether the credential was refused and has been read again. */
   readonly renewed: boolean;
+  /** Whether a redirect has been followed. */
+  readonly redirected: boolean;
   /** Whether an attempt of this write may have reached the service. */
   readonly mayHaveHappened: boolean;
 }
 
-export const untried: Tries = { attempts: 0, retries: 0, recoveries: 0, renewed: false, mayHaveHappened: false };
+export const untried: Tries = {
+  attempts: 0,
+  retries: 0,
+  recoveries: 0,
+  renewed: false,
+  redirected: false,
+  mayHaveHappened: false,
+};
 
 /** What makes a call safe to repeat. */
 export interface Repeatability {
@@ -76,7 +85,7 @@ export type Decision =
   /** `waitMs` is added to the gate's wait. `tries` counts the repeat. */
   | {
       readonly again: true;
-      readonly by: 'renewal' | 'recovery' | 'retry';
+      readonly by: 'renewal' | 'recovery' | 'redirect' | 'retry';
       readonly waitMs: number;
       readonly tries: Tries;
     };
@@ -92,8 +101,22 @@ const jitterShare = 0.25;
 
 const repeatableMethods: ReadonlySet<Method> = new Set(['GET', 'PUT', 'DELETE']);
 
-/** What to do before repeating a failed call at once: read its credential again, or find the lost service. */
-export function remedyFor(tries: Tries, outcome: Outcome | undefined): 'renew' | 'recover' | undefined {
+/** The statuses that move a GET, and those that move any request with its method and body. */
+const movesGet: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
+const movesAll: ReadonlySet<number> = new Set([307, 308]);
+
+/** Whether a redirect may be followed: a write that could happen twice is not sent again, although 307 and 308 allow it. */
+function mayFollow(call: Repeatability, status: number): boolean {
+  if (call.method === 'GET') return movesGet.has(status);
+  return movesAll.has(status) && (!call.isWrite || mayRepeat(call, { kind: 'answer', status }));
+}
+
+/**
+ * What to do before repeating a failed call at once: read its credential again, find the lost service, or follow a
+ * redirect.
+ */
+export function remedyFor(tries: Tries, outcome: Outcome | undefined): 'renew' | 'recover' | 'follow' | undefined {
+  if (outcome?.kind === 'answer' && movesGet.has(outcome.status)) return tries.redirected ? undefined : 'follow';
   if (outcome?.kind === 'answer' && outcome.status === 401) return tries.renewed ? undefined : 'renew';
   return isLost(outcome) && tries.recoveries < maxRecoveries ? 'recover' : undefined;
 }
@@ -105,6 +128,9 @@ export function decide({ call, tries, outcome, headers, remedied, gateMs, leftMs
   const remedy = remedied ? remedyFor(tries, outcome) : undefined;
   // A request with a refused credential was not carried out, so even a write may be repeated.
   if (remedy === 'renew') return { again: true, by: 'renewal', waitMs: 0, tries: { ...tries, renewed: true } };
+  if (remedy === 'follow' && outcome.kind === 'answer' && mayFollow(call, outcome.status)) {
+    return { again: true, by: 'redirect', waitMs: 0, tries: { ...tries, redirected: true } };
+  }
   if (remedy === 'recover' && (!call.isWrite || mayRepeat(call, outcome))) {
     return { again: true, by: 'recovery', waitMs: 0, tries: { ...tries, recoveries: tries.recoveries + 1 } };
   }
@@ -171,8 +197,8 @@ export function mayHaveTakenEffect(outcome: Outcome | undefined): boolean {
   if (!outcome) return false;
   if (outcome.kind === 'answer') {
     const { status, refused } = outcome;
-    // A proxy may answer 408 when it gives up waiting.
-    return !refused && (status === 408 || status >= 500) && !refusedBy.has(status);
+    // A proxy may answer 408 when it gives up waiting; See Other may name the result.
+    return !refused && (status === 303 || status === 408 || status >= 500) && !refusedBy.has(status);
   }
   return outcome.kind === 'not_understood' || outcome.sent;
 }

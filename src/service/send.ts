@@ -48,6 +48,8 @@ export interface Call<Value> extends Repeatability {
   readonly failed?: (facts: CallFacts) => ServiceError | undefined;
   /** Called after a lost connection. Returns whether the service was found again. */
   readonly recover: () => Promise<boolean>;
+  /** Called after a redirect. Returns whether the next attempt goes there: another address of the same origin. */
+  readonly follow?: () => boolean;
   /** Called after a refused credential. True if another one was read, otherwise the error to throw. */
   readonly renew?: (refusal: ServiceError) => Promise<true | ServiceError>;
 }
@@ -108,7 +110,8 @@ export async function send<Value>(call: Call<Value>, { options, gates, clock }: 
     tries = attempt.tries;
     const remedy = remedyFor(tries, outcome);
     const renewal = remedy === 'renew' ? await call.renew?.(error) : undefined;
-    const remedied = renewal === true || (remedy === 'recover' && (await call.recover()));
+    const followed = remedy === 'follow' && call.follow?.() === true;
+    const remedied = renewal === true || followed || (remedy === 'recover' && (await call.recover()));
     const gateMs = gate.remaining();
     const [leftMs, random, now] = [time.endsAt - clock.monotonic(), clock.random(), clock.now()];
     const next = decide({ call, tries, outcome, headers, remedied, gateMs, leftMs, random, now });

@@ -5,8 +5,10 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { untypedCall } from '../../src/service/call.ts';
 import { CancelledError, NetworkError, RequestError, ResponseError, ServiceError } from '../../src/service/errors.ts';
 import {
+  apiKey,
   type Behaviour,
   errorOf,
+  type HostileServer,
   hostileServer,
   json,
   open,
@@ -503,6 +505,64 @@ describe('redirects', () => {
     }
     expect(elsewhere.requests).toEqual([]);
     expect(elsewhere.connections()).toBe(0);
+  });
+
+  const slashed = (url: string): string => url.replace(/^([^?]*[^/?])(?=\?|$)/, '$1/');
+  /** Adds a slash to every path, as FastAPI does. */
+  const slashing = (status: number, behaviour: Behaviour): Promise<HostileServer> =>
+    hostileServer((response, request) => {
+      const location = slashed(request.url);
+      if (location === request.url) return behaviour(response, request);
+      response.writeHead(status, { location }).end();
+    });
+
+  it.each([301, 302, 303, 307, 308])(
+    '%i on the same origin is followed once by a read, with its key (C8)',
+    async status => {
+      const server = await slashing(status, emptyPage);
+      await serviceAt(server.url).service.call('listBenchmarks', { query: { limit: 50 } });
+      expect(server.requests.map(({ url, headers }) => [url, headers['x-api-key']])).toEqual([
+        ['/api/v1/benchmarks?limit=50', apiKey],
+        ['/api/v1/benchmarks/?limit=50', apiKey],
+      ]);
+    },
+  );
+
+  it('a second redirect ends the call and names both paths (C8)', async () => {
+    const server = await hostileServer((response, request) => {
+      response.writeHead(307, { location: `${request.url}x` }).end();
+    });
+    const error = await errorOf(serviceAt(server.url).service.call('listBenchmarks'));
+    expect(error).toMatchObject({ code: 'redirected', attempts: 2 });
+    expect((error as Error).message).toContain(
+      'redirects GET /api/v1/benchmarksx to /api/v1/benchmarksxx. benchtop follows one redirect of a request.',
+    );
+  });
+
+  it('a write is only sent where it is redirected to if it cannot happen twice (C8)', async () => {
+    const params = { bench_id: 'b1' };
+    const server = await slashing(307, json({ eval_run_id: 'evr_1', row_deleted: true }));
+    const { service } = serviceAt(server.url);
+    const error = await errorOf(service.call('startEval', { params, body: start }));
+    expect(error).toMatchObject({ code: 'redirected', attempts: 1, outcomeUnknown: false });
+    expect((error as Error).message).toContain(
+      'redirects POST /api/v1/eval/b1/start to /api/v1/eval/b1/start/. benchtop did not follow it, because the request could happen twice. Set assumptions.path.startEval in the profile to /api/v1/eval/{bench_id}/start/.',
+    );
+    const told = serviceAt(server.url, { assumptions: { 'path.startEval': '/api/v1/eval/{bench_id}/start/' } });
+    await told.service.call('startEval', { params, body: start });
+    await service.call('undeploy', { params: { deployment_id: 'dep_1' } });
+    const paths = server.requests.map(({ method, url }) => `${method} ${url}`);
+    expect(paths.slice(1)).toEqual([
+      'POST /api/v1/eval/b1/start/',
+      'DELETE /api/v1/deploy/dep_1',
+      'DELETE /api/v1/deploy/dep_1/',
+    ]);
+  });
+
+  it('See Other may name the result of a write: its outcome is unknown (C8)', async () => {
+    const server = await slashing(303, emptyPage);
+    const call = serviceAt(server.url).service.call('startEval', { params: { bench_id: 'b1' }, body: start });
+    expect(await errorOf(call)).toMatchObject({ code: 'redirected', attempts: 1, outcomeUnknown: true });
   });
 
   it('is not asked again, whatever its headers want', async () => {

@@ -22,10 +22,18 @@ function decide({
   background = false,
   ...given
 }: Given) {
-  const { attempts = 1, retries = 0, recoveries = 0, renewed = false, mayHaveHappened = false, ...situation } = given;
+  const {
+    attempts = 1,
+    retries = 0,
+    recoveries = 0,
+    renewed = false,
+    redirected = false,
+    mayHaveHappened = false,
+    ...situation
+  } = given;
   return decideOn({
     call: { method, isWrite, repeatable, keyed, background },
-    tries: { attempts, retries, recoveries, renewed, mayHaveHappened },
+    tries: { attempts, retries, recoveries, renewed, redirected, mayHaveHappened },
     outcome: { kind: 'answer', status: 503 },
     headers: {},
     remedied: false,
@@ -169,6 +177,8 @@ describe('the state of the attempts', () => {
     ['a refused credential', {}, refused, 'renew'],
     ['one that is refused again', { renewed: true }, refused, undefined],
     ['a refusal for another reason', {}, answered(403), undefined],
+    ['a redirect', {}, answered(307), 'follow'],
+    ['a second redirect', { redirected: true }, answered(307), undefined],
     ['a connection that was lost', {}, lost, 'recover'],
     ['one that was not made', {}, unsent, 'recover'],
     ['one that was not made in time', {}, timeout(false), 'recover'],
