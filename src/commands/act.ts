@@ -191,13 +191,13 @@ export async function finish(
   context: CommandContext,
   io: CommandIo,
 ): Promise<ExitCode> {
+  if (flags.wait) io.note(clean`${ref.label} is ${ref.id}`, { id: ref.id });
   const noted = resourceOfKind(ref.kind)?.watch?.failedParts?.inStart?.(started) ?? [];
   for (const words of noted) io.note(clean`${ref.label}: ${words}`);
   if (!flags.wait) {
     await printOutcome(started, ref, flags, io);
     return exitCodes.done;
   }
-  io.note(clean`${ref.label} is ${ref.id}`, { id: ref.id });
   // A script needs the id of what it started, even if the final record cannot be read.
   let record = started;
   try {

@@ -244,7 +244,9 @@ describe('a service that', () => {
     );
     const built = await cli('build', ['alpha', '--wait', '--timeout', '60']);
     expect([built.code, built.notes]).toEqual([1, expect.stringContaining('the image of b failed: pip exploded')]);
-    expect(built.notes).toMatch(/alpha: not ready\n.*the image of b failed: pip exploded\n.*alpha: failed/);
+    expect(built.notes).toMatch(
+      /^alpha is b1\nalpha: the image of b failed: pip exploded\nalpha: not ready\nalpha: failed$/,
+    );
   });
 
   it('is not ready says why while it is waited for, once until that changes (C13)', async () => {
