@@ -33,8 +33,8 @@ export interface FilteredRows<T> {
   readonly notice?: string;
 }
 
-/** Expressions are matched against at most this many UTF-16 units of a row. */
-const maximumHaystack = 2_000;
+/** A simple expression needs no guard in a text of at most this many UTF-16 units. */
+const shortText = 2_000;
 /** CPU limits of an expression in milliseconds: for all rows of a list, and for one text. */
 const listBudget = 100;
 const textBudget = 10;
@@ -97,7 +97,7 @@ export function filterTexts(count: number, textOf: (place: number) => string, fi
     }
   };
   if (filter.kind !== 'expression') run();
-  else if (!withinCpuTime(run, listBudget)) {
+  else if (!endsWithin(listBudget, run)) {
     const notice = `${tooLong}: ${seen} of ${count} rows were searched. Make it simpler.`;
     return { kept: kept ?? Array.from({ length: seen }, (_, place) => place), notice };
   }
@@ -137,6 +137,26 @@ function searchFor(
   return { accepts: haystack => first.test(haystack), matches: haystack => rangesOf(all, haystack) };
 }
 
+/** Whether a search ended within this CPU time, and within V8's memory for backtracking: a long text may need more. */
+function endsWithin(limit: number, search: () => void): boolean {
+  try {
+    return withinCpuTime(search, limit);
+  } catch (error) {
+    if (error instanceof ExpressionError) return false;
+    throw error;
+  }
+}
+
+/** @throws ExpressionError */
+function ask<T>(search: (haystack: string) => T, haystack: string): T {
+  try {
+    return search(haystack);
+  } catch (error) {
+    if (error instanceof RangeError) throw new ExpressionError('it takes too much memory', true);
+    throw error;
+  }
+}
+
 function parseExpression(input: string): Filter | FilterError {
   const closed = /^\/((?:[^\\]|\\.)+)\/(i?)$/su.exec(input);
   const source = closed?.[1] ?? input.slice(1);
@@ -154,17 +174,16 @@ function parseExpression(input: string): Filter | FilterError {
       error: `Not a regular expression: ${error.message}. For plain text leave out the first slash.`,
     };
   }
-  // With at most one choice to backtrack to, the time is at worst quadratic in a short text, so no guard is needed.
+  // With at most one choice to backtrack to, the time is at worst quadratic, so a short text needs no guard.
   const simple = (source.match(/[*+?{|]/g) ?? []).length <= 1;
   let tooSlow = false;
-  const guarded = <T>(ask: (haystack: string) => T, haystack: string, otherwise: T): T => {
-    const text = haystack.slice(0, maximumHaystack);
-    if (simple || isTimeLimited()) return ask(text);
+  const guarded = <T>(find: (haystack: string) => T, haystack: string, otherwise: T): T => {
+    if (isTimeLimited() || (simple && haystack.length <= shortText)) return ask(find, haystack);
     if (tooSlow) return otherwise;
     let answer = otherwise;
-    tooSlow = !withinCpuTime(() => {
-      answer = ask(text);
-    }, textBudget);
+    tooSlow = !endsWithin(textBudget, () => {
+      answer = ask(find, haystack);
+    });
     return answer;
   };
   return {

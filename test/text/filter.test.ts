@@ -112,6 +112,22 @@ describe('filterRows', () => {
     expect(filter.matches('aa')).toBeUndefined();
   });
 
+  it('sees the whole of a long text, within the same limit (C10)', () => {
+    const rows = [`${'a'.repeat(5_000)}!`, 'aa'];
+    const found = (input: string) => filterRows(rows, row => row, filterOf(input));
+    for (const input of ['/!/', '/a!$/', '/^a+!$/', '/(?:a|b)!$/'])
+      expect(found(input), input).toEqual({ rows: [rows[0]] });
+    for (const input of ['/^a+$/', '/^(?:a|b)+$/']) expect(found(input), input).toEqual({ rows: ['aa'] });
+    expect(parts('/a!$/', rows[0] ?? '')).toEqual(['a!']);
+    expect(parts('/^a+$/', rows[0] ?? '')).toBeUndefined();
+    // The first takes minutes, if nothing ends it, and the second more than V8's memory for backtracking.
+    for (const length of [500_000, 20_000_000]) {
+      const long = 'a'.repeat(length);
+      expect(filterRows(['aa', long], row => row, filterOf('/a+!/')).notice).toMatch(/1 of 2 rows/);
+      expect(filterOf('/a+!/').matches(long)).toBeUndefined();
+    }
+  });
+
   it('searches every row once where the machine holds it up, and says nothing of the time', () => {
     const rows = ['a1', 'b1', 'a2', 'c'];
     let isHeldUp = true;
