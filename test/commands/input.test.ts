@@ -164,7 +164,7 @@ it('does not call a list empty whose rows cannot be read', async () => {
 
 it('shows the messages of a file once, as its transcript (C9)', async () => {
   const { out } = await cliOn({ baseUrl: 'http://127.0.0.1:1', apiKey: 'key' })('read', ['-'], {
-    input: JSON.stringify({ messages: [{ role: 'user', content: 'a fox' }], seed: 7 }),
+    input: JSON.stringify({ task_id: 'a', reward: 1, messages: [{ role: 'user', content: 'a fox' }], seed: 7 }),
   });
   expect(out).toMatch(/^Other fields\nseed +7$/m);
   expect(out.match(/a fox/g)).toHaveLength(1);

@@ -14,5 +14,5 @@ range, there is neither: set their range.`;
 
 /** The agreement of two graders. */
 export const aboutAgreement = `Cohen's kappa is the agreement on which rollouts pass, corrected for chance (Cohen 1960): 1 is full agreement, 0 is that of two graders
-who pass as many rollouts at random. Its 95% interval is a jackknife over tasks (Efron and Stein 1981), because the rollouts of a task are
-alike; there is none below 10 tasks, without a disagreement, or if a grader passes all or none.`;
+who pass as many rollouts at random. Its 95% interval holds each value that a score test or a likelihood-ratio test accepts (Agresti 2013). The
+rollouts of a task count as one, because they are alike. There is none below 5 tasks, or if both graders pass all or none.`;
