@@ -67,39 +67,53 @@ export interface Timed {
   readonly began_at?: string | null | undefined;
 }
 
-/** Milliseconds in which an ended run ran. A service does not report its time in the queue. */
+/**
+ * Milliseconds in which an ended run ran; with its time in the queue, which a service does not report, unless it was
+ * seen leaving the queue.
+ */
 function took({ created_at, completed_at, began_at }: Timed): number | undefined {
-  const [from, to] = [instant(began_at === undefined ? created_at : began_at), instant(completed_at)];
+  const [from, to] = [instant(began_at ?? created_at), instant(completed_at)];
   return from === undefined || to === undefined || to < from ? undefined : to - from;
+}
+
+/** Milliseconds in the queue; undefined if it was not seen leaving it. */
+function queued({ created_at, began_at }: Timed): number | undefined {
+  const [from, began] = [instant(created_at), instant(began_at)];
+  return from === undefined || began === undefined ? undefined : Math.max(0, began - from);
 }
 
 /** `queued 3m, ran 38m`; says that the queue is included if its part is unknown. Empty before the first is known. */
 export function tookWords(row: Timed): string {
-  const [from, began, to] = [row.created_at, row.began_at, row.completed_at].map(instant);
-  if (from === undefined) return '';
-  if (began !== undefined) {
-    const ran = took(row);
-    return [`queued ${duration(Math.max(0, began - from))}`, ran === undefined ? '' : `ran ${duration(ran)}`]
-      .filter(Boolean)
-      .join(', ');
-  }
-  return to === undefined || to < from ? '' : `${duration(to - from)}, any time in the queue included`;
+  const [waited, ran] = [queued(row), took(row)];
+  if (waited === undefined) return ran === undefined ? '' : `${duration(ran)}, any time in the queue included`;
+  return [`queued ${duration(waited)}`, ran === undefined ? '' : `ran ${duration(ran)}`].filter(Boolean).join(', ');
 }
 
-/** How long an ended run ran; in seconds for programs. */
-export function durationColumn<Row extends Timed>(): Column<Row> {
-  const as =
-    <Value>(words: (ms: number) => Value) =>
-    (row: Row): Value | undefined => {
-      const ms = took(row);
-      return ms === undefined ? undefined : words(ms);
-    };
+/** A column of milliseconds as a duration; in seconds for programs. */
+function lengthColumn<Row extends Timed>(
+  id: string,
+  length: (row: Row) => number | undefined,
+  otherwise: (row: Row) => string,
+): Column<Row> {
   return {
-    ...{ id: 'took', title: 'TOOK', width: 7, align: 'right', wide: true, forPrograms: true, value: took },
-    text: row => as(duration)(row) ?? '',
-    exported: as(ms => ms / 1_000),
+    ...{ id, title: id.toUpperCase(), width: 7, align: 'right', wide: true, forPrograms: true, value: length },
+    text: row => {
+      const ms = length(row);
+      return ms === undefined ? otherwise(row) : duration(ms);
+    },
+    exported: row => {
+      const ms = length(row);
+      return ms === undefined ? undefined : ms / 1_000;
+    },
   };
 }
+
+/** How long an ended run ran. */
+export const durationColumn = <Row extends Timed>(): Column<Row> => lengthColumn('took', took, () => '');
+
+/** How long a run was in the queue, or that TOOK may include it. */
+export const queueColumn = <Row extends Timed>(): Column<Row> =>
+  lengthColumn('queued', queued, row => (took(row) === undefined ? '' : 'in TOOK'));
 
 /** When a row that the service does not list was last seen. */
 export function seenColumn<Row>(seenAt: (row: Row) => number | undefined): Column<Row> {

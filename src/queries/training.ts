@@ -203,11 +203,9 @@ function withProgress(source: ListSource<TrainingRun>): ListSource<ProgressedRun
     page: AnnotatedPage<TrainingRun>,
   ): Promise<AnnotatedPage<ProgressedRun>> => {
     const { service, signal } = context;
-    const known: ProgressedRun[] = page.items.map(run => ({
-      ...run,
-      ...progressOf(run, context.memory),
-      ...(hasEnded(run.status) && beginOfRun(run.training_run_id, context.memory)),
-    }));
+    const known: ProgressedRun[] = page.items.map(run =>
+      withBegin({ ...run, ...progressOf(run, context.memory) }, context.memory),
+    );
     const ask = async (run: ProgressedRun): Promise<ProgressedRun> => {
       const params = { training_run_id: run.training_run_id };
       const { completed_steps, total_steps } = await service.call('getTrainingProgress', { params }, { signal });
@@ -241,6 +239,9 @@ export function beginOfRun(id: string, memory: Pick<RememberedStore, 'find'>): P
   return began_at === undefined ? {} : { began_at };
 }
 
+const withBegin = (run: ProgressedRun, memory: RememberedStore): ProgressedRun =>
+  hasEnded(run.status) ? { ...run, ...beginOfRun(run.training_run_id, memory) } : run;
+
 /** The remembered progress of a run, if it is still valid. */
 function progressOf(run: TrainingRun, memory: RememberedStore): Pick<ProgressedRun, 'completed_steps' | 'total_steps'> {
   // The progress of a run that had ended early is final. A successful run has done all its steps.
@@ -253,13 +254,13 @@ function progressOf(run: TrainingRun, memory: RememberedStore): Pick<ProgressedR
   };
 }
 
-export function trainingRunQuery(runId: string): LiveQuery<TrainingRun> {
+export function trainingRunQuery(runId: string): LiveQuery<ProgressedRun> {
   const query: LiveQuery<TrainingRun> = {
     key: trainingKeys.one(runId),
     activity: run => activityOfRun(run?.status),
     read: ({ service, signal }) => service.call('getTrainingRun', { params: { training_run_id: runId } }, { signal }),
   };
-  return rememberingOne(query, runId, remembered, {
+  const recorded = rememberingOne(query, runId, remembered, {
     listed: {
       by: 'listTrainingRuns',
       in: parent => (parent === undefined ? everyRun : runsOf(parent)),
@@ -273,6 +274,10 @@ export function trainingRunQuery(runId: string): LiveQuery<TrainingRun> {
       return { ...seen, status: null, ...progress, training_run_id: runId, remembered_at: undefined };
     },
   });
+  return {
+    ...recorded,
+    read: async context => withBegin(await recorded.read(context), context.memory),
+  };
 }
 
 /** The progress of a run. Every answer is recorded, so that there is a curve even if the service has none. */

@@ -9,7 +9,7 @@ import { intervalColumn, numberColumn } from '../present/number-columns.ts';
 import type { Interval } from '../present/statistics/interval.ts';
 import { intervalOfMean } from '../present/statistics/mean-and-count.ts';
 import type { Range } from '../present/statistics/tasks.ts';
-import { durationColumn, seenColumn, timeColumn } from '../present/times.ts';
+import { durationColumn, queueColumn, seenColumn, timeColumn } from '../present/times.ts';
 import { type HeldOutMean, type HeldOutMeans, heldOutMeans } from '../queries/held-out.ts';
 import type { QueryContext } from '../queries/query-context.ts';
 import { heldOutRewardsQuery, type ProgressedRun, stepsOf, trainerRewardsQuery } from '../queries/training.ts';
@@ -63,6 +63,7 @@ export const trainingColumns: readonly Column<ProgressedRun>[] = [
   { id: 'id', title: 'ID', width: { min: 12, max: 40, grow: 1 }, wide: true, value: row => row.training_run_id },
   seenColumn(rememberedAt),
   durationColumn(),
+  queueColumn(),
 ];
 
 /** The interval of a held-out mean on its own tasks; samples missing from the mean count as missing rewards. */

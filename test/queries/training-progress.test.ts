@@ -125,3 +125,19 @@ describe('a service whose progress alone says how many steps there are', () => {
     expect(shown(listed?.items ?? [])).toEqual(['8 of 10']);
   });
 });
+
+it('has the time at which it was seen leaving the queue, in the record as in the list (C3)', async () => {
+  const times = { created_at: '2026-01-01T10:00:00Z', completed_at: '2026-01-01T10:00:55Z' };
+  const ended: TrainingRun = { ...run('r', 'cancelled'), ...times };
+  const began_at = '2026-01-01T10:00:02Z';
+  const { read, memory } = open([ended], async () => ({ completed_steps: 1 }));
+  memory.see([{ kind: 'training', id: 'r', record: { began_at } }]);
+  const service = fakeService({ getTrainingRun: () => ended });
+  const record = await trainingRunQuery('r').read({ service, memory, signal: new AbortController().signal });
+  const [listed] = await read();
+  expect([record.began_at, listed?.began_at]).toEqual([began_at, began_at]);
+  const texts = trainingColumns
+    .filter(({ id }) => id === 'took' || id === 'queued')
+    .map(each => cellText(each, record));
+  expect(texts).toEqual(['53s', '2s']);
+});
