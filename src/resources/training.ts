@@ -1,15 +1,15 @@
 /** Training runs and their checkpoints. */
 import { perObject } from '../base/memo.ts';
-import type { EvalRun } from '../contract/evaluations.ts';
 import { hasEnded, trainingStatuses } from '../contract/status.ts';
 import type { Checkpoint, HeldOutReward, StepDiagnostics, TrainingRun } from '../contract/training.ts';
 import type { Column } from '../present/column.ts';
 import { type Fact, failureFacts, optionLines, referenceFact, statusFact, warningFacts } from '../present/fact.ts';
 import type { Range } from '../present/statistics/tasks.ts';
 import { instantFact, timeColumn, timeFact, tookWords } from '../present/times.ts';
-import { startDeployment } from '../queries/deployments.ts';
+import { deploymentList, startDeployment } from '../queries/deployments.ts';
 import { runsOfBenchmark } from '../queries/evaluations.ts';
 import { type HeldOutMean, heldOutMeans } from '../queries/held-out.ts';
+import type { ListSource } from '../queries/lists/list-source.ts';
 import type { QueryContext } from '../queries/query-context.ts';
 import {
   cancelTraining,
@@ -39,7 +39,7 @@ import {
 } from './checkpoint-columns.ts';
 import { intervalLabel } from './comparison.ts';
 import { defineResource, type Measures } from './define.ts';
-import type { Deployed } from './deployments.ts';
+import { type Deployed, deployedAs } from './deployments.ts';
 import { pagesOf } from './pages.ts';
 import { type HeldOut, ifThere, intervalOfHeldOut, measures, trainingColumns } from './training-columns.ts';
 
@@ -341,37 +341,40 @@ export const checkpointColumns: readonly Column<Checkpoint>[] = [
 
 export type DeployedCheckpoint = Checkpoint & Measured & Partial<Deployed>;
 
-/** All evaluations of a benchmark. @throws ServiceError */
-async function everyRunOf(benchId: string, context: QueryContext): Promise<readonly EvalRun[]> {
-  const all: EvalRun[] = [];
-  const pages = pagesOf({ list: () => runsOfBenchmark(benchId) }, {}, context);
-  for await (const { rows } of pages) for (const row of rows) all.push(row);
+/** All rows of a list. @throws ServiceError */
+async function everyRowOf<Row extends object>(list: ListSource<Row>, context: QueryContext): Promise<readonly Row[]> {
+  const all: Row[] = [];
+  for await (const { rows } of pagesOf({ list: () => list }, {}, context)) for (const row of rows) all.push(row);
   return all;
 }
 
 /** The measurements of the checkpoints of a run, on the command line. */
-const checkpointMeasures: Measures<Checkpoint & Measured> = {
-  columns: (_, range) => {
-    const [step, ...others] = checkpointColumns;
-    return [step, ...measuredCheckpointColumns(range), ...others].filter(column => column !== undefined);
-  },
-  costly: ['held-out', 'best', 'interval', 'evaluated', 'evaluated-interval', 'runs'],
+const checkpointMeasures: Measures<DeployedCheckpoint> = {
+  // A service may not list deployments: an empty column would say that nothing is deployed.
+  columns: (_, range) =>
+    deployedColumns(range).map(column => (column.id === 'deployed' ? { ...column, ifAny: true } : column)),
+  costly: ['held-out', 'best', 'interval', 'evaluated', 'evaluated-interval', 'runs', 'deployed'],
   field: () => undefined,
   read: async (rows, columns, context, { scope: { training: id = '' }, range }) => {
     const heldOut = ['held-out', 'best', 'interval'].some(each => columns.has(each));
     const evaluated = ['evaluated', 'evaluated-interval', 'runs'].some(each => columns.has(each));
-    const [rewards, runs, all] = await Promise.all([
+    const [rewards, runs, deployments, all] = await Promise.all([
       ifThere(heldOut, () => heldOutRewardsQuery(id, true).read(context)),
       ifThere(evaluated, async () => {
         const { bench_id } = await trainingRunQuery(id).read(context);
-        return bench_id ? everyRunOf(bench_id, context) : [];
+        return bench_id ? everyRowOf(runsOfBenchmark(bench_id), context) : [];
       }),
+      ifThere(columns.has('deployed'), () => everyRowOf(deploymentList, context)),
       // The best one may be on another page.
       ifThere(columns.has('best'), () => checkpointsByStep(context.service, id, { signal: context.signal })),
     ]);
     const measured = withMeasured(all ?? rows, rewards ?? [], runs ?? [], range);
     const known = new Map(measured.map(row => [row.checkpoint_id, row]));
-    return rows.map(row => ({ ...known.get(row.checkpoint_id), ...row }));
+    return rows.map(row => ({
+      ...known.get(row.checkpoint_id),
+      ...row,
+      ...deployedAs(row.checkpoint_id, deployments ?? []),
+    }));
   },
 };
 

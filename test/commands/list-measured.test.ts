@@ -144,7 +144,7 @@ it('lists evaluation runs with their difference to a baseline', async () => {
 });
 
 /** A run of two checkpoints, the first of which was evaluated. */
-async function checkpointCli() {
+async function checkpointCli(more: Parameters<typeof answering>[0] = {}) {
   const server = await hostileServer(
     answering({
       ...busyWorld().answers,
@@ -158,6 +158,7 @@ async function checkpointCli() {
           ...{ reward_mean: 0.25, reward_count: 128, total_rollouts: 128, created_at: '2026-01-01T00:00:00Z' },
         },
       ],
+      ...more,
     }),
   );
   return { cli: cliOn({ baseUrl: server.url, apiKey: 'key' }), requests: server.requests };
@@ -180,6 +181,29 @@ it('a table of checkpoints has the held-out reward, the best one and the evaluat
   const before = requests.length;
   await cli('list', [...list, '--ids']);
   expect(requests.slice(before).filter(({ url }) => /held-out|evals/.test(url ?? ''))).toEqual([]);
+});
+
+it('a table of checkpoints says as what each is deployed, read once and only for that', async () => {
+  const deployed = (id: string, slug: string, role: string, status = 'DEPLOYED') => {
+    const is_active = role === 'production';
+    return { deployment_id: id, checkpoint_id: 'ckpt_4', model_slug: slug, role, status, is_active };
+  };
+  const listDeployments = () => [
+    deployed('dep_1', 'tried', 'test'),
+    deployed('dep_2', 'words', 'production'),
+    deployed('dep_3', 'broken', 'test', 'FAILED'),
+  ];
+  const { cli, requests } = await checkpointCli({ listDeployments });
+  const asked = () => requests.filter(({ url }) => url.startsWith('/api/v1/deploy')).length;
+  const list = ['checkpoints', '--training', 'trn_0000001'];
+  await cli('list', [...list, '--columns', 'step,id']);
+  expect(asked()).toBe(0);
+  const { out, notes } = await cli('list', [...list, '--columns', 'step,deployed'], { columns: 200 });
+  expect([notes, asked()]).toEqual(['', 1]);
+  expect(out).toMatch(/^CHECKPOINT +DEPLOYED/);
+  expect(out).toMatch(/^step 4 +production: words; tried *$/m);
+  expect((await cli('list', [...list, '--filter', 'deployed:words', '--ids'])).out).toBe('ckpt_4\n');
+  expect((await cli('list', list, { columns: 200 })).out).toContain('DEPLOYED');
 });
 
 it('get of a training run has the last and the best held-out reward', async () => {
