@@ -131,6 +131,12 @@ function notFoundAdvice({ method, path, subject }: CallFacts, { mayLackPath, ope
   return 'It may have been deleted, or belong to another organization.';
 }
 
+/** For a refusal whose own advice does not say so. */
+function lackingAdvice(Answered: AnsweredClass, { operation }: ErrorDetails): string {
+  const isSaid = Answered === NotFoundError || Answered === PermissionError;
+  return isSaid || operation === undefined ? '' : `This service may not ${capabilityWords(operation)}.`;
+}
+
 function advice(Answered: AnsweredClass, facts: CallFacts, isEnvelope: boolean, details: ErrorDetails): string {
   const { auth, fieldAdvice, isPolled = false } = facts;
   const wait = waitAdvice(details, isPolled);
@@ -140,7 +146,8 @@ function advice(Answered: AnsweredClass, facts: CallFacts, isEnvelope: boolean, 
     case PermissionError:
       // The local service says what to do about the key of its upstream server.
       if (details.code === 'upstream_refused') return '';
-      return 'This key lacks the permission: use another one.';
+      if (isEnvelope && !details.mayLackPath) return 'This key lacks the permission: use another one.';
+      return `This key may lack the permission, or this service may not offer ${facts.method} ${facts.path}.`;
     case NotFoundError:
       if (isEnvelope || details.mayLackPath) return notFoundAdvice(facts, details);
       return 'Check the base URL of this profile.';
@@ -201,15 +208,19 @@ export function errorOfAnswer(
     retryAfterMs: retryAfter(headers, now),
     outcomeUnknown,
   };
-  const message = envelope?.message ?? plainMessage(answer, facts.redact);
   const words = [
-    sentence(message),
+    sentence(messageOf(answer, envelope, facts.redact)),
     firstFailure(failures),
     advice(Answered, facts, envelope !== undefined, details),
+    details.mayLackPath ? lackingAdvice(Answered, details) : '',
     outcomeUnknown ? outcomeAdvice : '',
   ];
   return new Answered(words.filter(Boolean).join(' '), details);
 }
+
+/** What a refusal says, not yet sanitised. */
+export const messageOf = (answer: ErrorAnswer, envelope: Envelope | undefined, redact: Redact): string =>
+  envelope?.message ?? plainMessage(answer, redact);
 
 /** The request id from the service, if it is valid. */
 export function requestIdOf(headers: Readonly<Record<string, string>>, redact: Redact): string | undefined {

@@ -19,6 +19,8 @@ export interface RefusedAnswer {
   readonly status: number;
   readonly envelope: Envelope | undefined;
   readonly text: string;
+  /** Its message. */
+  readonly words?: string | undefined;
   /** The ids in the path and in the body. */
   readonly ids?: readonly string[] | undefined;
   /** Whether it may have refused a field of the query or the body. */
@@ -66,10 +68,24 @@ const specificCode = /^(?!resource_|route_|path_|url_|endpoint_|page_)\w+_not_fo
 /** Whether a code names a kind of resource, which a router does not know. */
 export const namesKind = (code: string | undefined): boolean => specificCode.test(code ?? '');
 
+/** Whether an envelope says that the key lacks a permission, rather than a gateway that it knows no such path. */
+const namesPermission = ({ type, code }: { readonly type?: string | undefined; readonly code?: string | undefined }) =>
+  type === 'permission_error' || code === 'permission_denied';
+
+/**
+ * Whether a read was refused as gateways and routers also refuse paths they do not know: AWS API Gateway with 403
+ * (`Missing Authentication Token`), others with 400 or 410.
+ */
+function isOddRefusal({ status, envelope, concernsInput = false }: RefusedAnswer, { method }: Endpoint): boolean {
+  if (method !== 'GET' || concernsInput) return false;
+  return status === 403 ? !namesPermission(envelope ?? {}) : status === 400 || status === 410;
+}
+
 /** Whether a refusal may concern the path instead of the resource: services answer both alike. */
-function mayConcernPath({ status, envelope, concernsInput = false }: RefusedAnswer): boolean {
+function mayConcernPath(answer: RefusedAnswer, endpoint: Endpoint): boolean {
+  const { status, envelope, concernsInput = false } = answer;
   if (status === 422) return !concernsInput;
-  return status === 404 && !namesKind(envelope?.code);
+  return (status === 404 || isOddRefusal(answer, endpoint)) && !namesKind(envelope?.code);
 }
 
 /**
@@ -172,8 +188,17 @@ export class Capabilities {
   }
 
   /** Whether the service may lack the endpoint rather than the resource: it is optional and has not worked yet. */
-  mayLack({ capability = false, operation }: Endpoint, answer: RefusedAnswer): boolean {
-    return capability && !this.#proven.has(operation) && mayConcernPath(answer);
+  mayLack(endpoint: Endpoint, answer: RefusedAnswer): boolean {
+    const { capability = false, operation } = endpoint;
+    // A 403 may also concern the key, until something has worked with it.
+    if (!capability || this.#proven.has(operation) || (answer.status === 403 && this.#proven.size === 0)) return false;
+    return mayConcernPath(answer, endpoint);
+  }
+
+  /** Whether a 403 concerns the key or the path: another read tells. */
+  isInDoubt({ capability = false, method }: Endpoint, refusal: ServiceError): boolean {
+    const mayBePath = capability && method === 'GET' && refusal.status === 403 && !namesPermission(refusal);
+    return mayBePath && this.#proven.size === 0;
   }
 
   /** Records that the endpoint of a refusal is missing, because the resource was found elsewhere. */
@@ -193,14 +218,15 @@ export class Capabilities {
     // A read is checked against the lists. For a write to ids this session has read, the answer decides.
     if (details.mayLackPath && endpoint.method !== 'GET' && this.#areKnown(answer.ids)) {
       const words = answer.envelope?.message;
-      return new CapabilityMissingError(endpoint.operation, facts, words && `It answered: ${sentence(words)}`);
+      return new CapabilityMissingError(endpoint.operation, facts, words && answeredWords(words));
     }
-    if (!isMissingRoute(answer) && !this.#isOfPath(answer)) return undefined;
+    const isOdd = isOddRefusal(answer, endpoint) && !answer.path.includes('{') && this.mayLack(endpoint, answer);
+    if (!isOdd && !isMissingRoute(answer) && !this.#isOfPath(answer)) return undefined;
     const isProven = this.#proven.has(endpoint.operation);
     if (isProven && answer.status === 404 && answer.path.includes('{')) return undefined;
     const left = isFromService(answer) ? Number.POSITIVE_INFINITY : gatewayMissTtlMs;
     this.#missing.set(endpoint.operation as Operation, this.#clock.monotonic() + left);
-    return missing(endpoint, left, facts);
+    return missing(endpoint, left, facts, isOdd ? answer.words : undefined);
   }
 
   #missingFor(operation: Operation): number {
@@ -208,10 +234,14 @@ export class Capabilities {
   }
 }
 
+const answeredWords = (words: string): string => `It answered: ${sentence(words)}`;
+
 /** @param left milliseconds until benchtop requests it again */
-function missing({ operation }: Endpoint, left: number, details: ErrorDetails = {}): CapabilityMissingError {
-  if (!Number.isFinite(left)) return new CapabilityMissingError(operation, details);
+function missing({ operation }: Endpoint, left: number, details: ErrorDetails = {}, words?: string) {
+  const answered = words && answeredWords(words);
+  if (!Number.isFinite(left)) return new CapabilityMissingError(operation, details, answered);
   const retryAfterMs = Math.ceil(left);
   const advice = `A gateway may have answered instead: benchtop tries again in ${inSeconds(retryAfterMs)}.`;
-  return new CapabilityMissingError(operation, { ...details, retryAfterMs }, advice);
+  const both = [answered, advice].filter(Boolean).join(' ');
+  return new CapabilityMissingError(operation, { ...details, retryAfterMs }, both);
 }

@@ -11,6 +11,7 @@ import type { WireAnswer } from '../net/wire.ts';
 import {
   type ErrorAnswer,
   errorOfAnswer,
+  messageOf,
   movedTo,
   readEnvelope,
   redirected,
@@ -273,8 +274,11 @@ export class OperationCall<Value> implements Call<Value> {
       envelope,
       status: answer.status,
       text: answer.text,
+      words: messageOf(answer, envelope, facts.redact),
       ids: [...idsIn(this.#input), ...bodyIds(this.#input.body)],
-      concernsInput: isOfInput(field, { path, sent: searchParams, isWrite: facts.isWrite }),
+      concernsInput:
+        isOfInput(field, { path, sent: searchParams, isWrite: facts.isWrite }) ||
+        asksForMore(answer.status, searchParams),
     };
     const noSuchPath = isMissingPath(refused);
     // A supervised service has the version of this program, and every endpoint.
@@ -337,6 +341,10 @@ function spelledAs(base: URL, url: URL): URL {
   own.hostname = base.hostname;
   return own;
 }
+
+/** Whether a 400 or 410 may have refused the page or the order that was asked for, as some services do without a word. */
+const asksForMore = (status: number, sent: URLSearchParams): boolean =>
+  (status === 400 || status === 410) && ['cursor', 'sort', 'order', 'search'].some(name => sent.has(name));
 
 /** The ids in the path of a call. */
 export const idsIn = ({ params = {} }: CallInput<unknown, unknown>): string[] => Object.values(params).map(String);

@@ -59,6 +59,8 @@ export async function callOperation<Response extends z.ZodMiniType>(
     return await send(call, client);
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
+    if (capabilities.isInDoubt(endpoint, error) && (await isAccepted(client, call.time.signal)))
+      return await callOperation(client, endpoint, input, options);
     if (endpoint.newest && error.noSuchPath) generation.forget();
     throw explainMissingRoute(error, endpoint, assumptions, generation.stated);
   } finally {
@@ -90,6 +92,15 @@ async function findGeneration(client: Client, signal: AbortSignal): Promise<void
       if (affectsAllRequests(error) || signal.aborted) throw error;
     }
   }
+}
+
+/** Whether the service accepts the credential: asks a documented endpoint that names nothing. */
+async function isAccepted(client: Client, signal: AbortSignal): Promise<boolean> {
+  const endpoint = endpoints.listSupportedTrainingModels as Endpoint;
+  return callOperation(client, endpoint, {}, { signal, background: true }).then(
+    () => true,
+    () => false,
+  );
 }
 
 /**

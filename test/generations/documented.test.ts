@@ -15,6 +15,14 @@ async function worldOf(refusal: string) {
 
 const model = ['--model', 'acme/small'];
 
+/** Where a refused write is the service's last word: its refusal may mean what it says. */
+const codesOfWrites: ReadonlyMap<string, number> = new Map([
+  ['a 422 in the envelope', 2],
+  ['the 403 of a gateway (B24)', 4],
+  ['a 400 in the envelope (B24)', 2],
+  ['a 410 (B24)', 1],
+]);
+
 describe.each([...refusals.keys()])('where an unknown path gets %s (C1)', refusal => {
   it.each<[string, readonly string[], number, string]>([
     ['evaluate', ['t-words', ...model], 0, startedRun],
@@ -56,14 +64,14 @@ describe.each([...refusals.keys()])('where an unknown path gets %s (C1)', refusa
     [
       'train',
       ['t-words', ...model],
-      refusal === 'a 422 in the envelope' ? 2 : 7,
-      'does not start training|This is no id',
+      codesOfWrites.get(refusal) ?? 7,
+      'does not start training|This is no id|may not offer POST|Bad path|410 Gone',
     ],
     [
       'cancel',
       ['{training}', '--yes'],
-      refusal === 'a 422 in the envelope' ? 2 : 7,
-      'does not cancel training runs|This is no id',
+      codesOfWrites.get(refusal) ?? 7,
+      'does not cancel training runs|This is no id|may not offer POST|Bad path|410 Gone',
     ],
   ])('%s %j', async (command, args, wanted, words) => {
     const { cli, ids, refused } = await worldOf(refusal);

@@ -130,6 +130,9 @@ export const refusals: ReadonlyMap<string, Behaviour> = new Map<string, Behaviou
       422,
     ),
     'a 422 in the envelope': refusal(422, 'invalid_request_error', 'validation_error', { message: 'This is no id' }),
+    'the 403 of a gateway (B24)': json({ message: 'Missing Authentication Token' }, 403),
+    'a 400 in the envelope (B24)': refusal(400, 'invalid_request_error', 'validation_error', { message: 'Bad path' }),
+    'a 410 (B24)': json({ error: 'Gone' }, 410),
     'a 501': refusal(501, 'api_error', 'not_implemented'),
   }),
 );

@@ -6,6 +6,7 @@ import {
   isNotOffered,
   mayLackPath,
   NotFoundError,
+  PermissionError,
   ServerError,
   ValidationError,
 } from '../../src/service/errors.ts';
@@ -97,8 +98,13 @@ describe('the refusal of an optional operation (C1)', () => {
     ['a 404 without a body', text('', 404)],
     ['a 422 of an id', field('path', 'eval_run_id')],
     ['a 422 in the envelope', refusal(422, 'invalid_request_error', 'validation_error')],
+    ['a 400 in the envelope (B24)', refusal(400, 'invalid_request_error', 'validation_error')],
+    ['a 403 of a gateway (B24)', json({ message: 'Missing Authentication Token' }, 403)],
+    ['a 410 (B24)', json({}, 410)],
   ])('%s is not the last word about a resource', async (_, behaviour) => {
-    const server = await hostileServer(behaviour);
+    const server = await hostileServer((response, request) =>
+      (request.url.includes('/models/') ? json({ items: [] }) : behaviour)(response, request),
+    );
     const { service } = serviceAt(server.url);
     const error = await errorOf(service.call('getEvalRun', read));
     expect([isGone(error), isNotOffered(error), service.capabilities.has('getEvalRun')]).toEqual([false, true, true]);
@@ -119,6 +125,43 @@ describe('the refusal of an optional operation (C1)', () => {
     const error = await errorOf(service.call('getEvalRun', read));
     service.capabilities.confirmMissing(error);
     expect([isGone(error), service.capabilities.has('getEvalRun')]).toEqual([true, true]);
+  });
+
+  it('names what a list refused, and is remembered (B24)', async () => {
+    const server = await hostileServer(json({ items: [] }), json({ message: 'Missing Authentication Token' }, 403));
+    const { service } = serviceAt(server.url);
+    await service.call('listSupportedTrainingModels');
+    const error = await errorOf(service.call('listDeployments'));
+    expect(error).toBeInstanceOf(CapabilityMissingError);
+    expect(error).toMatchObject({
+      message:
+        'This service does not list deployments. It answered: The service answered 403 Forbidden: Missing Authentication Token.',
+    });
+    expect(service.capabilities.has('listDeployments')).toBe(false);
+  });
+
+  it.each<[string, Behaviour]>([
+    ['the key has worked nowhere', json({ message: 'Forbidden' }, 403)],
+    ['the envelope names the permission', refusal(403, 'permission_error', 'permission_denied')],
+  ])('is of the key where %s (B24)', async (_, behaviour) => {
+    const server = await hostileServer(behaviour);
+    const { service } = serviceAt(server.url);
+    for (const error of [
+      await errorOf(service.call('listDeployments')),
+      await errorOf(service.call('getEvalRun', read)),
+      await errorOf(service.call('listBenchmarks')),
+    ]) {
+      expect([error, isNotOffered(error)]).toEqual([expect.any(PermissionError), false]);
+    }
+    expect(service.capabilities.missing()).toEqual([]);
+  });
+
+  it('is of the page or the order where these were asked for (B24)', async () => {
+    const server = await hostileServer(json({}, 410), json({}, 400));
+    const { service } = serviceAt(server.url);
+    for (const query of [{ cursor: 'old' }, { sort: 'name' }]) {
+      expect(isNotOffered(await errorOf(service.call('listDeployments', { query })))).toBe(false);
+    }
   });
 
   it('is of the input where it names a field of it', async () => {

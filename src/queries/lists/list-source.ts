@@ -1,7 +1,7 @@
 /** The source of a list, and its data. */
 import type { ListQuery, Page } from '../../contract/common.ts';
 import { cursorAfter, unreadableIn } from '../../contract/lists.ts';
-import { isNotOffered } from '../../service/errors.ts';
+import { CapabilityMissingError, isNotOffered } from '../../service/errors.ts';
 import type { SavedList } from '../../store/lists.ts';
 import type { Activity } from '../polling.ts';
 import type { QueryContext } from '../query-context.ts';
@@ -95,8 +95,11 @@ export async function readListed<Row>(
   try {
     return await readPage(context);
   } catch (error) {
-    if (fallback && isNotOffered(error)) return fallback(context);
-    throw error;
+    if (!fallback || !isNotOffered(error)) throw error;
+    const page = await fallback(context);
+    // The refusal may mean something else, which its words tell.
+    const words = error instanceof CapabilityMissingError ? error.advice : '';
+    return words === '' ? page : { ...page, note: [page.note, words].filter(Boolean).join('. ') };
   }
 }
 
