@@ -1,5 +1,5 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
-import { constants } from 'node:fs';
+import { constants, type Stats } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { isAbsolute } from 'node:path';
 import type { Readable } from 'node:stream';
@@ -42,7 +42,7 @@ export interface CredentialContext {
   readonly secrets: Set<string>;
 }
 
-/** How long a command, or a pipe, may take. */
+/** How long a command, or a shell's pipe, may take. */
 const timeoutMs = 15_000;
 const pollIntervalMs = 20;
 const maxSecretBytes = 64 * 1_024;
@@ -105,14 +105,14 @@ function checkSecret(text: string, origin: Origin): string {
 async function readSecret(path: string, origin: Origin, signal: AbortSignal | undefined): Promise<string> {
   const setting = describeOrigin(origin);
   try {
-    // Without O_NONBLOCK, opening a named pipe without a writer blocks, and keeps the process from exiting.
+    // Without O_NONBLOCK, opening a named pipe without a writer blocks until there is one.
     const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
     try {
       const stats = await file.stat();
+      const refusal = refusedAs(path, stats);
+      if (refusal) throw new ConfigError(`${path} ${refusal}; ${setting} reads a secret from it.`, origin);
       refuseShared(path, stats, 'read', `${setting} reads a secret from it`, origin);
-      // An empty read means that no writer has opened the pipe yet, except for a shell's pipe (<(pass show benchtop)).
-      const awaitsWriter = stats.isFIFO() && !/^\/(dev\/fd|proc)\//.test(path);
-      const secret = await readUpTo(file, maxSecretBytes, awaitsWriter, signal);
+      const secret = await readUpTo(file, maxSecretBytes, signal);
       if (secret !== undefined) return secret;
     } finally {
       await file.close();
@@ -127,13 +127,20 @@ async function readSecret(path: string, origin: Origin, signal: AbortSignal | un
   throw new ConfigError(`${path} returned no secret within ${seconds} seconds; ${setting} reads one from it.`, origin);
 }
 
+/**
+ * Why a secret is not read from there; undefined if it is. A named pipe may never get a writer, and each read of the
+ * secret would need another one. The shell holds both ends of its own (`<(pass show benchtop)`).
+ */
+function refusedAs(path: string, stats: Stats): string | undefined {
+  const isOfShell = stats.isFIFO() && /^\/(dev\/(fd\/|stdin$)|proc\/)/.test(path);
+  if (stats.isFIFO() && !isOfShell) return 'is a named pipe, not a file: use a file or a command';
+  if (!stats.isFile() && !isOfShell) return 'is not a file';
+  if (stats.size > maxSecretBytes) return `is larger than a secret can be (${maxSecretBytes / 1_024} KiB)`;
+  return undefined;
+}
+
 /** The text of a file or a pipe, up to a size limit; undefined if it took too long or the signal aborted. */
-async function readUpTo(
-  file: FileHandle,
-  size: number,
-  awaitsWriter: boolean,
-  signal: AbortSignal | undefined,
-): Promise<string | undefined> {
+async function readUpTo(file: FileHandle, size: number, signal: AbortSignal | undefined): Promise<string | undefined> {
   const buffer = Buffer.alloc(size);
   let length = 0;
   const deadline = performance.now() + timeoutMs;
@@ -144,8 +151,7 @@ async function readUpTo(
       (error: unknown) => (errorCode(error) === 'EAGAIN' ? undefined : Promise.reject(error)),
     );
     length += bytesRead ?? 0;
-    const isEnd = bytesRead === 0 && !(awaitsWriter && length === 0);
-    if (isEnd || length === size) return buffer.toString('utf8', 0, length);
+    if (bytesRead === 0 || length === size) return buffer.toString('utf8', 0, length);
     if (!bytesRead) await wait(pollIntervalMs);
   }
   return undefined;

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
-import { chmod, readFile, writeFile } from 'node:fs/promises';
+import { constants, readFileSync } from 'node:fs';
+import { chmod, open, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type CredentialSource, credentialAt } from '../../src/config/credentials.ts';
@@ -113,14 +113,31 @@ describe('a credential that cannot be had', () => {
     expect(await sourceOf({ apiKeyCommand: [node, '-e', script] }).get()).toBe('sk-done');
   });
 
-  it('waits for the writer of a named pipe, until the call is stopped (X12)', async () => {
-    const pipe = join(await temporaryFolder(), 'pipe');
+  it('refuses what is no file, or too large for a secret, without reading it (C21)', async () => {
+    const folder = await temporaryFolder();
+    const [pipe, large] = [join(folder, 'pipe'), join(folder, 'large')];
     execFileSync('mkfifo', ['-m', '600', pipe]);
-    const source = sourceOf({ apiKeyFile: pipe });
-    const read = source.get();
-    await writeFile(pipe, 'sk-piped\n');
-    expect(await read).toBe('sk-piped');
+    await writeFile(large, 'k'.repeat(64 * 1_024 + 1), { mode: 0o600 });
+    const messages = await Promise.all(
+      [pipe, large, '/dev/null', folder].map(path => failure(sourceOf({ apiKeyFile: path }))),
+    );
+    expect(messages).toEqual([
+      expect.stringContaining(`${pipe} is a named pipe, not a file: use a file or a command; `),
+      expect.stringContaining(`${large} is larger than a secret can be (64 KiB); `),
+      expect.stringContaining('/dev/null is not a file; '),
+      expect.stringContaining(`${folder} is not a file; `),
+    ]);
+  });
+
+  it('reads the pipe of a shell (X12)', async () => {
+    const path = join(await temporaryFolder(), 'pipe');
+    execFileSync('mkfifo', ['-m', '600', path]);
+    const reading = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    const source = sourceOf({ apiKeyFile: `/proc/self/fd/${reading.fd}` });
+    await writeFile(path, 'sk-piped\n');
+    expect(await source.get()).toBe('sk-piped');
     await expect(source.get(AbortSignal.abort())).rejects.toThrow('returned no secret');
+    await reading.close();
   });
 
   it('kills a command with its children once the call is stopped (V14)', async () => {
