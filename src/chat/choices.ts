@@ -1,7 +1,7 @@
 /** Which of two answers is better, as the user chose, and the counts for two models. Pure. */
 import { createHash } from 'node:crypto';
 import { perObject } from '../base/memo.ts';
-import type { Turn } from './conversation.ts';
+import { type Turn, wordsOf } from './conversation.ts';
 
 /** In the order of their keys. */
 export const preferences = ['left', 'right', 'equal', 'both bad'] as const;
@@ -29,8 +29,8 @@ export function pairKey(left: readonly Turn[], right: readonly Turn[], index: nu
   return hash.digest('hex').slice(0, 32);
 }
 
-const isWhole = ({ content, error, cancelled, stats }: Turn): boolean =>
-  content !== '' && error === undefined && cancelled !== true && stats?.totalMs !== undefined;
+const isWhole = (turn: Turn): boolean =>
+  wordsOf(turn) !== '' && turn.error === undefined && turn.cancelled !== true && turn.stats?.totalMs !== undefined;
 
 /** The models of two complete answers at an index; otherwise why they cannot be compared. */
 export function answersAt(

@@ -1,6 +1,7 @@
 /** The state of a conversation with a model: its turns, the streaming answer, errors. Pure. */
 
 import { ServiceError } from '../service/errors.ts';
+import type { AnswerExtras } from './answer.ts';
 
 /** What a request sets besides its messages; the service chooses what is missing. */
 export interface ChatParameters {
@@ -24,7 +25,7 @@ export interface AnswerStats {
   readonly totalMs?: number | undefined;
 }
 
-export interface Turn {
+export interface Turn extends AnswerExtras {
   readonly role: 'user' | 'assistant';
   readonly content: string;
   readonly reasoning: string;
@@ -53,6 +54,7 @@ export type ConversationAction =
       readonly kind: 'text';
       readonly content: string;
       readonly reasoning: string;
+      readonly extras?: AnswerExtras;
       readonly firstMs: number | undefined;
     }
   | { readonly kind: 'end'; readonly stats: AnswerStats }
@@ -95,6 +97,7 @@ export function conversationReducer(conversation: Conversation, action: Conversa
           ...turn,
           content: turn.content + action.content,
           reasoning: turn.reasoning + action.reasoning,
+          ...action.extras,
           stats: turn.stats && { ...turn.stats, firstMs: turn.stats.firstMs ?? action.firstMs },
         }),
         true,
@@ -114,12 +117,15 @@ export function conversationReducer(conversation: Conversation, action: Conversa
   }
 }
 
+/** What a turn says: its text, or else the words of a refusal; empty for an answer that has neither. */
+export const wordsOf = ({ content, refusal = '' }: Turn): string => content || refusal;
+
 /** The messages to send: the system prompt, if any, then the turns, without empty answers. */
 export function messagesOf(turns: readonly Turn[], system: string): { role: string; content: string }[] {
-  const sent = turns.filter(turn => turn.role === 'user' || turn.content !== '');
+  const sent = turns.filter(turn => turn.role === 'user' || wordsOf(turn) !== '');
   return [
     ...(system.trim() === '' ? [] : [{ role: 'system', content: system }]),
-    ...sent.map(({ role, content }) => ({ role, content })),
+    ...sent.map(turn => ({ role: turn.role, content: wordsOf(turn) })),
   ];
 }
 

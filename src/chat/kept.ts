@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
+import { isRecord } from '../base/own-property.ts';
 import type { Workbench } from '../workbench/workbench.ts';
 import { allBranches, type Branch, type OtherBranches } from './branches.ts';
 import { type Choice, type Preference, pairKey, preferences } from './choices.ts';
-import { type Conversation, messagesOf, type Turn } from './conversation.ts';
+import { type Conversation, messagesOf, type Turn, wordsOf } from './conversation.ts';
 import type { ChatSettings } from './session.ts';
 
 /** A conversation: the branch on screen, the others, and which answers were better. */
@@ -28,8 +29,19 @@ export function titleOf(turns: readonly Turn[]): string {
 }
 
 function isTurn(value: unknown): value is Turn {
-  const { role, content, reasoning } = (value ?? {}) as Partial<Record<keyof Turn, unknown>>;
-  return (role === 'user' || role === 'assistant') && typeof content === 'string' && typeof reasoning === 'string';
+  const turn = (value ?? {}) as Partial<Record<keyof Turn, unknown>>;
+  const { role, content, reasoning, refusal, calls = [], leftOut } = turn;
+  const isCall = (call: unknown): boolean =>
+    isRecord(call) && typeof call['name'] === 'string' && typeof call['input'] === 'string';
+  return (
+    (role === 'user' || role === 'assistant') &&
+    typeof content === 'string' &&
+    typeof reasoning === 'string' &&
+    (refusal === undefined || typeof refusal === 'string') &&
+    (leftOut === undefined || typeof leftOut === 'number') &&
+    Array.isArray(calls) &&
+    calls.every(isCall)
+  );
 }
 
 function areTurns(value: unknown): value is readonly Turn[] {
@@ -112,7 +124,7 @@ export function trajectoriesOf(chat: Chat, taskId: string): readonly StoredHalf[
       ...(taskId === '' ? {} : { task_id: taskId }),
       status: 'completed',
       model_slug: own,
-      messages: messagesOf(said, system),
+      messages: storedMessages(said, system),
       metadata: {
         parameters: { temperature, top_p, max_tokens },
         ...(branch !== undefined && { branch: branch + 1 }),
@@ -128,6 +140,20 @@ export function trajectoriesOf(chat: Chat, taskId: string): readonly StoredHalf[
   return isPair
     ? [halfOf(model, secondModel, turns, 'left'), halfOf(secondModel, model, secondTurns, 'right')]
     : [halfOf(model, undefined, turns, 'left')];
+}
+
+/** The messages of a trajectory: an answer also has its refusal and its tool calls, in the fields of chat clients. */
+function storedMessages(turns: readonly Turn[], system: string) {
+  const [first] = messagesOf([], system);
+  const said = turns.filter(turn => turn.role === 'user' || wordsOf(turn) !== '' || turn.calls !== undefined);
+  return [
+    ...(first ? [first] : []),
+    ...said.map(({ role, content, refusal, calls }) => ({
+      ...{ role, content },
+      ...(refusal !== undefined && { refusal }),
+      ...(calls && { tool_calls: calls.map(({ name, input }) => ({ function: { name, arguments: input } })) }),
+    })),
+  ];
 }
 
 const resultFor = (side: 'left' | 'right', better: Preference): string =>

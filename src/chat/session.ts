@@ -5,6 +5,7 @@ import { Listeners } from '../base/listeners.ts';
 import type { ChatRequest } from '../service/chat.ts';
 import { clean } from '../text/sanitise.ts';
 import type { Workbench } from '../workbench/workbench.ts';
+import { Answer } from './answer.ts';
 import {
   type AnswerStats,
   type ChatParameters,
@@ -122,15 +123,19 @@ export class ChatSession {
   async #answer(request: ChatRequest, controller: AbortController): Promise<void> {
     const { signal } = controller;
     const started = Date.now();
-    let content = '';
-    let reasoning = '';
+    const answer = new Answer();
+    /** How much of the answer was shown. */
+    let shown = { content: 0, reasoning: 0 };
+    let isNew = false;
     let firstMs: number | undefined;
     let stats: AnswerStats = { model: request.model };
     const flush = (): void => {
-      if (content === '' && reasoning === '') return;
-      this.#dispatch({ kind: 'text', content, reasoning, firstMs });
-      content = '';
-      reasoning = '';
+      if (!isNew) return;
+      isNew = false;
+      const content = answer.content.slice(shown.content);
+      const reasoning = answer.reasoning.slice(shown.reasoning);
+      shown = { content: answer.content.length, reasoning: answer.reasoning.length };
+      this.#dispatch({ kind: 'text', content, reasoning, extras: answer.extras, firstMs });
     };
     this.#flush = flush;
     const timer = setInterval(flush, drawEveryMs);
@@ -139,12 +144,10 @@ export class ChatSession {
       const { model, at } = await chatRoute(service, this.#workbench.remembered, request.model, signal);
       for await (const event of service.chat.stream({ ...request, model }, { signal, at })) {
         if (signal.aborted) return;
-        if (event.kind === 'delta' && event.index === 0) {
-          firstMs ??= Date.now() - started;
-          content += event.content ?? '';
-          reasoning += event.reasoning ?? '';
-        } else if (event.kind === 'finish') stats = { ...stats, finishReason: event.reason };
-        else if (event.kind === 'usage') {
+        answer.add(event);
+        isNew ||= event.kind !== 'usage' && event.kind !== 'finish';
+        if (event.kind === 'delta' && event.index === 0) firstMs ??= Date.now() - started;
+        if (event.kind === 'usage') {
           const { prompt_tokens, completion_tokens } = event.usage;
           stats = {
             ...stats,
@@ -155,6 +158,8 @@ export class ChatSession {
       }
       if (signal.aborted) return;
       flush();
+      const { reason: finishReason } = answer;
+      if (finishReason !== undefined) stats = { ...stats, finishReason };
       this.#dispatch({ kind: 'end', stats: { ...stats, firstMs, totalMs: Date.now() - started } });
     } catch (error) {
       if (signal.aborted) return;

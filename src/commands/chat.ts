@@ -1,45 +1,70 @@
 /** `benchtop chat`: asks a model, once or in a conversation, and streams the answer. */
 
 import { createInterface } from 'node:readline';
+import { Answer, callWords, leftOutWords } from '../chat/answer.ts';
 import { chatRoute } from '../chat/route.ts';
 import { declaresField } from '../contract/fields.ts';
 import { type ChatMessage, chatCompletion } from '../contract/inference.ts';
-import type { ChatOptions, ChatRequest } from '../service/chat.ts';
+import { type ChatOptions, type ChatRequest, eventsOfCompletion } from '../service/chat.ts';
 import { cleanStream } from '../text/clean-stream.ts';
 import { bytes } from '../text/numbers.ts';
 import { clean } from '../text/sanitise.ts';
-import { CommandError, exitCodes } from './exit.ts';
+import { CommandError, type ExitCode, exitCodes } from './exit.ts';
 import { type CommandIo, readInput } from './io.ts';
 import { checkRecordFlags, printRecord, printsRecord } from './output.ts';
 import type { CommandInput } from './table/commands.ts';
 import { type CommandContext, withService } from './with-service.ts';
 
-export interface Answer {
-  readonly content: string;
-  /** Why the model stopped, if the service said so. */
-  readonly reason: string | undefined;
-}
-
 type ChatContext = Pick<CommandContext, 'service' | 'memory' | 'signal'>;
 
-/** Asks a model, or a deployment by id, and yields the answer piece by piece. @throws ServiceError */
+/**
+ * Asks a model, or a deployment by id. `onPiece` gets the text of the answer piece by piece, and with it the words of a
+ * refusal.
+ *
+ * @throws ServiceError
+ */
 export async function ask(
   { service, memory, signal }: ChatContext,
   request: ChatRequest,
   onPiece: (piece: string) => Promise<void> | void,
   { whole }: Pick<ChatOptions, 'whole'> = {},
 ): Promise<Answer> {
-  let content = '';
-  let reason: string | undefined;
+  const answer = new Answer();
   const { model, at } = await chatRoute(service, memory, request.model, signal, true);
   for await (const event of service.chat.stream({ ...request, model }, { signal, at, whole })) {
-    if (event.kind === 'finish') reason = event.reason;
-    if (event.kind !== 'delta' || event.content === undefined) continue;
-    content += event.content;
-    await onPiece(event.content);
+    const { content, refusal } = answer;
+    answer.add(event);
+    if (event.kind !== 'delta' || event.index !== 0) continue;
+    if (event.content !== undefined) await onPiece(event.content);
+    if (event.refusal === undefined) continue;
+    const before = refusal === '' ? `${content === '' ? '' : '\n\n'}${refusalHead}` : '';
+    await onPiece(before + event.refusal);
   }
-  return { content, reason };
+  return answer;
 }
+
+/** Before the words of a refusal. */
+const refusalHead = 'refusal: ';
+
+/** What the user should know of an answer besides its text. */
+export function answerNotes({ content, refusal, reason, extras }: Answer): string[] {
+  const { calls = [], leftOut } = extras;
+  const left = leftOutWords(leftOut);
+  return [
+    ...(refusal === '' ? [] : ['The model refused.']),
+    ...calls.map(call => clean`The model ${callWords(call)}.`),
+    ...(reason === 'length' ? ['The answer was cut off at its token limit.'] : []),
+    ...(reason === 'content_filter' ? ['The service withheld the answer, or a part of it: content_filter.'] : []),
+    ...(content === '' && refusal === '' && reason !== 'length' && reason !== 'content_filter'
+      ? [clean`The answer has no text${reason === undefined ? '' : `: ${reason}`}.`]
+      : []),
+    ...(left === '' ? [] : [`${left}.`]),
+  ];
+}
+
+/** A refusal, or an answer without any text, is not what was asked for. */
+const codeOf = ({ content, refusal }: Answer): ExitCode =>
+  content === '' || refusal !== '' ? exitCodes.failed : exitCodes.done;
 
 export async function run({ args, flags }: CommandInput<'chat'>, io: CommandIo): Promise<number> {
   const [model = '', ...words] = args;
@@ -50,31 +75,32 @@ export async function run({ args, flags }: CommandInput<'chat'>, io: CommandIo):
   const mayLackField = (names: readonly string[]): boolean => declaresField(chatCompletion, names);
   return withService(flags, io, async ({ service, memory, signal }) => {
     /** Sends the conversation so far; the answer becomes part of it. */
-    const answer = async (content: string, until: AbortSignal): Promise<void> => {
+    const answer = async (content: string, until: AbortSignal): Promise<ExitCode> => {
       const question = { role: 'user', content };
       const request = { model, messages: [...history, question], ...parameters };
       if (printsRecord(flags)) {
         const { model: name, at } = await chatRoute(service, memory, model, until, true);
         const completion = await service.chat.complete({ ...request, model: name }, { signal: until, at });
         await printRecord(completion, completion.id ?? '', flags, io, { mayLack: mayLackField });
-        history.push(question, { role: 'assistant', content: completion.choices[0]?.message?.content ?? '' });
-        return;
+        const whole = new Answer();
+        for (const event of eventsOfCompletion(completion)) whole.add(event);
+        for (const note of answerNotes(whole)) io.note(note);
+        history.push(question, { role: 'assistant', content: whole.words });
+        return codeOf(whole);
       }
       const cleaned = cleanStream();
       const context = { service, memory, signal: until };
       const print = (piece: string) => io.print(cleaned(piece));
-      const { content: answered, reason } = await ask(context, request, print, { whole: flags.noStream });
+      const answered = await ask(context, request, print, { whole: flags.noStream });
       await io.print('\n');
-      if (reason === 'length') io.note('The answer was cut off at its token limit.');
-      else if (reason === 'content_filter')
-        io.note('The service withheld the answer, or a part of it: content_filter.');
-      else if (answered === '') io.note(clean`The answer has no text${reason === undefined ? '' : `: ${reason}`}.`);
-      history.push(question, { role: 'assistant', content: answered });
+      for (const note of answerNotes(answered)) io.note(note);
+      history.push(question, { role: 'assistant', content: answered.words });
+      return codeOf(answered);
     };
 
     if (words.length > 0 || !io.input.isTTY)
-      await answer(await textToAsk(words, flags.ignoreInput ?? false, io), signal);
-    else await converse(io, answer);
+      return answer(await textToAsk(words, flags.ignoreInput ?? false, io), signal);
+    await converse(io, answer);
     return exitCodes.done;
   });
 }
@@ -109,7 +135,7 @@ async function textToAsk(words: readonly string[], ignoreInput: boolean, io: Com
 }
 
 /** Runs a conversation. Ctrl-c stops the current answer, or ends the conversation. */
-async function converse(io: CommandIo, answer: (text: string, until: AbortSignal) => Promise<void>): Promise<void> {
+async function converse(io: CommandIo, answer: (text: string, until: AbortSignal) => Promise<ExitCode>): Promise<void> {
   const terminal = createInterface({ input: io.input, output: process.stderr, prompt: 'you: ' });
   let stop: AbortController | undefined;
   let isOpen = true;

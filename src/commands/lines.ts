@@ -20,7 +20,7 @@ import type { Service } from '../service/index.ts';
 import type { ResourceRef } from '../store/store.ts';
 import { asReceived, counted } from '../text/numbers.ts';
 import { clean, sanitise, sanitiseLine } from '../text/sanitise.ts';
-import { ask } from './chat.ts';
+import { answerNotes, ask } from './chat.ts';
 import { exitCodes } from './exit.ts';
 import type { CommandIo } from './io.ts';
 import { actOf, isVerb, type LinePrompt } from './line-actions.ts';
@@ -266,9 +266,10 @@ class Lines {
         memory: this.#session.workbench.remembered,
         signal: this.#signal,
       };
-      const { content } = await ask(context, request, () => {});
-      this.say(`${sanitiseLine(chosen)}: ${content}`);
-      messages.push({ role: 'assistant', content });
+      const answer = await ask(context, request, () => {});
+      this.say(`${sanitiseLine(chosen)}: ${answer.words}`);
+      for (const note of answerNotes(answer)) this.say(note);
+      messages.push({ role: 'assistant', content: answer.words });
     }
   }
 }

@@ -1,6 +1,7 @@
 /** Inference: chat completions, whole or as server-sent events in the OpenAI chunk form. */
 import * as z from 'zod/mini';
-import { defineEndpoints, number, rows, text, wrappedList } from './common.ts';
+import { isRecord } from '../base/own-property.ts';
+import { defineEndpoints, field, number, rows, text, textOrJson, wrappedList, written } from './common.ts';
 
 export const chatMessage = z.strictObject({ role: z.string().check(z.minLength(1)), content: z.string() });
 export type ChatMessage = z.output<typeof chatMessage>;
@@ -17,25 +18,87 @@ export const chatCompletionBody = z.strictObject({
 });
 export type ChatCompletionBody = z.input<typeof chatCompletionBody>;
 
-export const usage = z.looseObject({ prompt_tokens: number, completion_tokens: number, total_tokens: number });
+/** A token count. Any value that is none is read as null: it must not cost the answer. */
+const tokenCount = field(
+  z.pipe(
+    z.unknown(),
+    z.transform((value: unknown) => {
+      const count = typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : value;
+      return Number.isSafeInteger(count) && Number(count) >= 0 ? Number(count) : null;
+    }),
+  ) as unknown as z.ZodMiniType<number | null, unknown>,
+);
+
+export const usage = z.looseObject({
+  prompt_tokens: tokenCount,
+  completion_tokens: tokenCount,
+  total_tokens: tokenCount,
+});
 export type Usage = z.output<typeof usage>;
+
+/** Anything but an object is read as null. */
+const usageField = field(
+  z.pipe(
+    z.transform((value: unknown) => (isRecord(value) ? value : null)),
+    z.nullish(usage) as unknown as z.ZodMiniType<Usage | null | undefined, Record<string, unknown> | null>,
+  ) as unknown as z.ZodMiniType<Usage | null | undefined, unknown>,
+);
 
 /** A fragment of a tool call, joined by `index`. */
 export const toolCallDelta = z.looseObject({
   index: number,
   id: text,
-  function: z.nullish(z.looseObject({ name: text, arguments: text })),
+  function: z.nullish(z.looseObject({ name: text, arguments: textOrJson })),
 });
 
 /** The model's message: complete in a response, in fragments in a stream. Servers use two names for the reasoning. */
 export const modelMessage = z.looseObject({
   role: text,
-  content: text,
-  reasoning_content: text,
-  reasoning: text,
-  refusal: text,
+  /** Text or parts, as it was sent; see `saidIn`. */
+  content: z.optional(z.unknown()),
+  reasoning_content: textOrJson,
+  reasoning: textOrJson,
+  refusal: textOrJson,
   tool_calls: z.nullish(z.array(toolCallDelta)),
 });
+
+/** What a message, or a fragment of one, says; empty texts for what it does not have. */
+export interface Said {
+  readonly content: string;
+  readonly reasoning: string;
+  readonly refusal: string;
+}
+
+/** Reads content that is text or parts, as ordinary clients and servers send them: `text`, `refusal`, `thinking`. */
+export function saidIn(message: z.output<typeof modelMessage> | null | undefined): Said {
+  const { content, reasoning_content, reasoning, refusal } = message ?? {};
+  const own = { reasoning: reasoning_content || reasoning || '', refusal: refusal || '' };
+  if (!Array.isArray(content)) return { content: written(content) ?? '', ...own };
+  const textOf = (kind: keyof Said): string =>
+    content
+      .filter(part => kindOfPart(part) === kind)
+      .map(textOfPart)
+      .join('');
+  return {
+    content: textOf('content'),
+    reasoning: own.reasoning || textOf('reasoning'),
+    refusal: own.refusal || textOf('refusal'),
+  };
+}
+
+function kindOfPart(part: unknown): keyof Said {
+  const type = isRecord(part) ? part['type'] : undefined;
+  if (type === 'refusal') return 'refusal';
+  return type === 'thinking' || type === 'reasoning' ? 'reasoning' : 'content';
+}
+
+/** The text of a part; anything else is converted to JSON, so that nothing is lost. */
+function textOfPart(part: unknown): string {
+  if (!isRecord(part)) return written(part) ?? '';
+  const text = part['text'] ?? part['refusal'] ?? part['thinking'];
+  if (Array.isArray(text)) return text.map(textOfPart).join('');
+  return typeof text === 'string' ? text : JSON.stringify(part);
+}
 
 export const chatCompletion = z.looseObject({
   id: text,
@@ -49,7 +112,7 @@ export const chatCompletion = z.looseObject({
       finish_reason: text,
     }),
   ),
-  usage: z.nullish(usage),
+  usage: usageField,
 });
 export type ChatCompletion = z.output<typeof chatCompletion>;
 
@@ -68,7 +131,7 @@ export const chatChunk = z.looseObject({
       }),
     ),
   ),
-  usage: z.nullish(usage),
+  usage: usageField,
 });
 
 /** A chat model, in the form of OpenAI's list. */

@@ -4,6 +4,7 @@ import { errorCode, errorMessage } from '../base/errors.ts';
 import { isRecord, own } from '../base/own-property.ts';
 import { shellWords, UnclosedQuoteError } from '../base/shell-words.ts';
 import { messageContent } from '../contract/common.ts';
+import { saidIn } from '../contract/inference.ts';
 import type { Trajectory, TrajectoryMessage } from '../contract/trajectories.ts';
 import { type GraderSpec, gradeEnded, graderKinds, graderSpec } from '../grading/graders.ts';
 import { transcriptText } from '../present/transcript-lines.ts';
@@ -214,7 +215,7 @@ export function modelGrader(service: Pick<Service, 'chat'>, model: string, rubri
       { role: 'user', content: `Rubric: ${rubric}\n\n<transcript>\n${transcript}\n</transcript>` },
     ];
     const { choices } = await service.chat.complete({ model, messages, temperature: 0 }, { signal });
-    const text = choices[0]?.message.content ?? '';
+    const text = saidIn(choices[0]?.message).content;
     const found = [...text.matchAll(/REWARD:\s*(-?\d+(?:\.\d+)?)/gi)].at(-1);
     const reward = Number(found?.[1]);
     if (!found || !(reward >= 0 && reward <= 1)) throw new Error('the model gave no reward from 0 to 1');

@@ -10,6 +10,8 @@ import {
   chatChunk,
   chatCompletion,
   inferenceEndpoints,
+  type Said,
+  saidIn,
   type Usage,
 } from '../contract/inference.ts';
 import { parseWhole } from '../contract/proto-field.ts';
@@ -31,7 +33,15 @@ export interface ChatOptions extends CallOptions {
 
 /** An event of a stream. `index` is the index of the choice, always 0 for a single answer. */
 export type ChatEvent =
-  | { readonly kind: 'delta'; readonly index: number; readonly content?: string; readonly reasoning?: string }
+  | ({ readonly kind: 'delta'; readonly index: number } & Partial<Said>)
+  /** A fragment of the choice's tool call at this position. */
+  | {
+      readonly kind: 'call';
+      readonly index: number;
+      readonly call: number;
+      readonly name: string;
+      readonly input: string;
+    }
   | { readonly kind: 'finish'; readonly index: number; readonly reason: string }
   /** Token counts so far; the last ones count. */
   | { readonly kind: 'usage'; readonly usage: Usage };
@@ -74,8 +84,10 @@ export class Chat {
     const open = await this.#open(request, options);
     let content = '';
     let reasoning = '';
+    let refusal = '';
     const facts = () => {
-      const partial = content || reasoning ? { content, reasoning } : undefined;
+      const isBegun = content || reasoning || refusal;
+      const partial = isBegun ? { content, reasoning, ...(refusal && { refusal }) } : undefined;
       return { ...open.facts, details: { ...open.facts.details, partial } };
     };
     try {
@@ -83,6 +95,7 @@ export class Chat {
         if (event.kind === 'delta' && event.index === 0) {
           content += event.content ?? '';
           reasoning += event.reasoning ?? '';
+          refusal += event.refusal ?? '';
         }
         yield event;
       }
@@ -188,12 +201,13 @@ async function* readAnswer(open: OpenAnswer, facts: Facts, now: () => number): A
 }
 
 function* eventsOf({ choices, usage }: ChatChunk): Generator<ChatEvent, void> {
-  for (const { index, delta, finish_reason } of choices ?? []) {
-    const choice = index ?? 0;
-    const reasoning = delta?.reasoning_content || delta?.reasoning;
-    if (delta?.content || reasoning) {
-      const content = delta?.content;
-      yield { kind: 'delta', index: choice, ...(content ? { content } : {}), ...(reasoning ? { reasoning } : {}) };
+  for (const [position, { index, delta, finish_reason }] of (choices ?? []).entries()) {
+    const choice = index ?? position;
+    const said = Object.entries(saidIn(delta)).filter(([, text]) => text !== '');
+    if (said.length > 0) yield { kind: 'delta', index: choice, ...Object.fromEntries(said) };
+    for (const [at, { index: call, function: called }] of (delta?.tool_calls ?? []).entries()) {
+      const [name, input] = [called?.name ?? '', called?.arguments ?? ''];
+      yield { kind: 'call', index: choice, call: call ?? at, name, input };
     }
     if (finish_reason) yield { kind: 'finish', index: choice, reason: finish_reason };
   }
@@ -208,9 +222,12 @@ async function* readVerified(open: OpenAnswer, facts: Facts, now: () => number):
   if (hasError(body)) throw streamedError(open, facts(), undefined, body, text, now());
   const read = parseWhole(chatCompletion, body);
   if (!read.success) throw unusableAnswer({ ...answer, text, body }, facts(), read.error.issues);
-  const { choices, usage } = read.data;
-  yield* eventsOf({ choices: choices.map(({ message, ...choice }) => ({ ...choice, delta: message })), usage });
+  yield* eventsOfCompletion(read.data);
 }
+
+/** A whole answer as the events of a stream. */
+export const eventsOfCompletion = ({ choices, usage }: ChatCompletion): Generator<ChatEvent, void> =>
+  eventsOf({ choices: choices.map(({ message, ...choice }) => ({ ...choice, delta: message })), usage });
 
 function hasError(body: unknown): boolean {
   return typeof body === 'object' && body !== null && 'error' in body && body.error != null;

@@ -48,6 +48,7 @@ const errorNames: Record<ErrorKind, string> = {
 export interface PartialAnswer {
   readonly content: string;
   readonly reasoning: string;
+  readonly refusal?: string;
 }
 
 export interface ErrorDetails {

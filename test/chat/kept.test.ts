@@ -16,6 +16,14 @@ describe('a kept conversation', () => {
     expect(chatOf('c1', JSON.parse(JSON.stringify({ settings, turns })))).toEqual({ id: 'c1', settings, turns });
   });
 
+  it('is read with refusals, tool calls and left out choices, unless these are of another form (B13)', () => {
+    const read = (extras: object) => chatOf('c1', { settings, turns: [{ ...turns[1], ...extras }] })?.turns[0];
+    const extras = { refusal: 'no', calls: [{ name: 'look', input: '{}' }], leftOut: 2 };
+    expect(read(extras)).toEqual({ ...turns[1], ...extras });
+    for (const wrong of [{ refusal: 3 }, { calls: 'none' }, { calls: [{ name: 'look' }] }, { leftOut: '2' }])
+      expect(read(wrong)).toBeUndefined();
+  });
+
   it('is known to end with half an answer, by either model', () => {
     const whole = turns.slice(0, 2);
     const brokenOff: readonly Turn[] = [

@@ -2,7 +2,9 @@
 
 import { render } from 'ink-testing-library';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { forgetChat, type ListedChat } from '../../src/chat/kept.ts';
+import { answersAt } from '../../src/chat/choices.ts';
+import type { Turn } from '../../src/chat/conversation.ts';
+import { chatOf, exportedChat, forgetChat, type ListedChat, talkOf, trajectoriesOf } from '../../src/chat/kept.ts';
 import { ChatSession } from '../../src/chat/session.ts';
 import { kinds } from '../../src/resources/catalogue.ts';
 import type { ChatEvent, ChatRequest } from '../../src/service/chat.ts';
@@ -12,6 +14,7 @@ import { type Service, Workbench } from '../../src/workbench/workbench.ts';
 import { eventually } from '../eventually.ts';
 
 const settings = { model: 'model-a', system: '' };
+const question = (content: string): Turn => ({ role: 'user', content, reasoning: '' });
 
 /** A service whose answers come when the test says so. */
 function talkingService() {
@@ -131,6 +134,51 @@ describe('an answer', () => {
         top_p: 0.9,
       },
     ]);
+  });
+
+  it('keeps a refusal, tool calls and the number of left out choices (B13)', async () => {
+    const { talk, says, tells, ends, answer, kept } = opened();
+    talk.send('what is tea?', settings);
+    says('Well.');
+    tells({ kind: 'delta', index: 0, refusal: 'I will ' });
+    tells({ kind: 'delta', index: 0, refusal: 'not.' });
+    tells({ kind: 'call', index: 0, call: 0, name: 'look', input: '{"q":' });
+    tells({ kind: 'call', index: 0, call: 0, name: '', input: '1}' });
+    tells({ kind: 'delta', index: 1, content: 'another choice' });
+    ends();
+    await eventually(() => expect(talk.conversation.answering).toBe(false));
+    const calls = [{ name: 'look', input: '{"q":1}' }];
+    const whole = { content: 'Well.', refusal: 'I will not.', calls, leftOut: 1 };
+    expect(answer()).toMatchObject(whole);
+    expect(kept()[0]?.turns.at(-1)).toMatchObject(whole);
+    const chat = { id: 'c1', settings, turns: talk.conversation.turns };
+    expect(chatOf('c1', talkOf(chat))).toEqual(chat);
+    expect(exportedChat(chat).branches[0]?.turns.at(-1)).toMatchObject(whole);
+    expect(trajectoriesOf(chat, '')[0]?.item['messages']).toEqual([
+      { role: 'user', content: 'what is tea?' },
+      {
+        ...{ role: 'assistant', content: 'Well.', refusal: 'I will not.' },
+        tool_calls: [{ function: { name: 'look', arguments: '{"q":1}' } }],
+      },
+    ]);
+  });
+
+  it('that is only a refusal is sent with the next question, and can be compared (B13)', async () => {
+    const { talk, tells, ends, answer, requests } = opened();
+    talk.send('what is tea?', settings);
+    tells({ kind: 'delta', index: 0, refusal: 'I will not.' });
+    ends();
+    await eventually(() => expect(talk.conversation.answering).toBe(false));
+    const other = { ...question('x'), role: 'assistant', stats: { model: 'model-b', totalMs: 1 } } as const;
+    expect(answersAt([question('a'), answer() ?? question('')], [question('a'), other], 1)).toHaveProperty('models');
+    talk.send('and milk?', settings);
+    await eventually(() => expect(requests).toHaveLength(2));
+    expect(requests[1]?.messages).toEqual([
+      { role: 'user', content: 'what is tea?' },
+      { role: 'assistant', content: 'I will not.' },
+      { role: 'user', content: 'and milk?' },
+    ]);
+    talk.cancel();
   });
 
   it('is asked for once at a time, and again only where there was a question', async () => {

@@ -4,7 +4,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { exitCodes } from '../../src/commands/exit.ts';
 import { readInput } from '../../src/commands/io.ts';
 import { serviceDouble } from '../service/double.ts';
-import { hostileServer, json } from '../service/hostile-server.ts';
+import { hostileServer, json, stream } from '../service/hostile-server.ts';
 import { cliOn } from './cli.ts';
 
 const { signal } = new AbortController();
@@ -112,12 +112,71 @@ describe('chat', () => {
     [undefined, 'The answer has no text.'],
   ])('says why there is no text: %j', async (choice, words) => {
     const server = await hostileServer(json({ choices: choice ? [choice] : [] }));
-    const { notes } = await cliOn({ baseUrl: server.url, apiKey: 'key' })(
+    const { notes, code } = await cliOn({ baseUrl: server.url, apiKey: 'key' })(
       'chat',
       ['acme/m', '--no-stream', 'hello'],
       {},
     );
     expect(notes).toContain(words);
+    expect(code).toBe(exitCodes.failed);
+  });
+
+  const chunks = (...deltas: object[]) =>
+    stream([
+      ...deltas.map(delta => `data: ${JSON.stringify({ choices: [{ index: 0, delta }] })}\n\n`),
+      'data: [DONE]\n\n',
+    ]);
+
+  it('prints a refusal as a part of the answer, and fails with it (B13)', async () => {
+    const message = { role: 'assistant', content: null, refusal: 'I will not.' };
+    const server = await hostileServer(
+      json({ choices: [{ message, finish_reason: 'stop' }] }),
+      chunks({ content: 'Well.' }, { refusal: 'I will ' }, { refusal: 'not.' }),
+      json({ choices: [{ message }] }),
+    );
+    const cli = cliOn({ baseUrl: server.url, apiKey: 'key' });
+    const refused = { code: exitCodes.failed, notes: expect.stringContaining('The model refused.') };
+    expect(await cli('chat', ['acme/m', 'hi'], {})).toMatchObject({ ...refused, out: 'refusal: I will not.\n' });
+    expect(await cli('chat', ['acme/m', 'hi'], {})).toMatchObject({
+      ...refused,
+      out: 'Well.\n\nrefusal: I will not.\n',
+    });
+    const asJson = await cli('chat', ['acme/m', 'hi', '--json'], {});
+    expect(asJson).toMatchObject(refused);
+    expect(JSON.parse(asJson.out).choices[0].message).toEqual(message);
+  });
+
+  it('prints the first of several choices, and says that others were left out (B13)', async () => {
+    const other = (index: number, content: string) =>
+      `data: ${JSON.stringify({ choices: [{ index, delta: { content } }] })}\n\n`;
+    const streamed = stream([other(1, 'SECOND'), other(0, 'FIRST'), other(1, 'MORE'), 'data: [DONE]\n\n']);
+    const whole = json({
+      choices: [
+        { index: 0, message: { content: 'FIRST' } },
+        { index: 1, message: { content: 'B' } },
+      ],
+    });
+    const server = await hostileServer(streamed, whole);
+    const cli = cliOn({ baseUrl: server.url, apiKey: 'key' });
+    for (const _ of [1, 2]) {
+      expect(await cli('chat', ['acme/m', 'hi'], {})).toMatchObject({
+        ...{ code: exitCodes.done, out: 'FIRST\n' },
+        notes: expect.stringContaining('1 other choice was left out.'),
+      });
+    }
+  });
+
+  it('names the tools of an answer without text, and fails with it (B13)', async () => {
+    const server = await hostileServer(
+      chunks(
+        { tool_calls: [{ index: 0, function: { name: 'look', arguments: '{"q":' } }] },
+        { tool_calls: [{ index: 0, function: { arguments: '"tea"}' } }] },
+      ),
+    );
+    const { code, notes } = await cliOn({ baseUrl: server.url, apiKey: 'key' })('chat', ['acme/m', 'hi'], {});
+    expect(code).toBe(exitCodes.failed);
+    expect(notes).toContain('The model calls the tool look with {"q":"tea"}.');
+    expect(notes).toContain('The answer has no text');
   });
 
   it('asks nothing if there is no text', async () => {

@@ -156,7 +156,7 @@ describe('a stream', () => {
     ]);
   });
 
-  it('ends where a model calls a tool, which is no text', async () => {
+  it('ends where a model calls a tool, which is named and is no text (B13)', async () => {
     const call = (piece: object) => chunk({ tool_calls: [piece] });
     const { events } = await answer(
       stream([
@@ -167,7 +167,70 @@ describe('a stream', () => {
         done,
       ]),
     );
-    expect(events).toEqual([{ kind: 'finish', index: 0, reason: 'tool_calls' }]);
+    expect(events.at(-1)).toEqual({ kind: 'finish', index: 0, reason: 'tool_calls' });
+    const calls = events.flatMap(event => (event.kind === 'call' ? [event] : []));
+    expect(calls.map(({ call, name, input }) => [call, name, input])).toEqual([
+      [0, 'look', ''],
+      [0, '', '{"a"'],
+      [0, '', ':1}'],
+    ]);
+  });
+});
+
+describe('an answer, streamed or whole', () => {
+  const typed = (type: string, text: string) => ({ type, text });
+  const messages: readonly (readonly [string, object, object])[] = [
+    ['a refusal', { content: null, refusal: 'I will not.' }, { refusal: 'I will not.' }],
+    ['a refusal as a part', { content: [{ type: 'refusal', refusal: 'No.' }] }, { refusal: 'No.' }],
+    ['content as parts', { content: [typed('text', 'a'), 'b', typed('text', 'c')] }, { content: 'abc' }],
+    [
+      'thoughts as parts',
+      { content: [{ type: 'thinking', thinking: [typed('text', 'hm')] }, typed('text', 'a')] },
+      { reasoning: 'hm', content: 'a' },
+    ],
+    [
+      'a part of another kind',
+      { content: [typed('text', 'see '), { type: 'reference', reference_ids: [3] }] },
+      { content: 'see {"type":"reference","reference_ids":[3]}' },
+    ],
+  ];
+
+  it.each(messages)('has %s (B13, C17)', async (_, message, said) => {
+    const expected = [{ kind: 'delta', index: 0, ...said }];
+    const whole = await answer(json({ choices: [{ message: { role: 'assistant', ...message } }] }));
+    const streamed = await answer(stream([chunk(message), stop, done]));
+    expect([whole.error, streamed.error]).toEqual([undefined, undefined]);
+    expect(whole.events).toEqual(expected);
+    expect(streamed.events.slice(0, -1)).toEqual(expected);
+  });
+
+  it.each([
+    [
+      { prompt_tokens: '3', completion_tokens: 'many' },
+      { prompt_tokens: 3, completion_tokens: null },
+    ],
+    [
+      { prompt_tokens: -1, completion_tokens: 0.5 },
+      { prompt_tokens: null, completion_tokens: null },
+    ],
+    ['none', undefined],
+  ])('is not lost with wrong token counts: %j (C17)', async (counts, read) => {
+    const last = `data: ${JSON.stringify({ choices: [], usage: counts })}\n\n`;
+    const whole = json({ choices: [{ message: { content: 'a' } }], usage: counts });
+    for (const behaviour of [whole, stream([chunk({ content: 'a' }), stop, last, done])]) {
+      const { events, error } = await answer(behaviour);
+      expect([error, said(events)]).toEqual([undefined, 'a']);
+      expect(events.flatMap(event => (event.kind === 'usage' ? [event.usage] : []))).toEqual(read ? [read] : []);
+    }
+  });
+
+  it('has the places of choices that have no index (B13)', async () => {
+    const choices = [{ message: { content: 'first' } }, { message: { content: 'second' } }];
+    const { events } = await answer(json({ choices }));
+    expect(events).toMatchObject([
+      { index: 0, content: 'first' },
+      { index: 1, content: 'second' },
+    ]);
   });
 });
 
@@ -198,8 +261,8 @@ describe('a stream that fails', () => {
 
   it('keeps the first of several answers', async () => {
     const other = 'data: {"choices": [{"index": 1, "delta": {"content": "Bye"}}]}\n\n';
-    const { error } = await answer(stream([...begun, other]));
-    expect(error).toMatchObject({ partial: kept });
+    const { error } = await answer(stream([...begun, chunk({ refusal: 'no' }), other]));
+    expect(error).toMatchObject({ partial: { ...kept, refusal: 'no' } });
   });
 
   it.each<[string, string, object]>([

@@ -1,7 +1,7 @@
 /** Reads the message of an upstream answer, for a trajectory: whole, or while its stream is forwarded unchanged. */
 import { createParser } from 'eventsource-parser';
 import { parseDeepJson } from '../../base/json-depth.ts';
-import { chatChunk, chatCompletion, type Usage } from '../../contract/inference.ts';
+import { chatChunk, chatCompletion, saidIn, type Usage } from '../../contract/inference.ts';
 
 /** A model's answer as a message of a step. */
 export interface AssistantMessage {
@@ -25,13 +25,13 @@ export function answerMessage(text: string): AssistantMessage | undefined {
   const answer = chatCompletion.safeParse(parseDeepJson(text)).data;
   const choice = answer?.choices[0];
   if (!choice) return undefined;
-  const { content, reasoning_content, reasoning, refusal, tool_calls } = choice.message;
+  const { content, reasoning, refusal } = saidIn(choice.message);
   return {
     role: 'assistant',
-    content: content ?? '',
-    reasoning: reasoning_content ?? reasoning ?? undefined,
-    refusal: refusal ?? undefined,
-    tool_calls: tool_calls ?? undefined,
+    content,
+    reasoning: reasoning || undefined,
+    refusal: refusal || undefined,
+    tool_calls: choice.message.tool_calls ?? undefined,
     finish_reason: choice.finish_reason ?? null,
     ...tokenCounts(answer.usage),
   };
@@ -61,9 +61,10 @@ export function tapMessage(onMessage: (message: AssistantMessage) => void): Tran
       if (!choice) return;
       finish_reason = choice.finish_reason ?? finish_reason;
       const { delta } = choice;
-      content += delta?.content ?? '';
-      reasoning += delta?.reasoning_content ?? delta?.reasoning ?? '';
-      refusal += delta?.refusal ?? '';
+      const piece = saidIn(delta);
+      content += piece.content;
+      reasoning += piece.reasoning;
+      refusal += piece.refusal;
       for (const { index, id, function: called } of delta?.tool_calls ?? []) {
         const call = calls.get(index ?? 0);
         calls.set(index ?? 0, {

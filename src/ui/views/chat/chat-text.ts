@@ -1,5 +1,6 @@
 /** A conversation as readable text, with both answers to each question. Pure. */
-import type { Turn } from '../../../chat/conversation.ts';
+import { callWords, leftOutWords } from '../../../chat/answer.ts';
+import { type Turn, wordsOf } from '../../../chat/conversation.ts';
 import { sanitise } from '../../../text/sanitise.ts';
 import { countWords, verdictWords } from './choice-words.ts';
 import { answerNote } from './conversation-lines.ts';
@@ -16,7 +17,11 @@ export function chatText({ settings, sides, choiceAt, counts }: ReadChat): strin
     turn
       ? [
           `## ${turn.stats?.model ?? 'assistant'}`,
-          turn.content === '' ? '(no text)' : turn.content,
+          turn.content,
+          ...(turn.refusal ? [`refusal: ${turn.refusal}`] : []),
+          ...(turn.calls ?? []).map(callWords),
+          wordsOf(turn) === '' ? '(no text)' : '',
+          leftOutWords(turn.leftOut),
           ...(turn.cancelled || turn.error ? ['(the answer is incomplete)'] : []),
           [turn.stats?.totalMs !== undefined && answerNote(turn.stats), verdict].filter(Boolean).join('; '),
         ]

@@ -1,6 +1,7 @@
 /** A conversation as lines, with answers as Markdown. Pure; a finished turn is laid out once. */
 
 import { stripVTControlCharacters } from 'node:util';
+import { callWords, leftOutWords } from '../../../chat/answer.ts';
 import type { Fork } from '../../../chat/branches.ts';
 import {
   type AnswerStats,
@@ -8,6 +9,7 @@ import {
   type Conversation,
   type Turn,
   tokensPerSecond,
+  wordsOf,
 } from '../../../chat/conversation.ts';
 import { describeError } from '../../../service/errors.ts';
 import { sanitise, sanitiseLine } from '../../../text/sanitise.ts';
@@ -18,7 +20,15 @@ import { markdownLines } from '../../widgets/markdown/markdown.ts';
 import type { Theme } from '../../widgets/theme/theme.tsx';
 import { chatCommands } from '../commands.ts';
 
-export type ConversationLineKind = 'user' | 'assistant' | 'text' | 'reasoning' | 'note' | 'verdict' | 'error';
+export type ConversationLineKind =
+  | 'user'
+  | 'assistant'
+  | 'text'
+  | 'reasoning'
+  | 'refusal'
+  | 'note'
+  | 'verdict'
+  | 'error';
 
 export interface ConversationLine {
   readonly kind: ConversationLineKind;
@@ -84,14 +94,22 @@ function turnLines(turn: Turn, width: number, answering: boolean, theme: Theme):
     const layout = isMarkdown ? markdown(turn.content, width, theme) : paragraph('text', turn.content, width);
     for (const line of layout) lines.push(line);
   }
-  if (turn.content === '' && !answering && !turn.error) lines.push({ kind: 'note', text: `${indent}(no text)` });
-  if (turn.content === '' && answering) lines.push({ kind: 'note', text: `${indent}…` });
+  const { refusal = '', calls = [] } = turn;
+  if (refusal !== '') {
+    lines.push({ kind: 'refusal', text: `${indent}refusal` });
+    for (const line of paragraph('refusal', refusal, width)) lines.push(line);
+  }
+  for (const call of calls) lines.push(...paragraph('note', callWords(call), width));
+  const isEmpty = wordsOf(turn) === '';
+  if (isEmpty && !answering && !turn.error) lines.push({ kind: 'note', text: `${indent}(no text)` });
+  if (isEmpty && answering) lines.push({ kind: 'note', text: `${indent}…` });
   if (turn.cancelled) lines.push({ kind: 'note', text: `${indent}stopped: the answer is incomplete` });
-  else if (turn.error && turn.content !== '')
-    lines.push({ kind: 'note', text: `${indent}interrupted: the answer is incomplete` });
+  else if (turn.error && !isEmpty) lines.push({ kind: 'note', text: `${indent}interrupted: the answer is incomplete` });
   if (turn.error) {
     lines.push(...paragraph('error', describeError(turn.error), width));
   }
+  const leftOut = leftOutWords(turn.leftOut);
+  if (leftOut !== '') lines.push(...paragraph('note', leftOut, width));
   const note = turn.stats?.totalMs === undefined ? '' : answerNote(turn.stats);
   if (note !== '') lines.push(...paragraph('note', note, width));
   lines.push({ kind: 'text', text: '' });
@@ -110,6 +128,7 @@ export function answerNote(stats: AnswerStats): string {
     firstMs !== undefined && `first text after ${duration(firstMs)}`,
     totalMs !== undefined && `all after ${duration(totalMs)}`,
     finishReason === 'length' && 'stopped at the token limit',
+    finishReason === 'content_filter' && 'the service withheld the answer, or a part of it',
   ]
     .filter(Boolean)
     .join(', ');

@@ -1,7 +1,7 @@
 /** The conversations with one or two models. They scroll together, turn by turn, and along with the answers. */
 import { Box } from 'ink';
 import { useCallback, useEffect, useMemo, useSyncExternalStore } from 'react';
-import type { Conversation } from '../../../chat/conversation.ts';
+import { type Conversation, wordsOf as wordsIn } from '../../../chat/conversation.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
 import { age } from '../../../text/time.ts';
 import { displayWidth, fitCells, truncate } from '../../../text/width.ts';
@@ -49,6 +49,7 @@ const looks: Partial<Record<ConversationLineKind, StyleName>> = {
   user: 'user',
   assistant: 'assistant',
   reasoning: 'muted',
+  refusal: 'warning',
   note: 'muted',
   verdict: 'success',
   error: 'danger',
@@ -150,7 +151,8 @@ export function ConversationPane(props: ConversationPaneProps) {
   const scroll = useConversationScroll(props, rows, lines.length, textAt, shownLines);
   const wordsOf = ({ conversation, model }: ShownSide): string => {
     if (!conversation.answering) return sanitiseLine(model);
-    const hasBegun = conversation.turns.at(-1)?.content !== '';
+    const last = conversation.turns.at(-1);
+    const hasBegun = last === undefined || wordsIn(last) !== '';
     return `${heldBack === '' || hasBegun ? 'answering' : heldBack}: ${sanitiseLine(model)}`;
   };
   const heads = sides.map((side, index) => {

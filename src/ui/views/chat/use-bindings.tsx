@@ -1,7 +1,7 @@
 /** The keys of the chat and the windows that they open. */
 import type { Dispatch } from 'react';
 import { answersAt, type Preference, preferences } from '../../../chat/choices.ts';
-import type { Turn } from '../../../chat/conversation.ts';
+import { type Turn, wordsOf } from '../../../chat/conversation.ts';
 import { exportedChat, titleOf, trajectoriesOf } from '../../../chat/kept.ts';
 import { exportFileName } from '../../../text/export.ts';
 import { useShell } from '../../app/shell-context.tsx';
@@ -163,7 +163,8 @@ export function useBindings(
   const { turns, answering } = chat;
   const idle = !answering;
   const hasTurns = idle && turns.length > 0;
-  const last = lastAnswer(read)?.content ?? '';
+  const answer = lastAnswer(read);
+  const last = answer ? wordsOf(answer) : '';
   const goTo = (by: -1 | 1) => (): void => {
     leaveQuestions();
     chat.goTo(chat.branch + by);
@@ -188,7 +189,7 @@ export function useBindings(
     { command: chatCommands.clear, run: begin, enabled: turns.length > 0 },
     { command: chatCommands.history, run: windows.showEarlier, enabled: idle },
     { command: chatCommands.forget, run: windows.forget, enabled: hasTurns },
-    { command: chatCommands.save, run: windows.save, enabled: idle && turns.some(turn => turn.content !== '') },
+    { command: chatCommands.save, run: windows.save, enabled: idle && turns.some(turn => wordsOf(turn) !== '') },
     { command: recordCommands.export, run: windows.export, enabled: hasTurns },
     { command: chatCommands.copy, run: () => copy(last, 'the answer'), enabled: last !== '' },
   ];

@@ -19,7 +19,7 @@ import {
   pairKey,
   withChoice,
 } from '../../../chat/choices.ts';
-import type { Turn } from '../../../chat/conversation.ts';
+import { type Turn, wordsOf } from '../../../chat/conversation.ts';
 import { type Chat, forgetChat, type ListedChat } from '../../../chat/kept.ts';
 import type { ChatSession, ChatSettings } from '../../../chat/session.ts';
 import { useWorkbench } from '../../data/workbench.tsx';
@@ -163,7 +163,7 @@ function questionsTo(
     again: () => {
       const incomplete = sides.filter(side => isIncomplete(lastOf(side)));
       const asked = incomplete.length > 0 ? incomplete : sides;
-      if (asked.some(side => lastOf(side)?.role === 'assistant' && lastOf(side)?.content !== '')) keepBranch();
+      if (asked.map(lastOf).some(turn => turn?.role === 'assistant' && wordsOf(turn) !== '')) keepBranch();
       for (const { session, settings } of asked) session.regenerate(settings);
     },
     edit: (index, text) => {

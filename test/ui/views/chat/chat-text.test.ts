@@ -5,6 +5,19 @@ import { kinds } from '../../../../src/resources/catalogue.ts';
 import { chatText } from '../../../../src/ui/views/chat/chat-text.ts';
 import { Workbench } from '../../../../src/workbench/workbench.ts';
 
+it('has refusals, tool calls and left out choices (B13)', () => {
+  const workbench = new Workbench({ kinds, service: () => Promise.reject(new Error('none')), profile: 'test' });
+  const session = new ChatSession(workbench);
+  const extras = { refusal: 'I will not.', calls: [{ name: 'look', input: '' }], leftOut: 1 };
+  session.open([{ role: 'assistant', content: '', reasoning: '', ...extras }]);
+  const settings = { model: 'a', system: '' };
+  const text = chatText({ settings, sides: [{ session, settings }], choiceAt: () => undefined, counts: undefined });
+  workbench.close();
+  expect(text.trimEnd().split('\n\n')).toEqual([
+    ...['# a', '## assistant', 'refusal: I will not.', 'calls the tool look', '1 other choice was left out'],
+  ]);
+});
+
 it('is a conversation to read, with both answers, their numbers and the choice', () => {
   const workbench = new Workbench({ kinds, service: () => Promise.reject(new Error('none')), profile: 'test' });
   const question: Turn = { role: 'user', content: 'tea?', reasoning: '' };
