@@ -235,6 +235,9 @@ function verdictOf(situation: Situation): Verdict {
   if (situation.uncounted.length === 0 || (isUndecided && situation.interval === undefined))
     return { ...verdict, words };
   const { reason, condition } = unreportedWords(situation);
+  // It is undecided whatever else is missing, and long words may be cut off.
+  const isLacking = situation.uncounted.some(side => situation.means[side].unlistedRollouts > 0);
+  if (isUndecided && isLacking && verdict.moreTasks === undefined) return { ...verdict, words };
   const still = isUndecided ? 'still ' : '';
   return { ...verdict, kind: 'undecided', words: `undecided: ${reason}; ${condition}, ${still}${words}` };
 }
