@@ -43,7 +43,16 @@ const mayImport: Record<string, readonly string[]> = {
   local: [...small, 'contract', 'grading', 'config/proxy.ts', 'net'],
   present: [...small, 'contract'],
   store: small,
-  queries: [...small, 'contract', 'config', 'service', 'store'],
+  // How certain a mean is belongs to the data that is read, kept and remembered.
+  queries: [
+    ...small,
+    'contract',
+    'config',
+    'present/statistics/interval.ts',
+    'present/statistics/tasks.ts',
+    'service',
+    'store',
+  ],
   workbench: [...small, 'contract', 'config', 'service', 'store', 'queries'],
   uploads: [...small, 'contract', 'config', 'service', 'store', 'queries', 'workbench'],
   chat: [...small, 'contract', 'service', 'store', 'workbench'],

@@ -60,7 +60,9 @@ async function onService(
   const memory = openRemembered(config);
   const connection = connectTo(config, 'command');
   try {
-    const context = { config, service: await connection.service(), memory, signal: AbortSignal.timeout(quickMs) };
+    const service = await connection.service();
+    const { compare } = config.preferences;
+    const context = { config, service, memory, compare, signal: AbortSignal.timeout(quickMs) };
     return await work(context, mayAsk);
   } finally {
     memory.close();

@@ -7,9 +7,9 @@ import type { Fact } from '../present/fact.ts';
 import { factText } from '../present/fact-text.ts';
 import { type ComparisonOptions, ofSameRun } from '../present/statistics/comparison.ts';
 import type { TaskMean } from '../present/statistics/tasks.ts';
-import { type ComparedTask, comparison, ratedRewards } from '../queries/compare.ts';
+import { type ComparedTask, comparison } from '../queries/compare.ts';
 import { comparedRuns } from '../queries/compare-many.ts';
-import type { RewardMean } from '../queries/run-rewards.ts';
+import { type RewardMean, ratedRewards } from '../queries/run-rewards.ts';
 import { boundsField, compareRuns, comparisonFacts } from '../resources/comparison.ts';
 import {
   familyWords,

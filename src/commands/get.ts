@@ -40,12 +40,10 @@ interface Known {
 
 /** Reads the values that the record leaves out. */
 async function knownOf(resource: Resource, row: object, context: CommandContext, io: CommandIo): Promise<Known> {
-  const { service, memory, signal, config } = context;
-  const reading = { service, memory, signal, compare: config.preferences.compare };
   const { kind, list, watch } = resource;
   const id = list({}).id(row);
-  const look = kind === undefined || !watch?.details ? undefined : await lookAt({ kind, id, label: id }, reading);
-  const whole = (await resource.wholeFacts?.(row, reading)) ?? { facts: resource.facts(row) };
+  const look = kind === undefined || !watch?.details ? undefined : await lookAt({ kind, id, label: id }, context);
+  const whole = (await resource.wholeFacts?.(row, context)) ?? { facts: resource.facts(row) };
   noteUnreadable(whole.answer, io);
   const record = { ...row, ...whole.fields };
   if (!look || !watch) return { facts: whole.facts, record };

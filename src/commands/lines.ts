@@ -247,7 +247,8 @@ class Lines {
       return;
     }
     const { config, workbench } = this.#session;
-    const context = { config, service, memory: workbench.remembered, signal: this.#signal };
+    const { remembered: memory, compare } = workbench;
+    const context = { config, service, memory, compare, signal: this.#signal };
     const prompt = { ask: this.#ask, choose: this.#choose, say: (text: string) => this.say(text) };
     this.say(await act(row as never, prompt, context));
   }

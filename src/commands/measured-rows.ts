@@ -1,5 +1,5 @@
 /** Adds the values that take requests per row to a list, only if the command shows, sorts or filters by them. */
-import type { Column } from '../present/column.ts';
+import { type Column, fitColumns } from '../present/column.ts';
 import { columnsIn } from '../present/row-filter.ts';
 import { createArrange } from '../present/rows.ts';
 import type { MeasuredList, Resource } from '../resources/define.ts';
@@ -18,6 +18,21 @@ export interface MeasuredOptions extends MeasuredList {
   readonly named: readonly string[];
   /** Ids of the columns that are printed. */
   readonly shown: readonly string[];
+}
+
+/** Which of these columns have room once they have values. One that appears only with values does not take it before. */
+function withRoom(
+  ids: readonly string[],
+  columns: readonly Column<object>[],
+  room: number,
+  rows: readonly object[],
+): string[] {
+  const assumed = columns.map(column =>
+    ids.includes(column.id) && !column.ifAny ? { ...column, value: () => 0, text: () => '0' } : column,
+  );
+  const fitted = new Set(fitColumns(assumed, room, {}, rows).map(({ column }) => column.id));
+  const appears = (id: string): boolean => columns.some(column => column.id === id && column.ifAny === true);
+  return ids.filter(id => fitted.has(id) || appears(id));
 }
 
 export class MeasuredRows {
@@ -89,9 +104,23 @@ export class MeasuredRows {
     return { rows: kept, doubt };
   }
 
-  /** Adds the values of the printed columns. A failure leaves the rows unchanged, and is noted. */
-  async shown(rows: readonly object[]): Promise<readonly object[]> {
-    const missing = new Set([...this.#shown].filter(id => !this.#first.has(id)));
+  /** The ids of the printed columns that are still to be read. */
+  #unread(): string[] {
+    return [...this.#shown].filter(id => !this.#first.has(id));
+  }
+
+  /**
+   * Adds the values of the printed columns. A failure leaves the rows unchanged, and is noted.
+   *
+   * @param room columns of the terminal; a column without room is not read
+   */
+  async shown(
+    rows: readonly object[],
+    columns: readonly Column<object>[],
+    room: number | undefined,
+  ): Promise<readonly object[]> {
+    const unread = this.#unread();
+    const missing = new Set(room === undefined ? unread : withRoom(unread, columns, room, rows));
     if (missing.size === 0 || this.#problem !== undefined) return rows;
     try {
       return await this.#read(rows, missing);

@@ -22,7 +22,7 @@ export async function run({ args: words, flags }: CommandInput<'report'>, io: Co
     throw new CommandError('Name a run, a training run or a dataset, or give --flagged.');
   if (words.length > mostCompared) throw new CommandError(`At most ${mostCompared} runs can be compared at once.`);
   return withService(flags, io, async context => {
-    const reading: ReportContext = { ...context, compare: context.config.preferences.compare, note: io.note };
+    const reading: ReportContext = { ...context, note: io.note };
     const report = async () => {
       if (word === undefined) return flaggedReport(reading);
       if (others.length > 0) {

@@ -1,10 +1,11 @@
 /** The state of a followed resource, in words and as fields. */
 import type { RunFailure } from '../contract/common.ts';
 import { hasEnded, statusWords } from '../contract/status.ts';
+import type { RunMean } from '../queries/run-mean.ts';
 import type { KnownResource } from '../queries/statuses/store.ts';
 import { resourceOfKind } from '../resources/catalogue.ts';
 import type { LookedAt } from '../resources/look.ts';
-import { certaintyFields, certaintyWords, type RunMean } from '../resources/run-mean.ts';
+import { certaintyFields, certaintyWords } from '../resources/run-mean.ts';
 import { counted, reward } from '../text/numbers.ts';
 import { sanitiseLine } from '../text/sanitise.ts';
 
@@ -18,7 +19,7 @@ export type Seen = Pick<KnownResource, 'id' | 'label' | 'status' | 'done' | 'tot
     /** Why it failed, if it did and the service says so. */
     readonly failure?: RunFailure | undefined;
     /** The interval of an evaluation's mean, if its rewards can be read. */
-    readonly certainty?: RunMean;
+    readonly runMean?: RunMean;
     /** A caveat about the mean of an evaluation; empty if none is known. */
     readonly caution?: string;
   };
@@ -34,12 +35,12 @@ export function withoutReward({ status, total, graded }: Seen): number {
 }
 
 /** `mean 0.210 of 3 rewards (95% between 0.010 and 0.830 by 3 tasks)`; empty if there is none. */
-function meanWords({ kind = '', mean, graded, certainty, caution }: Seen): string {
+function meanWords({ kind = '', mean, graded, runMean, caution }: Seen): string {
   if (mean === undefined) return '';
   // The trainer's last reward is not a mean over the run.
   const label = resourceOfKind(kind)?.watch?.recordsProgress ? 'trainer reward' : 'mean';
   const of = graded === undefined ? '' : ` of ${counted(graded, 'reward')}`;
-  const certain = [certainty && certaintyWords(certainty, mean), caution].filter(Boolean).join('; ');
+  const certain = [runMean && certaintyWords(runMean, mean), caution].filter(Boolean).join('; ');
   return `${label} ${reward(mean)}${of}${certain && ` (${certain})`}`;
 }
 
@@ -60,10 +61,10 @@ export function seenWords(seen: Seen): string {
 }
 
 /** A change of state as JSON, the same for every way of waiting. */
-export function fieldsOfSeen({ status, done, total, mean, graded, certainty, caution }: Seen) {
+export function fieldsOfSeen({ status, done, total, mean, graded, runMean, caution }: Seen) {
   return {
     ...{ status: status ?? null, done, total, mean, graded },
-    ...(certainty && certaintyFields(certainty)),
+    ...(runMean && certaintyFields(runMean)),
     ...(caution !== undefined && { caution: caution || null }),
   };
 }

@@ -11,7 +11,7 @@ import { readingRewardsOnce } from '../queries/run-rewards.ts';
 import { readHeldOutSplit } from '../queries/training.ts';
 import { resourceOfKind } from '../resources/catalogue.ts';
 import { doneWith, lookAt } from '../resources/look.ts';
-import { readCertainty } from '../resources/run-mean.ts';
+import { readRunMean } from '../resources/run-mean.ts';
 import { cautionOf } from '../resources/runs.ts';
 import type { GateState } from '../service/gate.ts';
 import type { Service } from '../service/index.ts';
@@ -41,7 +41,7 @@ async function readFailure({ kind, id }: ResourceRef, context: QueryContext): Pr
  * @param unread called with the reason if the rewards cannot be read
  */
 async function withCertainty(seen: Seen, context: QueryContext, unread: (words: string) => void): Promise<Seen> {
-  const certain = await readCertainty(seen, context).catch((error: unknown) => {
+  const certain = await readRunMean(seen, context).catch((error: unknown) => {
     if (!context.signal.aborted) unread(`No interval, because its rewards could not be read. ${errorMessage(error)}`);
   });
   return { ...seen, ...certain, done: doneWith(seen.done, certain?.graded) };
@@ -232,8 +232,7 @@ class EndWait {
   }
 
   #reading(service = this.#context.service.background): QueryContext {
-    const { memory, signal, config } = this.#context;
-    return { service, memory, signal, compare: config.preferences.compare };
+    return { ...this.#context, service };
   }
 
   async #look(): Promise<Seen> {

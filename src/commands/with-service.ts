@@ -3,6 +3,7 @@
 import { own } from '../base/own-property.ts';
 import { type Config, loadConfig } from '../config/load.ts';
 import { describeOrigin } from '../config/origin.ts';
+import type { CompareSettings } from '../config/preferences.ts';
 import type { Profile, RemoteService } from '../config/profile.ts';
 import type { Endpoint } from '../contract/common.ts';
 import { endpoints } from '../contract/endpoints.ts';
@@ -23,6 +24,8 @@ export interface CommandContext {
   readonly service: Service;
   /** Resources seen on this service; the screen uses the same store. */
   readonly memory: RememberedStore;
+  /** How runs are compared, by the settings. */
+  readonly compare: CompareSettings;
   /** Aborts when the user interrupts, at the end of --timeout, and when the work has ended. */
   readonly signal: AbortSignal;
 }
@@ -136,7 +139,8 @@ export async function withService<Result>(
   const signal = AbortSignal.any([io.signal, limit, ended.signal]);
   const connection = connectTo(config, 'command', { remembered: () => memory, debug: requestNotes(flags, io) });
   try {
-    return await work({ config, service: await connection.service(), memory, signal });
+    const { compare } = config.preferences;
+    return await work({ config, service: await connection.service(), memory, signal, compare });
   } catch (error) {
     if (limit.aborted && !io.signal.aborted && flags.timeout !== undefined && !isRefusal(error))
       throw lateError(error, flags.timeout, flags, past, connection.gate.state());

@@ -7,11 +7,12 @@ import { hasEnded } from '../contract/status.ts';
 import { naming } from '../service/errors.ts';
 import { counted, reward } from '../text/numbers.ts';
 import { evaluationKeys } from './evaluations.ts';
+import type { RunExtent } from './extent-of.ts';
 import { isMeasuredAsChosen } from './held-out.ts';
 import { type AnnotatedPage, type ListSource, wholePage } from './lists/list-source.ts';
 import type { QueryContext } from './query-context.ts';
-import { type ReadRewards, type RunExtent, readRunRewards } from './run-extent.ts';
-import { meanOfRewards, type RewardMean, type Rollouts, rewardsByTask, taskIds } from './run-rewards.ts';
+import { type ReadRewards, readRunRewards } from './run-extent.ts';
+import { meanOfRewards, type RewardMean, type Rollouts, ratedRewards, rewardsByTask, taskIds } from './run-rewards.ts';
 import { readHeldOutSplit } from './training.ts';
 
 /** The rewards of a task in two runs. Several rollouts of a task count as their mean. */
@@ -27,9 +28,6 @@ export interface ComparedTask {
 }
 
 const noRollouts: Rollouts = { listed: [], unlisted: 0 };
-
-/** The known rewards of the listed rollouts. */
-export const ratedRewards = ({ listed }: Rollouts): number[] => listed.flatMap(each => each.reward ?? []);
 
 /** How many rollouts of a task have no reward. */
 export const withoutReward = (rollouts: Rollouts): number =>

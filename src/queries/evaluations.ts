@@ -1,9 +1,7 @@
 /** Queries and actions for evaluation runs. */
 
-import { errorMessage } from '../base/errors.ts';
 import { failureReason, type ListQuery } from '../contract/common.ts';
-import type { EvalProgress, EvalRun, RolloutSnapshot, TrajectoryReward } from '../contract/evaluations.ts';
-import { unreadableIn } from '../contract/lists.ts';
+import type { EvalProgress, EvalRun } from '../contract/evaluations.ts';
 import { hasEnded, statusMeaning } from '../contract/status.ts';
 import { countOf } from '../text/numbers.ts';
 import { action } from './action.ts';
@@ -26,6 +24,7 @@ export const evaluationKeys = {
   one: (runId: string) => ['evaluations', 'one', runId],
   progress: (runId: string) => ['evaluations', 'progress', runId],
   results: (runId: string) => ['evaluations', 'results', runId],
+  certainty: (runId: string) => ['evaluations', 'certainty', runId],
 } as const;
 
 function observeRun(run: EvalRun): Observation {
@@ -90,10 +89,11 @@ const rememberedRuns = {
 } as const;
 
 /**
- * Whether a run was cancelled or failed and has no mean in the list: some services compute it only for completed runs.
+ * Whether a run was cancelled or failed and has no mean in the list, although it may have rewards: some services
+ * compute it only for completed runs.
  */
 const lacksMean = ({ status, reward_mean, reward_count }: EvalRun): boolean =>
-  hasEnded(status) && statusMeaning(status ?? '') !== 'success' && reward_mean == null && reward_count == null;
+  hasEnded(status) && statusMeaning(status ?? '') !== 'success' && reward_mean == null && reward_count !== 0;
 
 /** Adds the mean of the listed rewards, as `get` does. It is read once, and remembered with the record. */
 async function withOutcomes<Page extends { readonly items: readonly EvalRun[] }>(
@@ -104,7 +104,8 @@ async function withOutcomes<Page extends { readonly items: readonly EvalRun[] }>
     const { status, reward_mean, reward_count } =
       (lacksMean(run) && context.memory.find('run', run.eval_run_id)?.record) || {};
     if (status !== run.status || typeof reward_count !== 'number') return run;
-    return { ...run, reward_count, reward_mean: typeof reward_mean === 'number' ? reward_mean : null };
+    if (typeof reward_mean === 'number') return { ...run, reward_count, reward_mean };
+    return reward_count === 0 ? { ...run, reward_count } : run;
   });
   const ask = async (run: EvalRun): Promise<EvalRun> => ({
     ...run,
@@ -212,48 +213,5 @@ export function evalProgressQuery(runId: string): LiveQuery<EvalProgress> {
       readPart('getEvalProgress', evalRunQuery(runId), context, () =>
         context.service.call('getEvalProgress', { params: { eval_run_id: runId } }, { signal: context.signal }),
       ),
-  };
-}
-
-/** The results of a run's rollouts. */
-export interface RunResults {
-  readonly rewards: readonly TrajectoryReward[];
-  /** Unreadable rewards, which the mean leaves out. */
-  readonly unreadable: number;
-  readonly snapshots: readonly RolloutSnapshot[];
-  readonly unreadSnapshots: number;
-  /** Why there are no snapshots, if they could not be read. */
-  readonly statisticsError: string | undefined;
-}
-
-/**
- * Rewards and statistics of a run, read together so that they agree, and polled until `ended`. The rewards are shown
- * even without statistics.
- *
- * @param scored the number of rollouts with a reward, if known: results that have all of them are read less often
- */
-export function runResultsQuery(runId: string, ended: boolean, scored?: number | null): LiveQuery<RunResults> {
-  return {
-    key: evaluationKeys.results(runId),
-    activity: results => {
-      if (ended) return 'settled';
-      return results && scored != null && meanOfRewards(results.rewards).rewards >= scored ? 'open' : 'running';
-    },
-    read: async context => {
-      const { service, signal } = context;
-      const [rewards, statistics] = await Promise.allSettled([
-        readTrajectoryRewards(runId, context),
-        service.call('getRolloutStatistics', { params: { eval_run_id: runId } }, { signal }),
-      ]);
-      if (rewards.status === 'rejected') throw rewards.reason;
-      const read = statistics.status === 'fulfilled';
-      return {
-        rewards: rewards.value,
-        unreadable: unreadableIn(rewards.value),
-        snapshots: read ? statistics.value.snapshots : [],
-        unreadSnapshots: read ? unreadableIn(statistics.value.snapshots) : 0,
-        statisticsError: read ? undefined : errorMessage(statistics.reason),
-      };
-    },
   };
 }

@@ -20,6 +20,8 @@ export interface HeldOutMean extends HeldOutSamples {
   readonly split?: string | undefined;
   /** Samples are outstanding. */
   readonly isUnfinished?: boolean | undefined;
+  /** The lowest and the highest mean of its curve; itself by default. */
+  readonly extremes?: readonly [lowest: number, highest: number] | undefined;
 }
 
 export interface HeldOutMeans {
@@ -43,8 +45,19 @@ export function samplesOf(point: HeldOutReward): HeldOutSamples {
   return { samples, expected: countOf(expected_samples) ?? countOf(completed_samples) ?? samples };
 }
 
+/** The means of a curve, in its order. */
+export function heldOutMeansOf(points: readonly HeldOutReward[]): readonly HeldOutMean[] {
+  const means = points.flatMap(meanOf);
+  const [first] = means;
+  if (!first) return means;
+  let [lowest, highest] = [first.reward, first.reward];
+  for (const { reward } of means) [lowest, highest] = [Math.min(lowest, reward), Math.max(highest, reward)];
+  const extremes = [lowest, highest] as const;
+  return means.map(mean => ({ ...mean, extremes }));
+}
+
 /** The mean of a point, if it has one. */
-export function heldOutMeanOf(point: HeldOutReward): HeldOutMean[] {
+function meanOf(point: HeldOutReward): HeldOutMean[] {
   const { step, held_out_reward: reward, failed_samples, cancelled_samples, split } = point;
   if (reward == null) return [];
   const counts = { failed: countOf(failed_samples), cancelled: countOf(cancelled_samples) };
@@ -56,7 +69,7 @@ export function heldOutMeanOf(point: HeldOutReward): HeldOutMean[] {
 export function heldOutOfStep(
   rewards: readonly HeldOutReward[],
 ): (step: number | null | undefined) => HeldOutMean | undefined {
-  const means = new Map(rewards.flatMap(heldOutMeanOf).map(mean => [mean.step, mean]));
+  const means = new Map(heldOutMeansOf(rewards).map(mean => [mean.step, mean]));
   return step => (step == null ? undefined : means.get(step));
 }
 
@@ -105,7 +118,7 @@ export function bestHeldOut(means: readonly HeldOutMean[]): HeldOutMean | undefi
 /** The newest and the best held-out mean, and the curve; undefined if there is no reward. */
 export function heldOutMeans(rewards: readonly HeldOutReward[]): HeldOutMeans | undefined {
   const points = rewards.toSorted((left, right) => left.step - right.step);
-  const means = points.flatMap(heldOutMeanOf);
+  const means = heldOutMeansOf(points);
   const last = means.at(-1);
   if (!last) return undefined;
   const best = bestHeldOut(means) ?? last;

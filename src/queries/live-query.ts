@@ -5,7 +5,7 @@ import { hashKey, type Query, replaceEqualDeep } from '@tanstack/react-query';
 import { hasProtoField } from '../contract/proto-field.ts';
 import { isGone, isNotOffered } from '../service/errors.ts';
 import { type Activity, type Attention, fractionOf, pollDelay, requestedWait } from './polling.ts';
-import type { QueryContext } from './query-context.ts';
+import type { QueryContext, SharedQuery } from './query-context.ts';
 import type { QueryHost } from './query-host.ts';
 import type { AnswerMeta, Subject } from './statuses/observe.ts';
 import type { Observation } from './statuses/store.ts';
@@ -108,8 +108,14 @@ export function optionsOf<Data>(host: QueryHost, query: LiveQuery<Data>) {
       waitFromNow();
       try {
         const { background } = await host.service();
-        const { remembered: memory } = host;
-        const answer = await query.read({ service: background, signal, memory, progressed, isFollowed: true });
+        const { remembered: memory, compare } = host;
+        const shared = <Other>(other: SharedQuery<Other>) =>
+          host.cache.fetchQuery<Other>({
+            ...optionsOf<Other>(host, other as LiveQuery<Other>),
+            staleTime: usualStaleMs,
+          });
+        const context = { service: background, signal, memory, compare, progressed, shared, isFollowed: true };
+        const answer = await query.read(context);
         host.failed.succeeded(hash);
         return answer;
       } catch (failure) {

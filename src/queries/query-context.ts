@@ -3,11 +3,19 @@ import type { CompareSettings } from '../config/preferences.ts';
 import type { Service } from '../service/index.ts';
 import type { RememberedStore } from '../store/store.ts';
 
+/** A query that others may have sent. */
+export interface SharedQuery<Data> {
+  readonly key: readonly unknown[];
+  readonly read: (context: QueryContext) => Promise<Data>;
+}
+
 export interface QueryContext {
   readonly service: Service;
   readonly signal: AbortSignal;
   /** Resources seen on this service before. */
   readonly memory: RememberedStore;
+  /** Sends a query, or joins the request in flight, or takes an answer that has just arrived. */
+  readonly shared?: (<Data>(query: SharedQuery<Data>) => Promise<Data>) | undefined;
   /** How runs are compared; the defaults if missing. */
   readonly compare?: CompareSettings | undefined;
   /** Running resources are followed elsewhere, so a list need not ask for the progress of each row. */

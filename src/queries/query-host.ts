@@ -1,5 +1,6 @@
 /** What queries need from their host, such as the workbench. */
 import type { QueryClient } from '@tanstack/react-query';
+import type { CompareSettings } from '../config/preferences.ts';
 import type { Service } from '../service/index.ts';
 import type { RememberedStore } from '../store/store.ts';
 import type { FailedQueries } from './failed-queries.ts';
@@ -16,5 +17,6 @@ export interface QueryHost {
   /** When each query in flight last made progress, by hash; monotonic milliseconds. */
   readonly waitingSince: Map<string, number>;
   readonly poll: PollIntervals;
+  readonly compare: CompareSettings;
   readonly paused: boolean;
 }

@@ -18,6 +18,9 @@ export interface Rollouts {
   readonly unlisted: number;
 }
 
+/** The known rewards of the listed rollouts. */
+export const ratedRewards = ({ listed }: Rollouts): number[] => listed.flatMap(each => each.reward ?? []);
+
 export interface RunRewards {
   readonly tasks: ReadonlyMap<string, Rollouts>;
   /** Rollouts with an unknown task. */
@@ -30,9 +33,25 @@ export interface RewardMean {
   readonly rewards: number;
 }
 
+const valuesOf = (rewards: readonly TrajectoryReward[]): number[] =>
+  rewards.flatMap(({ reward: value }) => value ?? []);
+
 export function meanOfRewards(rewards: readonly TrajectoryReward[]): RewardMean {
-  const values = rewards.flatMap(({ reward: value }) => value ?? []);
+  const values = valuesOf(rewards);
   return { mean: mean(values), rewards: values.length };
+}
+
+/** The lowest and the highest reward; undefined without rewards. */
+export function extremesOf(rewards: readonly TrajectoryReward[]): {
+  readonly lowest?: number;
+  readonly highest?: number;
+} {
+  const [first, ...others] = valuesOf(rewards);
+  if (first === undefined) return {};
+  return {
+    lowest: others.reduce((a, b) => Math.min(a, b), first),
+    highest: others.reduce((a, b) => Math.max(a, b), first),
+  };
 }
 
 /**

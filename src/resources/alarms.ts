@@ -6,7 +6,7 @@ import { perObject } from '../base/memo.ts';
 import { hasEnded, statusMeaning } from '../contract/status.ts';
 import type { Checkpoint, HeldOutReward, TrainerReward, TrainingRun } from '../contract/training.ts';
 import type { Range } from '../present/statistics/tasks.ts';
-import { type HeldOutMean, type HeldOutMeans, heldOutMeanOf } from '../queries/held-out.ts';
+import { type HeldOutMean, type HeldOutMeans, heldOutMeansOf } from '../queries/held-out.ts';
 import { paceOf, rateWords } from '../queries/pace.ts';
 import type { KnownResource } from '../queries/statuses/store.ts';
 import type { ProgressPoint, RememberedStore, Silence } from '../store/store.ts';
@@ -298,7 +298,7 @@ export interface PastReport {
 
 /** The report of a training run. */
 export function reportOf(history: TrainingHistory, rules: AlarmRules, range: Range): PastReport {
-  const means = history.heldOut.flatMap(heldOutMeanOf);
+  const means = heldOutMeansOf(history.heldOut);
   const { silentMs, silentPaces, belowBest, failedShare, heldOut, trainer } = rules;
   const lacks = [
     (silentMs ?? silentPaces) !== undefined && history.points.length < 2 && history.silences.length === 0
@@ -342,7 +342,7 @@ export function pastAlarms(history: TrainingHistory, rules: AlarmRules, range: R
   const timeOf = (step: number): number | undefined => times.find(({ completed_steps }) => completed_steps >= step)?.at;
   const episodes = new Episodes();
   let best: HeldOutMean | undefined;
-  const means = history.heldOut.toSorted((left, right) => left.step - right.step).flatMap(heldOutMeanOf);
+  const means = heldOutMeansOf(history.heldOut.toSorted((left, right) => left.step - right.step));
   for (const [index, mean] of means.entries()) {
     if (!best || mean.reward >= best.reward) best = mean;
     const recent = means.slice(Math.max(0, index + 1 - Math.max(1, rules.belowBest ?? 1)), index + 1);

@@ -7,7 +7,7 @@ import type { Column } from '../present/column.ts';
 import type { Fact } from '../present/fact.ts';
 import type { Range } from '../present/statistics/tasks.ts';
 import { answerOf, questionOf, tokensOf } from '../present/task-groups.ts';
-import { heldOutMeanOf } from '../queries/held-out.ts';
+import { heldOutMeansOf } from '../queries/held-out.ts';
 import { type ListSource, wholePage } from '../queries/lists/list-source.ts';
 import type { QueryContext } from '../queries/query-context.ts';
 import { type ReadStep, readSteps, stepsIn, stepsToRead } from '../queries/step-rewards.ts';
@@ -74,7 +74,7 @@ export async function readAudit(runId: string, range: Range, context: QueryConte
   const known = stepsIn(trainer ?? []);
   const steps = await ifOffered(readSteps(runId, stepsToRead(known), context));
   const texts = await readTexts(textsToRead(steps ?? []), context);
-  const means = (heldOut ?? []).toSorted((left, right) => left.step - right.step).flatMap(heldOutMeanOf);
+  const means = heldOutMeansOf((heldOut ?? []).toSorted((left, right) => left.step - right.step));
   const findings = audit({
     trainer: (trainer ?? []).toSorted((left, right) => left.step - right.step),
     heldOut: means,

@@ -7,14 +7,13 @@ import type { Column } from '../present/column.ts';
 import { intervalColumn } from '../present/number-columns.ts';
 import { comparisonDefaults } from '../present/statistics/comparison.ts';
 import type { Interval } from '../present/statistics/interval.ts';
-import { differenceOfMeans } from '../present/statistics/mean-and-count.ts';
 import { compareTasks } from '../queries/compare.ts';
 import type { QueryContext } from '../queries/query-context.ts';
 import type { ReadRewards } from '../queries/run-extent.ts';
 import type { RememberedStore } from '../store/store.ts';
 import { difference, type reward } from '../text/numbers.ts';
 import { compareRuns } from './comparison.ts';
-import { listedCount, listedMean, type MeasuredRun } from './measured-run.ts';
+import { listedMean, type MeasuredRun } from './measured-run.ts';
 
 type Settings = Pick<RememberedStore, 'setting' | 'setSetting'>;
 
@@ -41,8 +40,9 @@ export interface FromBaseline {
   readonly isBaseline: boolean;
   /** Its mean minus that of the baseline; over the shared tasks if `paired`. */
   readonly difference?: number | undefined;
+  /** Only of a difference by task. */
   readonly interval?: Interval | undefined;
-  /** Whether the difference is by task, or from the means and numbers of rewards alone. */
+  /** Whether the difference is by task, or from the means alone. */
   readonly basis?: 'paired' | 'unpaired' | undefined;
 }
 
@@ -56,8 +56,8 @@ export interface RewardedRun {
 }
 
 /**
- * The difference between a run and the baseline: by task if the rewards of both are known, otherwise from their means,
- * with an interval if the numbers of rewards are known.
+ * The difference between a run and the baseline: by task, with its interval, if the rewards of both are known; otherwise
+ * from their means alone.
  */
 export function fromBaseline(base: RewardedRun, fresh: RewardedRun, settings: QueryContext['compare']): FromBaseline {
   const baseline = base.run.eval_run_id;
@@ -68,21 +68,14 @@ export function fromBaseline(base: RewardedRun, fresh: RewardedRun, settings: Qu
     const options = { ...comparisonDefaults, equalWithin: compare.equalWithin, range: compare.rewardRange };
     const compared = compareRuns(compareTasks(base.rewards, fresh.rewards), options);
     if (compared.difference !== undefined) {
-      const { interval } = compared;
+      const interval = compared.isConditional ? undefined : compared.interval;
       return { baseline, isBaseline: false, difference: compared.difference, interval, basis: 'paired' };
     }
   }
-  const [before, after] = [meanOf(base.run), meanOf(fresh.run)];
-  if (before.mean === undefined || after.mean === undefined) return { baseline, isBaseline: false };
-  const interval = differenceOfMeans(before, after, compare.rewardRange);
-  return { baseline, isBaseline: false, difference: after.mean - before.mean, interval, basis: 'unpaired' };
+  const [before, after] = [listedMean(base.run), listedMean(fresh.run)];
+  if (before === undefined || after === undefined) return { baseline, isBaseline: false };
+  return { baseline, isBaseline: false, difference: after - before, basis: 'unpaired' };
 }
-
-const meanOf = (run: MeasuredRun) => {
-  const [mean, samples] = [listedMean(run), listedCount(run)];
-  const missing = samples === undefined ? 0 : Math.max(0, (run.total_rollouts ?? samples) - samples);
-  return { mean, samples, missing };
-};
 
 /** A run without a difference is the baseline, or has no mean. */
 const differenceText = ({ from_baseline: from }: BasedRun): string => {
@@ -115,7 +108,7 @@ export const baselineColumns: readonly Column<BasedRun>[] = [
     title: 'BY',
     width: 8,
     ...{ ifAny: true, wide: true, forPrograms: true },
-    value: ({ from_baseline: from }) => from?.interval && from.basis,
+    value: ({ from_baseline: from }) => from?.basis,
   },
 ];
 
@@ -126,7 +119,6 @@ export function baselineWords({ from_baseline: from }: BasedRun): string | undef
   if (from.difference === undefined) return undefined;
   const { interval, basis } = from;
   const between = interval && `95% between ${difference(interval.low)} and ${difference(interval.high)}`;
-  const by =
-    basis === 'paired' ? 'paired by task' : interval ? 'not paired: from the means alone' : 'from the means alone';
+  const by = basis === 'paired' ? 'paired by task' : 'from the means alone';
   return [difference(from.difference), between, by].filter(Boolean).join(', ');
 }

@@ -7,11 +7,10 @@ import type { Column } from '../present/column.ts';
 import type { Fact } from '../present/fact.ts';
 import { intervalColumn, numberColumn } from '../present/number-columns.ts';
 import type { Interval } from '../present/statistics/interval.ts';
-import { intervalOfMean } from '../present/statistics/mean-and-count.ts';
 import type { Range } from '../present/statistics/tasks.ts';
 import { bestHeldOut, type HeldOutMean, heldOutOfStep } from '../queries/held-out.ts';
 import { counted, reward } from '../text/numbers.ts';
-import { listedCount, listedMean, type MeasuredRun } from './measured-run.ts';
+import { intervalOfRun, listedCount, listedMean, type MeasuredRun } from './measured-run.ts';
 import { intervalOfHeldOut } from './training-columns.ts';
 
 /** The combined evaluations of a checkpoint. */
@@ -19,6 +18,7 @@ interface Evaluations {
   readonly runs: number;
   /** Over all rewards; over the runs if one of them does not report its number of rewards. */
   readonly mean: number;
+  /** Of a single evaluation: several sample the same tasks again, so each alone says as much about other tasks. */
   readonly interval: Interval | undefined;
 }
 
@@ -45,9 +45,7 @@ function evaluationsOf(runs: readonly EvalRun[], range: Range): Evaluations | un
   const all = sum(weights);
   if (all === 0) return undefined;
   const mean = sum(same.map((run, index) => (listedMean(run) ?? 0) * (weights[index] ?? 0))) / all;
-  const missing = sum(same.map((run, index) => Math.max(0, (run.total_rollouts ?? 0) - (counts[index] ?? 0))));
-  const isCounted = counts.every(count => count !== undefined);
-  return { runs: same.length, mean, interval: isCounted ? intervalOfMean(mean, all, missing, range) : undefined };
+  return { runs: same.length, mean, interval: same.length === 1 ? intervalOfRun(newest, range) : undefined };
 }
 
 /** Adds the measurements to the checkpoints of a run. */

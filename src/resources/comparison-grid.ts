@@ -11,9 +11,9 @@ import {
 } from '../present/statistics/comparison.ts';
 import { confidenceOfEach } from '../present/statistics/family.ts';
 import type { TaskMean } from '../present/statistics/tasks.ts';
-import { compareTasks, ratedRewards } from '../queries/compare.ts';
+import { compareTasks } from '../queries/compare.ts';
 import type { ComparedRun } from '../queries/compare-many.ts';
-import { rewardsByTask, taskIds } from '../queries/run-rewards.ts';
+import { ratedRewards, rewardsByTask, taskIds } from '../queries/run-rewards.ts';
 import { counted, difference, percent, type reward } from '../text/numbers.ts';
 import { compareRuns, tallyWords, taskMeanWords } from './comparison.ts';
 import { modelColumn } from './models.ts';

@@ -13,18 +13,11 @@ import {
 } from '../present/statistics/comparison.ts';
 import type { Interval } from '../present/statistics/interval.ts';
 import type { RunTasks, TaskMean } from '../present/statistics/tasks.ts';
-import {
-  type ComparedTask,
-  lowest,
-  ratedRewards,
-  trajectoriesOf,
-  unlistedTask,
-  withoutReward,
-} from '../queries/compare.ts';
-import type { Rollouts } from '../queries/run-rewards.ts';
+import { type ComparedTask, lowest, trajectoriesOf, unlistedTask, withoutReward } from '../queries/compare.ts';
+import { extentOf } from '../queries/extent-of.ts';
+import { type Rollouts, ratedRewards } from '../queries/run-rewards.ts';
 import { counted, difference, reward } from '../text/numbers.ts';
 import { modelWords } from './models.ts';
-import { extentOf } from './run-extent.ts';
 
 /** @param tasks the rows of the `comparison` list */
 export function compareRuns(

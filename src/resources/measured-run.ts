@@ -1,6 +1,9 @@
 /** Adds means to evaluation runs whose records lack them. */
 import type { EvalRun } from '../contract/evaluations.ts';
 import { hasEnded, isRunning, statusMeaning } from '../contract/status.ts';
+import type { Interval } from '../present/statistics/interval.ts';
+import type { Range } from '../present/statistics/tasks.ts';
+import { type Certainty, intervalBeside } from '../queries/run-mean.ts';
 import type { KnownResource } from '../queries/statuses/store.ts';
 import { reward } from '../text/numbers.ts';
 
@@ -9,6 +12,8 @@ export type MeasuredRun = EvalRun & {
   readonly provisional_mean?: number | undefined;
   /** The number of rewards in the mean. */
   readonly provisional_count?: number | undefined;
+  /** How certain the mean is, if its rewards were read. */
+  readonly certainty?: Certainty | undefined;
   /** The tasks of the held-out curve that may have chosen its checkpoint. */
   readonly held_out_split?: string | undefined;
 };
@@ -19,29 +24,29 @@ export const listedMean = (row: MeasuredRun): number | undefined => row.reward_m
 export const listedCount = ({ reward_mean, reward_count, provisional_count }: MeasuredRun): number | undefined =>
   reward_count ?? (reward_mean == null ? provisional_count : undefined);
 
+/** The interval of that mean, if it is known. */
+export const intervalOfRun = (row: MeasuredRun, range: Range): Interval | undefined =>
+  intervalBeside({ ...row, mean: listedMean(row), graded: listedCount(row) }, range);
+
 export const soFar = 'so far';
 
 /** Whether its mean may still change. */
 export const isSoFar = (row: MeasuredRun): boolean =>
   row.status == null || isRunning(row.status) || (row.reward_mean == null && !hasEnded(row.status));
 
-export type SeenMean = Pick<KnownResource, 'mean' | 'graded' | 'total'>;
+export type SeenMean = Partial<Pick<KnownResource, 'mean' | 'graded' | 'total' | 'certainty'>>;
 
 /**
- * Completes the rows with observed means, by id, where their records lack them. Returns the same array if nothing
- * changes.
+ * Completes a row with the observed mean where its record lacks it, and with its certainty. Returns the same row if
+ * nothing changes.
  */
-export function withMeans(rows: readonly EvalRun[], means: ReadonlyMap<string, SeenMean>): readonly MeasuredRun[] {
-  if (means.size === 0) return rows;
-  return rows.map(row => {
-    const { mean, graded, total } = means.get(row.eval_run_id) ?? {};
-    const provisional_mean = row.reward_mean == null ? mean : undefined;
-    const counts =
-      row.reward_count == null && hasEnded(row.status) ? { reward_count: graded, total_rollouts: total } : {};
-    const seen = provisional_mean === undefined ? {} : { provisional_mean, provisional_count: graded };
-    const more = { ...seen, ...counts };
-    return Object.values(more).every(value => value === undefined) ? row : { ...row, ...more };
-  });
+export function withMean(row: EvalRun, { mean, graded, total, certainty }: SeenMean): MeasuredRun {
+  const provisional_mean = row.reward_mean == null ? mean : undefined;
+  const counts =
+    row.reward_count == null && hasEnded(row.status) ? { reward_count: graded, total_rollouts: total } : {};
+  const seen = provisional_mean === undefined ? {} : { provisional_mean, provisional_count: graded };
+  const more = { ...seen, ...counts, ...(certainty && { certainty }) };
+  return Object.values(more).every(value => value === undefined) ? row : { ...row, ...more };
 }
 
 /** Adds the held-out split, by training run id. Returns the same array if none is known. */
@@ -60,14 +65,17 @@ export function withHeldOutSplits(
  * A mean for a table cell: `0.877`; `0.877 n=163` if rollouts of an ended run lack a reward, or may lack one, so that
  * the mean covers fewer than it seems; `0.877 n=?` if the number is unknown.
  */
-export function meanCell({ mean, graded, total }: Partial<SeenMean>, status: string | null | undefined): string {
+export function meanCell({ mean, graded, total }: SeenMean, status: string | null | undefined): string {
   const isWhole = graded !== undefined && total !== undefined && graded >= total;
   return mean !== undefined && !isWhole && hasEnded(status) ? `${reward(mean)} n=${graded ?? '?'}` : reward(mean);
 }
 
+/** The mean of a run that may get more rewards: `0.400 n=20+`, or `0.400 so far` if their number is unknown. */
+export const meanSoFar = (mean: number, graded: number | undefined): string =>
+  `${reward(mean)} ${graded === undefined ? soFar : `n=${graded}+`}`;
+
 /**
- * The same for a run's record. A run that has not ended may get more rewards: `0.400 n=20+`, or `0.400 so far` if their
- * number is unknown. A mean that its record lacks is unknown, not none; after a success too, unless the record says
+ * The same for a run's record. A mean that its record lacks is unknown, not none; after a success too, unless the record says
  * that there is no reward.
  */
 export function meanOfRun(row: MeasuredRun): string {
@@ -80,7 +88,7 @@ export function meanOfRun(row: MeasuredRun): string {
       row.status,
     );
   }
-  return mean === undefined ? unknownMean : `${reward(mean)} ${graded === undefined ? soFar : `n=${graded}+`}`;
+  return mean === undefined ? unknownMean : meanSoFar(mean, graded);
 }
 
 const unknownMean = '–';

@@ -14,7 +14,8 @@ import { type ListSource, wholePage } from '../queries/lists/list-source.ts';
 import { type AnyQuery, cachedQuery, dueAt, fetchOnce, type LiveQuery } from '../queries/live-query.ts';
 import type { Attention, PollIntervals } from '../queries/polling.ts';
 import type { QueryContext } from '../queries/query-context.ts';
-import { type KnownResource, keyOf } from '../queries/statuses/store.ts';
+import { isSettled } from '../queries/run-mean.ts';
+import { type KnownResource, keyOf, knownResource } from '../queries/statuses/store.ts';
 import { isGone, isLastingRefusal, isNotOffered, ServerError } from '../service/errors.ts';
 import { type InboxEvent, nameOf } from '../workbench/inbox.ts';
 import type { Workbench } from '../workbench/workbench.ts';
@@ -60,6 +61,8 @@ export interface Turn {
   readonly dueAt: number;
   /** Details come after all statuses. */
   readonly isDetail?: boolean;
+  /** How many requests it takes; 1 by default. */
+  readonly requests?: number;
 }
 
 export interface Round {
@@ -105,6 +108,8 @@ interface Purpose extends Round {
   readonly known: readonly KnownResource[];
   /** Ended resources on a list whose curve was never read. */
   readonly unmeasured: readonly KnownResource[];
+  /** Ended resources on screen whose mean has no certainty yet. */
+  readonly uncertain: readonly KnownResource[];
   /** The number of running ones. */
   readonly running: number;
   /** The kinds whose list is read instead of each resource, because there are many of them. */
@@ -345,7 +350,7 @@ interface Sent {
   readonly isFirst: boolean;
 }
 
-type Send = (query: AnyQuery, isFirst?: boolean) => Promise<unknown>;
+type Send = (query: AnyQuery, isFirst?: boolean, requests?: number) => Promise<unknown>;
 
 /** Sends the first query that the service offers. @throws ServiceError */
 async function readFirst([query, ...others]: readonly AnyQuery[], send: Send): Promise<unknown> {
@@ -370,6 +375,7 @@ function purposeOf(workbench: Workbench, sent: readonly Sent[], lastSent: LastSe
   const known = watchedKnown(workbench, now).filter(each => !each.gone && (watched || mayEnd(workbench, each)));
   const running = known.filter(({ status }) => !hasEnded(status)).length;
   const unmeasured = isListed ? workbench.statuses.all().filter(each => isUnmeasured(workbench, each, lastSent)) : [];
+  const uncertain = uncertainOn(workbench, watched ? known : [], lastSent);
   const inWindow = sent.filter(({ at }) => at > now - windowMs(poll));
   const spentFirst = inWindow.filter(({ isFirst }) => isFirst).length;
   const listed = listedKinds(known);
@@ -385,6 +391,7 @@ function purposeOf(workbench: Workbench, sent: readonly Sent[], lastSent: LastSe
     isListed,
     known,
     unmeasured,
+    uncertain,
     running,
     listed,
     lastSent,
@@ -398,22 +405,41 @@ function isUnmeasured(workbench: Workbench, known: KnownResource, lastSent: Last
   return curve !== undefined && lastEver(workbench, curve, lastSent) === 0 && !isInFlight(workbench, curve);
 }
 
+/** The ended resources on screen that have a mean, and whose rewards were never read. */
+function uncertainOn(workbench: Workbench, lines: readonly KnownResource[], lastSent: LastSent): KnownResource[] {
+  const { statuses, lists, compare } = workbench;
+  const rows = lists.shown().map(row => statuses.get(row) ?? knownResource({ ...row, label: row.id }, [row]));
+  const shown = new Map([...lines, ...rows].map(known => [keyOf(known), known]));
+  return [...shown.values()].filter(known => {
+    const { status, mean, certainty, gone } = known;
+    if (gone || mean === undefined || !hasEnded(status) || isSettled(certainty, compare.rewardRange)) return false;
+    const query = resourceOfKind(known.kind)?.watch?.certainty?.(known);
+    return query !== undefined && lastEver(workbench, query, lastSent) === 0 && !isInFlight(workbench, query);
+  });
+}
+
 /** Reads the due statuses and, for Watch and for lists with curves, details. Returns the number of reads. @throws ServiceError */
 async function readTurns(workbench: Workbench, purpose: Purpose, context: QueryContext, send: Send): Promise<number> {
   const turns = purpose.known.flatMap(known => {
     const details = detailTurns(workbench, known, purpose);
     return [statusTurn(workbench, known, purpose) ?? [], details].flat().map(turn => ({ ...turn, known }));
   });
-  const measures = purpose.unmeasured.map(known => {
+  const measures = purpose.unmeasured.map((known): Turn & { readonly known: KnownResource } => {
     return { queries: curvesOf(workbench, known).slice(0, 1), dueAt: 0, isDetail: true, known };
   });
-  const chosen = inTurn([...turns, ...measures], purpose);
+  const certain = purpose.uncertain.map((known): Turn & { readonly known: KnownResource } => {
+    const query = resourceOfKind(known.kind)?.watch?.certainty?.(known);
+    // Without a total, its progress and its record may tell it.
+    const requests = known.total === undefined ? 3 : 1;
+    return { queries: query ? [query] : [], dueAt: 0, isDetail: true, requests, known };
+  });
+  const chosen = inTurn([...turns, ...measures, ...certain], purpose);
   const isThere = (known: KnownResource): boolean => !workbench.statuses.get(known)?.gone;
   await readEach(
     chosen.map(
-      ({ known, queries, dueAt }) =>
+      ({ known, queries, dueAt, requests }) =>
         async () =>
-          isThere(known) && readFirst(queries, query => send(query, dueAt === 0)),
+          isThere(known) && readFirst(queries, query => send(query, dueAt === 0, requests)),
     ),
     context,
   );
@@ -424,9 +450,10 @@ async function readTurns(workbench: Workbench, purpose: Purpose, context: QueryC
 export function following(workbench: Workbench, counted: boolean): LiveQuery<number> {
   let sent: readonly Sent[] = [];
   const lastSent = new Map<string, number>();
-  const send = async (query: AnyQuery, isFirst = false): Promise<unknown> => {
+  const send = async (query: AnyQuery, isFirst = false, requests = 1): Promise<unknown> => {
     const now = Date.now();
-    sent = [...sent.filter(({ at }) => at > now - windowMs(workbench.poll)), { at: now, isFirst }];
+    const each = Array.from({ length: requests }, () => ({ at: now, isFirst }));
+    sent = [...sent.filter(({ at }) => at > now - windowMs(workbench.poll)), ...each];
     try {
       return await fetchOnce(workbench, query);
     } finally {

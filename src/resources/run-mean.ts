@@ -1,58 +1,11 @@
-/** How certain the mean reward of an evaluation run is: its interval by task, and the effect of missing rewards. */
-import type { TrajectoryReward } from '../contract/evaluations.ts';
+/** How certain the mean reward of an evaluation run is, in words: its interval by task, and the effect of missing rewards. */
 import { hasEnded } from '../contract/status.ts';
-import { evidenceFor, type Interval, intervalDefaults } from '../present/statistics/interval.ts';
-import { type Range, type RunTasks, type TaskMean, taskMean } from '../present/statistics/tasks.ts';
-import { ratedRewards } from '../queries/compare.ts';
 import type { QueryContext } from '../queries/query-context.ts';
 import { readRunRewards } from '../queries/run-extent.ts';
-import { meanOfRewards, rewardsByTask } from '../queries/run-rewards.ts';
+import { type RunMean, runMeanOf } from '../queries/run-mean.ts';
+import { meanOfRewards } from '../queries/run-rewards.ts';
 import { counted, reward } from '../text/numbers.ts';
 import { boundsField, boundsWords, intervalLabel } from './comparison.ts';
-import { extentOf } from './run-extent.ts';
-
-export interface RunMean extends TaskMean {
-  readonly interval: Interval | undefined;
-  /** The range, if a reward lies outside it: there is no interval then. */
-  readonly outside: Range | undefined;
-  /** The number of rewards without a task. With any, there is no interval: several may belong to one task. */
-  readonly namelessRewards: number;
-}
-
-export interface RunMeanOptions {
-  readonly status?: string | null | undefined;
-  /** Rollouts of the run, if known. */
-  readonly total?: number | null | undefined;
-  readonly listed?: number | undefined;
-  /** Rollouts of each task by the options of the run, if known. */
-  readonly samplesPerTask?: number | undefined;
-  readonly range?: Range | undefined;
-}
-
-/** A rollout without a known task counts as a separate task in the mean and its bounds. */
-export function runMeanOf(
-  rewards: readonly TrajectoryReward[],
-  { range, total, ...extent }: RunMeanOptions = {},
-): RunMean {
-  const { tasks, nameless } = rewardsByTask({ rewards, total: undefined });
-  const all = [...[...tasks.values()].map(({ listed }) => listed), ...nameless.listed.map(each => [each])];
-  const known = extentOf({ ...extent, total: total ?? undefined });
-  const run: RunTasks = {
-    tasks: all.map(listed => listed.map(each => each.reward)),
-    ...known,
-    // The rewards without a task belong to an unknown number of tasks.
-    ...(nameless.listed.length > 0 && known.end === 'running' && { total: undefined }),
-  };
-  const namelessRewards = ratedRewards(nameless).length;
-  const options = { ...intervalDefaults, ...(range && { range }) };
-  const { interval, reason } = evidenceFor([run], options);
-  return {
-    ...taskMean(run, options.range),
-    interval: namelessRewards > 0 ? undefined : interval(),
-    outside: reason === 'outside' ? options.range : undefined,
-    namelessRewards,
-  };
-}
 
 /** A run as last read: its status, and the mean that the service reports. */
 interface SeenRun {
@@ -68,13 +21,13 @@ interface SeenRun {
  *
  * @throws ServiceError
  */
-export async function readCertainty({ id, status, total, mean }: SeenRun, context: QueryContext) {
+export async function readRunMean({ id, status, total, mean }: SeenRun, context: QueryContext) {
   const answer = await readRunRewards(id, context, { status, total });
   const listed = meanOfRewards(answer.rewards);
   return {
     mean: (hasEnded(status) ? mean : undefined) ?? listed.mean,
     graded: listed.rewards,
-    certainty: runMeanOf(answer.rewards, { ...answer, range: context.compare?.rewardRange }),
+    runMean: runMeanOf(answer.rewards, { ...answer, range: context.compare?.rewardRange }),
   };
 }
 

@@ -1,7 +1,6 @@
 /** Evaluation runs. */
 
 import { inParallel } from '../base/in-parallel.ts';
-import { perObject } from '../base/memo.ts';
 import { mean } from '../base/statistics.ts';
 import type { EvalProgress, EvalRun, TrajectoryReward } from '../contract/evaluations.ts';
 import { evalRunStatuses, hasEnded } from '../contract/status.ts';
@@ -10,8 +9,6 @@ import type { Command } from '../present/command.ts';
 import { type Fact, failureFacts, optionLines, referenceFact, statusFact, warningFacts } from '../present/fact.ts';
 import { intervalColumn } from '../present/number-columns.ts';
 import { optimisticWords } from '../present/statistics/comparison.ts';
-import type { Interval } from '../present/statistics/interval.ts';
-import { intervalOfMean } from '../present/statistics/mean-and-count.ts';
 import type { Range } from '../present/statistics/tasks.ts';
 import { durationColumn, instant, instantFact, seenColumn, timeColumn, timeFact } from '../present/times.ts';
 import {
@@ -25,7 +22,9 @@ import {
 } from '../queries/evaluations.ts';
 import { isMeasuredAsChosen } from '../queries/held-out.ts';
 import type { QueryContext } from '../queries/query-context.ts';
-import { readRunRewards } from '../queries/run-extent.ts';
+import { extentOfRecord, readRunRewards } from '../queries/run-extent.ts';
+import { runMeanOf } from '../queries/run-mean.ts';
+import { runCertaintyQuery } from '../queries/run-results.ts';
 import { readHeldOutSplit } from '../queries/training.ts';
 import { trajectoryKeys } from '../queries/trajectories.ts';
 import { rememberedAt } from '../store/seen.ts';
@@ -43,10 +42,11 @@ import {
 import { benchmarkActions } from './benchmarks.ts';
 import { mostCompared } from './comparison-grid.ts';
 import { defineResource, type MeasuredList, type Measures, type WholeFacts } from './define.ts';
-import { isSoFar, listedCount, listedMean, type MeasuredRun, meanOfRun, soFar } from './measured-run.ts';
+import { intervalOfRun, isSoFar, listedCount, listedMean, type MeasuredRun, meanOfRun, soFar } from './measured-run.ts';
 import { modelColumn, modelWords } from './models.ts';
 import type { NamedRun, Place } from './place.ts';
-import { certaintyFields, certaintyWords, runMeanOf } from './run-mean.ts';
+import { withCertainties } from './run-certainty.ts';
+import { certaintyFields, certaintyWords } from './run-mean.ts';
 
 /**
  * Summary of a run's rewards. Counts three cases separately: a genuine 0 is a result, a missing reward is not 0, and a
@@ -136,22 +136,17 @@ export const runColumns: readonly Column<MeasuredRun>[] = [
   durationColumn(),
 ];
 
-/** The interval of a run's mean from its numbers of rewards; missing ones count as the lowest and as the highest. */
-function intervalOfRun(run: MeasuredRun, range: Range): Interval | undefined {
-  const [mean, samples] = [listedMean(run), listedCount(run)];
-  if (mean === undefined || samples === undefined) return undefined;
-  return intervalOfMean(mean, samples, Math.max(0, (run.total_rollouts ?? samples) - samples), range);
-}
-
 /** The columns of a list of runs: the declared ones, and after the mean its interval and the baseline. */
 export function runListColumns(range: Range): readonly Column<BasedRun>[] {
-  const ofRun = perObject((run: MeasuredRun) => ({ interval: intervalOfRun(run, range) }));
-  const interval = { ...intervalColumn<BasedRun>(row => ofRun(row).interval), wide: true, forPrograms: true };
+  const interval = { ...intervalColumn<BasedRun>(row => intervalOfRun(row, range)), wide: true, forPrograms: true };
   return runColumns.flatMap(column => (column.id === 'mean' ? [column, interval, ...baselineColumns] : column));
 }
 
-/** The columns that take the rewards of each run. */
+/** The columns of the difference to the baseline. */
 const ofBaseline = baselineColumns.map(({ id }) => id);
+
+const rewardsOfRun = (run: EvalRun, context: QueryContext) =>
+  readRunRewards(run.eval_run_id, context, extentOfRecord(run));
 
 /**
  * Adds the difference between each run and the baseline of its benchmark, by task. Takes a request for the rewards of
@@ -159,15 +154,10 @@ const ofBaseline = baselineColumns.map(({ id }) => id);
  */
 async function readFromBaseline(
   rows: readonly BasedRun[],
-  columns: ReadonlySet<string>,
   context: QueryContext,
   { baseline: chosen }: MeasuredList,
 ): Promise<readonly BasedRun[]> {
-  if (!ofBaseline.some(id => columns.has(id))) return rows;
-  const rewardsOf = async (run: EvalRun) => {
-    const { status, total_rollouts } = run;
-    return readRunRewards(run.eval_run_id, context, { status, total: total_rollouts ?? undefined });
-  };
+  const rewardsOf = (run: EvalRun) => rewardsOfRun(run, context);
   const bases = new Map<string, Promise<RewardedRun>>();
   const readBase = async (id: string): Promise<RewardedRun> => {
     const run = rows.find(row => row.eval_run_id === id) ?? (await evalRunQuery(id).read(context));
@@ -189,9 +179,12 @@ async function readFromBaseline(
 
 const measures: Measures<BasedRun> = {
   columns: (_, range) => runListColumns(range),
-  costly: ofBaseline,
+  costly: ['interval', ...ofBaseline],
   field: () => undefined,
-  read: readFromBaseline,
+  read: async (rows, columns, context, list) => {
+    const based = ofBaseline.some(id => columns.has(id)) ? await readFromBaseline(rows, context, list) : rows;
+    return columns.has('interval') ? withCertainties(based, context) : based;
+  },
 };
 
 /** The result of a run, so far or final. */
@@ -301,7 +294,7 @@ export function runFacts(run: BasedRun, outcome?: RunOutcome, certainty?: string
 /** Adds the mean, its number of rewards and its interval, if there are readable rewards. */
 async function wholeFacts(run: EvalRun, context: QueryContext): Promise<WholeFacts> {
   const held_out_split = await readHeldOutSplit(run, context);
-  const read = readRunRewards(run.eval_run_id, context);
+  const read = rewardsOfRun(run, context);
   const answer = await read.catch((error: unknown) => {
     if (context.signal.aborted) throw error;
   });
@@ -449,6 +442,7 @@ export const runs = defineResource<EvalRun>({
     status: id => [evalProgressQuery(id), evalRunQuery(id)],
     countsDone: true,
     details: id => [evalRunQuery(id)],
+    certainty: ({ id, status, total }) => runCertaintyQuery(id, { status, total }),
     progressNames: { done: 'terminal_rollouts', total: 'total_rollouts', mean: 'mean' },
     runs: true,
     endsForGood: true,

@@ -6,19 +6,19 @@ import { hasEnded, statusMeaning, trainingStatuses } from '../contract/status.ts
 import type { TrainingRun } from '../contract/training.ts';
 import { type Cell, type Column, statusColumn } from '../present/column.ts';
 import { intervalColumn, numberColumn } from '../present/number-columns.ts';
-import type { Interval } from '../present/statistics/interval.ts';
+import { defaultRange, type Interval } from '../present/statistics/interval.ts';
 import { intervalOfMean } from '../present/statistics/mean-and-count.ts';
 import type { Range } from '../present/statistics/tasks.ts';
 import { durationColumn, queueColumn, seenColumn, timeColumn } from '../present/times.ts';
 import { type HeldOutMean, type HeldOutMeans, heldOutMeans } from '../queries/held-out.ts';
 import type { QueryContext } from '../queries/query-context.ts';
 import { heldOutRewardsQuery, type ProgressedRun, stepsOf, trainerRewardsQuery } from '../queries/training.ts';
-import { isGone, isNotOffered } from '../service/errors.ts';
 import { rememberedAt } from '../store/seen.ts';
 import { countOf } from '../text/numbers.ts';
 import { sanitiseLine } from '../text/sanitise.ts';
 import { displayWidth } from '../text/width.ts';
 import type { Measures } from './define.ts';
+import { ifThere } from './if-there.ts';
 import { modelColumn } from './models.ts';
 
 /** The last and the best held-out reward of a run. */
@@ -66,8 +66,15 @@ export const trainingColumns: readonly Column<ProgressedRun>[] = [
   queueColumn(),
 ];
 
-/** The interval of a held-out mean on its own tasks; samples missing from the mean count as missing rewards. */
-export function intervalOfHeldOut({ reward, samples = 0, expected = samples }: HeldOutMean, range: Range | undefined) {
+/**
+ * The interval of a held-out mean on its own tasks; samples missing from the mean count as missing rewards. There is
+ * none if a mean of the curve is outside the range, because the true range is then unknown.
+ */
+export function intervalOfHeldOut(
+  { reward, samples = 0, expected = samples, extremes: [lowest, highest] = [reward, reward] }: HeldOutMean,
+  range: Range = defaultRange,
+): Interval | undefined {
+  if (lowest < range[0] || highest > range[1]) return undefined;
   return intervalOfMean(reward, samples, Math.max(0, expected - samples), range);
 }
 
@@ -180,16 +187,6 @@ async function readHeldOut({ training_run_id: id, status }: TrainingRun, context
   const held = last && best && { last, best };
   if (held && ended) context.memory.see([{ kind: 'training', id, status, record: { [field]: held } }]);
   return held;
-}
-
-/** The value; undefined if not wanted, or if the service or the run has none. */
-export async function ifThere<Value>(wanted: boolean, value: () => Promise<Value>): Promise<Value | undefined> {
-  try {
-    return wanted ? await value() : undefined;
-  } catch (error) {
-    if (isNotOffered(error) || isGone(error)) return undefined;
-    throw error;
-  }
 }
 
 /** Adds the data for the columns, for a few runs at a time. @throws ServiceError */

@@ -8,7 +8,7 @@ import type { Range } from '../present/statistics/tasks.ts';
 import { instantFact, timeColumn, timeFact, tookWords } from '../present/times.ts';
 import { deploymentList, startDeployment } from '../queries/deployments.ts';
 import { runsOfBenchmark } from '../queries/evaluations.ts';
-import { type HeldOutMean, heldOutMeans } from '../queries/held-out.ts';
+import { type HeldOutMean, heldOutMeansOf } from '../queries/held-out.ts';
 import type { ListSource } from '../queries/lists/list-source.ts';
 import type { QueryContext } from '../queries/query-context.ts';
 import {
@@ -40,8 +40,10 @@ import {
 import { intervalLabel } from './comparison.ts';
 import { defineResource, type Measures } from './define.ts';
 import { type Deployed, deployedAs } from './deployments.ts';
+import { ifThere } from './if-there.ts';
 import { pagesOf } from './pages.ts';
-import { type HeldOut, ifThere, intervalOfHeldOut, measures, trainingColumns } from './training-columns.ts';
+import { withCertainties } from './run-certainty.ts';
+import { type HeldOut, intervalOfHeldOut, measures, trainingColumns } from './training-columns.ts';
 
 /** The best point of a held-out curve is a biased estimate: the same tasks select it and measure it. */
 export const optimismWords = 'A checkpoint chosen by this reward looks better than it is';
@@ -55,7 +57,7 @@ interface Limits {
 /** The limits of a point, cached with its answer: an interval takes about a millisecond. */
 const limitsOf = perObject((row: HeldOutReward) =>
   perObject((range: Range): Limits | undefined => {
-    const mean = heldOutMeans([row])?.last;
+    const [mean] = heldOutMeansOf([row]);
     const interval = mean && intervalOfHeldOut(mean, range);
     return interval && { step: row.step, low: interval.low, high: interval.high };
   }),
@@ -64,8 +66,14 @@ const limitsOf = perObject((row: HeldOutReward) =>
 /** Computing more intervals would block the screen. */
 const mostLimits = 200;
 
-/** The 95% limits of the held-out means whose samples are known, of at most a few hundred evenly chosen points. */
+/**
+ * The 95% limits of the held-out means whose samples are known, of at most a few hundred evenly chosen points. There are
+ * none if a mean is outside the range.
+ */
 export function heldOutLimits(rewards: readonly HeldOutReward[], range: Range): readonly Limits[] {
+  const isOutside = ({ held_out_reward: mean }: HeldOutReward): boolean =>
+    mean != null && (mean < range[0] || mean > range[1]);
+  if (rewards.some(isOutside)) return [];
   const every = Math.ceil(rewards.length / mostLimits);
   const chosen = rewards.filter((_, index) => (rewards.length - 1 - index) % every === 0);
   return chosen.flatMap(row => limitsOf(row)(range) ?? []);
@@ -358,11 +366,15 @@ const checkpointMeasures: Measures<DeployedCheckpoint> = {
   read: async (rows, columns, context, { scope: { training: id = '' }, range }) => {
     const heldOut = ['held-out', 'best', 'interval'].some(each => columns.has(each));
     const evaluated = ['evaluated', 'evaluated-interval', 'runs'].some(each => columns.has(each));
+    const isCertain = columns.has('evaluated-interval');
+    const ids = new Set(rows.map(({ checkpoint_id }) => checkpoint_id));
     const [rewards, runs, deployments, all] = await Promise.all([
       ifThere(heldOut, () => heldOutRewardsQuery(id, true).read(context)),
       ifThere(evaluated, async () => {
         const { bench_id } = await trainingRunQuery(id).read(context);
-        return bench_id ? everyRowOf(runsOfBenchmark(bench_id), context) : [];
+        const ofBenchmark = bench_id ? await everyRowOf(runsOfBenchmark(bench_id), context) : [];
+        const ofRows = ofBenchmark.filter(run => hasEnded(run.status) && ids.has(run.parent_checkpoint_id ?? ''));
+        return isCertain ? withCertainties(ofRows, context) : ofRows;
       }),
       ifThere(columns.has('deployed'), () => everyRowOf(deploymentList, context)),
       // The best one may be on another page.

@@ -16,6 +16,8 @@ export interface Watching extends Kind {
   readonly details?: (id: string) => readonly AnyQuery[];
   /** Curves, read again as they grow; the second one only if Watch shows a run without the first. */
   readonly measures?: (id: string) => readonly AnyQuery[];
+  /** How certain its mean is: read once after its end, while its line is on screen. */
+  readonly certainty?: (known: KnownResource) => AnyQuery;
   /** The contract's names of its progress fields, for programs. */
   readonly progressNames?: { readonly done: string; readonly total: string; readonly mean: string };
   /** The status in which it waits for a user and does not change on its own. */

@@ -3,15 +3,14 @@ import type { EvalRun } from '../contract/evaluations.ts';
 import { hasEnded } from '../contract/status.ts';
 import type { Trajectory } from '../contract/trajectories.ts';
 import { finishOf } from '../present/outcome-classes.ts';
-import { evalProgressQuery } from '../queries/evaluations.ts';
 import type { QueryContext } from '../queries/query-context.ts';
-import { readTrajectoryRewards } from '../queries/run-rewards.ts';
+import { extentOfRecord, type ReadRewards, readRunRewards } from '../queries/run-extent.ts';
 import { trajectoryStatusQuery, withRewards } from '../queries/trajectories.ts';
 import type { Resource } from '../resources/define.ts';
 import { pagesOf } from '../resources/pages.ts';
 import type { Scope } from '../resources/place.ts';
 import { trajectories } from '../resources/trajectories.ts';
-import { isNotOffered, ServiceError } from '../service/errors.ts';
+import { ServiceError } from '../service/errors.ts';
 import { counted } from '../text/numbers.ts';
 import { readAllInFull } from './in-full.ts';
 
@@ -30,6 +29,8 @@ export interface LongRead extends QueryContext {
 
 export interface OwnRollouts {
   readonly rows: readonly Trajectory[];
+  /** The rewards of a run. */
+  readonly rewards?: ReadRewards;
   /** The number of rollouts of an ended run, if the service reports it. */
   readonly total: number | undefined;
   /** Why rows may be missing. */
@@ -54,8 +55,9 @@ export async function readRollouts(owner: Owner, context: LongRead): Promise<Own
     context.onRead?.(rows.length);
   }
   if (scope.run === undefined) return { rows, notes, total: undefined };
-  const rewards = await readTrajectoryRewards(scope.run, context);
-  return { rows: withRewards(rows, rewards), notes, total: await totalOf(owner, context) };
+  const rewards = await readRunRewards(scope.run, context, extentOfRecord(owner.row as EvalRun));
+  const total = hasEnded(rewards.status) ? rewards.total : undefined;
+  return { rows: withRewards(rows, rewards.rewards), rewards, notes, total };
 }
 
 /**
@@ -82,14 +84,4 @@ export async function withEnds({ rows, ...own }: OwnRollouts, context: QueryCont
     notes:
       unread === 0 ? own.notes : [...own.notes, `${counted(unread, 'rollout')} could not be read, and counted as none`],
   };
-}
-
-async function totalOf({ id, row }: Owner, context: QueryContext): Promise<number | undefined> {
-  if (!hasEnded((row as EvalRun).status)) return undefined;
-  try {
-    return (await evalProgressQuery(id).read(context)).total_rollouts ?? undefined;
-  } catch (error) {
-    if (!isNotOffered(error)) throw error;
-    return undefined;
-  }
 }

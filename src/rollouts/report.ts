@@ -1,7 +1,6 @@
 /** What reports say: on a run, a training run or a dataset, and on flagged trajectories. */
 import { histogram } from '../base/statistics.ts';
 import { version } from '../base/version.ts';
-import type { EvalRun } from '../contract/evaluations.ts';
 import type { Trajectory } from '../contract/trajectories.ts';
 import { type Column, cellText, exportColumns } from '../present/column.ts';
 import { noteFacts } from '../present/notes.ts';
@@ -9,16 +8,16 @@ import { outcomeClasses } from '../present/outcome-classes.ts';
 import { type ReportBlock, reportHtml, reportMarkdown } from '../present/report.ts';
 import { sortRows } from '../present/sort.ts';
 import { comparisonDefaults } from '../present/statistics/comparison.ts';
-import { intervalOfMean } from '../present/statistics/mean-and-count.ts';
 import type { Range } from '../present/statistics/tasks.ts';
 import { transcriptText } from '../present/transcript-lines.ts';
-import { heldOutMeanOf } from '../queries/held-out.ts';
-import { samplesPerTaskOf } from '../queries/run-extent.ts';
+import { heldOutMeansOf } from '../queries/held-out.ts';
+import { runMeanOf } from '../queries/run-mean.ts';
 import { heldOutRewardsQuery, trainerRewardsQuery } from '../queries/training.ts';
 import { trainingCurveWords } from '../resources/curve-words.ts';
 import { outcomeColumns } from '../resources/outcomes.ts';
-import { certaintyWords, runMeanOf } from '../resources/run-mean.ts';
+import { certaintyWords } from '../resources/run-mean.ts';
 import { groupColumns, groupsOf, groupsWords, taskColumn } from '../resources/task-groups.ts';
+import { intervalOfHeldOut } from '../resources/training-columns.ts';
 import { trajectoryFacts } from '../resources/trajectories.ts';
 import { isNotOffered } from '../service/errors.ts';
 import { type Note, saysSomething } from '../store/notes.ts';
@@ -83,9 +82,8 @@ async function* curves(id: string, context: ReportContext): Blocks {
       trainerRewardsQuery(id, true).read(context),
     ]);
     yield { kind: 'heading', text: 'Curves' };
-    const held = heldOut.flatMap(heldOutMeanOf).map(point => {
-      const { samples = 0, expected = samples } = point;
-      const interval = intervalOfMean(point.reward, samples, Math.max(0, expected - samples), range);
+    const held = heldOutMeansOf(heldOut).map(point => {
+      const interval = intervalOfHeldOut(point, range);
       return { x: point.step, y: point.reward, low: interval?.low, high: interval?.high };
     });
     const trained = trainer.flatMap(({ step, trainer_reward: y }) => (y == null ? [] : { x: step, y }));
@@ -104,14 +102,11 @@ async function* curves(id: string, context: ReportContext): Blocks {
 }
 
 /** The rewards of rollouts, how they ended, and the worst tasks. */
-function* summary({ row, resource }: Owner, { rows, total }: OwnRollouts, range: Range): Generator<ReportBlock, void> {
+function* summary({ rows, total, rewards }: OwnRollouts, range: Range): Generator<ReportBlock, void> {
   const values = rows.flatMap(each => each.reward ?? []);
   yield { kind: 'heading', text: 'Rewards' };
-  const isRun = resource.names[0] === 'runs';
-  const { status, options } = row as EvalRun;
-  const ofRun = runMeanOf(rows, { status, total, samplesPerTask: samplesPerTaskOf(options), range });
   const mean = values.length === 0 ? undefined : values.reduce((sum, value) => sum + value, 0) / values.length;
-  const certainty = isRun ? certaintyWords(ofRun, mean) : '';
+  const certainty = rewards ? certaintyWords(runMeanOf(rewards.rewards, { ...rewards, range }), mean) : '';
   const without = (total ?? rows.length) - values.length;
   const words = [
     `mean ${reward(mean)} of ${counted(values.length, 'reward')}`,
@@ -223,7 +218,7 @@ async function* rolloutsBlocks(
   yield { kind: 'facts', facts: whole.facts };
   for (const note of rollouts.notes) yield { kind: 'words', text: `${note}.` };
   if (resource.names[0] === 'training') yield* curves(id, context);
-  if (rows.length > 0) yield* summary(owner, rollouts, rangeOf(context));
+  if (rows.length > 0) yield* summary(rollouts, rangeOf(context));
   const notes = notesIn(context);
   yield* transcripts(chosenIds(rows, notes, options), notes, context);
   yield madeBy();

@@ -13,8 +13,15 @@ export interface SeenResource {
   readonly parent?: string | null | undefined;
   /** The record as the service sent it, or the part to remember. */
   readonly record?: Readonly<Record<string, unknown>> | undefined;
+  /** How certain its mean is; remembered once it is final. */
+  readonly certainty?: SeenCertainty | undefined;
   /** True if this program has just started it. */
   readonly isStart?: boolean;
+}
+
+/** What the rewards of a run show; the queries know the rest of it. */
+export interface SeenCertainty {
+  readonly isFinal: boolean;
 }
 
 /** A resource as last seen. */
@@ -25,6 +32,8 @@ export interface RememberedResource {
   readonly status: string | undefined;
   readonly parent: string | undefined;
   readonly record: Readonly<Record<string, unknown>>;
+  /** The final certainty of its mean, as it was saved. */
+  readonly certainty?: unknown;
   /** Epoch milliseconds. */
   readonly seenAt: number;
   /** When the record's current number of rewards was first seen; epoch milliseconds. */
@@ -60,12 +69,28 @@ function withoutProgress(record: RememberedResource['record'] | undefined): Reme
 }
 
 /**
- * Internal fields of a saved record: when its number of rewards and the resource itself were first seen, and when this
- * machine started it.
+ * A mean and its number of rewards belong together. An answer without either keeps both: some services compute the mean
+ * only in some answers, and benchtop counts the rewards. An answer with another mean replaces both.
+ */
+function meanAndCount(
+  known: RememberedResource['record'] | undefined,
+  sent: RememberedResource['record'],
+): RememberedResource['record'] {
+  const { reward_mean, reward_count } = known ?? {};
+  const [mean, count] = [sent['reward_mean'], sent['reward_count']];
+  if (typeof reward_mean !== 'number' || typeof reward_count !== 'number' || typeof count === 'number') return {};
+  if (mean == null) return { reward_mean, reward_count };
+  return { reward_count: mean === reward_mean ? reward_count : null };
+}
+
+/**
+ * Internal fields of a saved record: when its number of rewards and the resource itself were first seen, when this
+ * machine started it, and how certain its mean is.
  */
 const sinceField = 'benchtop_rewards_since';
 const firstField = 'benchtop_first_seen';
 const startField = 'benchtop_started';
+const certaintyField = 'benchtop_certainty';
 
 /** The remembered field with the time at which a run was seen leaving the queue. */
 export const beganField = 'began_at';
@@ -89,10 +114,12 @@ function rewardsSinceOf(old: RememberedResource | undefined, record: object, see
 function joined(old: RememberedResource | undefined, seen: SeenResource, seenAt: number): RememberedResource {
   const { kind, id } = seen;
   const status = seen.status ?? old?.status;
-  const known = old?.status === status ? old?.record : withoutProgress(old?.record);
+  const isSame = old?.status === status;
+  const known = isSame ? old?.record : withoutProgress(old?.record);
   const record = {
     ...known,
     ...(seen.record ?? (status === undefined ? {} : { status })),
+    ...(seen.record && meanAndCount(known, seen.record)),
   };
   return {
     kind,
@@ -101,6 +128,7 @@ function joined(old: RememberedResource | undefined, seen: SeenResource, seenAt:
     status,
     parent: seen.parent ?? old?.parent,
     record,
+    certainty: seen.certainty?.isFinal ? seen.certainty : isSame ? old?.certainty : undefined,
     seenAt,
     rewardsSince: rewardsSinceOf(old, record, seenAt),
     firstSeenAt: old?.firstSeenAt ?? seenAt,
@@ -118,7 +146,13 @@ function resourceOf(row: Row): RememberedResource | undefined {
   const { kind, id, label, status, parent, record, seen_at } = row;
   const known = jsonIn(record);
   if (!isRecord(known)) return undefined;
-  const { [sinceField]: since, [firstField]: first, [startField]: started, ...sent } = known;
+  const {
+    [sinceField]: since,
+    [firstField]: first,
+    [startField]: started,
+    [certaintyField]: certainty,
+    ...sent
+  } = known;
   return {
     kind: String(kind),
     id: String(id),
@@ -126,6 +160,7 @@ function resourceOf(row: Row): RememberedResource | undefined {
     status: status == null ? undefined : String(status),
     parent: parent == null ? undefined : String(parent),
     record: sent,
+    certainty,
     seenAt: Number(seen_at),
     rewardsSince: timeIn(since),
     firstSeenAt: timeIn(first) ?? Number(seen_at),
@@ -179,10 +214,10 @@ export class SeenResources {
     if (fresh.length === 0) return;
     const sql =
       'insert or replace into seen (profile, kind, id, label, status, parent, record, seen_at) values (?, ?, ?, ?, ?, ?, ?, ?)';
-    const rows = fresh.map(({ kind, id, label, status = null, parent = null, record, seenAt, ...times }) => {
-      const { rewardsSince, firstSeenAt, startedAt } = times;
+    const rows = fresh.map(({ kind, id, label, status = null, parent = null, record, seenAt, ...others }) => {
+      const { rewardsSince, firstSeenAt, startedAt, certainty } = others;
       const fields = { [sinceField]: rewardsSince, [firstField]: firstSeenAt, [startField]: startedAt };
-      const saved = JSON.stringify({ ...record, ...fields });
+      const saved = JSON.stringify({ ...record, ...fields, [certaintyField]: certainty });
       return [this.#tables.scope, kind, id, label, status, parent, saved, seenAt];
     });
     this.#tables.lazily(() => {

@@ -13,9 +13,10 @@ import { Lists } from '../queries/lists/lists.ts';
 import { usualStaleMs } from '../queries/live-query.ts';
 import { defaultIntervals, type PollIntervals } from '../queries/polling.ts';
 import type { QueryHost } from '../queries/query-host.ts';
+import { rememberedCertainty } from '../queries/run-mean.ts';
 import { observeAnswers, type Subject } from '../queries/statuses/observe.ts';
 import { Restarts } from '../queries/statuses/restarts.ts';
-import { type Kinds, lostAfterMs, type Observation, StatusStore } from '../queries/statuses/store.ts';
+import { type Kinds, lostAfterMs, type Observation, type ReadTimes, StatusStore } from '../queries/statuses/store.ts';
 import { isLastingRefusal } from '../service/errors.ts';
 import { type GateMonitor, type GateState, openGate } from '../service/gate.ts';
 import type { Service } from '../service/index.ts';
@@ -99,7 +100,13 @@ export class Workbench implements QueryHost {
   });
   readonly lists = new Lists(
     this.cache,
-    async signal => ({ service: await this.service(), signal, memory: this.remembered, isFollowed: true }),
+    async signal => ({
+      service: await this.service(),
+      signal,
+      memory: this.remembered,
+      compare: this.compare,
+      isFollowed: true,
+    }),
     () => (this.#closing ? undefined : this.remembered),
   );
   readonly #opened = { at: Date.now(), monotonic: performance.now() };
@@ -188,10 +195,12 @@ export class Workbench implements QueryHost {
     });
     this.#stopObserving = observeAnswers(this.cache, {
       statuses: this.statuses,
-      onObserved: (observations, { at, by }) => {
+      onObserved: (observations, times) => {
+        const { at, by } = times;
         this.#attend(at);
         this.inbox.observed(observations, at);
         this.#remember(observations, at);
+        this.#recallCertainty(observations, times);
         for (const { kind, id, done } of observations) {
           const known = this.kinds.get(kind)?.recordsProgress ? this.statuses.get({ kind, id }) : undefined;
           if (known && done != null && by !== undefined) this.restarts.follow(known, done, by);
@@ -259,6 +268,16 @@ export class Workbench implements QueryHost {
     for (const { kind, id, done } of kept) {
       if (this.kinds.get(kind)?.recordsProgress && done != null) this.remembered.recordProgress(id, done, at);
     }
+  }
+
+  /** Adds the remembered certainty of means to the records of runs. */
+  #recallCertainty(observations: readonly Observation[], times: ReadTimes): void {
+    const recalled = observations.flatMap(({ kind, id, record }): Observation[] => {
+      if (kind !== 'run' || record === undefined || this.statuses.get({ kind, id })?.certainty) return [];
+      const certainty = rememberedCertainty(this.remembered, id);
+      return certainty ? [{ kind, id, certainty }] : [];
+    });
+    if (recalled.length > 0) this.statuses.report(recalled, times);
   }
 
   /** Registers a resource that this program has just started. */

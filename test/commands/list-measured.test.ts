@@ -116,7 +116,7 @@ it('lists evaluation runs with their difference to a baseline', async () => {
     ...{ eval_run_id: id, bench_id: 'bench_1', display_name: `run ${id}`, status: 'completed', reward_mean },
     ...{ reward_count: 20, total_rollouts: 20 },
   });
-  const rows = [run('evr_a', 0.45), run('evr_b', 0.95)];
+  const rows = [run('evr_a', 0.45), run('evr_b', 0.945)];
   const server = await hostileServer(
     answering({
       ...answers,
@@ -125,21 +125,31 @@ it('lists evaluation runs with their difference to a baseline', async () => {
       getTrajectoryRewards: ({ eval_run_id }) => ({
         trajectory_rewards: Array.from({ length: 20 }, (_, index) => ({
           ...{ task_id: `task ${index}`, trajectory_id: `traj_${eval_run_id}_${index}` },
-          reward: eval_run_id === 'evr_a' ? (index % 10) / 10 : (index % 10) / 10 + 0.5,
+          reward: eval_run_id === 'evr_a' ? (index % 10) / 10 : (index % 10) / 100 + 0.9,
         })),
       }),
     }),
   );
   const cli = cliOn({ baseUrl: server.url, apiKey: 'key' });
   const rewards = () => server.requests.filter(({ url }) => url.includes('trajectory-rewards')).length;
+  // Without the column, or without room for it, no reward is read.
+  for (const flags of [['--ids'], ['--json'], ['--columns', 'run,mean']])
+    await cli('list', ['runs', ...bench, ...flags]);
+  const narrow = await cli('list', ['runs', ...bench], { columns: 70 });
+  expect(narrow.out).not.toContain('95% CI');
+  expect(rewards()).toBe(0);
   const plain = await cli('list', ['runs', ...bench], { columns: 200 });
   expect(plain.out).not.toContain('VS BASE');
   expect(plain.out).toMatch(/MEAN +95% CI/);
-  expect(rewards()).toBe(0);
+  expect(rewards()).toBe(2);
+  const again = await cli('list', ['runs', ...bench, '--sort', 'interval', '--filter', 'interval>0.5', '--ids']);
+  expect(again.out).toBe('evr_b\n');
+  // Those of ended runs were read once.
+  expect(rewards()).toBe(2);
   const table = await cli('list', ['runs', ...bench, '--baseline', 'run evr_a'], { columns: 200 });
   expect(table.out).toMatch(/run evr_a .* baseline/);
-  expect(table.out).toMatch(/run evr_b .* \+0\.500 +\+0\.\d+\.\.\+0\.\d+ +unpaired|run evr_b .* \+0\.500/);
-  expect(rewards()).toBe(2);
+  expect(table.out).toMatch(/run evr_b .* \+0\.495 +\+0\.\d+\.\.\+0\.\d+ +paired/);
+  expect(rewards()).toBe(4);
   expect((await cli('list', ['training', ...bench, '--baseline', 'evr_a'])).notes).toContain('--baseline is not for');
 });
 
@@ -158,6 +168,11 @@ async function checkpointCli(more: Parameters<typeof answering>[0] = {}) {
           ...{ reward_mean: 0.25, reward_count: 128, total_rollouts: 128, created_at: '2026-01-01T00:00:00Z' },
         },
       ],
+      getTrajectoryRewards: () => ({
+        trajectory_rewards: Array.from({ length: 128 }, (_, at) => ({
+          ...{ task_id: `task ${at % 32}`, trajectory_id: `traj_${at}`, reward: at % 4 === 0 ? 1 : 0 },
+        })),
+      }),
       ...more,
     }),
   );

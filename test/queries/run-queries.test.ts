@@ -16,10 +16,10 @@ import {
   evalRunQuery,
   everyRun,
   partOfRun,
-  runResultsQuery,
   runsOfBenchmark,
   startEvaluation,
 } from '../../src/queries/evaluations.ts';
+import { runResultsQuery } from '../../src/queries/run-results.ts';
 import {
   cancelTraining,
   checkpointList,
@@ -94,7 +94,7 @@ it.each([
   ['checkpoints', 'running', (ended: boolean) => checkpointList('r1', ended).activity?.([])],
   ['rewards of the trainer', 'running', (ended: boolean) => trainerRewardsQuery('r1', ended, 0).activity(undefined)],
   ['rewards on held-out tasks', 'building', (ended: boolean) => heldOutRewardsQuery('r1', ended).activity(undefined)],
-  ['results', 'running', (ended: boolean) => runResultsQuery('r1', ended, 0).activity(undefined)],
+  ['results', 'running', (ended: boolean) => runResultsQuery('r1', ended, { scored: 0 }).activity(undefined)],
   ['trajectories', 'running', (ended: boolean) => trajectoriesOfRun('r1', ended).activity?.([])],
 ])('the %s of a run are polled as %s until it has ended', (_, before, activity) => {
   expect([activity(false), activity(true)]).toEqual([before, 'settled']);
@@ -103,10 +103,11 @@ it.each([
 it('the curve and the results of a run are polled less often while they have all that has been done', () => {
   const curve = [1, 2].map(step => ({ step, trainer_reward: 0.5 }));
   const rewards = [0.5, null, 0.25].map((reward, index) => ({ trajectory_id: `t${index}`, reward }));
-  const results = { rewards, unreadable: 0, snapshots: [], unreadSnapshots: 0, statisticsError: undefined };
+  const of = { status: 'running', total: undefined, certainty: undefined };
+  const results = { ...of, rewards, unreadable: 0, snapshots: [], unreadSnapshots: 0, statisticsError: undefined };
   const activities = [undefined, null, 2, 3].map(done => [
     trainerRewardsQuery('r1', false, done).activity(curve),
-    runResultsQuery('r1', false, done).activity(results),
+    runResultsQuery('r1', false, { scored: done }).activity(results),
   ]);
   expect(activities.map(each => new Set(each))).toEqual(
     ['running', 'running', 'open', 'running'].map(each => new Set([each])),

@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { trajectoryRewards } from '../../src/contract/evaluations.ts';
 import { comparison } from '../../src/queries/compare.ts';
-import { runResultsQuery } from '../../src/queries/evaluations.ts';
+import { runResultsQuery } from '../../src/queries/run-results.ts';
 import { stepRewardList } from '../../src/queries/training.ts';
 import { RememberedStore } from '../../src/store/store.ts';
 import { type Answers, fakeService } from '../service/fake-service.ts';

@@ -2,8 +2,9 @@
 import { describe, expect, it } from 'vitest';
 import { trajectoryRewards } from '../../src/contract/evaluations.ts';
 import { unreadableIn } from '../../src/contract/lists.ts';
-import { evalRunQuery, runResultsQuery } from '../../src/queries/evaluations.ts';
+import { evalRunQuery } from '../../src/queries/evaluations.ts';
 import { readRunRewards } from '../../src/queries/run-extent.ts';
+import { runResultsQuery } from '../../src/queries/run-results.ts';
 import { eachOnce, rewardsByTask } from '../../src/queries/run-rewards.ts';
 import { trajectoriesOfRun } from '../../src/queries/trajectories.ts';
 import { CapabilityMissingError } from '../../src/service/errors.ts';

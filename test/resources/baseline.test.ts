@@ -2,8 +2,8 @@
 import { describe, expect, it } from 'vitest';
 import { compareDefaults } from '../../src/config/preferences.ts';
 import { cellText } from '../../src/present/column.ts';
-import { differenceOfMeans, intervalOfMean } from '../../src/present/statistics/mean-and-count.ts';
 import type { ReadRewards } from '../../src/queries/run-extent.ts';
+import { certaintyOf } from '../../src/queries/run-mean.ts';
 import {
   baselineColumns,
   baselineOf,
@@ -50,45 +50,46 @@ describe('the baseline', () => {
     expect(paired.difference).toBeCloseTo(0.025);
     const unpaired = fromBaseline({ run: base.run }, fresh, compareDefaults);
     expect(unpaired.basis).toBe('unpaired');
-    const width = ({ low = 0, high = 0 } = {}) => high - low;
-    expect(width(paired.interval)).toBeLessThan(width(unpaired.interval) / 2);
+    expect(paired.interval).toBeDefined();
+    expect(unpaired.interval).toBeUndefined();
     const cells = all({ ...fresh.run, from_baseline: paired });
     expect(cells).toMatchObject({ difference: '+0.0250', basis: 'paired' });
     expect(cells['difference-interval']).toMatch(/^-0\.\d+\.\.\+0\.\d+$/);
-    expect(baselineWords({ ...fresh.run, from_baseline: unpaired })).toContain('not paired: from the means alone');
+    expect(baselineWords({ ...fresh.run, from_baseline: unpaired })).toBe('+0.0250, from the means alone');
     expect(all({ ...base.run, from_baseline: fromBaseline(base, base, compareDefaults) })).toEqual({
       ...{ difference: 'baseline', 'difference-interval': '', basis: '' },
     });
   });
 
-  it('says nothing of a run without a mean, and no interval without the number of rewards', () => {
+  it('has no interval while the service says neither whether a run has ended nor how many rollouts it has (B3)', () => {
+    const values = Array.from({ length: 40 }, (_, at) => at / 40);
+    const open = { ...rewarded(values), status: undefined, total: undefined };
+    const base = { run: run('evr_1', 0.4875), rewards: rewarded(values) };
+    const paired = fromBaseline(base, { run: run('evr_2', 0.5125), rewards: open }, compareDefaults);
+    expect(paired).toMatchObject({ basis: 'paired', difference: 0, interval: undefined });
+  });
+
+  it('says nothing of a run without a mean, and how the difference was made', () => {
     const { reward_count: _, total_rollouts: __, ...uncounted } = run('evr_2', 0.5);
     const base = { run: run('evr_1', 0.4) };
     const plain = fromBaseline(base, { run: uncounted }, compareDefaults);
     expect(plain.difference).toBeCloseTo(0.1);
     expect(plain.interval).toBeUndefined();
-    expect(all({ ...uncounted, from_baseline: plain })).toMatchObject({ difference: '+0.100', basis: '' });
+    expect(all({ ...uncounted, from_baseline: plain })).toMatchObject({ difference: '+0.100', basis: 'unpaired' });
     const none = { eval_run_id: 'evr_3', bench_id: 'bench_1', status: 'running' };
     expect(all({ ...none, from_baseline: fromBaseline(base, { run: none }, compareDefaults) })['difference']).toBe('');
   });
 });
 
-it('two means without their rewards differ by what both intervals allow', () => {
-  const [base, fresh] = [
-    { mean: 0.3, samples: 50, missing: 0 },
-    { mean: 0.7, samples: 50, missing: 0 },
-  ];
-  const interval = differenceOfMeans(base, fresh, [0, 1]);
-  expect(interval?.low).toBeGreaterThan(0);
-  expect(interval?.low).toBeLessThan((intervalOfMean(0.7, 50)?.low ?? 0) - (intervalOfMean(0.3, 50)?.high ?? 0));
-  expect(differenceOfMeans(base, { ...fresh, samples: undefined }, [0, 1])).toBeUndefined();
-  expect(differenceOfMeans(base, { ...fresh, missing: 30 }, [0, 1])?.low).toBeLessThan(interval?.low ?? 0);
-});
-
-it('the mean of a run stands with its interval and its duration', () => {
+it('the mean of a run stands with its interval once its rewards were read, and with its duration', () => {
   const row = { ...run('evr_1', 0.5), created_at: '2026-01-01T00:00:00Z', completed_at: '2026-01-01T00:01:30Z' };
-  const texts = new Map(runListColumns([0, 1]).map(column => [column.title, cellText(column, row)]));
-  expect(texts.get('95% CI')).toMatch(/^0\.33\d\.\.0\.66\d$/);
-  expect(texts.get('TOOK')).toBe('1m 30s');
-  expect([texts.get('N'), texts.get('TOTAL')]).toEqual(['40', '40']);
+  const rewards = Array.from({ length: 40 }, (_, at) => ({ task_id: `${at}`, trajectory_id: `${at}`, reward: at % 2 }));
+  const of = (more: object) => {
+    const texts = runListColumns([0, 1]).map(column => [column.title, cellText(column, { ...row, ...more })]);
+    return Object.fromEntries(texts) as Record<string, string>;
+  };
+  const texts = of({ certainty: certaintyOf(rewards, { status: 'completed', total: 40 }) });
+  expect(texts['95% CI']).toMatch(/^0\.33\d\.\.0\.66\d$/);
+  expect(texts).toMatchObject({ TOOK: '1m 30s', N: '40', TOTAL: '40' });
+  expect(of({})['95% CI']).toBe('');
 });

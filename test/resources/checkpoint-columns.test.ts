@@ -1,6 +1,7 @@
 /** The checkpoints of a training run with what was measured of them. */
 import { describe, expect, it } from 'vitest';
 import { cellText } from '../../src/present/column.ts';
+import { certaintyOf } from '../../src/queries/run-mean.ts';
 import { measuredCheckpointFacts, withMeasured } from '../../src/resources/checkpoint-columns.ts';
 import { deployedColumns, trainingFacts } from '../../src/resources/training.ts';
 
@@ -56,12 +57,39 @@ describe('checkpoints', () => {
     const measured = withMeasured(rows, [], runs, range);
     expect(measured.map(({ evaluations }) => evaluations?.runs)).toEqual([2, 1, undefined, 1]);
     expect(measured[0]?.evaluations?.mean).toBeCloseTo(0.65);
-    expect(measured.map(({ evaluations: of }) => of?.interval !== undefined)).toEqual([true, true, false, false]);
-    // Ten of twenty are missing: they count as the lowest and as the highest.
-    const { low = 1, high = 0 } = measured[1]?.evaluations?.interval ?? {};
-    expect(low).toBeLessThan(0.25);
-    expect(high).toBeGreaterThan(0.75);
     expect(cells(measured[0] ?? {})).toMatchObject({ EVALUATED: '0.650', RUNS: '2' });
+  });
+
+  it('have the interval of their only evaluation; more of them on the same tasks say no more of other tasks', () => {
+    const rewards = Array.from({ length: 40 }, (_, at) => ({
+      task_id: `${at % 8}`,
+      trajectory_id: `${at}`,
+      reward: at % 2,
+    }));
+    const certainty = certaintyOf(rewards, { status: 'completed', total: 40 });
+    const one = run('ckpt_10', 0.5, 40, { certainty });
+    const repeated = [one, { ...one, eval_run_id: 'evr_again' }];
+    const intervals = [[one], repeated, [run('ckpt_10', 0.5, 40)]].map(
+      runs => withMeasured(rows, [], runs, range)[0]?.evaluations?.interval,
+    );
+    expect(intervals).toEqual([certainty.interval, undefined, undefined]);
+    expect(certainty.interval).toBeDefined();
+  });
+
+  it('have no interval of a held-out mean if another one is outside the range (A3)', () => {
+    const odd = heldOut.map((point, index) => ({ ...point, held_out_reward: [0.4, 0.7, 1.5][index] }));
+    expect(
+      withMeasured(rows, odd, [], range)
+        .map(cells)
+        .map(cell => [cell['HELD-OUT'], cell['95% CI']]),
+    ).toEqual([
+      ...[
+        ['0.400', ''],
+        ['0.700', ''],
+        ['1.50', ''],
+      ],
+      ['', ''],
+    ]);
   });
 });
 

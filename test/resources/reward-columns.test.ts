@@ -6,7 +6,7 @@ import { withValue } from '../../src/present/fact.ts';
 import { sortRows } from '../../src/present/sort.ts';
 import { heldOutMeans } from '../../src/queries/held-out.ts';
 import { unknownResource } from '../../src/queries/statuses/store.ts';
-import { type MeasuredRun, withMeans } from '../../src/resources/measured-run.ts';
+import { type MeasuredRun, withMean } from '../../src/resources/measured-run.ts';
 import { runColumns, runFacts } from '../../src/resources/runs.ts';
 import { trainingColumns } from '../../src/resources/training-columns.ts';
 import type { WatchedResource } from '../../src/resources/watch.ts';
@@ -58,7 +58,7 @@ describe('a line of Watch', () => {
       DONE: '139',
       TOTAL: '400',
     });
-    expect(texts(lineOf('run', { mean: 0.41 }))).toMatchObject({ 'HELD-OUT': '', MEAN: '0.410', TRAINER: '' });
+    expect(texts(lineOf('run', { mean: 0.41 }))).toMatchObject({ 'HELD-OUT': '', MEAN: '0.410 so far', TRAINER: '' });
   });
 
   it('says the share of an upload, of which nothing is counted', () => {
@@ -98,13 +98,10 @@ describe('the table of runs', () => {
       { eval_run_id: 'a', status: 'running' },
       { eval_run_id: 'b', status: 'completed', reward_mean: 0.5 },
     ];
-    const means = new Map([
-      ['a', { mean: 0.41, graded: undefined, total: undefined }],
-      ['b', { mean: 0.1, graded: undefined, total: undefined }],
-    ]);
     const column = runColumns.find(({ id }) => id === 'mean');
-    expect(withMeans(rows, means).map(row => column?.text?.(row))).toEqual(['0.410 so far', '0.500 n=?']);
-    expect(withMeans(rows, new Map())).toBe(rows);
+    const seen = rows.map((row, index) => withMean(row, { mean: [0.41, 0.1][index] }));
+    expect(seen.map(row => column?.text?.(row))).toEqual(['0.410 so far', '0.500 n=?']);
+    expect(seen[1]).toBe(rows[1]);
   });
 
   it('takes no mean of a run that has not ended for none, in a cell as among the facts (X22)', () => {
@@ -115,11 +112,8 @@ describe('the table of runs', () => {
       return [column?.text?.(run), ...facts.map(({ label, value }) => `${label}: ${value}`)];
     };
     for (const status of ['running', 'pending', null]) expect(said({ status })).toEqual(['–']);
-    const seen = withMeans(
-      [{ eval_run_id: 'a', status: 'running' }],
-      new Map([['a', { mean: 0.18, graded: 536, total: 1792 }]]),
-    );
-    expect(seen.map(said)).toEqual([['0.180 n=536+', 'mean so far: 0.180 of 536 rewards']]);
+    const seen = withMean({ eval_run_id: 'a', status: 'running' }, { mean: 0.18, graded: 536, total: 1792 });
+    expect(said(seen)).toEqual(['0.180 n=536+', 'mean so far: 0.180 of 536 rewards']);
     expect(said({ status: 'running', reward_mean: 0.5 })).toEqual(['0.500 so far', 'mean so far: 0.500']);
     const counted = { status: null, reward_mean: 0.4, reward_count: 20 };
     expect(said(counted)).toEqual(['0.400 n=20+', 'mean so far: 0.400 of 20 rewards']);
@@ -144,9 +138,9 @@ describe('the table of runs', () => {
     // The record of some services has neither a mean nor a number, and there may be rewards.
     expect(cell({ reward_mean: null })).toBe('–');
     expect(cell({ status: 'running', reward_mean: 0.877, reward_count: 12, total_rollouts: 200 })).toBe('0.877 n=12+');
-    const seen = new Map([['a', { mean: 0.9, graded: 163, total: 200 }]]);
-    const [row] = withMeans([{ eval_run_id: 'a', status: 'completed', reward_mean: 0.877 }], seen);
-    expect(row && cell(row)).toBe('0.877 n=163');
+    const seen = { mean: 0.9, graded: 163, total: 200 };
+    const row = withMean({ eval_run_id: 'a', status: 'completed', reward_mean: 0.877 }, seen);
+    expect(cell(row)).toBe('0.877 n=163');
     expect(texts(lineOf('run', { status: 'completed', mean: 0.877, graded: 163, total: 200 }))).toMatchObject({
       MEAN: '0.877 n=163/200',
     });

@@ -44,7 +44,7 @@ it('say how certain a held-out reward is by the range of the rewards, and how mu
     cancelled_samples: 1,
   };
   const last = heldOutMeans([point])?.last;
-  expect(last).toEqual({ step: 40, reward: 0.4, samples: 90, expected: 100, cancelled: 1 });
+  expect(last).toMatchObject({ step: 40, reward: 0.4, samples: 90, expected: 100, cancelled: 1 });
   const words = (range?: Range) => last && heldOutWords(last, range);
   expect(words()).toMatch(/^0\.400 at step 40, of 90 of 100 samples, 1 cancelled, 95% between 0\.2\d+ and 0\.5\d+ on/);
   expect(words([0, 10])).toMatch(/95% between 0\.0\d+ and 2\.\d+ on these tasks$/);

@@ -152,3 +152,31 @@ it('takes nothing for a time that is none', () => {
   const times = [{}, { remembered_at: 0 }, { remembered_at: '1970-01-01T00:00:00Z' }, { remembered_at: '' }];
   expect(times.map(rememberedAt)).toEqual([undefined, 0, 0, undefined]);
 });
+
+it('keeps a mean and its number of rewards together (B4)', () => {
+  const { seen } = opened();
+  const record = (fields: object) => {
+    seen.see([{ kind: 'run', id: 'a', status: 'failed', record: { ...fields } }], 1);
+    const { reward_mean, reward_count } = seen.find('run', 'a')?.record ?? {};
+    return [reward_mean, reward_count];
+  };
+  expect(record({ reward_mean: 1, reward_count: 20 })).toEqual([1, 20]);
+  // An answer that knows neither, and one that repeats the mean.
+  expect(record({ reward_mean: null })).toEqual([1, 20]);
+  expect(record({ reward_mean: 1 })).toEqual([1, 20]);
+  // Another mean is not of these rewards.
+  expect(record({ reward_mean: 0.5 })).toEqual([0.5, null]);
+  expect(record({ reward_mean: null, reward_count: 0 })).toEqual([null, 0]);
+});
+
+it('remembers how certain a mean is once that is final, until the status changes', () => {
+  const { seen } = opened();
+  const certain = (status: string | undefined, certainty?: { readonly isFinal: boolean }) => {
+    seen.see([{ kind: 'run', id: 'a', status, certainty }], 1);
+    return seen.find('run', 'a')?.certainty;
+  };
+  expect(certain('running', { isFinal: false })).toBeUndefined();
+  expect(certain('completed', { isFinal: true })).toEqual({ isFinal: true });
+  expect(certain(undefined)).toEqual({ isFinal: true });
+  expect(certain('running')).toBeUndefined();
+});

@@ -10,7 +10,8 @@ progress, and in whatever order its rollouts end. Rollouts that are not listed a
 service does not report how many rollouts a run has, it may leave failed ones out: there is no interval while the run goes on, and no verdict
 after it, unless compare --ended treats the listed rewards as complete. Where a task then has fewer rollouts than evaluation_samples_per_task,
 or without this option fewer than another task of either run, the difference counts as missing all the same. If rewards are outside the
-range, there is neither: set their range.`;
+range, there is neither: set their range. Lists, Watch and reports show the interval of the run's own view once its rewards have been read,
+and none where it would need a condition.`;
 
 /** The agreement of two graders. */
 export const aboutAgreement = `Cohen's kappa is the agreement on which rollouts pass, corrected for chance (Cohen 1960): 1 is full agreement, 0 is that of two graders

@@ -55,6 +55,8 @@ export interface ComparedRuns extends OfBoth<TaskMean> {
   /** The means of both runs over the pairs alone. */
   readonly paired: OfBoth<number | undefined>;
   readonly interval: Interval | undefined;
+  /** Whether the interval holds only if all rollouts are listed, which the service does not report. */
+  readonly isConditional: boolean;
   /** The number of pairs that are higher, lower and the same in the new run. */
   readonly wins: number;
   readonly losses: number;
@@ -128,6 +130,7 @@ export function summariseComparison(
     difference: average && withoutRounding(average, differences),
     paired: { base: mean(pairs.map(pair => pair.base)), new: mean(pairs.map(pair => pair.new)) },
     interval: situation.interval,
+    isConditional: situation.uncounted.length > 0,
     wins: count(value => value > 0),
     losses: count(value => value < 0),
     ties: count(value => value === 0),

@@ -24,11 +24,13 @@ const lowestMean = perArguments((mean: number, samples: number, low: number, hig
 });
 
 /**
- * The interval for the mean reward on the sampled tasks, each sampled equally often. It assumes that every reward is
- * the lowest or the highest, which gives the widest interval for this number of samples (Clopper and Pearson). It also
- * holds for several samples per task, because it is about these tasks only, and sums over different tasks vary less
- * than those with a single probability (W. Hoeffding, "On the distribution of the number of successes in independent
- * trials", Annals of Mathematical Statistics 27, 1956). Undefined without samples, and for a mean outside the range.
+ * The interval for a held-out mean, of which a service reports only the mean and the number of samples. It is about the
+ * sampled tasks alone, each sampled equally often: evaluations, whose rewards can be read, have one by task instead,
+ * which is about the larger set of tasks. It assumes that every reward is the lowest or the highest, which gives the
+ * widest interval for this number of samples (Clopper and Pearson). It also holds for several samples per task, because
+ * sums over different tasks vary less than those with a single probability (W. Hoeffding, "On the distribution of the
+ * number of successes in independent trials", Annals of Mathematical Statistics 27, 1956). Undefined without samples,
+ * and for a mean outside the range.
  *
  * @param missing samples without a reward, which count as the lowest and as the highest
  */
@@ -49,24 +51,4 @@ export function intervalOfMean(
     high: -lowestMean(-filled(high), all, -high, -low, risk),
     confidence,
   };
-}
-
-/** A mean of unknown rewards. */
-export interface CountedMean {
-  readonly mean: number | undefined;
-  readonly samples: number | undefined;
-  readonly missing: number;
-}
-
-/**
- * The 95% interval of the difference (second minus first) of two means of unknown rewards, which cannot be paired by
- * task. Each mean gets an interval of 97.5%, and the difference lies between their farthest limits (C. E.
- * Bonferroni): the widest that holds. Undefined without samples.
- */
-export function differenceOfMeans(base: CountedMean, fresh: CountedMean, range: Range): Interval | undefined {
-  const { confidence } = intervalDefaults;
-  const [before, after] = [base, fresh].map(({ mean, samples = 0, missing }) =>
-    mean === undefined ? undefined : intervalOfMean(mean, samples, missing, range, (1 + confidence) / 2),
-  );
-  return before && after && { low: after.low - before.high, high: after.high - before.low, confidence };
 }

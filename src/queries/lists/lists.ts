@@ -3,6 +3,7 @@ import { hashKey, partialMatchKey, type QueryClient } from '@tanstack/react-quer
 import { Listeners } from '../../base/listeners.ts';
 import type { RememberedStore } from '../../store/store.ts';
 import type { QueryContext } from '../query-context.ts';
+import type { Observation } from '../statuses/store.ts';
 import type { ListData, ListSource } from './list-source.ts';
 import { ListReader } from './reader.ts';
 
@@ -91,6 +92,14 @@ export class Lists {
   /** The reader of a list, if it was requested before. */
   find(key: readonly unknown[]): ListReader<never> | undefined {
     return this.#readers.get(hashKey(key))?.reader;
+  }
+
+  /** The observations in the rows on screen. */
+  shown(): Observation[] {
+    return [...this.#readers.values()].flatMap(({ reader }) => {
+      const { observes } = reader.source;
+      return observes ? reader.shown().map(row => observes(row)) : [];
+    });
   }
 
   /** Restores the row counts of an earlier start. */

@@ -164,6 +164,11 @@ export class ListReader<Row> {
     if (this.#nearEnd.has(viewer) && this.#state.error === undefined) void this.readOn();
   }
 
+  /** The rows that viewers show. */
+  shown(): readonly Row[] {
+    return [...this.#windows.values()].flat();
+  }
+
   /** Reads the first page, pages that close gaps, and the pages in view. @throws ServiceError */
   async poll(context: QueryContext, mostPages = pagesPerPoll): Promise<ListData<Row>> {
     this.#round += 1;

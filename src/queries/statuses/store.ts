@@ -9,6 +9,7 @@ import { hasEnded, isRunning, isUnknown, statusMeaning } from '../../contract/st
 import type { ResourceRef } from '../../store/store.ts';
 import { countOf } from '../../text/numbers.ts';
 import type { HeldOutMeans } from '../held-out.ts';
+import type { Certainty } from '../run-mean.ts';
 
 /** A kind of resource whose statuses are tracked; each resource declares its own. */
 export interface Kind {
@@ -36,6 +37,8 @@ export interface Observation {
   readonly mean?: number | null | undefined;
   /** The number of rewards in the mean. */
   readonly graded?: number | null | undefined;
+  /** How certain the mean of an evaluation is, if its rewards were read. */
+  readonly certainty?: Certainty | undefined;
   /** The number of failed rollouts. */
   readonly failed?: number | null | undefined;
   /** The newest and the best held-out mean. */
@@ -64,6 +67,8 @@ export interface KnownResource {
   readonly total: number | undefined;
   readonly mean: number | undefined;
   readonly graded: number | undefined;
+  /** How certain the mean of an evaluation is, as of the last read of its rewards. */
+  readonly certainty: Certainty | undefined;
   /** The number of failed rollouts. */
   readonly failed: number | undefined;
   /** When it first had this number of rewards; epoch milliseconds. */
@@ -157,6 +162,10 @@ function sameCurve(old: KnownResource['curve'], next: Observation['curve']): Kno
   return next;
 }
 
+/** Keeps the old object if the new one is equal or missing. */
+const newer = <Value>(old: Value | undefined, next: Value | undefined): Value | undefined =>
+  next === undefined || isDeepStrictEqual(old, next) ? old : next;
+
 function merged(old: KnownResource, observation: Observation): KnownResource {
   return {
     ...old,
@@ -166,10 +175,9 @@ function merged(old: KnownResource, observation: Observation): KnownResource {
     total: countOf(observation.total) ?? old.total,
     mean: observation.mean ?? old.mean,
     graded: countOf(observation.graded) ?? old.graded,
+    certainty: newer(old.certainty, observation.certainty),
     failed: countOf(observation.failed) ?? old.failed,
-    measured: isDeepStrictEqual(old.measured, observation.measured)
-      ? old.measured
-      : (observation.measured ?? old.measured),
+    measured: newer(old.measured, observation.measured),
     curve: sameCurve(old.curve, observation.curve),
     startedAt: observation.startedAt ?? old.startedAt,
     endTime: observation.endTime ?? old.endTime,
@@ -216,6 +224,7 @@ export function unknownResource({ kind, id }: Named, label: string): KnownResour
     total: undefined,
     mean: undefined,
     graded: undefined,
+    certainty: undefined,
     failed: undefined,
     gradedAt: undefined,
     measured: undefined,

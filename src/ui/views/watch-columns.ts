@@ -1,12 +1,13 @@
 /** The columns of Watch. */
 
+import { hasEnded } from '../../contract/status.ts';
 import type { Cell, Column } from '../../present/column.ts';
 import type { Interval } from '../../present/statistics/interval.ts';
-import { intervalOfMean } from '../../present/statistics/mean-and-count.ts';
 import type { Range } from '../../present/statistics/tasks.ts';
 import { timeColumn } from '../../present/times.ts';
 import { rateWords } from '../../queries/pace.ts';
-import { meanCell } from '../../resources/measured-run.ts';
+import { intervalBeside } from '../../queries/run-mean.ts';
+import { meanCell, meanSoFar } from '../../resources/measured-run.ts';
 import { intervalOfHeldOut, measuredColumns } from '../../resources/training-columns.ts';
 import { rewardName, stateOf, uploadKind, type WatchedResource } from '../../resources/watch.ts';
 import { percent, reward } from '../../text/numbers.ts';
@@ -36,20 +37,22 @@ function shareWords(row: WatchedResource): string {
 /** Whether its number comes from the trainer, which does not decide between runs. */
 const isTrainers = ({ kind }: WatchedResource): boolean => rewardName(kind) === 'trainer';
 
-/** The mean of an evaluation with the number of rewards in it: `0.410 n=40/128`. */
+/**
+ * The mean of an evaluation with the number of rewards in it: `0.410 n=40/128`, or `0.410 n=40+` if more may come and
+ * their number is unknown.
+ */
 function meanWords(row: WatchedResource): string {
   const { mean, graded, total, status } = row;
   if (isTrainers(row) || mean === undefined) return '';
-  if (graded === undefined || total === undefined) return meanCell(row, status);
+  if (graded === undefined || total === undefined)
+    return hasEnded(status) ? meanCell(row, status) : meanSoFar(mean, graded);
   return graded === total ? reward(mean) : `${reward(mean)} n=${graded}/${total}`;
 }
 
 /** The interval of the number in the line: the last held-out reward, or the mean of an evaluation. */
 function intervalOfLine(row: WatchedResource, range: Range): Interval | undefined {
-  const { measured, mean, graded, total } = row;
-  if (measured) return intervalOfHeldOut(measured.last, range);
-  if (isTrainers(row) || mean === undefined || graded === undefined || total === undefined) return undefined;
-  return intervalOfMean(mean, graded, Math.max(0, total - graded), range);
+  if (row.measured) return intervalOfHeldOut(row.measured.last, range);
+  return isTrainers(row) ? undefined : intervalBeside(row, range);
 }
 
 /** The decisive curve: held-out, if there is one. */

@@ -26,7 +26,7 @@ it('is chosen with a key on a run, and the others show their difference to it', 
   expect(screen.text()).not.toContain('VS BASE');
   await screen.press('*');
   await eventually(() => expect(line('evr_old')).toContain('baseline'));
-  expect(line('evr_new')).toMatch(/0\.750 .* \+0\.500 .*\+0\.\d+\.\.\+0\.\d+ +unpaired/);
+  expect(line('evr_new')).toMatch(/0\.750 .* \+0\.500 +unpaired/);
   expect(line('evr_else')).not.toContain('+');
   await screen.press('*');
   await eventually(() => expect(line('evr_new')).not.toContain('+0.500'));

@@ -1,6 +1,6 @@
 /** The distribution of the rewards of a run in the inspector of the list. */
 import { hasEnded } from '../../../contract/status.ts';
-import { runResultsQuery } from '../../../queries/evaluations.ts';
+import { runResultsQuery } from '../../../queries/run-results.ts';
 import type { MeasuredRun } from '../../../resources/measured-run.ts';
 import { summariseRewards } from '../../../resources/runs.ts';
 import { useAhead } from '../../data/use-ahead.ts';
@@ -12,7 +12,10 @@ import { distributionLines } from './head.ts';
 export function RunPreview({ row, box: { width, height }, rests }: PreviewProps<MeasuredRun>) {
   const theme = useTheme();
   const ended = hasEnded(row.status);
-  const results = useAhead(runResultsQuery(row.eval_run_id, ended), rests && ended);
+  const { status, total_rollouts: total } = row;
+  // Without a total, it is unknown whether the service reports one.
+  const extent = total == null ? undefined : { status, total };
+  const results = useAhead(runResultsQuery(row.eval_run_id, ended, { extent }), rests && ended);
   const { values } = summariseRewards(results?.rewards ?? []);
   const lines = values.length === 0 ? [] : ['', ...distributionLines(values, height, width, theme)];
   return <Lines lines={lines} width={width} height={height} />;

@@ -5,18 +5,21 @@ import type { EvalRun } from '../../../contract/evaluations.ts';
 import { hasEnded } from '../../../contract/status.ts';
 import type { Trajectory } from '../../../contract/trajectories.ts';
 import { noteFacts } from '../../../present/notes.ts';
-import { evalProgressQuery, evalRunQuery, rolloutsDone, runResultsQuery } from '../../../queries/evaluations.ts';
+import { evalProgressQuery, evalRunQuery, rolloutsDone } from '../../../queries/evaluations.ts';
 import { heldOutMeans } from '../../../queries/held-out.ts';
 import type { Attention } from '../../../queries/polling.ts';
 import { samplesPerTaskOf } from '../../../queries/run-extent.ts';
+import { runMeanOf } from '../../../queries/run-mean.ts';
+import { runResultsQuery } from '../../../queries/run-results.ts';
 import { unknownResource } from '../../../queries/statuses/store.ts';
 import { heldOutRewardsQuery } from '../../../queries/training.ts';
 import { rewardsSoFar, trajectoriesOfRun, withRewards } from '../../../queries/trajectories.ts';
 import type { MeasuredRun } from '../../../resources/measured-run.ts';
 import type { Place } from '../../../resources/place.ts';
-import { certaintyWords, runMeanOf } from '../../../resources/run-mean.ts';
+import { certaintyWords } from '../../../resources/run-mean.ts';
 import { outcomeOf, runActions, runFacts, runs, summariseRewards } from '../../../resources/runs.ts';
 import { trajectories, trajectoryFacts } from '../../../resources/trajectories.ts';
+import { isNotOffered } from '../../../service/errors.ts';
 import { counted } from '../../../text/numbers.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
 import { truncate } from '../../../text/width.ts';
@@ -66,15 +69,18 @@ function useRun({ id, label, parent }: Place<'record'>, attention: Attention) {
   const measured: MeasuredRun = { ...shown, held_out_split: heldOutMeans(heldOut.data ?? [])?.best.split };
   const deleted = useDeleted('run', id) !== undefined;
   const ended = deleted || hasEnded(shown.status);
-  const results = useLive(runResultsQuery(id, ended, progress.data?.live?.scored_rollouts), attention);
+  const total = progress.data?.total_rollouts ?? known.total_rollouts ?? undefined;
+  const isKnown = record.data !== undefined && (progress.data !== undefined || isNotOffered(progress.error));
+  const samplesPerTask = samplesPerTaskOf(known.options);
+  const extent = isKnown ? { status, total, samplesPerTask } : undefined;
+  const scored = progress.data?.live?.scored_rollouts;
+  const results = useLive(runResultsQuery(id, ended, { scored, extent }), attention);
   const state = useRecordWithParts({ kind: 'run', id }, [record, progress], [results]);
   const source = useMemo(() => trajectoriesOfRun(id, ended), [id, ended]);
   // The rows may be newer than the rewards, and a smaller count would look like an error.
-  const listed = useListedRows(source);
-  const rewards = results.data?.rewards;
-  const graded = ended ? rewards : rewardsSoFar(rewards, listed);
-  const total = progress.data?.total_rollouts ?? known.total_rollouts;
-  const samplesPerTask = samplesPerTaskOf(known.options);
+  const rows = useListedRows(source);
+  const { rewards, listed } = results.data ?? {};
+  const graded = ended ? rewards : rewardsSoFar(rewards, rows);
   const summary = graded && summariseRewards(graded, total, results.data?.unreadable);
   const outcome = outcomeOf(shown, progress.data, summary);
   const { mean } = outcome;
@@ -94,9 +100,12 @@ function useRun({ id, label, parent }: Place<'record'>, attention: Attention) {
     certainty: useMemo(
       () =>
         graded
-          ? certaintyWords(runMeanOf(graded, { status, total, samplesPerTask, range: compare.rewardRange }), mean)
+          ? certaintyWords(
+              runMeanOf(graded, { status, total, samplesPerTask, listed, range: compare.rewardRange }),
+              mean,
+            )
           : '',
-      [graded, status, total, samplesPerTask, mean, compare],
+      [graded, status, total, samplesPerTask, listed, mean, compare],
     ),
     rewardedAt: useSyncExternalStore(statuses.subscribe, () => statuses.get({ kind: 'run', id })?.gradedAt),
     parts: [record, progress, results],

@@ -1,8 +1,9 @@
 /** A list of evaluation runs with data besides the records: means, held-out splits, and the baseline. */
 import { useCallback, useMemo, useReducer, useState } from 'react';
 import type { EvalRun } from '../../../contract/evaluations.ts';
-import { evaluationKeys, type RunResults } from '../../../queries/evaluations.ts';
+import { evaluationKeys } from '../../../queries/evaluations.ts';
 import type { ReadRewards } from '../../../queries/run-extent.ts';
+import type { RunResults } from '../../../queries/run-results.ts';
 import {
   type BasedRun,
   baselineOf,
@@ -20,7 +21,7 @@ import { comparisonFiles, ownerReport } from '../record/rollout-files.ts';
 import { useActions } from '../record/use-actions.tsx';
 import { runId, runNoted } from '../triage/noted.ts';
 import { useNoted, useTriage } from '../triage/use-triage.tsx';
-import { useMeansSoFar } from './use-means.ts';
+import { useMeans } from './use-means.ts';
 
 /** Returns the binding that sets a run as the baseline. */
 export function useBaselineBinding(onChange?: () => void): (rows: readonly EvalRun[]) => Binding {
@@ -42,17 +43,7 @@ export function useBaselineBinding(onChange?: () => void): (rows: readonly EvalR
 /** The cached rewards of a run. */
 function useKnownRewards(): (run: MeasuredRun) => ReadRewards | undefined {
   const { cache } = useWorkbench();
-  return useCallback(
-    run => {
-      const results = cache.getQueryData<RunResults>(evaluationKeys.results(run.eval_run_id));
-      if (!results) return undefined;
-      const { rewards, unreadable } = results;
-      const listed = rewards.length + unreadable;
-      const total = run.total_rollouts ?? undefined;
-      return { rewards, listed, status: run.status, total: total !== undefined && total < listed ? undefined : total };
-    },
-    [cache],
-  );
+  return useCallback(run => cache.getQueryData<RunResults>(evaluationKeys.results(run.eval_run_id)), [cache]);
 }
 
 /** The inputs of a difference, so that it is computed once. */
@@ -111,7 +102,7 @@ const noRuns: readonly EvalRun[] = [];
 /** The properties of a list of runs. */
 export function useRunList() {
   const { compare, remembered } = useWorkbench();
-  const withMeans = useMeansSoFar();
+  const withMeans = useMeans();
   const [withBaselines, changed] = useBaselines();
   const actions = useActions(runs);
   const baseline = useBaselineBinding(changed);

@@ -2,8 +2,9 @@
 import { useEffect, useMemo, useRef } from 'react';
 import { hasEnded } from '../../../contract/status.ts';
 import type { Trajectory } from '../../../contract/trajectories.ts';
-import { evalProgressQuery, evalRunQuery, runResultsQuery } from '../../../queries/evaluations.ts';
+import { evalProgressQuery, evalRunQuery } from '../../../queries/evaluations.ts';
 import type { Attention } from '../../../queries/polling.ts';
+import { runResultsQuery } from '../../../queries/run-results.ts';
 import { trajectoriesOfRun, withRewards } from '../../../queries/trajectories.ts';
 import type { Scope } from '../../../resources/place.ts';
 import { trajectories } from '../../../resources/trajectories.ts';
@@ -38,7 +39,7 @@ export function useRollouts(scope: Scope | undefined, shown: Attention): Rollout
   const record = useLive(evalRunQuery(run ?? ''), ofRun);
   const progress = useLive(evalProgressQuery(run ?? ''), ofRun);
   const ended = hasEnded(progress.data?.status ?? record.data?.status);
-  const results = useLive(runResultsQuery(run ?? '', ended, progress.data?.live?.scored_rollouts), ofRun);
+  const results = useLive(runResultsQuery(run ?? '', ended, { scored: progress.data?.live?.scored_rollouts }), ofRun);
   const { training, dataset } = scope ?? {};
   const source = useMemo(
     () => (run === undefined ? trajectories.list({ training, dataset }) : trajectoriesOfRun(run, ended)),

@@ -2,10 +2,10 @@
  * The list of training runs with data that the records lack: the steps of running ones and the rewards, both read by
  * background polls, and columns for the options in which the runs differ.
  */
-import { useCallback, useMemo, useState, useSyncExternalStore } from 'react';
+import { useCallback, useMemo, useState } from 'react';
 import { isRunning } from '../../../contract/status.ts';
 import { overdueIntervals } from '../../../queries/freshness.ts';
-import type { KnownResource, StatusStore } from '../../../queries/statuses/store.ts';
+import type { KnownResource } from '../../../queries/statuses/store.ts';
 import type { ProgressedRun } from '../../../queries/training.ts';
 import { progressQuery } from '../../../resources/rotation.ts';
 import { training } from '../../../resources/training.ts';
@@ -14,6 +14,7 @@ import { age } from '../../../text/time.ts';
 import { useTime } from '../../app/clock.tsx';
 import type { ViewProps } from '../../app/registry.ts';
 import { usePane } from '../../app/view.tsx';
+import { type KnownJoin, useKnown } from '../../data/use-known.ts';
 import { useListedRows } from '../../data/use-list.ts';
 import { useLive } from '../../data/use-live.ts';
 import { useWorkbench } from '../../data/workbench.tsx';
@@ -24,54 +25,18 @@ import { TrainingPreview } from './preview.tsx';
 /** The known data of a run besides its record. */
 type Known = Pick<KnownResource, 'done' | 'total' | 'measured' | 'mean'>;
 
-const areSame = (left: Known, right: Known): boolean =>
-  (Object.keys(right) as (keyof Known)[]).every(name => left[name] === right[name]);
-
-/** Returns a function that reads the known data of training runs by id: the same map until some of it changes. */
-function knownRuns(statuses: StatusStore): () => ReadonlyMap<string, Known> {
-  let last: ReadonlyMap<string, Known> = new Map();
-  return () => {
-    const runs = statuses.all().filter(({ kind }) => kind === 'training');
-    const next = new Map(
-      runs.map(({ id, done, total, measured, mean }): [string, Known] => {
-        const [before, known] = [last.get(id), { done, total, measured, mean }];
-        return [id, before && areSame(before, known) ? before : known];
-      }),
-    );
-    const isSame = next.size === last.size && [...next].every(([id, known]) => last.get(id) === known);
-    if (!isSame) last = next;
-    return last;
-  };
-}
-
-/**
- * Adds the steps of running runs and the rewards that were read. Returns the same function until some of these change.
- */
-function useMeasured(): (rows: readonly ProgressedRun[]) => readonly MeasuredTraining[] {
-  const { statuses } = useWorkbench();
-  const [read] = useState(() => knownRuns(statuses));
-  const known = useSyncExternalStore(statuses.subscribe, read);
-  // Unchanged rows keep their identity.
-  const [joined] = useState(() => new WeakMap<ProgressedRun, { readonly by: Known; readonly row: MeasuredTraining }>());
-  return useCallback(
-    rows =>
-      rows.map(row => {
-        const by = known.get(row.training_run_id);
-        if (!by) return row;
-        const before = joined.get(row);
-        if (before?.by === by) return before.row;
-        const more = measuredRun(row, by);
-        joined.set(row, { by, row: more });
-        return more;
-      }),
-    [known, joined],
-  );
-}
-
 function measuredRun(row: ProgressedRun, { done, total, measured, mean: trainer_reward }: Known): MeasuredTraining {
   const completed_steps = row.completed_steps ?? (isRunning(row.status) ? done : undefined);
   return { ...row, completed_steps, total_steps: row.total_steps ?? total, held_out: measured, trainer_reward };
 }
+
+/** The steps of running runs and the rewards that were read. */
+const knownRuns: KnownJoin<ProgressedRun, Known, MeasuredTraining> = {
+  kind: 'training',
+  id: ({ training_run_id }) => training_run_id,
+  pick: ({ done, total, measured, mean }) => ({ done, total, measured, mean }),
+  join: measuredRun,
+};
 
 /** The age of the oldest completed steps, if it exceeds the poll interval. */
 function useOldSteps(): string | undefined {
@@ -110,7 +75,7 @@ export function TrainingListView({ place }: ViewProps<'list'>) {
       place={place}
       source={source}
       columns={columns}
-      join={useMeasured()}
+      join={useKnown(knownRuns)}
       preview={TrainingPreview}
       files={({ current }) => (current ? ownerReport('training', current.training_run_id, current) : [])}
       notes={old === undefined ? [] : [old]}

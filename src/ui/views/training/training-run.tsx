@@ -40,6 +40,7 @@ import { ResourceList } from '../list/resource-list.tsx';
 import { partsProps, useRecordWithParts } from '../record/record-with-parts.ts';
 import { ownerReport } from '../record/rollout-files.ts';
 import { useActions } from '../record/use-actions.tsx';
+import { useMeans } from '../runs/use-means.ts';
 import { useRunCurves } from './charted-runs.ts';
 import { completedSteps, heldOutLines, heldOutNote, lastStepRead } from './curves.ts';
 import { statusLine, usePace, useRestart, useStepsDone } from './head.ts';
@@ -88,10 +89,12 @@ type Run = ReturnType<typeof useTrainingRun>;
 function useMeasuredCheckpoints({ shown, curves: { heldOut } }: Run, attention: Attention) {
   const { rewardRange } = useWorkbench().compare;
   const { join: withDeployed, notes } = useDeployed(attention);
+  const withMeans = useMeans();
   const { rows } = useList(runsOfBenchmark(shown.bench_id ?? ''), shown.bench_id ? 'visible' : 'hidden');
   const join = useCallback(
-    (checkpoints: readonly Checkpoint[]) => withMeasured(withDeployed(checkpoints), heldOut, rows, rewardRange),
-    [withDeployed, heldOut, rows, rewardRange],
+    (checkpoints: readonly Checkpoint[]) =>
+      withMeasured(withDeployed(checkpoints), heldOut, withMeans(rows), rewardRange),
+    [withDeployed, heldOut, rows, withMeans, rewardRange],
   );
   return { join, notes };
 }

@@ -5,7 +5,7 @@ import type { Trajectory } from '../../../contract/trajectories.ts';
 import { type Alignment, align, likeFirstDifference, type Message, messagesOf } from '../../../present/alignment.ts';
 import { endedBy } from '../../../present/outcome-classes.ts';
 import { plainLine, type SideLine, type SideText, sideBySide, sideGap } from '../../../present/side-by-side.ts';
-import { runResultsQuery } from '../../../queries/evaluations.ts';
+import { runResultsQuery } from '../../../queries/run-results.ts';
 import { trajectoryQuery } from '../../../queries/trajectories.ts';
 import { recordPlace } from '../../../resources/define.ts';
 import { trajectories } from '../../../resources/trajectories.ts';

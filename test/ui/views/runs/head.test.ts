@@ -8,9 +8,10 @@ import {
   evalRun,
   type TrajectoryReward,
 } from '../../../../src/contract/evaluations.ts';
+import { type RunMean, runMeanOf } from '../../../../src/queries/run-mean.ts';
 import { intervalLabel } from '../../../../src/resources/comparison.ts';
 import { withHeldOutSplits } from '../../../../src/resources/measured-run.ts';
-import { certaintyWords, type RunMean, runMeanOf } from '../../../../src/resources/run-mean.ts';
+import { certaintyWords } from '../../../../src/resources/run-mean.ts';
 import { outcomeOf, runFacts, runs, summariseRewards } from '../../../../src/resources/runs.ts';
 import { RememberedStore } from '../../../../src/store/store.ts';
 import { distributionLines, summaryLines } from '../../../../src/ui/views/runs/head.ts';
@@ -116,8 +117,8 @@ describe('the interval', () => {
       total: 119,
       mean: 100 / 119,
     };
-    expect(seenWords({ ...seen, graded: 119, certainty: certain })).toContain(`mean 0.840 of 119 rewards (${words})`);
-    expect(fieldsOfSeen({ ...seen, certainty: certain })).toMatchObject({ task_mean: expect.closeTo(0.05, 9) });
+    expect(seenWords({ ...seen, graded: 119, runMean: certain })).toContain(`mean 0.840 of 119 rewards (${words})`);
+    expect(fieldsOfSeen({ ...seen, runMean: certain })).toMatchObject({ task_mean: expect.closeTo(0.05, 9) });
     expect(certaintyWords(runMeanOf(ofTasks(7, 0), { status: 'completed' }), 1)).toBe(
       'mean of tasks 3.50, no interval: rewards are outside 0..1; set their range with the setting compare.rewardRange',
     );
@@ -219,7 +220,7 @@ describe('the interval', () => {
     expect(certainty('running', nameless, 10)).toBe(words);
     const seen = { id: 'evr_1', label: 'nameless', kind: 'run', status: 'completed', done: 3, total: 3, mean: 0.5 };
     const mixed = runMeanOf([...ofTasks(1, 0), ...nameless.slice(0, 1)], { status: 'completed' });
-    expect(fieldsOfSeen({ ...seen, certainty: mixed })).toMatchObject({
+    expect(fieldsOfSeen({ ...seen, runMean: mixed })).toMatchObject({
       task_mean: null,
       interval: null,
       mean_bounds: null,

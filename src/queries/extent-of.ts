@@ -1,0 +1,47 @@
+/** The state and size of a run, as the service reports it, and as the statistics need it. */
+import { hasEnded, statusMeaning } from '../contract/status.ts';
+import type { RunEnd, RunTasks } from '../present/statistics/tasks.ts';
+
+/** The totals of a run, as the service reports them. */
+export interface RunExtent {
+  readonly status: string | null | undefined;
+  /** The number of rollouts of the complete run; undefined if the service does not report it. */
+  readonly total: number | undefined;
+  /** The number of rollouts in the list of rewards, including unreadable ones. */
+  readonly listed?: number | undefined;
+  /**
+   * How many of these have a reward but no readable task, or are unreadable. Those known to have no reward are
+   * missing, and not counted here.
+   */
+  readonly nameless?: number | undefined;
+  /** Rollouts of each task, by the options of the run. Read if the service does not report a total. */
+  readonly samplesPerTask?: number | undefined;
+  /** Whether its tasks are known to be those of the held-out curve that may have chosen its checkpoint. */
+  readonly isMeasuredAsChosen?: boolean | undefined;
+}
+
+function endOf(status: string | null | undefined): RunEnd {
+  const meaning = statusMeaning(status ?? '');
+  if (meaning === 'unknown') return 'unreported';
+  if (meaning === 'success') return 'complete';
+  return hasEnded(status) ? 'stopped' : 'running';
+}
+
+/** A larger total must be an error. */
+const mostRollouts = 1e9;
+
+export const extentOf = ({
+  total = Number.NaN,
+  status,
+  listed,
+  nameless,
+  samplesPerTask,
+  isMeasuredAsChosen,
+}: Partial<RunExtent> = {}): Omit<RunTasks, 'tasks'> => ({
+  total: Number.isInteger(total) && total > 0 && total <= mostRollouts ? total : undefined,
+  least: listed,
+  nameless,
+  samplesPerTask,
+  end: endOf(status),
+  isMeasuredAsChosen,
+});

@@ -1,0 +1,153 @@
+/**
+ * The mean reward of an evaluation run over its tasks, and how certain it is: its interval, or why there is none. One
+ * function decides it for views, lists, files and commands.
+ */
+import { isRecord } from '../base/own-property.ts';
+import type { TrajectoryReward } from '../contract/evaluations.ts';
+import { hasEnded } from '../contract/status.ts';
+import { evidenceFor, type Interval, intervalDefaults } from '../present/statistics/interval.ts';
+import { type Range, type RunTasks, type TaskMean, taskMean } from '../present/statistics/tasks.ts';
+import type { RememberedStore } from '../store/store.ts';
+import { extentOf } from './extent-of.ts';
+import { extremesOf, ratedRewards, rewardsByTask } from './run-rewards.ts';
+
+export interface RunMean extends TaskMean {
+  readonly interval: Interval | undefined;
+  /** The range, if a reward lies outside it: there is no interval then. */
+  readonly outside: Range | undefined;
+  /** The number of rewards without a task. With any, there is no interval: several may belong to one task. */
+  readonly namelessRewards: number;
+}
+
+export interface RunMeanOptions {
+  readonly status?: string | null | undefined;
+  /** Rollouts of the run, if known. */
+  readonly total?: number | null | undefined;
+  readonly listed?: number | undefined;
+  /** Rollouts of each task by the options of the run, if known. */
+  readonly samplesPerTask?: number | undefined;
+  readonly range?: Range | undefined;
+}
+
+/** A rollout without a known task counts as a separate task in the mean and its bounds. */
+export function runMeanOf(
+  rewards: readonly TrajectoryReward[],
+  { range, total, ...extent }: RunMeanOptions = {},
+): RunMean {
+  const { tasks, nameless } = rewardsByTask({ rewards, total: undefined });
+  const all = [...[...tasks.values()].map(({ listed }) => listed), ...nameless.listed.map(each => [each])];
+  const listed = Math.max(rewards.length, extent.listed ?? 0);
+  // A total below the number of rewards is wrong.
+  const known = extentOf({ ...extent, total: total == null || total < listed ? undefined : total });
+  const run: RunTasks = {
+    tasks: all.map(listed => listed.map(each => each.reward)),
+    ...known,
+    // The rewards without a task belong to an unknown number of tasks.
+    ...(nameless.listed.length > 0 && known.end === 'running' && { total: undefined }),
+  };
+  const namelessRewards = ratedRewards(nameless).length;
+  const options = { ...intervalDefaults, ...(range && { range }) };
+  const { interval, reason } = evidenceFor([run], options);
+  return {
+    ...taskMean(run, options.range),
+    interval: namelessRewards > 0 ? undefined : interval(),
+    outside: reason === 'outside' ? options.range : undefined,
+    namelessRewards,
+  };
+}
+
+/**
+ * How certain the mean of a run is, without its rewards: kept beside the mean, and remembered for ended runs, so that
+ * their rewards are read once.
+ */
+export interface Certainty {
+  /** The interval of the mean over tasks. A conditional one is left out, because a list has no room for its condition. */
+  readonly interval?: Interval | undefined;
+  /**
+   * Why there is none: no reward, a reward outside the range, an unknown number of missing rewards, rewards without a
+   * task, or an unknown number of rollouts.
+   */
+  readonly reason?: 'nothing' | 'outside' | 'open' | 'nameless' | 'uncounted' | undefined;
+  /** The number of tasks and rollouts with a reward. */
+  readonly tasks: number;
+  readonly rewards: number;
+  /** The lowest and the highest reward; undefined without rewards. */
+  readonly lowest?: number | undefined;
+  readonly highest?: number | undefined;
+  /** The range of rewards that the interval is for. */
+  readonly range: Range;
+  /** Whether the run had ended before its rewards were read. */
+  readonly isFinal: boolean;
+}
+
+function reasonOf({ interval, outside, namelessRewards, isOpen, isUncounted }: RunMean): Certainty['reason'] {
+  if (namelessRewards > 0) return 'nameless';
+  if (isOpen) return 'open';
+  if (outside) return 'outside';
+  if (interval === undefined) return 'nothing';
+  return isUncounted ? 'uncounted' : undefined;
+}
+
+/** @param options `range` is the range of rewards in the settings */
+export function certaintyOf(rewards: readonly TrajectoryReward[], options: RunMeanOptions): Certainty {
+  const run = runMeanOf(rewards, options);
+  const reason = reasonOf(run);
+  return {
+    ...(reason === undefined ? { interval: run.interval } : { reason }),
+    ...{ tasks: run.tasks, rewards: run.rated },
+    ...extremesOf(rewards),
+    range: options.range ?? intervalDefaults.range,
+    isFinal: hasEnded(options.status),
+  };
+}
+
+/** Whether it is still valid for the range of rewards in the settings. */
+function holdsFor({ lowest, highest, range }: Certainty, [low, high]: Range): boolean {
+  const isOutside = (lowest ?? low) < low || (highest ?? high) > high;
+  return isOutside || (range[0] === low && range[1] === high);
+}
+
+/** Whether the rewards of an ended run need not be read again for its certainty. */
+export const isSettled = (certainty: Certainty | undefined, range: Range = intervalDefaults.range): boolean =>
+  certainty?.isFinal === true && holdsFor(certainty, range);
+
+/** A mean as shown, with the certainty that was read. */
+export interface CertainMean {
+  readonly mean: number | undefined;
+  /** The number of rewards in the mean. */
+  readonly graded: number | undefined;
+  readonly status?: string | null | undefined;
+  readonly certainty?: Certainty | undefined;
+}
+
+/**
+ * The interval to show beside a mean: undefined if it is unknown or of other rewards. While a run continues, it belongs
+ * to as many rewards as the mean; after the end, to all of them. The mean of rewards may also be outside the interval
+ * of the mean of tasks, which only the view of the run has room to name.
+ */
+export function intervalBeside({ mean, graded, status, certainty }: CertainMean, range: Range): Interval | undefined {
+  if (certainty?.interval === undefined || mean === undefined || !holdsFor(certainty, range)) return undefined;
+  const { interval, isFinal, rewards, lowest = range[0], highest = range[1] } = certainty;
+  if (lowest < range[0] || highest > range[1]) return undefined;
+  const isOfMean = hasEnded(status) ? isFinal : rewards === graded;
+  return isOfMean && mean >= interval.low && mean <= interval.high ? interval : undefined;
+}
+
+const isNumber = (value: unknown): value is number => typeof value === 'number';
+
+const isInterval = (value: unknown): boolean =>
+  isRecord(value) && [value['low'], value['high'], value['confidence']].every(isNumber);
+
+function isCertainty(value: unknown): value is Certainty {
+  if (!isRecord(value)) return false;
+  const { interval, rewards, range, isFinal, lowest = 0, highest = 0 } = value;
+  const isRange = Array.isArray(range) && range.length === 2 && range.every(isNumber);
+  const isOptional = interval === undefined || isInterval(interval);
+  return isOptional && [rewards, lowest, highest].every(isNumber) && isRange && isFinal === true;
+}
+
+/** The certainty of an ended run that was remembered. */
+export function rememberedCertainty(memory: Pick<RememberedStore, 'find'>, runId: string): Certainty | undefined {
+  const certainty = memory.find('run', runId)?.certainty;
+  return isCertainty(certainty) ? certainty : undefined;
+}

@@ -1,0 +1,104 @@
+/** The rewards of an evaluation run with its statistics, and how certain its mean is. */
+import { errorMessage } from '../base/errors.ts';
+import type { RolloutSnapshot } from '../contract/evaluations.ts';
+import { unreadableIn } from '../contract/lists.ts';
+import { hasEnded } from '../contract/status.ts';
+import { evaluationKeys } from './evaluations.ts';
+import type { RunExtent } from './extent-of.ts';
+import type { LiveQuery } from './live-query.ts';
+import type { QueryContext } from './query-context.ts';
+import { type ReadRewards, readExtent, readRunRewards, withExtent } from './run-extent.ts';
+import { type Certainty, certaintyOf, isSettled, rememberedCertainty } from './run-mean.ts';
+import { meanOfRewards, readTrajectoryRewards } from './run-rewards.ts';
+import type { Observation } from './statuses/store.ts';
+
+/** The results of a run's rollouts. */
+export interface RunResults extends ReadRewards {
+  /** Unreadable rewards, which the mean leaves out. */
+  readonly unreadable: number;
+  /** How certain the mean is; undefined if the run ended while its rewards were read. */
+  readonly certainty: Certainty | undefined;
+  readonly snapshots: readonly RolloutSnapshot[];
+  readonly unreadSnapshots: number;
+  /** Why there are no snapshots, if they could not be read. */
+  readonly statisticsError: string | undefined;
+}
+
+const observationOf = (id: string, certainty: Certainty | undefined): Observation => ({ kind: 'run', id, certainty });
+
+export interface ResultsOptions {
+  /** The number of rollouts with a reward, if known: results that have all of them are read less often. */
+  readonly scored?: number | null | undefined;
+  /** The status and size of the run, if the caller has just read them. */
+  readonly extent?: RunExtent | undefined;
+}
+
+/**
+ * Rewards and statistics of a run, read together so that they agree, and polled until `ended`. The rewards are shown
+ * even without statistics.
+ */
+export function runResultsQuery(
+  runId: string,
+  ended: boolean,
+  { scored, extent }: ResultsOptions = {},
+): LiveQuery<RunResults> {
+  return {
+    key: evaluationKeys.results(runId),
+    observes: ({ certainty }) => observationOf(runId, certainty),
+    activity: results => {
+      if (ended) return 'settled';
+      return results && scored != null && meanOfRewards(results.rewards).rewards >= scored ? 'open' : 'running';
+    },
+    read: async context => {
+      const { service, signal, compare } = context;
+      const [rewards, statistics, known] = await Promise.allSettled([
+        readTrajectoryRewards(runId, context),
+        service.call('getRolloutStatistics', { params: { eval_run_id: runId } }, { signal }),
+        extent ?? readExtent(runId, context),
+      ]);
+      if (rewards.status === 'rejected') throw rewards.reason;
+      const read = statistics.status === 'fulfilled';
+      const results = withExtent(rewards.value, known.status === 'fulfilled' ? known.value : {});
+      // Rewards that were requested before the end may be incomplete.
+      const isWhole = ended || !hasEnded(results.status);
+      return {
+        ...results,
+        unreadable: unreadableIn(rewards.value),
+        certainty: isWhole ? certaintyOf(results.rewards, { ...results, range: compare?.rewardRange }) : undefined,
+        snapshots: read ? statistics.value.snapshots : [],
+        unreadSnapshots: read ? unreadableIn(statistics.value.snapshots) : 0,
+        statisticsError: read ? undefined : errorMessage(statistics.reason),
+      };
+    },
+  };
+}
+
+/**
+ * How certain the mean of an ended run is. Its rewards are final: they are read once, and their certainty is
+ * remembered.
+ *
+ * @param known the run as just read
+ * @throws ServiceError
+ */
+export async function readFinalCertainty(
+  runId: string,
+  context: QueryContext,
+  known: Partial<RunExtent>,
+): Promise<Certainty> {
+  const range = context.compare?.rewardRange;
+  const remembered = rememberedCertainty(context.memory, runId);
+  if (remembered && isSettled(remembered, range)) return remembered;
+  const read = await readRunRewards(runId, context, known);
+  return certaintyOf(read.rewards, { ...read, range });
+}
+
+/** The certainty alone, for lists of ended runs. */
+export function runCertaintyQuery(runId: string, known: Partial<RunExtent>): LiveQuery<Certainty> {
+  return {
+    key: evaluationKeys.certainty(runId),
+    about: { kind: 'run', id: runId },
+    observes: certainty => observationOf(runId, certainty),
+    activity: () => 'settled',
+    read: context => readFinalCertainty(runId, context, known),
+  };
+}

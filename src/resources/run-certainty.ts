@@ -1,0 +1,32 @@
+/** Reads how certain the means of evaluation runs are, for lists. */
+import { inParallel } from '../base/in-parallel.ts';
+import type { EvalRun } from '../contract/evaluations.ts';
+import { hasEnded } from '../contract/status.ts';
+import type { QueryContext } from '../queries/query-context.ts';
+import { extentOfRecord, readRunRewards } from '../queries/run-extent.ts';
+import { type Certainty, certaintyOf } from '../queries/run-mean.ts';
+import { readFinalCertainty } from '../queries/run-results.ts';
+import { ifThere } from './if-there.ts';
+import { listedMean, type MeasuredRun } from './measured-run.ts';
+
+async function readCertainty(run: EvalRun, context: QueryContext): Promise<Certainty> {
+  if (hasEnded(run.status)) return readFinalCertainty(run.eval_run_id, context, extentOfRecord(run));
+  const read = await readRunRewards(run.eval_run_id, context, extentOfRecord(run));
+  return certaintyOf(read.rewards, { ...read, range: context.compare?.rewardRange });
+}
+
+/**
+ * Adds how certain the means are. Takes a request for the rewards of each run with a mean, except those of ended runs
+ * that were read before, and one for the number of rollouts where the record lacks it.
+ */
+export async function withCertainties<Row extends MeasuredRun>(
+  rows: readonly Row[],
+  context: QueryContext,
+): Promise<readonly Row[]> {
+  const read = [...rows];
+  await inParallel(rows.entries(), async ([index, run]) => {
+    const certainty = await ifThere(listedMean(run) !== undefined, () => readCertainty(run, context));
+    if (certainty) read[index] = { ...run, certainty };
+  });
+  return read;
+}

@@ -1,0 +1,92 @@
+/** The interval of a run's mean: the same in every command, and none where it would be false. */
+import { expect, it } from 'vitest';
+import { answering } from '../answering.ts';
+import { randomRuns } from '../random-runs.ts';
+import { hostileServer } from '../service/hostile-server.ts';
+import { cliOn } from './cli.ts';
+
+interface Limits {
+  readonly low: number;
+  readonly high: number;
+}
+
+interface Got {
+  readonly interval: Limits | null;
+  readonly interval_condition: string | null;
+}
+
+const have = ['whole', 'uneven', 'some missing', 'running'];
+
+it('is that of get in a list, in JSON and in a report, for any rewards (A1, A3, B3)', async () => {
+  const { runs, answers } = randomRuns(3);
+  const server = await hostileServer(answering(answers));
+  const cli = cliOn({ baseUrl: server.url, apiKey: 'key' });
+  const listed = await cli('list', ['runs', '--all', '--json', '--wide']);
+  const rows = JSON.parse(listed.out) as { eval_run_id: string; certainty?: { interval?: Limits } }[];
+  const csv = (await cli('list', ['runs', '--all', '--format', 'csv', '--columns', 'id,95% ci'])).out;
+  const intervals = new Map<string, Limits | null>();
+  for (const { record, shape } of runs) {
+    const id = record.eval_run_id;
+    const got = JSON.parse((await cli('get', ['run', id, '--json'])).out) as Got;
+    // A list has no room for a condition.
+    const interval = got.interval_condition === null ? got.interval : null;
+    expect(got.interval_condition !== null).toBe(shape === 'neither status nor total');
+    expect([shape, interval !== null]).toEqual([shape, have.includes(shape)]);
+    expect(rows.find(row => row.eval_run_id === id)?.certainty?.interval).toEqual(interval ?? undefined);
+    const cell = csv.split('\r\n').find(line => line.startsWith(`${id},`));
+    expect(cell).toBe(`${id},${interval ? `${interval.low}..${interval.high}` : ''}`);
+    intervals.set(id, interval);
+  }
+  // The words of a few, because a report reads every trajectory.
+  for (const { record } of runs.slice(0, 8)) {
+    const id = record.eval_run_id;
+    const said = (text: string) => /95% between [\d.e-]+ and [\d.e-]+ by [^;,|\n]*\w/.exec(text)?.[0];
+    const words = said((await cli('get', ['run', id])).out);
+    if (intervals.get(id)) expect(words).toBeDefined();
+    const report = (await cli('report', [id, '--format', 'markdown', '--output', '-'])).out;
+    const all = report.match(/95% between [\d.e-]+ and [\d.e-]+ by [^;,|\n]*\w/g) ?? [];
+    expect(new Set(all)).toEqual(new Set(words === undefined ? [] : [words]));
+  }
+});
+
+it('is read once for an ended run, whichever command read its rewards', async () => {
+  const { runs, answers } = randomRuns(1);
+  const server = await hostileServer(answering(answers));
+  const cli = cliOn({ baseUrl: server.url, apiKey: 'key' });
+  const ended = runs.filter(({ record }) => record.status === 'completed').map(({ record }) => record.eval_run_id);
+  const reads = () => server.requests.flatMap(({ url = '' }) => /([^/]+)\/trajectory-rewards/.exec(url)?.[1] ?? []);
+  await cli('compare', ended.slice(0, 2));
+  for (const id of ended.slice(2)) await cli('get', ['run', id]);
+  const before = reads().length;
+  expect(new Set(reads())).toEqual(new Set(ended));
+  const list = ['runs', '--status', 'completed', '--columns', 'run,mean,95% ci'];
+  const intervals = async () => (await cli('list', list)).out.split('\n').filter(line => /\.\./.test(line));
+  const narrow = await intervals();
+  expect(narrow).toHaveLength(3);
+  expect(reads()).toHaveLength(before);
+  // Another range of rewards is another interval.
+  expect((await cli('config', ['set', 'compare.rewardRange', '0..2'])).code).toBe(0);
+  const wide = await intervals();
+  expect(wide).toHaveLength(4);
+  expect(wide).not.toContain(narrow[0]);
+});
+
+it('get leaves a list its mean (B4)', async () => {
+  const { answers } = randomRuns(1);
+  const record = { eval_run_id: 'evr_fail', bench_id: 'bench_1', status: 'failed', reward_mean: null };
+  const rewards = Array.from({ length: 20 }, (_, at) => ({ task_id: `${at}`, trajectory_id: `${at}`, reward: 1 }));
+  const server = await hostileServer(
+    answering({
+      ...answers,
+      listEvalRuns: () => [record],
+      getEvalRun: () => record,
+      getEvalProgress: () => ({ eval_run_id: 'evr_fail', status: 'failed' }),
+      getTrajectoryRewards: () => ({ trajectory_rewards: rewards }),
+    }),
+  );
+  const cli = cliOn({ baseUrl: server.url, apiKey: 'key' });
+  const list = async () => (await cli('list', ['runs', '--columns', 'id,mean,n,95% ci'])).out.split('\n')[1];
+  expect(await list()).toBe('evr_fail\t1\t20\t');
+  expect((await cli('get', ['run', 'evr_fail'])).out).toContain('1.00 of 20 rewards');
+  expect(await list()).toBe('evr_fail\t1\t20\t');
+});
