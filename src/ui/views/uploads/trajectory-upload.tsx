@@ -19,6 +19,7 @@ import {
 } from '../../../uploads/trajectory-outcomes.ts';
 import { TrajectoryUpload, type TrajectoryUploadState } from '../../../uploads/trajectory-upload.ts';
 import { errorLines } from '../../app/error-note.tsx';
+import type { Size } from '../../app/layout.ts';
 import type { ViewProps } from '../../app/registry.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import { usePane } from '../../app/view.tsx';
@@ -62,10 +63,11 @@ function wordsOf({ phase, hasSent, counts: { unknown } }: TrajectoryUploadState)
   return phaseWords[(phase === 'failed' || phase === 'cancelled') && !hasSent ? (`${phase}Before` as const) : phase];
 }
 
-function headLines(job: TrajectoryUpload, width: number, theme: Theme): string[] {
+/** @param height of the view; reports that leave no room for the rows are counted */
+function headLines(job: TrajectoryUpload, { width, height }: Size, theme: Theme): string[] {
   const { state } = job;
   const { unknown } = state.counts;
-  return [
+  const lines = [
     theme.styles.title(truncate(clean`${job.path} into ${job.dataset}`, width)),
     wordsOf(state),
     `${progressBar(job.share, Math.max(10, Math.min(40, width - 40)), theme)}  ${counted(handledItems(state.counts), 'trajectory', 'trajectories')}  ${bytes(state.handled)} of ${bytes(state.size)}`,
@@ -73,24 +75,24 @@ function headLines(job: TrajectoryUpload, width: number, theme: Theme): string[]
       .map((words, index) => (index >= 2 && !words.startsWith('0 ') ? theme.styles.danger(words) : words))
       .join('  '),
     ...(unknown > 0 && !job.busy
-      ? [
-          theme.styles.muted(
-            truncate('Unknown: may or may not be stored. Uploaded again, none of them is stored twice.', width),
-          ),
-        ]
+      ? [theme.styles.muted(truncate('Unknown: may be stored, so not sent again by itself.', width))]
       : []),
     ...(job.outcomes.some(({ status }) => status === 'counted')
-      ? [
-          theme.styles.muted(
-            truncate('The service counts them but does not say which are stored, skipped or failed.', width),
-          ),
-        ]
+      ? [theme.styles.muted(truncate('Counted: the service does not say which are stored.', width))]
       : []),
-    ...reportLines(job, width, theme),
     ...(state.error ? errorLines(state.error, width, theme, 6) : []),
-    '',
-  ].map(line => ` ${line}`);
+  ];
+  const reports = reportLines(job, width, theme);
+  const room = height - lines.length - 1 - fewestRows;
+  const { length } = job.reports;
+  const words = `${counted(length, 'report')} ${length === 1 ? 'needs' : 'need'} a larger terminal`;
+  if (reports.length > room && room < 1) lines[1] = truncate(`${lines[1]}; ${words}`, width);
+  else if (reports.length > room) reports.splice(room - 1, reports.length, theme.styles.muted(truncate(words, width)));
+  return [...lines, ...(room < 1 ? [] : reports), ''].map(line => ` ${line}`);
 }
+
+/** Lines of the table that stay on screen, with its heading. */
+const fewestRows = 4;
 
 /** Maximum number of reports on whole requests; the others are counted. */
 const shownReports = 3;
@@ -111,7 +113,7 @@ export function TrajectoryUploadView({ place }: ViewProps<'trajectory-upload'>) 
   const pane = usePane('main');
   const job = useJob(place.jobId, TrajectoryUpload);
   const head = job
-    ? headLines(job, pane.width - 2, theme)
+    ? headLines(job, { width: pane.width - 2, height: pane.height }, theme)
     : [' This upload is no longer shown here. Progress is kept: upload the file again to continue.', ''];
   const rows = job?.outcomes ?? noOutcomes;
   const siblings = useSiblings();
@@ -123,7 +125,7 @@ export function TrajectoryUploadView({ place }: ViewProps<'trajectory-upload'>) 
     siblings.remember('trajectories', { ids, placeAt });
     shell.open(recordPlace(trajectories, trajectoryId));
   };
-  const height = Math.max(4, pane.height - head.length);
+  const height = Math.max(fewestRows, pane.height - head.length);
   const table = useTable({ rows, columns, id: idOf, height, width: pane.width, onOpen: openRow });
   const bindings = useMemo((): readonly Binding[] => {
     if (!job) return [];

@@ -319,6 +319,10 @@ it('an upload shows what the service said of a batch, and why a trajectory faile
     'lines 1 to 2: a failure of the batch: one is too long (too_long)  {"field":"steps"}',
   );
   expect(screen.text()).toContain('lines 1 to 2: the service says: none stored');
+  // The rows come first where there is little room.
+  await screen.resize(60, 15);
+  await screen.waitFor('2 reports need a larger terminal');
+  expect(screen.text()).toContain('✗ failed');
 });
 
 describe('the upload of trajectories in the background', () => {
