@@ -205,8 +205,8 @@ export function filled([first, second]: readonly [RunTasks, RunTasks?], filling:
     const rewards = [first, second].flatMap(({ tasks }) => rated(tasks[index] ?? []));
     return [[withoutRounding(its[0] - mine[1], rewards), withoutRounding(its[1] - mine[0], rewards)]];
   });
-  // The unknown tasks may be different in each run.
-  const unknown = one.unknown + (other?.unknown ?? 0);
+  // Tasks that neither run lists are compared only if both have them.
+  const unknown = Math.max(one.unknown, other?.unknown ?? 0);
   const loose = one.loose + (other?.loose ?? 0);
   const [least, most] = second === undefined ? [low, high] : [low - high, high - low];
   const lows = bounds.map(([value]) => value).sort((a, b) => b - a);
@@ -219,17 +219,18 @@ export function filled([first, second]: readonly [RunTasks, RunTasks?], filling:
   };
 }
 
-/** The known tasks that both runs should have rewards for, and how many of them lack one in a run. */
+/** The tasks that both runs should have rewards for, and how many of them lack one in a run; unlisted ones too, if certain. */
 export function lackingTasks(runs: readonly [RunTasks, RunTasks]): {
   readonly lacking: number;
   readonly tasks: number;
 } {
-  const whole = runs.map(run => planOf(run).isWhole);
+  const plans = runs.map(planOf);
   const shared = [...runs[0].tasks.keys()].filter(index =>
-    runs.every(({ tasks }, run) => !whole[run] || (tasks[index]?.length ?? 0) > 0),
+    runs.every(({ tasks }, run) => !plans[run]?.isWhole || (tasks[index]?.length ?? 0) > 0),
   );
   const lacking = shared.filter(index => runs.some(({ tasks }) => rated(tasks[index] ?? []).length === 0));
-  return { lacking: lacking.length, tasks: shared.length };
+  const unlisted = Math.min(...plans.map(({ isWhole, unknown, tasks }) => (isWhole || !tasks ? 0 : unknown)));
+  return { lacking: lacking.length + unlisted, tasks: shared.length + unlisted };
 }
 
 /** The mean reward of a run's tasks, and the missing rewards. */

@@ -274,6 +274,15 @@ describe('missing rewards', () => {
     expect(unknown.interval).toEqual(compared([...times(6, 0), [], []], [...times(6, 1), [], []]).interval);
   });
 
+  it('are of the same tasks where both runs lack as many', () => {
+    const some = [run(times(27, 1), { total: 40 }), run(times(27, 0.5), { total: 40 })] as const;
+    const both = summariseComparison(...some, comparisonDefaults);
+    expect(both).toMatchObject({ lacking: 13, tasks: 40 });
+    const named = [1, 0.5].map(reward => run([...times(27, reward), ...times(13, [undefined])], { total: 40 }));
+    const [base, fresh] = named as [RunTasks, RunTasks];
+    expect(both.interval).toEqual(summariseComparison(base, fresh, comparisonDefaults).interval);
+  });
+
   it('are spread in the worst way over tasks where more than one is possible', () => {
     // One rollout of each of 12 tasks, two of 6, or three of 4.
     const { interval, ...runs } = compared(times(4, 0), times(4, 1), { total: 12 });
