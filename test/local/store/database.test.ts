@@ -310,6 +310,13 @@ describe('answers kept for a repeat', () => {
     expect(once('key 0', () => 'again')).toBe(0);
   });
 
+  it('belong to one organization: the same key of another one is another request', () => {
+    const answers = new IdempotencyStore(new Database(':memory:'));
+    const once = (organizationId: string) =>
+      answers.once({ organizationId, operation: 'startEval', key: 'k', body: {} }, () => organizationId);
+    expect([once('org_a'), once('org_b'), once('org_a')]).toEqual(['org_a', 'org_b', 'org_a']);
+  });
+
   it('belong to one operation: the same key for another one is another request (V15)', () => {
     const answers = new IdempotencyStore(new Database(':memory:'));
     const once = (operation: string, body: object = {}) =>
