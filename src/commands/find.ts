@@ -184,6 +184,8 @@ export interface FoundCheckpoint {
   readonly row?: Checkpoint;
   readonly run?: TrainingRun;
   readonly step?: number | null | undefined;
+  /** The word left the step open: a training run alone, or `first@latest`. */
+  readonly isLatest?: boolean;
 }
 
 /** Whether nothing with this id or name was found. */
@@ -261,9 +263,6 @@ export async function searchCheckpoint(id: string, context: CommandContext): Pro
 /** Resources of one name that are looked through on this machine. */
 const mostNamed = 100;
 
-/** Whether the word leaves the step open: a training run alone, or `first@latest`. */
-export const isLatest = (word: string): boolean => splitCheckpointName(word).which === 'latest';
-
 /** The held-out rewards of a training run; none if the service does not offer them. */
 async function heldOutRewards(runId: string, context: CommandContext): Promise<readonly HeldOutReward[]> {
   try {
@@ -281,14 +280,18 @@ async function heldOutRewards(runId: string, context: CommandContext): Promise<r
  */
 export async function findCheckpoint(word: string, context: CommandContext): Promise<FoundCheckpoint> {
   // The id goes unchecked to the service, unless a training run seen here has that name.
-  const isNamed = context.memory
-    .seenNamed(word, mostNamed)
-    .some(({ kind, label }) => kind === 'training' && label === word);
-  if (isCheckpointId(word) && !isNamed) return { id: word };
-  const { name, which } = splitCheckpointName(word);
+  const isNamed = (): boolean =>
+    context.memory.seenNamed(word, mostNamed).some(({ kind, label }) => kind === 'training' && label === word);
+  const isWhole = isNamed();
+  if (isCheckpointId(word) && !isWhole) return { id: word };
+  const { name, which } = splitCheckpointName(word, isNamed);
   const isRunOnly = name === word;
   if (which === '') throw new CommandError(clean`${word} has no step: add one after @, or latest or best.`);
-  const found = await findAmong([resourceOrThrow('training')], name, context).catch(async (error: unknown) => {
+  const search = findAmong([resourceOrThrow('training')], name, context);
+  await Promise.allSettled([search]);
+  // The search has listed the runs: one may have an @ in its name.
+  if (!isWhole && isNamed()) return findCheckpoint(word, context);
+  const found = await search.catch(async (error: unknown) => {
     // A service may use checkpoint ids of another form.
     const listed = isNone(error) && isRunOnly ? (await searchCheckpoint(word, context)).found : undefined;
     if (listed) return listed;
@@ -304,7 +307,8 @@ export async function findCheckpoint(word: string, context: CommandContext): Pro
   const steps = await checkpointsByStep(service, found.id, { signal });
   const isBest = which === 'best' && steps.length > 0;
   const checkpoint = checkpointCalled(which, steps, isBest ? await heldOutRewards(found.id, context) : []);
-  if (checkpoint) return { id: checkpoint.checkpoint_id, row: checkpoint, run, step: checkpoint.step_index };
+  const isLatest = which === 'latest';
+  if (checkpoint) return { id: checkpoint.checkpoint_id, row: checkpoint, run, step: checkpoint.step_index, isLatest };
   const saved = steps.map(each => each.step_index).join(', ');
   const there =
     steps.length === 0 ? 'it has none yet' : `there is one at step${steps.length === 1 ? '' : 's'} ${saved}`;

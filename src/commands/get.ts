@@ -100,14 +100,16 @@ const isProgress = ({ watch }: Resource, [name = '', ...rest]: readonly string[]
 async function findToShow(among: readonly Resource[], word: string, context: CommandContext): Promise<Found> {
   if (among.includes(checkpoints)) return checkpointCalled(word, context);
   if (!isCheckpointId(word) && !word.includes('@')) return findAmong(among, word, context);
-  return orNamed(checkpointCalled(word, context), among, word, context);
+  return orNamed(checkpointCalled(word, context, false), among, word, context);
 }
 
 const checkpoints = resourceOrThrow('checkpoints');
 
-async function checkpointCalled(word: string, context: CommandContext): Promise<Found> {
+/** @param mayBeRun whether the name of a training run alone stands for its latest checkpoint */
+async function checkpointCalled(word: string, context: CommandContext, mayBeRun = true): Promise<Found> {
   if (!isCheckpointId(word)) {
-    const { id, row } = await findCheckpoint(word, context);
+    const { id, row, run } = await findCheckpoint(word, context);
+    if (!mayBeRun && run?.display_name === word) throw noCheckpoint(word);
     if (row) return { resource: checkpoints, id, row };
   }
   const { row, run } = (await searchCheckpoint(word, context)).found ?? {};

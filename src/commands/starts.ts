@@ -31,7 +31,6 @@ import {
   type FoundCheckpoint,
   findAmong,
   findCheckpoint,
-  isLatest,
   resourceOrThrow,
   searchCheckpoint,
 } from './find.ts';
@@ -306,7 +305,7 @@ export async function deployableCheckpoint(
   const refuse = (which: string): never => {
     throw new CommandError(clean`The service says that ${which} be deployed. Nothing was changed.`, exitCodes.failed);
   };
-  if (!run || !isLatest(word) || word === id) return refuse(`${checkpoint} cannot`);
+  if (!run || !named.isLatest) return refuse(`${checkpoint} cannot`);
   const { service, signal } = context;
   const steps = await checkpointsByStep(service, run.training_run_id, { signal });
   const last = steps.findLast(({ is_deployable }) => is_deployable !== false);

@@ -13,9 +13,16 @@ export function isCheckpointId(word: string): boolean {
   return /^(ckpt|cp|checkpoint)[_-][^@]*$/.test(word);
 }
 
-/** Splits `first@best` into the training run and the checkpoint of it; without `@`, that is the latest. */
-export function splitCheckpointName(word: string): { readonly name: string; readonly which: string } {
-  const at = word.lastIndexOf('@');
+/**
+ * Splits `first@best` into the training run and the checkpoint of it; without `@`, that is the latest.
+ *
+ * @param isName whether a training run has this whole name, which may contain `@`
+ */
+export function splitCheckpointName(
+  word: string,
+  isName: (word: string) => boolean = () => false,
+): { readonly name: string; readonly which: string } {
+  const at = isName(word) ? -1 : word.lastIndexOf('@');
   return at < 0 ? { name: word, which: 'latest' } : { name: word.slice(0, at), which: word.slice(at + 1) };
 }
 

@@ -343,3 +343,37 @@ describe('a service whose deployments are down for an hour (B23)', () => {
     expect(notes).toMatch(/The tree lacks deployments: .*Try again in 60 min/);
   });
 });
+
+describe('a training run whose name has an @ (C22)', () => {
+  const run = (training_run_id: string, display_name: string) => ({ training_run_id, bench_id: 'b1', display_name });
+  const checkpoint = (id: string) => ({ items: [{ checkpoint_id: id, step_index: 6 }] });
+  const world = () =>
+    lesser(
+      {
+        'GET /api/v1/benchmarks': benchmarks,
+        'GET /api/v1/train/b1/runs': [run('x-1', 'a'), run('x-2', 'a@6'), run('x-3', 'b@c')],
+        'GET /api/v1/train/x-2': run('x-2', 'a@6'),
+        'GET /api/v1/train/x-3': run('x-3', 'b@c'),
+        'GET /api/v1/train/x-1/checkpoints': checkpoint('of-a'),
+        'GET /api/v1/train/x-2/checkpoints': checkpoint('of-a-at-6'),
+        'GET /api/v1/train/x-3/checkpoints': checkpoint('of-b-at-c'),
+      },
+      ['b1', 'x-1', 'x-2', 'x-3'],
+    );
+
+  it.each([
+    ['a@latest', 'of-a'],
+    ['a@6', 'of-a-at-6'],
+    ['a@6@6', 'of-a-at-6'],
+    ['b@c', 'of-b-at-c'],
+  ])('%s is its checkpoint only if it is no name', async (word, id) => {
+    const { cli } = await world();
+    const { code, out, notes } = await cli('get', ['checkpoint', word, '--field', 'id']);
+    expect([code, out.trim(), notes]).toEqual([0, id, '']);
+  });
+
+  it('is read by its name', async () => {
+    const { cli } = await world();
+    expect(await cli('get', ['training', 'b@c', '--field', 'id'])).toMatchObject({ code: 0, out: 'x-3\n' });
+  });
+});

@@ -2,6 +2,7 @@
 import { expect, it } from 'vitest';
 import type { HeldOutReward } from '../../src/contract/training.ts';
 import { checkpointCalled, splitCheckpointName } from '../../src/queries/checkpoint-names.ts';
+import { bestHeldOut } from '../../src/queries/held-out.ts';
 
 const checkpoints = [30, 10, 20, 40].map(step => ({ checkpoint_id: `ckpt_${step}`, step_index: step }));
 const heldOut = [
@@ -18,6 +19,7 @@ it('splits a name at its last @; a training run alone means its latest', () => {
   expect(splitCheckpointName('first')).toEqual({ name: 'first', which: 'latest' });
   expect(splitCheckpointName('a@b@best')).toEqual({ name: 'a@b', which: 'best' });
   expect(splitCheckpointName('first@')).toEqual({ name: 'first', which: '' });
+  expect(splitCheckpointName('a@b', word => word === 'a@b')).toEqual({ name: 'a@b', which: 'latest' });
 });
 
 it('finds the latest, and one by its step', () => {
@@ -28,6 +30,11 @@ it('the best has the highest held-out reward of those that were saved; of equal 
   expect(stepOf('best')).toBe(30);
   expect(stepOf('best', heldOut.slice(0, 2))).toBe(20);
   expect([stepOf('best', []), stepOf('best', heldOut.slice(4))]).toEqual([undefined, undefined]);
+});
+
+it('the latest of equal means is the best in any order', () => {
+  const means = [20, 10].map(step => ({ step, reward: 0.7, samples: undefined }));
+  expect([bestHeldOut(means)?.step, bestHeldOut(means.toReversed())?.step]).toEqual([20, 20]);
 });
 
 it('an unfinished round is not the best, unless there is no other', () => {

@@ -149,7 +149,7 @@ export function nameProblem(
   stateOf: (run: TrainingRun) => ReadState | undefined,
 ): string | undefined {
   if (isCheckpointId(word)) return /\s/.test(word) ? 'An id has no spaces' : undefined;
-  const { name, which } = splitCheckpointName(word);
+  const { name, which } = splitCheckpointName(word, whole => runsCalled(runs, whole).length > 0);
   const [run, ...others] = runsCalled(runs, name);
   if (run && others.length > 0) return clean`${others.length + 1} training runs are called ${name}: use the id of one`;
   if (run) {

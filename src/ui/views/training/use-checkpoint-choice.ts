@@ -63,7 +63,8 @@ export function useCheckpointChoice(options: CheckpointChoiceOptions): Checkpoin
   const list = useList(source, isListed ? 'visible' : 'hidden');
   const evaluations = useList(runsOfBenchmark(benchId), isRead && benchId !== '' ? 'visible' : 'hidden');
   const known = own ? [own, ...list.rows.filter(run => run.training_run_id !== own.training_run_id)] : list.rows;
-  const [named] = runsCalled(known, splitCheckpointName(value).name);
+  const { name } = splitCheckpointName(value, word => runsCalled(known, word).length > 0);
+  const [named] = runsCalled(known, name);
   const first = own ? [own] : known.slice(0, mostRuns);
   const runs = isRead ? [...first, ...(named && !first.includes(named) ? [named] : [])] : [];
   const checkpointsOf = useLives(
