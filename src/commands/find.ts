@@ -7,7 +7,7 @@ import { checkpointsByStep, heldOutRewardsQuery } from '../queries/training.ts';
 import { resourceNamed, resourceOfId, resources } from '../resources/catalogue.ts';
 import { isFoundByLabel, type Resource, wordFor, wordsFor } from '../resources/define.ts';
 import { pagesOf } from '../resources/pages.ts';
-import { isGone, isNotOffered, NotFoundError, ServiceError } from '../service/errors.ts';
+import { affectsAllRequests, isGone, isNotOffered, NotFoundError, ServiceError } from '../service/errors.ts';
 import { clean } from '../text/sanitise.ts';
 import { distinguishRows } from './distinguish.ts';
 import { CommandError, exitCodes } from './exit.ts';
@@ -105,10 +105,12 @@ export async function findAmong(among: readonly Resource[], word: string, contex
   if (isFound(guessed)) return guessed;
   const found: Found[] = [];
   const unlisted: ServiceError[] = [];
+  let unread: ServiceError | undefined;
   for (const resource of among.length > 1 ? among.filter(isFoundByLabel) : among) {
     const rows = await rowsNamed(resource, word, context).catch((error: unknown) => {
-      if ((among.length === 1 && !guess) || !isNotOffered(error)) throw error;
-      unlisted.push(error);
+      if (!(error instanceof ServiceError) || affectsAllRequests(error) || context.signal.aborted) throw error;
+      if (isNotOffered(error) && (among.length > 1 || guess)) unlisted.push(error);
+      else unread ??= error;
       return [];
     });
     for (const row of rows) found.push({ resource, id: resource.list({}).id(row), row });
@@ -128,6 +130,8 @@ export async function findAmong(among: readonly Resource[], word: string, contex
     if (isSure && tried instanceof ServiceError) refusal = tried;
   }
   const [first, ...others] = found;
+  // A list that cannot be read may have the same name, but not the same id.
+  if (unread && first?.id !== word) throw unread;
   if (!first) throw noneFound(word, { among, looksLike, refusal, unlisted });
   if (others.length > 0) {
     const ids = among.flatMap(resource => {

@@ -325,11 +325,13 @@ describe('a service that', () => {
 });
 
 describe('a service whose deployments are down for an hour (B23)', () => {
-  it('still draws the tree, and says what it lacks', async () => {
+  async function world() {
     const down = refusal(503, 'dependency_error', 'service_unavailable', {}, { 'retry-after': '3600' });
     const answers: Routes = {
       '/api/v1/benchmarks': benchmarks,
-      '/api/v1/eval/b1/runs': [{ eval_run_id: 'r1', bench_id: 'b1' }],
+      '/api/v1/eval/b1/runs': [{ eval_run_id: 'r1', bench_id: 'b1', display_name: 'ev' }],
+      '/api/v1/eval/r1': { eval_run_id: 'r1', bench_id: 'b1', display_name: 'ev' },
+      '/api/v1/deploy/d_1': { deployment_id: 'd_1', model_slug: 'talker' },
     };
     const server = await hostileServer((response, request) => {
       const { pathname } = new URL(request.url, 'http://lesser');
@@ -337,10 +339,23 @@ describe('a service whose deployments are down for an hour (B23)', () => {
       const found = Object.hasOwn(answers, pathname) ? answers[pathname] : undefined;
       return (found === undefined ? noRoute : json(found))(response, request);
     });
-    const cli = cliOn({ baseUrl: server.url, apiKey, home: testFolder() });
-    const { code, out, notes } = await cli('tree', []);
+    return cliOn({ baseUrl: server.url, apiKey, home: testFolder() });
+  }
+
+  it('still draws the tree, and says what it lacks', async () => {
+    const { code, out, notes } = await (await world())('tree', []);
     expect([code, out]).toEqual([0, expect.stringContaining('r1')]);
     expect(notes).toMatch(/The tree lacks deployments: .*Try again in 60 min/);
+  });
+
+  it.each([[['deployment', 'd_1']], [['r1']]])('still reads %j by its id (B24)', async words => {
+    expect(await (await world())('get', words)).toMatchObject({ code: 0 });
+  });
+
+  it('tells no name from another that only their list knows', async () => {
+    const cli = await world();
+    expect(await cli('get', ['ev'])).toMatchObject({ code: 3, notes: expect.stringContaining('Try again in 60 min') });
+    expect(await cli('get', ['run', 'ev'])).toMatchObject({ code: 0 });
   });
 });
 
