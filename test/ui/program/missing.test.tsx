@@ -133,52 +133,43 @@ describe('a key that is refused while a record is open', () => {
   });
 });
 
-describe('what another program deleted before it is opened from its list', () => {
-  it.each([
-    ['runs', 'evr_1', ['getEvalRun', 'getEvalProgress', 'getTrajectoryRewards', 'getRolloutStatistics']],
-    // The list of training runs reads them itself, and finds out before one is opened.
-    ['deployments', 'dep_1', ['getDeployment']],
-  ] as const)('one of %s is shown with the error', async (resource, id, operations) => {
+it('a deployment that another program deleted before it is opened from its list is shown with the error', async () => {
+  const service = world('completed');
+  const deployment = { deployment_id: 'dep_1', model_slug: 'talker', status: 'DEPLOYED' };
+  service.answers.listDeployments = () => pageOf([deployment]);
+  service.answers.getDeployment = () => {
+    service.answers.listDeployments = () => pageOf([]);
+    return notFound('dep_1');
+  };
+  const screen = openWorld(service, { view: 'list', resource: 'deployments' });
+  await screen.waitFor('▸ talker');
+  await screen.press('enter');
+  await screen.waitFor('There is no dep_1.');
+  await eventually(() =>
+    expect(screen.workbench.statuses.all().some(known => known.id === 'dep_1' && known.gone)).toBe(true),
+  );
+  await screen.waitFor(text => !text.includes('Asking'));
+  expect(screen.text()).toContain('There is no dep_1.');
+  expect(screen.text()).not.toMatch(/read \d+s ago/);
+});
+
+// Their lists read the rewards of what is on screen, and find out before one is opened.
+it.each([
+  ['training', 'trn_1', ['getTrainingRun', 'getTrainingProgress', 'getTrainerRewards', 'getHeldOutRewards']],
+  ['runs', 'evr_1', ['getEvalRun', 'getEvalProgress', 'getTrajectoryRewards', 'getRolloutStatistics']],
+] as const)(
+  'one of %s that was deleted before it is opened is shown with the error',
+  async (resource, id, operations) => {
     const service = world('completed');
-    const deployment = { deployment_id: 'dep_1', model_slug: 'talker', status: 'DEPLOYED' };
-    Object.assign(service.answers, trainingAnswers, { listDeployments: () => pageOf([deployment]) });
-    const lists = { listEvalRuns: () => [], listTrainingRuns: () => [], listDeployments: () => pageOf([]) };
-    for (const operation of operations) {
-      service.answers[operation] = () => {
-        Object.assign(service.answers, lists);
-        return notFound(id);
-      };
-    }
-    const screen = openWorld(service, { view: 'list', resource });
-    await screen.waitFor(text => /▸ (baseline|longer|talker)/.test(text));
-    await screen.press('enter');
+    Object.assign(service.answers, trainingAnswers, { listTrainingRuns: () => [], listEvalRuns: () => [] });
+    for (const operation of operations) service.answers[operation] = () => notFound(id);
+    const screen = openWorld(service, { view: 'record', resource, id });
     await screen.waitFor(`There is no ${id}.`);
-    await eventually(() =>
-      expect(screen.workbench.statuses.all().some(known => known.id === id && known.gone)).toBe(true),
-    );
     await screen.waitFor(text => !text.includes('Asking'));
     expect(screen.text()).toContain(`There is no ${id}.`);
     expect(screen.text()).not.toMatch(/read \d+s ago/);
-  });
-});
-
-it('a training run that was deleted before it is opened is shown with the error', async () => {
-  const service = world('completed');
-  Object.assign(service.answers, trainingAnswers, { listTrainingRuns: () => [] });
-  for (const operation of [
-    'getTrainingRun',
-    'getTrainingProgress',
-    'getTrainerRewards',
-    'getHeldOutRewards',
-  ] as const) {
-    service.answers[operation] = () => notFound('trn_1');
-  }
-  const screen = openWorld(service, { view: 'record', resource: 'training', id: 'trn_1' });
-  await screen.waitFor('There is no trn_1.');
-  await screen.waitFor(text => !text.includes('Asking'));
-  expect(screen.text()).toContain('There is no trn_1.');
-  expect(screen.text()).not.toMatch(/read \d+s ago/);
-});
+  },
+);
 
 describe('what another program deletes while it is open', () => {
   const rows = [
