@@ -106,7 +106,8 @@ export async function findAmong(among: readonly Resource[], word: string, contex
   const found: Found[] = [];
   const unlisted: ServiceError[] = [];
   let unread: ServiceError | undefined;
-  for (const resource of among.length > 1 ? among.filter(isFoundByLabel) : among) {
+  // A service may have too many rows without names to look through for a word that looks like an id.
+  for (const resource of among.length > 1 || guess ? among.filter(isFoundByLabel) : among) {
     const rows = await rowsNamed(resource, word, context).catch((error: unknown) => {
       if (!(error instanceof ServiceError) || affectsAllRequests(error) || context.signal.aborted) throw error;
       if (isNotOffered(error) && (among.length > 1 || guess)) unlisted.push(error);

@@ -1,5 +1,6 @@
 /** A list that never ends: what a pipe gets, and what a terminal says. */
 import { expect, it } from 'vitest';
+import { exitCodes } from '../../src/commands/exit.ts';
 import { hostileServer, json } from '../service/hostile-server.ts';
 import { cliOn } from './cli.ts';
 
@@ -68,4 +69,19 @@ it('stops at the limit, also within a page', async () => {
   const { code, out, notes } = await cli('list', ['benchmarks', '--limit', '250', '--ids']);
   expect([code, out.trimEnd().split('\n').length]).toEqual([0, 250]);
   expect(notes).toBe('There are more than these 250 rows: use --limit N or --all.');
+});
+
+it('does not look through all trajectories for an id that the service refuses', async () => {
+  const urls: string[] = [];
+  const server = await hostileServer((response, request) => {
+    urls.push(request.url);
+    json({ error: { type: 'invalid_request_error', code: 'resource_not_found', message: 'No such trajectory' } }, 404)(
+      response,
+      request,
+    );
+  });
+  const cli = cliOn({ baseUrl: server.url, apiKey: 'key' });
+  const { code, notes } = await cli('get', ['trajectory', 'traj_gone']);
+  expect([code, urls]).toEqual([exitCodes.notFound, ['/api/v1/trajectories/traj_gone?include_steps=true']]);
+  expect(notes).toContain('No such trajectory');
 });
