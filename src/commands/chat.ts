@@ -84,9 +84,11 @@ export async function run({ args, flags }: CommandInput<'chat'>, io: CommandIo):
         await printRecord(completion, completion.id ?? '', flags, io, { mayLack: mayLackField });
         const whole = new Answer();
         for (const event of eventsOfCompletion(completion)) whole.add(event);
-        for (const note of answerNotes(whole)) io.note(note);
+        const code = codeOf(whole);
+        // The record says the rest.
+        if (code !== exitCodes.done) for (const note of answerNotes(whole)) io.note(note);
         history.push(question, { role: 'assistant', content: whole.words });
-        return codeOf(whole);
+        return code;
       }
       const cleaned = cleanStream();
       const context = { service, memory, signal: until };

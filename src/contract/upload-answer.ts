@@ -35,7 +35,7 @@ export function placedAnswer({ trajectories, failures }: Answered, size: number)
     const row = nameless[position];
     if (row) listed.set(index, row);
   }
-  const unplaced = places ? [] : nameless.flatMap(({ failure }) => (saysWhy(failure) ? [failure] : []));
+  const unplaced = places ? [] : nameless.flatMap(failureIn);
   const unreadable = unreadableIn(failures ?? []);
   return {
     listed,
@@ -47,6 +47,15 @@ export function placedAnswer({ trajectories, failures }: Answered, size: number)
     ],
   };
 }
+
+/** The failure of a row whose trajectory is not known. */
+function failureIn({ status, failure }: UploadedTrajectory): readonly Failure[] {
+  if (saysWhy(failure)) return [failure];
+  return status == null || isStored(status) ? [] : [{ message: `a trajectory has the status ${status}` }];
+}
+
+/** Whether the service has a trajectory of this status, from this request or an earlier one. */
+export const isStored = (status: string): boolean => status === 'uploaded' || status === 'skipped';
 
 /** Whether a failure says anything; an object of nulls counts as missing. */
 export const saysWhy = (failure: Failure | null | undefined): failure is Failure =>

@@ -1,7 +1,7 @@
 /** The outcome of each trajectory of a request, as the service reports it. */
 import type { Failure } from '../contract/errors.ts';
 import type { UploadedTrajectory, UploadTrajectoriesResult } from '../contract/trajectories.ts';
-import { placedAnswer, saysWhy } from '../contract/upload-answer.ts';
+import { isStored, placedAnswer, saysWhy } from '../contract/upload-answer.ts';
 import type { ServiceError } from '../service/errors.ts';
 import type { SentItems, UploadCounts } from '../store/trajectory-records.ts';
 import { clean, safeJson } from '../text/sanitise.ts';
@@ -160,7 +160,7 @@ function ownOutcome(
   return {
     line,
     status,
-    failed: reason !== undefined || (status !== 'uploaded' && status !== 'skipped'),
+    failed: reason !== undefined || !isStored(status),
     trajectoryId: item?.trajectory_id ?? undefined,
     traceId: item?.trace_id ?? undefined,
     ...(reason ? reasonOf(reason) : { message: undefined }),
