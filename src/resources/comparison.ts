@@ -168,7 +168,7 @@ export function taskMeanWords(run: TaskMean): string {
   const { mean, tasks, rated, rollouts, nameless, isUncounted } = run;
   if (mean === undefined && nameless > 0) return `no reward that names its task, ${counted(rollouts, 'rollout')}`;
   const of = mean === undefined ? 'no reward' : `${reward(mean)} of ${counted(tasks, 'task')}`;
-  if (rated === rollouts && !isUncounted) return of;
+  if (rollouts === 0 || (rated === rollouts && !isUncounted)) return of;
   const all = `${rated === rollouts ? '' : `${rated} of `}${counted(rollouts, 'rollout')}`;
   return [`${of}, ${all}${isUncounted ? ', total unknown' : ''}`, boundsWords(run)].filter(Boolean).join('; ');
 }

@@ -75,10 +75,10 @@ it('does not look through all trajectories for an id that the service refuses', 
   const urls: string[] = [];
   const server = await hostileServer((response, request) => {
     urls.push(request.url);
-    json({ error: { type: 'invalid_request_error', code: 'resource_not_found', message: 'No such trajectory' } }, 404)(
-      response,
-      request,
-    );
+    return json(
+      { error: { type: 'invalid_request_error', code: 'resource_not_found', message: 'No such trajectory' } },
+      404,
+    )(response, request);
   });
   const cli = cliOn({ baseUrl: server.url, apiKey: 'key' });
   const { code, notes } = await cli('get', ['trajectory', 'traj_gone']);

@@ -38,9 +38,9 @@ it('lists for programs of how many rewards a mean is, after the columns for peop
   );
   const cli = cliOn({ baseUrl: url, apiKey: 'key' });
   const { out } = await cli('list', ['runs']);
-  expect(out.replace(/0\.\d{6,}/g, '0.…').split('\n')).toEqual([
+  expect(out.split('\n')).toEqual([
     'RUN\tID\tSTATUS\tMEAN\tSEEN\tMODEL\tCHECKPOINT\tSTARTED\tSTEP\tN\tTOTAL\tTOOK\t95% CI\tVS BASE\tVS BASE 95% CI\tBY',
-    'evr_1\tevr_1\tcancelled\t0.5\t\t\t\t\t\t888\t1792\t\t0.…..0.…\t\t\t',
+    'evr_1\tevr_1\tcancelled\t0.5\t\t\t\t\t\t888\t1792\t\t\t\t\t',
     'evr_2\tevr_2\tcompleted\t0.25\t\t\t\t\t\t\t\t\t\t\t\t',
     'evr_3\tevr_3\trunning\t\t\t\t\t\t\t\t1792\t\t\t\t\t',
     '',

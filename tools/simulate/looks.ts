@@ -115,9 +115,12 @@ function runFailures({ text, sent }: Evidence): string[] {
   return failures;
 }
 
+/** A count below zero is shown as a missing one. */
+const countOf = (value: unknown): unknown => (typeof value === 'number' && value < 0 ? undefined : value);
+
 function trainingFailures({ text, sent }: Evidence): string[] {
   const progress = parsed(sent(trainingProgressPath).at(-1));
-  const [done, total] = [fieldOf(progress, 'completed_steps'), fieldOf(progress, 'total_steps')];
+  const [done, total] = [countOf(fieldOf(progress, 'completed_steps')), countOf(fieldOf(progress, 'total_steps'))];
   // Everything sent for the run: if an answer changes its id, later requests have another address.
   const curve = sent(trainerPath).flatMap(text => rowsOf(text, 'trainer_rewards') ?? []);
   const steps = new Set(curve.map(row => fieldOf(row, 'step')));
@@ -153,13 +156,13 @@ const listView = (
   section: string,
   asks: readonly RegExp[],
   rowsIn: (sent: Evidence['sent']) => SentRows | undefined,
-  [title, field]: readonly [title: string, field: string],
+  [title, sentValue]: readonly [title: string, sentValue: (row: unknown) => unknown],
 ): View => ({
   place: () => ({ view: 'list', resource }),
   asks,
   failures: ({ text, screen, sent }) => {
     const rows = rowsIn(sent);
-    const values = (rows?.rows ?? []).map(row => fieldOf(row, field));
+    const values = (rows?.rows ?? []).map(sentValue);
     return [
       ...rowFailures(rows, shownRows(text)),
       ...columnFailures(text, title, values),
@@ -174,15 +177,18 @@ const views = {
     'Benchmarks',
     [benchmarksPath],
     sent => sentRows(sent(listedBenchmarksPath), 'bench_id'),
-    ['RUNS', 'eval_run_count'],
+    ['RUNS', row => countOf(fieldOf(row, 'eval_run_count'))],
   ),
-  runs: listView('runs', 'Runs', [runsPath], sent => sentRows(sent(runsPath), 'eval_run_id'), ['MEAN', 'reward_mean']),
+  runs: listView('runs', 'Runs', [runsPath], sent => sentRows(sent(runsPath), 'eval_run_id'), [
+    'MEAN',
+    row => fieldOf(row, 'reward_mean'),
+  ]),
   trajectories: listView(
     'trajectories',
     'Trajectories',
     [trajectoriesPath],
     sent => sentRows(sent(trajectoriesPath), 'trajectory_id'),
-    ['REWARD', 'reward'],
+    ['REWARD', row => fieldOf(row, 'reward')],
   ),
   run: {
     place: ({ run }) => (run === undefined ? undefined : { view: 'record', resource: 'runs', id: run }),
