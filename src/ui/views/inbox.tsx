@@ -2,7 +2,7 @@
 import { useMemo, useState } from 'react';
 import { agoOf } from '../../present/times.ts';
 import { placeOfRef, resourceOfKind } from '../../resources/catalogue.ts';
-import { eventWord, inboxColumns, numbersOf } from '../../resources/inbox.ts';
+import { eventWord, inboxColumns, numbersOf, reasonOf } from '../../resources/inbox.ts';
 import { inboxList } from '../../resources/rotation.ts';
 import { referencesOf } from '../../resources/watch.ts';
 import { counted } from '../../text/numbers.ts';
@@ -10,11 +10,13 @@ import { parseTime } from '../../text/time.ts';
 import type { InboxEvent } from '../../workbench/inbox.ts';
 import { useTime } from '../app/clock.tsx';
 import { useShell } from '../app/shell-context.tsx';
+import { usePane } from '../app/view.tsx';
 import { useInbox } from '../data/use-watched.ts';
 import { useWorkbench } from '../data/workbench.tsx';
 import { useKeyOf } from '../keys/router.tsx';
 import { inboxCommands } from './commands.ts';
 import { ResourceList } from './list/resource-list.tsx';
+import { narrow } from './watch-columns.ts';
 
 /** Dismisses events, and undoes the last dismissal. */
 function useDismissal() {
@@ -52,6 +54,7 @@ const agoTick = (now: number): number => Math.floor(now / agoMs);
 
 export function InboxView() {
   const workbench = useWorkbench();
+  const pane = usePane('main');
   const { rewardRange } = workbench.compare;
   const source = useMemo(() => inboxList(workbench), [workbench]);
   const rows = useInbox();
@@ -67,6 +70,7 @@ export function InboxView() {
       columns={columns}
       emptyWords="Nothing new: what ends, fails or stalls stays here until you dismiss it"
       open={placeOfRef}
+      below={pane.width < narrow ? row => reasonOf(row, rewardRange) : undefined}
       facts={row => [
         { label: 'name', value: row.label },
         { label: 'kind', value: resourceOfKind(row.kind)?.names[1] ?? row.kind },

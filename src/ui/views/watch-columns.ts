@@ -60,7 +60,7 @@ export const curveOf = ({ measured, curve }: WatchedResource): readonly (number 
   measured?.curve ?? curve;
 
 /** Its alarms; without any, why it failed, or its rate. */
-function noteWords(row: WatchedResource): string {
+export function noteWords(row: WatchedResource): string {
   const { alarms, standing, rate, reason } = row;
   if (alarms.length > 0) return alarms.map(({ words }) => words).join('; ');
   return reason ?? (standing.kind === 'queued' ? '' : rate);
@@ -104,8 +104,8 @@ const countColumns: readonly Column<WatchedResource>[] = [
   { id: 'total', title: 'TOTAL', width: 5, align: 'right', value: row => counts(row).total },
 ];
 
-/** Below this pane width, there is neither an interval nor a curve. */
-const narrow = 72;
+/** Below this pane width, there is neither an interval nor a curve nor a reason. */
+export const narrow = 72;
 /** From this pane width on, progress is two counts, and a curve has many points. */
 const roomy = 130;
 

@@ -38,7 +38,7 @@ import { useTheme } from '../widgets/theme/theme.tsx';
 import { watchCommands } from './commands.ts';
 import { ResourceList } from './list/resource-list.tsx';
 import { useActionsByKind } from './record/use-actions-by-kind.ts';
-import { curveOf, idWords, progressWords, watchColumns } from './watch-columns.ts';
+import { curveOf, idWords, narrow, noteWords, progressWords, watchColumns } from './watch-columns.ts';
 
 /** The interval between updates of states and paces: a silence grows even without new answers. */
 const paceMs = 5_000;
@@ -97,6 +97,7 @@ export function WatchView() {
       emptyAdvice={{ command: recordCommands.pin, words: 'pins a row' }}
       open={row => placeOfLine(workbench, row)}
       facts={row => factsOfLine(workbench, row)}
+      below={pane.width < narrow ? noteWords : undefined}
       serviceId={({ id }) => id}
       label={({ label }) => label}
       pin={({ kind, id, label, group }) => (kind === uploadKind || group ? undefined : { kind, id, label })}

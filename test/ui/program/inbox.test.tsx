@@ -188,3 +188,16 @@ it('goes on reading while it is on screen, and finds what failed elsewhere', asy
   doing['trn_1'] = 'failed';
   await screen.waitFor(text => /sweep trn_1 +✗ failed/.test(text));
 });
+
+it('says below the rows why the run under the cursor failed where no column has room', async () => {
+  const doing: Record<string, string> = { trn_1: 'running', trn_2: 'running' };
+  const screen = openWorld(threeRuns(doing), { view: 'watch' }, { columns: 60, rows: 15 });
+  await screen.waitFor('2 running');
+  doing['trn_1'] = 'failed';
+  await screen.waitFor(text => /sweep trn_1.*✗ /.test(text));
+  await screen.press('g', 'g');
+  await screen.type('/trn_1\r');
+  await screen.waitFor('out of memory');
+  await screen.type('I');
+  await screen.waitFor(text => /▸.*trn_1/.test(text) && text.includes('out of memory'));
+});

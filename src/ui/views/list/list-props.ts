@@ -60,6 +60,8 @@ export interface ResourceListProps<Row> {
   readonly opens?: readonly { readonly command: Command; readonly place: PlaceOf<Row> }[];
   /** Facts in the inspector about the row under the cursor. */
   readonly facts: (row: Row) => readonly Fact[];
+  /** Words about the row under the cursor in the line below the rows, where a column has no room. */
+  readonly below?: ((row: Row) => string | undefined) | undefined;
   /** More lines in the inspector, below the facts. The row is undefined if there is none or the cursor moves. */
   readonly details?: (row: Row | undefined, pane: Pane) => ReactNode;
   /**

@@ -3,6 +3,7 @@ import { Box } from 'ink';
 import { useEffect } from 'react';
 import { type Freshness, freshnessOfParts } from '../../../queries/freshness.ts';
 import type { RowsAge } from '../../../queries/lists/reader.ts';
+import { sanitiseLine } from '../../../text/sanitise.ts';
 import { useTime } from '../../app/clock.tsx';
 import { ErrorNote } from '../../app/error-note.tsx';
 import { usePane, View } from '../../app/view.tsx';
@@ -96,10 +97,16 @@ function useTableWords<Row extends object>(props: ListPaneProps<Row>) {
   // A service that does not list these may not start them either.
   const isUnlisted = noneSeen !== undefined && live.freshness.kind === 'unlisted';
   const words = `${props.emptyWords}${advise(props.emptyAdvice)}`;
+  const row = table.arranged.rows[table.cursor];
+  const below = row && props.below?.(row);
   const empty = { loaded, asking, hasMore: list.hasMore, filter, notice: table.noticeLines[0], read };
   return {
     emptyWords: emptyListWords(empty, isUnlisted ? noneSeen : words, keyOf),
-    facts: [...listFacts({ ...list, read, filtered: filter !== '', sorted: sort !== undefined }, keyOf), age],
+    facts: [
+      sanitiseLine(below ?? ''),
+      ...listFacts({ ...list, read, filtered: filter !== '', sorted: sort !== undefined }, keyOf),
+      age,
+    ],
   };
 }
 
