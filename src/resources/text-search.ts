@@ -74,7 +74,9 @@ function excerptOf(line: string, [from, to]: Range): Pick<TextHit, 'excerpt' | '
   const start = from <= beforeMatch ? 0 : from - beforeMatch;
   const lead = start === 0 ? '' : '…';
   const cut = line.slice(start, start + excerptLength).toWellFormed();
-  const excerpt = `${lead}${cut}${start + excerptLength < line.length ? '…' : ''}`;
+  const text = `${lead}${cut}${start + excerptLength < line.length ? '…' : ''}`;
+  // A slice would keep the whole text of its trajectory in memory; this copy does not.
+  const excerpt = Buffer.from(text).toString();
   const shift = lead.length - start;
   return { excerpt, range: [from + shift, Math.min(to + shift, excerpt.length)] };
 }

@@ -74,17 +74,19 @@ function matchWords(text: string, wanted: readonly WantedWord[]): LineMatches {
   let count = 0;
   let found: { readonly from: number; readonly at: number } | undefined;
   for (let at = subject.indexOf(first.word); at >= 0; ) {
-    const from = subject.lastIndexOf('\n', at) + 1;
     const to = endOfLine(subject, at);
-    const line = subject.slice(from, to);
-    if (
-      others.every(({ isExact, word }) =>
+    // A single word needs the beginning of its line only once: a common word is on thousands of lines.
+    if (others.length > 0 || !found) {
+      const from = subject.lastIndexOf('\n', at) + 1;
+      const line = subject.slice(from, to);
+      const hasOthers = others.every(({ isExact, word }) =>
         (isExact && !first.isExact ? lineAt(text, folded, from) : isExact ? line : foldCase(line)).includes(word),
-      )
-    ) {
-      count += 1;
-      found ??= { from, at };
-    }
+      );
+      if (hasOthers) {
+        count += 1;
+        found ??= { from, at };
+      }
+    } else count += 1;
     at = subject.indexOf(first.word, to);
   }
   if (!found) return { count };

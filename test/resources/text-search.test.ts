@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
 import type { Trajectory } from '../../src/contract/trajectories.ts';
 import { countHits, TextSearch, type TextSearchPorts } from '../../src/resources/text-search.ts';
@@ -99,6 +101,27 @@ describe('a search through texts', () => {
     const { phase, error, unread } = await searchFor('apple', rows, { index: index(), service }).run();
     expect([phase, error?.message]).toEqual(['failed', 'broken']);
     expect(unread.length).toBeLessThan(20);
+  });
+
+  it('keeps no text of a trajectory with its hit', async () => {
+    setFlagsFromString('--expose-gc');
+    const collect = runInNewContext('gc') as () => void;
+    const usedMegabytes = (): number => {
+      collect();
+      return process.memoryUsage().heapUsed / 1e6;
+    };
+    const count = 100;
+    const call = async (_: string, { params }: { params: { trajectory_id: string } }) =>
+      trajectory(params.trajectory_id, `${'some words '.repeat(20_000)}\nanother line`);
+    const rows = Array.from({ length: count }, (_, at) => ({ ...trajectory(`t${at}`, ''), steps: undefined }));
+    const ports = { index: index(), service: { call } as unknown as Service };
+    const before = usedMegabytes();
+    const read = await searchFor('another', rows, ports).run();
+    const stored = await searchFor('some words', rows, ports).run();
+    // All texts together have 22 megabytes.
+    expect(usedMegabytes() - before).toBeLessThan(10);
+    expect([read.hits.length, stored.hits.length, stored.stored]).toEqual([count, count, count]);
+    expect(read.hits[0]?.excerpt).toBe('another line');
   });
 
   it('stops an expression that takes too long', async () => {

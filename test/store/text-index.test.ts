@@ -60,6 +60,25 @@ describe('the index of texts', () => {
     );
   });
 
+  it('reads the parts of a text together and in order, and none of another service', () => {
+    const other = TextIndex.open(path, { ...options, service: 'two' });
+    const index = TextIndex.open(path, options);
+    const names = Array.from({ length: 30 }, (_, at) => `t${at}`);
+    for (const name of [...names, 't3', 't29']) {
+      index.keep(name, 1, [part(`first of ${name}`), part(`second of ${name}`), part(`third of ${name}`)]);
+      other.keep(`of two ${name}`, 1, [part(`first of ${name}`)]);
+    }
+    const texts = new Map([...index.known()].map(([trajectoryId, { id }]) => [id, trajectoryId]));
+    for (const words of [['of'], ['first'], []]) {
+      const read = [...index.parts(texts, words)].map(({ trajectoryId, body }) => [trajectoryId, body]);
+      const kept = [...names.filter(name => name !== 't3' && name !== 't29'), 't3', 't29'];
+      const places = words[0] === 'first' ? ['first'] : ['first', 'second', 'third'];
+      expect(read).toEqual(kept.flatMap(name => places.map(place => [name, `${place} of ${name}`])));
+    }
+    index.close();
+    other.close();
+  });
+
   it('is private, and kept between starts and by service', () => {
     const first = TextIndex.open(path, options);
     first.keep('t1', 4, [part('the quick fox'), part('jumps')]);
