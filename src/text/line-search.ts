@@ -8,7 +8,7 @@ import { hasCapitals, type Range } from './fuzzy.ts';
 
 export interface LineSearch {
   readonly ok: true;
-  /** The words that every match contains, ignoring case; none for an expression. */
+  /** Words that every match contains, ignoring case; an expression may have others, or none. */
   readonly words: readonly string[];
   /** The text that the reader highlights: the expression, or the first word. */
   readonly highlighted: string;
@@ -126,7 +126,7 @@ function expressionSearch(text: string, source: string, ignoresCase: boolean): L
   }
   return {
     ok: true,
-    words: [],
+    words: wordsIn(source, !isExact),
     highlighted: text,
     matchesIn: texts => {
       let found: LineMatches[] = [];
@@ -137,6 +137,35 @@ function expressionSearch(text: string, source: string, ignoresCase: boolean): L
       throw new ExpressionError('This expression takes too long', true);
     },
   };
+}
+
+/** A character, an escape, a class or a counted repeat of a valid expression with the flag `u`. */
+const expressionPart =
+  /\\(?:[pPu]\{[^}]*\}?|k<[^>]*>?|u[\da-f]{4}|x[\da-f]{2}|c[a-z]|\d+|.)|\[(?:\\.|[^\]\\])*\]?|\{[\d,]*\}?|./gisu;
+
+/**
+ * Words that every match of an expression contains, ignoring case, so that the index can leave out most texts. Only
+ * ASCII characters outside groups count: a group may be repeated, optional or negative.
+ */
+function wordsIn(source: string, ignoresCase: boolean): readonly string[] {
+  const words: string[] = [];
+  let [word, depth] = ['', 0];
+  for (const [part] of source.matchAll(expressionPart)) {
+    const character = /^\\\W$/.test(part) ? part.slice(1) : /^[^\\^$.*+?()[{|]$/.test(part) ? part : '';
+    // The `ſ` that an expression takes for an s, ignoring case, is another character in the index.
+    const isFixed = character !== '' && character <= '~' && !(ignoresCase && /s/i.test(character));
+    if (depth === 0 && isFixed) {
+      word += character;
+      continue;
+    }
+    if (depth === 0 && part === '|') return [];
+    if (/^[*?{]/.test(part)) word = word.slice(0, -1);
+    if (word !== '') words.push(word);
+    word = '';
+    if (part === '(') depth += 1;
+    if (part === ')') depth -= 1;
+  }
+  return word === '' ? words : [...words, word];
 }
 
 function matchExpression(lines: readonly string[], expression: RegExp): LineMatches {

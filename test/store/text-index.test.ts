@@ -60,6 +60,55 @@ describe('the index of texts', () => {
     );
   });
 
+  it('finds by an expression what a scan of every line finds', () => {
+    // What folds to an ASCII letter under the flags of an expression, and what it may repeat, leave out or not have.
+    const text = fc
+      .array(fc.constantFrom(...['abc', 'ABC', 'bcaab', 'aſk', 'ask', 'cabK', 'ß', 'İ', 'b', ' ', '\n']), {
+        maxLength: 9,
+      })
+      .map(words => words.join(''));
+    const piece = fc.constantFrom(
+      ...[
+        'abc',
+        'ask',
+        'cabk',
+        'bcaab',
+        'ABC',
+        'b',
+        ' ',
+        '^',
+        '.',
+        '|',
+        'abcz?',
+        'abcz*',
+        'abcz{0,2}',
+        'abcb+',
+        'bca+b',
+      ],
+      ...['(?:abcd)?', '(?!abcd)', '(?<=abc)', '(?<abc>b)', '(abc|cab)', '[abc]', '[^()abcd]', 'abc$'],
+      ...[String.raw`\w`, String.raw`\p{L}`, String.raw`\u{61}bc`, String.raw`\x61bc`, String.raw`\(?`],
+    );
+    fc.assert(
+      fc.property(
+        fc.array(text, { maxLength: 8 }),
+        fc.array(piece, { minLength: 1, maxLength: 4 }),
+        (texts, pieces) => {
+          const query = `/${pieces.join('').trim()}/`;
+          const search = parseLineSearch(query);
+          fc.pre(search.ok);
+          const index = TextIndex.inMemory(options);
+          for (const [at, body] of texts.entries()) index.keep(`t${at}`, 1, [part(body)]);
+          const scanned = texts.flatMap((body, at) =>
+            (search.matchesIn([body])[0]?.count ?? 0) > 0 ? [`t${at}`] : [],
+          );
+          expect(found(index, query)).toEqual(scanned.sort());
+          index.close();
+        },
+      ),
+      { numRuns: 500 },
+    );
+  });
+
   it('reads the parts of a text together and in order, and none of another service', () => {
     const other = TextIndex.open(path, { ...options, service: 'two' });
     const index = TextIndex.open(path, options);
