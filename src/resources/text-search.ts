@@ -151,16 +151,27 @@ interface Matches {
 }
 
 /** Adds the matches of a part; only the first line needs its origin. */
-function addMatches(matches: Matches, found: LineMatches, partOf: () => SearchedPart): void {
+function addMatches(matches: Matches, found: LineMatches, partOf: (line: number) => SearchedPart): void {
   matches.count += found.count;
   if (matches.first || !found.first) return;
-  const at = originOf(partOf(), found.first.line);
+  const at = originOf(partOf(found.first.line), found.first.line);
   if (at)
     matches.first = { at, place: at.place + found.first.range[0], ...excerptOf(found.first.text, found.first.range) };
 }
 
-/** A text, as read back from the index. */
-const partIn = ({ body, origins }: TextPart): SearchedPart => ({ body, origins: JSON.parse(origins) as Origin[] });
+/** Between two origins. No string contains it, because a quote within one is escaped. */
+const nextOrigin = '},{"from":';
+
+/** A text, as read back from the index; of its origins only that of a line, because parsing all takes long. */
+function partIn({ body, origins }: TextPart, line: number): SearchedPart {
+  let from = 1;
+  let to = origins.indexOf(nextOrigin);
+  while (to >= 0 && Number.parseInt(origins.slice(to + nextOrigin.length), 10) <= line) {
+    from = to + 2;
+    to = origins.indexOf(nextOrigin, from);
+  }
+  return { body, origins: JSON.parse(`[${origins.slice(from, to < 0 ? -1 : to + 1)}]`) as Origin[] };
+}
 
 /** Characters searched without a turn for keys: a call for an expression takes a millisecond. */
 const atOnce = 256 * 1024;
@@ -274,7 +285,7 @@ export class TextSearch {
           this.#found(last?.id, last?.matches);
           last = { id: part.trajectoryId, matches: { count: 0 } };
         }
-        addMatches(last.matches, found[at] ?? { count: 0 }, () => partIn(part));
+        addMatches(last.matches, found[at] ?? { count: 0 }, line => partIn(part, line));
       }
       await this.#pause();
     }

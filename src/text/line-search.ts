@@ -80,7 +80,7 @@ function matchWords(text: string, wanted: readonly WantedWord[]): LineMatches {
       const from = subject.lastIndexOf('\n', at) + 1;
       const line = subject.slice(from, to);
       const hasOthers = others.every(({ isExact, word }) =>
-        (isExact && !first.isExact ? lineAt(text, folded, from) : isExact ? line : foldCase(line)).includes(word),
+        (isExact === first.isExact ? line : isExact ? lineAt(text, folded, from) : foldCase(line)).includes(word),
       );
       if (hasOthers) {
         count += 1;

@@ -73,6 +73,27 @@ describe('a search through texts', () => {
     ]);
   });
 
+  it('finds a text of the index where it found the one that was read', async () => {
+    const role = 'tool"},{"from":0,"line":7';
+    const messages = Array.from({ length: 60 }, (_, at) => ({
+      role,
+      content: `word${at}\nlast`,
+      reasoning: 'why',
+    }));
+    const all = [trajectory('t1', '', { steps: [{ step_index: 3, messages }] })];
+    const { service } = serviceOf(all);
+    const ports = { index: index(), service };
+    const read = [];
+    for (let at = 0; at < messages.length; at += 1) {
+      const fresh = await searchFor(`word${at}`, all, { index: index(), service }).run();
+      const { hits, stored } = await searchFor(`word${at}`, all, ports).run();
+      expect([stored, hits]).toEqual([at === 0 ? 0 : 1, fresh.hits]);
+      read.push(hits[0]?.at);
+    }
+    expect(read.map(at => at?.message)).toEqual(messages.map((_, at) => at + 1));
+    expect(new Set(read.map(at => `${at?.role} ${at?.line}`))).toEqual(new Set([`${role} 2`]));
+  });
+
   it('reads an ended trajectory once, and one that has changed or goes on again', async () => {
     const all = [trajectory('ended', 'apple'), trajectory('open', 'apple', { status: 'running' })];
     const { service, read } = serviceOf(all);
