@@ -73,8 +73,7 @@ function courseWords(points: readonly KnownValue[]): readonly string[] {
 
 /**
  * A curve in sentences: its extent, first, last, highest (the latest of equal ones, as `best` is elsewhere) and lowest
- * value, its gaps and its course. Fifths count as
- * level if their means differ by less than two standard errors.
+ * value, its gaps and its course. Fifths count as level if their means differ by less than two standard errors.
  */
 export function curveWords(name: string, points: readonly StepValue[]): readonly string[] {
   const sorted = points.toSorted((left, right) => left.step - right.step);
