@@ -47,6 +47,9 @@ export class MeasuredRows {
   #left = mostMeasured;
   #beyond = 0;
   #problem: string | undefined;
+  /** The rows that could not be measured, and why the first one could not. */
+  #failed = 0;
+  #failure: string | undefined;
   /** The filter names a column that depends on the rows, so all must be read before the first is printed. */
   readonly needsAll: boolean;
 
@@ -78,13 +81,20 @@ export class MeasuredRows {
     return this.#resource.measures?.columns(rows, this.#options.range) ?? this.#resource.columns;
   }
 
-  async #read(rows: readonly object[], columns: ReadonlySet<string>): Promise<readonly object[]> {
+  async #read(
+    rows: readonly object[],
+    columns: ReadonlySet<string>,
+    onUnread?: MeasuredList['onUnread'],
+  ): Promise<readonly object[]> {
     const { measures } = this.#resource;
     if (!measures || columns.size === 0 || rows.length === 0) return rows;
     const some = rows.slice(0, this.#left);
     this.#left -= some.length;
     this.#beyond += rows.length - some.length;
-    return [...(await measures.read(some, columns, this.#context, this.#options)), ...rows.slice(some.length)];
+    return [
+      ...(await measures.read(some, columns, this.#context, { ...this.#options, onUnread })),
+      ...rows.slice(some.length),
+    ];
   }
 
   /**
@@ -123,7 +133,10 @@ export class MeasuredRows {
     const missing = new Set(room === undefined ? unread : withRoom(unread, columns, room, rows));
     if (missing.size === 0 || this.#problem !== undefined) return rows;
     try {
-      return await this.#read(rows, missing);
+      return await this.#read(rows, missing, error => {
+        this.#failed += 1;
+        this.#failure ??= error.message;
+      });
     } catch (error) {
       this.#context.signal.throwIfAborted();
       if (!(error instanceof ServiceError)) throw error;
@@ -137,6 +150,8 @@ export class MeasuredRows {
     const columns = this.columns([]).filter(({ id }) => this.#first.has(id) || this.#shown.has(id));
     const titles = columns.map(({ title }) => title).join(', ');
     if (this.#problem !== undefined) this.#io.note(`${titles} could not be read: ${this.#problem}`);
+    if (this.#failed > 0)
+      this.#io.note(`${titles} could not be read for ${counted(this.#failed, 'row')}: ${this.#failure}`);
     if (this.#beyond === 0) return;
     const left = counted(this.#beyond, 'further row');
     this.#io.note(

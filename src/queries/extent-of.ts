@@ -2,6 +2,12 @@
 import { hasEnded, statusMeaning } from '../contract/status.ts';
 import type { RunEnd, RunTasks } from '../present/statistics/tasks.ts';
 
+/** The mean reward of a run, and the number of rewards in it, as the service reports them. */
+export interface RecordedMean {
+  readonly mean: number | undefined;
+  readonly graded: number | undefined;
+}
+
 /** The totals of a run, as the service reports them. */
 export interface RunExtent {
   readonly status: string | null | undefined;
@@ -16,6 +22,8 @@ export interface RunExtent {
   readonly nameless?: number | undefined;
   /** Rollouts of each task, by the options of the run. Read if the service does not report a total. */
   readonly samplesPerTask?: number | undefined;
+  /** What the record says about its rewards, if it was read. */
+  readonly recorded?: RecordedMean | undefined;
   /** Whether its tasks are known to be those of the held-out curve that may have chosen its checkpoint. */
   readonly isMeasuredAsChosen?: boolean | undefined;
 }

@@ -27,8 +27,10 @@ export async function readRunRewards(
   context: QueryContext,
   known: Partial<RunExtent> = {},
 ): Promise<ReadRewards> {
-  const { status, total, samplesPerTask } = known.total === undefined ? await readExtent(eval_run_id, context) : known;
-  const read = withExtent(await readTrajectoryRewards(eval_run_id, context), { status, total, samplesPerTask });
+  const extent = known.total === undefined ? await readExtent(eval_run_id, context) : known;
+  const { status } = extent;
+  const { recorded = extent.recorded } = known;
+  const read = withExtent(await readTrajectoryRewards(eval_run_id, context), { ...extent, recorded });
   if (hasEnded(status)) {
     const certainty = certaintyOf(read.rewards, { ...read, range: context.compare?.rewardRange });
     context.memory.see([{ kind: 'run', id: eval_run_id, status, certainty }]);
@@ -37,20 +39,25 @@ export async function readRunRewards(
 }
 
 /** What the record of a run says about it. */
-export const extentOfRecord = ({ status, total_rollouts, options }: EvalRun): RunExtent => ({
-  status,
-  total: total_rollouts ?? undefined,
-  samplesPerTask: samplesPerTaskOf(options),
+export const extentOfRecord = (run: EvalRun): RunExtent => ({
+  status: run.status,
+  total: run.total_rollouts ?? undefined,
+  samplesPerTask: samplesPerTaskOf(run.options),
+  recorded: { mean: run.reward_mean ?? undefined, graded: run.reward_count ?? undefined },
 });
 
 /** A total below the number of rewards is wrong. */
 export function withExtent(
   rewards: readonly TrajectoryReward[],
-  { status, total, samplesPerTask }: Partial<RunExtent>,
+  { status, total, samplesPerTask, recorded }: Partial<RunExtent>,
 ): ReadRewards {
   const listed = rewards.length + unreadableIn(rewards);
   const all = total === undefined || total < listed ? undefined : total;
-  return { rewards, listed, status, total: all, ...(samplesPerTask !== undefined && { samplesPerTask }) };
+  return {
+    ...{ rewards, listed, status, total: all },
+    ...(samplesPerTask !== undefined && { samplesPerTask }),
+    ...(recorded && { recorded }),
+  };
 }
 
 /** A failure leaves the extent unknown. Whether the run is gone shows when its rewards are read. */
@@ -68,8 +75,9 @@ export async function readExtent(eval_run_id: string, context: QueryContext): Pr
     isOptional = isNotOffered(error);
   }
   try {
-    const { status, total_rollouts, options } = await ask(evalRunQuery(eval_run_id), context);
-    const extent = { total: total ?? total_rollouts ?? undefined, samplesPerTask: samplesPerTaskOf(options) };
+    const record = extentOfRecord(await ask(evalRunQuery(eval_run_id), context));
+    const { status } = record;
+    const extent = { ...record, total: total ?? record.total };
     // Without its progress, the rewards of a successful run may be incomplete, unless the service has no progress.
     const isKnown = isOptional || statusMeaning(status ?? '') !== 'success';
     return { ...extent, status: ended ?? (isKnown ? status : undefined) };

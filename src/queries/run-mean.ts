@@ -8,8 +8,8 @@ import { hasEnded } from '../contract/status.ts';
 import { evidenceFor, type Interval, intervalDefaults } from '../present/statistics/interval.ts';
 import { type Range, type RunTasks, type TaskMean, taskMean } from '../present/statistics/tasks.ts';
 import type { RememberedStore } from '../store/store.ts';
-import { extentOf } from './extent-of.ts';
-import { extremesOf, ratedRewards, rewardsByTask } from './run-rewards.ts';
+import { extentOf, type RecordedMean } from './extent-of.ts';
+import { extremesOf, meanOfRewards, ratedRewards, rewardsByTask } from './run-rewards.ts';
 
 export interface RunMean extends TaskMean {
   readonly interval: Interval | undefined;
@@ -27,12 +27,14 @@ export interface RunMeanOptions {
   /** Rollouts of each task by the options of the run, if known. */
   readonly samplesPerTask?: number | undefined;
   readonly range?: Range | undefined;
+  /** What the record says about its rewards, if it was read. */
+  readonly recorded?: RecordedMean | undefined;
 }
 
 /** A rollout without a known task counts as a separate task in the mean and its bounds. */
 export function runMeanOf(
   rewards: readonly TrajectoryReward[],
-  { range, total, ...extent }: RunMeanOptions = {},
+  { range, total, recorded: _, ...extent }: RunMeanOptions = {},
 ): RunMean {
   const { tasks, nameless } = rewardsByTask({ rewards, total: undefined });
   const all = [...[...tasks.values()].map(({ listed }) => listed), ...nameless.listed.map(each => [each])];
@@ -71,6 +73,9 @@ export interface Certainty {
   /** The number of tasks and rollouts with a reward. */
   readonly tasks: number;
   readonly rewards: number;
+  /** The means over the rewards and over the tasks, and what the record said at that time. */
+  readonly means: readonly number[];
+  readonly recorded?: RecordedMean | undefined;
   /** The lowest and the highest reward; undefined without rewards. */
   readonly lowest?: number | undefined;
   readonly highest?: number | undefined;
@@ -95,6 +100,8 @@ export function certaintyOf(rewards: readonly TrajectoryReward[], options: RunMe
   return {
     ...(reason === undefined ? { interval: run.interval } : { reason }),
     ...{ tasks: run.tasks, rewards: run.rated },
+    means: [meanOfRewards(rewards).mean, run.mean].filter(mean => mean !== undefined),
+    ...(options.recorded && { recorded: options.recorded }),
     ...extremesOf(rewards),
     range: options.range ?? intervalDefaults.range,
     isFinal: hasEnded(options.status),
@@ -107,9 +114,23 @@ function holdsFor({ lowest, highest, range }: Certainty, [low, high]: Range): bo
   return isOutside || (range[0] === low && range[1] === high);
 }
 
-/** Whether the rewards of an ended run need not be read again for its certainty. */
-export const isSettled = (certainty: Certainty | undefined, range: Range = intervalDefaults.range): boolean =>
-  certainty?.isFinal === true && holdsFor(certainty, range);
+/** Means that differ by less, as a share of the range, are the same, rounded in another way. */
+const rounding = 1e-4;
+
+/** Whether the certainty is of the rewards that have this mean: a run may be graded again after its end. */
+function isOf({ means, rewards, recorded, range: [low, high] }: Certainty, { mean, graded }: RecordedMean): boolean {
+  const isMean = (known: number | undefined): boolean =>
+    known !== undefined && Math.abs(known - (mean ?? known)) <= rounding * (high - low);
+  const isCount = graded === undefined || graded === rewards || graded === recorded?.graded;
+  return isCount && (mean === undefined || [...means, recorded?.mean].some(isMean));
+}
+
+/** Whether the rewards of an ended run with this mean need not be read again for its certainty. */
+export const isSettled = (
+  certainty: Certainty | undefined,
+  mean: RecordedMean,
+  range: Range = intervalDefaults.range,
+): boolean => certainty?.isFinal === true && holdsFor(certainty, range) && isOf(certainty, mean);
 
 /** A mean as shown, with the certainty that was read. */
 export interface CertainMean {
@@ -129,7 +150,7 @@ export function intervalBeside({ mean, graded, status, certainty }: CertainMean,
   if (certainty?.interval === undefined || mean === undefined || !holdsFor(certainty, range)) return undefined;
   const { interval, isFinal, rewards, lowest = range[0], highest = range[1] } = certainty;
   if (lowest < range[0] || highest > range[1]) return undefined;
-  const isOfMean = hasEnded(status) ? isFinal : rewards === graded;
+  const isOfMean = hasEnded(status) ? isFinal && isOf(certainty, { mean, graded }) : rewards === graded;
   return isOfMean && mean >= interval.low && mean <= interval.high ? interval : undefined;
 }
 
@@ -140,10 +161,11 @@ const isInterval = (value: unknown): boolean =>
 
 function isCertainty(value: unknown): value is Certainty {
   if (!isRecord(value)) return false;
-  const { interval, rewards, range, isFinal, lowest = 0, highest = 0 } = value;
+  const { interval, rewards, range, isFinal, means, lowest = 0, highest = 0 } = value;
   const isRange = Array.isArray(range) && range.length === 2 && range.every(isNumber);
   const isOptional = interval === undefined || isInterval(interval);
-  return isOptional && [rewards, lowest, highest].every(isNumber) && isRange && isFinal === true;
+  const hasMeans = Array.isArray(means) && means.every(isNumber);
+  return isOptional && hasMeans && [rewards, lowest, highest].every(isNumber) && isRange && isFinal === true;
 }
 
 /** The certainty of an ended run that was remembered. */

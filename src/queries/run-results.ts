@@ -87,7 +87,8 @@ export async function readFinalCertainty(
 ): Promise<Certainty> {
   const range = context.compare?.rewardRange;
   const remembered = rememberedCertainty(context.memory, runId);
-  if (remembered && isSettled(remembered, range)) return remembered;
+  const { recorded = { mean: undefined, graded: undefined } } = known;
+  if (remembered && isSettled(remembered, recorded, range)) return remembered;
   const read = await readRunRewards(runId, context, known);
   return certaintyOf(read.rewards, { ...read, range });
 }

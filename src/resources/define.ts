@@ -9,6 +9,7 @@ import type { ListSource } from '../queries/lists/list-source.ts';
 import type { LiveQuery } from '../queries/live-query.ts';
 import type { QueryContext } from '../queries/query-context.ts';
 import type { Observation } from '../queries/statuses/store.ts';
+import type { ServiceError } from '../service/errors.ts';
 import type { ActionTable } from './action.ts';
 import type { Place, Scope, ScopeName } from './place.ts';
 import type { Watching } from './watch-reads.ts';
@@ -54,6 +55,8 @@ export interface MeasuredList {
   readonly range: Range;
   /** The id of the run to compare with, if not the baseline of the benchmark. */
   readonly baseline?: string | undefined;
+  /** Called for each row that cannot be measured; without it, one is enough to fail. */
+  readonly onUnread?: ((error: ServiceError) => void) | undefined;
 }
 
 /** The declaration of a resource with rows of type `Row`. */

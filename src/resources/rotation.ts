@@ -412,7 +412,8 @@ function uncertainOn(workbench: Workbench, lines: readonly KnownResource[], last
   const shown = new Map([...lines, ...rows].map(known => [keyOf(known), known]));
   return [...shown.values()].filter(known => {
     const { status, mean, certainty, gone } = known;
-    if (gone || mean === undefined || !hasEnded(status) || isSettled(certainty, compare.rewardRange)) return false;
+    if (gone || mean === undefined || !hasEnded(status)) return false;
+    if (isSettled(certainty, known, compare.rewardRange)) return false;
     const query = resourceOfKind(known.kind)?.watch?.certainty?.(known);
     return query !== undefined && lastEver(workbench, query, lastSent) === 0 && !isInFlight(workbench, query);
   });

@@ -1,12 +1,13 @@
 /** Reads how certain the means of evaluation runs are, for lists. */
-import { inParallel } from '../base/in-parallel.ts';
 import type { EvalRun } from '../contract/evaluations.ts';
 import { hasEnded } from '../contract/status.ts';
 import type { QueryContext } from '../queries/query-context.ts';
 import { extentOfRecord, readRunRewards } from '../queries/run-extent.ts';
 import { type Certainty, certaintyOf } from '../queries/run-mean.ts';
 import { readFinalCertainty } from '../queries/run-results.ts';
+import type { MeasuredList } from './define.ts';
 import { ifThere } from './if-there.ts';
+import { measureEach } from './measure-each.ts';
 import { listedMean, type MeasuredRun } from './measured-run.ts';
 
 async function readCertainty(run: EvalRun, context: QueryContext): Promise<Certainty> {
@@ -22,11 +23,10 @@ async function readCertainty(run: EvalRun, context: QueryContext): Promise<Certa
 export async function withCertainties<Row extends MeasuredRun>(
   rows: readonly Row[],
   context: QueryContext,
+  list: MeasuredList,
 ): Promise<readonly Row[]> {
-  const read = [...rows];
-  await inParallel(rows.entries(), async ([index, run]) => {
+  return measureEach(rows, context, list, async run => {
     const certainty = await ifThere(listedMean(run) !== undefined, () => readCertainty(run, context));
-    if (certainty) read[index] = { ...run, certainty };
+    return certainty ? { ...run, certainty } : run;
   });
-  return read;
 }

@@ -1,6 +1,5 @@
 /** Evaluation runs. */
 
-import { inParallel } from '../base/in-parallel.ts';
 import { mean } from '../base/statistics.ts';
 import type { EvalProgress, EvalRun, TrajectoryReward } from '../contract/evaluations.ts';
 import { evalRunStatuses, hasEnded } from '../contract/status.ts';
@@ -42,6 +41,7 @@ import {
 import { benchmarkActions } from './benchmarks.ts';
 import { mostCompared } from './comparison-grid.ts';
 import { defineResource, type MeasuredList, type Measures, type WholeFacts } from './define.ts';
+import { measureEach } from './measure-each.ts';
 import { intervalOfRun, isSoFar, listedCount, listedMean, type MeasuredRun, meanOfRun, soFar } from './measured-run.ts';
 import { modelColumn, modelWords } from './models.ts';
 import type { NamedRun, Place } from './place.ts';
@@ -155,7 +155,7 @@ const rewardsOfRun = (run: EvalRun, context: QueryContext) =>
 async function readFromBaseline(
   rows: readonly BasedRun[],
   context: QueryContext,
-  { baseline: chosen }: MeasuredList,
+  list: MeasuredList,
 ): Promise<readonly BasedRun[]> {
   const rewardsOf = (run: EvalRun) => rewardsOfRun(run, context);
   const bases = new Map<string, Promise<RewardedRun>>();
@@ -163,18 +163,16 @@ async function readFromBaseline(
     const run = rows.find(row => row.eval_run_id === id) ?? (await evalRunQuery(id).read(context));
     return { run, rewards: await rewardsOf(run) };
   };
-  const read = [...rows];
-  await inParallel(rows.entries(), async ([index, run]) => {
-    const id = chosen ?? baselineOf(context.memory, run.bench_id);
-    if (id === undefined || listedMean(run) === undefined) return;
+  return measureEach(rows, context, list, async run => {
+    const id = list.baseline ?? baselineOf(context.memory, run.bench_id);
+    if (id === undefined || listedMean(run) === undefined) return run;
     const known = bases.get(id) ?? readBase(id);
     bases.set(id, known);
     const base = await known;
-    if (base.run.bench_id !== run.bench_id) return;
+    if (base.run.bench_id !== run.bench_id) return run;
     const rewards = run.eval_run_id === id ? undefined : await rewardsOf(run);
-    read[index] = { ...run, from_baseline: fromBaseline(base, { run, rewards }, context.compare) };
+    return { ...run, from_baseline: fromBaseline(base, { run, rewards }, context.compare) };
   });
-  return read;
 }
 
 const measures: Measures<BasedRun> = {
@@ -183,7 +181,7 @@ const measures: Measures<BasedRun> = {
   field: () => undefined,
   read: async (rows, columns, context, list) => {
     const based = ofBaseline.some(id => columns.has(id)) ? await readFromBaseline(rows, context, list) : rows;
-    return columns.has('interval') ? withCertainties(based, context) : based;
+    return columns.has('interval') ? withCertainties(based, context, list) : based;
   },
 };
 
@@ -442,7 +440,8 @@ export const runs = defineResource<EvalRun>({
     status: id => [evalProgressQuery(id), evalRunQuery(id)],
     countsDone: true,
     details: id => [evalRunQuery(id)],
-    certainty: ({ id, status, total }) => runCertaintyQuery(id, { status, total }),
+    certainty: ({ id, status, total, mean, graded }) =>
+      runCertaintyQuery(id, { status, total, recorded: { mean, graded } }),
     progressNames: { done: 'terminal_rollouts', total: 'total_rollouts', mean: 'mean' },
     runs: true,
     endsForGood: true,

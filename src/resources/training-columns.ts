@@ -1,5 +1,4 @@
 /** The columns of training runs: their records, their measurements, and the options in which they differ. */
-import { inParallel } from '../base/in-parallel.ts';
 import { perObject } from '../base/memo.ts';
 import { isRecord, own } from '../base/own-property.ts';
 import { hasEnded, statusMeaning, trainingStatuses } from '../contract/status.ts';
@@ -17,8 +16,9 @@ import { rememberedAt } from '../store/seen.ts';
 import { countOf } from '../text/numbers.ts';
 import { sanitiseLine } from '../text/sanitise.ts';
 import { displayWidth } from '../text/width.ts';
-import type { Measures } from './define.ts';
+import type { MeasuredList, Measures } from './define.ts';
 import { ifThere } from './if-there.ts';
+import { measureEach } from './measure-each.ts';
 import { modelColumn } from './models.ts';
 
 /** The last and the best held-out reward of a run. */
@@ -190,14 +190,14 @@ async function readHeldOut({ training_run_id: id, status }: TrainingRun, context
 }
 
 /** Adds the data for the columns, for a few runs at a time. @throws ServiceError */
-async function readMeasured(
+function readMeasured(
   rows: readonly MeasuredTraining[],
   columns: ReadonlySet<string>,
   context: QueryContext,
+  list: MeasuredList,
 ): Promise<readonly MeasuredTraining[]> {
   const [heldOut, trainer] = [ofHeldOut.some(id => columns.has(id)), columns.has('trainer')];
-  const read = [...rows];
-  await inParallel(rows.entries(), async ([index, row]) => {
+  return measureEach(rows, context, list, async row => {
     const { training_run_id: id, status } = row;
     const held_out = row.held_out ?? (await ifThere(heldOut, () => readHeldOut(row, context)));
     const rewards = await ifThere(trainer && row.trainer_reward === undefined, () =>
@@ -205,14 +205,13 @@ async function readMeasured(
     );
     const newest = rewards?.findLast(({ trainer_reward }) => trainer_reward != null)?.trainer_reward;
     const trainer_reward = row.trainer_reward ?? newest ?? undefined;
-    read[index] = { ...row, ...(held_out && { held_out }), ...(trainer_reward !== undefined && { trainer_reward }) };
+    return { ...row, ...(held_out && { held_out }), ...(trainer_reward !== undefined && { trainer_reward }) };
   });
-  return read;
 }
 
 export const measures: Measures<MeasuredTraining> = {
   columns: listColumns,
   costly: [...ofHeldOut, 'trainer'],
   field: optionCell,
-  read: (rows, columns, context) => readMeasured(rows, columns, context),
+  read: readMeasured,
 };

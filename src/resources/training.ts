@@ -363,7 +363,9 @@ const checkpointMeasures: Measures<DeployedCheckpoint> = {
     deployedColumns(range).map(column => (column.id === 'deployed' ? { ...column, ifAny: true } : column)),
   costly: ['held-out', 'best', 'interval', 'evaluated', 'evaluated-interval', 'runs', 'deployed'],
   field: () => undefined,
-  read: async (rows, columns, context, { scope: { training: id = '' }, range }) => {
+  read: async (rows, columns, context, list) => {
+    const { range, scope } = list;
+    const { training: id = '' } = scope;
     const heldOut = ['held-out', 'best', 'interval'].some(each => columns.has(each));
     const evaluated = ['evaluated', 'evaluated-interval', 'runs'].some(each => columns.has(each));
     const isCertain = columns.has('evaluated-interval');
@@ -374,7 +376,7 @@ const checkpointMeasures: Measures<DeployedCheckpoint> = {
         const { bench_id } = await trainingRunQuery(id).read(context);
         const ofBenchmark = bench_id ? await everyRowOf(runsOfBenchmark(bench_id), context) : [];
         const ofRows = ofBenchmark.filter(run => hasEnded(run.status) && ids.has(run.parent_checkpoint_id ?? ''));
-        return isCertain ? withCertainties(ofRows, context) : ofRows;
+        return isCertain ? withCertainties(ofRows, context, list) : ofRows;
       }),
       ifThere(columns.has('deployed'), () => everyRowOf(deploymentList, context)),
       // The best one may be on another page.

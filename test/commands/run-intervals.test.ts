@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { answering } from '../answering.ts';
 import { randomRuns } from '../random-runs.ts';
-import { hostileServer } from '../service/hostile-server.ts';
+import { hostileServer, json } from '../service/hostile-server.ts';
 import { cliOn } from './cli.ts';
 
 interface Limits {
@@ -89,4 +89,40 @@ it('get leaves a list its mean (B4)', async () => {
   expect(await list()).toBe('evr_fail\t1\t20\t');
   expect((await cli('get', ['run', 'evr_fail'])).out).toContain('1.00 of 20 rewards');
   expect(await list()).toBe('evr_fail\t1\t20\t');
+});
+
+/** A completed run of 40 tasks, whose rewards and record may change. */
+async function gradedRun(rewardAt: (index: number) => number) {
+  const graded = { rewardAt };
+  const rewards = () =>
+    Array.from({ length: 40 }, (_, at) => ({ task_id: `${at}`, trajectory_id: `${at}`, reward: graded.rewardAt(at) }));
+  const record = () => ({
+    ...{ eval_run_id: 'evr_1', bench_id: 'bench_1', status: 'completed', total_rollouts: 40 },
+    reward_mean: rewards().reduce((sum, { reward }) => sum + reward, 0) / 40,
+  });
+  const { answers } = randomRuns(1);
+  const answer = answering({
+    ...answers,
+    listEvalRuns: () => [record(), { ...record(), eval_run_id: 'evr_2' }],
+    getEvalRun: record,
+    getTrajectoryRewards: () => ({ trajectory_rewards: rewards() }),
+  });
+  const down = json({ error: { type: 'api_error', message: 'down' } }, 503, { 'retry-after': '3600' });
+  const server = await hostileServer((response, request) =>
+    (request.url.includes('evr_2/trajectory-rewards') ? down : answer)(response, request),
+  );
+  return { graded, cli: cliOn({ baseUrl: server.url, apiKey: 'key' }) };
+}
+
+it('is read again after the run was graded again, and is missing for no other row than that whose rewards fail', async () => {
+  const { graded, cli } = await gradedRun(at => at % 2);
+  const list = () => cli('list', ['runs', '--columns', 'id,mean,95% ci', '--format', 'csv']);
+  const first = await list();
+  expect(first.out).toMatch(/^evr_1,0\.5,0\.3\d+\.\.0\.6\d+$/m);
+  expect(first.out).toMatch(/^evr_2,0\.5,$/m);
+  expect(first.notes).toMatch(/95% CI could not be read for 1 row: /);
+  graded.rewardAt = () => 0.6;
+  expect((await list()).out).toMatch(/^evr_1,0\.6\d*,0\.5\d+\.\.0\.6\d+$/m);
+  graded.rewardAt = at => (at % 2 === 0 ? 0.6 : 1.6);
+  expect((await list()).out).toMatch(/^evr_1,1\.1\d*,$/m);
 });
