@@ -289,8 +289,9 @@ async function uploadTrajectories(
 /** What the user can do about trajectories whose outcome is not known. */
 function unknownWords(count: number, kept: boolean): string {
   const what = `${counted(count, 'trajectory', 'trajectories')} may or may not be stored: the service did not say`;
+  // By its trace_id, a service skips a trajectory that it has.
   const way = kept ? ' The same command with --resend-unknown sends them again, and may store them twice.' : '';
-  return `${what}. They are not sent again.${way} Check the dataset first.`;
+  return `${what}. They are not sent again unless each has a trace_id.${way} Check the dataset first.`;
 }
 
 /** @throws CommandError if it cannot be read */

@@ -267,7 +267,7 @@ export const storeTrajectories = action(
     const body = { dataset, trajectories: [...trajectories] };
     const answer = await service.call('uploadTrajectories', { body }, options);
     const refused = new Map<number, string>();
-    const { listed, failures, batchFailures } = placedAnswer(answer, trajectories.length);
+    const { listed, failures, batchFailures } = placedAnswer(answer, trajectories);
     for (const index of trajectories.keys()) {
       const item = listed.get(index);
       const failure = item?.failure ?? failures.get(index);

@@ -112,7 +112,10 @@ export function rejected(
 
 /** All items were refused, with a reason per item if the service gives one. */
 export function refusedOutcome(sent: readonly NamedItem[], error: ServiceError): RequestOutcome {
-  const { failures, batchFailures } = placedAnswer({ trajectories: null, failures: [...error.failures] }, sent.length);
+  const { failures, batchFailures } = placedAnswer(
+    { trajectories: null, failures: [...error.failures] },
+    valuesOf(sent),
+  );
   const outcome = rejected(sent, (_, index) => {
     const own = failures.get(index);
     return saysWhy(own) ? reasonOf(own) : { message: error.message };
@@ -132,6 +135,8 @@ const failureReport = (sent: readonly Item[], failure: Failure): BatchReport => 
   lines: linesOf(sent),
   ...reasonOf(failure),
 });
+
+const valuesOf = (sent: readonly Item[]) => sent.map(({ value }) => value);
 
 const linesOf = (sent: readonly Item[]): readonly [number, number] => [
   sent[0]?.line ?? 0,
@@ -169,7 +174,7 @@ function ownOutcome(
 
 /** Reads the outcomes from a response. */
 export function answered(sent: readonly NamedItem[], answer: UploadTrajectoriesResult): RequestOutcome {
-  const { listed, failures, batchFailures } = placedAnswer(answer, sent.length);
+  const { listed, failures, batchFailures } = placedAnswer(answer, valuesOf(sent));
   const own = sent.map(({ line }, index) => ownOutcome(line, listed.get(index), failures.get(index)));
   const known = (status: string): number => own.filter(each => isOf(each, status)).length;
   const others = othersOf(own.filter(each => each === undefined).length, {

@@ -113,6 +113,7 @@ export class Inbox {
   readonly #raisedListeners = new Listeners<readonly InboxEvent[]>();
   /** When the user was last watching before this program started; undefined if never. */
   readonly #before: number | undefined;
+  readonly #begun = Date.now();
   #list: readonly InboxEvent[];
   #lastAnswerAt: number | undefined;
   #savedAt = 0;
@@ -252,13 +253,13 @@ export class Inbox {
 
   /** Whether it ended unrecorded since the user was last watching. A command that saw the end has recorded it. */
   #isUnseen({ kind, id, status, startedAt, endTime }: Observation): boolean {
-    if (this.#before === undefined || !hasEnded(status) || !this.#statuses.runs(kind)) return false;
+    if (!hasEnded(status) || !this.#statuses.runs(kind)) return false;
     const remembered = this.#remembered();
     if (remembered.events.find({ kind, id, what: 'end' })) return false;
     // If the end time is missing, it counts if it also began since then.
     const time = parseTime(endTime) ?? parseTime(startedAt) ?? 0;
-    if (time > this.#before) return true;
-    const isNear = endTime != null && time > this.#before - clockMs;
+    if (time > (this.#before ?? this.#begun)) return true;
+    const isNear = this.#before !== undefined && endTime != null && time > this.#before - clockMs;
     return isNear && !hasEnded(remembered.find(kind, id)?.status);
   }
 

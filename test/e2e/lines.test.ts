@@ -56,7 +56,7 @@ describe('line mode', () => {
       ['nonsense', /There is no command nonsense/],
       ['99', /There is no number 99/],
       ['chat benchtop/tutor-base', /you: $/],
-      ['opposite: hot?', /benchtop\/tutor-base: .*\nyou: $/],
+      ['opposite: hot?', /benchtop\/tutor-base: (.*\n)+you: $/],
       ['', /> $/],
       ['chat nobody', /you: $/],
       ['hello', /This did not work: .*nobody/],

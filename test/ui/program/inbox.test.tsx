@@ -189,6 +189,14 @@ it('goes on reading while it is on screen, and finds what failed elsewhere', asy
   await screen.waitFor(text => /sweep trn_1 +✗ failed/.test(text));
 });
 
+it('finds in the very first session what failed after its start', async () => {
+  const doing: Record<string, string> = {};
+  const screen = openWorld(threeRuns(doing), { view: 'inbox' }, { columns: 120, rows: 30 });
+  await screen.waitFor('Nothing new');
+  doing['trn_1'] = 'failed';
+  await screen.waitFor(text => /sweep trn_1 +✗ failed/.test(text));
+});
+
 it('says below the rows why the run under the cursor failed where no column has room', async () => {
   const doing: Record<string, string> = { trn_1: 'running', trn_2: 'running' };
   const screen = openWorld(threeRuns(doing), { view: 'watch' }, { columns: 60, rows: 15 });
