@@ -124,14 +124,16 @@ function expressionSearch(text: string, source: string, ignoresCase: boolean): L
     const words = error.isTooSlow ? 'This expression takes too long' : `Not a regular expression: ${error.message}`;
     return { ok: false, error: `${words}.` };
   }
+  const words = wordsIn(source, !isExact);
+  const longestWord = foldCase(words.toSorted((left, right) => right.length - left.length)[0] ?? '');
   return {
     ok: true,
-    words: wordsIn(source, !isExact),
+    words,
     highlighted: text,
     matchesIn: texts => {
       let found: LineMatches[] = [];
       const search = (): void => {
-        found = texts.map(each => matchExpression(each.split('\n'), expression));
+        found = texts.map(each => matchExpression(each, expression, longestWord));
       };
       if (withinCpuTime(search, expressionBudget)) return found;
       throw new ExpressionError('This expression takes too long', true);
@@ -168,10 +170,13 @@ function wordsIn(source: string, ignoresCase: boolean): readonly string[] {
   return word === '' ? words : [...words, word];
 }
 
-function matchExpression(lines: readonly string[], expression: RegExp): LineMatches {
+/** @param word a folded word that every match contains: most lines do not, which is found in less time */
+function matchExpression(body: string, expression: RegExp, word: string): LineMatches {
+  const folded = word === '' ? [] : foldCase(body).split('\n');
   let count = 0;
   let first: LineMatches['first'];
-  for (const [line, text] of lines.entries()) {
+  for (const [line, text] of body.split('\n').entries()) {
+    if (word !== '' && !folded[line]?.includes(word)) continue;
     const match = expression.exec(text);
     if (!match) continue;
     count += 1;
