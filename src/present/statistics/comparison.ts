@@ -219,13 +219,19 @@ function unreportedWords({ uncounted, means }: Situation): { readonly reason: st
   return { reason: `the service does not say how many rollouts ${which}`, condition: `if ${atMost}` };
 }
 
+function unlistedWords(ignoring: readonly TaskMean[], ended = false): string {
+  const unlisted = ignoring.reduce((sum, run) => sum + run.unlistedRollouts, 0);
+  if (unlisted > 0) return `${ended ? '' : 'at least '}${counted(unlisted, 'rollout')} that the service does not list`;
+  return !ended && ignoring.some(run => run.isUncounted) ? 'rollouts that the service may not list' : '';
+}
+
 function ignoredWords(situation: Situation): string {
   const { ignored, means, options } = situation;
   const ignoring = sides.map(side => means[side]).filter(run => missingOf(run, options) === 'ignore');
   const orTask = sides.some(name => means[name].nameless > 0) ? ' or a readable task' : '';
   const parts = [
     ignored === 0 ? '' : `${counted(ignored, 'rollout')} without a reward${orTask}`,
-    ignoring.some(run => run.isUncounted) && !options.ended ? 'rollouts that the service may not list' : '',
+    unlistedWords(ignoring, options.ended),
     ignoring.some(run => run.unlisted > 0) ? 'tasks that one of the runs does not list' : '',
   ].filter(Boolean);
   return parts.length === 0 ? '' : `ignoring ${parts.join(' and ')}`;

@@ -57,31 +57,34 @@ function oldestRead({ statuses }: Workbench, rows: readonly WatchedResource[]): 
   return times.length === 0 ? undefined : Math.min(...times);
 }
 
+/** The columns for these lines, with all curves on one scale, so that lines can be compared. */
+function useColumns(rows: readonly WatchedResource[], room: number) {
+  const { rewardRange } = useWorkbench().compare;
+  const theme = useTheme();
+  const [low, high] = levelRange(rows.flatMap(curveOf));
+  return useMemo(
+    () =>
+      watchColumns({
+        room,
+        range: rewardRange,
+        spark: (values, width) => sparkline(values, width, theme, [low, high]),
+        glyphs: theme.glyphs,
+      }),
+    [room, rewardRange, theme, low, high],
+  );
+}
+
 export function WatchView() {
   const workbench = useWorkbench();
   const pane = usePane('main');
-  const theme = useTheme();
   const source = useMemo(() => watchList(workbench), [workbench]);
   const [saved, keep] = useSetting<unknown>('watch.groups', ungrouped);
   const grouping = useMemo(() => groupingOf(saved), [saved]);
   const now = useTime(paceTick) * paceMs;
   const actionsOf = useLineActions();
   const rows = useWatched(now);
-  const { rewardRange } = workbench.compare;
-  // Draw all curves on one scale, so that lines can be compared.
-  const range = levelRange(rows.flatMap(curveOf));
-  const [low, high] = range;
   const grouped = useMemo(() => groupedLines(rows, grouping, now), [rows, grouping, now]);
-  const columns = useMemo(
-    () =>
-      watchColumns({
-        room: pane.width,
-        range: rewardRange,
-        spark: (values, width) => sparkline(values, width, theme, [low, high]),
-        glyphs: theme.glyphs,
-      }),
-    [pane.width, rewardRange, theme, low, high],
-  );
+  const columns = useColumns(rows, pane.width);
   return (
     <ResourceList<WatchedResource>
       name="watch"

@@ -392,8 +392,14 @@ describe('a complete run of an unknown number of rollouts (A2)', () => {
     const ignoring = of(run(half, whole), run(times(12, 1)), { missing: 'ignore' });
     expect([ignoring.gate(0).outcome, ignoring.verdict.words]).toEqual([
       'passed',
-      'the new run is better, ignoring rollouts that the service may not list',
+      'the new run is better, ignoring at least 36 rollouts that the service does not list',
     ]);
+  });
+
+  it('says which rollouts a gate ignores, also if the listed ones count as all', () => {
+    const { outcome, words } = of(run(half, whole), run(times(12, 1)), { ended: true, missing: 'ignore' }).gate(0);
+    expect(outcome).toBe('passed');
+    expect(words).toMatch(/ignoring 36 rollouts that the service does not list/i);
   });
 
   it('lacks at least the rollouts that other tasks of it have, or that its options say', () => {
