@@ -30,6 +30,10 @@ export const intervalOfRun = (row: MeasuredRun, range: Range): Interval | undefi
 
 export const soFar = 'so far';
 
+/** Whether a successful run without a mean may have one: some services report it only in some answers. */
+export const mayHaveMean = (row: MeasuredRun): boolean =>
+  statusMeaning(row.status ?? '') === 'success' && listedCount(row) !== 0;
+
 /** Whether its mean may still change. */
 export const isSoFar = (row: MeasuredRun): boolean =>
   row.status == null || isRunning(row.status) || (row.reward_mean == null && !hasEnded(row.status));
@@ -81,8 +85,7 @@ export const meanSoFar = (mean: number, graded: number | undefined): string =>
 export function meanOfRun(row: MeasuredRun): string {
   const [mean, graded] = [listedMean(row), listedCount(row)];
   if (!isSoFar(row)) {
-    const mayHaveRewards = graded === undefined && statusMeaning(row.status ?? '') === 'success';
-    if (mean === undefined && mayHaveRewards) return unknownMean;
+    if (mean === undefined && mayHaveMean(row)) return unknownMean;
     return meanCell(
       { mean, graded: row.reward_count ?? undefined, total: row.total_rollouts ?? undefined },
       row.status,

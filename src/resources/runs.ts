@@ -42,7 +42,16 @@ import { benchmarkActions } from './benchmarks.ts';
 import { mostCompared } from './comparison-grid.ts';
 import { defineResource, type MeasuredList, type Measures, type WholeFacts } from './define.ts';
 import { measureEach } from './measure-each.ts';
-import { intervalOfRun, isSoFar, listedCount, listedMean, type MeasuredRun, meanOfRun, soFar } from './measured-run.ts';
+import {
+  intervalOfRun,
+  isSoFar,
+  listedCount,
+  listedMean,
+  type MeasuredRun,
+  mayHaveMean,
+  meanOfRun,
+  soFar,
+} from './measured-run.ts';
 import { modelColumn, modelWords } from './models.ts';
 import type { NamedRun, Place } from './place.ts';
 import { withCertainties } from './run-certainty.ts';
@@ -242,6 +251,7 @@ function meanFact(run: MeasuredRun): Fact {
   const [mean, graded] = [listedMean(run), listedCount(run)];
   const of = graded === undefined || mean === undefined ? '' : ` of ${counted(graded, 'reward')}`;
   if (isSoFar(run)) return { label: `mean ${soFar}`, value: mean === undefined ? undefined : `${reward(mean)}${of}` };
+  if (mean === undefined && mayHaveMean(run)) return { label: 'mean', value: 'not reported' };
   const without = graded === undefined ? 0 : (run.total_rollouts ?? graded) - graded;
   const missing = without > 0 ? `, ${counted(without, 'rollout')} without one` : '';
   return { label: 'mean', value: `${reward(mean)}${of}${missing}` };

@@ -119,6 +119,7 @@ describe('the table of runs', () => {
     expect(said(counted)).toEqual(['0.400 n=20+', 'mean so far: 0.400 of 20 rewards']);
     // Nobody says that it has ended.
     expect(said({ status: null, reward_mean: 0.5 })).toEqual(['0.500 so far', 'mean so far: 0.500']);
+    expect(said({ status: 'completed', reward_count: 48 })).toEqual(['–', 'mean: not reported']);
     expect(said({ status: 'failed' })).toEqual(['none', 'mean: none']);
     expect(said({ status: 'completed', reward_mean: 0.5 })).toEqual(['0.500 n=?', 'mean: 0.500']);
     const some = { status: 'completed', reward_mean: 0, reward_count: 4, total_rollouts: 8 };
