@@ -277,8 +277,9 @@ const intervalsPerRequest = { many: 2, few: 0.25 } as const;
  * The poll interval of a list, in visible intervals. A list that replaces single reads is polled as often as in a view,
  * and so is every list while Watch follows few resources.
  */
-function listIntervals(workbench: Workbench, list: CountedList, { watched, listed, known }: Purpose): number {
-  const isMany = watched && known.length > mostSingle;
+function listIntervals(workbench: Workbench, list: CountedList, { watched, listed, running }: Purpose): number {
+  // Lines that have ended take no requests.
+  const isMany = watched && running > mostSingle;
   const isOften = listed.has(list.resource.kind ?? '') || (watched && !isMany);
   if (list.runs && isOften) return 1;
   const perRequest = isMany ? intervalsPerRequest.many : intervalsPerRequest.few;
