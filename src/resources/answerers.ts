@@ -6,9 +6,9 @@ import { deploymentsWithStatus } from '../queries/deployments.ts';
 import { evalRunQuery } from '../queries/evaluations.ts';
 import type { QueryContext } from '../queries/query-context.ts';
 import { checkpointsByStep, trainingOfCheckpoint, trainingRunQuery } from '../queries/training.ts';
-import { isGone, isNotOffered } from '../service/errors.ts';
 import { clean } from '../text/sanitise.ts';
 import { chatName, deployedAs } from './deployments.ts';
+import { ifThere } from './if-there.ts';
 
 export interface Answerers {
   readonly base: string | undefined;
@@ -27,16 +27,6 @@ export function checkpointName(checkpointId: string, deployments: readonly Deplo
   return deployment && chatName(deployment);
 }
 
-/** Undefined if the resource is gone, or the service lacks the operation. */
-async function ifKnown<Value>(reading: Promise<Value>): Promise<Value | undefined> {
-  try {
-    return await reading;
-  } catch (error) {
-    if (isGone(error) || isNotOffered(error)) return undefined;
-    throw error;
-  }
-}
-
 /** The checkpoint of a rollout in training: the last one committed by its step, or the last of all. */
 function checkpointBy(checkpoints: readonly Checkpoint[], step: number | null | undefined): Checkpoint | undefined {
   const by =
@@ -48,17 +38,20 @@ function checkpointBy(checkpoints: readonly Checkpoint[], step: number | null | 
 export async function answerersOf(trajectory: Trajectory, context: QueryContext): Promise<Answerers> {
   const { service, signal } = context;
   const { eval_run_id, training_run_id, policy_step } = trajectory;
-  const run = eval_run_id ? await ifKnown(evalRunQuery(eval_run_id).read(context)) : undefined;
+  const run = await ifThere(Boolean(eval_run_id), () => evalRunQuery(eval_run_id ?? '').read(context));
   const evaluated = run?.parent_checkpoint_id ?? undefined;
   const own = training_run_id ?? run?.training_run_id ?? undefined;
-  const found = own === undefined && evaluated ? await ifKnown(trainingOfCheckpoint(evaluated, context)) : undefined;
+  const found = await ifThere(own === undefined && Boolean(evaluated), () =>
+    trainingOfCheckpoint(evaluated ?? '', context),
+  );
   const training = own ?? found?.training_run_id;
-  const trained =
-    found ?? (training === undefined ? undefined : await ifKnown(trainingRunQuery(training).read(context)));
-  const checkpoints =
-    training === undefined ? [] : ((await ifKnown(checkpointsByStep(service, training, { signal }))) ?? []);
+  const isTrained = training !== undefined;
+  const trained = found ?? (await ifThere(isTrained, () => trainingRunQuery(training ?? '').read(context)));
+  const checkpoints = (await ifThere(isTrained, () => checkpointsByStep(service, training ?? '', { signal }))) ?? [];
   const base = run?.base_model_slug ?? trained?.base_model_slug ?? undefined;
-  const page = await ifKnown(deploymentsWithStatus('DEPLOYED').readPage({ ...context, query: { limit: 200 } }));
+  const page = await ifThere(true, () =>
+    deploymentsWithStatus('DEPLOYED').readPage({ ...context, query: { limit: 200 } }),
+  );
   const deployments = page?.items ?? [];
   const id = evaluated ?? checkpointBy(checkpoints, policy_step)?.checkpoint_id;
   const step = checkpoints.find(({ checkpoint_id }) => checkpoint_id === id)?.step_index ?? undefined;

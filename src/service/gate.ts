@@ -48,7 +48,7 @@ interface Waiting extends Passage {
 /** One endpoint may fail alone; when this many operations fail in a row, with no success in between, the host fails. */
 const operationsToClose = 3;
 /** Cap on the wait that a host requests; a longer one is a mistake. */
-const maxRequestedWaitMs = 24 * 60 * 60_000;
+export const maxRequestedWaitMs = 24 * 60 * 60_000;
 /** Interval between releases after the gate has opened. */
 const spacingMs = 100;
 const spacingJitter = 0.25;
