@@ -7,12 +7,14 @@ import { isNotOffered } from '../service/errors.ts';
 import { evalProgressQuery, evalRunQuery } from './evaluations.ts';
 import type { RunExtent } from './extent-of.ts';
 import type { QueryContext, SharedQuery } from './query-context.ts';
-import { certaintyOf } from './run-mean.ts';
+import { type Certainty, certaintyOf } from './run-mean.ts';
 import { readTrajectoryRewards } from './run-rewards.ts';
 
 /** The rewards of a run. */
 export interface ReadRewards extends RunExtent {
   readonly rewards: readonly TrajectoryReward[];
+  /** How certain the mean is, if the run had ended before its rewards were read. */
+  readonly certainty?: Certainty | undefined;
 }
 
 /**
@@ -31,11 +33,10 @@ export async function readRunRewards(
   const { status } = extent;
   const { recorded = extent.recorded } = known;
   const read = withExtent(await readTrajectoryRewards(eval_run_id, context), { ...extent, recorded });
-  if (hasEnded(status)) {
-    const certainty = certaintyOf(read.rewards, { ...read, range: context.compare?.rewardRange });
-    context.memory.see([{ kind: 'run', id: eval_run_id, status, certainty }]);
-  }
-  return read;
+  if (!hasEnded(status)) return read;
+  const certainty = certaintyOf(read.rewards, { ...read, range: context.compare?.rewardRange });
+  context.memory.see([{ kind: 'run', id: eval_run_id, status, certainty }]);
+  return { ...read, certainty };
 }
 
 /** What the record of a run says about it. */

@@ -90,7 +90,7 @@ export async function readFinalCertainty(
   const { recorded = { mean: undefined, graded: undefined } } = known;
   if (remembered && isSettled(remembered, recorded, range)) return remembered;
   const read = await readRunRewards(runId, context, known);
-  return certaintyOf(read.rewards, { ...read, range });
+  return read.certainty ?? certaintyOf(read.rewards, { ...read, range });
 }
 
 /** The certainty alone, for lists of ended runs. */

@@ -7,7 +7,7 @@ valid for two tasks as well as for thousands, and for rewards of 0 and 1 it equa
 proven, but no counterexample is known. Several rollouts of a task count as their mean. A missing or pending reward counts as the lowest
 for one limit and as the highest for the other. So a verdict holds whatever these rewards are, however often you look while a run is in
 progress, and in whatever order its rollouts end. Rollouts that are not listed are assumed to be spread evenly over the tasks. If the
-service does not report how many rollouts a run has, it may leave failed ones out: there is no interval while the run goes on, and no verdict
+service does not report how many rollouts a run has, it may leave failed ones out: there is no interval while it runs, and no verdict
 after it, unless compare --ended treats the listed rewards as complete. Where a task then has fewer rollouts than evaluation_samples_per_task,
 or without this option fewer than another task of either run, the difference counts as missing all the same. If rewards are outside the
 range, there is neither: set their range. Lists, Watch and reports show the interval of the run's own view once its rewards have been read,

@@ -24,7 +24,7 @@ const lowestMean = perArguments((mean: number, samples: number, low: number, hig
 });
 
 /**
- * The interval for a held-out mean, of which a service reports only the mean and the number of samples. It is about the
+ * The interval for a held-out mean. A service reports only this mean and the number of samples, so it is about the
  * sampled tasks alone, each sampled equally often: evaluations, whose rewards can be read, have one by task instead,
  * which is about the larger set of tasks. It assumes that every reward is the lowest or the highest, which gives the
  * widest interval for this number of samples (Clopper and Pearson). It also holds for several samples per task, because
