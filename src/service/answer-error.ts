@@ -291,8 +291,8 @@ function responseError({ status, headers }: Head, facts: CallFacts, code: string
 }
 
 /** The target of a redirect; undefined if it has none. */
-export const targetOf = ({ location = '' }: Head['headers'], from: URL): URL | undefined =>
-  URL.canParse(location, from.href) ? new URL(location, from.href) : undefined;
+export const targetOf = ({ location }: Head['headers'], from: URL): URL | undefined =>
+  (location && URL.parse(location, from.href)) || undefined;
 
 /** The error for a redirect to another path of the same origin that was not followed. */
 export function movedTo(answer: Head, facts: CallFacts, { pathname }: URL, advice: string): ResponseError {
@@ -311,13 +311,10 @@ export function redirected(
   advice = 'If it is the right address, set it as the base URL.',
 ): ResponseError {
   const to = targetOf(answer.headers, from);
-  const target = to ? facts.redact(siteOf(to)) : 'nowhere';
-  return responseError(
-    answer,
-    facts,
-    'redirected',
-    `${facts.host} redirects to ${target}. benchtop did not follow it, so no credential went there. ${advice}`,
-  );
+  const words = to
+    ? `${facts.host} redirects to ${facts.redact(siteOf(to))}. benchtop did not follow it, so no credential went there. ${advice}`
+    : `${facts.host} answered ${answer.status} to ${facts.method} ${facts.path} without a valid address to go to.`;
+  return responseError(answer, facts, 'redirected', words);
 }
 
 /** The origin of an address, or its scheme if it has none (`file:`). */

@@ -507,6 +507,15 @@ describe('redirects', () => {
     expect(elsewhere.connections()).toBe(0);
   });
 
+  it.each([{}, { location: 'http://' }])('one without a valid address is said as that: %j', async headers => {
+    const server = await hostileServer(response => void response.writeHead(307, headers).end());
+    const error = await errorOf(serviceAt(server.url).service.call('listBenchmarks'));
+    expect(error).toMatchObject({ code: 'redirected', status: 307, attempts: 1 });
+    expect((error as Error).message).toContain(
+      'answered 307 to GET /api/v1/benchmarks without a valid address to go to.',
+    );
+  });
+
   const slashed = (url: string): string => url.replace(/^([^?]*[^/?])(?=\?|$)/, '$1/');
   /** Adds a slash to every path, as FastAPI does. */
   const slashing = (status: number, behaviour: Behaviour): Promise<HostileServer> =>
