@@ -24,7 +24,7 @@ import { type Note, saysSomething } from '../store/notes.ts';
 import { counted, reward } from '../text/numbers.ts';
 import { clean } from '../text/sanitise.ts';
 import { readInFull } from './in-full.ts';
-import type { LongRead, Owner, OwnRollouts } from './read.ts';
+import { type LongRead, type Owner, type OwnRollouts, withEnds } from './read.ts';
 
 export type Blocks = AsyncGenerator<ReportBlock, void>;
 
@@ -212,13 +212,14 @@ async function* rolloutsBlocks(
   context: ReportContext,
 ): Blocks {
   const { resource, row, id } = owner;
-  const { rows } = rollouts;
+  const read = await withEnds(rollouts, context);
+  const { rows } = read;
   yield { kind: 'title', text: title };
   const whole = (await resource.wholeFacts?.(row, context)) ?? { facts: resource.facts(row) };
   yield { kind: 'facts', facts: whole.facts };
-  for (const note of rollouts.notes) yield { kind: 'words', text: `${note}.` };
+  for (const note of read.notes) yield { kind: 'words', text: `${note}.` };
   if (resource.names[0] === 'training') yield* curves(id, context);
-  if (rows.length > 0) yield* summary(rollouts, rangeOf(context));
+  if (rows.length > 0) yield* summary(read, rangeOf(context));
   const notes = notesIn(context);
   yield* transcripts(chosenIds(rows, notes, options), notes, context);
   yield madeBy();

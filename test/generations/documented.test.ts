@@ -104,6 +104,9 @@ it('failures reads each trajectory where rewards have no status, or says that no
   expect(out).toMatch(/^failed\tstatus\t1\t0\.25\t0\.5\t1$/m);
   expect(out).toMatch(/^no such tool N\terror\t1\t/m);
   expect(out).toMatch(/^length\tfinish reason\t1\t/m);
+  const report = await cli('report', [run, '--format', 'markdown', '--worst', '0', '--best', '0']);
+  expect(report.out).toMatch(/^\| no such tool N +\| error +\| 1 /m);
+  expect(report.out).toContain('1 rollout could not be read, and counted as none.');
   const silent = await standIn('documented', {
     unknown,
     routes: Object.fromEntries(
