@@ -7,7 +7,7 @@ import { checkpointsByStep, heldOutRewardsQuery } from '../queries/training.ts';
 import { resourceNamed, resourceOfId, resources } from '../resources/catalogue.ts';
 import { isFoundByLabel, type Resource, wordFor, wordsFor } from '../resources/define.ts';
 import { pagesOf } from '../resources/pages.ts';
-import { affectsAllRequests, isGone, isNotOffered, NotFoundError, ServiceError } from '../service/errors.ts';
+import { affectsAllRequests, isAbsent, isGone, isNotOffered, NotFoundError, ServiceError } from '../service/errors.ts';
 import { clean } from '../text/sanitise.ts';
 import { distinguishRows } from './distinguish.ts';
 import { CommandError, exitCodes } from './exit.ts';
@@ -195,7 +195,7 @@ export interface FoundCheckpoint {
 
 /** Whether nothing with this id or name was found. */
 const isNone = (error: unknown): boolean =>
-  isGone(error) || isNotOffered(error) || (error instanceof CommandError && error.exitCode === exitCodes.notFound);
+  isAbsent(error) || (error instanceof CommandError && error.exitCode === exitCodes.notFound);
 
 /**
  * The checkpoint that a word looks like, or else what has the word as its id or name.

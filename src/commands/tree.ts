@@ -12,7 +12,7 @@ import { pagesOf } from '../resources/pages.ts';
 import type { Scope } from '../resources/place.ts';
 import { branchOf, type KnownTraining, type TreeRow, treeColumns, treeKinds, treeRows } from '../resources/tree.ts';
 import { type TreeKind, treeKey } from '../resources/tree-place.ts';
-import { isGone, isNotOffered, ServerError } from '../service/errors.ts';
+import { ifThere, isNotOffered, ServerError } from '../service/errors.ts';
 import { clean } from '../text/sanitise.ts';
 import { CommandError, exitCodes } from './exit.ts';
 import { type FoundCheckpoint, findAmong, noCheckpoint, orNamed, resourceOrThrow, searchCheckpoint } from './find.ts';
@@ -136,16 +136,11 @@ async function readParts(training: readonly TrainingRun[], context: CommandConte
       `The tree has the checkpoints of ${mostRead} of ${training.length} training runs. Name another run to see its checkpoints.`,
     );
   }
-  const orNothing = async <Row>(rows: Promise<readonly Row[]>): Promise<readonly Row[]> =>
-    rows.catch((error: unknown) => {
-      if (!isNotOffered(error) && !isGone(error)) throw error;
-      return [];
-    });
   await inParallel(read, async ({ training_run_id: id }) => {
     const { service, signal } = context;
-    const [checkpoints, heldOut] = await Promise.all([
-      orNothing(checkpointsByStep(service, id, { signal })),
-      orNothing(heldOutRewardsQuery(id, true).read(context)),
+    const [checkpoints = [], heldOut = []] = await Promise.all([
+      ifThere(true, () => checkpointsByStep(service, id, { signal })),
+      ifThere(true, () => heldOutRewardsQuery(id, true).read(context)),
     ]);
     parts.set(id, { checkpoints, heldOut });
   });

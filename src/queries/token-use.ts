@@ -1,5 +1,5 @@
 /** How many tokens rollouts took before, to tell what a new training run will take. */
-import { isGone, isNotOffered } from '../service/errors.ts';
+import { ifThere } from '../service/errors.ts';
 import type { LiveQuery } from './live-query.ts';
 import type { QueryContext } from './query-context.ts';
 import { readSteps } from './step-rewards.ts';
@@ -18,17 +18,12 @@ export interface TokenUse {
 
 /** Undefined if the service reports no tokens of the last step. */
 async function lastStepOf(run: { readonly id: string; readonly name: string }, context: QueryContext) {
-  try {
-    const curve = await trainerRewardsQuery(run.id, true).read(context);
-    const last = Math.max(...curve.map(({ step }) => step));
-    const steps = Number.isFinite(last) ? await readSteps(run.id, [last], context) : [];
-    const counts = steps.flatMap(({ rewards }) => rewards.flatMap(({ completion_tokens }) => completion_tokens ?? []));
-    if (counts.length === 0) return undefined;
-    return { tokens: counts.reduce((sum, each) => sum + each, 0) / counts.length, step: last, name: run.name };
-  } catch (error) {
-    if (!isGone(error) && !isNotOffered(error)) throw error;
-    return undefined;
-  }
+  const curve = await trainerRewardsQuery(run.id, true).read(context);
+  const last = Math.max(...curve.map(({ step }) => step));
+  const steps = Number.isFinite(last) ? await readSteps(run.id, [last], context) : [];
+  const counts = steps.flatMap(({ rewards }) => rewards.flatMap(({ completion_tokens }) => completion_tokens ?? []));
+  if (counts.length === 0) return undefined;
+  return { tokens: counts.reduce((sum, each) => sum + each, 0) / counts.length, step: last, name: run.name };
 }
 
 /** The last step of the newest run on this benchmark and model; empty if there is none that reports its tokens. */
@@ -36,7 +31,7 @@ export async function readTokenUse(benchId: string, model: string, context: Quer
   const { items } = await trainingRunsOf(benchId).readPage({ ...context, query: {} });
   for (const run of items.filter(({ base_model_slug }) => base_model_slug === model).slice(0, mostRuns)) {
     const id = run.training_run_id;
-    const used = await lastStepOf({ id, name: run.display_name ?? id }, context);
+    const used = await ifThere(true, () => lastStepOf({ id, name: run.display_name ?? id }, context));
     if (used) return used;
   }
   return {};

@@ -6,9 +6,9 @@ import { deploymentsWithStatus } from '../queries/deployments.ts';
 import { evalRunQuery } from '../queries/evaluations.ts';
 import type { QueryContext } from '../queries/query-context.ts';
 import { checkpointsByStep, trainingOfCheckpoint, trainingRunQuery } from '../queries/training.ts';
+import { ifThere } from '../service/errors.ts';
 import { clean } from '../text/sanitise.ts';
 import { chatName, deployedAs } from './deployments.ts';
-import { ifThere } from './if-there.ts';
 
 export interface Answerers {
   readonly base: string | undefined;

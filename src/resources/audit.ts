@@ -12,7 +12,7 @@ import { type ListSource, wholePage } from '../queries/lists/list-source.ts';
 import type { QueryContext } from '../queries/query-context.ts';
 import { type ReadStep, readSteps, stepsIn, stepsToRead } from '../queries/step-rewards.ts';
 import { heldOutRewardsQuery, trainerRewardsQuery, trainingKeys } from '../queries/training.ts';
-import { isGone, isNotOffered } from '../service/errors.ts';
+import { ifThere, isNotOffered } from '../service/errors.ts';
 import { counted } from '../text/numbers.ts';
 
 export interface AuditReport {
@@ -36,15 +36,9 @@ async function readTexts(ids: readonly string[], context: QueryContext): Promise
   const { service, signal } = context;
   const read = new Map<string, Trajectory>();
   await inParallel(ids, async trajectory_id => {
-    try {
-      const params = { trajectory_id };
-      read.set(
-        trajectory_id,
-        await service.call('getTrajectory', { params, query: { include_steps: true } }, { signal }),
-      );
-    } catch (error) {
-      if (!isGone(error) && !isNotOffered(error)) throw error;
-    }
+    const call = { params: { trajectory_id }, query: { include_steps: true } };
+    const trajectory = await ifThere(true, () => service.call('getTrajectory', call, { signal }));
+    if (trajectory) read.set(trajectory_id, trajectory);
     context.progressed?.();
   });
   return read;

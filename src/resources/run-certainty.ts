@@ -5,8 +5,8 @@ import type { QueryContext } from '../queries/query-context.ts';
 import { extentOfRecord, readRunRewards } from '../queries/run-extent.ts';
 import { type Certainty, certaintyOf } from '../queries/run-mean.ts';
 import { readFinalCertainty } from '../queries/run-results.ts';
+import { ifThere } from '../service/errors.ts';
 import type { MeasuredList } from './define.ts';
-import { ifThere } from './if-there.ts';
 import { measureEach } from './measure-each.ts';
 import { listedMean, type MeasuredRun } from './measured-run.ts';
 

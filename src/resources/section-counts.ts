@@ -11,7 +11,7 @@ import type { ListSource } from '../queries/lists/list-source.ts';
 import type { ListReader } from '../queries/lists/reader.ts';
 import { fetchOnce } from '../queries/live-query.ts';
 import { type KnownResource, keyOf } from '../queries/statuses/store.ts';
-import { isGone, isNotOffered } from '../service/errors.ts';
+import { isAbsent } from '../service/errors.ts';
 import type { Workbench } from '../workbench/workbench.ts';
 import { resourceOfKind, resources } from './catalogue.ts';
 import type { Resource } from './define.ts';
@@ -118,7 +118,7 @@ export class Counts {
       if (!query) continue;
       // After a failure, the next answer of the list retries.
       void fetchOnce(this.#workbench, query).catch(error => {
-        if (!isGone(error) && !isNotOffered(error)) this.#readAlone.delete(key);
+        if (!isAbsent(error)) this.#readAlone.delete(key);
       });
     }
   }

@@ -12,12 +12,12 @@ import { durationColumn, queueColumn, seenColumn, timeColumn } from '../present/
 import { type HeldOutMean, type HeldOutMeans, heldOutMeans } from '../queries/held-out.ts';
 import type { QueryContext } from '../queries/query-context.ts';
 import { heldOutRewardsQuery, type ProgressedRun, stepsOf, trainerRewardsQuery } from '../queries/training.ts';
+import { ifThere } from '../service/errors.ts';
 import { rememberedAt } from '../store/seen.ts';
 import { countOf } from '../text/numbers.ts';
 import { sanitiseLine } from '../text/sanitise.ts';
 import { displayWidth } from '../text/width.ts';
 import type { MeasuredList, Measures } from './define.ts';
-import { ifThere } from './if-there.ts';
 import { measureEach } from './measure-each.ts';
 import { modelColumn } from './models.ts';
 

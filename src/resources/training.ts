@@ -26,6 +26,7 @@ import {
   trainingRunsOf,
 } from '../queries/training.ts';
 import { trajectoryKeys } from '../queries/trajectories.ts';
+import { ifThere } from '../service/errors.ts';
 import { rememberedAt } from '../store/seen.ts';
 import { counted, percent, reward } from '../text/numbers.ts';
 import { clean } from '../text/sanitise.ts';
@@ -40,7 +41,6 @@ import {
 import { intervalLabel } from './comparison.ts';
 import { defineResource, type Measures } from './define.ts';
 import { type Deployed, deployedAs } from './deployments.ts';
-import { ifThere } from './if-there.ts';
 import { pagesOf } from './pages.ts';
 import { withCertainties } from './run-certainty.ts';
 import { type HeldOut, intervalOfHeldOut, measures, trainingColumns } from './training-columns.ts';

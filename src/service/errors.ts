@@ -245,6 +245,19 @@ export function isNotOffered(error: unknown): error is ServiceError {
   return error instanceof CapabilityMissingError || (error instanceof ServiceError && error.mayLackPath);
 }
 
+/** Whether there is nothing to read: the resource is gone, or the service lacks the operation. */
+export const isAbsent = (error: unknown): boolean => isGone(error) || isNotOffered(error);
+
+/** What is read; undefined if it is not wanted, or not there. @throws what the read throws for any other reason */
+export async function ifThere<Value>(wanted: boolean, read: () => Promise<Value>): Promise<Value | undefined> {
+  try {
+    return wanted ? await read() : undefined;
+  } catch (error) {
+    if (isAbsent(error)) return undefined;
+    throw error;
+  }
+}
+
 /** Whether a failed call may have been carried out. */
 export function mayHaveHappened(error: unknown): boolean {
   return !(error instanceof ServiceError) || error.outcomeUnknown;

@@ -6,7 +6,7 @@ import type { Sort } from '../../../present/sort.ts';
 import type { ListData } from '../../../queries/lists/list-source.ts';
 import type { FieldOrder } from '../../../queries/lists/server-sort.ts';
 import type { Place } from '../../../resources/place.ts';
-import { isGone, isNotOffered } from '../../../service/errors.ts';
+import { isAbsent } from '../../../service/errors.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
 import { wrap } from '../../../text/wrap.ts';
 import { useShell } from '../../app/shell-context.tsx';
@@ -78,7 +78,7 @@ export function useListTable<Row extends object>(props: ResourceListProps<Row>):
   const isAbove = failed !== undefined && failed.message === props.errorAbove?.message;
   const loaded = list.loaded || rows.length > 0 || isAbove;
   // The service may refuse the parts of a deleted parent.
-  const isExpected = props.deleted && loaded && (isGone(failed) || isNotOffered(failed));
+  const isExpected = props.deleted && loaded && isAbsent(failed);
   const error = isExpected || isAbove ? undefined : failed;
   const room = useListRoom(props, list, error, rows.length);
   const opening = useOpening(props, list, (read, { filter, sort: order }) => {
