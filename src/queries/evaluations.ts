@@ -1,8 +1,10 @@
 /** Queries and actions for evaluation runs. */
 
+import { own } from '../base/own-property.ts';
 import { failureReason, type ListQuery } from '../contract/common.ts';
 import type { EvalProgress, EvalRun } from '../contract/evaluations.ts';
 import { hasEnded, statusMeaning } from '../contract/status.ts';
+import { sentOptionsField, sentOptionsIn } from '../store/seen.ts';
 import { countOf } from '../text/numbers.ts';
 import { action } from './action.ts';
 import { benchmarkKeys, benchmarkQuery } from './benchmarks.ts';
@@ -54,12 +56,12 @@ export const startEvaluation = action(
     keyed: 'startEval',
     starts: (
       { eval_run_id, display_name: recorded },
-      { bench_id, model, checkpoint, trained, display_name: requested },
+      { bench_id, model, checkpoint, trained, display_name: requested, options },
     ) => {
       const display_name = recorded ?? requested;
       const of = { base_model_slug: model, parent_checkpoint_id: checkpoint, ...trained };
       // The answer has no status.
-      const record = { eval_run_id, display_name, bench_id, status: null, ...of };
+      const record = { eval_run_id, display_name, bench_id, status: null, ...of, [sentOptionsField]: options };
       return { kind: 'run', id: eval_run_id, label: display_name, parent: bench_id, record };
     },
   },
@@ -95,12 +97,20 @@ const rememberedRuns = {
 const lacksMean = ({ status, reward_mean, reward_count }: EvalRun): boolean =>
   hasEnded(status) && statusMeaning(status ?? '') !== 'success' && reward_mean == null && reward_count !== 0;
 
+/** Adds the options that this machine sent, unless the service returns each: the document's generation returns none. */
+export function withSentOptions(run: EvalRun, memory: QueryContext['memory']): EvalRun {
+  const sent = sentOptionsIn(memory.find('run', run.eval_run_id)?.record);
+  const isReturned = Object.keys(sent ?? {}).every(name => own(run.options ?? undefined, name) != null);
+  return isReturned ? run : { ...run, [sentOptionsField]: sent };
+}
+
 /** Adds the mean of the listed rewards, as `get` does. It is read once, and remembered with the record. */
 async function withOutcomes<Page extends { readonly items: readonly EvalRun[] }>(
   page: Page,
   context: QueryContext,
 ): Promise<Page> {
-  const known = page.items.map(run => {
+  const known = page.items.map(listed => {
+    const run = withSentOptions(listed, context.memory);
     const { status, reward_mean, reward_count } =
       (lacksMean(run) && context.memory.find('run', run.eval_run_id)?.record) || {};
     if (status !== run.status || typeof reward_count !== 'number') return run;
@@ -163,7 +173,8 @@ export function evalRunQuery(runId: string): LiveQuery<EvalRun> {
   const query: LiveQuery<EvalRun> = {
     key: evaluationKeys.one(runId),
     activity: run => activityOfRun(run?.status),
-    read: ({ service, signal }) => service.call('getEvalRun', { params: { eval_run_id: runId } }, { signal }),
+    read: async ({ service, signal, memory }) =>
+      withSentOptions(await service.call('getEvalRun', { params: { eval_run_id: runId } }, { signal }), memory),
   };
   return rememberingOne(query, runId, rememberedRuns, {
     listed: { by: 'listEvalRuns', in: parent => (parent === undefined ? everyRun : runsOfBenchmark(parent)) },

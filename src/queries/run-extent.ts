@@ -4,6 +4,7 @@ import type { EvalRun, TrajectoryReward } from '../contract/evaluations.ts';
 import { unreadableIn } from '../contract/lists.ts';
 import { hasEnded, statusMeaning } from '../contract/status.ts';
 import { isNotOffered } from '../service/errors.ts';
+import { sentOptionsIn } from '../store/seen.ts';
 import { evalProgressQuery, evalRunQuery } from './evaluations.ts';
 import type { RunExtent } from './extent-of.ts';
 import type { QueryContext, SharedQuery } from './query-context.ts';
@@ -43,7 +44,7 @@ export async function readRunRewards(
 export const extentOfRecord = (run: EvalRun): RunExtent => ({
   status: run.status,
   total: run.total_rollouts ?? undefined,
-  samplesPerTask: samplesPerTaskOf(run.options),
+  samplesPerTask: samplesPerTaskOf(run),
   recorded: { mean: run.reward_mean ?? undefined, graded: run.reward_count ?? undefined },
 });
 
@@ -91,8 +92,9 @@ export async function readExtent(eval_run_id: string, context: QueryContext): Pr
 const ask = <Data>(query: SharedQuery<Data>, context: QueryContext): Promise<Data> =>
   context.shared ? context.shared(query) : query.read(context);
 
-/** How many rollouts each task has, by the options of a run. */
-export function samplesPerTaskOf(options: EvalRun['options']): number | undefined {
-  const each = options?.['evaluation_samples_per_task'];
+/** How many rollouts each task has, by the options that the service returns, otherwise by those that were sent. */
+export function samplesPerTaskOf(run: EvalRun): number | undefined {
+  const name = 'evaluation_samples_per_task';
+  const each = run.options?.[name] ?? sentOptionsIn(run)?.[name];
   return typeof each === 'number' && Number.isInteger(each) && each > 0 ? each : undefined;
 }

@@ -26,7 +26,7 @@ import { runMeanOf } from '../queries/run-mean.ts';
 import { runCertaintyQuery } from '../queries/run-results.ts';
 import { readHeldOutSplit } from '../queries/training.ts';
 import { trajectoryKeys } from '../queries/trajectories.ts';
-import { rememberedAt } from '../store/seen.ts';
+import { rememberedAt, sentOptionsIn } from '../store/seen.ts';
 import type { RememberedStore } from '../store/store.ts';
 import { counted, reward } from '../text/numbers.ts';
 import { type ActionTable, running, untilStopped } from './action.ts';
@@ -291,6 +291,7 @@ export function runFacts(run: BasedRun, outcome?: RunOutcome, certainty?: string
     referenceFact('benchmark', 'benchmarks', run.bench_id),
     { label: 'agent', value: run.agent_id },
     { label: 'options', value: optionLines(run.options) },
+    { label: 'options sent', value: optionLines(sentOptionsIn(run)) },
     timeFact('started', run.created_at),
     timeFact('ended', run.completed_at),
     instantFact('seen', rememberedAt(run)),

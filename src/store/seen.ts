@@ -103,6 +103,15 @@ export function beganIn(record: RememberedResource['record'] | undefined): strin
 
 const timeIn = (value: unknown): number | undefined => (typeof value === 'number' ? value : undefined);
 
+/** The remembered field with the options that this machine sent when it started the run. */
+export const sentOptionsField = 'sent_options';
+
+/** The options that this machine sent when it started the run, if it did. */
+export function sentOptionsIn(record: object | undefined): Readonly<Record<string, unknown>> | undefined {
+  const sent = isRecord(record) ? record[sentOptionsField] : undefined;
+  return isRecord(sent) ? sent : undefined;
+}
+
 /** When the record's number of rewards was first seen. */
 function rewardsSinceOf(old: RememberedResource | undefined, record: object, seenAt: number): number | undefined {
   const count = 'reward_count' in record ? record.reward_count : undefined;

@@ -1,6 +1,8 @@
 /** What `compare` says of two runs of a service that a test scripts. */
 import { expect, it } from 'vitest';
 import { exitCodes } from '../../src/commands/exit.ts';
+import { answering } from '../answering.ts';
+import { type Answers, notFound } from '../queries/scripted-service.ts';
 import { apiKey, hostileServer, json, refusal } from '../service/hostile-server.ts';
 import { cliOn } from './cli.ts';
 
@@ -221,4 +223,57 @@ it('passes no gate on rollouts that the service does not list, nor count (A2)', 
     gate: `Undecided whether the difference is at least 0: ${unknown}. To treat the listed rewards as complete, use --ended.`,
   });
   expect(await gate('--ended')).toMatchObject({ code: exitCodes.done, verdict: 'the new run is better' });
+});
+
+it('counts rollouts as missing by the options that it sent, where the service does not return them (A1)', async () => {
+  let started = 0;
+  let record: (id: string) => object = id => notFound(id);
+  const answers: Answers = {
+    getBenchmark: () => ({ bench_id: 'b1', label: 'words', rollout_ready: true }),
+    startEval: () => ({ eval_run_id: `evr_${++started}`, bench_id: 'b1' }),
+    getEvalRun: ({ eval_run_id = '' }) => record(eval_run_id),
+    getTrajectoryRewards: ({ eval_run_id }) => ({
+      trajectory_rewards: Array.from({ length: 20 }, (_, task) => {
+        const reward = (eval_run_id === 'evr_1' ? 0.3 : 0.52) + task / 100;
+        return { trajectory_id: `${eval_run_id}_${task}`, task_id: `t${task}`, reward };
+      }),
+    }),
+  };
+  const { url } = await hostileServer(answering(answers));
+  const cli = cliOn({ baseUrl: url, apiKey });
+  for (const name of ['f1', 'f2']) {
+    const words = ['b1', '-m', 'acme/a', '--name', name, '-o', 'evaluation_samples_per_task=4', '-o', 'seed=7'];
+    expect((await cli('evaluate', words)).code).toBe(exitCodes.done);
+  }
+  const gate = async () => {
+    const { code, out } = await cli('compare', ['evr_1', 'evr_2', '--ended', '--fail-below', '0', '--json']);
+    return { code, ...JSON.parse(out) };
+  };
+  const isUndecided = {
+    ...{ code: exitCodes.failed, verdict: 'undecided' },
+    new: { rollouts: 20, mean_bounds: { low: expect.closeTo(0.615 / 4), high: expect.closeTo((0.615 + 3) / 4) } },
+  };
+  expect(await gate()).toMatchObject(isUndecided);
+  expect((await cli('get', ['run', 'evr_1'])).out).toMatch(
+    /with the 60 missing at 4 per task[\s\S]*^options sent +evaluation samples per task 4\n +seed 7$/m,
+  );
+  const got = async (id: string) => JSON.parse((await cli('get', ['run', id, '--json'])).out);
+  expect((await got('evr_1')).sent_options).toEqual({ evaluation_samples_per_task: 4, seed: 7 });
+  // A record without options.
+  record = eval_run_id => ({ eval_run_id, bench_id: 'b1', status: 'completed', options: null });
+  expect(await gate()).toMatchObject(isUndecided);
+  expect((await got('evr_1')).sent_options).toEqual({ evaluation_samples_per_task: 4, seed: 7 });
+  // What the service returns is true.
+  record = eval_run_id => ({
+    eval_run_id,
+    bench_id: 'b1',
+    status: 'completed',
+    options: { evaluation_samples_per_task: 1 },
+  });
+  expect(await gate()).toMatchObject({ code: exitCodes.done, verdict: 'better' });
+  record = eval_run_id => ({
+    ...{ eval_run_id, bench_id: 'b1', status: 'completed' },
+    options: { evaluation_samples_per_task: 1, seed: 7 },
+  });
+  expect(await got('evr_1')).not.toHaveProperty('sent_options');
 });

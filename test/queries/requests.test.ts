@@ -112,7 +112,8 @@ describe('a query', () => {
     'asks once: $operation',
     async ({ operation, query, input, answer }) => {
       const { service, sent } = recording(answer);
-      const read = await query.read({ service, signal } as QueryContext);
+      const memory = { find: () => undefined } as unknown as QueryContext['memory'];
+      const read = await query.read({ service, signal, memory } as QueryContext);
       expect(sent).toEqual([[operation, input, { signal }]]);
       expect(read).toBe(Object.values(answer)[0] ?? answer);
     },

@@ -71,7 +71,7 @@ function useRun({ id, label, parent }: Place<'record'>, attention: Attention) {
   const ended = deleted || hasEnded(shown.status);
   const total = progress.data?.total_rollouts ?? known.total_rollouts ?? undefined;
   const isKnown = record.data !== undefined && (progress.data !== undefined || isNotOffered(progress.error));
-  const samplesPerTask = samplesPerTaskOf(known.options);
+  const samplesPerTask = samplesPerTaskOf(known);
   const extent = isKnown ? { status, total, samplesPerTask } : undefined;
   const scored = progress.data?.live?.scored_rollouts;
   const results = useLive(runResultsQuery(id, ended, { scored, extent }), attention);
