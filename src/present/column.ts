@@ -56,8 +56,8 @@ export interface Column<Row> {
   readonly look?: (row: Row) => StatusLook;
 }
 
-/** The look of a state: that of a status, or of something that may need the user (`attention`) or does (`alarm`). */
-export type StatusLook = StatusMeaning | 'attention' | 'alarm';
+/** The look of a state: that of a status, or of something that needs the user. */
+export type StatusLook = StatusMeaning | 'alarm';
 
 /** A status column. A status that the service did not send is missing, like any other value. */
 export function statusColumn<Row>(

@@ -8,8 +8,8 @@ export interface Pace {
   readonly stepMs: number | undefined;
   /** When the count last changed; epoch milliseconds. */
   readonly changedAt: number | undefined;
-  /** Milliseconds without a new step after which the run counts as stalled. */
-  readonly stallMs: number;
+  /** Milliseconds without a new step after which the run counts as silent. Whether it has stalled, the alarms decide. */
+  readonly patienceMs: number;
 }
 
 /** The time between two observed counts. */
@@ -21,7 +21,7 @@ interface Interval {
 /** The rate covers the last two minutes, or the last ten steps if those took longer. */
 const windowMs = 2 * 60_000;
 const windowSteps = 10;
-/** Beyond this many times the median, an interval counts as an outage, and a silence as a stall. */
+/** Beyond this many times the median, an interval counts as an outage, and a pause as a silence. */
 const outlier = 3;
 /** Shorter silences are never reported: polls without focus are ten seconds apart. */
 const shortestPatienceMs = 15_000;
@@ -59,19 +59,19 @@ export function paceOf(points: readonly ProgressPoint[]): Pace {
   const changedAt = points.at(-1)?.at;
   const intervals = recentIntervals(points);
   const medianStep = median(intervals.map(({ ms, steps }) => ms / steps));
-  if (medianStep === undefined) return { stepMs: undefined, changedAt, stallMs: firstPatienceMs };
+  if (medianStep === undefined) return { stepMs: undefined, changedAt, patienceMs: firstPatienceMs };
   const usual = intervals.filter(({ ms, steps }) => ms / steps <= outlier * medianStep);
   const ms = usual.reduce((sum, interval) => sum + interval.ms, 0);
   const steps = usual.reduce((sum, interval) => sum + interval.steps, 0);
   const between = median(usual.map(interval => interval.ms)) ?? 0;
-  return { stepMs: ms / steps, changedAt, stallMs: Math.max(shortestPatienceMs, outlier * between) };
+  return { stepMs: ms / steps, changedAt, patienceMs: Math.max(shortestPatienceMs, outlier * between) };
 }
 
 export interface RunSituation {
   readonly status: string | null | undefined;
   readonly completed: number | null | undefined;
   readonly total: number | null | undefined;
-  /** When the run was last observed; epoch milliseconds. An unobserved run does not count as stalled. */
+  /** When the run was last observed; epoch milliseconds. An unobserved run does not count as silent. */
   readonly observedAt: number;
   /** When it was created, which for a queued run is before it began; epoch milliseconds. */
   readonly startedAt?: number | undefined;
@@ -79,12 +79,12 @@ export interface RunSituation {
   readonly now: number;
 }
 
-/** Whether a run is queued, stalled or moving. All times are in milliseconds. */
+/** Whether a run is queued, silent or moving. All times are in milliseconds. */
 export type Standing =
   /** How long it has waited; undefined if it has finished steps, because the start of the wait is then unknown. */
   | { readonly kind: 'queued'; readonly forMs: number | undefined }
   /** `atLeast` is true if its pace was never known. */
-  | { readonly kind: 'stalled'; readonly forMs: number; readonly atLeast: boolean }
+  | { readonly kind: 'silent'; readonly forMs: number; readonly atLeast: boolean }
   | { readonly kind: 'moving'; readonly stepMs: number; readonly leftMs: number | undefined }
   /** Not observed recently, or not long enough. */
   | { readonly kind: 'unknown' };
@@ -100,10 +100,10 @@ export function standingOf(pace: Pace, situation: RunSituation): Standing {
     const isKnown = startedAt !== undefined && (completed ?? 0) === 0;
     return { kind: 'queued', forMs: isKnown ? Math.max(0, now - startedAt) : undefined };
   }
-  const { stepMs, changedAt, stallMs } = pace;
-  if (now - observedAt > stallMs) return { kind: 'unknown' };
+  const { stepMs, changedAt, patienceMs } = pace;
+  if (now - observedAt > patienceMs) return { kind: 'unknown' };
   const silence = changedAt === undefined ? 0 : observedAt - changedAt;
-  if (silence > stallMs) return { kind: 'stalled', forMs: silence, atLeast: stepMs === undefined };
+  if (silence > patienceMs) return { kind: 'silent', forMs: silence, atLeast: stepMs === undefined };
   if (stepMs === undefined) return { kind: 'unknown' };
   const known = total != null && completed != null && completed > 0 && completed < total;
   const hasEstimate = known && !(status != null && statusMeaning(status) === 'stopping');
@@ -115,7 +115,7 @@ export function standingWords(standing: Standing): string {
   switch (standing.kind) {
     case 'queued':
       return standing.forMs === undefined ? 'queued' : `queued ${duration(standing.forMs)}`;
-    case 'stalled':
+    case 'silent':
       return `no new step for ${standing.atLeast ? 'at least ' : ''}${duration(standing.forMs)}`;
     case 'moving': {
       const rate = rateWords(standing.stepMs);

@@ -58,11 +58,11 @@ function paceOfRun(known: KnownResource, workbench: Workbench, now: number): Run
   if (known.gone || !isRunning(status) || !(recordsProgress || (countsDone && isWaiting))) return noPace;
   const situation = { status, completed, total, startedAt: parseTime(known.startedAt), now };
   const observedAt = statuses.doneReadAt(known);
-  // Before the first read, neither the pace nor a stall is known.
+  // Before the first read, neither the pace nor a silence is known.
   if (observedAt === undefined && !isWaiting)
     return offered(workbench, queries?.(id)).length === 0 ? noPace : { ...noPace, pace: unread, rate: unread };
   const pace = paceOf(remembered.progressOf(id));
-  const isOld = observedAt !== undefined && !isWaiting && now - observedAt > pace.stallMs;
+  const isOld = observedAt !== undefined && !isWaiting && now - observedAt > pace.patienceMs;
   const at = observedAt ?? now;
   const standing = standingOf(pace, { ...situation, observedAt: at, now: isOld ? at : now });
   const old = isOld ? `read ${age(now - at)} ago` : '';
@@ -198,7 +198,7 @@ function stateOfGroup(members: readonly WatchedResource[], now: number): LineSta
 }
 
 function plainStateOf(row: WatchedResource, now: number): LineState {
-  const { status, gone, error, isNew, standing, readAt } = row;
+  const { status, gone, error, isNew, standing, readAt, alarms } = row;
   const plain = (word: string, look: LineState['look'] = 'unknown'): LineState => ({
     word,
     text: word,
@@ -215,9 +215,15 @@ function plainStateOf(row: WatchedResource, now: number): LineState {
     return { word: 'queued', text, short: text, look };
   }
   const old = readAt !== undefined && now - readAt > oldMs ? `read ${age(now - readAt)} ago` : '';
-  if (standing.kind === 'stalled') {
-    const text = `stalled ${age(standing.forMs)}${standing.atLeast ? '+' : ''}`;
-    return { word: 'stalled', text: [text, old].filter(Boolean).join(', '), short: text, look: 'attention' };
+  const stall = alarms.find(({ kind }) => kind === 'stall');
+  if (stall) {
+    const text = `stalled ${age(stall.value)}`;
+    return { word: 'stalled', text: [text, old].filter(Boolean).join(', '), short: text, look };
+  }
+  if (standing.kind === 'silent') {
+    const silence = `${age(standing.forMs)}${standing.atLeast ? '+' : ''}`;
+    const text = [`no new step for ${silence}`, old].filter(Boolean).join(', ');
+    return { word, text, short: `no step ${silence}`, look };
   }
   const left = standing.kind === 'moving' && standing.leftMs !== undefined ? `ETA ${duration(standing.leftMs)}` : '';
   return { word, text: [word, left, old].filter(Boolean).join(', '), short: old || left || word, look };

@@ -110,7 +110,7 @@ it('Watch cuts no number', () => {
   };
   const rows: readonly WatchedResource[] = [
     row,
-    { ...row, standing: { kind: 'stalled', forMs: 59 * 60_000, atLeast: true } },
+    { ...row, standing: { kind: 'silent', forMs: 59 * 60_000, atLeast: true } },
     { ...row, status: 'failed', startedAt: '2020-01-02T03:04:05Z', endTime: '2021-01-02T03:59:05Z' },
     { ...row, kind: 'run', measured: undefined, mean: 0.41, graded: 1_234_567, done: 1_234_568, total: 2_345_678 },
   ];

@@ -172,6 +172,16 @@ describe('Watch', () => {
   it('marks a line that has an alarm, records it once, and takes it back once it is over', () => {
     const { begin, read, raised, inbox, line } = world();
     for (let step = 1; step <= 10; step += 1) read(step, begin + step * 2_000);
+    const early = begin + 4 * minuteMs;
+    read(10, early);
+    const silent = line(early);
+    expect(silent && stateOf(silent, early)).toEqual({
+      word: 'running',
+      text: 'no new step for 3m',
+      short: 'no step 3m',
+      look: 'running',
+    });
+    expect(raised).toEqual([]);
     const later = begin + 7 * minuteMs;
     read(10, later);
     read(10, later + 2_000);
@@ -186,6 +196,15 @@ describe('Watch', () => {
     read(11, later + 4_000);
     expect(inbox()).toEqual([]);
     expect(line(later + 4_000)?.alarms).toEqual([]);
+  });
+
+  it('never says stalled of a run without a pace, because no limit applies to it', () => {
+    const { begin, read, raised, line } = world();
+    read(7, begin);
+    read(7, begin + 20 * minuteMs);
+    const silent = line(begin + 20 * minuteMs);
+    expect(silent && stateOf(silent, begin + 20 * minuteMs).text).toBe('no new step for 20m+');
+    expect(raised).toEqual([]);
   });
 
   it('knows of a run that stood still when it was first read by its mean pace', () => {

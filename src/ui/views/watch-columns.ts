@@ -63,16 +63,15 @@ export const curveOf = ({ measured, curve }: WatchedResource): readonly (number 
 export function noteWords(row: WatchedResource): string {
   const { alarms, standing, rate, reason } = row;
   if (alarms.length > 0) return alarms.map(({ words }) => words).join('; ');
-  return reason ?? (standing.kind === 'queued' ? '' : rate);
+  // The state says how long it has been queued or silent.
+  return reason ?? (standing.kind === 'queued' || standing.kind === 'silent' ? '' : rate);
 }
 
 /** A shorter version of these. */
 function shortNote(row: WatchedResource): string {
-  const { alarms, standing, reason, pace } = row;
-  if (alarms.length > 0) return noteWords(row);
-  if (reason !== undefined) return reason;
-  if (standing.kind === 'stalled') return '';
-  return standing.kind === 'moving' ? rateWords(standing.stepMs) : pace;
+  const { alarms, standing, reason } = row;
+  const isRate = alarms.length === 0 && reason === undefined && standing.kind === 'moving';
+  return isRate ? rateWords(standing.stepMs) : noteWords(row);
 }
 
 /** A column that is shown if there is room for all others. */

@@ -17,7 +17,6 @@ const looks: Readonly<
   stopping: { style: 'warning', glyph: 'pause' },
   stopped: { style: 'muted', glyph: 'pause' },
   unknown: { style: 'muted', glyph: 'bullet' },
-  attention: { style: 'warning', glyph: 'warning' },
   alarm: { style: 'danger', glyph: 'warning' },
 };
 
