@@ -272,10 +272,10 @@ export async function promoteOne(
   });
 }
 
-/** Adds the reward's id to the error if the answer was lost: with it, a repeat is harmless. */
+/** Adds the reward's id to the error if the answer was lost: it tells a service that a repeat is one. */
 function withRewardId(error: unknown, reward_id: string): unknown {
   if (!isUnanswered(error)) return error;
-  const advice = `The same command with --reward-id ${reward_id} cannot log it twice.`;
+  const advice = `To send it again, add --reward-id ${reward_id}: the service may count an id once.`;
   const context = { ...error.context, reward_id };
   return new ServiceError(error.kind, `${error.message} ${advice}`, { ...error, context });
 }

@@ -196,8 +196,8 @@ export const trajectoryEndpoints = defineEndpoints({
     auth: 'trajectoryToken',
     body: logRewardBody,
     response: logRewardResult,
-    // The same `reward_id` means the same reward.
-    repeatable: () => true,
+    // The document does not say that a `reward_id` counts once.
+    idempotencyKey: true,
   },
   listTrajectories: {
     method: 'GET',

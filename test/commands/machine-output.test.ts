@@ -159,13 +159,13 @@ it('a reward that is refused for its token names the flag (C18)', async () => {
   });
 });
 
-it('a reward whose answer is lost names the id with which it cannot be logged twice (A11)', async () => {
+it('a reward whose answer is lost names the id to send it again with (A11)', async () => {
   const failing = refusal(500, 'api_error', 'internal_error', {}, { 'x-should-retry': 'false' });
   const server = await hostileServer(failing);
   const remote = cliOn({ baseUrl: server.url, apiKey: 'key-0123456789' });
   const sent = () => String((JSON.parse(server.requests.at(-1)?.body ?? '') as { reward_id: unknown }).reward_id);
   const { notes } = await remote('reward', ['traj_1', 'good', '1']);
-  expect(notes).toContain(`The same command with --reward-id ${sent()} cannot log it twice.`);
+  expect(notes).toContain(`To send it again, add --reward-id ${sent()}: the service may count an id once.`);
   const asJson = await remote('reward', ['traj_1', 'good', '1', '--json']);
   expect(JSON.parse(asJson.notes)).toMatchObject({ error: { context: { reward_id: sent() } } });
 });

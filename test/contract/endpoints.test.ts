@@ -85,10 +85,17 @@ it('each is under its own name', () => {
 describe('what may be repeated', () => {
   it('is what takes a key or carries one in its body, and what stores nothing', () => {
     const keyed = declared.filter(each => 'idempotencyKey' in each).map(({ operation }) => operation);
-    const starts = ['createTrajectory', 'startDeployment', 'startEval', 'startTraining', 'uploadTrajectories'];
+    const starts = [
+      'createTrajectory',
+      'logReward',
+      'startDeployment',
+      'startEval',
+      'startTraining',
+      'uploadTrajectories',
+    ];
     expect(keyed.sort()).toEqual(starts);
     const repeatable = declared.filter(each => 'repeatable' in each).map(({ operation }) => operation);
-    expect(repeatable.sort()).toEqual(['createBenchmarkUpload', 'logReward', 'uploadTrajectories']);
+    expect(repeatable.sort()).toEqual(['createBenchmarkUpload', 'uploadTrajectories']);
   });
 
   it('is an upload of which every trajectory has a trace id (V8)', () => {

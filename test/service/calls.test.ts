@@ -112,6 +112,7 @@ const rows: { readonly [Name in Operation]?: Row<Name> } = {
     options: { token },
     request: 'POST /api/v1/trajectories/t1/rewards',
     body: reward,
+    keyed: true,
     credential: 'trajectoryToken',
   },
   listTrajectories: {

@@ -162,7 +162,7 @@ describe('lost connections', () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  it.each(['startEval', 'startTraining', 'startDeployment', 'uploadTrajectories'] as const)(
+  it.each(['startEval', 'startTraining', 'startDeployment', 'uploadTrajectories', 'logReward'] as const)(
     'does not repeat %s, because the document promises nothing about keys (C3, V8)',
     async operation => {
       const inputs = {
@@ -170,6 +170,7 @@ describe('lost connections', () => {
         startTraining: { body: { bench_id: 'b1' } },
         startDeployment: { body: { checkpoint_id: 'c', model_slug: 's', role: 'test' } },
         uploadTrajectories: { body: { dataset: 'd', trajectories: [{ trace_id: 'a' }, {}] } },
+        logReward: { params: { trajectory_id: 't' }, body: { reward_id: 'r', name: 'n', value: 1, explanation: 'e' } },
       };
       const server = await hostileServer(resetAtOnce);
       const error = await errorOf(untypedCall(serviceAt(server.url).service)(operation, inputs[operation]));
