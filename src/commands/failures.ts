@@ -1,6 +1,7 @@
 /** `benchtop failures`: how the rollouts of a run, a training run or a dataset ended, in classes. */
 import { outcomeClasses, outcomeKinds } from '../present/outcome-classes.ts';
 import { outcomeColumns } from '../resources/outcomes.ts';
+import { unlistedOf } from '../resources/unlisted.ts';
 import { readRollouts as readOwn, withEnds } from '../rollouts/read.ts';
 import { counted } from '../text/numbers.ts';
 import { exitCodes } from './exit.ts';
@@ -14,22 +15,21 @@ export async function run({ args: [word = ''], flags }: CommandInput<'failures'>
   await checkRecordFlags(flags, [], io);
   return withService(flags, io, async context => {
     const among = ['runs', 'training', 'datasets'];
-    const { id, rows, total } = await readRollouts(word, among, context, io, async owner =>
+    const { id, rows, rewards } = await readRollouts(word, among, context, io, async owner =>
       withEnds(await readOwn(owner, context), context),
     );
     const classes = outcomeClasses(rows);
-    const unlisted = Math.max(0, (total ?? rows.length) - rows.length);
     const record = {
       id,
+      status: rewards?.status ?? null,
       rollouts: rows.length,
-      not_listed: unlisted,
+      not_listed: unlistedOf(rows, rewards),
       classes: classes.map(({ by, value, rows: of, share, mean, scores }) => ({
         ...{ by: outcomeKinds[by], class: value ?? null, count: of.length, share },
         ...{ mean: mean ?? null, rewards: scores.length },
         trajectory_ids: of.map(({ trajectory_id }) => trajectory_id),
       })),
     };
-    if (unlisted > 0) io.note(`${unlisted} more rollouts are not listed by the service: they failed.`);
     await printRecord(record, id, flags, io, { text: () => rowsText(classes, outcomeColumns, 'table', io) });
     if (classes.length > 0 || rows.length === 0) return exitCodes.done;
     io.note(`The service does not say how the ${counted(rows.length, 'rollout')} ended.`);

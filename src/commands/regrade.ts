@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { errorMessage } from '../base/errors.ts';
 import { factText } from '../present/fact-text.ts';
+import { unlistedOf } from '../resources/unlisted.ts';
 import {
   changeOf,
   gradableIn,
@@ -74,6 +75,7 @@ export async function run({ args: [word = ''], flags }: CommandInput<'regrade'>,
       rollouts: all.length + failed,
       graded: all.length - errors.length,
       failed,
+      not_listed: unlistedOf(rollouts.rows, rollouts.rewards),
       not_gradable: errors.length,
       compared: summary.both,
       tasks: compared.pairs,

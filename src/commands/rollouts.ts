@@ -14,7 +14,7 @@ export async function readRollouts(
   word: string,
   among: readonly string[],
   context: CommandContext,
-  io: CommandIo,
+  io: Pick<CommandIo, 'note'>,
   readOf = readOwn,
 ): Promise<FoundRollouts> {
   const found = await findAmong(among.map(resourceOrThrow), word, context);

@@ -33,10 +33,11 @@ const passesAt = (group: TaskGroup, of: typeof passAtK) =>
 export async function run({ args: [word = ''], flags }: CommandInput<'tasks'>, io: CommandIo): Promise<number> {
   await checkRecordFlags(flags, [], io);
   return withService(flags, io, async context => {
-    const { id, rows, total } = await readRollouts(word, ['runs', 'training', 'datasets'], context, io);
-    const other = flags.base === undefined ? undefined : await readRollouts(flags.base, ['runs'], context, io);
+    const { id, rows, rewards } = await readRollouts(word, ['runs', 'training', 'datasets'], context, io);
+    const ofBase = { note: (words: string) => io.note(`${flags.base}: ${words}`) };
+    const other = flags.base === undefined ? undefined : await readRollouts(flags.base, ['runs'], context, ofBase);
     const tasks = groupsOf(rows, {
-      total,
+      run: rewards,
       range: context.config.preferences.compare.rewardRange,
       passAt: flags.passAt,
       base: other && scoresByTask(other.rows),
@@ -45,9 +46,11 @@ export async function run({ args: [word = ''], flags }: CommandInput<'tasks'>, i
     const curve = passCurve(groups.filter(({ scores }) => scores.length > 0).map(passesOf));
     const record = {
       id,
+      status: rewards?.status ?? null,
       base: other?.id ?? null,
       pass_at: tasks.passAt,
       ungrouped_rollouts: tasks.nameless,
+      not_listed: tasks.unlisted,
       pass: curve.map(({ k, tasks: of, any, all }) => ({ k, tasks: of, pass_at_k: any, pass_hat_k: all })),
       tasks: groups.map(taskFields),
     };

@@ -32,7 +32,7 @@ export interface TaskGroup {
   /** Ended rollouts without a reward or a known failure. */
   readonly unscored: number;
   readonly running: number;
-  /** Rollouts that the service does not list because they failed. */
+  /** Rollouts that the service does not list. */
   readonly unlisted: number;
   /** Mean number of completion tokens of the rollouts with a known number; undefined if no number is known. */
   readonly tokens: number | undefined;

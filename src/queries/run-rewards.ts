@@ -14,7 +14,7 @@ export interface Rollout {
 
 export interface Rollouts {
   readonly listed: readonly Rollout[];
-  /** Rollouts of an ended run that the service does not list: they failed. */
+  /** Rollouts of the run that the service does not list. */
   readonly unlisted: number;
 }
 

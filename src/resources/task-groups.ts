@@ -7,12 +7,14 @@ import { passAtK, passCurve, passHatK } from '../present/statistics/pass-at-k.ts
 import type { Range } from '../present/statistics/tasks.ts';
 import { groupOf, passesOf, rolloutsOf, type TaskGroup, withBase } from '../present/task-groups.ts';
 import { groupKinds, groupWords, scoresOf, widenedRange } from '../present/teaching.ts';
+import type { RunExtent } from '../queries/extent-of.ts';
 import { rewardsByTask } from '../queries/run-rewards.ts';
 import { count, counted, difference, percent, reward } from '../text/numbers.ts';
+import { unlistedOf } from './unlisted.ts';
 
 interface GroupOptions {
-  /** The number of rollouts of the complete run; undefined if it is not known. */
-  readonly total?: number | undefined;
+  /** The run of the rollouts, if they are of one. */
+  readonly run?: Partial<RunExtent> | undefined;
   /** The lowest and the highest reward. */
   readonly range: Range;
   /** The lowest reward that counts as passed; by default the highest of the range. */
@@ -23,8 +25,10 @@ interface GroupOptions {
 
 export interface TaskGroups {
   readonly groups: readonly TaskGroup[];
-  /** Rollouts without a task, and those with an unknown task. */
+  /** Listed rollouts without a task. */
   readonly nameless: number;
+  /** Rollouts that the service does not list: those of the groups, and those with an unknown task. */
+  readonly unlisted: number;
   /** The reward from which a rollout passes. */
   readonly passAt: number;
   /** A reward is outside the range of the settings. */
@@ -33,8 +37,8 @@ export interface TaskGroups {
 
 /** Groups rollouts by task. */
 export function groupsOf(rows: readonly Trajectory[], options: GroupOptions): TaskGroups {
-  const { total, range, passAt = range[1], base } = options;
-  const { tasks, nameless } = rewardsByTask({ rewards: rows, total });
+  const { run, range, passAt = range[1], base } = options;
+  const { tasks, nameless } = rewardsByTask({ rewards: rows, total: run?.total });
   const byTask = Map.groupBy(rows, ({ task_id }) => task_id ?? '');
   const widened = widenedRange(range, [{ step: 0, rewards: rows }]);
   const groups = [...tasks].map(([id, { unlisted }]) =>
@@ -42,7 +46,8 @@ export function groupsOf(rows: readonly Trajectory[], options: GroupOptions): Ta
   );
   return {
     groups,
-    nameless: nameless.listed.length + nameless.unlisted,
+    nameless: nameless.listed.length,
+    unlisted: unlistedOf(rows, run),
     passAt,
     isOutside: widened[0] < range[0] || widened[1] > range[1],
   };
@@ -103,10 +108,11 @@ export function groupColumns(strip: (group: TaskGroup) => string): readonly Colu
     { ...numberColumn<TaskGroup>('passed', 'PASS', shareOf, { text: percent }), width: 5 },
     { id: 'signal', title: 'SIGNAL', width: 8, ifAny: true, value: row => signalWord(row) || undefined },
     {
-      ...numberColumn<TaskGroup>('failed', 'FAILED', row => positive(row.failed + row.unlisted), { text: count }),
+      ...numberColumn<TaskGroup>('failed', 'FAILED', row => positive(row.failed), { text: count }),
       ...ifAny,
     },
     { ...numberColumn<TaskGroup>('noscore', 'NO SCORE', row => positive(row.unscored), { text: count }), ...ifAny },
+    { ...numberColumn<TaskGroup>('unlisted', 'UNLISTED', row => positive(row.unlisted), { text: count }), ...ifAny },
     {
       ...{ id: 'tokens', title: 'TOKENS', width: 6, align: 'right', ifAny: true },
       value: row => row.tokens,
@@ -153,14 +159,14 @@ const sum = (groups: readonly TaskGroup[], of: (group: TaskGroup) => number): nu
  * A summary in sentences: how many rollouts have a reward, how many groups teach nothing, and how often tasks pass
  * within several rollouts.
  */
-export function groupsWords({ groups, nameless, passAt, isOutside }: TaskGroups): readonly string[] {
+export function groupsWords({ groups, nameless, unlisted, passAt, isOutside }: TaskGroups): readonly string[] {
   if (groups.length === 0) return [];
   const counts = [
-    [sum(groups, ({ failed, unlisted }) => failed + unlisted), 'failed'],
+    [sum(groups, ({ failed }) => failed), 'failed'],
     [sum(groups, ({ unscored }) => unscored), 'without a score'],
     [sum(groups, ({ running }) => running), 'running'],
   ] as const;
-  const all = sum(groups, rolloutsOf);
+  const all = sum(groups, ({ rollouts }) => rollouts.length) + unlisted;
   const rewards = `${sum(groups, ({ scores }) => scores.length)} of ${counted(all, 'rollout')} have a reward`;
   const shown = counts.filter(([number]) => number > 0).map(([number, words]) => `${number} ${words}`);
   const several = groups.filter(({ scores }) => scores.length > 1);
@@ -190,6 +196,6 @@ export function groupsWords({ groups, nameless, passAt, isOutside }: TaskGroups)
             `pass^k  ${points('all')}   reward at least ${reward(passAt)}${least === groups.length ? '' : `; ${least} of ${counted(groups.length, 'task')} have ${counted(curve.at(-1)?.k ?? 0, 'reward')}`}`,
           ]),
     ...(isOutside ? ['Some rewards are outside the range in the settings: set compare.rewardRange'] : []),
-    ...(nameless > 0 ? [`${counted(nameless, 'rollout')} with an unknown task not grouped`] : []),
+    ...(nameless > 0 ? [`${counted(nameless, 'rollout')} without a task not grouped`] : []),
   ];
 }

@@ -1,6 +1,5 @@
 /** Reads all rollouts of a run, a training run or a dataset, without their steps. */
 import type { EvalRun } from '../contract/evaluations.ts';
-import { hasEnded } from '../contract/status.ts';
 import type { Trajectory } from '../contract/trajectories.ts';
 import { finishOf } from '../present/outcome-classes.ts';
 import type { QueryContext } from '../queries/query-context.ts';
@@ -10,6 +9,7 @@ import type { Resource } from '../resources/define.ts';
 import { pagesOf } from '../resources/pages.ts';
 import type { Scope } from '../resources/place.ts';
 import { trajectories } from '../resources/trajectories.ts';
+import { unlistedWords } from '../resources/unlisted.ts';
 import { ServiceError } from '../service/errors.ts';
 import { counted } from '../text/numbers.ts';
 import { readAllInFull } from './in-full.ts';
@@ -31,8 +31,6 @@ export interface OwnRollouts {
   readonly rows: readonly Trajectory[];
   /** The rewards of a run. */
   readonly rewards?: ReadRewards;
-  /** The number of rollouts of an ended run, if the service reports it. */
-  readonly total: number | undefined;
   /** Why rows may be missing. */
   readonly notes: readonly string[];
 }
@@ -54,10 +52,10 @@ export async function readRollouts(owner: Owner, context: LongRead): Promise<Own
     ({ notes } = page);
     context.onRead?.(rows.length);
   }
-  if (scope.run === undefined) return { rows, notes, total: undefined };
+  if (scope.run === undefined) return { rows, notes };
   const rewards = await readRunRewards(scope.run, context, extentOfRecord(owner.row as EvalRun));
-  const total = hasEnded(rewards.status) ? rewards.total : undefined;
-  return { rows: withRewards(rows, rewards.rewards), rewards, notes, total };
+  const all = withRewards(rows, rewards.rewards);
+  return { rows: all, rewards, notes: [...notes, ...unlistedWords(all, rewards)] };
 }
 
 /**

@@ -48,13 +48,13 @@ export const regradedColumns = (passAt: number): readonly Column<Regraded>[] => 
   { id: 'id', title: 'ID', width: { min: 12, max: 40, grow: 1 }, value: row => row.trajectory_id },
 ];
 
-/** The rollouts to grade, and how many have no answer to grade. */
-export function gradableIn({ rows, total }: OwnRollouts): {
+/** The rollouts to grade, and how many of the listed ones have no answer to grade. */
+export function gradableIn({ rows }: OwnRollouts): {
   readonly gradable: readonly Trajectory[];
   readonly failed: number;
 } {
   const gradable = rows.filter(({ status }) => status !== 'failed');
-  return { gradable, failed: Math.max(rows.length, total ?? 0) - gradable.length };
+  return { gradable, failed: rows.length - gradable.length };
 }
 
 /**

@@ -102,12 +102,12 @@ async function* curves(id: string, context: ReportContext): Blocks {
 }
 
 /** The rewards of rollouts, how they ended, and the worst tasks. */
-function* summary({ rows, total, rewards }: OwnRollouts, range: Range): Generator<ReportBlock, void> {
+function* summary({ rows, rewards }: OwnRollouts, range: Range): Generator<ReportBlock, void> {
   const values = rows.flatMap(each => each.reward ?? []);
   yield { kind: 'heading', text: 'Rewards' };
   const mean = values.length === 0 ? undefined : values.reduce((sum, value) => sum + value, 0) / values.length;
   const certainty = rewards ? certaintyWords(runMeanOf(rewards.rewards, { ...rewards, range }), mean) : '';
-  const without = (total ?? rows.length) - values.length;
+  const without = rows.length - values.length;
   const words = [
     `mean ${reward(mean)} of ${counted(values.length, 'reward')}`,
     certainty,
@@ -119,7 +119,7 @@ function* summary({ rows, total, rewards }: OwnRollouts, range: Range): Generato
   yield { kind: 'bars', bars: bins.map(({ low, high, count }) => ({ label: label(low, high), count })) };
   yield { kind: 'heading', text: 'How they ended' };
   yield table(outcomeClasses(rows), outcomeColumns);
-  const tasks = groupsOf(rows, { total, range, passAt: undefined, base: undefined });
+  const tasks = groupsOf(rows, { run: rewards, range, passAt: undefined, base: undefined });
   const groups = sortRows(tasks.groups, each => each.mean, false);
   if (groups.length === 0) return;
   yield { kind: 'heading', text: 'Tasks, worst first' };

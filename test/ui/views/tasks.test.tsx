@@ -4,6 +4,7 @@ import { defineView } from '../../../src/ui/app/registry.ts';
 import { LengthsView } from '../../../src/ui/views/tasks/lengths.tsx';
 import { OutcomesView } from '../../../src/ui/views/tasks/outcomes.tsx';
 import { RolloutsView, TasksView } from '../../../src/ui/views/tasks/tasks.tsx';
+import { pageOf } from '../../queries/scripted-service.ts';
 import { fakeService } from '../../service/fake-service.ts';
 import { openViewOnStage } from '../stage.tsx';
 
@@ -116,4 +117,35 @@ it('draws the rewards against the lengths, with the rank correlation', async () 
   expect(stage.text()).toMatch(/1\.00┤ +[\u2801-\u28ff]/);
   await stage.press('u');
   await stage.waitFor('No rollout with a reward reports its number of steps');
+});
+
+it.each([
+  ['completed', '3 rollouts are not listed by the service: failed, or without a reward'],
+  ['cancelled', '3 rollouts are not listed by the service: cancelled, or never run'],
+  ['running', '3 rollouts are still to come'],
+  ['weird', '3 rollouts are not listed by the service'],
+])('says what became of the unlisted rollouts of a %s run', async (status, words) => {
+  const ofStatus = fakeService(
+    {
+      getEvalRun: ({ params: { eval_run_id } }) => ({ eval_run_id, bench_id: 'b', status }),
+      getEvalProgress: () => ({ status, total_rollouts: 15 }),
+      getTrajectoryRewards: () => ({ trajectory_rewards: rowsOf('new').filter(({ reward }) => reward !== null) }),
+      getRolloutStatistics: () => ({ snapshots: [] }),
+      listTrajectories: () => pageOf(rowsOf('new')),
+    },
+    { capabilities: { has: () => true } as never },
+  );
+  for (const [view, component] of [
+    ['outcomes', OutcomesView],
+    ['tasks', TasksView],
+  ] as const) {
+    const stage = openViewOnStage(component as typeof TasksView, {
+      place: { view: view as 'tasks', scope: { run: 'new' } },
+      service: async () => ofStatus,
+      columns: 110,
+    });
+    await stage.waitFor(words);
+    expect(stage.text()).not.toMatch(new RegExp(`${words}:`));
+    if (view === 'tasks') expect(stage.text()).toContain('3 tasks: 10 of 15 rollouts have a reward, 1 failed');
+  }
 });

@@ -3,7 +3,6 @@ import { useMemo, useState } from 'react';
 import { type OutcomeClass, outcomeClasses } from '../../../present/outcome-classes.ts';
 import { rowsMadeElsewhere } from '../../../queries/lists/list-source.ts';
 import { classWords, outcomeColumns, outcomeFacts } from '../../../resources/outcomes.ts';
-import { counted } from '../../../text/numbers.ts';
 import type { ViewProps } from '../../app/registry.ts';
 import { usePane } from '../../app/view.tsx';
 import { ResourceList } from '../list/resource-list.tsx';
@@ -12,14 +11,12 @@ import { emptyRollouts, useRollouts } from './use-rollouts.ts';
 export function OutcomesView({ place: { scope, label } }: ViewProps<'outcomes'>) {
   const pane = usePane('main');
   const rollouts = useRollouts(scope, pane.attention);
-  const { rows, total = rows.length } = rollouts;
+  const { rows } = rollouts;
   const classes = useMemo(() => outcomeClasses(rows), [rows]);
   // A view shows one place from mount to unmount.
   const [source] = useState(() =>
     rowsMadeElsewhere<OutcomeClass>([...rollouts.key, 'outcomes'], ({ by, value }) => JSON.stringify([by, value])),
   );
-  const unlisted = Math.max(0, total - rows.length);
-  const notes = unlisted > 0 ? [`${counted(unlisted, 'rollout')} not listed by the service: they failed`] : [];
   return (
     <ResourceList<OutcomeClass>
       name="outcomes"
@@ -31,7 +28,7 @@ export function OutcomesView({ place: { scope, label } }: ViewProps<'outcomes'>)
       open={({ by, value }) => ({ view: 'rollouts', scope, ended: { by, value }, ...(label && { label }) })}
       label={classWords}
       facts={outcomeFacts}
-      notes={[...rollouts.notes, ...notes]}
+      notes={rollouts.notes}
     />
   );
 }

@@ -69,11 +69,11 @@ export function TasksView({ place }: ViewProps<'tasks'>) {
   const promptDoor = usePromptDoor();
   const rollouts = useRollouts(scope, pane.attention);
   const other = useRollouts(base === undefined ? undefined : { run: base }, pane.attention);
-  const { rows, total } = rollouts;
+  const { rows, run: extent } = rollouts;
   const ofBase = useMemo(() => (base === undefined ? undefined : scoresByTask(other.rows)), [base, other.rows]);
   const tasks = useMemo(
-    () => groupsOf(rows, { total, range: compare.rewardRange, base: ofBase }),
-    [rows, total, compare.rewardRange, ofBase],
+    () => groupsOf(rows, { run: extent, range: compare.rewardRange, base: ofBase }),
+    [rows, extent, compare.rewardRange, ofBase],
   );
   const columns = useMemo(() => [taskColumn, ...drawnColumns(theme)], [theme]);
   // A view shows one place from mount to unmount.

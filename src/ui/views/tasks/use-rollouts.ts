@@ -3,11 +3,13 @@ import { useEffect, useMemo, useRef } from 'react';
 import { hasEnded } from '../../../contract/status.ts';
 import type { Trajectory } from '../../../contract/trajectories.ts';
 import { evalProgressQuery, evalRunQuery } from '../../../queries/evaluations.ts';
+import type { RunExtent } from '../../../queries/extent-of.ts';
 import type { Attention } from '../../../queries/polling.ts';
 import { runResultsQuery } from '../../../queries/run-results.ts';
 import { trajectoriesOfRun, withRewards } from '../../../queries/trajectories.ts';
 import type { Scope } from '../../../resources/place.ts';
 import { trajectories } from '../../../resources/trajectories.ts';
+import { unlistedWords } from '../../../resources/unlisted.ts';
 import { counted } from '../../../text/numbers.ts';
 import { useOrderedSource, usePagedList } from '../../data/use-list.ts';
 import { type Live, useLive } from '../../data/use-live.ts';
@@ -18,8 +20,8 @@ const mostRollouts = 20_000;
 export interface Rollouts {
   readonly rows: readonly Trajectory[];
   readonly loaded: boolean;
-  /** The number of rollouts of the complete run, if known. */
-  readonly total: number | undefined;
+  /** Their run as far as it is known, once all its rollouts have been read. */
+  readonly run: RunExtent | undefined;
   readonly error: Error | undefined;
   /** What is missing. */
   readonly notes: readonly string[];
@@ -38,7 +40,8 @@ export function useRollouts(scope: Scope | undefined, shown: Attention): Rollout
   const ofRun = run === undefined ? 'hidden' : attention;
   const record = useLive(evalRunQuery(run ?? ''), ofRun);
   const progress = useLive(evalProgressQuery(run ?? ''), ofRun);
-  const ended = hasEnded(progress.data?.status ?? record.data?.status);
+  const status = progress.data?.status ?? record.data?.status;
+  const ended = hasEnded(status);
   const results = useLive(runResultsQuery(run ?? '', ended, { scored: progress.data?.live?.scored_rollouts }), ofRun);
   const { training, dataset } = scope ?? {};
   const source = useMemo(
@@ -65,16 +68,23 @@ export function useRollouts(scope: Scope | undefined, shown: Attention): Rollout
   const rows = useMemo(() => withRewards(listed, rewards), [listed, rewards]);
   const unreadable = list.dropped + (results.data?.unreadable ?? 0);
   const error = live.error ?? list.pageError ?? results.error;
+  const { total, listed: rated } = results.data ?? {};
+  const isWhole = rewards !== undefined && list.loaded && !isUnread && error === undefined;
+  const extent = useMemo(
+    () => (isWhole ? { status, total, listed: rated } : undefined),
+    [isWhole, status, total, rated],
+  );
   return {
     rows,
     loaded: list.loaded || rewards !== undefined,
-    total: ended ? (progress.data?.total_rollouts ?? undefined) : undefined,
+    run: extent,
     error,
     notes: [
       ...(error && rows.length > 0 ? [error.message] : []),
       ...(isUnread && isFull ? [`Only ${counted(list.rows.length, 'rollout')} were read: there are more`] : []),
       ...(isUnread && !isFull ? [`${counted(list.rows.length, 'rollout')} read so far`] : []),
       ...(unreadable > 0 ? [`${counted(unreadable, 'rollout')} could not be read`] : []),
+      ...unlistedWords(rows, extent),
       ...list.notes,
     ],
     parts: run === undefined ? [live] : [live, results],

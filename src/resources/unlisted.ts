@@ -1,0 +1,28 @@
+/** Rollouts of a run that the service does not list: some services list a rollout only once it has a reward. */
+import { statusMeaning } from '../contract/status.ts';
+import type { RunExtent } from '../queries/extent-of.ts';
+import { counted } from '../text/numbers.ts';
+
+/** How many rollouts are neither among these rows nor unreadable; 0 if the number of all is unknown. */
+export const unlistedOf = (rows: readonly unknown[], { total = 0, listed = 0 }: Partial<RunExtent> = {}): number =>
+  Math.max(0, total - Math.max(rows.length, listed));
+
+/** `64 rollouts are not listed by the service: cancelled, or never run`, by the status of the run. */
+export function unlistedWords(rows: readonly unknown[], run: Partial<RunExtent> | undefined): readonly string[] {
+  const count = unlistedOf(rows, run);
+  if (count === 0) return [];
+  const rollouts = counted(count, 'rollout is', 'rollouts are');
+  const unlisted = `${rollouts} not listed by the service`;
+  switch (statusMeaning(run?.status ?? '')) {
+    case 'success':
+    case 'failure':
+      return [`${unlisted}: failed, or without a reward`];
+    case 'stopped':
+      return [`${unlisted}: cancelled, or never run`];
+    case 'running':
+    case 'waiting':
+      return [`${rollouts} still to come`];
+    default:
+      return [unlisted];
+  }
+}

@@ -1,0 +1,48 @@
+/** What the commands say of rollouts of a run that the service does not list, by the status of the run (B1). */
+import { expect, it } from 'vitest';
+import { answering } from '../answering.ts';
+import { pageOf } from '../queries/scripted-service.ts';
+import { apiKey, hostileServer } from '../service/hostile-server.ts';
+import { cliOn } from './cli.ts';
+
+/** A run of 12 rollouts, 4 of each task, of which 2 of the last task are listed. */
+async function cliWith(status: string) {
+  const rows = ['a', 'a', 'a', 'a', 'b', 'b', 'b', 'b', 'c', 'c'].map((task_id, index) => ({
+    ...{ trajectory_id: `traj_${index}`, task_id, status: 'completed', reward: 1 },
+  }));
+  const record = { eval_run_id: 'evr_1', bench_id: 'b1', display_name: 's1', status, total_rollouts: 12 };
+  const { url } = await hostileServer(
+    answering({
+      getEvalRun: () => record,
+      getEvalProgress: () => ({ status, total_rollouts: 12 }),
+      getTrajectoryRewards: () => ({ trajectory_rewards: rows }),
+      listTrajectories: () => pageOf(rows),
+    }),
+  );
+  return cliOn({ baseUrl: url, apiKey });
+}
+
+it.each([
+  ['failed', '2 rollouts are not listed by the service: failed, or without a reward.'],
+  ['cancelled', '2 rollouts are not listed by the service: cancelled, or never run.'],
+  ['pending', '2 rollouts are still to come.'],
+  ['cancelling', '2 rollouts are not listed by the service.'],
+])('of a %s run', async (status, words) => {
+  const cli = await cliWith(status);
+  for (const name of ['failures', 'tasks', 'regrade']) {
+    const grader = name === 'regrade' ? ['--with', 'contains hello'] : [];
+    expect((await cli(name, ['evr_1', ...grader])).notes.split('\n')).toContain(words);
+  }
+  const { out, notes } = await cli('tasks', ['evr_1', '--base', 'evr_1']);
+  expect(out).toMatch(/^TASK.*\tUNLISTED$/m);
+  expect(out).not.toContain('FAILED');
+  expect(out).toMatch(/^c\t2.*\t2$/m);
+  expect(notes).toContain('3 tasks: 10 of 12 rollouts have a reward.');
+  expect(notes).toContain(`evr_1: ${words}`);
+  const failures = JSON.parse((await cli('failures', ['evr_1', '--json'])).out);
+  expect(failures).toMatchObject({ status, rollouts: 10, not_listed: 2 });
+  const tasks = JSON.parse((await cli('tasks', ['evr_1', '--json'])).out);
+  expect(tasks).toMatchObject({ status, not_listed: 2, ungrouped_rollouts: 0 });
+  const report = (await cli('report', ['evr_1', '--format', 'markdown', '--output', '-'])).out;
+  expect(report).toContain(words);
+});
