@@ -137,6 +137,7 @@ const uploadedTrajectories = z.object({
       kind: z.enum(['failure', 'summary', 'error']),
       first_line: z.number(),
       last_line: z.number(),
+      item_index: z.optional(z.number()),
       ...reason,
       doc_url: z.optional(z.string()),
       request_id: z.optional(z.string()),
@@ -237,8 +238,16 @@ const outcomeRecord = ({ line, status, failed, trajectoryId, traceId, message, c
   ...{ message, code, context },
 });
 
-const reportRecord = ({ kind, lines: [first_line, last_line], docUrl, requestId, ...said }: BatchReport) => ({
+const reportRecord = ({
+  kind,
+  lines: [first_line, last_line],
+  itemIndex,
+  docUrl,
+  requestId,
+  ...said
+}: BatchReport) => ({
   ...{ kind, first_line, last_line, ...said },
+  item_index: itemIndex,
   doc_url: docUrl,
   request_id: requestId,
 });
@@ -264,7 +273,10 @@ async function uploadTrajectories(
   const { phase, counts, error, hasSent } = job.state;
   if (!flags.json) {
     for (const outcome of job.outcomes) {
-      if (outcome.failed) io.note(clean`line ${outcome.line}: ${reasonWords(outcome) || outcome.status}`);
+      const { line, status, failed, isReported } = outcome;
+      const words = reasonWords(outcome) || status;
+      if (failed) io.note(clean`line ${line}: ${words}`);
+      else if (isReported) io.note(clean`line ${line}: ${status}: ${words}`);
     }
     for (const report of job.reports) io.note(reportWords(report));
     if (job.outcomes.some(({ status }) => status === 'counted'))
@@ -282,7 +294,7 @@ async function uploadTrajectories(
     io.note(`The rejected lines are in ${await job.saveFailures(failures)}`);
   }
   const code = await noteEnd({ phase, error, hasSent }, flags.json ?? false, io);
-  const isClean = counts.failed + counts.unknown === 0 && !job.hasBatchFailure;
+  const isClean = counts.failed + counts.unknown === 0 && !job.hasOtherFailure;
   return code === exitCodes.done && !isClean ? exitCodes.failed : code;
 }
 

@@ -1,81 +1,288 @@
-/** Which trajectory of an upload each part of its answer concerns. Pure. */
+/**
+ * What the answer to an upload says of each trajectory that was sent. Pure.
+ *
+ * A failed trajectory is sent again, which stores it twice if it was stored after all. So one has only failed if a part
+ * of the answer is surely about it, says that it was not stored, and nothing in the answer says the contrary. Whatever
+ * is in doubt is unknown.
+ */
+import { isDeepStrictEqual } from 'node:util';
 import type { Failure } from './errors.ts';
 import { unreadableIn } from './lists.ts';
 import type { UploadedTrajectory, UploadTrajectoriesResult } from './trajectories.ts';
 
-export interface PlacedAnswer {
-  /** The mapping by index in the request. */
-  readonly listed: ReadonlyMap<number, UploadedTrajectory>;
-  /** The failures that name an item, by index in the request. */
-  readonly failures: ReadonlyMap<number, Failure>;
-  /** The failures that name none: they concern the batch, and are no item's. */
-  readonly batchFailures: readonly Failure[];
+/** What is known of a trajectory. */
+export interface ItemOutcome {
+  /** `counted` if the service counts it with others, but does not say which of them are stored. */
+  readonly outcome: 'stored' | 'skipped' | 'failed' | 'counted' | 'unknown';
+  readonly row?: UploadedTrajectory | undefined;
+  /** What the service reports of it, whatever the outcome. */
+  readonly failure?: Failure | undefined;
+  /** Why the outcome is not certain, although the answer is about it: a sentence without its full stop. */
+  readonly doubt?: string | undefined;
 }
 
-type Answered = Pick<UploadTrajectoriesResult, 'trajectories' | 'failures'>;
+export interface ReadAnswer {
+  /** In the order in which they were sent. */
+  readonly items: readonly ItemOutcome[];
+  /** How many of those that are only counted are stored, and how many skipped. */
+  readonly counted: { readonly stored: number; readonly skipped: number };
+  /** The number of unknown outcomes, including those of which the counts say nothing. */
+  readonly unknown: number;
+  /** The failures of the batch, and those that are not surely about one trajectory. */
+  readonly batchFailures: readonly Failure[];
+}
 
 /** A trajectory that was sent. */
 type Sent = Readonly<Record<string, unknown>> | undefined;
 
-const traceOf = (sent: Sent): string | undefined => {
-  const id = sent?.['trace_id'];
-  return typeof id === 'string' && id !== '' ? id : undefined;
-};
+/** The ids that a mapping repeats for the caller; the service makes those that were not sent. */
+const callerIds = ['trace_id', 'conversation_id'] as const;
+const allIds = [...callerIds, 'trajectory_id'] as const;
+
+function idIn(of: Sent, name: (typeof allIds)[number]): string | undefined {
+  const id = of?.[name];
+  return typeof id === 'number' || (typeof id === 'string' && id !== '') ? String(id) : undefined;
+}
+
+/** Compares the ids of rows with those that were sent. */
+function idsOf(sent: readonly Sent[]) {
+  const places = new Map(allIds.map(name => [name, Map.groupBy(sent.keys(), at => idIn(sent[at], name))]));
+  /** Where each id of the row was sent; nothing for an id that was not sent. */
+  const placesOf = (row: UploadedTrajectory): number[][] =>
+    allIds.flatMap(name => {
+      const id = idIn(row, name);
+      return id === undefined ? [] : [places.get(name)?.get(id) ?? []];
+    });
+  /** Whether an id of the row was sent with others, but not with this one. */
+  const isOfOthers = (row: UploadedTrajectory, at: number): boolean =>
+    placesOf(row).some(each => each.length > 0 && !each.includes(at));
+  return {
+    isOfOthers,
+    /** Whether this one was sent with an id of the row. */
+    hasOneOf: (row: UploadedTrajectory, at: number): boolean => placesOf(row).some(each => each.includes(at)),
+    /** Whether this one was sent with every id of the row, except those that the service may have made. */
+    isOf: (row: UploadedTrajectory, at: number): boolean =>
+      !isOfOthers(row, at) &&
+      callerIds.every(name => {
+        const [id, own] = [idIn(row, name), idIn(sent[at], name)];
+        return id === undefined || own === undefined || id === own;
+      }),
+    /** The one that was sent with an id of the row that no other has; undefined if another id was sent with others. */
+    named: (row: UploadedTrajectory): number | undefined => {
+      const [at] = placesOf(row).find(({ length }) => length === 1) ?? [];
+      return at === undefined || isOfOthers(row, at) ? undefined : at;
+    },
+  };
+}
+type Ids = ReturnType<typeof idsOf>;
+
+/** The index that a row gives; NaN if it gives two. */
+function indexOf({ request_index, failure }: UploadedTrajectory): number | undefined {
+  const index = request_index ?? failure?.item_index ?? undefined;
+  return (failure?.item_index ?? index) === index ? index : Number.NaN;
+}
+
+interface Answered {
+  readonly rows: readonly UploadedTrajectory[];
+  readonly failures: readonly Failure[];
+}
 
 /**
- * Places the parts of an answer about the trajectories that were sent. Their position in the answer says nothing by
- * itself: rows without an index are placed by their trace id, and those without both only if there is one for each
- * item, or for each item that is not named otherwise.
+ * The index of the first one that was sent: the document does not say from which number a service counts. `either` if
+ * the answer fits 0 and 1. Undefined if an index is out of range, occurs twice or contradicts an id: then none can be
+ * trusted. A count from 1 is only certain if it leaves nothing out.
  */
-export function placedAnswer({ trajectories, failures }: Answered, sent: readonly Sent[]): PlacedAnswer {
-  const isIndex = (index: number | null | undefined): index is number =>
-    index != null && Number.isInteger(index) && index >= 0 && index < sent.length;
-  const rows = trajectories ?? [];
-  const listed = new Map(rows.flatMap(row => (isIndex(row.request_index) ? [[row.request_index, row] as const] : [])));
-  const byItem = new Map(
-    (failures ?? []).flatMap(each => (isIndex(each.item_index) ? [[each.item_index, each] as const] : [])),
+function firstIndex({ rows, failures }: Answered, size: number, ids: Ids): 0 | 1 | 'either' | undefined {
+  const lists = [rows.map(indexOf), failures.map(({ item_index }) => item_index)].map(list =>
+    list.filter(each => each != null),
   );
-  const withTrace = Map.groupBy(sent.keys(), index => traceOf(sent[index]));
-  const nameless = rows.filter(row => {
-    if (isIndex(row.request_index)) return false;
-    const [index, ...others] = (row.trace_id && withTrace.get(row.trace_id)) || [];
-    if (index === undefined || others.length > 0 || listed.has(index)) return true;
-    listed.set(index, row);
-    return false;
+  const fits = (first: number): boolean =>
+    lists.every(list => new Set(list).size === list.length) &&
+    lists.flat().every(index => Number.isInteger(index) && index >= first && index < first + size) &&
+    rows.every(row => {
+      const index = indexOf(row);
+      return index === undefined || !ids.isOfOthers(row, index - first);
+    });
+  if (lists.flat().length === 0) return undefined;
+  if (fits(0)) return fits(1) ? 'either' : 0;
+  return fits(1) && new Set(lists.flat()).size === size ? 1 : undefined;
+}
+
+/** The trajectory that each row is about. */
+function placesOfRows({ rows }: Answered, sent: readonly Sent[], first: number | undefined, ids: Ids) {
+  const places = rows.map(row => {
+    const index = first === undefined ? undefined : indexOf(row);
+    return index === undefined || first === undefined ? ids.named(row) : index - first;
   });
-  const all = [...sent.keys()];
-  const open = all.filter(index => !listed.has(index) && !byItem.has(index));
-  const isReadable = unreadableIn(rows) === 0;
-  const places = isReadable ? [all, open].find(each => each.length === nameless.length) : undefined;
-  // A trace id that was not sent is the service's own, unless another one was sent there.
-  const isAt = (row: UploadedTrajectory, index: number): boolean =>
-    !row.trace_id || [undefined, row.trace_id].includes(traceOf(sent[index]));
-  const isPlaced = places?.every((index, position) => isAt(nameless[position] as UploadedTrajectory, index)) === true;
-  for (const [position, index] of (isPlaced ? (places ?? []) : []).entries()) {
-    const row = nameless[position];
-    if (row) listed.set(index, row);
-  }
-  const unplaced = isPlaced ? [] : nameless.flatMap(failureIn);
-  const unreadable = unreadableIn(failures ?? []);
+  // Rows without an index or an id are in order if there is one for each that was sent, and none is elsewhere.
+  const isInOrder =
+    unreadableIn(rows) === 0 &&
+    rows.length === sent.length &&
+    rows.every((row, at) => places[at] === at || (places[at] ?? indexOf(row)) === undefined) &&
+    rows.every((row, at) => ids.isOf(row, at));
+  return isInOrder ? [...rows.keys()] : places;
+}
+
+/** The statuses of the document's services; others say nothing certain. */
+type Said = 'stored' | 'skipped' | 'failed' | undefined;
+const meanings: ReadonlyMap<string, Said> = new Map([
+  ['uploaded', 'stored'],
+  ['skipped', 'skipped'],
+  ['error', 'failed'],
+  ['failed', 'failed'],
+  ['rejected', 'failed'],
+]);
+const isThere = (said: Said): boolean => said === 'stored' || said === 'skipped';
+const saidBy = ({ status }: UploadedTrajectory): Said => meanings.get(status?.trim().toLowerCase() ?? '');
+
+/** What the answer says of one trajectory. */
+interface About {
+  readonly rows: readonly UploadedTrajectory[];
+  /** Rows that may be about it, too. */
+  readonly others: readonly UploadedTrajectory[];
+  readonly listed: Failure | undefined;
+  /** Whether the rows name no id but those that were sent with it. */
+  readonly isOfIt: boolean;
+}
+
+/** The outcome of one trajectory, before it is compared with the counts. */
+function saidOf({ rows, others, listed, isOfIt }: About): ItemOutcome {
+  const row = rows[0];
+  const failure = rows.map(each => each.failure).find(saysWhy) ?? listed;
+  const said = rows.map(saidBy);
+  const has = said.find(each => each === 'stored') ?? said.find(each => each === 'skipped');
+  const hasFailed = said.includes('failed');
+  // A failure of a stored one is a report about it: a field was ignored, say.
+  if (has && !hasFailed) return { row, failure, outcome: has };
+  if (!hasFailed && !failure) return { row, outcome: 'unknown' };
+  const doubt = doubtOf({ has: has ?? others.map(saidBy).find(isThere), rows, isOfIt });
+  return { row, failure, doubt, outcome: doubt === undefined ? 'failed' : 'unknown' };
+}
+
+/** Why it may not have failed, although the answer says so. */
+function doubtOf({ has, rows, isOfIt }: Pick<About, 'rows' | 'isOfIt'> & { readonly has: Said }): string | undefined {
+  if (has) return 'The answer says both that it is stored and that it failed';
+  if (rows.some(row => row.trajectory_id)) return 'It has a trajectory id, so it may be stored';
+  return isOfIt ? undefined : 'The answer names another id than was sent with it';
+}
+
+/** The outcome of each trajectory of a request. */
+export function readAnswer(answer: UploadTrajectoriesResult, sent: readonly Sent[]): ReadAnswer {
+  const answered = { rows: answer.trajectories ?? [], failures: answer.failures ?? [] };
+  const ids = idsOf(sent);
+  const first = firstIndex(answered, sent.length, ids);
+  const read = (from: number | undefined) => readFrom(from, answer, answered, sent, ids);
+  if (first !== 'either') return read(first);
+  // Certain is only what holds in both cases, if the counts are not left to be shared out.
+  const [unplaced, from0, from1] = [read(undefined), read(0), read(1)];
+  if (unplaced.unknown === 0 || [from0, from1].some(({ counted }) => counted.stored + counted.skipped > 0))
+    return unplaced;
+  const doubt = 'The index in the answer may count from 0 or from 1';
+  const items = from0.items.map((item, at): ItemOutcome => {
+    const other = from1.items[at];
+    if (item.outcome !== other?.outcome) return { outcome: 'unknown', doubt };
+    return isDeepStrictEqual(item, other) ? item : { outcome: item.outcome };
+  });
+  return { ...unplaced, items, counted: from0.counted, unknown: unknownIn(items) };
+}
+
+/** @param first index of the first one; undefined if no index can be trusted */
+function readFrom(
+  first: number | undefined,
+  answer: UploadTrajectoriesResult,
+  answered: Answered,
+  sent: readonly Sent[],
+  ids: Ids,
+): ReadAnswer {
+  const places = placesOfRows(answered, sent, first, ids);
+  const byPlace = Map.groupBy(answered.rows, (_, row) => places[row]);
+  const rowsAt = (at: number | undefined): readonly UploadedTrajectory[] => byPlace.get(at) ?? [];
+  const { byItem, ofBatch } = placedFailures(answered.failures, first);
+  const unplaced = rowsAt(undefined);
+  const said = sent.map((_, at) => {
+    const rows = rowsAt(at);
+    // An id that others have as well, or an index that is not trusted, may be right.
+    const others = unplaced.filter(row => ids.hasOneOf(row, at) || (indexOf(row) !== undefined && ids.isOf(row, at)));
+    return saidOf({ rows, others, listed: byItem.get(at)?.[0], isOfIt: rows.every(row => ids.isOf(row, at)) });
+  });
+  const left = {
+    stored: leftOf('stored', answer.uploaded, said, unplaced),
+    skipped: leftOf('skipped', answer.skipped, said, unplaced),
+  };
+  const unreadable = unreadableIn(answered.failures);
+  const batchFailures = [
+    ...ofBatch,
+    ...unplaced.flatMap(failureIn),
+    ...(unreadable > 0 ? [{ message: `${unreadable} of the failures could not be read` }] : []),
+  ];
+  const { items, counted } = withCounts(said, left);
+  return { items, counted, unknown: unknownIn(items) - counted.stored - counted.skipped, batchFailures };
+}
+
+const unknownIn = (items: readonly ItemOutcome[]): number =>
+  items.filter(({ outcome }) => outcome === 'unknown' || outcome === 'counted').length;
+
+/** Places the failures of a request that was refused as a whole. They are counted from 0 if they may be. */
+export function refusedItems(failures: readonly Failure[], sent: readonly Sent[]) {
+  const found = firstIndex({ rows: [], failures }, sent.length, idsOf(sent));
+  return placedFailures(failures, found === 'either' ? 0 : found);
+}
+
+function placedFailures(failures: readonly Failure[], first: number | undefined) {
+  const isOfItem = ({ item_index }: Failure): boolean => item_index != null && first !== undefined;
   return {
-    listed,
-    failures: byItem,
-    batchFailures: [
-      ...(failures ?? []).filter(({ item_index }) => !isIndex(item_index)),
-      ...unplaced,
-      ...(unreadable > 0 ? [{ message: `${unreadable} of the failures could not be read` }] : []),
-    ],
+    /** By index in the request. */
+    byItem: Map.groupBy(failures.filter(isOfItem), ({ item_index }) => Number(item_index) - Number(first)),
+    ofBatch: failures.filter(each => !isOfItem(each)),
+  };
+}
+
+/** How many are stored or skipped, by the counts and the rows, beyond those of which a row surely says so. */
+function leftOf(
+  outcome: 'stored' | 'skipped',
+  count: number | null | undefined,
+  said: readonly ItemOutcome[],
+  unplaced: readonly UploadedTrajectory[],
+): number {
+  const known = said.filter(each => each.outcome === outcome).length;
+  const total = Number.isSafeInteger(count) ? Number(count) : 0;
+  return Math.max(total - known, unplaced.filter(row => saidBy(row) === outcome).length);
+}
+
+/** Compares what is said of each one with the number of stored and skipped ones that are left. */
+function withCounts(said: readonly ItemOutcome[], left: ReadAnswer['counted']): Pick<ReadAnswer, 'items' | 'counted'> {
+  const isUnknown = ({ outcome }: ItemOutcome): boolean => outcome === 'unknown';
+  const total = left.stored + left.skipped;
+  // More than are unknown: some of the failed ones are counted, too.
+  const isDoubtful = total > said.filter(isUnknown).length;
+  const items = said.map((item): ItemOutcome => {
+    const isIt = isDoubtful && item.outcome === 'failed';
+    return isIt ? { ...item, outcome: 'unknown', doubt: 'It may be stored, by the counts of the answer' } : item;
+  });
+  const size = items.filter(isUnknown).length;
+  const none = { stored: 0, skipped: 0 };
+  if (total === 0 || size === 0) return { items, counted: none };
+  const doubt = 'The answer counts more than were sent';
+  if (total > size) return { items: items.map(item => (isUnknown(item) ? { doubt, ...item } : item)), counted: none };
+  const outcome = [left.stored, left.skipped].includes(size)
+    ? left.stored === size
+      ? 'stored'
+      : 'skipped'
+    : 'counted';
+  const isSame = outcome !== 'counted';
+  // Where all are stored, those of which the answer says the contrary stay unknown.
+  const isCounted = (item: ItemOutcome): boolean => isUnknown(item) && !(isSame && item.doubt !== undefined);
+  return {
+    items: items.map(item => (isCounted(item) ? { ...item, outcome } : item)),
+    counted: isSame ? none : left,
   };
 }
 
 /** The failure of a row whose trajectory is not known. */
-function failureIn({ status, failure }: UploadedTrajectory): readonly Failure[] {
-  if (saysWhy(failure)) return [failure];
-  return status == null || isStored(status) ? [] : [{ message: `a trajectory has the status ${status}` }];
+function failureIn(row: UploadedTrajectory): readonly Failure[] {
+  if (saysWhy(row.failure)) return [row.failure];
+  return row.status == null || isThere(saidBy(row)) ? [] : [{ message: `a trajectory has the status ${row.status}` }];
 }
-
-/** Whether the service has a trajectory of this status, from this request or an earlier one. */
-export const isStored = (status: string): boolean => status === 'uploaded' || status === 'skipped';
 
 /** Whether a failure says anything; an object of nulls counts as missing. */
 export const saysWhy = (failure: Failure | null | undefined): failure is Failure =>

@@ -5,7 +5,7 @@ import type { TrajectoryReward } from '../contract/evaluations.ts';
 import { unreadableIn } from '../contract/lists.ts';
 import { hasEnded, isRunning } from '../contract/status.ts';
 import type { CompleteTrajectoryBody, LogRewardBody, LogRewardResult, Trajectory } from '../contract/trajectories.ts';
-import { placedAnswer } from '../contract/upload-answer.ts';
+import { readAnswer } from '../contract/upload-answer.ts';
 import { ApiError, isNotOffered } from '../service/errors.ts';
 import { clean } from '../text/sanitise.ts';
 import { action } from './action.ts';
@@ -260,26 +260,22 @@ export interface StoreOutcome {
 
 /**
  * Stores trajectories in a dataset with one request. Throws the service's reason if it stored none, or does not say which
- * are stored. A caller gives each a trace id, so that it can be sent again.
+ * are stored. A caller gives each a trace id: a service that skips those that it has can be sent them again.
  */
 export const storeTrajectories = action(
   async (service, { dataset, trajectories }: StoredTrajectories, options): Promise<StoreOutcome> => {
     const body = { dataset, trajectories: [...trajectories] };
     const answer = await service.call('uploadTrajectories', { body }, options);
-    const refused = new Map<number, string>();
-    const { listed, failures, batchFailures } = placedAnswer(answer, trajectories);
-    for (const index of trajectories.keys()) {
-      const item = listed.get(index);
-      const failure = item?.failure ?? failures.get(index);
-      if (failure || item?.status === 'error') refused.set(index, reasonOf(failure));
-    }
-    const unsaid = trajectories.some((_, index) => !listed.has(index) && !refused.has(index));
-    const [ofAll] = batchFailures;
-    const accounted = (answer.uploaded ?? 0) + (answer.skipped ?? 0) + refused.size;
-    if (ofAll && unsaid && accounted < trajectories.length) {
-      throw new Error(
-        clean`The service reports ${reasonOf(ofAll)}, and does not say what is stored. Saving again stores nothing twice.`,
-      );
+    const { items, unknown, batchFailures } = readAnswer(answer, trajectories);
+    const refused = new Map(
+      items.flatMap(({ outcome, failure }, index) => (outcome === 'failed' ? [[index, reasonOf(failure)]] : [])),
+    );
+    const doubtful = items.find(({ outcome, doubt }) => outcome === 'unknown' && doubt !== undefined);
+    const reported = batchFailures[0] ?? doubtful?.failure;
+    // An answer without a failure is a success, whatever it leaves out.
+    if (unknown > 0 && (reported || doubtful)) {
+      const said = reported ? clean`reports ${reasonOf(reported)}, and ` : '';
+      throw new Error(`The service ${said}does not say what is stored. Look into the dataset before you save again.`);
     }
     const [first] = refused.values();
     if (first !== undefined && refused.size >= trajectories.length) throw new Error(first);

@@ -1,7 +1,7 @@
 /** The outcome of each trajectory of a request, as the service reports it. */
 import type { Failure } from '../contract/errors.ts';
-import type { UploadedTrajectory, UploadTrajectoriesResult } from '../contract/trajectories.ts';
-import { isStored, placedAnswer, saysWhy } from '../contract/upload-answer.ts';
+import type { UploadTrajectoriesResult } from '../contract/trajectories.ts';
+import { type ItemOutcome, readAnswer, refusedItems, saysWhy } from '../contract/upload-answer.ts';
 import type { ServiceError } from '../service/errors.ts';
 import type { SentItems, UploadCounts } from '../store/trajectory-records.ts';
 import { clean, safeJson } from '../text/sanitise.ts';
@@ -17,10 +17,12 @@ export interface Reason {
 export interface Outcome extends Reason {
   /** Line of the file, or index in the array, from 1. */
   readonly line: number;
-  /** The service's status; otherwise `failed`, `counted` if the service sends only counts, or `unknown`. */
+  /** `uploaded`, `skipped`, `counted`, `unknown`, or how the service says that it failed. */
   readonly status: string;
-  /** Any status other than `uploaded`, `skipped`, `counted` and `unknown`, and any item with its own failure. */
+  /** Whether it is certain that it is not stored: it is sent again. */
   readonly failed: boolean;
+  /** Whether the answer reports a failure of it, or contradicts itself, whatever the status. */
+  readonly isReported?: boolean;
   readonly trajectoryId: string | undefined;
   readonly traceId: string | undefined;
 }
@@ -31,6 +33,8 @@ export interface BatchReport extends Reason {
   readonly kind: 'failure' | 'summary' | 'error';
   /** The first and the last line of the request. */
   readonly lines: readonly [first: number, last: number];
+  /** The index that a failure gives, if it does not surely name a line. */
+  readonly itemIndex?: number | undefined;
   readonly docUrl?: string | undefined;
   readonly requestId?: string | undefined;
 }
@@ -42,11 +46,19 @@ export function reasonWords({ message, code, context }: Reason): string {
 }
 
 /** `lines 1 to 2: the service says: 1 of 2 stored`. */
-export function reportWords({ kind, lines: [first, last], docUrl, requestId, ...reason }: BatchReport): string {
+export function reportWords({
+  kind,
+  lines: [first, last],
+  itemIndex,
+  docUrl,
+  requestId,
+  ...reason
+}: BatchReport): string {
   const where = first === last ? `line ${first}` : `lines ${first} to ${last}`;
   const what = { failure: 'a failure of the batch', summary: 'the service says', error: 'the request failed' }[kind];
   const more = [requestId && `request ${requestId}`, docUrl].filter(Boolean).join('  ');
-  return clean`${where}: ${what}: ${reasonWords(reason)}${more && `  ${more}`}`;
+  const index = itemIndex === undefined ? '' : `item_index ${itemIndex}: `;
+  return clean`${where}: ${what}: ${index}${reasonWords(reason)}${more && `  ${more}`}`;
 }
 
 export const noCounts: UploadCounts = { stored: 0, skipped: 0, failed: 0, unknown: 0 };
@@ -112,15 +124,12 @@ export function rejected(
 
 /** All items were refused, with a reason per item if the service gives one. */
 export function refusedOutcome(sent: readonly NamedItem[], error: ServiceError): RequestOutcome {
-  const { failures, batchFailures } = placedAnswer(
-    { trajectories: null, failures: [...error.failures] },
-    valuesOf(sent),
-  );
+  const { byItem, ofBatch } = refusedItems(error.failures, valuesOf(sent));
   const outcome = rejected(sent, (_, index) => {
-    const own = failures.get(index);
+    const own = byItem.get(index)?.[0];
     return saysWhy(own) ? reasonOf(own) : { message: error.message };
   });
-  return { ...outcome, reports: [...batchFailures.map(each => failureReport(sent, each)), errorReport(sent, error)] };
+  return { ...outcome, reports: [...ofBatch.map(each => failureReport(sent, each)), errorReport(sent, error)] };
 }
 
 /** The error of a request, without the failures of its items. */
@@ -134,6 +143,7 @@ const failureReport = (sent: readonly Item[], failure: Failure): BatchReport => 
   kind: 'failure',
   lines: linesOf(sent),
   ...reasonOf(failure),
+  itemIndex: failure.item_index ?? undefined,
 });
 
 const valuesOf = (sent: readonly Item[]) => sent.map(({ value }) => value);
@@ -153,62 +163,28 @@ const reasonOf = ({ message, code, context }: Failure): Reason => ({
   context: filled(context),
 });
 
-/** What the answer says of one item; undefined if it says nothing. */
-function ownOutcome(
-  line: number,
-  item: UploadedTrajectory | undefined,
-  failure: Failure | undefined,
-): Outcome | undefined {
-  const reason = [item?.failure, failure].find(saysWhy) ?? (item ? undefined : failure);
-  const status = item?.status ?? (reason ? 'failed' : undefined);
-  if (status === undefined) return undefined;
-  return {
-    line,
-    status,
-    failed: reason !== undefined || !isStored(status),
-    trajectoryId: item?.trajectory_id ?? undefined,
-    traceId: item?.trace_id ?? undefined,
-    ...(reason ? reasonOf(reason) : { message: undefined }),
-  };
-}
+const statuses = { stored: 'uploaded', skipped: 'skipped', counted: 'counted', unknown: 'unknown' } as const;
 
 /** Reads the outcomes from a response. */
 export function answered(sent: readonly NamedItem[], answer: UploadTrajectoriesResult): RequestOutcome {
-  const { listed, failures, batchFailures } = placedAnswer(answer, valuesOf(sent));
-  const own = sent.map(({ line }, index) => ownOutcome(line, listed.get(index), failures.get(index)));
-  const known = (status: string): number => own.filter(each => isOf(each, status)).length;
-  const others = othersOf(own.filter(each => each === undefined).length, {
-    uploaded: countOf(answer.uploaded) - known('uploaded'),
-    skipped: countOf(answer.skipped) - known('skipped'),
-  });
-  const outcomes = sent.map(({ line }, index): Outcome => {
-    const outcome = own[index];
-    if (outcome) return outcome;
-    const { status } = others;
-    if (status === undefined) return unknownOutcome(line, 'The service did not report what happened to this one.');
-    return { line, status, failed: false, trajectoryId: undefined, traceId: undefined, message: undefined };
-  });
-  const named = (status: string): string[] =>
-    sent.flatMap(({ id }, index) => (isOf(outcomes[index], status) ? [id] : []));
-  const stored = named('uploaded');
-  const skipped = named('skipped');
-  const counted = named('counted');
-  const unknown = named('unknown');
+  const { items, counted, unknown, batchFailures } = readAnswer(answer, valuesOf(sent));
+  const outcomes = items.map((item, index) => outcomeOf(sent[index]?.line ?? 0, item));
+  const named = (outcome: ItemOutcome['outcome']): string[] =>
+    sent.flatMap(({ id }, index) => (items[index]?.outcome === outcome ? [id] : []));
+  const [stored, skipped, only] = [named('stored'), named('skipped'), named('counted')];
   const counts = {
-    stored: stored.length + others.stored,
-    skipped: skipped.length + others.skipped,
-    failed: outcomes.filter(outcome => outcome.failed).length,
-    unknown: unknown.length + counted.length - others.stored - others.skipped,
+    stored: stored.length + counted.stored,
+    skipped: skipped.length + counted.skipped,
+    failed: named('failed').length,
+    unknown,
   };
-  // Unless all items are accounted for, it is unknown which ones are stored.
-  const isWhole = counted.length === others.stored + others.skipped;
-  const items = isWhole
-    ? {
-        stored: [...stored, ...counted.slice(0, others.stored)],
-        skipped: [...skipped, ...counted.slice(others.stored)],
-        unknown,
-      }
-    : { stored, skipped, unknown: [...unknown, ...counted] };
+  // Unless all that are counted are stored or skipped, it is unknown which ones are.
+  const isWhole = only.length === counted.stored + counted.skipped;
+  const settled = {
+    stored: [...stored, ...(isWhole ? only.slice(0, counted.stored) : [])],
+    skipped: [...skipped, ...(isWhole ? only.slice(counted.stored) : [])],
+    unknown: [...named('unknown'), ...(isWhole ? [] : only)],
+  };
   // The local service only repeats the counts.
   const isNews = counts.stored < sent.length && answer.message !== countWords(counts).join(', ');
   const summary = isNews ? answer.message?.trim() : undefined;
@@ -216,22 +192,21 @@ export function answered(sent: readonly NamedItem[], answer: UploadTrajectoriesR
     ...batchFailures.map(each => failureReport(sent, each)),
     ...(summary ? [{ kind: 'summary', lines: linesOf(sent), message: summary } as const] : []),
   ];
-  return { outcomes, counts, items, reports };
+  return { outcomes, counts, items: settled, reports };
 }
 
-const isOf = (outcome: Outcome | undefined, status: string): boolean =>
-  outcome?.failed === false && outcome.status === status;
-
-/** The count; 0 if it is missing or not a positive whole number. */
-const countOf = (value: number | null | undefined): number =>
-  Number.isSafeInteger(value) && Number(value) > 0 ? Number(value) : 0;
-
-/** Derives the outcome of items that the service does not list from its counts. */
-function othersOf(size: number, { uploaded, skipped }: { readonly uploaded: number; readonly skipped: number }) {
-  const stored = Math.min(Math.max(0, uploaded), size);
-  const left = Math.min(Math.max(0, skipped), size - stored);
-  const none = { stored: 0, skipped: 0 };
-  if (stored === 0 && left === 0) return { ...none, status: undefined };
-  if (stored === size) return { ...none, status: 'uploaded' };
-  return left === size ? { ...none, status: 'skipped' } : { stored, skipped: left, status: 'counted' };
+function outcomeOf(line: number, { outcome, row, failure, doubt }: ItemOutcome): Outcome {
+  const reason = failure && reasonOf(failure);
+  const known = {
+    ...{ line, failed: outcome === 'failed', isReported: (failure ?? doubt) !== undefined },
+    ...{ trajectoryId: row?.trajectory_id ?? undefined, traceId: row?.trace_id ?? undefined },
+  };
+  if (outcome === 'failed') return { ...known, status: row?.status ?? 'failed', message: undefined, ...reason };
+  const status = statuses[outcome];
+  if (outcome !== 'unknown') return { ...known, status, message: undefined, ...reason };
+  const said = row?.status
+    ? `The service gives it the status ${row.status}`
+    : 'The service did not report what happened to this one';
+  const words = [doubt ?? said, reason?.message].filter(each => each !== undefined).join(': ');
+  return { ...known, status, ...reason, message: reason?.message === undefined ? `${words}.` : words };
 }

@@ -157,9 +157,12 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
     return this.#reports;
   }
 
-  /** Whether the service reported a failure that is not of one trajectory. */
-  get hasBatchFailure(): boolean {
-    return this.#reports.some(({ kind }) => kind !== 'summary');
+  /** Whether the service reported a failure other than those of the failed trajectories. */
+  get hasOtherFailure(): boolean {
+    return (
+      this.#reports.some(({ kind }) => kind !== 'summary') ||
+      this.#outcomes.some(({ failed, isReported }) => !failed && isReported)
+    );
   }
 
   protected override begin(): Partial<TrajectoryUploadState> {
@@ -204,9 +207,9 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
       else this.#fail(portion.item);
     }
     const { failed, unknown } = this.state.counts;
-    // Keep the record of failed and unknown items, so that the next run sends only those. After a failure of a batch the
-    // user will start it again, which must not send what is stored.
-    if (failed === 0 && unknown === 0 && !this.hasBatchFailure) this.#records?.forget(this.#ref);
+    // Keep the record of failed and unknown items, so that the next run sends only those. After another failure
+    // the user will start it again, which must not send what is stored.
+    if (failed === 0 && unknown === 0 && !this.hasOtherFailure) this.#records?.forget(this.#ref);
     this.set({ phase: 'done', handled: size });
   }
 

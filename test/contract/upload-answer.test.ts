@@ -1,47 +1,241 @@
-/** Which trajectory of an upload each row of an answer concerns. */
-import { expect, it } from 'vitest';
-import { placedAnswer } from '../../src/contract/upload-answer.ts';
+/** What the answer to an upload says of each trajectory, also where it contradicts itself. */
+import { describe, expect, it } from 'vitest';
+import { uploadTrajectoriesResult } from '../../src/contract/trajectories.ts';
+import { readAnswer, refusedItems } from '../../src/contract/upload-answer.ts';
 
-const failure = { code: 'too_long', message: 'the second is too long' };
-const sent = [{ trace_id: 'first' }, { trace_id: 'second' }, { messages: [] }];
-const placed = (
-  trajectories: Record<string, unknown>[],
-  items: readonly (Record<string, unknown> | undefined)[] = sent,
-) => {
-  const { listed, batchFailures } = placedAnswer({ trajectories, failures: null }, items);
-  return [[...listed].toSorted(([a], [b]) => a - b).map(([index, { status }]) => [index, status]), batchFailures];
-};
+type Sent = readonly Record<string, unknown>[];
 
-it('is that of its trace id, in whatever order (A11)', () => {
-  const rows = [
-    { trace_id: 'second', status: 'error', failure },
-    { trace_id: 'first', status: 'uploaded' },
-  ];
-  const both = [
-    [0, 'uploaded'],
-    [1, 'error'],
-  ];
-  expect(placed(rows, sent.slice(0, 2))).toEqual([both, []]);
-  expect(placed(rows)).toEqual([both, []]);
-  expect(placed([...rows, { status: 'skipped' }])).toEqual([[...both, [2, 'skipped']], []]);
-});
+const why = { code: 'too_long', message: 'too long' };
+const failed = { status: 'error', failure: why };
+const stored = { status: 'uploaded', trajectory_id: 'trj' };
+const traces = (...ids: string[]): Sent => ids.map(trace_id => ({ trace_id }));
+const bare = (size: number): Sent => Array.from({ length: size }, () => ({}));
 
-it('is unknown if another trace id was sent there, or the same one twice', () => {
-  const rows = [
-    { trace_id: 'other', status: 'uploaded' },
-    { trace_id: 'second', status: 'error', failure },
-  ];
-  expect(placed(rows, [{ trace_id: 'first' }, { trace_id: 'first' }])).toEqual([[], [failure]]);
-  expect(placed([{ trace_id: 'first', status: 'error', failure }], [sent[0], sent[0]])).toEqual([[], [failure]]);
-});
+const read = (answer: object, sent: Sent) => readAnswer(uploadTrajectoriesResult.parse(answer), sent);
+const outcomes = (answer: object, sent: Sent) => read(answer, sent).items.map(({ outcome }) => outcome);
 
-it('may be in the order of what was sent without trace ids', () => {
-  const rows = ['uploaded', 'skipped'].map((status, index) => ({ trace_id: `made ${index}`, status }));
-  expect(placed(rows, [{}, undefined])).toEqual([
+describe('a row', () => {
+  it.each<[string, Sent, object[], string[]]>([
     [
-      [0, 'uploaded'],
-      [1, 'skipped'],
+      'has its trace id, in whatever order (A11)',
+      traces('a', 'b', 'c'),
+      [
+        { ...failed, trace_id: 'c' },
+        { ...stored, trace_id: 'a' },
+      ],
+      ['stored', 'unknown', 'failed'],
     ],
-    [],
-  ]);
+    [
+      'has its conversation id, in whatever order',
+      [{ conversation_id: 'a' }, { conversation_id: 'b' }],
+      [
+        { ...failed, conversation_id: 'b' },
+        { ...stored, conversation_id: 'a' },
+      ],
+      ['stored', 'failed'],
+    ],
+    [
+      'may have an id that others have as well',
+      [{ conversation_id: 'a' }, { conversation_id: 'a' }],
+      [
+        { ...failed, conversation_id: 'a' },
+        { ...stored, conversation_id: 'a' },
+      ],
+      ['failed', 'stored'],
+    ],
+    [
+      'is counted from 0',
+      bare(2),
+      [
+        { ...failed, request_index: 1 },
+        { ...stored, request_index: 0 },
+      ],
+      ['stored', 'failed'],
+    ],
+    [
+      'is counted from 1',
+      bare(2),
+      [
+        { ...failed, request_index: 2 },
+        { ...stored, request_index: 1 },
+      ],
+      ['stored', 'failed'],
+    ],
+    [
+      'has the index of its failure',
+      bare(2),
+      [
+        { status: 'error', failure: { ...why, item_index: 1 } },
+        { ...stored, request_index: 0 },
+      ],
+      ['stored', 'failed'],
+    ],
+    ['is in order without index and id', bare(2), [failed, stored], ['failed', 'stored']],
+    ['is in order with an id of the service', bare(2), [{ ...failed, trace_id: 'made' }, stored], ['failed', 'stored']],
+  ])('%s', (_, sent, trajectories, expected) => {
+    expect(outcomes({ trajectories }, sent)).toEqual(expected);
+  });
+
+  it.each<[string, Sent, object[], string[]]>([
+    [
+      'an index out of range',
+      bare(2),
+      [
+        { ...failed, request_index: 0 },
+        { ...stored, request_index: 2 },
+      ],
+      ['counted', 'counted'],
+    ],
+    [
+      'an index that occurs twice',
+      bare(2),
+      [
+        { ...failed, request_index: 0 },
+        { ...stored, request_index: 0 },
+      ],
+      ['counted', 'counted'],
+    ],
+    [
+      'a single index that would be the last one',
+      bare(3),
+      [{ ...failed, request_index: 3 }],
+      ['unknown', 'unknown', 'unknown'],
+    ],
+    [
+      'two indices',
+      bare(2),
+      [
+        { status: 'error', request_index: 1, failure: { ...why, item_index: 0 } },
+        { ...stored, request_index: 0 },
+      ],
+      ['counted', 'counted'],
+    ],
+    [
+      'the id of another one',
+      traces('a', 'b'),
+      [
+        { ...failed, request_index: 0, trace_id: 'b' },
+        { ...stored, request_index: 1 },
+      ],
+      ['counted', 'counted'],
+    ],
+    [
+      'an id that was not sent with it',
+      traces('a', 'b'),
+      [
+        { ...failed, request_index: 0, trace_id: 'c' },
+        { ...stored, request_index: 1 },
+      ],
+      ['unknown', 'stored'],
+    ],
+    [
+      'ids of two',
+      [{ trace_id: 'a' }, { conversation_id: 'b' }],
+      [{ ...failed, trace_id: 'a', conversation_id: 'b' }],
+      ['unknown', 'unknown'],
+    ],
+    ['an id of another place', traces('a', 'b'), [{ ...failed, trace_id: 'b' }, stored], ['stored', 'failed']],
+    [
+      'an id that nobody was sent with',
+      traces('a', 'b'),
+      [{ ...failed, trace_id: 'c' }, stored],
+      ['counted', 'counted'],
+    ],
+    [
+      'an id of two others',
+      [{}, ...traces('b', 'b')],
+      [{ ...failed, trace_id: 'b' }, stored, stored],
+      Array(3).fill('counted'),
+    ],
+    [
+      'a row that is stored, but not clear which',
+      [{ trace_id: 'a' }, { conversation_id: 'b' }],
+      [
+        { ...stored, trace_id: 'a', conversation_id: 'b' },
+        { ...failed, trace_id: 'a' },
+      ],
+      ['counted', 'counted'],
+    ],
+    ['a row that cannot be read', bare(2), [failed, stored, { status: 1 }] as object[], ['counted', 'counted']],
+    ['no place, with less than one row for each', bare(2), [failed], ['unknown', 'unknown']],
+    ['a trajectory id', bare(1), [{ ...failed, trajectory_id: 'trj' }], ['unknown']],
+    [
+      'another row that says the contrary',
+      traces('a', 'b'),
+      [
+        { ...failed, trace_id: 'a' },
+        { ...stored, trace_id: 'a' },
+      ],
+      ['unknown', 'unknown'],
+    ],
+  ])('is not failed with %s', (_, sent, trajectories, expected) => {
+    expect(outcomes({ trajectories }, sent)).toEqual(expected);
+  });
+
+  it.each<[object, string]>([
+    [{ status: 'UPLOADED' }, 'stored'],
+    [{ status: 'uploaded', failure: why }, 'stored'],
+    [{ status: 'Skipped', failure: why }, 'skipped'],
+    [{ status: 'Error' }, 'failed'],
+    [{ status: 'rejected' }, 'failed'],
+    [{ status: 'odd', failure: why }, 'failed'],
+    [{ failure: why }, 'failed'],
+    [{ status: 'duplicate' }, 'unknown'],
+    [{ status: 'duplicate', trajectory_id: 'trj' }, 'unknown'],
+    [{ failure: {} }, 'unknown'],
+  ])('of %j is %s', (row, outcome) => {
+    expect(outcomes({ trajectories: [row] }, bare(1))).toEqual([outcome]);
+  });
+});
+
+it('counts what the rows leave open, but nothing of which the answer says the contrary', () => {
+  const rows = [
+    { ...stored, request_index: 0 },
+    { request_index: 1, status: 'duplicate', trajectory_id: 'trj' },
+  ];
+  expect(outcomes({ uploaded: 1, skipped: 1, trajectories: rows }, bare(2))).toEqual(['stored', 'skipped']);
+  const failures = [{ ...why, item_index: 0 }];
+  expect(outcomes({ uploaded: 1, failures }, bare(2))).toEqual(['failed', 'stored']);
+  const { items } = read({ uploaded: 2, failures }, bare(2));
+  expect(items).toMatchObject([{ outcome: 'unknown', failure: why }, { outcome: 'stored' }]);
+  expect(items[0]?.doubt).toContain('counts');
+  expect(outcomes({ skipped: 1, trajectories: [failed] }, bare(1))).toEqual(['unknown']);
+  // One of the two is stored, which the answer does not name.
+  expect(read({ uploaded: 2, skipped: 0, failures: [...failures, { ...why, item_index: 1 }] }, bare(3))).toMatchObject({
+    items: Array(3).fill({ outcome: 'counted' }),
+    counted: { stored: 2, skipped: 0 },
+  });
+});
+
+it('takes a failure of a stored one for a report', () => {
+  const trajectories = [0, 1].map(request_index => ({ ...stored, request_index }));
+  const { items, batchFailures } = read({ uploaded: 2, trajectories, failures: [{ ...why, item_index: 0 }] }, bare(2));
+  expect(items).toMatchObject([{ outcome: 'stored', failure: why }, { outcome: 'stored' }]);
+  expect(batchFailures).toEqual([]);
+});
+
+it('is certain only of what an index says from 0 and from 1', () => {
+  const failures = [{ ...why, item_index: 2 }];
+  const { items, batchFailures } = read({ uploaded: 4, failures }, bare(5));
+  expect(items.map(({ outcome }) => outcome)).toEqual(['stored', 'unknown', 'unknown', 'stored', 'stored']);
+  expect(batchFailures).toEqual(failures);
+  expect(outcomes({ uploaded: 3, failures }, bare(5))).toEqual(Array(5).fill('counted'));
+  // An index or an id elsewhere decides.
+  const first = { ...stored, request_index: 0 };
+  expect(outcomes({ uploaded: 4, failures, trajectories: [first] }, bare(5))[2]).toBe('failed');
+});
+
+it('places the failures of a refused request, which is not stored in any case', () => {
+  const placed = (...indices: (number | null)[]) => {
+    const { byItem, ofBatch } = refusedItems(
+      indices.map(item_index => ({ ...why, item_index })),
+      bare(3),
+    );
+    return [[...byItem.keys()], ofBatch.length];
+  };
+  expect(placed(1, 2)).toEqual([[1, 2], 0]);
+  expect(placed(1, 2, 3)).toEqual([[0, 1, 2], 0]);
+  expect(placed(0, null)).toEqual([[0], 1]);
+  expect(placed(1, 3)).toEqual([[], 2]);
+  expect(placed(1, 1)).toEqual([[], 2]);
 });

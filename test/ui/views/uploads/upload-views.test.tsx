@@ -310,7 +310,7 @@ async function openTrajectories(dataset: string, answer: () => Promise<UploadTra
 
 it('an upload shows what the service said of a batch, and why a trajectory failed (A11, B12)', async () => {
   const reason = { code: 'too_long', message: 'one is too long', context: { field: 'steps' } };
-  const failures = [reason, { ...reason, message: 'it is too long', item_index: 1 }];
+  const failures = [reason, { ...reason, message: 'it is too long', item_index: 0 }];
   const { screen, run } = await openTrajectories('reported', async () => ({ failures, message: 'none stored' }));
   await run();
   await screen.waitFor('it is too long (too_long)  {"field":"steps"}');
