@@ -3,6 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { hasEnded, isOver, isUnknown } from '../contract/status.ts';
 import { type PollIntervals, pollDelay, requestedWait } from '../queries/polling.ts';
 import { ServiceError } from '../service/errors.ts';
+import { inSeconds } from '../service/wire-error.ts';
 import { clean } from '../text/sanitise.ts';
 import { age } from '../text/time.ts';
 import { exitCodes } from './exit.ts';
@@ -47,6 +48,10 @@ export function openBecause(seen: Seen | undefined): string | undefined {
 export const unseenWords = (label: string, reason: string): string =>
   clean`${label}: ${reason}, so its outcome is unknown.`;
 
+/** When the next request is sent: while the host limits the rate, none is, however often it is tried. */
+const retryInMs = ({ kind, retryAfterMs = 0 }: ServiceError, delayMs: number): number =>
+  kind === 'rate_limit' ? Math.max(delayMs, retryAfterMs) : delayMs;
+
 /**
  * Reports each change; returns the final status, empty if the service reports none. Temporary errors are retried
  * without limit.
@@ -63,7 +68,7 @@ export async function follow(following: Following): Promise<string> {
   let without = 0;
   let doubted: string | undefined;
   for (;;) {
-    let requestedMs: number | undefined;
+    let failure: ServiceError | undefined;
     try {
       const seen = await look();
       failures = 0;
@@ -91,17 +96,22 @@ export async function follow(following: Following): Promise<string> {
       const mayPass = error instanceof ServiceError && exitCodeOf(error) === exitCodes.unreachable;
       if (signal.aborted || !mayPass) throw error;
       failures += 1;
-      requestedMs = requestedWait(error);
-      const at = now();
-      if (failures === 1) failingSince = at;
-      if (failures === 1 || at - notedAt >= notedEveryMs) {
-        notedAt = at;
-        note(
-          clean`${label}: ${failures === 1 ? '' : `still failing after ${age(at - failingSince)}. `}${error.message} Retrying.`,
-        );
-      }
+      failure = error;
     }
-    const situation = { activity: 'running', attention: 'focused', failures, requestedMs } as const;
-    await sleep(pollDelay({ ...situation, jitter: Math.random(), intervals }) ?? 0, signal);
+    const situation = {
+      activity: 'running',
+      attention: 'focused',
+      failures,
+      requestedMs: requestedWait(failure),
+    } as const;
+    const delayMs = pollDelay({ ...situation, jitter: Math.random(), intervals }) ?? 0;
+    const at = now();
+    if (failures === 1) failingSince = at;
+    if (failure && (failures === 1 || at - notedAt >= notedEveryMs)) {
+      notedAt = at;
+      const lasting = failures === 1 ? '' : `still failing after ${age(at - failingSince)}. `;
+      note(clean`${label}: ${lasting}${failure.message} Retrying in ${inSeconds(retryInMs(failure, delayMs))}.`);
+    }
+    await sleep(delayMs, signal);
   }
 }

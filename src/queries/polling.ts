@@ -9,7 +9,7 @@
 import { hashOf } from '../base/hash.ts';
 import { hasEnded, isRunning } from '../contract/status.ts';
 import { ServiceError } from '../service/errors.ts';
-import { maxRequestedWaitMs } from '../service/gate.ts';
+import { maxRetryAfterMs } from '../service/retry.ts';
 
 /** How much of the user's attention a query has. Hidden ones are not polled. */
 export type Attention = 'focused' | 'visible' | 'hidden';
@@ -79,7 +79,7 @@ export function pollDelay(situation: PollSituation): number | undefined {
   const delay = Math.round(backoff * (1 - jitterShare + 2 * jitterShare * jitter));
   if (requestedMs === 0) return delay;
   // Queries that were given the same time must not all be sent at it.
-  return Math.max(delay, Math.min(maxRequestedWaitMs, requestedMs) + Math.round(backoffBase * jitter));
+  return Math.max(delay, Math.min(maxRetryAfterMs, requestedMs) + Math.round(backoffBase * jitter));
 }
 
 /**

@@ -6,7 +6,7 @@
 
 import { Listeners } from '../base/listeners.ts';
 import { type Clock, systemClock } from './clock.ts';
-import { backoff, RetryBudget } from './retry.ts';
+import { backoff, maxRetryAfterMs, RetryBudget } from './retry.ts';
 
 /** Whether a host accepts requests, for display. */
 export type GateState =
@@ -47,8 +47,8 @@ interface Waiting extends Passage {
 
 /** One endpoint may fail alone; when this many operations fail in a row, with no success in between, the host fails. */
 const operationsToClose = 3;
-/** Cap on the wait that a host requests; a longer one is a mistake. */
-export const maxRequestedWaitMs = 24 * 60 * 60_000;
+/** The longest time that a host can close its gate for; a longer one is a mistake. */
+const maxRequestedWaitMs = 24 * 60 * 60_000;
 /** Interval between releases after the gate has opened. */
 const spacingMs = 100;
 const spacingJitter = 0.25;
@@ -91,8 +91,8 @@ export class RateLimitGate {
   }
 
   /**
-   * Waits until a request may be sent. Returns false immediately if that would be after the call's deadline. Ends early
-   * once the signal aborts.
+   * Waits until a request may be sent. Returns false immediately if that would be after the call's deadline, or if the
+   * user would wait for longer than a retry may. Ends early once the signal aborts.
    */
   pass(passage: Passage): Promise<boolean> {
     const now = this.#clock.monotonic();
@@ -101,7 +101,7 @@ export class RateLimitGate {
       return Promise.resolve(true);
     }
     if (passage.signal.aborted) return Promise.resolve(true);
-    if (this.#closedUntil >= passage.endsAt) return Promise.resolve(false);
+    if (this.#isTooLate(passage)) return Promise.resolve(false);
     const { promise, resolve } = Promise.withResolvers<boolean>();
     const leave = () => waiting.settle(true);
     const waiting: Waiting = {
@@ -187,8 +187,12 @@ export class RateLimitGate {
     if (until <= this.#closedUntil) return;
     this.#closedUntil = until;
     this.#state = { kind: 'limited', reason, until: now() + this.remaining() };
-    for (const waiting of [...this.#queue]) if (waiting.endsAt <= until) waiting.settle(false);
+    for (const waiting of [...this.#queue]) if (this.#isTooLate(waiting)) waiting.settle(false);
     this.#changed();
+  }
+
+  #isTooLate({ endsAt, background }: Passage): boolean {
+    return this.#closedUntil >= endsAt || (!background && this.remaining() > maxRetryAfterMs);
   }
 
   #setFailing(failing: boolean): void {

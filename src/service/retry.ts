@@ -93,8 +93,8 @@ export type Decision =
 /** Maximum number of retries after a wait. */
 export const maxRetries = 2;
 const maxRecoveries = 2;
-/** If the service requests a longer wait, the call fails. */
-const maxRetryAfterMs = 60_000;
+/** The longest requested wait that is honoured: by a call, which otherwise fails, and by a poll. */
+export const maxRetryAfterMs = 60_000;
 const firstBackoffMs = 500;
 const maxBackoffMs = 8_000;
 const jitterShare = 0.25;

@@ -7,7 +7,7 @@ import { follow } from '../../src/commands/follow.ts';
 import { endpoints } from '../../src/contract/endpoints.ts';
 import { defaultIntervals } from '../../src/queries/polling.ts';
 import { resources } from '../../src/resources/catalogue.ts';
-import { NetworkError, RateLimitError } from '../../src/service/errors.ts';
+import { NetworkError, RateLimitError, ServerError } from '../../src/service/errors.ts';
 import { startService, type TestService } from '../local/server/running.ts';
 import { hostileServer, json } from '../service/hostile-server.ts';
 import { cliOn, testFolder, timeIsUp } from './cli.ts';
@@ -292,7 +292,7 @@ describe('watch', () => {
     });
     expect(status).toBe('completed');
     expect(statuses).toEqual(['running', 'completed']);
-    expect(notes).toEqual(['first: the service is not there Retrying.']);
+    expect(notes).toEqual([expect.stringMatching(/^first: the service is not there Retrying in [45] s\.$/)]);
     expect(slept[1]).toBeGreaterThan(slept[0] ?? 0);
     expect(slept[2]).toBeGreaterThan(slept[1] ?? 0);
   });
@@ -313,12 +313,40 @@ describe('watch', () => {
     const note = (text: string): void => void notes.push(text);
     const onChange = async (): Promise<void> => {};
     await follow({ label: 'first', look, onChange, note, intervals: defaultIntervals, signal, sleep, now: () => now });
-    expect(notes).toEqual([
-      'first: The line is cut. Retrying.',
-      'first: still failing after 1m. The line is cut. Retrying.',
-      'first: still failing after 2m. The line is cut. Retrying.',
-      'first: still failing after 3m. The line is cut. Retrying.',
+    expect(notes.map(words => words.replace(/\d+ s\.$/, 'N s.'))).toEqual([
+      'first: The line is cut. Retrying in N s.',
+      'first: still failing after 1m. The line is cut. Retrying in N s.',
+      'first: still failing after 2m. The line is cut. Retrying in N s.',
+      'first: still failing after 3m. The line is cut. Retrying in N s.',
     ]);
+  });
+
+  it.each([
+    [
+      'waits a minute for an endpoint that asks for an hour',
+      new ServerError('Down.', { retryAfterMs: 3_600_000 }),
+      /^6[0-2] s$/,
+    ],
+    ['says until when the rate is limited', new RateLimitError('Slow.', { retryAfterMs: 3_600_000 }), /^60 min$/],
+  ])('%s (B3)', async (_, error, time) => {
+    const answers = [
+      () => Promise.reject(error),
+      () => Promise.resolve({ id: 'trn_1', label: 'first', status: 'failed', done: 1, total: 2, mean: undefined }),
+    ];
+    const notes: string[] = [];
+    const slept: number[] = [];
+    await follow({
+      label: 'first',
+      look: () => answers.shift()?.() ?? Promise.reject(new Error('asked too often')),
+      onChange: async () => {},
+      note: text => notes.push(text),
+      intervals: defaultIntervals,
+      signal: new AbortController().signal,
+      sleep: async ms => void slept.push(ms),
+    });
+    expect(/Retrying in (.*)\.$/.exec(notes.join())?.[1]).toMatch(time);
+    expect(slept).toHaveLength(1);
+    expect(slept[0]).toBeLessThanOrEqual(62_000);
   });
 
   it.each([

@@ -26,9 +26,9 @@ describe('pollDelay', () => {
     expect(delays).toEqual([4_000, 8_000, 16_000, 32_000, 60_000, 60_000]);
   });
 
-  it('waits as long as the endpoint asked, and at most a day (B23)', () => {
+  it('waits as long as the endpoint asked, and at most a minute (B23)', () => {
     const delays = [0, 1_000, 3_600_000, 1e12].map(requestedMs => pollDelay({ ...calm, failures: 1, requestedMs }));
-    expect(delays).toEqual([4_000, 4_000, 3_601_000, 86_401_000]);
+    expect(delays).toEqual([4_000, 4_000, 61_000, 61_000]);
     expect(pollDelay({ ...calm, failures: 1, requestedMs: 60_000, jitter: 0 })).toBe(60_000);
     const hidden = { ...calm, attention: 'hidden', failures: 1, requestedMs: 60_000 } as const;
     expect(pollDelay(hidden)).toBeUndefined();

@@ -112,7 +112,7 @@ describe('a gate closed by a rate limit', () => {
   it('is closed as long as the host asks, and no longer than a day (C9)', async () => {
     const { gate, clock, through, send } = gateOn();
     gate.limit(3_600_000);
-    send('a');
+    send('a', { background: true });
     await clock.advance(3_599_999);
     expect(through).toEqual([]);
     await clock.advance(1);
@@ -268,6 +268,17 @@ describe('a waiting call', () => {
     expect(through).toEqual(['a']);
     await clock.advance(10_000);
     expect(through).toEqual(['a', 'b']);
+  });
+
+  it('is longer than a minute only for polls: nobody waits in silence (B3)', async () => {
+    const { gate, through, send } = gateOn();
+    gate.limit(60_000);
+    send('waits');
+    gate.limit(61_000);
+    send('comes later');
+    send('poll', { background: true });
+    await flush();
+    expect(through).toEqual(['waits is too late', 'comes later is too late']);
   });
 
   it('is not kept if the call would be over before the gate opens', async () => {
