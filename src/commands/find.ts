@@ -2,6 +2,7 @@
 
 import type { Checkpoint, HeldOutReward, TrainingRun } from '../contract/training.ts';
 import { checkpointCalled, isCheckpointId, splitCheckpointName } from '../queries/checkpoint-names.ts';
+import { type HeldOutMean, heldOutOfStep } from '../queries/held-out.ts';
 import { rememberRows } from '../queries/remembered-fallback.ts';
 import { checkpointsByStep, heldOutRewardsQuery } from '../queries/training.ts';
 import { resourceNamed, resourceOfId, resources } from '../resources/catalogue.ts';
@@ -191,6 +192,8 @@ export interface FoundCheckpoint {
   readonly step?: number | null | undefined;
   /** The word left the step open: a training run alone, or `first@latest`. */
   readonly isLatest?: boolean;
+  /** The held-out reward that chose it, for `first@best`. */
+  readonly chosenBy?: HeldOutMean | undefined;
 }
 
 /** Whether nothing with this id or name was found. */
@@ -311,9 +314,12 @@ export async function findCheckpoint(word: string, context: CommandContext): Pro
   const run = found.row as TrainingRun;
   const steps = await checkpointsByStep(service, found.id, { signal });
   const isBest = which === 'best' && steps.length > 0;
-  const checkpoint = checkpointCalled(which, steps, isBest ? await heldOutRewards(found.id, context) : []);
-  const isLatest = which === 'latest';
-  if (checkpoint) return { id: checkpoint.checkpoint_id, row: checkpoint, run, step: checkpoint.step_index, isLatest };
+  const heldOut = isBest ? await heldOutRewards(found.id, context) : [];
+  const checkpoint = checkpointCalled(which, steps, heldOut);
+  if (checkpoint) {
+    const { checkpoint_id: id, step_index: step } = checkpoint;
+    return { id, row: checkpoint, run, step, isLatest: which === 'latest', chosenBy: heldOutOfStep(heldOut)(step) };
+  }
   const saved = steps.map(each => each.step_index).join(', ');
   const there =
     steps.length === 0 ? 'it has none yet' : `there is one at step${steps.length === 1 ? '' : 's'} ${saved}`;

@@ -20,7 +20,7 @@ import { benchmarkActions } from '../resources/benchmarks.ts';
 import { idOf, labelOf, wordsFor } from '../resources/define.ts';
 import { slugOf } from '../resources/deployments.ts';
 import { pagesOf } from '../resources/pages.ts';
-import { trainingActions } from '../resources/training.ts';
+import { choiceWords, trainingActions } from '../resources/training.ts';
 import { isNotOffered, ServiceError } from '../service/errors.ts';
 import { clean } from '../text/sanitise.ts';
 import { type ActFlags, checkOutcomeFlags, confirm, finish, printRequests, start } from './act.ts';
@@ -234,6 +234,11 @@ async function checkOptions(
   throw new CommandError(clean`There is no option ${wrong}. ${hint} Nothing was started.`);
 }
 
+/** Says by what `first@best` was chosen. */
+function noteChoice(word: string | undefined, checkpoint: FoundCheckpoint | undefined, io: CommandIo): void {
+  if (checkpoint?.chosenBy) io.note(clean`${word ?? ''} is ${choiceWords(checkpoint.chosenBy)}.`);
+}
+
 type RunCommand = CommandInput<'evaluate'> | CommandInput<'train'>;
 
 /** The shared part of `evaluate` and `train`. @throws CommandError if neither a model nor a checkpoint is given */
@@ -248,6 +253,7 @@ async function startRun({ args: [word], flags }: RunCommand, run: RunStart, io: 
   return withService(flags, io, async context => {
     const benchmark = await benchmarkOf(word, context);
     const checkpoint = from === undefined ? undefined : await findCheckpoint(from, context);
+    noteChoice(from, checkpoint, io);
     const base = checkpoint?.run?.base_model_slug;
     if (model !== undefined && base != null && model !== base) {
       throw new CommandError(clean`${from ?? ''} is a checkpoint of ${base}, not of ${model}. Nothing was started.`);
@@ -326,6 +332,7 @@ export async function deploy({ args: [word = ''], flags }: CommandInput<'deploy'
   await checkPrinted(flags, start, io);
   return withService(flags, io, async context => {
     const checkpoint = await deployableCheckpoint(word, context, io.note);
+    noteChoice(word, checkpoint, io);
     const model_slug = flags.slug ?? defaultSlug(checkpoint);
     if (model_slug === '') throw new CommandError('Specify a slug: --slug SLUG.');
     if (!modelSlug.pattern.test(model_slug) || model_slug.length > modelSlug.maximum) {

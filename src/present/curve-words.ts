@@ -6,10 +6,11 @@ import { counted, reward } from '../text/numbers.ts';
 export interface StepValue {
   readonly step: number;
   readonly value: number | null | undefined;
+  /** It is of a part of its samples, so it is an extreme only where every value is. */
+  readonly isUnfinished?: boolean | undefined;
 }
 
-interface KnownValue {
-  readonly step: number;
+interface KnownValue extends StepValue {
   readonly value: number;
 }
 
@@ -80,12 +81,14 @@ export function curveWords(name: string, points: readonly StepValue[]): readonly
   const known = sorted.filter((point): point is KnownValue => point.value != null && Number.isFinite(point.value));
   const [first, last] = [known[0], known.at(-1)];
   if (!first || !last) return [`${name}: no values yet`];
-  const best = known.reduce((most, point) => (point.value >= most.value ? point : most));
-  const worst = known.reduce((least, point) => (point.value < least.value ? point : least));
+  const finished = known.filter(({ isUnfinished }) => !isUnfinished);
+  const ranked = finished.length > 0 ? finished : known;
+  const best = ranked.reduce((most, point) => (point.value >= most.value ? point : most));
+  const worst = ranked.reduce((least, point) => (point.value < least.value ? point : least));
   const at = ({ step, value }: KnownValue): string => `${reward(value)} at step ${step}`;
   return [
     `${name}: ${counted(known.length, 'value')}, from ${at(first)} to ${at(last)}`,
-    ...(known.length > 2 ? [`highest ${at(best)}, lowest ${at(worst)}`] : []),
+    ...(ranked.length > 2 ? [`highest ${at(best)}, lowest ${at(worst)}`] : []),
     ...courseWords(known),
     ...gapWords(sorted),
   ];

@@ -18,7 +18,7 @@ export interface HeldOutMean extends HeldOutSamples {
   readonly cancelled?: number | undefined;
   /** The split of the evaluated tasks, if the service reports it. */
   readonly split?: string | undefined;
-  /** Samples are outstanding. */
+  /** Samples are outstanding, by the word of the service or by its counts. */
   readonly isUnfinished?: boolean | undefined;
   /** The lowest and the highest mean of its curve; itself by default. */
   readonly extremes?: readonly [lowest: number, highest: number] | undefined;
@@ -61,8 +61,17 @@ function meanOf(point: HeldOutReward): HeldOutMean[] {
   const { step, held_out_reward: reward, failed_samples, cancelled_samples, split } = point;
   if (reward == null) return [];
   const counts = { failed: countOf(failed_samples), cancelled: countOf(cancelled_samples) };
-  const isUnfinished = point.round_completed === false || undefined;
+  const isUnfinished = isOutstanding(point) || undefined;
   return [{ step, reward, ...samplesOf(point), ...counts, split: split ?? undefined, isUnfinished }];
+}
+
+/** Not every service says whether a round is complete; the counts of its samples do. */
+export function isOutstanding(point: HeldOutReward): boolean {
+  const { round_completed, completed_samples, failed_samples, cancelled_samples, expected_samples } = point;
+  if (round_completed != null) return !round_completed;
+  const [expected, completed] = [countOf(expected_samples), countOf(completed_samples) ?? samplesOf(point).samples];
+  if (expected === undefined || completed === undefined) return false;
+  return completed + (countOf(failed_samples) ?? 0) + (countOf(cancelled_samples) ?? 0) < expected;
 }
 
 /** Finds the mean of a step, such as that of a checkpoint. */

@@ -11,7 +11,7 @@ import type { Range } from '../present/statistics/tasks.ts';
 import { bestHeldOut, type HeldOutMean, heldOutOfStep } from '../queries/held-out.ts';
 import { counted, reward } from '../text/numbers.ts';
 import { intervalOfRun, listedCount, listedMean, type MeasuredRun } from './measured-run.ts';
-import { intervalOfHeldOut } from './training-columns.ts';
+import { heldOutCell, intervalOfHeldOut } from './training-columns.ts';
 
 /** The combined evaluations of a checkpoint. */
 interface Evaluations {
@@ -73,7 +73,11 @@ export function measuredCheckpointColumns<Row extends Measured>(range: Range): r
   const ofMean = perObject((mean: HeldOutMean) => ({ interval: intervalOfHeldOut(mean, range) }));
   const ifAny = { ifAny: true };
   return [
-    { ...numberColumn<Row>('held-out', 'HELD-OUT', row => row.held_out?.reward), ...ifAny },
+    {
+      ...numberColumn<Row>('held-out', 'HELD-OUT', row => row.held_out?.reward),
+      text: row => heldOutCell(row.held_out),
+      ...ifAny,
+    },
     { id: 'best', title: 'BEST', width: 4, ...ifAny, value: row => (row.is_best ? 'best' : undefined) },
     { ...intervalColumn<Row>(row => row.held_out && ofMean(row.held_out).interval), ...ifAny },
     { ...numberColumn<Row>('evaluated', 'EVALUATED', row => row.evaluations?.mean), ...ifAny },

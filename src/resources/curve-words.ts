@@ -2,7 +2,7 @@
 import type { HeldOutReward, TrainerReward } from '../contract/training.ts';
 import { curveWords } from '../present/curve-words.ts';
 import type { Range } from '../present/statistics/tasks.ts';
-import { heldOutMeans } from '../queries/held-out.ts';
+import { heldOutMeans, isOutstanding } from '../queries/held-out.ts';
 import { diagnosticsOf } from './diagnostics.ts';
 import { heldOutWords } from './training.ts';
 
@@ -18,7 +18,10 @@ export function trainingCurveWords(
     ...(means.best.step === means.last.step ? [] : [`best: ${heldOutWords(means.best, range)}`]),
   ];
   const curves = [
-    { name: 'held-out reward', points: heldOut.map(row => ({ step: row.step, value: row.held_out_reward })) },
+    {
+      name: 'held-out reward',
+      points: heldOut.map(row => ({ step: row.step, value: row.held_out_reward, isUnfinished: isOutstanding(row) })),
+    },
     { name: 'trainer reward', points: trainer.map(row => ({ step: row.step, value: row.trainer_reward })) },
     ...diagnosticsOf(trainer).map(({ label, points }) => ({ name: label, points })),
   ];

@@ -2,11 +2,11 @@
 import { statusWords } from '../contract/status.ts';
 import type { Column, StatusLook } from '../present/column.ts';
 import type { Range } from '../present/statistics/tasks.ts';
-import { reward } from '../text/numbers.ts';
 import { clockOrDay, duration } from '../text/time.ts';
 import { type InboxEvent, sortOf, tallyWords } from '../workbench/inbox.ts';
 import { meanCell } from './measured-run.ts';
 import { heldOutWords } from './training.ts';
+import { heldOutCell } from './training-columns.ts';
 import { beginOf } from './watch-reads.ts';
 
 /** What happened: `failed`, `succeeded`, `stalled`, `alarm`, `deployed`. */
@@ -50,7 +50,7 @@ export function numbersOf({ kind, detail }: InboxEvent, range?: Range): string {
   return [
     measured ? `held-out ${heldOutWords(measured.last, range)}` : '',
     measured && measured.best.step !== measured.last.step
-      ? `best ${reward(measured.best.reward)} at step ${measured.best.step}`
+      ? `best ${heldOutCell(measured.best)} at step ${measured.best.step}`
       : '',
     !isTraining && mean !== undefined ? `mean ${meanCell({ mean, graded, total }, status)}` : '',
     done === undefined ? '' : `${done} of ${total ?? 'an unknown number'}${isTraining ? ' steps' : ''}`,

@@ -14,7 +14,7 @@ import type { QueryContext } from '../queries/query-context.ts';
 import { heldOutRewardsQuery, type ProgressedRun, stepsOf, trainerRewardsQuery } from '../queries/training.ts';
 import { ifThere } from '../service/errors.ts';
 import { rememberedAt } from '../store/seen.ts';
-import { countOf } from '../text/numbers.ts';
+import { countOf, reward } from '../text/numbers.ts';
 import { sanitiseLine } from '../text/sanitise.ts';
 import { displayWidth } from '../text/width.ts';
 import type { MeasuredList, Measures } from './define.ts';
@@ -71,11 +71,11 @@ export const trainingColumns: readonly Column<ProgressedRun>[] = [
  * none if a mean of the curve is outside the range, because the true range is then unknown.
  */
 export function intervalOfHeldOut(
-  { reward, samples = 0, expected = samples, extremes: [lowest, highest] = [reward, reward] }: HeldOutMean,
+  { reward: mean, samples = 0, expected = samples, extremes: [lowest, highest] = [mean, mean] }: HeldOutMean,
   range: Range = defaultRange,
 ): Interval | undefined {
   if (lowest < range[0] || highest > range[1]) return undefined;
-  return intervalOfMean(reward, samples, Math.max(0, expected - samples), range);
+  return intervalOfMean(mean, samples, Math.max(0, expected - samples), range);
 }
 
 /** More columns would leave no room for names. */
@@ -134,6 +134,12 @@ export function optionColumns(rows: readonly ProgressedRun[]): readonly Column<M
   });
 }
 
+/** `0.612`, or `0.612 n=2` if samples of its round are outstanding. */
+export function heldOutCell(held: HeldOutMean | undefined): string {
+  if (!held) return '';
+  return held.isUnfinished ? `${reward(held.reward)} n=${held.samples ?? '?'}` : reward(held.reward);
+}
+
 /** The columns of the held-out curve and of the newest trainer reward. Their ids are the same in every list. */
 export function measuredColumns<Row>(of: {
   readonly heldOut: (row: Row) => HeldOut | undefined;
@@ -141,10 +147,14 @@ export function measuredColumns<Row>(of: {
   readonly interval: (row: Row) => Interval | undefined;
   readonly trainer: (row: Row) => number | undefined;
 }) {
+  const meanColumn = (id: string, title: string, which: keyof HeldOut): Column<Row> => ({
+    ...numberColumn<Row>(id, title, row => of.heldOut(row)?.[which].reward),
+    text: row => heldOutCell(of.heldOut(row)?.[which]),
+  });
   return {
-    heldOut: numberColumn<Row>('held-out', 'HELD-OUT', row => of.heldOut(row)?.last.reward),
+    heldOut: meanColumn('held-out', 'HELD-OUT', 'last'),
     interval: intervalColumn<Row>(of.interval),
-    best: numberColumn<Row>('best', 'BEST', row => of.heldOut(row)?.best.reward),
+    best: meanColumn('best', 'BEST', 'best'),
     bestStep: numberColumn<Row>('best-step', 'AT STEP', row => of.heldOut(row)?.best.step, { text: String }),
     trainer: { ...numberColumn<Row>('trainer', 'TRAINER', of.trainer), wide: true },
   };
@@ -173,7 +183,7 @@ export function listColumns(rows: readonly ProgressedRun[], range: Range): reado
 const ofHeldOut = ['held-out', 'best', 'best-step', 'interval'];
 
 /** The name under which the held-out rewards of an ended run are remembered with its record. */
-const field = 'held_out';
+const field = 'held_out_means';
 
 const isHeldOut = (value: unknown): value is HeldOut =>
   isRecord(value) && [value['last'], value['best']].every(mean => isRecord(mean) && typeof mean['reward'] === 'number');

@@ -107,6 +107,12 @@ export function bestWords(best: HeldOutMean, range: Range | undefined): string {
   return best.split === 'validation' ? words : `${words}. ${optimismWords}`;
 }
 
+/** Why a checkpoint was chosen: `step 40, held-out 0.620 of 100 samples`. */
+export function choiceWords({ step, reward: mean, samples, expected = samples }: HeldOutMean): string {
+  const of = samples === undefined ? '' : ` ${sampleWords(samples, expected ?? samples)}`;
+  return `step ${step}, held-out ${reward(mean)}${of}`;
+}
+
 /** A short form to show next to the curve: `held-out 0.412, 95% 0.150 to 0.723 of 10 samples`. */
 export function heldOutInterval(held: HeldOutMean, range: Range | undefined): string | undefined {
   const interval = intervalOfHeldOut(held, range);

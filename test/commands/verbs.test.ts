@@ -52,12 +52,19 @@ describe('evaluate', () => {
         json({ bench_id: 'bench_1', label: 'words' }),
         json({ training_run_id: 'trn_1', display_name: 'tuned', status: 'completed', base_model_slug: 'acme/m' }),
         json([2, 4, 6].map(step => ({ checkpoint_id: `ckpt_${step}`, step_index: step }))),
-        json({ held_out_rewards: rewards.map((reward, index) => ({ step: 2 * index + 2, held_out_reward: reward })) }),
+        json({
+          held_out_rewards: rewards.map((held_out_reward, index) => ({
+            ...{ step: 2 * index + 2, held_out_reward },
+            ...{ expected_samples: 100, completed_samples: 2 },
+          })),
+        }),
       );
       const on = cliOn({ baseUrl: server.url, apiKey: 'key' });
       return on('evaluate', ['bench_1', '-c', 'trn_1@best', '--dry-run', '--json']);
     };
-    const best = JSON.parse((await started(0.5, 0.9, 0.7)).out);
+    const { out, notes } = await started(0.5, 0.9, 0.7);
+    expect(notes).toContain('trn_1@best is step 4, held-out 0.900 of 2 of 100 samples.');
+    const best = JSON.parse(out);
     expect(JSON.stringify(best)).toMatch(/"words tuned step 4".*ckpt_4|ckpt_4.*"words tuned step 4"/);
     expect(await started(null, null)).toMatchObject({
       code: exitCodes.notFound,

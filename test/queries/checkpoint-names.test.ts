@@ -1,5 +1,5 @@
 /** How a checkpoint of a training run is named. */
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { HeldOutReward } from '../../src/contract/training.ts';
 import { checkpointCalled, splitCheckpointName } from '../../src/queries/checkpoint-names.ts';
 import { bestHeldOut } from '../../src/queries/held-out.ts';
@@ -37,14 +37,25 @@ it('the latest of equal means is the best in any order', () => {
   expect([bestHeldOut(means)?.step, bestHeldOut(means.toReversed())?.step]).toEqual([20, 20]);
 });
 
-it('an unfinished round is not the best, unless there is no other', () => {
-  const begun = {
-    step: 40,
-    held_out_reward: 0.99,
-    completed_samples: 3,
-    expected_samples: 100,
-    round_completed: false,
-  };
-  expect(stepOf('best', [...heldOut.slice(0, 4), begun])).toBe(30);
-  expect(stepOf('best', [begun])).toBe(40);
+describe('an unfinished round', () => {
+  const begun = { step: 40, held_out_reward: 0.99, completed_samples: 3, expected_samples: 100 };
+
+  it.each([
+    ['by the word of the service', { ...begun, completed_samples: 100, round_completed: false }],
+    ['by its counts', { ...begun, failed_samples: 90, cancelled_samples: 6 }],
+    ['by the samples that it has', { ...begun, completed_samples: null, loaded_trajectories: 99 }],
+  ])('%s is not the best, unless there is no other', (_, point) => {
+    expect(stepOf('best', [...heldOut.slice(0, 4), point])).toBe(30);
+    expect(stepOf('best', [point])).toBe(40);
+  });
+
+  it.each([
+    ['the service says so, whatever it counts', { ...begun, round_completed: true }],
+    ['the others failed or were cancelled', { ...begun, failed_samples: 90, cancelled_samples: 7 }],
+    ['all were completed, though some were left out', { ...begun, completed_samples: 100, loaded_trajectories: 3 }],
+    ['it is unknown how many it has', { ...begun, completed_samples: null }],
+    ['it is unknown how many it should have', { ...begun, expected_samples: null }],
+  ])('is finished if %s', (_, point) => {
+    expect(stepOf('best', [...heldOut.slice(0, 4), point])).toBe(40);
+  });
 });

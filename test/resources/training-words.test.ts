@@ -1,9 +1,12 @@
 /** The facts of a training run, in words. */
 import { expect, it } from 'vitest';
 import { type HeldOutReward, trainingRun } from '../../src/contract/training.ts';
+import { cellText } from '../../src/present/column.ts';
 import type { Range } from '../../src/present/statistics/tasks.ts';
 import { heldOutMeans } from '../../src/queries/held-out.ts';
+import { trainingCurveWords } from '../../src/resources/curve-words.ts';
 import { heldOutWords, trainingFacts } from '../../src/resources/training.ts';
+import { listColumns } from '../../src/resources/training-columns.ts';
 
 const diagnostics = {
   step: 24,
@@ -48,4 +51,26 @@ it('say how certain a held-out reward is by the range of the rewards, and how mu
   const words = (range?: Range) => last && heldOutWords(last, range);
   expect(words()).toMatch(/^0\.400 at step 40, of 90 of 100 samples, 1 cancelled, 95% between 0\.2\d+ and 0\.5\d+ on/);
   expect(words([0, 10])).toMatch(/95% between 0\.0\d+ and 2\.\d+ on these tasks$/);
+});
+
+it('take the highest held-out reward from finished rounds, and say of how many samples an unfinished one is', () => {
+  const whole = { expected_samples: 100, completed_samples: 100 };
+  const rounds = [
+    { ...whole, step: 1, held_out_reward: 0.5 },
+    { ...whole, step: 2, held_out_reward: 0.6 },
+    { ...whole, step: 3, held_out_reward: 0.4 },
+    { ...whole, step: 4, held_out_reward: 1, completed_samples: 2 },
+  ];
+  const cells = (points: readonly HeldOutReward[]) => {
+    const held_out = heldOutMeans(points);
+    const row = { training_run_id: 'trn_1', held_out };
+    return listColumns([row], [0, 1]).flatMap(column =>
+      ['held-out', 'best'].includes(column.id) ? cellText(column, row) : [],
+    );
+  };
+  expect(cells(rounds)).toEqual(['1.00 n=2', '0.600']);
+  expect(cells(rounds.slice(3))).toEqual(['1.00 n=2', '1.00 n=2']);
+  const words = trainingCurveWords(rounds, [], undefined);
+  expect(words).toContain('  highest 0.600 at step 2, lowest 0.400 at step 3');
+  expect(words[1]).toMatch(/^ {2}newest: 1\.00 at step 4, of 2 of 100 samples/);
 });
