@@ -12,6 +12,9 @@ import type { CommandContext } from './with-service.ts';
 /** The most rows of a list to measure: one request each, two with the trainer's rewards. */
 export const mostMeasured = 500;
 
+/** Reading that takes longer is announced; milliseconds. */
+const announcedMs = 3_000;
+
 export interface MeasuredOptions extends MeasuredList {
   readonly filter: string;
   /** Ids of the columns to sort by or to print a field of. */
@@ -46,6 +49,9 @@ export class MeasuredRows {
   readonly #id: (row: object) => string;
   #left = mostMeasured;
   #beyond = 0;
+  /** When the first values were asked for; epoch milliseconds. */
+  #began: number | undefined;
+  #isAnnounced = false;
   #problem: string | undefined;
   /** The rows that could not be measured, and why the first one could not. */
   #failed = 0;
@@ -91,10 +97,31 @@ export class MeasuredRows {
     const some = rows.slice(0, this.#left);
     this.#left -= some.length;
     this.#beyond += rows.length - some.length;
-    return [
-      ...(await measures.read(some, columns, this.#context, { ...this.#options, onUnread })),
-      ...rows.slice(some.length),
-    ];
+    this.#began ??= Date.now();
+    const timer = setTimeout(() => this.#announce(some, columns), this.#began + announcedMs - Date.now());
+    try {
+      return [
+        ...(await measures.read(some, columns, this.#context, { ...this.#options, onUnread })),
+        ...rows.slice(some.length),
+      ];
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  #titles(isNamed: (id: string) => boolean): readonly string[] {
+    return this.columns([]).flatMap(({ id, title }) => (isNamed(id) ? title : []));
+  }
+
+  /** Says once why it takes so long. */
+  #announce(rows: readonly object[], columns: ReadonlySet<string>): void {
+    if (this.#isAnnounced) return;
+    this.#isAnnounced = true;
+    const titles = this.#titles(id => columns.has(id));
+    const them = titles.length === 1 ? 'it' : 'them';
+    this.#io.note(
+      `Reading ${titles.join(', ')} of ${counted(rows.length, 'row')}: a list without ${them} (--columns) is faster.`,
+    );
   }
 
   /**
@@ -147,8 +174,7 @@ export class MeasuredRows {
 
   /** Notes what was not read. */
   note(): void {
-    const columns = this.columns([]).filter(({ id }) => this.#first.has(id) || this.#shown.has(id));
-    const titles = columns.map(({ title }) => title).join(', ');
+    const titles = this.#titles(id => this.#first.has(id) || this.#shown.has(id)).join(', ');
     if (this.#problem !== undefined) this.#io.note(`${titles} could not be read: ${this.#problem}`);
     if (this.#failed > 0)
       this.#io.note(`${titles} could not be read for ${counted(this.#failed, 'row')}: ${this.#failure}`);

@@ -24,6 +24,8 @@ export interface RunExtent {
   readonly samplesPerTask?: number | undefined;
   /** What the record says about its rewards, if it was read. */
   readonly recorded?: RecordedMean | undefined;
+  /** Why its status or total could not be read. */
+  readonly unread?: Error | undefined;
   /** Whether its tasks are known to be those of the held-out curve that may have chosen its checkpoint. */
   readonly isMeasuredAsChosen?: boolean | undefined;
 }
