@@ -1,5 +1,6 @@
 /** The rewards of an evaluation run, and whether they are complete. */
 
+import { asError } from '../base/errors.ts';
 import type { EvalRun, TrajectoryReward } from '../contract/evaluations.ts';
 import { unreadableIn } from '../contract/lists.ts';
 import { hasEnded, statusMeaning } from '../contract/status.ts';
@@ -34,7 +35,7 @@ export async function readRunRewards(
   const { status } = extent;
   const { recorded = extent.recorded } = known;
   const read = withExtent(await readTrajectoryRewards(eval_run_id, context), { ...extent, recorded });
-  if (!hasEnded(status)) return read;
+  if (!hasEnded(status) || read.unread) return read;
   const certainty = certaintyOf(read.rewards, { ...read, range: context.compare?.rewardRange });
   context.memory.see([{ kind: 'run', id: eval_run_id, status, certainty }]);
   return { ...read, certainty };
@@ -51,7 +52,7 @@ export const extentOfRecord = (run: EvalRun): RunExtent => ({
 /** A total below the number of rewards is wrong. */
 export function withExtent(
   rewards: readonly TrajectoryReward[],
-  { status, total, samplesPerTask, recorded }: Partial<RunExtent>,
+  { status, total, samplesPerTask, recorded, unread }: Partial<RunExtent>,
 ): ReadRewards {
   const listed = rewards.length + unreadableIn(rewards);
   const all = total === undefined || total < listed ? undefined : total;
@@ -59,6 +60,7 @@ export function withExtent(
     ...{ rewards, listed, status, total: all },
     ...(samplesPerTask !== undefined && { samplesPerTask }),
     ...(recorded && { recorded }),
+    ...(unread && { unread }),
   };
 }
 
@@ -66,7 +68,7 @@ export function withExtent(
 export async function readExtent(eval_run_id: string, context: QueryContext): Promise<Partial<RunExtent>> {
   let total: number | undefined;
   let ended: string | undefined;
-  let isOptional = true;
+  let failure: Error | undefined;
   try {
     const progress = await ask(evalProgressQuery(eval_run_id), context);
     total = progress.total_rollouts ?? undefined;
@@ -74,18 +76,19 @@ export async function readExtent(eval_run_id: string, context: QueryContext): Pr
     if (ended !== undefined && total !== undefined) return { status: ended, total };
   } catch (error) {
     context.signal.throwIfAborted();
-    isOptional = isNotOffered(error);
+    failure = isNotOffered(error) ? undefined : asError(error);
   }
   try {
     const record = extentOfRecord(await ask(evalRunQuery(eval_run_id), context));
     const { status } = record;
-    const extent = { ...record, total: total ?? record.total };
+    const all = total ?? record.total;
     // Without its progress, the rewards of a successful run may be incomplete, unless the service has no progress.
-    const isKnown = isOptional || statusMeaning(status ?? '') !== 'success';
-    return { ...extent, status: ended ?? (isKnown ? status : undefined) };
-  } catch {
+    const isKnown = failure === undefined || statusMeaning(status ?? '') !== 'success';
+    const unread = isKnown && all !== undefined ? undefined : failure;
+    return { ...record, total: all, status: ended ?? (isKnown ? status : undefined), unread };
+  } catch (error) {
     context.signal.throwIfAborted();
-    return { status: ended, total };
+    return { status: ended, total, unread: failure ?? (isNotOffered(error) ? undefined : asError(error)) };
   }
 }
 

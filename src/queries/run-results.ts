@@ -90,6 +90,8 @@ export async function readFinalCertainty(
   const { recorded = { mean: undefined, graded: undefined } } = known;
   if (remembered && isSettled(remembered, recorded, range)) return remembered;
   const read = await readRunRewards(runId, context, known);
+  // Without its status or total there is no interval, and this may change.
+  if (read.unread) throw read.unread;
   return read.certainty ?? certaintyOf(read.rewards, { ...read, range });
 }
 

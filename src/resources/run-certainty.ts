@@ -13,6 +13,7 @@ import { listedMean, type MeasuredRun } from './measured-run.ts';
 async function readCertainty(run: EvalRun, context: QueryContext): Promise<Certainty> {
   if (hasEnded(run.status)) return readFinalCertainty(run.eval_run_id, context, extentOfRecord(run));
   const read = await readRunRewards(run.eval_run_id, context, extentOfRecord(run));
+  if (read.unread) throw read.unread;
   return certaintyOf(read.rewards, { ...read, range: context.compare?.rewardRange });
 }
 

@@ -126,3 +126,46 @@ it('is read again after the run was graded again, and is missing for no other ro
   graded.rewardAt = at => (at % 2 === 0 ? 0.6 : 1.6);
   expect((await list()).out).toMatch(/^evr_1,1\.1\d*,$/m);
 });
+
+it.each([403, 500])(
+  'is missing with a note where the progress of a run answers %i, and read again later',
+  async code => {
+    const { answers } = randomRuns(1);
+    const record = (eval_run_id: string, status: string) => ({
+      ...{ eval_run_id, bench_id: 'bench_1', status, reward_mean: 0.5, reward_count: 20 },
+    });
+    const records = ['completed', 'cancelled', 'running'].map(status => record(`evr_${status}`, status));
+    const rewards = Array.from({ length: 20 }, (_, at) => ({
+      task_id: `${at}`,
+      trajectory_id: `${at}`,
+      reward: at % 2,
+    }));
+    const answer = answering({
+      ...answers,
+      listEvalRuns: () => records,
+      getEvalRun: ({ eval_run_id }) => records.find(each => each.eval_run_id === eval_run_id),
+      getEvalProgress: ({ eval_run_id }) => ({
+        ...{ eval_run_id, status: String(eval_run_id).slice('evr_'.length), total_rollouts: 40 },
+      }),
+      getTrajectoryRewards: () => ({ trajectory_rewards: rewards }),
+    });
+    const refused = json(
+      { error: { type: code === 403 ? 'permission_error' : 'api_error', message: 'no entry' } },
+      code,
+      { 'retry-after': '3600' },
+    );
+    let isRefused = true;
+    const server = await hostileServer((response, request) =>
+      (isRefused && request.url.endsWith('/progress') ? refused : answer)(response, request),
+    );
+    const cli = cliOn({ baseUrl: server.url, apiKey: 'key' });
+    const list = () => cli('list', ['runs', '--columns', 'id,95% ci', '--format', 'csv']);
+    const first = await list();
+    expect(first.out).not.toContain('..');
+    expect(first.notes).toMatch(/^95% CI could not be read for 3 rows: .*no entry/m);
+    isRefused = false;
+    const second = await list();
+    expect(second.out.match(/\.\./g)).toHaveLength(3);
+    expect(second.notes).toBe('');
+  },
+);
