@@ -1,5 +1,6 @@
 /** Where to send a chat for a model: most models by name, an inactive deployment at its own address. */
 import type { Deployment } from '../contract/deployments.ts';
+import { isGone } from '../service/errors.ts';
 import type { Service } from '../service/index.ts';
 import type { RememberedStore } from '../store/store.ts';
 
@@ -37,6 +38,8 @@ export async function chatRoute(
   } catch (error) {
     // The chat request itself will report what is wrong with the service.
     if (signal.aborted) throw error;
+    // What was seen of it no longer says where it answers.
+    if (isGone(error)) deployment = undefined;
   }
   if (!deployment) {
     known.add(name);

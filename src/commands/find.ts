@@ -1,14 +1,22 @@
 /** Finds rows of resources by id or name. */
 
 import type { Checkpoint, HeldOutReward, TrainingRun } from '../contract/training.ts';
-import { checkpointCalled, isCheckpointId, splitCheckpointName } from '../queries/checkpoint-names.ts';
+import {
+  type CheckpointReading,
+  checkpointCalled,
+  checkpointReadings,
+  isCheckpointId,
+  isLikeIdOf,
+  splitCheckpointName,
+} from '../queries/checkpoint-names.ts';
 import { type HeldOutMean, heldOutOfStep } from '../queries/held-out.ts';
 import { rememberRows } from '../queries/remembered-fallback.ts';
 import { checkpointsByStep, heldOutRewardsQuery } from '../queries/training.ts';
 import { resourceNamed, resourceOfId, resources } from '../resources/catalogue.ts';
-import { isFoundByLabel, type Resource, wordFor, wordsFor } from '../resources/define.ts';
+import { idOf as idOfRow, isFoundByLabel, type Resource, wordFor, wordsFor } from '../resources/define.ts';
 import { pagesOf } from '../resources/pages.ts';
-import { affectsAllRequests, isAbsent, isGone, isNotOffered, NotFoundError, ServiceError } from '../service/errors.ts';
+import { affectsAllRequests, ifThere, isGone, isNotOffered, NotFoundError, ServiceError } from '../service/errors.ts';
+import { rememberedAt } from '../store/seen.ts';
 import { clean } from '../text/sanitise.ts';
 import { distinguishRows } from './distinguish.ts';
 import { CommandError, exitCodes } from './exit.ts';
@@ -31,17 +39,26 @@ export function resourceOrThrow(name: string): Resource {
 const oneOf = (words: readonly string[]): string =>
   [words.slice(0, -1).join(', '), words.at(-1)].filter(Boolean).join(' or ');
 
-/** The rows with this id or name. @throws ServiceError */
-export async function rowsNamed(resource: Resource, word: string, context: CommandContext): Promise<object[]> {
-  const source = resource.list({});
-  // Users may know the row by its first column, its title, or its name in the manifest.
+/** Whether a row has this id or name. Users may know it by its first column, its title, or its name in the manifest. */
+function isCalled(resource: Resource, row: object, word: string): boolean {
   const titles = resource.columns.filter(({ id }, index) => index === 0 || id === 'title');
-  const ownName = (row: object): unknown => ('name' in row ? row.name : undefined);
-  const isCalled = (row: object): boolean =>
-    [source.id(row), resource.label?.(row), ...titles.map(({ value }) => value(row)), ownName(row)].includes(word);
+  const ownName: unknown = 'name' in row ? row.name : undefined;
+  return [idOfRow(resource, row), resource.label?.(row), ...titles.map(({ value }) => value(row)), ownName].includes(
+    word,
+  );
+}
+
+/** The rows with this id or name. @param listed called with each row of the list @throws ServiceError */
+export async function rowsNamed(
+  resource: Resource,
+  word: string,
+  context: CommandContext,
+  listed: (row: object) => void = () => undefined,
+): Promise<object[]> {
   const found: object[] = [];
   for await (const { rows } of pagesOf(resource, {}, context)) {
-    for (const row of rows) if (isCalled(row)) found.push(row);
+    rows.forEach(listed);
+    for (const row of rows) if (isCalled(resource, row, word)) found.push(row);
   }
   return found;
 }
@@ -91,60 +108,97 @@ async function tryId(
 const isFound = (tried: Found | ServiceError | undefined): tried is Found =>
   tried !== undefined && !(tried instanceof ServiceError);
 
+/** What has a word as its id, or else as its name. */
+interface LookedUp {
+  readonly found: readonly Found[];
+  /** Whether `found` are rows of lists, which may have less than their records. */
+  readonly isListed: boolean;
+  /** Why nothing was found, if so. */
+  readonly none?: Error;
+}
+
 /**
- * The row with this id or name among several resources. The form of an id is a guess about another service: it decides
- * what is tried first, never what exists.
+ * Looks a word up among several resources. An id beats every name, or else it could not be named. The form of an id is a
+ * guess about another service: it decides what is tried first, never what exists.
  *
- * @throws CommandError or ServiceError if there is none; CommandError if several share the name
+ * @param listed called with each row of the lists
+ * @throws CommandError for an empty word; ServiceError if what could have the name cannot be read
  */
-export async function findAmong(among: readonly Resource[], word: string, context: CommandContext): Promise<Found> {
-  const kinds = oneOf(among.map(wordFor));
-  if (word.trim() === '') throw new CommandError(`Give the id or the name of a ${kinds}: it was empty.`);
+async function lookUp(
+  among: readonly Resource[],
+  word: string,
+  context: CommandContext,
+  listed?: (row: object) => void,
+): Promise<LookedUp> {
+  if (word.trim() === '') {
+    throw new CommandError(`Give the id or the name of a ${oneOf(among.map(wordFor))}: it was empty.`);
+  }
   const looksLike = resourceOfId(word);
   const guess = among.find(resource => resource === looksLike);
   const guessed = guess && (await tryId(guess, word, context));
-  if (isFound(guessed)) return guessed;
-  const found: Found[] = [];
+  if (isFound(guessed)) return { found: [guessed], isListed: false };
+  const rows: Found[] = [];
   const unlisted: ServiceError[] = [];
   let unread: ServiceError | undefined;
   // A service may have too many rows without names to look through for a word that looks like an id.
   for (const resource of among.length > 1 || guess ? among.filter(isFoundByLabel) : among) {
-    const rows = await rowsNamed(resource, word, context).catch((error: unknown) => {
+    const named = await rowsNamed(resource, word, context, listed).catch((error: unknown) => {
       if (!(error instanceof ServiceError) || affectsAllRequests(error) || context.signal.aborted) throw error;
       if (isNotOffered(error) && (among.length > 1 || guess)) unlisted.push(error);
       else unread ??= error;
       return [];
     });
-    for (const row of rows) found.push({ resource, id: resource.list({}).id(row), row });
+    for (const row of named) rows.push({ resource, id: idOfRow(resource, row), row });
   }
-  // A service may use ids of another form, and may not list this resource.
-  const isListed = found.length > 0;
+  const byId = rows.filter(({ id }) => id === word);
+  if (byId.length > 0) return { found: byId, isListed: true };
+  // A service may use ids of another form, and may not list this resource: then its names are those seen here.
+  const isRemembered = rows.every(({ row }) => rememberedAt(row) !== undefined);
   let refusal = guessed;
-  for (const resource of isListed ? [] : among.filter(each => each !== guess)) {
+  for (const resource of isRemembered ? among.filter(each => each !== guess) : []) {
     const tried = await tryId(resource, word, context);
     // What looks like another id may be answered with another row.
     const isSure = among.length === 1 && !looksLike;
-    if (isFound(tried) && (isSure || resource.list({}).id(tried.row) === word)) {
+    if (isFound(tried) && (isSure || idOfRow(resource, tried.row) === word)) {
       // An id belongs to one resource.
-      found.push(tried);
-      break;
+      return { found: [tried], isListed: false };
     }
     if (isSure && tried instanceof ServiceError) refusal = tried;
   }
-  const [first, ...others] = found;
-  // A list that cannot be read may have the same name, but not the same id.
-  if (unread && first?.id !== word) throw unread;
-  if (!first) throw noneFound(word, { among, looksLike, refusal, unlisted });
-  if (others.length > 0) {
-    const ids = among.flatMap(resource => {
-      const ofIt = found.filter(each => each.resource === resource).map(({ row }) => row);
-      return distinguishRows(resource, ofIt).map(words => (among.length > 1 ? `${wordFor(resource)} ${words}` : words));
-    });
-    const what = oneOf(among.map(wordsFor));
-    throw new CommandError(clean`${found.length} ${what} are named ${word}. Give the id of one: ${ids.join(', ')}.`);
-  }
-  return isListed ? { ...first, row: (await readOne(first.resource, first.id, context)) ?? first.row } : first;
+  // A list that cannot be read may have the same name.
+  if (unread) throw unread;
+  if (rows.length > 0) return { found: rows, isListed: true };
+  return { found: [], isListed: true, none: noneFound(word, { among, looksLike, refusal, unlisted }) };
 }
+
+/**
+ * The row with this id or name among several resources.
+ *
+ * @throws CommandError or ServiceError if there is none; CommandError if several share the name
+ */
+export async function findAmong(among: readonly Resource[], word: string, context: CommandContext): Promise<Found> {
+  const { found, isListed, none } = await lookUp(among, word, context);
+  const [first, ...others] = found;
+  if (!first) throw none;
+  if (others.length > 0) throw severalNamed(among, word, found);
+  return isListed ? readFound(first, context) : first;
+}
+
+/** The error that several share a name, with the id and the differences of each. */
+function severalNamed(among: readonly Resource[], word: string, found: readonly Found[]): CommandError {
+  const ids = among.flatMap(resource => {
+    const ofIt = found.filter(each => each.resource === resource).map(({ row }) => row);
+    return distinguishRows(resource, ofIt).map(words => (among.length > 1 ? `${wordFor(resource)} ${words}` : words));
+  });
+  const what = oneOf(among.map(wordsFor));
+  return new CommandError(clean`${found.length} ${what} are named ${word}. Give the id of one: ${ids.join(', ')}.`);
+}
+
+/** A row of a list as its record. */
+const readFound = async (found: Found, context: CommandContext): Promise<Found> => ({
+  ...found,
+  row: (await readOne(found.resource, found.id, context)) ?? found.row,
+});
 
 /** What was tried for a word that nothing has as its id or name. */
 interface Tried {
@@ -194,37 +248,63 @@ export interface FoundCheckpoint {
   readonly isLatest?: boolean;
   /** The held-out reward that chose it, for `first@best`. */
   readonly chosenBy?: HeldOutMean | undefined;
+  /** The word names the training run alone. */
+  readonly isRun?: boolean;
 }
 
 /** Whether nothing with this id or name was found. */
 const isNone = (error: unknown): boolean =>
-  isAbsent(error) || (error instanceof CommandError && error.exitCode === exitCodes.notFound);
+  isRefusedId(error) || (error instanceof CommandError && error.exitCode === exitCodes.notFound);
+
+/** Whether the word looks like an id of no particular kind, such as a UUID. */
+const isOpaque = (word: string): boolean => /^(?=.*\d)[\da-f-]{16,}$/i.test(word);
 
 /**
- * The checkpoint that a word looks like, or else what has the word as its id or name.
+ * The checkpoint that the word stands for, or else what has the word as its id or name: a training run alone is itself.
+ * A single resource has no checkpoints.
  *
- * @throws what reading the checkpoint threw, if there is neither
+ * @throws what looking for the checkpoint threw, if there is neither
  */
-export async function orNamed<Row>(
-  checkpoint: Promise<Row>,
+export async function findOrCheckpoint(
   among: readonly Resource[],
   word: string,
   context: CommandContext,
-): Promise<Row | Found> {
+): Promise<Found | FoundCheckpoint> {
+  if (among.length === 1) return findAmong(among, word, context);
+  if (!isCheckpointId(word) && !word.includes('@')) {
+    const named = findAmong(among, word, context);
+    if (!isOpaque(word)) return named;
+    const isSure = await named.then(
+      ({ id }) => id === word,
+      error => !isNone(error),
+    );
+    const checkpoint = isSure ? undefined : (await searchCheckpoint(word, context)).found;
+    return checkpoint ?? named;
+  }
+  let none: unknown;
   try {
-    return await checkpoint;
+    const found = await recordedCheckpoint(word, context);
+    if (!found.isRun) return found;
   } catch (error) {
     if (!isNone(error)) throw error;
-    return findAmong(among, word, context).catch((other: unknown) => {
-      throw isNone(other) ? error : other;
-    });
+    none = error;
   }
+  return findAmong(among, word, context).catch((error: unknown) => {
+    throw (isNone(error) && none) || error;
+  });
 }
 
-/** The error that no listed checkpoint matches the word. */
-export function noCheckpoint(word: string): CommandError {
-  return new CommandError(clean`No listed training run has a checkpoint ${word}.`, exitCodes.notFound);
+/** The checkpoint with its record, as `findCheckpoint`. @throws CommandError if no training run lists it */
+export async function recordedCheckpoint(word: string, context: CommandContext): Promise<FoundCheckpoint> {
+  const named = await findCheckpoint(word, context);
+  const found = named.row ? named : (await searchCheckpoint(named.id, context)).found;
+  if (found) return found;
+  throw new CommandError(clean`No listed training run has a checkpoint ${word}.${runHint(word)}`, exitCodes.notFound);
 }
+
+/** How to name a training run whose name looks like the id of a checkpoint; nothing for other words. */
+export const runHint = (word: string): string =>
+  isCheckpointId(word) ? clean` A training run of this name has its latest checkpoint at ${word}@latest.` : '';
 
 export interface CheckpointSearch {
   readonly found?: FoundCheckpoint | undefined;
@@ -268,9 +348,6 @@ export async function searchCheckpoint(id: string, context: CommandContext): Pro
   return { isComplete };
 }
 
-/** Resources of one name that are looked through on this machine. */
-const mostNamed = 100;
-
 /** The held-out rewards of a training run; none if the service does not offer them. */
 async function heldOutRewards(runId: string, context: CommandContext): Promise<readonly HeldOutReward[]> {
   try {
@@ -281,48 +358,80 @@ async function heldOutRewards(runId: string, context: CommandContext): Promise<r
   }
 }
 
+/** The error that a word means several checkpoints, with another word for each. */
+function ambiguous(word: string, readings: readonly CheckpointReading<Found>[]): CommandError {
+  const [first] = readings;
+  if (first && readings.every(({ isRun }) => isRun === first.isRun)) {
+    const found = readings.map(({ run }) => run);
+    return severalNamed([training], first.name, found);
+  }
+  const each = readings.map(({ run: { id }, name, which, isRun }) =>
+    isRun
+      ? clean`${id} for the training run of this name`
+      : clean`${id}@${which} for checkpoint ${which} of training run ${name}`,
+  );
+  return new CommandError(clean`${word} has ${readings.length} meanings. Give ${each.join(', or ')}.`);
+}
+
+const training = resourceOrThrow('training');
+
 /**
  * The checkpoint for `first@latest`, `first@best`, `first@6`, `trn_1@6` or an id. A training run alone means its latest.
+ * What looks like the id of a checkpoint is one, and goes unchecked to the service.
  *
- * @throws CommandError if there is none
+ * @throws CommandError if there is none, or if the word has several meanings
  */
 export async function findCheckpoint(word: string, context: CommandContext): Promise<FoundCheckpoint> {
-  // The id goes unchecked to the service, unless a training run seen here has that name.
-  const isNamed = (): boolean =>
-    context.memory.seenNamed(word, mostNamed).some(({ kind, label }) => kind === 'training' && label === word);
-  const isWhole = isNamed();
-  if (isCheckpointId(word) && !isWhole) return { id: word };
-  const { name, which } = splitCheckpointName(word, isNamed);
-  const isRunOnly = name === word;
-  if (which === '') throw new CommandError(clean`${word} has no step: add one after @, or latest or best.`);
-  const search = findAmong([resourceOrThrow('training')], name, context);
-  await Promise.allSettled([search]);
-  // The search has listed the runs: one may have an @ in its name.
-  if (!isWhole && isNamed()) return findCheckpoint(word, context);
-  const found = await search.catch(async (error: unknown) => {
-    // A service may use checkpoint ids of another form.
-    const listed = isNone(error) && isRunOnly ? (await searchCheckpoint(word, context)).found : undefined;
-    if (listed) return listed;
-    const { capabilities } = context.service;
-    const isListed = capabilities.has('listCheckpoints') && capabilities.has('listTrainingRuns');
-    // If checkpoints are not listed, the service decides whether it exists.
-    if (isNone(error) && isRunOnly && !isListed) return { id: word };
-    throw error;
-  });
-  if (!('resource' in found)) return found;
+  if (isCheckpointId(word)) return { id: word };
   const { service, signal } = context;
-  const run = found.row as TrainingRun;
-  const steps = await checkpointsByStep(service, found.id, { signal });
+  // A training run may have the whole word as its name: one listing tells both.
+  const wholes: Found[] = [];
+  const { name } = splitCheckpointName(word);
+  const { found, isListed, none } = await lookUp([training], name, context, row => {
+    if (isCalled(training, row, word)) wholes.push({ resource: training, id: idOfRow(training, row), row });
+  });
+  const [reading, ...others] = checkpointReadings(
+    word,
+    each => (each === name ? found : wholes),
+    ({ id }) => id,
+  );
+  if (others.length > 0 && reading) throw ambiguous(word, [reading, ...others]);
+  if (!reading) {
+    // A service may use checkpoint ids of another form.
+    const listed = name === word ? (await searchCheckpoint(word, context)).found : undefined;
+    if (listed) return listed;
+    const { capabilities } = service;
+    const isKnown = capabilities.has('listCheckpoints') && capabilities.has('listTrainingRuns');
+    // If checkpoints are not listed, the service decides whether it exists.
+    if (name === word && !isKnown) return { id: word };
+    throw none;
+  }
+  const { which, isRun } = reading;
+  if (which === '') throw new CommandError(clean`${word} has no step: add one after @, or latest or best.`);
+  const readRun = async () => {
+    const { id, row } = isListed || reading.name !== name ? await readFound(reading.run, context) : reading.run;
+    return { id, run: row as TrainingRun, steps: await checkpointsByStep(service, id, { signal }) };
+  };
+  // A name last seen here says nothing about the ids of a service that has no such run now, or lists no checkpoints.
+  const isPast = isRun && reading.run.id !== word && rememberedAt(reading.run.row) !== undefined;
+  const known = isPast ? await ifThere(true, readRun) : await readRun();
+  if (!known) return { id: word };
+  const { id, run, steps } = known;
+  // An id beats every name; that of the training run itself stays its id.
+  const other =
+    isRun && id !== word && isLikeIdOf(word, steps) ? (await searchCheckpoint(word, context)).found : undefined;
+  if (other) return other;
   const isBest = which === 'best' && steps.length > 0;
-  const heldOut = isBest ? await heldOutRewards(found.id, context) : [];
+  const heldOut = isBest ? await heldOutRewards(id, context) : [];
   const checkpoint = checkpointCalled(which, steps, heldOut);
   if (checkpoint) {
-    const { checkpoint_id: id, step_index: step } = checkpoint;
-    return { id, row: checkpoint, run, step, isLatest: which === 'latest', chosenBy: heldOutOfStep(heldOut)(step) };
+    const { checkpoint_id, step_index: step } = checkpoint;
+    const chosenBy = heldOutOfStep(heldOut)(step);
+    return { id: checkpoint_id, row: checkpoint, run, step, isLatest: which === 'latest', isRun, chosenBy };
   }
   const saved = steps.map(each => each.step_index).join(', ');
   const there =
     steps.length === 0 ? 'it has none yet' : `there is one at step${steps.length === 1 ? '' : 's'} ${saved}`;
   const why = isBest ? `no held-out reward is known of any of its checkpoints; ${there}` : there;
-  throw new CommandError(clean`${name} has no checkpoint ${which}: ${why}.`, exitCodes.notFound);
+  throw new CommandError(clean`${reading.name} has no checkpoint ${which}: ${why}.`, exitCodes.notFound);
 }

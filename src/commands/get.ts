@@ -6,22 +6,13 @@ import { declaresField } from '../contract/fields.ts';
 import { hasEnded } from '../contract/status.ts';
 import type { Fact } from '../present/fact.ts';
 import { factText } from '../present/fact-text.ts';
-import { isCheckpointId } from '../queries/checkpoint-names.ts';
 import { resources } from '../resources/catalogue.ts';
 import { isReadAlone, type Resource } from '../resources/define.ts';
 import { doneWith, type LookedAt, lookAt } from '../resources/look.ts';
 import type { Watching } from '../resources/watch-reads.ts';
 import { counted, reward } from '../text/numbers.ts';
 import { CommandError, exitCodes } from './exit.ts';
-import {
-  type Found,
-  findAmong,
-  findCheckpoint,
-  noCheckpoint,
-  orNamed,
-  resourceOrThrow,
-  searchCheckpoint,
-} from './find.ts';
+import { type Found, findOrCheckpoint, recordedCheckpoint, resourceOrThrow } from './find.ts';
 import type { CommandIo } from './io.ts';
 import { rowSchema } from './list.ts';
 import { checkRecordFlags, noteUnreadable, printRecord, printsRecord } from './output.ts';
@@ -96,25 +87,15 @@ const isProgress = ({ watch }: Resource, [name = '', ...rest]: readonly string[]
   watch?.progressNames !== undefined &&
   [...Object.values(watch.progressNames), 'graded', 'held_out', 'best_held_out'].includes(name);
 
-/** Finds a checkpoint by run and step or by id, and any other resource by id or name. */
-async function findToShow(among: readonly Resource[], word: string, context: CommandContext): Promise<Found> {
-  if (among.includes(checkpoints)) return checkpointCalled(word, context);
-  if (!isCheckpointId(word) && !word.includes('@')) return findAmong(among, word, context);
-  return orNamed(checkpointCalled(word, context, false), among, word, context);
-}
-
 const checkpoints = resourceOrThrow('checkpoints');
 
-/** @param mayBeRun whether the name of a training run alone stands for its latest checkpoint */
-async function checkpointCalled(word: string, context: CommandContext, mayBeRun = true): Promise<Found> {
-  if (!isCheckpointId(word)) {
-    const { id, row, run } = await findCheckpoint(word, context);
-    if (!mayBeRun && run?.display_name === word) throw noCheckpoint(word);
-    if (row) return { resource: checkpoints, id, row };
-  }
-  const { row, run } = (await searchCheckpoint(word, context)).found ?? {};
-  if (row) return { resource: checkpoints, id: word, row: { ...row, training_run_id: run?.training_run_id } };
-  throw noCheckpoint(word);
+/** Finds a checkpoint by run and step or by id, and any other resource by id or name. */
+async function findToShow(among: readonly Resource[], word: string, context: CommandContext): Promise<Found> {
+  const find = among.includes(checkpoints) ? recordedCheckpoint(word, context) : findOrCheckpoint(among, word, context);
+  const found = await find;
+  if ('resource' in found) return found;
+  const row = { ...found.row, training_run_id: found.run?.training_run_id };
+  return { resource: checkpoints, id: found.id, row };
 }
 
 export async function run({ args, flags }: CommandInput<'get'>, io: CommandIo): Promise<number> {

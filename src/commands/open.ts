@@ -1,11 +1,11 @@
 /** `benchtop open`: opens the workbench at one resource. */
 
-import { isCheckpointId } from '../queries/checkpoint-names.ts';
 import { resources } from '../resources/catalogue.ts';
 import { placeOf, type Resource } from '../resources/define.ts';
 import type { Place } from '../resources/place.ts';
-import { CommandError } from './exit.ts';
-import { findAmong, findCheckpoint, noCheckpoint, resourceOrThrow, searchCheckpoint } from './find.ts';
+import { clean } from '../text/sanitise.ts';
+import { CommandError, exitCodes } from './exit.ts';
+import { type FoundCheckpoint, findOrCheckpoint, recordedCheckpoint, resourceOrThrow } from './find.ts';
 import type { CommandIo } from './io.ts';
 import type { CommandInput } from './table/commands.ts';
 import { type CommandContext, withService } from './with-service.ts';
@@ -21,13 +21,9 @@ function refuse({ names: [many, one], needs }: Resource): never {
 }
 
 /** A checkpoint opens as the step that saved it. */
-async function placeOfCheckpoint(word: string, context: CommandContext): Promise<Place> {
-  const found = isCheckpointId(word)
-    ? (await searchCheckpoint(word, context)).found
-    : await findCheckpoint(word, context);
-  const { run, step } = found ?? {};
+function placeOfCheckpoint({ id, run, step }: FoundCheckpoint): Place {
   if (run && step != null) return { view: 'step', trainingRunId: run.training_run_id, step };
-  throw noCheckpoint(word);
+  throw new CommandError(clean`The step that saved checkpoint ${id} is not known.`, exitCodes.notFound);
 }
 
 /**
@@ -39,11 +35,12 @@ export async function placeToOpen(first: string, second: string | undefined, con
   const checkpoints = resourceOrThrow('checkpoints');
   const among = second === undefined ? resources.filter(each => each.get) : [resourceOrThrow(first)];
   const word = second ?? first;
-  if (among.includes(checkpoints)) return placeOfCheckpoint(word, context);
+  if (among.includes(checkpoints)) return placeOfCheckpoint(await recordedCheckpoint(word, context));
   const [only] = among;
   if (among.length === 1 && only && !canOpen(only)) refuse(only);
-  const { resource, row } = await findAmong(among, word, context);
-  return placeOf(resource, row) ?? refuse(resource);
+  const found = await findOrCheckpoint(among, word, context);
+  if (!('resource' in found)) return placeOfCheckpoint(found);
+  return placeOf(found.resource, found.row) ?? refuse(found.resource);
 }
 
 /** The list or view that a word names, such as `watch` or `runs`; undefined for another word. */

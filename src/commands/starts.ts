@@ -21,7 +21,7 @@ import { idOf, labelOf, wordsFor } from '../resources/define.ts';
 import { slugOf } from '../resources/deployments.ts';
 import { pagesOf } from '../resources/pages.ts';
 import { choiceWords, trainingActions } from '../resources/training.ts';
-import { isNotOffered, ServiceError } from '../service/errors.ts';
+import { isGone, isNotOffered, ServiceError } from '../service/errors.ts';
 import { clean } from '../text/sanitise.ts';
 import { type ActFlags, checkOutcomeFlags, confirm, finish, printRequests, start } from './act.ts';
 import { CommandError, type ExitCode, exitCodes } from './exit.ts';
@@ -32,6 +32,7 @@ import {
   findAmong,
   findCheckpoint,
   resourceOrThrow,
+  runHint,
   searchCheckpoint,
 } from './find.ts';
 import type { CommandIo } from './io.ts';
@@ -54,6 +55,7 @@ function checkPrinted(flags: ActFlags, { prints }: Pick<Start, 'prints'>, io: Co
 
 interface BeginFlags extends ActFlags {
   readonly model?: string | undefined;
+  readonly checkpoint?: string | undefined;
   readonly idempotencyKey?: string | undefined;
 }
 
@@ -113,10 +115,14 @@ async function withRepeatAdvice(
 async function withCause(
   error: unknown,
   creation: Creation,
-  { model }: BeginFlags,
+  { model, checkpoint = '' }: BeginFlags,
   context: CommandContext,
 ): Promise<unknown> {
   if (!(error instanceof ServiceError)) return error;
+  const hint = runHint(checkpoint);
+  if (hint !== '' && isGone(error) && error.message.includes(checkpoint)) {
+    return new ServiceError(error.kind, `${error.message}${hint}`, error);
+  }
   if (error.outcomeUnknown) return withRepeatAdvice(error, creation, context);
   if (error.kind === 'validation' && model !== undefined) return ofModel(error, model, context);
   if (error.kind !== 'conflict' || !creation.benchmark) return error;
@@ -287,7 +293,7 @@ async function recorded({ id }: FoundCheckpoint, context: CommandContext): Promi
     return { isComplete: false };
   });
   if (!search.found && search.isComplete) {
-    throw new CommandError(clean`There is no checkpoint ${id}. Nothing was changed.`, exitCodes.notFound);
+    throw new CommandError(clean`There is no checkpoint ${id}. Nothing was changed.${runHint(id)}`, exitCodes.notFound);
   }
   return search.found ?? { id };
 }

@@ -4,7 +4,6 @@ import type { Benchmark } from '../contract/benchmarks.ts';
 import type { Deployment } from '../contract/deployments.ts';
 import type { EvalRun } from '../contract/evaluations.ts';
 import type { TrainingRun } from '../contract/training.ts';
-import { isCheckpointId } from '../queries/checkpoint-names.ts';
 import { checkpointsByStep, heldOutRewardsQuery } from '../queries/training.ts';
 import { baselineOf } from '../resources/baseline.ts';
 import { wordsFor } from '../resources/define.ts';
@@ -15,7 +14,7 @@ import { type TreeKind, treeKey } from '../resources/tree-place.ts';
 import { ifThere, isNotOffered, ServerError } from '../service/errors.ts';
 import { clean } from '../text/sanitise.ts';
 import { CommandError, exitCodes } from './exit.ts';
-import { type FoundCheckpoint, findAmong, noCheckpoint, orNamed, resourceOrThrow, searchCheckpoint } from './find.ts';
+import { findOrCheckpoint, resourceOrThrow, searchCheckpoint } from './find.ts';
 import type { CommandIo } from './io.ts';
 import { checkRecordFlags, printRecord, tableText } from './output.ts';
 import type { CommandInput } from './table/commands.ts';
@@ -66,11 +65,9 @@ const recordOf = ({
 /** The benchmark of a resource, and the key of its row in the tree; no key for the benchmark itself. */
 async function findTarget(word: string, context: CommandContext) {
   const among = ['benchmarks', 'training', 'runs', 'deployments'].map(resourceOrThrow);
-  const target = isCheckpointId(word)
-    ? await orNamed(checkpointOf(word, context), among, word, context)
-    : await findAmong(among, word, context);
+  const target = await findOrCheckpoint(among, word, context);
   if (!('resource' in target)) {
-    return { benchmark: target.run?.bench_id ?? undefined, key: treeKey('checkpoint', word) };
+    return { benchmark: target.run?.bench_id ?? undefined, key: treeKey('checkpoint', target.id) };
   }
   const { resource, id, row } = target;
   const key = treeKey((resource.kind ?? '') as TreeKind, id);
@@ -79,12 +76,6 @@ async function findTarget(word: string, context: CommandContext) {
   const { checkpoint_id } = row as Deployment;
   const search = checkpoint_id ? await searchCheckpoint(checkpoint_id, context) : undefined;
   return { benchmark: search?.found?.run?.bench_id ?? undefined, key };
-}
-
-async function checkpointOf(id: string, context: CommandContext): Promise<FoundCheckpoint> {
-  const { found } = await searchCheckpoint(id, context);
-  if (!found) throw noCheckpoint(id);
-  return found;
 }
 
 async function rowsOf(name: string, scope: Scope, context: CommandContext, io: CommandIo): Promise<readonly object[]> {

@@ -8,22 +8,65 @@ export const namedSteps = {
   best: 'its checkpoint with the highest held-out reward',
 } as const;
 
-/** Whether the word looks like a checkpoint id. No operation reads a checkpoint by id. */
+/**
+ * Whether the word looks like a checkpoint id. It then is one, whatever else has it as its name: no operation reads a
+ * checkpoint by id, and a training run of such a name can be given as `NAME@latest`.
+ */
 export function isCheckpointId(word: string): boolean {
   return /^(ckpt|cp|checkpoint)[_-][^@]*$/.test(word);
 }
 
+/** Whether the word could be another id of the service's checkpoints: same prefix, or same length and punctuation. */
+export function isLikeIdOf(word: string, checkpoints: readonly Checkpoint[]): boolean {
+  const formsOf = (id: string): readonly (string | undefined)[] => [
+    /^[a-z]+[_-](?=.*\d)/i.exec(id)?.[0],
+    /\d/.test(id) ? id.replaceAll(/[a-z\d]/gi, 'x') : undefined,
+  ];
+  const forms = formsOf(word);
+  return checkpoints.some(({ checkpoint_id }) =>
+    formsOf(checkpoint_id).some((form, at) => form !== undefined && form === forms[at]),
+  );
+}
+
+/** Splits `first@best` into the training run and the checkpoint of it; without `@`, that is the latest. */
+export function splitCheckpointName(word: string): { readonly name: string; readonly which: string } {
+  const at = word.lastIndexOf('@');
+  return at < 1 ? { name: word, which: 'latest' } : { name: word.slice(0, at), which: word.slice(at + 1) };
+}
+
+/** One meaning of a word: a checkpoint of a training run. */
+export interface CheckpointReading<Run> {
+  readonly run: Run;
+  /** The part of the word that is the id or the name of the run. */
+  readonly name: string;
+  /** The step, `latest` or `best`. */
+  readonly which: string;
+  /** Whether the word is the run alone. */
+  readonly isRun: boolean;
+}
+
 /**
- * Splits `first@best` into the training run and the checkpoint of it; without `@`, that is the latest.
+ * Everything that a word may mean as a checkpoint of a training run: `a@6` is step 6 of the run `a`, or a run of this
+ * whole name. The id of a run beats names. Whether the run has such a checkpoint plays no part, or else the meaning would
+ * change while it trains.
  *
- * @param isName whether a training run has this whole name, which may contain `@`
+ * @param called the training runs with this id or name
  */
-export function splitCheckpointName(
+export function checkpointReadings<Run>(
   word: string,
-  isName: (word: string) => boolean = () => false,
-): { readonly name: string; readonly which: string } {
-  const at = isName(word) ? -1 : word.lastIndexOf('@');
-  return at < 0 ? { name: word, which: 'latest' } : { name: word.slice(0, at), which: word.slice(at + 1) };
+  called: (name: string) => readonly Run[],
+  idOf: (run: Run) => string,
+): readonly CheckpointReading<Run>[] {
+  const { name, which } = splitCheckpointName(word);
+  const wholes = called(word).map(run => ({ run, name: word, which: 'latest', isRun: true }));
+  const isStep = Object.hasOwn(namedSteps, which) || /^\d+$/.test(which);
+  // Without another reading, what is wrong with the step can be said.
+  const parts = (name === word ? [] : called(name))
+    .filter(run => isStep || wholes.length === 0 || idOf(run) === name)
+    .map(run => ({ run, name, which, isRun: false }));
+  const readings = [...wholes, ...parts];
+  const byId = readings.filter(reading => idOf(reading.run) === reading.name);
+  return byId.length > 0 ? byId : readings;
 }
 
 /**

@@ -31,3 +31,11 @@ it('asks for a name that may be an id, unless a deployment was seen with that sl
   await chatRoute(service, seen('another'), 'tutor', signal, true);
   expect(asked('getDeployment')).toBe(1);
 });
+
+it('does not take a deployment that is gone for what was seen of it', async () => {
+  const { service } = scriptedService({ getDeployment: ({ deployment_id = '' }) => notFound(deployment_id) });
+  const record = { deployment_id: 'dep_1', model_slug: 'tutor', is_active: true };
+  const seen = { find: () => ({ record }) as never, list: () => [] };
+  const { signal } = new AbortController();
+  await expect(chatRoute(service, seen, 'dep_1', signal)).resolves.toEqual({ model: 'dep_1' });
+});

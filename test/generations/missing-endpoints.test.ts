@@ -378,7 +378,6 @@ describe('a training run whose name has an @ (C22)', () => {
 
   it.each([
     ['a@latest', 'of-a'],
-    ['a@6', 'of-a-at-6'],
     ['a@6@6', 'of-a-at-6'],
     ['b@c', 'of-b-at-c'],
   ])('%s is its checkpoint only if it is no name', async (word, id) => {
@@ -387,8 +386,50 @@ describe('a training run whose name has an @ (C22)', () => {
     expect([code, out.trim(), notes]).toEqual([0, id, '']);
   });
 
+  it.each([
+    ['get', ['checkpoint', 'a@6']],
+    ['get', ['a@6']],
+    ['tree', ['a@6']],
+    ['deploy', ['a@6', '--slug', 's']],
+    ['evaluate', ['alpha', '--checkpoint', 'a@6']],
+  ])('%s refuses what may be either (A6): %j', async (command, args) => {
+    const { cli, requests } = await world();
+    expect(await cli(command, args)).toMatchObject({ code: 2, notes: expect.stringContaining('a@6 has 2 meanings.') });
+    expect(requests.every(({ method }) => method === 'GET')).toBe(true);
+  });
+
   it('is read by its name', async () => {
     const { cli } = await world();
+    expect(await cli('get', ['training', 'a@6', '--field', 'id'])).toMatchObject({ code: 0, out: 'x-2\n' });
     expect(await cli('get', ['training', 'b@c', '--field', 'id'])).toMatchObject({ code: 0, out: 'x-3\n' });
+  });
+});
+
+describe('names last seen here, on a service that does not list training runs (A6)', () => {
+  const world = (routes: Routes = {}) =>
+    lesser(
+      {
+        'GET /api/v1/benchmarks': benchmarks,
+        'POST /api/v1/train': { training_run_id: 'x-1', bench_id: 'b1', status: 'pending' },
+        'POST /api/v1/eval/b1/start': { eval_run_id: 'r1', bench_id: 'b1' },
+        ...routes,
+      },
+      ['b1', 'x-1', 'c2'],
+    );
+
+  it.each([
+    [{}, 'c2'],
+    [
+      {
+        'GET /api/v1/train/x-1/progress': { training_run_id: 'x-1', status: 'completed', completed_steps: 1 },
+        'GET /api/v1/train/x-1/checkpoints': { items: [{ checkpoint_id: 'of-x', step_index: 1 }] },
+      },
+      'of-x',
+    ],
+  ])('do not stand before an id that only the service knows: %j', async (routes, id) => {
+    const { cli, requests } = await world(routes);
+    expect((await cli('train', ['alpha', '--model', 'm', '--name', 'c2'])).code).toBe(0);
+    expect((await cli('evaluate', ['alpha', '--checkpoint', 'c2', '--name', 'ev'])).code).toBe(0);
+    expect(JSON.parse(requests.at(-1)?.body ?? '')).toMatchObject({ checkpoint_id: id });
   });
 });

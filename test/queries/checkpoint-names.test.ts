@@ -19,7 +19,7 @@ it('splits a name at its last @; a training run alone means its latest', () => {
   expect(splitCheckpointName('first')).toEqual({ name: 'first', which: 'latest' });
   expect(splitCheckpointName('a@b@best')).toEqual({ name: 'a@b', which: 'best' });
   expect(splitCheckpointName('first@')).toEqual({ name: 'first', which: '' });
-  expect(splitCheckpointName('a@b', word => word === 'a@b')).toEqual({ name: 'a@b', which: 'latest' });
+  expect(splitCheckpointName('@6')).toEqual({ name: '@6', which: 'latest' });
 });
 
 it('finds the latest, and one by its step', () => {

@@ -9,8 +9,8 @@ type Ids = Readonly<Record<string, string>>;
 const steps = [20, 40, 60];
 const rewards: Readonly<Record<number, number | null>> = { 20: 0.3, 40: 0.7125, 60: 0.5 };
 
-/** Two training runs of a benchmark, of different models, the first with three checkpoints. */
-function trained() {
+/** Two training runs of a benchmark, of different models, the first with three checkpoints. @param other the second's name */
+function trained(other = 'words other') {
   const service = world('completed');
   const run = (id: string, name: string, model: string) => ({
     training_run_id: id,
@@ -20,7 +20,7 @@ function trained() {
     base_model_slug: model,
     created_at: '2026-03-04T05:06:07Z',
   });
-  const runs = [run('trn_1', 'words first', 'acme/small'), run('trn_2', 'words other', 'acme/large')];
+  const runs = [run('trn_1', 'words first', 'acme/small'), run('trn_2', other, 'acme/large')];
   const evaluated = {
     eval_run_id: 'evr_1',
     status: 'completed',
@@ -159,4 +159,28 @@ it.each(sizes)('the list of deployments deploys one that is chosen or named, at 
   await screen.press('enter');
   await eventually(() => expect(sent).toHaveLength(1));
   expect(sent[0]).toEqual({ checkpoint_id: 'ckpt_2_10', model_slug: 'words-other', role: 'test' });
+});
+
+it.each([
+  ['ckpt_lost', 'ckpt_lost', 'ckpt_lost'],
+  ['words first@40', 'trn_1@40', 'ckpt_1_40'],
+])('takes %s for what commands take it for, whatever a training run is called', async (name, typed, id) => {
+  const { service, sent } = trained(name);
+  const screen = openWorld(service, { view: 'list', resource: 'deployments' }, { columns: 120, rows: 40 });
+  await screen.waitFor('Deployments');
+  await screen.press('D');
+  await screen.waitFor('Deploy a checkpoint');
+  await screen.type('s');
+  await screen.press('tab', 'tab');
+  await screen.waitFor(text => text.includes('nothing chosen yet') && text.includes(`step 10 of ${name}`));
+  if (name !== typed) {
+    await screen.type(name);
+    await screen.waitFor('has 2 meanings: use trn_2 or trn_1@40');
+    await screen.press(...Array.from(name, () => 'backspace' as const));
+  }
+  await screen.type(typed);
+  await screen.waitFor(`“${typed}”`);
+  await screen.press('enter');
+  await eventually(() => expect(sent).toHaveLength(1));
+  expect(sent[0]).toMatchObject({ checkpoint_id: id });
 });

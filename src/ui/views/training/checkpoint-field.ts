@@ -3,7 +3,9 @@ import type { EvalRun } from '../../../contract/evaluations.ts';
 import type { Checkpoint, HeldOutReward, TrainingRun } from '../../../contract/training.ts';
 import type { Range } from '../../../present/statistics/tasks.ts';
 import {
+  type CheckpointReading,
   checkpointCalled,
+  checkpointReadings,
   isCheckpointId,
   namedSteps,
   splitCheckpointName,
@@ -45,9 +47,17 @@ export function offeredOf(
   }));
 }
 
-/** The runs with this id or name. */
-export const runsCalled = <Run extends TrainingRun>(runs: readonly Run[], name: string): readonly Run[] =>
-  runs.filter(run => run.training_run_id === name || run.display_name === name);
+/** Everything that a typed word may mean among these runs. */
+export function readingsAmong<Run extends TrainingRun>(
+  runs: readonly Run[],
+): (word: string) => readonly CheckpointReading<Run>[] {
+  const byName = Map.groupBy(
+    runs.flatMap(run => [...new Set([run.training_run_id, runName(run)])].map(name => ({ name, run }))),
+    ({ name }) => name,
+  );
+  const called = (name: string) => byName.get(name)?.map(({ run }) => run) ?? [];
+  return word => checkpointReadings(word, called, run => run.training_run_id);
+}
 
 /** The numbers of a checkpoint, the most important first. `best` is that of its run. */
 function factsOf({ row, limits }: OfferedCheckpoint): string[] {
@@ -64,19 +74,23 @@ function factsOf({ row, limits }: OfferedCheckpoint): string[] {
 
 function optionOf(
   offered: OfferedCheckpoint,
-  { runs, isOfOne, model }: Pick<CheckpointChoice, 'runs' | 'isOfOne' | 'model'>,
+  { isOfOne, model }: Pick<CheckpointChoice, 'isOfOne' | 'model'>,
+  readingsOf: (word: string) => readonly CheckpointReading<TrainingRun>[],
 ): ChoiceOption {
   const { run, row, called } = offered;
   const step = row.step_index == null ? row.checkpoint_id : `step ${row.step_index}`;
   const isOther = run.base_model_slug != null && model !== undefined && run.base_model_slug !== model;
-  const isUnique = runsCalled(runs, runName(run)).length === 1;
-  const names = isUnique ? [run.training_run_id, runName(run)] : [run.training_run_id];
+  const isMeant = (word: string): boolean => {
+    const [reading, ...others] = isCheckpointId(word) ? [] : readingsOf(word);
+    return others.length === 0 && reading?.run.training_run_id === run.training_run_id;
+  };
   const [heldOut = '', ...facts] = factsOf(offered);
   const steps = row.step_index == null ? called : [...called, String(row.step_index)];
-  const aliases = names.flatMap(name => [
+  const words = [...new Set([run.training_run_id, runName(run)])].flatMap(name => [
     ...steps.map(which => `${name}@${which}`),
     ...(called.includes('latest') ? [name] : []),
   ]);
+  const aliases = words.filter(isMeant);
   return {
     value: row.checkpoint_id,
     label: clean`${step}${isOfOne ? '' : ` of ${runName(run)}`}`,
@@ -118,7 +132,8 @@ export function checkpointField(
   choice: CheckpointChoice,
   { name, label, initial, none, refuses }: CheckpointFieldOptions,
 ): ChoiceFieldSpec {
-  const options = choice.offered.map(each => optionOf(each, choice));
+  const readingsOf = readingsAmong(choice.runs);
+  const options = choice.offered.map(each => optionOf(each, choice, readingsOf));
   return {
     kind: 'choice',
     isList: true,
@@ -126,6 +141,8 @@ export function checkpointField(
     label,
     initial,
     help,
+    // A run may be called like an id, or like the step of another run.
+    isName: word => isCheckpointId(word) || readingsOf(word).length > 0,
     options: none === undefined ? options : [{ value: '', label: none }, ...options],
     check: (value, values = {}) => {
       if (value === '') return none === undefined ? 'Choose a checkpoint, or type its id' : undefined;
@@ -149,10 +166,17 @@ export function nameProblem(
   stateOf: (run: TrainingRun) => ReadState | undefined,
 ): string | undefined {
   if (isCheckpointId(word)) return /\s/.test(word) ? 'An id has no spaces' : undefined;
-  const { name, which } = splitCheckpointName(word, whole => runsCalled(runs, whole).length > 0);
-  const [run, ...others] = runsCalled(runs, name);
-  if (run && others.length > 0) return clean`${others.length + 1} training runs are called ${name}: use the id of one`;
-  if (run) {
+  const readings = readingsAmong(runs)(word);
+  const [reading] = readings;
+  if (reading && readings.length > 1) {
+    const { name, isRun } = reading;
+    if (readings.every(each => each.isRun === isRun))
+      return clean`${readings.length} training runs are called ${name}: use the id of one`;
+    const words = readings.map(({ run, which, isRun }) => run.training_run_id + (isRun ? '' : `@${which}`));
+    return clean`${word} has ${readings.length} meanings: use ${words.join(' or ')}`;
+  }
+  if (reading) {
+    const { run, name, which } = reading;
     const state = stateOf(run);
     if (state?.error) return clean`The checkpoints of ${name} cannot be read: ${state.error.message}`;
     if (!state?.isRead) return clean`Reading the checkpoints of ${name}…`;
@@ -160,6 +184,7 @@ export function nameProblem(
     return which === '' ? `Add a step after @, or latest or best` : clean`${name} has no checkpoint ${which}${why}`;
   }
   if (!list.loaded) return 'Reading the training runs…';
+  const { name } = splitCheckpointName(word);
   if (name === word) return /\s/.test(word) ? 'An id has no spaces' : undefined;
   return clean`No training run here is called ${name}${list.complete ? '' : ', as far as they are read: use an id'}`;
 }

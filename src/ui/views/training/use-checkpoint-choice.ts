@@ -2,7 +2,6 @@
 import { useState } from 'react';
 import { hasEnded } from '../../../contract/status.ts';
 import type { Checkpoint, HeldOutReward, TrainingRun } from '../../../contract/training.ts';
-import { splitCheckpointName } from '../../../queries/checkpoint-names.ts';
 import { runsOfBenchmark } from '../../../queries/evaluations.ts';
 import type { ListSource } from '../../../queries/lists/list-source.ts';
 import { checkpointTimesQuery, heldOutRewardsQuery } from '../../../queries/training.ts';
@@ -15,7 +14,7 @@ import {
   nameProblem,
   type OfferedCheckpoint,
   offeredOf,
-  runsCalled,
+  readingsAmong,
 } from './checkpoint-field.ts';
 
 /** Each run takes two requests. The checkpoints of others can be named. */
@@ -63,8 +62,8 @@ export function useCheckpointChoice(options: CheckpointChoiceOptions): Checkpoin
   const list = useList(source, isListed ? 'visible' : 'hidden');
   const evaluations = useList(runsOfBenchmark(benchId), isRead && benchId !== '' ? 'visible' : 'hidden');
   const known = own ? [own, ...list.rows.filter(run => run.training_run_id !== own.training_run_id)] : list.rows;
-  const { name } = splitCheckpointName(value, word => runsCalled(known, word).length > 0);
-  const [named] = runsCalled(known, name);
+  const readings = readingsAmong(known)(value);
+  const named = readings.length === 1 ? readings[0]?.run : undefined;
   const first = own ? [own] : known.slice(0, mostRuns);
   const runs = isRead ? [...first, ...(named && !first.includes(named) ? [named] : [])] : [];
   const checkpointsOf = useLives(

@@ -47,6 +47,8 @@ export interface ChoiceFieldSpec extends FieldBase {
   readonly initial?: string;
   /** While focused, shows the options as a list, moves in it by up and down, and takes a text that is no option. */
   readonly isList?: boolean;
+  /** Whether a typed text has a meaning of its own: it chooses no option for containing it. */
+  readonly isName?: (text: string) => boolean;
 }
 
 export type FieldSpec = TextFieldSpec | ChoiceFieldSpec;
@@ -135,11 +137,11 @@ export function formErrors(state: FormState, fields: readonly FieldSpec[]): Read
 
 const withoutSought = ({ sought: _, ...state }: FormState): FormState => state;
 
-/** The first option with this name, or with the text in its label, note or facts, preferably at the beginning. */
+/** The option with this name; for a text that is none, the first with it in its label, note or facts, preferably at the beginning. */
 function soughtOption(field: ChoiceFieldSpec, sought: string): ChoiceOption | undefined {
   const { options } = field;
   const named = options[indexOf(field, sought)];
-  if (named) return named;
+  if (named || field.isName?.(sought)) return named;
   const wanted = sought.toLowerCase();
   const texts = options.map(({ label, note = '', facts = [] }) => [label, note, ...facts].join(' ').toLowerCase());
   const at = [

@@ -47,6 +47,20 @@ describe('the rows', () => {
     expect(aliases({ runs: [first, { ...other, display_name: 'first' }], isOfOne: false })[1]).toBe(
       'trn_1@best trn_1@20',
     );
+    const named = (display_name: string) => aliases({ runs: [first, { ...other, display_name }], isOfOne: false });
+    expect([named('first@30')[0], named('trn_1@30')[0]]).toEqual([
+      'trn_1@latest trn_1@30 trn_1 first@latest first',
+      'trn_1@latest trn_1@30 trn_1 first@latest first@30 first',
+    ]);
+  });
+
+  it('are not found by a name that looks like an id', () => {
+    const run = { ...first, display_name: 'ckpt_9' };
+    const [row] = checkpointField(
+      { ...choice, offered: offeredOf(run, checkpoints, [], [], [0, 1]), runs: [run] },
+      shared,
+    ).options;
+    expect(row?.aliases).toEqual(['trn_1@latest', 'trn_1@30', 'trn_1', 'ckpt_9@latest', 'ckpt_9@30', 'latest', '30']);
   });
 });
 
@@ -67,12 +81,17 @@ it.each([
   ['other@5', 'Reading the checkpoints of other…'],
   ['gone@5', 'The checkpoints of gone cannot be read: broken'],
   ['twice@5', '2 training runs are called twice: use the id of one'],
+  ['first@7', 'first@7 has 2 meanings: use trn_6 or trn_1@7'],
+  ['first@x', 'Reading the checkpoints of first@x…'],
   ['none@5', 'No training run here is called none, as far as they are read: use an id'],
 ])('%s: %s', (word, words) => {
   const twice = ['trn_3', 'trn_4'].map(id => ({ training_run_id: id, display_name: 'twice' }));
-  const runs = [first, other, { training_run_id: 'trn_5', display_name: 'gone' }, ...twice];
+  const named = ['first@7', 'first@x'].map((name, at) => ({ training_run_id: `trn_${6 + at}`, display_name: name }));
+  const runs = [...named, first, other, { training_run_id: 'trn_5', display_name: 'gone' }, ...twice];
   const stateOf = ({ training_run_id: id }: { training_run_id: string }) =>
-    id === 'trn_2' ? undefined : { isRead: true, error: id === 'trn_5' ? new Error('broken') : undefined };
+    ['trn_2', 'trn_7'].includes(id)
+      ? undefined
+      : { isRead: true, error: id === 'trn_5' ? new Error('broken') : undefined };
   expect(nameProblem(word, runs, { loaded: true, complete: false }, stateOf)).toBe(words);
   expect(nameProblem('x@1', [], { loaded: false, complete: false }, stateOf)).toBe('Reading the training runs…');
 });
