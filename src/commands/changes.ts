@@ -112,7 +112,16 @@ async function changeAll(
     const found = await findEach(words, among, run);
     const send: Action<Found> = action(
       (service, each, options) => changeOf(each, command).send(service, each.row as never, options),
-      { touches: [], ...(removes && { removes: ({ id }) => ({ id }) }) },
+      {
+        touches: [],
+        ...(removes && {
+          removes: {
+            resource: ({ id }) => ({ id }),
+            reread: async (service, each, options) =>
+              changeOf(each, command).send.removes?.reread(service, each.row as never, options),
+          },
+        }),
+      },
     );
     if (flags.dryRun) return printRequests(send, found, context, flags, io);
     await confirmChange(found, run);
@@ -229,7 +238,7 @@ async function printChange(
   // With --wait, the change is complete even if the first answer showed an earlier status.
   const reply = flags.wait ? undefined : answer;
   // Keep it until it is gone: the user may still look it up by name.
-  if (isDone && resource.kind && send.removes?.(row as never, reply)) context.memory.forget(resource.kind, id);
+  if (isDone && resource.kind && send.removes?.resource(row as never, reply)) context.memory.forget(resource.kind, id);
   const short = isDone ? less?.(reply) : undefined;
   const isNow = short ?? (isDone ? past : 'requested');
   if (short !== undefined && !flags.json) io.note(clean`${nameOf(each)}: ${short}`);

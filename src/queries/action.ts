@@ -3,10 +3,21 @@
 import { unlessAborted } from '../base/abort.ts';
 import { asError } from '../base/errors.ts';
 import { inParallel } from '../base/in-parallel.ts';
-import { affectsAllRequests, isGone, mayHaveHappened, mayLackPath } from '../service/errors.ts';
+import type { Operation } from '../contract/endpoints.ts';
+import {
+  affectsAllRequests,
+  CapabilityMissingError,
+  isGone,
+  isUnanswered,
+  mayHaveHappened,
+  mayLackPath,
+  ResponseError,
+  ServiceError,
+} from '../service/errors.ts';
 import type { Service } from '../service/index.ts';
 import type { CallOptions } from '../service/options.ts';
 import type { EarlierStart, StartKeys } from '../store/start-keys.ts';
+import { clean } from '../text/sanitise.ts';
 import type { Observation } from './statuses/store.ts';
 
 /** A resource that an action removed. */
@@ -14,6 +25,13 @@ export interface Removed {
   /** Missing for kinds that have no status and are not remembered. */
   readonly kind?: string;
   readonly id: string;
+}
+
+export interface Removal<Input, Result> {
+  /** The resource that a success deletes, unless the response says otherwise. */
+  resource(input: Input, answer?: Result): Removed | undefined;
+  /** Reads it again. Resolves to undefined if it is no longer listed. @throws ServiceError */
+  reread(service: Service, input: Input, options: CallOptions): Promise<unknown>;
 }
 
 export interface ActionEffects<Input, Result> {
@@ -26,10 +44,10 @@ export interface ActionEffects<Input, Result> {
   readonly keyed?: string;
   starts?(result: Result, input: Input): Observation;
   /**
-   * The resource that a success deletes, unless the response says otherwise. A resource that is already gone counts as
-   * deleted, without a response.
+   * Set if the action deletes something. After a 404 the resource is read again: if it is gone, it counts as deleted,
+   * without a response.
    */
-  removes?(input: Input, answer?: Result): Removed | undefined;
+  readonly removes?: Removal<Input, Result>;
 }
 
 /** @throws ServiceError */
@@ -90,6 +108,75 @@ export async function sendKeyed<Input, Result>(
   }
 }
 
+/** Whether the service answered that there is nothing to delete. */
+const isNotFound = (error: unknown): error is ServiceError =>
+  error instanceof ServiceError && (error.status === 404 || isGone(error));
+
+/**
+ * Runs an action for one input. A 404 to a deletion may concern the path, or come from a gateway: only a second read
+ * tells whether the resource is gone. If it is still there, tries the path of the other generation once.
+ *
+ * @returns the answer; undefined if the resource was gone
+ * @throws ServiceError
+ */
+async function sendOne<Input, Result>(
+  service: Service,
+  send: Action<Input, Result>,
+  input: Input,
+  options: SendOptions,
+): Promise<Result | undefined> {
+  const { removes } = send;
+  const { signal } = options;
+  const unlessGone = async (error: unknown): Promise<ServiceError | undefined> => {
+    if (!removes || !isNotFound(error)) throw error;
+    const name = removes.resource(input)?.id ?? 'it';
+    const isThere = await removes.reread(service, input, { signal }).catch((failure: unknown) => {
+      if (isGone(failure) && !mayLackPath(failure)) return undefined;
+      throw notReadAgain(name, error, asError(failure));
+    });
+    return isThere === undefined ? undefined : stillThere(name, error);
+  };
+  try {
+    return await sendKeyed(service, send, input, options);
+  } catch (error) {
+    const refusal = await unlessGone(error);
+    if (!refusal) return undefined;
+    if (!service.hasOtherPath(refusal.operation as Operation)) throw refusal;
+    return await send(service, input, { signal, otherPath: true }).catch(async (other: unknown) => {
+      if (isNotFound(other)) {
+        if (await unlessGone(other)) throw refusal;
+        return undefined;
+      }
+      // Any other refusal is that of a service that knows the path.
+      throw isUnanswered(other) || !lacksPath(other) ? other : refusal;
+    });
+  }
+}
+
+/** Whether a request was not sent, or the service may not know its path. */
+const lacksPath = (error: unknown): boolean =>
+  error instanceof ServiceError && (error.noSuchPath || error.kind === 'request' || error.kind === 'validation');
+
+/** The error for a 404 to the deletion of a resource that can still be read. */
+function stillThere(name: string, refusal: ServiceError): ServiceError {
+  // Its words say that the service does not delete such resources.
+  if (refusal instanceof CapabilityMissingError) return refusal;
+  const { words, operation, noSuchPath } = refusal;
+  const advice = `If this service deletes it at another path, set assumptions.path.${operation} in the profile.`;
+  return new ResponseError(
+    `${words ?? refusal.message} ${clean`But ${name} can still be read, so it was not deleted.`}${noSuchPath ? '' : ` ${advice}`}`,
+    { ...refusal, mayLackPath: false, outcomeUnknown: false },
+  );
+}
+
+/** The error for a 404 to a deletion if the resource could not be read again. */
+function notReadAgain(name: string, refusal: ServiceError, failure: Error): ServiceError {
+  return new ResponseError(
+    `${refusal.words ?? refusal.message} ${clean`It is not known whether ${name} was deleted, because it could not be read again.`} ${failure.message}`,
+    { ...refusal, mayLackPath: false, outcomeUnknown: true },
+  );
+}
+
 /** Runs an action for each input, a few in parallel. Never rejects: returns the failed inputs in order. */
 export async function sendAll<Input>(
   service: Service,
@@ -101,10 +188,8 @@ export async function sendAll<Input>(
   let stopped = false;
   const trySend = async (input: Input): Promise<{ readonly answer: unknown } | undefined> => {
     try {
-      return { answer: await sendKeyed(service, send, input, { signal, keys }) };
+      return { answer: await sendOne(service, send, input, { signal, keys }) };
     } catch (error) {
-      // A 404 that may concern the path does not prove that the resource is gone.
-      if (send.removes && isGone(error) && !mayLackPath(error)) return { answer: undefined };
       left.set(input, asError(error));
       stopped ||= affectsAllRequests(error);
       return undefined;

@@ -67,8 +67,12 @@ export const undeploy = action(
     service.call('undeploy', { params: { deployment_id } }, options),
   {
     touches: [deploymentKeys.all],
-    removes: ({ deployment_id }, answer) =>
-      keptRecord(answer) ? undefined : { kind: 'deployment', id: deployment_id },
+    removes: {
+      resource: ({ deployment_id }, answer) =>
+        keptRecord(answer) ? undefined : { kind: 'deployment', id: deployment_id },
+      reread: (service, { deployment_id }, options) =>
+        service.call('getDeployment', { params: { deployment_id } }, options),
+    },
   },
 );
 

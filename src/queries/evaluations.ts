@@ -4,6 +4,7 @@ import { own } from '../base/own-property.ts';
 import { failureReason, type ListQuery } from '../contract/common.ts';
 import type { EvalProgress, EvalRun } from '../contract/evaluations.ts';
 import { hasEnded, statusMeaning } from '../contract/status.ts';
+import { isNotOffered, mayLackPath } from '../service/errors.ts';
 import { sentOptionsField, sentOptionsIn } from '../store/seen.ts';
 import { countOf } from '../text/numbers.ts';
 import { action } from './action.ts';
@@ -79,7 +80,17 @@ export const deleteRun = action(
     service.call('deleteEvalRun', { params: { bench_id: bench_id ?? '', eval_run_id } }, options),
   {
     touches: [evaluationKeys.all, benchmarkKeys.all],
-    removes: ({ eval_run_id }) => ({ kind: 'run', id: eval_run_id }),
+    removes: {
+      resource: ({ eval_run_id }) => ({ kind: 'run', id: eval_run_id }),
+      reread: (service, { eval_run_id }, options): Promise<unknown> => {
+        const input = { params: { eval_run_id } };
+        return service.call('getEvalRun', input, options).catch((error: unknown) => {
+          if (!isNotOffered(error) && !mayLackPath(error)) throw error;
+          // Every service has the rewards, possibly none.
+          return service.call('getTrajectoryRewards', input, options);
+        });
+      },
+    },
   },
 );
 

@@ -77,7 +77,14 @@ export const cancelTraining = action(
 export const deleteTraining = action(
   (service, { training_run_id }: Pick<TrainingRun, 'training_run_id'>, options) =>
     service.call('deleteTrainingRun', { params: { training_run_id } }, options),
-  { touches: [trainingKeys.all], removes: ({ training_run_id }) => ({ kind: 'training', id: training_run_id }) },
+  {
+    touches: [trainingKeys.all],
+    removes: {
+      resource: ({ training_run_id }) => ({ kind: 'training', id: training_run_id }),
+      reread: (service, { training_run_id }, options) =>
+        service.call('getTrainingProgress', { params: { training_run_id } }, options),
+    },
+  },
 );
 
 const listed = (service: Service, training_run_id: string, query: ListQuery, options?: CallOptions) =>

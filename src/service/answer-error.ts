@@ -202,6 +202,7 @@ export function errorOfAnswer(
     param: envelope?.param ?? (detail?.param && facts.redact(detail.param)),
     docUrl: envelope?.docUrl,
     context: envelope?.context,
+    words: sentence(messageOf(answer, envelope, facts.redact)),
     failures,
     status,
     requestId: requestIdOf(headers, facts.redact),
@@ -209,7 +210,7 @@ export function errorOfAnswer(
     outcomeUnknown,
   };
   const words = [
-    sentence(messageOf(answer, envelope, facts.redact)),
+    details.words,
     firstFailure(failures),
     advice(Answered, facts, envelope !== undefined, details),
     details.mayLackPath ? lackingAdvice(Answered, details) : '',

@@ -1,4 +1,5 @@
 /** The state shared by all calls of a service. */
+import type { Endpoint } from '../contract/common.ts';
 import { Agents } from '../net/agents.ts';
 import { Assumptions } from './assumptions.ts';
 import { Capabilities } from './capabilities.ts';
@@ -45,6 +46,14 @@ export class Client {
   /** Whether the service is known to honour idempotency keys. */
   get honoursKeys(): boolean {
     return this.connection.isSupervised || this.assumptions.is('honoursIdempotencyKey') || this.hasReplayed;
+  }
+
+  /** The path of an operation in the other generation, if it has one and the profile does not say where it is. */
+  otherPath(endpoint: Endpoint): string | undefined {
+    const { path, newest } = endpoint;
+    const isSaid = this.generation.stated !== undefined || this.assumptions.settingOf(endpoint) !== undefined;
+    if (!newest || isSaid) return undefined;
+    return this.assumptions.path(endpoint) === path ? newest.path : path;
   }
 
   /** Closes every connection, and opens none for it. */

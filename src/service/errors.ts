@@ -61,6 +61,8 @@ export interface ErrorDetails {
   readonly docUrl?: string | undefined;
   /** Free-form details from the service. */
   readonly context?: Readonly<Record<string, unknown>> | undefined;
+  /** What the service said, as a sentence without advice. */
+  readonly words?: string | undefined;
   /** Errors of a batch's items. */
   readonly failures?: readonly Failure[] | undefined;
   /** HTTP status of the last answer. */
@@ -91,6 +93,7 @@ export class ServiceError extends Error {
   readonly param: string | undefined;
   readonly docUrl: string | undefined;
   readonly context: Readonly<Record<string, unknown>> | undefined;
+  readonly words: string | undefined;
   readonly failures: readonly Failure[];
   readonly status: number | undefined;
   readonly requestId: string | undefined;
@@ -112,6 +115,7 @@ export class ServiceError extends Error {
     this.param = details.param;
     this.docUrl = details.docUrl;
     this.context = details.context;
+    this.words = details.words;
     this.failures = details.failures ?? [];
     this.status = details.status;
     this.requestId = details.requestId;
@@ -127,7 +131,17 @@ export class ServiceError extends Error {
 
   /** The error as data; `JSON.stringify` drops missing fields. */
   toJSON(): ErrorDetails & { readonly name: string; readonly kind: ErrorKind; readonly message: string } {
-    const { name, kind, message, failures, outcomeUnknown, noSuchPath: _, mayLackPath: __, ...details } = this;
+    const {
+      name,
+      kind,
+      message,
+      failures,
+      outcomeUnknown,
+      noSuchPath: _,
+      mayLackPath: __,
+      words: ___,
+      ...details
+    } = this;
     const known = { failures: failures.length > 0 ? failures : undefined, outcomeUnknown: outcomeUnknown || undefined };
     return { name, kind, message, ...details, ...known };
   }

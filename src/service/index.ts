@@ -50,6 +50,8 @@ export interface Service {
   readonly agent: string | undefined;
   /** The generation of the service and how it is known. */
   readonly generation: ServiceGeneration;
+  /** Whether the service may have the operation at the path of another generation; not if the profile names one. */
+  readonly hasOtherPath: (operation: Operation) => boolean;
   /** Whether the service is known to carry out repeats with the same idempotency key only once. */
   readonly honoursKeys: boolean;
   /** The host and port of an upload address, if the service does not store the file itself. */
@@ -101,6 +103,7 @@ export function createService(options: ServiceOptions): Service {
     agent: options.agent,
     storageOf: address => storageOf(client, address),
     generation: client.generation,
+    hasOtherPath: operation => client.otherPath(endpointOf(operation)) !== undefined,
     capabilities: client.capabilities,
     close: () => client.close(),
   } satisfies Partial<Service>;

@@ -199,11 +199,6 @@ export class OperationCall<Value> implements Call<Value> {
       throw movedTo(answer, facts, target, this.#adviceOnMove(target));
     }
     const text = await readErrorBody(answer);
-    // An earlier attempt deleted it, and its answer was lost.
-    if (status === 404 && this.method === 'DELETE' && facts.mayHaveHappened) {
-      const gone = this.#endpoint.response.safeParse(this.#input.params ?? {});
-      if (gone.success) return gone.data as Value;
-    }
     throw this.#refusal({ status, headers, text, body: parseDeepJson(text) }, facts);
   }
 

@@ -30,11 +30,14 @@ export interface OpenAnswer {
 /** Sends an operation and reads its answer. @throws ServiceError */
 export async function callOperation<Response extends z.ZodMiniType>(
   client: Client,
-  endpoint: Endpoint<z.ZodMiniType, z.ZodMiniType, Response>,
+  declared: Endpoint<z.ZodMiniType, z.ZodMiniType, Response>,
   input: CallInput<unknown, unknown>,
   options: CallOptions = {},
 ): Promise<z.output<Response>> {
   const { assumptions, capabilities, generation } = client;
+  const other = options.otherPath ? client.otherPath(declared) : undefined;
+  const { newest: _, ...rest } = declared;
+  const endpoint = other === undefined ? declared : { ...rest, path: other };
   const maxBytes = options.maxBytes ?? defaultMaxBytes;
   const read = async (answer: WireAnswer, facts: CallFacts): Promise<z.output<Response>> => {
     const text = await readText(answer, facts, maxBytes);

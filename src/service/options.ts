@@ -91,6 +91,8 @@ export interface CallOptions extends Partial<Timeouts> {
    * are never sent to a foreign origin.
    */
   readonly at?: string | undefined;
+  /** Uses the path of the other generation, where the operation has one. */
+  readonly otherPath?: boolean | undefined;
   /** A body to send unchanged, instead of one made from the input. */
   readonly payload?: Uint8Array | undefined;
   /** Called with the status and headers of each answer, without secrets. */

@@ -24,10 +24,12 @@ interface Write {
 }
 
 const write: Action<Write> = action((_, { send }, options = {}) => send(options), { touches: [] });
-const remove: Action<Write> = action((_, { send }, options = {}) => send(options), {
-  touches: [],
-  removes: ({ label }) => ({ id: label }),
-});
+/** Deletes something whose second read ends like this. */
+const removing = (reread: () => Promise<unknown>): Action<Write> =>
+  action((_, { send }, options = {}) => send(options), {
+    touches: [],
+    removes: { resource: ({ label }) => ({ id: label }), reread },
+  });
 const ok = (label: string): Write => ({ label, send: async () => 'done' });
 const failing = (label: string, error: Error): Write => ({ label, send: () => Promise.reject(error) });
 const gone = new NotFoundError('There is no run.', { status: 404, code: 'resource_not_found' });
@@ -100,16 +102,60 @@ describe('an action for several inputs', () => {
     expect(new Set(sent).size).toBe(3);
   });
 
-  it('takes what is gone for deleted, and for nothing else', async () => {
-    const writes = [failing('one', gone)];
-    expect(await sendAll(service, remove, writes, { signal })).toEqual([]);
-    expect(await sendAll(service, write, writes, { signal })).toMatchObject([{ input: writes[0] }]);
-    // A gateway's 404 does not mean that anything was deleted.
-    const gateway = [failing('one', new NotFoundError('The service answered 404.', { status: 404 }))];
-    expect(await sendAll(service, remove, gateway, { signal })).toMatchObject([{ input: gateway[0] }]);
-    // Nor has a service that may lack the path.
-    const pathless = [failing('one', new NotFoundError('There is no such path.', { status: 404, code: 'not_found' }))];
-    expect(await sendAll(service, remove, pathless, { signal })).toMatchObject([{ input: pathless[0] }]);
+  const gateway = new NotFoundError('The service answered 404. Check the base URL.', {
+    status: 404,
+    words: 'The service answered 404.',
+  });
+  const pathless = new NotFoundError('There is no such path.', { status: 404, code: 'not_found' });
+
+  it.each([gone, gateway, pathless])(
+    'takes what is gone after a 404 for deleted, and for nothing else',
+    async error => {
+      const writes = [failing('one', error)];
+      const rejecting = removing(() => Promise.reject(gone));
+      const done: unknown[] = [];
+      const onSuccess = (...outcome: unknown[]) => done.push(outcome);
+      expect(await sendAll(service, rejecting, writes, { signal, onSuccess })).toEqual([]);
+      expect(done).toEqual([[writes[0], 1, undefined]]);
+      expect(
+        await sendAll(
+          service,
+          removing(async () => undefined),
+          writes,
+          { signal },
+        ),
+      ).toEqual([]);
+      expect(await sendAll(service, write, writes, { signal })).toEqual([{ input: writes[0], error }]);
+    },
+  );
+
+  it.each([
+    [gone, 'There is no run.'],
+    [gateway, 'The service answered 404.'],
+    [pathless, 'There is no such path.'],
+  ])('says that what can still be read was not deleted (A8)', async (error, words) => {
+    const there = removing(async () => ({}));
+    const [left] = await sendAll(service, there, [failing('one', error)], { signal });
+    expect(left?.error).toMatchObject({ kind: 'response', status: 404, outcomeUnknown: false });
+    expect(left?.error?.message).toContain(`${words} But one can still be read, so it was not deleted.`);
+  });
+
+  it.each([new NetworkError('It refuses connections.'), gateway, pathless])(
+    'says that the outcome is unknown where it cannot be read again (A8)',
+    async failure => {
+      const unreadable = removing(() => Promise.reject(failure));
+      const [left] = await sendAll(service, unreadable, [failing('one', gone)], { signal });
+      expect(left?.error).toMatchObject({ kind: 'response', outcomeUnknown: true });
+      expect(left?.error?.message).toBe(
+        `There is no run. It is not known whether one was deleted, because it could not be read again. ${failure.message}`,
+      );
+    },
+  );
+
+  it('reads nothing again after another refusal', async () => {
+    const unread = removing(() => Promise.reject(new Error('read')));
+    const left = await sendAll(service, unread, [failing('one', conflict)], { signal });
+    expect(left).toMatchObject([{ error: conflict }]);
   });
 
   it.each([

@@ -23,6 +23,6 @@ it('one that was started, or taken away, is known by its id', () => {
     startedAt: '2026-01-01',
     record: deployment,
   });
-  expect(undeploy.removes?.({ deployment_id: 'd1' })).toEqual({ kind: 'deployment', id: 'd1' });
-  expect(undeploy.removes?.({ deployment_id: 'd1' }, { row_deleted: false })).toBeUndefined();
+  expect(undeploy.removes?.resource({ deployment_id: 'd1' })).toEqual({ kind: 'deployment', id: 'd1' });
+  expect(undeploy.removes?.resource({ deployment_id: 'd1' }, { row_deleted: false })).toBeUndefined();
 });

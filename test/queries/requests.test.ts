@@ -358,7 +358,7 @@ describe('an action', () => {
     [deleteSecret, { secret_id: 's1' }, { id: 's1' }],
     // biome-ignore lint/suspicious/noExplicitAny: as above
   ] as readonly (readonly [Action<any>, object, object])[])('says what it took away', ({ removes }, given, gone) => {
-    expect(removes?.(given)).toEqual(gone);
+    expect(removes?.resource(given)).toEqual(gone);
   });
 
   it.each([

@@ -22,5 +22,5 @@ it.each([
 });
 
 it('a deleted secret is gone by its id', () => {
-  expect(deleteSecret.removes?.({ secret_id: 's1' })).toEqual({ id: 's1' });
+  expect(deleteSecret.removes?.resource({ secret_id: 's1' })).toEqual({ id: 's1' });
 });

@@ -29,6 +29,7 @@ export function fakeService(answers: Answers = {}, parts: Partial<Service> = {})
   const service = {
     gate: openGate,
     requireWrites: () => {},
+    hasOtherPath: () => false,
     call: callWith(answers, async operation => {
       throw new Error(`${operation} has no answer`);
     }),

@@ -157,6 +157,18 @@ describe('what the newest has moved', () => {
     expect(new Set(writes.map(({ url }) => url)).size).toBe(1);
   });
 
+  it.each<[string, Partial<ServiceOptions>, boolean]>([
+    ['the document', {}, true],
+    ['the profile', { generation: 'document' }, false],
+    ['a setting', { assumptions: { 'path.deleteEvalRun': '/eval/{bench_id}/{eval_run_id}' } }, false],
+  ])('may be at its other path, where %s says the first (A8)', async (_, options, hasOther) => {
+    const { service, sent } = await serviceWith({ [paths.newest.delete]: started }, options);
+    expect([service.hasOtherPath('deleteEvalRun'), service.hasOtherPath('undeploy')]).toEqual([hasOther, false]);
+    const params = { bench_id: 'b', eval_run_id: 'evr_1' };
+    await service.call('deleteEvalRun', { params }, { otherPath: true }).catch(() => {});
+    expect(sent().at(-1) === paths.newest.delete).toBe(hasOther);
+  });
+
   it('is found again by the next call, if it is not where the remembered generation has it', async () => {
     const generationMemory: GenerationMemory = {
       load: () => ({ generation: 'newest', reason: 'seen before', at: 5 }),

@@ -113,7 +113,7 @@ export function useActionForEach<Input>(action: Action<Input>, inputs: readonly 
   const onSuccess = (input: Input, done: number, answer: unknown): void => {
     answers.set(input, answer);
     setProgress(done);
-    const removed = action.removes?.(input, answer);
+    const removed = action.removes?.resource(input, answer);
     if (removed) workbench.deleted(removed, action.touches);
   };
   const send = async (): Promise<boolean> => {

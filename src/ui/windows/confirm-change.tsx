@@ -29,7 +29,7 @@ export function ConfirmChange<Row extends object>(props: ConfirmChangeProps<Row>
       onDone={answers => {
         const changed = rows.map(row => ({ name: label(row), answer: answers.get(row) }));
         shell.toast({ kind: 'success', text: doneWords(change, changed, namesOf) });
-        if (rows.some(row => change.send.removes?.(row, answers.get(row)))) onRemoved?.();
+        if (rows.some(row => change.send.removes?.resource(row, answers.get(row)))) onRemoved?.();
       }}
     />
   );

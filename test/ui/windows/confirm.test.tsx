@@ -21,6 +21,9 @@ function openConfirm(
       await send(String(params.eval_run_id), signal);
       return {};
     },
+    getEvalRun: ({ params }) => {
+      throw goneRun(String(params.eval_run_id));
+    },
   });
   const screen = openOnStage(
     close => (
@@ -42,6 +45,8 @@ function openConfirm(
   return { screen, onDone };
 }
 
+const goneRun = (name: string) =>
+  new NotFoundError(`There is no run ${name}.`, { status: 404, code: 'resource_not_found' });
 const requestId = `req_${'0123456789'.repeat(5)}`;
 const conflict = new ConflictError('It is still running.', { status: 409, requestId });
 
@@ -90,8 +95,7 @@ describe('a confirmation', () => {
     const { screen, onDone } = openConfirm(async name => {
       sent.push(name);
       if (name === 'three' && broken) throw conflict;
-      if (name === 'five')
-        throw new NotFoundError('There is no run five.', { status: 404, code: 'resource_not_found' });
+      if (name === 'five') throw goneRun(name);
     });
     await screen.waitFor('Delete 5 runs?');
     await screen.press('y');
