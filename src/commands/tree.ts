@@ -29,7 +29,13 @@ export async function run({ args: [word], flags }: CommandInput<'tree'>, io: Com
     const target = word === undefined ? undefined : await findTarget(word, context);
     const all = await readTree(target?.benchmark, context, io);
     const rows = target === undefined || target.key === undefined ? all : branchOf(all, target.key);
-    if (!rows) throw new CommandError(clean`${word ?? ''} is not in the tree of its benchmark.`, exitCodes.notFound);
+    if (!rows) {
+      const why =
+        target?.benchmark === undefined
+          ? 'has no place in the tree: the service does not say of which benchmark it is'
+          : clean`is not in the tree: the lists of its benchmark ${target.benchmark} do not have it`;
+      throw new CommandError(clean`${word ?? ''} ${why}.`, exitCodes.notFound);
+    }
     await printRecord({ tree: rows.map(recordOf) }, word ?? '', flags, io, {
       text: () => tableText(rows, treeColumns(), io),
     });

@@ -433,3 +433,21 @@ describe('names last seen here, on a service that does not list training runs (A
     expect(JSON.parse(requests.at(-1)?.body ?? '')).toMatchObject({ checkpoint_id: id });
   });
 });
+
+it.each([
+  [{}, 'ev has no place in the tree: the service does not say of which benchmark it is.'],
+  [{ bench_id: 'b2' }, 'ev is not in the tree: the lists of its benchmark b2 do not have it.'],
+])('tree says why it has no place for a run that is %j', async (more, words) => {
+  const run = { eval_run_id: 'r1', display_name: 'ev', ...more };
+  const routes = {
+    'GET /api/v1/benchmarks': benchmarks,
+    'GET /api/v1/eval/b1/runs': [run],
+    'GET /api/v1/eval/r1': run,
+    'GET /api/v1/eval/b2/runs': [],
+    'GET /api/v1/train/b1/runs': [],
+    'GET /api/v1/train/b2/runs': [],
+    'GET /api/v1/deploy': { items: [], has_more: false, next_cursor: null },
+  };
+  const { cli } = await lesser(routes, ['b1', 'r1']);
+  expect(await cli('tree', ['ev'])).toMatchObject({ code: 5, out: '', notes: expect.stringContaining(words) });
+});
