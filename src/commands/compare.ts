@@ -10,12 +10,13 @@ import type { TaskMean } from '../present/statistics/tasks.ts';
 import { type ComparedTask, comparison } from '../queries/compare.ts';
 import { comparedRuns } from '../queries/compare-many.ts';
 import { type RewardMean, ratedRewards } from '../queries/run-rewards.ts';
-import { boundsField, compareRuns, comparisonFacts } from '../resources/comparison.ts';
+import { boundsField, comparability, compareRuns, comparisonFacts } from '../resources/comparison.ts';
 import {
   familyWords,
   gridColumns,
   gridOf,
   gridTasks,
+  gridVerdicts,
   mostCompared,
   taskColumns,
 } from '../resources/comparison-grid.ts';
@@ -135,6 +136,13 @@ function checkRange(tasks: readonly ComparedTask[], [low, high]: readonly [numbe
   }
 }
 
+/** @throws CommandError for different benchmarks */
+export function checkBenchmarks(found: readonly Found[], { note }: Pick<CommandIo, 'note'>): void {
+  const ofOne = comparability(found.map(({ id, row }) => ({ id, bench_id: (row as Partial<EvalRun>).bench_id })));
+  if (ofOne.why !== undefined) throw new CommandError(`${ofOne.why}.`, exitCodes.failed);
+  if (ofOne.note !== undefined) note(`${ofOne.note}.`);
+}
+
 /** @throws CommandError for runs of different benchmarks */
 export async function findRuns(
   words: readonly string[],
@@ -149,17 +157,13 @@ export async function findRuns(
   const all = await Promise.all(words.map(find));
   noteUnreported(all, ended, io);
   for (const found of all) checkStatus(found, io);
-  const [first, ...others] = all;
-  const benchOf = (found: Found | undefined) => (found?.row as EvalRun | undefined)?.bench_id;
-  const other = others.find(each => benchOf(each) && benchOf(first) && benchOf(each) !== benchOf(first));
-  if (first && other) {
-    throw new CommandError(
-      clean`${first.id} is of benchmark ${benchOf(first)}, ${other.id} of ${benchOf(other)}: only runs of one benchmark can be compared.`,
-      exitCodes.failed,
-    );
-  }
+  checkBenchmarks(all, io);
   return all;
 }
+
+/** Whether a terminal shows the words of the comparison, so that no note need repeat them. */
+const isShown = (flags: CommandInput<'compare'>['flags'], { columns }: CommandIo): boolean =>
+  columns !== undefined && !printsRecord(flags);
 
 /** Compares each run with the first. */
 async function compareMany(
@@ -179,6 +183,7 @@ async function compareMany(
   if (nameless > 0) io.note(`${counted(nameless, 'reward names', 'rewards name')} no task: not compared.`);
   const grid = gridOf(items, found[0]?.id ?? '', options);
   const tasks = gridTasks(items);
+  const verdicts = gridVerdicts(grid).map(({ letter, name, words }) => clean`${letter} ${name}: ${words}`);
   const record = {
     base: found[0]?.id,
     confidence: options.confidence,
@@ -189,6 +194,8 @@ async function compareMany(
       ...trainedFields(found[index]?.row as EvalRun),
       mean: mean.mean ?? null,
       tasks: mean.tasks,
+      mean_in_both: isBase ? null : (compared.paired.new ?? null),
+      base_mean_in_both: isBase ? null : (compared.paired.base ?? null),
       difference: isBase ? null : (compared.difference ?? null),
       interval: isBase ? null : (compared.interval ?? null),
       n: compared.pairs,
@@ -203,10 +210,11 @@ async function compareMany(
     text: () => {
       const format = flags.markdown ? 'markdown' : 'table';
       const [runs, of] = [gridColumns(grid.confidence), taskColumns(grid.rows)];
-      const words = familyWords(grid, options.confidence);
+      const words = [familyWords(grid, options.confidence), ...verdicts].join(flags.markdown ? '\n\n' : '\n');
       return `${rowsText(grid.rows, runs, format, io)}\n${words}\n\n${rowsText(tasks, of, format, io)}`;
     },
   });
+  if (!isShown(flags, io)) for (const words of verdicts) io.note(words);
   return exitCodes.done;
 }
 
@@ -263,9 +271,7 @@ export async function run(
     io.exitUnread?.(code);
     const facts = comparisonFacts(base.row as EvalRun, fresh.row as EvalRun, compared, gate);
     await printRecord(record, fresh.id, flags, io, { text: () => comparisonText(facts, flags.markdown ?? false, io) });
-    // A terminal already shows it.
-    const isPrinted = io.columns !== undefined && !printsRecord(flags);
-    if (gate && gate.outcome !== 'passed' && !isPrinted) io.note(gate.words);
+    if (gate && gate.outcome !== 'passed' && !isShown(flags, io)) io.note(gate.words);
     return code;
   });
 }

@@ -4,6 +4,7 @@ import { passAtK, passCurve, passHatK } from '../present/statistics/pass-at-k.ts
 import { passesOf, rolloutsOf, type TaskGroup } from '../present/task-groups.ts';
 import { groupColumns, groupsOf, groupsWords, scoresByTask, taskColumn } from '../resources/task-groups.ts';
 import { reward } from '../text/numbers.ts';
+import { checkBenchmarks } from './compare.ts';
 import type { CommandIo } from './io.ts';
 import { checkRecordFlags, printRecord, rowsText } from './output.ts';
 import { readRollouts } from './rollouts.ts';
@@ -33,9 +34,11 @@ const passesAt = (group: TaskGroup, of: typeof passAtK) =>
 export async function run({ args: [word = ''], flags }: CommandInput<'tasks'>, io: CommandIo): Promise<number> {
   await checkRecordFlags(flags, [], io);
   return withService(flags, io, async context => {
-    const { id, rows, rewards } = await readRollouts(word, ['runs', 'training', 'datasets'], context, io);
+    const owner = await readRollouts(word, ['runs', 'training', 'datasets'], context, io);
+    const { id, rows, rewards } = owner;
     const ofBase = { note: (words: string) => io.note(`${flags.base}: ${words}`) };
     const other = flags.base === undefined ? undefined : await readRollouts(flags.base, ['runs'], context, ofBase);
+    if (other) checkBenchmarks([owner, other], io);
     const tasks = groupsOf(rows, {
       run: rewards,
       range: context.config.preferences.compare.rewardRange,

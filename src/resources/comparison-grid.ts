@@ -8,6 +8,7 @@ import {
   type ComparisonOptions,
   comparisonDefaults,
   ofSameRun,
+  plainWords,
 } from '../present/statistics/comparison.ts';
 import { confidenceOfEach } from '../present/statistics/family.ts';
 import type { TaskMean } from '../present/statistics/tasks.ts';
@@ -15,7 +16,7 @@ import { compareTasks } from '../queries/compare.ts';
 import type { ComparedRun } from '../queries/compare-many.ts';
 import { ratedRewards, rewardsByTask, taskIds } from '../queries/run-rewards.ts';
 import { counted, difference, percent, type reward } from '../text/numbers.ts';
-import { compareRuns, tallyWords, taskMeanWords } from './comparison.ts';
+import { compareRuns, pairedWords, tallyWords, taskMeanWords } from './comparison.ts';
 import { modelColumn } from './models.ts';
 
 /** Maximum number of runs in a grid. */
@@ -70,6 +71,17 @@ export function familyWords({ rows, confidence }: Grid, together: number): strin
   return `CI ${percent(confidence)} each, so all ${comparisons} hold with ${percent(together)} (Bonferroni)`;
 }
 
+/** What the verdicts of the table leave out: why a run is undecided, over which tasks and on which condition it is not. */
+export function gridVerdicts({
+  rows,
+}: Grid): readonly (Pick<GridRow, 'letter' | 'name'> & { readonly words: string })[] {
+  return rows.flatMap(({ letter, name, isBase, compared }) => {
+    const { verdict, caution } = compared;
+    const words = [verdict.words, pairedWords(compared), caution].filter(Boolean).join('; ');
+    return isBase || words === plainWords(verdict.kind) ? [] : [{ letter, name, words: `${words}.` }];
+  });
+}
+
 /** The verdict in one word. */
 const verdictWord = ({ isBase, compared }: GridRow): string => (isBase ? 'baseline' : compared.verdict.kind);
 
@@ -78,7 +90,8 @@ export function gridColumns(confidence: number): readonly Column<GridRow>[] {
   return [
     { id: 'run', title: 'RUN', width: { min: 8, max: 100, grow: 3 }, value: row => row.name },
     { id: 'letter', title: '#', width: 1, value: row => row.letter },
-    numberColumn('mean', 'MEAN', row => row.mean.mean),
+    // The difference is that of the means over the tasks in both.
+    numberColumn('mean', 'MEAN', row => (row.isBase ? row.mean.mean : row.compared.paired.new)),
     {
       ...numberColumn<GridRow>('difference', 'DIFF', row => (row.isBase ? 0 : row.compared.difference)),
       width: 7,
@@ -108,6 +121,7 @@ export function gridFacts(row: GridRow): readonly Fact[] {
     referenceFact('id', 'runs', row.id),
     { label: 'model', value: row.model },
     { label: 'mean', value: taskMeanWords(row.mean) },
+    { label: 'means', value: (!isBase && pairedWords(compared)) || undefined },
     { label: 'status', value: row.read.status ?? 'not reported' },
     ...(isBase
       ? [{ label: 'verdict', value: 'the baseline' }]

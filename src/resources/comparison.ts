@@ -17,7 +17,42 @@ import { type ComparedTask, lowest, trajectoriesOf, unlistedTask, withoutReward 
 import { extentOf } from '../queries/extent-of.ts';
 import { type Rollouts, ratedRewards } from '../queries/run-rewards.ts';
 import { counted, difference, reward } from '../text/numbers.ts';
+import { clean } from '../text/sanitise.ts';
 import { modelWords } from './models.ts';
+
+/** What owns rollouts: its id, and its benchmark if that is known. */
+interface OfBenchmark {
+  readonly id: string;
+  readonly bench_id?: string | null | undefined;
+}
+
+/** Whether rollouts may be compared task by task. */
+export interface Comparability {
+  /** Why not. */
+  readonly why?: string;
+  /** What is unknown, if they may. */
+  readonly note?: string;
+}
+
+/**
+ * Only what is of one benchmark is compared: tasks of two benchmarks may share their names. The one rule for commands,
+ * screens, reports and the baseline. The sentences have no full stop.
+ */
+export function comparability(owners: readonly OfBenchmark[]): Comparability {
+  const [known, unknown] = [owners.filter(({ bench_id }) => bench_id), owners.filter(({ bench_id }) => !bench_id)];
+  const [first] = known;
+  if (!first) return {};
+  const other = known.find(({ bench_id }) => bench_id !== first.bench_id);
+  if (other)
+    return {
+      why: clean`Only runs of one benchmark can be compared: ${first.id} is of ${first.bench_id}, ${other.id} of ${other.bench_id}`,
+    };
+  if (unknown.length === 0) return {};
+  const ids = unknown.map(({ id }) => id).join(' and ');
+  return {
+    note: clean`The benchmark of ${ids} is unknown, that of ${first.id} is ${first.bench_id}: tasks of the same name may differ`,
+  };
+}
 
 /** @param tasks the rows of the `comparison` list */
 export function compareRuns(
@@ -174,12 +209,13 @@ export function taskMeanWords(run: TaskMean): string {
 }
 
 /**
- * The means that the difference compares: `over the 20 tasks in both: base 0.350, new 1.00`; empty if these are all
- * tasks of both runs.
+ * The means that the difference compares: `over the 12 of 30 tasks in both: base 0.350, new 1.00`; empty if these are
+ * all tasks of both runs.
  */
-export function pairedWords({ pairs, paired, base, new: fresh }: ComparedRuns): string {
+export function pairedWords({ pairs, tasks, paired, base, new: fresh }: ComparedRuns): string {
   if (pairs === 0 || (base.tasks === pairs && fresh.tasks === pairs)) return '';
-  return `over the ${counted(pairs, 'task')} in both: base ${reward(paired.base)}, new ${reward(paired.new)}`;
+  const of = tasks > pairs ? `${pairs} of ${counted(tasks, 'task')}` : counted(pairs, 'task');
+  return `over the ${of} in both: base ${reward(paired.base)}, new ${reward(paired.new)}`;
 }
 
 /** The confidence of an interval: `95%`. */

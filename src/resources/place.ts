@@ -128,6 +128,7 @@ export interface NamedRun {
   readonly name: string;
   /** The evaluated model in words. */
   readonly model?: string;
+  readonly bench_id?: string;
 }
 
 export type ViewName = keyof Places;

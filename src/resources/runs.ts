@@ -39,6 +39,7 @@ import {
   type RewardedRun,
 } from './baseline.ts';
 import { benchmarkActions } from './benchmarks.ts';
+import { comparability } from './comparison.ts';
 import { mostCompared } from './comparison-grid.ts';
 import { defineResource, type MeasuredList, type Measures, type WholeFacts } from './define.ts';
 import { measureEach } from './measure-each.ts';
@@ -114,14 +115,15 @@ export const runColumns: readonly Column<MeasuredRun>[] = [
     forPrograms: true,
     value: row => row.parent_checkpoint_id ?? undefined,
   },
-  timeColumn('created', 'STARTED', row => row.created_at),
   {
     id: 'benchmark',
     title: 'BENCHMARK',
     width: { min: 10, max: 30, grow: 1 },
     wide: true,
+    forPrograms: true,
     value: row => row.bench_id ?? undefined,
   },
+  timeColumn('created', 'STARTED', row => row.created_at),
   { id: 'id', title: 'ID', width: { min: 12, max: 40, grow: 1 }, wide: true, value: row => row.eval_run_id },
   {
     id: 'step',
@@ -145,10 +147,16 @@ export const runColumns: readonly Column<MeasuredRun>[] = [
   durationColumn(),
 ];
 
-/** The columns of a list of runs: the declared ones, and after the mean its interval and the baseline. */
-export function runListColumns(range: Range): readonly Column<BasedRun>[] {
+/**
+ * The columns of a list of runs: the declared ones, and after the mean its interval and the baseline. Runs of several
+ * benchmarks are not comparable, so such a list names the benchmark of each.
+ */
+export function runListColumns(range: Range, isOfOne: boolean): readonly Column<BasedRun>[] {
   const interval = { ...intervalColumn<BasedRun>(row => intervalOfRun(row, range)), wide: true, forPrograms: true };
-  return runColumns.flatMap(column => (column.id === 'mean' ? [column, interval, ...baselineColumns] : column));
+  return runColumns.flatMap((column): readonly Column<BasedRun>[] => {
+    if (column.id === 'mean') return [column, interval, ...baselineColumns];
+    return column.id === 'benchmark' ? [{ ...column, wide: isOfOne }] : [column];
+  });
 }
 
 /** The columns of the difference to the baseline. */
@@ -178,14 +186,15 @@ async function readFromBaseline(
     const known = bases.get(id) ?? readBase(id);
     bases.set(id, known);
     const base = await known;
-    if (base.run.bench_id !== run.bench_id) return run;
+    // There is no room to say that a benchmark is unknown.
+    if (Object.keys(comparability([base.run, run].map(namedRun))).length > 0) return run;
     const rewards = run.eval_run_id === id ? undefined : await rewardsOf(run);
     return { ...run, from_baseline: fromBaseline(base, { run, rewards }, context.compare) };
   });
 }
 
 const measures: Measures<BasedRun> = {
-  columns: (_, range) => runListColumns(range),
+  columns: (rows, range) => runListColumns(range, new Set(rows.map(({ bench_id }) => bench_id)).size < 2),
   costly: ['interval', ...ofBaseline],
   field: () => undefined,
   read: async (rows, columns, context, list) => {
@@ -334,9 +343,10 @@ function startOf({ eval_run_id, created_at }: EvalRun, memory: Memory): readonly
   return [startedAt, firstSeenAt];
 }
 
-function named(run: EvalRun): NamedRun {
+export function namedRun(run: EvalRun): NamedRun {
+  const { eval_run_id: id, display_name, bench_id } = run;
   const model = modelWords(run);
-  return { id: run.eval_run_id, name: run.display_name ?? run.eval_run_id, ...(model && { model }) };
+  return { id, name: display_name ?? id, ...(model && { model }), ...(bench_id && { bench_id }) };
 }
 
 /** The place of a comparison of several runs. The base is the benchmark's baseline, otherwise the earliest run. */
@@ -347,7 +357,7 @@ export function compareManyPlace(rows: readonly EvalRun[], memory: RememberedSto
     undefined,
   );
   const kept = rows.find(run => run.eval_run_id === baselineOf(memory, run.bench_id));
-  return { view: 'compare-many', runs: rows.map(named), base: (kept ?? earliest)?.eval_run_id ?? '' };
+  return { view: 'compare-many', runs: rows.map(namedRun), base: (kept ?? earliest)?.eval_run_id ?? '' };
 }
 
 /** The place of a comparison. The base is the earlier run, or `one` if the order is unknown. */
@@ -356,7 +366,7 @@ export function comparePlace(one: EvalRun, other: EvalRun, memory: Memory): Plac
   const isLater = otherTo < oneFrom;
   const [base, fresh] = isLater ? [other, one] : [one, other];
   const isDated = isLater || oneTo <= otherFrom;
-  return { view: 'compare', base: named(base), new: named(fresh), ...(!isDated && { isUndated: true }) };
+  return { view: 'compare', base: namedRun(base), new: namedRun(fresh), ...(!isDated && { isUndated: true }) };
 }
 
 const group = 'Run';
@@ -380,8 +390,8 @@ export const runActions = {
     rank: 'main',
     to: rows => {
       if (rows.length > mostCompared) return `${rows.length} runs are marked: 2 to ${mostCompared} can be compared`;
-      if (rows.length > 2 && new Set(rows.map(({ bench_id }) => bench_id)).size > 1)
-        return 'They belong to different benchmarks';
+      const { why } = comparability(rows.map(namedRun));
+      if (why !== undefined) return why;
       return rows.length > 1 || rows[0]?.bench_id != null ? rows : 'Its benchmark is unknown: mark two runs';
     },
     opens: (rows, memory) => {

@@ -11,10 +11,17 @@ import { type ComparisonOptions, comparisonDefaults } from '../present/statistic
 import { type ComparedTask, compareTasks, lowest, unlistedTask } from '../queries/compare.ts';
 import { type ComparedRun, comparedRuns } from '../queries/compare-many.ts';
 import { ratedRewards } from '../queries/run-rewards.ts';
-import { compareRuns, comparisonColumns, comparisonFacts } from '../resources/comparison.ts';
-import { familyWords, gridColumns, gridOf, gridTasks, taskColumns } from '../resources/comparison-grid.ts';
+import { comparability, compareRuns, comparisonColumns, comparisonFacts } from '../resources/comparison.ts';
+import {
+  familyWords,
+  gridColumns,
+  gridOf,
+  gridTasks,
+  gridVerdicts,
+  taskColumns,
+} from '../resources/comparison-grid.ts';
 import { modelWords } from '../resources/models.ts';
-import { runFacts } from '../resources/runs.ts';
+import { namedRun, runFacts } from '../resources/runs.ts';
 import { counted, difference, reward } from '../text/numbers.ts';
 import { readInFull } from './in-full.ts';
 import {
@@ -170,8 +177,15 @@ function* taskTable(tasks: readonly ComparedTask[], passAt: number): Generator<R
     yield { kind: 'words', text: `${counted(tasks.length - mostTasks, 'more task is', 'more tasks are')} left out.` };
 }
 
-/** On several runs of one benchmark, compared with the first. @param runs at least two */
+/**
+ * On several runs of one benchmark, compared with the first.
+ *
+ * @param runs at least two
+ * @throws Error for runs of different benchmarks
+ */
 export function comparisonReport(runs: readonly EvalRun[], options: ReportOptions, context: ReportContext): Report {
+  const { why } = comparability(runs.map(namedRun));
+  if (why !== undefined) throw new Error(why);
   const names = runs.map(run => run.display_name || run.eval_run_id);
   const [base = '', ...others] = names;
   // The table names all of them.
@@ -198,6 +212,8 @@ async function* comparisonBlocks(
   }));
   const { items } = await comparedRuns(named).readPage({ ...context, query: {} });
   yield { kind: 'title', text: title };
+  const { note } = comparability(runs.map(namedRun));
+  if (note !== undefined) yield { kind: 'words', text: `${note}.` };
   const tasksOf = (fresh: ComparedRun): readonly ComparedTask[] =>
     items[0] ? compareTasks(items[0].read, fresh.read) : [];
   const [first, second] = runs;
@@ -214,12 +230,8 @@ async function* comparisonBlocks(
     const grid = gridOf(items, first?.eval_run_id ?? '', by);
     yield table(grid.rows, gridColumns(grid.confidence));
     yield { kind: 'words', text: familyWords(grid, by.confidence) };
-    for (const { name, compared, isBase } of grid.rows)
-      if (!isBase)
-        yield {
-          kind: 'words',
-          text: `${name}: ${[compared.verdict.words, compared.caution].filter(Boolean).join('; ')}.`,
-        };
+    for (const { letter, name, words } of gridVerdicts(grid))
+      yield { kind: 'words', text: `${letter} ${name}: ${words}` };
     yield* leftOut(items);
     const tasks = gridTasks(items);
     yield { kind: 'heading', text: 'Tasks, the largest spread first' };

@@ -93,7 +93,7 @@ it('says why rewards are not compared, and what the shared tasks say', async () 
   const mixed = [...tasks(0, 10, 0), ...tasks(10, 10, 1)];
   const shared = await read(mixed, tasks(10, 10, 1));
   expect(shared.out).toMatch(
-    /^difference\t0 over 10 tasks in both\nmeans\tover the 10 tasks in both: base 1\.00, new 1\.00$/m,
+    /^difference\t0 over 10 tasks in both\nmeans\tover the 10 of 20 tasks in both: base 1\.00, new 1\.00$/m,
   );
   expect(shared.notes).toContain('The service reports no status for evr_base and evr_new: comparing their rewards');
   const both = JSON.parse((await read(mixed, tasks(10, 10, 1), '--json')).out);
@@ -168,6 +168,63 @@ it('compares up to eight runs at once, each with the first', async () => {
   expect(await refused('evr_a', 'evr_b', 'evr_b')).toContain('A run is named twice.');
   expect(await refused(...Object.keys(runs), '--fail-below', '0')).toContain('--fail-below is for two runs.');
   expect(await refused(...Array.from({ length: 9 }, () => 'evr_a'))).toContain('At most 8 runs');
+});
+
+it('says of each of several runs why it is undecided, and which tasks its mean is over', async () => {
+  const rewards = (count: number, reward: number) => Array<number>(count).fill(reward);
+  const runs = {
+    evr_a: { rewards: rewards(30, 0.2) },
+    evr_few: { rewards: [...rewards(6, 0.8), ...rewards(6, 1)], status: null },
+    evr_open: { rewards: rewards(30, 0.9), status: null },
+    evr_plain: { rewards: rewards(30, 0.9) },
+  };
+  // The mean of the baseline over the 12 tasks is another one than over all.
+  runs.evr_a.rewards[20] = 1;
+  const progress = (id: string) => [`/api/v1/eval/${id}/progress`, { eval_run_id: id }] as const;
+  const cli = await cliWith(runs, Object.fromEntries(['evr_few', 'evr_open'].map(progress)));
+  const few = /^B evr_few: undecided: .*; over the 12 of 30 tasks in both: base 0\.200, new 0\.900\.$/m;
+  const open = /^C evr_open: undecided: the service does not say that both runs have ended; if they have .*\.$/m;
+  const table = await cli('compare', Object.keys(runs), { columns: 120 });
+  expect(table.out).toMatch(few);
+  expect(table.out).toMatch(open);
+  expect(table.out).toMatch(/evr_few +B +0\.900 +\+0\.700 +undecided/);
+  expect(table.out).not.toMatch(/^D /m);
+  expect(table.notes).not.toContain('over the 12');
+  const markdown = await cli('compare', [...Object.keys(runs), '--markdown']);
+  for (const text of [markdown.out, markdown.notes]) {
+    expect(text).toMatch(few);
+    expect(text).toMatch(open);
+  }
+  const { out, notes } = await cli('compare', [...Object.keys(runs), '--json']);
+  const [, row] = JSON.parse(out).runs;
+  expect(row.mean_in_both).toBeCloseTo(0.9);
+  expect(row.base_mean_in_both).toBeCloseTo(0.2);
+  expect(notes).toContain(row.verdict_words);
+});
+
+it('compares only what is of one benchmark, and says where one is unknown', async () => {
+  const runs = {
+    evr_a: all(0),
+    evr_b: { ...all(1), bench_id: 'b2' },
+    evr_c: { ...all(1), bench_id: null },
+    evr_d: { ...all(1), bench_id: null },
+  };
+  const cli = await cliWith(runs);
+  const doubt = 'The benchmark of evr_c is unknown, that of evr_a is b1: tasks of the same name may differ.';
+  for (const [command, words] of [
+    ['compare', (...ids: string[]) => ids],
+    ['tasks', (base: string, fresh: string) => [fresh, '--base', base]],
+    ['report', (...ids: string[]) => ids],
+  ] as const) {
+    const different = await cli(command, words('evr_a', 'evr_b'));
+    expect([command, different.code, different.out]).toEqual([command, exitCodes.failed, '']);
+    expect(different.notes).toMatch(/Only runs of one benchmark can be compared: evr_\w is of b\d, evr_\w of b\d\.$/m);
+    const unknown = await cli(command, words('evr_a', 'evr_c'));
+    expect([command, unknown.code]).toEqual([command, exitCodes.done]);
+    expect(unknown.notes).toContain(doubt);
+    if (command === 'report') expect(unknown.out).toContain(doubt);
+    expect((await cli(command, words('evr_c', 'evr_d'))).notes).not.toContain('is unknown');
+  }
 });
 
 it('passes no gate on rollouts that the service does not list, nor count (A2)', async () => {

@@ -135,7 +135,7 @@ it('runs of different benchmarks are not compared', async () => {
   const { code, out, notes } = await cli('compare', [runId, other]);
   await cli('delete', [other, '--yes']);
   expect({ code, out }).toEqual({ code: exitCodes.failed, out: '' });
-  expect(notes).toMatch(/only runs of one benchmark can be compared/);
+  expect(notes).toMatch(/Only runs of one benchmark can be compared: /);
 });
 
 describe('flags that do not go together', () => {

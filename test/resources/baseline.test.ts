@@ -85,7 +85,7 @@ it('the mean of a run stands with its interval once its rewards were read, and w
   const row = { ...run('evr_1', 0.5), created_at: '2026-01-01T00:00:00Z', completed_at: '2026-01-01T00:01:30Z' };
   const rewards = Array.from({ length: 40 }, (_, at) => ({ task_id: `${at}`, trajectory_id: `${at}`, reward: at % 2 }));
   const of = (more: object) => {
-    const texts = runListColumns([0, 1]).map(column => [column.title, cellText(column, { ...row, ...more })]);
+    const texts = runListColumns([0, 1], true).map(column => [column.title, cellText(column, { ...row, ...more })]);
     return Object.fromEntries(texts) as Record<string, string>;
   };
   const texts = of({ certainty: certaintyOf(rewards, { status: 'completed', total: 40 }) });

@@ -251,11 +251,14 @@ function verdictOf(situation: Situation): Verdict {
   return { ...verdict, kind: 'undecided', words: `undecided: ${reason}; ${condition}, ${still}${words}` };
 }
 
+/** The words of a verdict without a reason or a condition. */
+export const plainWords = (kind: VerdictKind): string => `the new run is ${kind}`;
+
 function plainVerdict(situation: Situation): Verdict {
   const { evidence, ignoring, options } = situation;
   const { equalWithin } = options;
   const kind = verdictFor(evidence, equalWithin, 1);
-  if (kind === 'better' || kind === 'worse') return { kind, words: `the new run is ${kind}` };
+  if (kind === 'better' || kind === 'worse') return { kind, words: plainWords(kind) };
   if (kind === 'equal') return { kind, words: equalWords(evidence, equalWithin) };
   const reason = whyNot(situation, verdictFor(ignoring, equalWithin, 1) === 'undecided' ? undefined : 'reverse it');
   const { words, ...more } =

@@ -27,7 +27,7 @@ const ofRun = opensRollouts<EvalRun>(({ eval_run_id: run, display_name }) => ({
 }));
 
 export function RunsView({ place }: ViewProps<'list'>) {
-  const list = useRunList();
+  const list = useRunList(place.scope?.benchmark !== undefined);
   const regrade = useRegradeBinding();
   return (
     <ResourceListView

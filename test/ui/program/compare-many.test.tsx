@@ -7,17 +7,20 @@ import { openProgram } from './rig.tsx';
 const name = (index: number) =>
   `an-evaluation-with-a-name-of-ninety-characters-that-differs-only-at-its-end-with-seed-${index}`;
 
-async function open(columns: number, rows: number) {
+async function open(columns: number, rows: number, more: (index: number) => object = () => ({})) {
   const runs = Array.from({ length: 9 }, (_, index) => ({
     ...{ eval_run_id: `evr_${index}`, bench_id: 'bench_1', display_name: name(index), status: 'completed' },
     ...{ reward_mean: 0.3 + index / 20, reward_count: 30, total_rollouts: 30 },
-    created_at: `2026-01-0${9 - index}T00:00:00Z`,
+    ...{ created_at: `2026-01-0${9 - index}T00:00:00Z`, ...more(index) },
   }));
   const scripted = scriptedService({
     listBenchmarks: () => pageOf([{ bench_id: 'bench_1' }]),
     listEvalRuns: () => runs,
     getEvalRun: ({ eval_run_id }) => runs.find(run => run.eval_run_id === eval_run_id),
-    getEvalProgress: () => ({ status: 'completed', total_rollouts: 30, terminal_rollouts: 30 }),
+    getEvalProgress: ({ eval_run_id }) =>
+      runs.find(run => run.eval_run_id === eval_run_id)?.status
+        ? { status: 'completed', total_rollouts: 30, terminal_rollouts: 30 }
+        : {},
     getTrajectoryRewards: ({ eval_run_id = '' }) => ({
       trajectory_rewards: Array.from({ length: 30 }, (_, task) => ({
         ...{ task_id: `task ${task}`, trajectory_id: `traj ${eval_run_id} ${task}` },
@@ -58,4 +61,32 @@ it('says how many can be compared', async () => {
   for (const _ of Array.from({ length: 9 })) await screen.press(' ');
   await screen.press('=');
   await eventually(() => expect(screen.text()).toContain('9 runs are marked: 2 to 8 can be compared'));
+});
+
+it.each([2, 3])('compares no runs of different benchmarks, %d marked, and lists the benchmark of each', async count => {
+  const screen = await open(120, 40, index => ({ bench_id: `bench_${index % 2}` }));
+  expect(screen.text()).toMatch(/BENCHMARK/);
+  for (const _ of Array.from({ length: count })) await screen.press(' ');
+  await screen.press('=');
+  await eventually(() =>
+    expect(screen.text()).toMatch(/Only runs of one benchmark can be compared: evr_0 is of bench_0, evr_1 of bench_1/),
+  );
+  expect(screen.text()).not.toContain('95% between');
+});
+
+it.each([2, 3])('says of a comparison of %d runs that a benchmark is unknown', async count => {
+  const screen = await open(200, 50, index => (index === 1 ? { bench_id: null } : {}));
+  for (const _ of Array.from({ length: count })) await screen.press(' ');
+  await screen.press('=');
+  await eventually(() => expect(screen.text()).toMatch(/The benchmark of evr_1 is unknown, that of evr_0 is bench_1:/));
+});
+
+it.each([
+  [60, 15],
+  [80, 24],
+  [120, 40],
+])('says why a run is undecided, and where it has other tasks: %i x %i', async (columns, rows) => {
+  const screen = await open(columns, rows, index => (index === 1 ? { status: null, total_rollouts: null } : {}));
+  await screen.press(' ', ' ', ' ', '=');
+  await eventually(() => expect(screen.text()).toMatch(/B undecided: the service does not say that/));
 });

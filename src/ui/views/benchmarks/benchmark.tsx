@@ -40,7 +40,7 @@ export function BenchmarkView({ place }: ViewProps<'record'>) {
   return (
     <ResourceList
       {...listProps(runs)}
-      {...useRunList()}
+      {...useRunList(true)}
       source={source}
       emptyAdvice={{ command: benchmarkActions.evaluate, words: 'evaluates a model on this benchmark' }}
       header={lines}

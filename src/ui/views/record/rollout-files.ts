@@ -2,6 +2,7 @@
 import { evalRunQuery } from '../../../queries/evaluations.ts';
 import type { Waiter } from '../../../queries/lists/read-all.ts';
 import { resourceNamed } from '../../../resources/catalogue.ts';
+import { comparability } from '../../../resources/comparison.ts';
 import { mostCompared } from '../../../resources/comparison-grid.ts';
 import type { NamedRun } from '../../../resources/place.ts';
 import { readAllInFull } from '../../../rollouts/in-full.ts';
@@ -57,11 +58,12 @@ export function ownerReport(resource: 'runs' | 'training' | 'datasets', id: stri
   });
 }
 
-/** The report on several runs, compared with one of them; none for fewer than two, and for too many. */
+/** The report on several runs, compared with one of them; none if they cannot be compared. */
 export function comparisonFiles(named: readonly NamedRun[], baseId: string): readonly OtherFile[] {
   const runs = [...named.filter(({ id }) => id === baseId), ...named.filter(({ id }) => id !== baseId)];
   const ids = runs.map(({ id }) => id);
-  if (ids.length < 2 || ids.length > mostCompared || new Set(ids).size < ids.length) return [];
+  const isOfOne = comparability(runs).why === undefined;
+  if (ids.length < 2 || ids.length > mostCompared || new Set(ids).size < ids.length || !isOfOne) return [];
   const [base = '', ...others] = runs.map(({ name }) => name);
   const of = others.length > 1 ? `${runs.length} runs compared` : `${others.join('')} compared with ${base}`;
   return reportFiles(of, { kind: 'report', id: ids.join('-') }, async context => {

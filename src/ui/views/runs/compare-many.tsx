@@ -3,6 +3,7 @@ import { useMemo } from 'react';
 import { comparisonDefaults } from '../../../present/statistics/comparison.ts';
 import { comparedRuns } from '../../../queries/compare-many.ts';
 import type { ListSource } from '../../../queries/lists/list-source.ts';
+import { comparability } from '../../../resources/comparison.ts';
 import {
   familyWords,
   type GridRow,
@@ -10,9 +11,10 @@ import {
   gridFacts,
   gridOf,
   gridTasks,
+  gridVerdicts,
   taskColumns,
 } from '../../../resources/comparison-grid.ts';
-import { wrap } from '../../../text/wrap.ts';
+import { firstLines, wrap } from '../../../text/wrap.ts';
 import type { ViewProps } from '../../app/registry.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import { usePane } from '../../app/view.tsx';
@@ -43,8 +45,13 @@ export function CompareManyView({ place }: ViewProps<'compare-many'>) {
   const columns = useMemo(() => gridColumns(confidence), [confidence]);
   const tasks = useMemo(() => gridTasks(read), [read]);
   const baseRun = runs.find(({ id }) => id === base);
-  const words = familyWords(grid, comparisonDefaults.confidence);
+  const { note = '' } = comparability(runs);
+  const words = [note, familyWords(grid, comparisonDefaults.confidence)].filter(Boolean);
   const width = pane.width - 2;
+  const verdicts = gridVerdicts(grid).flatMap(({ letter, words }) => {
+    const [first = '', ...rest] = wrap(words, width - letter.length - 1);
+    return [`${letter} ${first}`, ...rest.map(line => `${' '.repeat(letter.length)} ${line}`)];
+  });
   return (
     <ResourceList<GridRow>
       name="compared-runs"
@@ -68,9 +75,13 @@ export function CompareManyView({ place }: ViewProps<'compare-many'>) {
         },
       ]}
       label={({ name }) => name}
-      header={words === '' ? [] : wrap(words, width).map(line => ` ${theme.styles.muted(line)}`)}
+      header={words.flatMap(line => wrap(line, width)).map(line => ` ${theme.styles.muted(line)}`)}
       files={() => comparisonFiles(runs, base)}
-      footer={height => tableLines(tasks, taskColumns(grid.rows), { width, height, theme })}
+      footer={height => [
+        ...firstLines(verdicts, height),
+        '',
+        ...tableLines(tasks, taskColumns(grid.rows), { width, height: height - verdicts.length - 1, theme }),
+      ]}
       actions={([row]) => [
         {
           command: compareCommands.baseline,

@@ -5,6 +5,7 @@ import type { ComparedRuns } from '../../../present/statistics/comparison.ts';
 import { comparisonDefaults, ofSameRun } from '../../../present/statistics/comparison.ts';
 import { type ComparedTask, comparison, lowest } from '../../../queries/compare.ts';
 import {
+  comparability,
   comparedFacts,
   compareRuns,
   comparisonColumns,
@@ -76,7 +77,11 @@ export function CompareView({ place }: ViewProps<'compare'>) {
   const room = { width: pane.width - 2, isLow: pane.height < 18 };
   const heads = loaded ? comparisonLines(compared, names, room, theme, rows[0]?.runs) : [];
   const undated = `${headIndent}The start times are unknown: ${keyOf(compareCommands.swap)} swaps`;
-  const notes = isUndated && loaded ? [theme.styles.muted(truncate(undated, room.width))] : [];
+  const unknown = wrap(comparability([base, fresh]).note ?? '', room.width - headIndent.length).filter(Boolean);
+  const notes = [
+    ...unknown.map(line => theme.styles.warning(`${headIndent}${line}`)),
+    ...(isUndated ? [theme.styles.muted(truncate(undated, room.width))] : []),
+  ].filter(() => loaded);
   const lines = [...heads, ...notes, ...(loaded ? [''] : [])].map(line => ` ${line}`);
   return (
     <ResourceList<ComparedTask>

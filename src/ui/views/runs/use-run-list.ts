@@ -99,8 +99,8 @@ function useBaselines(): readonly [join: (rows: readonly MeasuredRun[]) => reado
 
 const noRuns: readonly EvalRun[] = [];
 
-/** The properties of a list of runs. */
-export function useRunList() {
+/** The properties of a list of runs. @param isOfOne whether all are of one benchmark */
+export function useRunList(isOfOne: boolean) {
   const { compare, remembered } = useWorkbench();
   const withMeans = useMeans();
   const [withBaselines, changed] = useBaselines();
@@ -108,7 +108,7 @@ export function useRunList() {
   const baseline = useBaselineBinding(changed);
   const triage = useTriage();
   const noted = useNoted(
-    useMemo(() => runListColumns(compare.rewardRange), [compare]),
+    useMemo(() => runListColumns(compare.rewardRange, isOfOne), [compare, isOfOne]),
     runId,
     noRuns,
   );
@@ -120,8 +120,7 @@ export function useRunList() {
       const [run = current] = marked;
       if (marked.length < 2) return run ? ownerReport('runs', run.eval_run_id, run) : [];
       const { runs: named, base } = compareManyPlace(marked, remembered);
-      const isOfOne = marked.every(({ bench_id }) => bench_id === marked[0]?.bench_id);
-      return isOfOne ? comparisonFiles(named, base) : [];
+      return comparisonFiles(named, base);
     },
   };
 }

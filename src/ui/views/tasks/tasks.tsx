@@ -7,6 +7,8 @@ import type { TaskGroup } from '../../../present/task-groups.ts';
 import { evalRunQuery } from '../../../queries/evaluations.ts';
 import { rowsMadeElsewhere } from '../../../queries/lists/list-source.ts';
 import { baselineOf } from '../../../resources/baseline.ts';
+import { comparability } from '../../../resources/comparison.ts';
+import { namedRun } from '../../../resources/runs.ts';
 import { groupFacts, groupsOf, groupsWords, scoresByTask, taskColumn } from '../../../resources/task-groups.ts';
 import { trajectories } from '../../../resources/trajectories.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
@@ -49,8 +51,7 @@ function useBase({ scope, base }: ViewProps<'tasks'>['place']) {
 function useBaseChoice(place: ViewProps<'tasks'>['place'], run: EvalRun | undefined): Binding {
   const shell = useShell();
   const choose = (base: EvalRun): void => {
-    const named = { id: base.eval_run_id, name: base.display_name ?? base.eval_run_id };
-    shell.navigate({ kind: 'replace', place: { ...place, base: named } });
+    shell.navigate({ kind: 'replace', place: { ...place, base: namedRun(base) } });
   };
   return {
     command: tasksCommands.base,
@@ -81,7 +82,10 @@ export function TasksView({ place }: ViewProps<'tasks'>) {
   const width = pane.width - 2;
   const title = label ?? run?.display_name ?? scope.run ?? scope.dataset ?? '';
   const against = name === undefined ? [] : [`DIFF is the mean minus that of ${sanitiseLine(name)}`];
-  const words = [...groupsWords(tasks), ...against].flatMap(line => wrap(line, width));
+  const { why, note = why } = comparability(run && place.base ? [namedRun(run), place.base] : []);
+  const words = [...(note === undefined ? [] : [note]), ...groupsWords(tasks), ...against].flatMap(line =>
+    wrap(line, width),
+  );
   const isLow = pane.height < 18;
   const baseChoice = useBaseChoice(place, run);
   return (
