@@ -1,7 +1,8 @@
 /** The requests on standard error: each retry, and with `--debug` every request and answer. */
+
+import { maxRetries } from '../base/retry-waits.ts';
 import { readSwitch } from '../config/layers.ts';
 import type { LogLine, ServiceOptions } from '../service/options.ts';
-import { maxRetries } from '../service/retry.ts';
 import type { TraceEvent } from '../service/trace.ts';
 import { counted } from '../text/numbers.ts';
 import type { CommandIo } from './io.ts';

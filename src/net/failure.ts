@@ -44,3 +44,16 @@ const certificateCode = /CERT|SELF_SIGNED|UNABLE_TO_(GET|VERIFY)|^ERR_TLS|^ERR_S
 export function isCertificateError(code: string | undefined): boolean {
   return code !== undefined && certificateCode.test(code);
 }
+
+/** Node refuses to send such a header. */
+export function isInvalidHeader(code = ''): boolean {
+  return code === 'ERR_INVALID_CHAR' || code === 'ERR_INVALID_HTTP_TOKEN' || code === 'ERR_HTTP_INVALID_HEADER_VALUE';
+}
+
+/** Whether a retry does not help. */
+export function isFinal({ code, proxy }: WireFailure): boolean {
+  // A refusal by the proxy is permanent; a proxy that did not find the service may find it later.
+  const isRefused = proxy?.status !== undefined && proxy.status < 500;
+  // Retrying changes neither the certificate nor the header nor the server.
+  return isRefused || isCertificateError(code) || isInvalidHeader(code) || code === switchedProtocols;
+}

@@ -7,9 +7,9 @@
  */
 
 import { hashOf } from '../base/hash.ts';
+import { maxRetryAfterMs } from '../base/retry-waits.ts';
 import { hasEnded, isRunning } from '../contract/status.ts';
 import { ServiceError } from '../service/errors.ts';
-import { maxRetryAfterMs } from '../service/retry.ts';
 
 /** How much of the user's attention a query has. Hidden ones are not polled. */
 export type Attention = 'focused' | 'visible' | 'hidden';

@@ -3,6 +3,7 @@
 import type * as z from 'zod/mini';
 import { deepestJson, isTooDeep } from '../base/json-depth.ts';
 import { isRecord, own } from '../base/own-property.ts';
+import { retryAfter } from '../base/retry-waits.ts';
 import { type Redact, redactDeep } from '../config/redaction.ts';
 import { capabilityWords } from '../contract/capabilities.ts';
 import type { Auth } from '../contract/common.ts';
@@ -22,7 +23,6 @@ import {
   ServerError,
   ValidationError,
 } from './errors.ts';
-import { retryAfter } from './retry.ts';
 import { type CallFacts, inSeconds, isOutcomeUnknown, outcomeAdvice, sentence } from './wire-error.ts';
 
 type AnsweredClass = new (message: string, details: ErrorDetails) => ApiError;

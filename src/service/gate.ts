@@ -5,8 +5,9 @@
  */
 
 import { Listeners } from '../base/listeners.ts';
+import { backoff, maxRetryAfterMs } from '../base/retry-waits.ts';
 import { type Clock, systemClock } from './clock.ts';
-import { backoff, maxRetryAfterMs, RetryBudget } from './retry.ts';
+import { RetryBudget } from './retry.ts';
 
 /** Whether a host accepts requests, for display. */
 export type GateState =

@@ -1,4 +1,5 @@
 /** Decides whether and when to retry, as a pure function. All times are in milliseconds. */
+import { backoff, isTransientStatus, maxRetries, maxRetryAfterMs, retryAfter } from '../base/retry-waits.ts';
 import type { Method } from '../contract/common.ts';
 
 /** How an attempt failed. */
@@ -90,14 +91,7 @@ export type Decision =
       readonly tries: Tries;
     };
 
-/** Maximum number of retries after a wait. */
-export const maxRetries = 2;
 const maxRecoveries = 2;
-/** The longest requested wait that is honoured: by a call, which otherwise fails, and by a poll. */
-export const maxRetryAfterMs = 60_000;
-const firstBackoffMs = 500;
-const maxBackoffMs = 8_000;
-const jitterShare = 0.25;
 
 const repeatableMethods: ReadonlySet<Method> = new Set(['GET', 'PUT', 'DELETE']);
 
@@ -177,7 +171,7 @@ function isLost(outcome: Outcome | undefined): boolean {
 export function isTransient(outcome: Outcome): boolean {
   switch (outcome.kind) {
     case 'answer':
-      return outcome.status === 408 || outcome.status === 429 || (outcome.status >= 500 && outcome.status !== 501);
+      return isTransientStatus(outcome.status);
     case 'network':
       return !outcome.final;
     case 'timeout':
@@ -213,28 +207,6 @@ function shouldRetryHeader(headers: Readonly<Record<string, string>>): boolean |
     .map(([, value]) => value.trim().toLowerCase());
   if (values.includes('false')) return false;
   return values.includes('true') ? true : undefined;
-}
-
-/** The wait requested by an answer: `Retry-After-Ms`, or `Retry-After` in seconds or as an HTTP date. */
-export function retryAfter(headers: Readonly<Record<string, string>>, now: number): number | undefined {
-  const milliseconds = parseAmount(headers['retry-after-ms']);
-  if (milliseconds !== undefined) return milliseconds;
-  const text = headers['retry-after'];
-  const seconds = parseAmount(text);
-  if (seconds !== undefined) return seconds * 1_000;
-  // Date.parse also accepts "-5" and other stray numbers as years; an HTTP date names its weekday or month.
-  const date = text && /[a-z]{3}/i.test(text) ? Date.parse(text) : Number.NaN;
-  return Number.isNaN(date) ? undefined : Math.max(0, date - now);
-}
-
-function parseAmount(text: string | undefined): number | undefined {
-  return text !== undefined && /^\s*(\d+(\.\d*)?|\.\d+)\s*$/.test(text) ? Number(text) : undefined;
-}
-
-/** The wait after this many failures in a row, from 1. @param random in [0, 1) */
-export function backoff(attempt: number, random: number): number {
-  const maxMs = Math.min(maxBackoffMs, firstBackoffMs * 2 ** (attempt - 1));
-  return Math.round(maxMs * (1 - jitterShare + jitterShare * random));
 }
 
 /**

@@ -1,5 +1,6 @@
 /** Sends a call: makes attempts until one succeeds or no retry is allowed. */
 
+import { retryAfter } from '../base/retry-waits.ts';
 import { RouteError } from '../net/agents.ts';
 import { deadlineReached, WireFailure } from '../net/failure.ts';
 import { exchange, type WireAnswer, type WireRequest } from '../net/wire.ts';
@@ -9,16 +10,7 @@ import { serviceLost } from './connection.ts';
 import { NetworkError, RequestError, ServiceError } from './errors.ts';
 import type { Gates, RateLimitGate } from './gate.ts';
 import type { ServiceOptions, Timeouts } from './options.ts';
-import {
-  decide,
-  isTransient,
-  type Outcome,
-  type Repeatability,
-  remedyFor,
-  retryAfter,
-  type Tries,
-  untried,
-} from './retry.ts';
+import { decide, isTransient, type Outcome, type Repeatability, remedyFor, type Tries, untried } from './retry.ts';
 import { type Traced, traceAnswer, traceRequest } from './trace.ts';
 import { type CallFacts, errorOfFailure, hostUnavailable, outcomeOfFailure, serviceNotFound } from './wire-error.ts';
 

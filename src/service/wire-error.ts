@@ -3,7 +3,14 @@
 import { own } from '../base/own-property.ts';
 import type { Redact } from '../config/redaction.ts';
 import type { Auth, Method } from '../contract/common.ts';
-import { isCertificateError, stopped, switchedProtocols, type WireFailure } from '../net/failure.ts';
+import {
+  isCertificateError,
+  isFinal,
+  isInvalidHeader,
+  stopped,
+  switchedProtocols,
+  type WireFailure,
+} from '../net/failure.ts';
 import { sanitiseLine } from '../text/sanitise.ts';
 import {
   CancelledError,
@@ -28,19 +35,11 @@ const unreached: Readonly<Record<string, string>> = {
 };
 
 /** The outcome of an attempt whose connection failed; undefined if the caller stopped it. */
-export function outcomeOfFailure({ reason, code, sent, proxy }: WireFailure): Outcome | undefined {
+export function outcomeOfFailure(failure: WireFailure): Outcome | undefined {
+  const { reason, sent } = failure;
   if (reason === 'aborted' || reason === 'deadline') return undefined;
   if (reason !== 'network') return { kind: 'timeout', sent };
-  // A refusal by the proxy is permanent; a proxy that did not find the service may find it later.
-  const isRefused = proxy?.status !== undefined && proxy.status < 500;
-  // Retrying changes neither the certificate nor the header nor the server.
-  const isFinal = isCertificateError(code) || isInvalidHeader(code) || code === switchedProtocols;
-  return { kind: 'network', sent, final: isRefused || isFinal };
-}
-
-/** Node refuses to send such a header. */
-function isInvalidHeader(code = ''): boolean {
-  return code === 'ERR_INVALID_CHAR' || code === 'ERR_INVALID_HTTP_TOKEN' || code === 'ERR_HTTP_INVALID_HEADER_VALUE';
+  return { kind: 'network', sent, final: isFinal(failure) };
 }
 
 /** @param answered HTTP status if response headers had arrived */

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import { retryAfter } from '../../src/base/retry-waits.ts';
 import {
   decide as decideOn,
   mayHaveTakenEffect,
   RetryBudget,
   remedyFor,
-  retryAfter,
   type Situation,
   type Tries,
   untried,

@@ -2,6 +2,7 @@
 import { isStorageError } from '../../base/errors.ts';
 import { hashOf } from '../../base/hash.ts';
 import { episode } from '../model/episode.ts';
+import type { Generated } from '../model/policy.ts';
 import { shuffled } from '../model/prng.ts';
 import type { Task } from '../samples/manifest.ts';
 import { rolloutKey } from '../store/evaluations.ts';
@@ -15,7 +16,7 @@ import type { Answered, RolloutOrder, RolloutResult } from './messages.ts';
 import { type EvaluationOptions, evaluationOptions } from './options.ts';
 import type { EngineParts } from './parts.ts';
 import { environmentOf, failedRollout, orderOf, type PlannedRollout, rolloutRecord, ungraded } from './rollouts.ts';
-import { answerUpstream } from './upstream.ts';
+import { answerUpstream, withRetries } from './upstream.ts';
 
 /** Rollouts recorded per transaction. A kill loses at most this many. */
 const batchSize = 8;
@@ -157,18 +158,27 @@ function tokensOf({ calls, answer }: RolloutResult): number {
   );
 }
 
-/** The rollout of another server. Its calls are text like those of the local models, so tools answer as the user. */
+/**
+ * The rollout of another server. Its calls are text like those of the local models, so tools answer as the user. A wait
+ * for the server's rate limit does not count in its latency.
+ */
 async function answerOf(
   { upstream, name }: Extract<ModelSource, { kind: 'upstream' }>,
   order: RolloutOrder,
   signal: AbortSignal,
 ): Promise<Answered> {
-  const begun = performance.now();
+  let latency_ms = 0;
   const rounds = episode(order.turns, order.tools);
   let round = rounds.next();
   while (!round.done) {
     const turns = round.value.map(turn => (turn.role === 'tool' ? { ...turn, role: 'user' } : turn));
-    round = rounds.next(await answerUpstream(upstream, name, turns, order.sampling, signal));
+    const attempt = async (): Promise<Generated> => {
+      const begun = performance.now();
+      const answer = await answerUpstream(upstream, name, turns, order.sampling, signal);
+      latency_ms += performance.now() - begun;
+      return answer;
+    };
+    round = rounds.next(await withRetries(attempt, signal));
   }
-  return { order, ...round.value, latency_ms: performance.now() - begun };
+  return { order, ...round.value, latency_ms };
 }

@@ -1,12 +1,14 @@
 /** An upstream server that answers instead of the local models. It must support OpenAI's chat completions. */
+import { setTimeout as wait } from 'node:timers/promises';
 import * as z from 'zod/mini';
 import { errorMessage } from '../../base/errors.ts';
 import { parseDeepJson } from '../../base/json-depth.ts';
+import { backoff, isTransientStatus, maxRetries, maxRetryAfterMs, retryAfter } from '../../base/retry-waits.ts';
 import { trimEnd } from '../../base/trim.ts';
 import { parseWhole } from '../../contract/proto-field.ts';
 import { Agents } from '../../net/agents.ts';
 import { readBody, readErrorBody } from '../../net/body.ts';
-import { WireFailure } from '../../net/failure.ts';
+import { isFinal, WireFailure } from '../../net/failure.ts';
 import { statusText } from '../../net/status-text.ts';
 import { exchange, type WireAnswer, type WireRequest } from '../../net/wire.ts';
 import type { ChatTurn, Generated, SamplingOptions } from '../model/policy.ts';
@@ -32,6 +34,9 @@ export interface UpstreamBody {
   readonly encoding?: string | undefined;
 }
 
+/** What an error response of the upstream server says. */
+type UpstreamAnswer = Pick<UpstreamError, 'status' | 'retryAfter' | 'details'>;
+
 /** An error response of the upstream server, or a failure to reach it. */
 export class UpstreamError extends Error {
   override readonly name = 'UpstreamError';
@@ -44,13 +49,20 @@ export class UpstreamError extends Error {
   readonly details: Pick<Reason, 'code' | 'param'>;
   /** Whether it refuses its key or wants to be paid: no retry helps. OpenAI sends 429 for a used-up quota. */
   readonly isRefusal: boolean;
+  /** Whether the same request may succeed later. */
+  readonly mayPass: boolean;
 
-  constructor(message: string, status?: number, retryAfter?: string, details: Pick<Reason, 'code' | 'param'> = {}) {
+  /** @param isFinal of a request without an answer: no retry helps */
+  constructor(
+    message: string,
+    { status, retryAfter, details = {}, isFinal = false }: Partial<UpstreamAnswer> & { readonly isFinal?: boolean },
+  ) {
     super(message);
     this.status = status;
     this.retryAfter = retryAfter;
     this.details = details;
     this.isRefusal = [401, 402, 403].includes(status ?? 0) || details.code === 'insufficient_quota';
+    this.mayPass = status === undefined ? !isFinal : isTransientStatus(status) && !this.isRefusal;
   }
 }
 
@@ -96,7 +108,9 @@ function failedUpstream(error: unknown, { url }: Upstream, what: string, signal:
   signal.throwIfAborted();
   const isTime = error instanceof WireFailure && error.reason !== 'network';
   const why = isTime ? `no data for ${silenceMs / 1_000} s` : errorMessage(error).replace(/\.$/, '');
-  return new UpstreamError(`The upstream server at ${new URL(url).host} ${what}: ${why}.`);
+  return new UpstreamError(`The upstream server at ${new URL(url).host} ${what}: ${why}.`, {
+    isFinal: !(error instanceof WireFailure) || isFinal(error),
+  });
 }
 
 /**
@@ -138,9 +152,7 @@ export async function sendUpstream(
   const isKeyRefused = status === 401 || status === 403;
   throw new UpstreamError(
     isKeyRefused ? `${trimEnd(words, '.')}. ${upstream.key ? 'Check' : 'Set'} the upstream key.` : words,
-    status,
-    headers['retry-after'],
-    details,
+    { status, retryAfter: headers['retry-after'], details },
   );
 }
 
@@ -176,10 +188,13 @@ export async function answerUpstream(
     const { seed: _, ...others } = sampling;
     return send(others);
   });
-  const message = answerMessage(await readBody(answer, maxBytes).catch(() => ''));
-  if (!message) {
-    throw new UpstreamError('The answer of the upstream server is not a chat completion.', answer.status);
-  }
+  const text = await readBody(answer, maxBytes).catch((error: unknown) => {
+    if (error instanceof UpstreamError) throw error;
+    signal.throwIfAborted();
+    return '';
+  });
+  const message = answerMessage(text);
+  if (!message) throw new UpstreamError('The answer of the upstream server is not a chat completion.', answer);
   return {
     text: message.content,
     tokens: [],
@@ -189,6 +204,26 @@ export async function answerUpstream(
     reasoning: message.reasoning,
     refusal: message.refusal,
   };
+}
+
+/**
+ * Makes an attempt again if a later one may succeed, as often and after as long as a chat does.
+ *
+ * @throws UpstreamError of the last attempt, or AbortError at once when the signal aborts
+ */
+export async function withRetries<Value>(attempt: () => Promise<Value>, signal: AbortSignal): Promise<Value> {
+  for (let retries = 1; ; retries += 1) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (!(error instanceof UpstreamError) || !error.mayPass || retries > maxRetries) throw error;
+      const requestedMs = retryAfter({ 'retry-after': error.retryAfter ?? '' }, Date.now());
+      if (requestedMs !== undefined && requestedMs > maxRetryAfterMs) throw error;
+      // Rollouts that were given the same time must not all be sent at it.
+      const waitMs = requestedMs ? requestedMs * (1 + Math.random() / 4) : backoff(retries, Math.random());
+      await wait(waitMs, undefined, { signal });
+    }
+  }
 }
 
 /** The models of the upstream server; none if it does not list them in time. */

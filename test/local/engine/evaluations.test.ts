@@ -1,5 +1,6 @@
 /** What ends an evaluation, and what only delays it. */
 import { mkdtempSync, rmSync } from 'node:fs';
+import type { ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
@@ -9,12 +10,16 @@ import { gradeAnswer } from '../../../src/local/engine/worker-rollouts.ts';
 import { WorkerFailed, WorkerThread } from '../../../src/local/engine/worker-thread.ts';
 import { Keyring } from '../../../src/local/store/keyring.ts';
 import { openStores } from '../../../src/local/store/stores.ts';
+import { hostileServer, json } from '../../service/hostile-server.ts';
 import { newEvaluation } from '../store/memory.ts';
 
 const full = Object.assign(new Error('database or disk is full'), { errcode: 13 });
 
-/** @param count tasks, of one sample each unless the options say otherwise */
-function pendingRun(count = 1, options: Readonly<Record<string, number>> = {}) {
+/**
+ * @param count tasks, of one sample each unless the options say otherwise
+ * @param url of an upstream server that answers instead
+ */
+function pendingRun(count = 1, options: Readonly<Record<string, number>> = {}, url?: string) {
   const folder = mkdtempSync(join(tmpdir(), 'benchtop-evaluation-'));
   const stores = openStores(folder, new Keyring(new Uint8Array(32)));
   onTestFinished(() => {
@@ -34,15 +39,23 @@ function pendingRun(count = 1, options: Readonly<Record<string, number>> = {}) {
   rollouts.mockImplementation(async (_, orders) => orders.map(order => ({ order, calls: [], answer, latency_ms: 1 })));
   const grade = vi.spyOn(worker, 'grade');
   grade.mockImplementation(async answered => gradeAnswer(answered));
-  const catalog = new Catalog(deployments, weights, undefined);
+  const catalog = new Catalog(deployments, weights, url === undefined ? undefined : { url, key: undefined });
   const runner = new EvaluationRunner({ ...stores, catalog, sampler: worker, graders: worker });
-  const { eval_run_id } = evaluations.create('org_1', { ...newEvaluation, bench_id, total_rollouts: count, options });
+  const { eval_run_id } = evaluations.create('org_1', {
+    ...newEvaluation,
+    ...{ bench_id, total_rollouts: count, options },
+    ...(url !== undefined && { base_model_slug: 'elsewhere' }),
+  });
   /** What was sampled, in order. */
   const sampled = () =>
     rollouts.mock.calls.flatMap(([, orders]) => orders.map(({ task_id, sample }) => ({ task_id, sample })));
   const rewarded = () => evaluations.rewards(eval_run_id).map(({ task_id }) => task_id);
   const run = () => Promise.all(runner.jobs().map(job => job.run(new AbortController().signal)));
-  return { run, rollouts, sampled, rewarded, evaluations, status: () => evaluations.get('org_1', eval_run_id)?.status };
+  return {
+    ...{ run, rollouts, sampled, rewarded, evaluations },
+    status: () => evaluations.get('org_1', eval_run_id)?.status,
+    counts: () => evaluations.counts(eval_run_id),
+  };
 }
 
 it('is tried again where its rollouts cannot be stored (V16)', async () => {
@@ -62,6 +75,45 @@ it('fails where its model does', async () => {
   rollouts.mockRejectedValueOnce(new WorkerFailed('The weights are gone.', 'weights_missing'));
   await run();
   expect(status()).toBe('failed');
+});
+
+describe('behind an upstream server, a rollout', () => {
+  const completion = json({ choices: [{ message: { role: 'assistant', content: 'a' }, finish_reason: 'stop' }] });
+  const refusal = (status: number, after: string, code?: string) =>
+    json({ error: { message: 'slow down', code } }, status, { 'retry-after': after });
+
+  it.each([429, 503])('waits as a %i asks, and counts once (B5)', async code => {
+    const server = await hostileServer(refusal(code, '0.001'), refusal(code, '0.001'), completion);
+    const { run, status, counts, rewarded } = pendingRun(1, {}, server.url);
+    await run();
+    expect(server.requests).toHaveLength(3);
+    expect({ status: status(), ...counts() }).toMatchObject({ status: 'completed', scored: 1, failed: 0 });
+    expect(rewarded()).toHaveLength(1);
+  });
+
+  it.each([
+    ['two retries', refusal(429, '0.001'), 3],
+    ['a wait of more than a minute', refusal(503, '61'), 1],
+    ['a quota that is used up', refusal(429, '0.001', 'insufficient_quota'), 1],
+    ['an answer that is none', json({}), 1],
+  ])('fails after %s (B5)', async (_, answer, requests) => {
+    const server = await hostileServer(answer);
+    const { run, status } = pendingRun(1, {}, server.url);
+    await run();
+    expect(server.requests).toHaveLength(requests);
+    expect(status()).toBe('failed');
+  });
+
+  it('is asked for again after a connection that broke off (B5)', async () => {
+    const breaks = (response: ServerResponse): void => {
+      response.writeHead(200, { 'content-type': 'application/json', 'content-length': '1000' });
+      response.write('{', () => response.destroy());
+    };
+    const server = await hostileServer(breaks, completion);
+    const { run, status } = pendingRun(1, {}, server.url);
+    await run();
+    expect(status()).toBe('completed');
+  });
 });
 
 describe('the order of rollouts', () => {

@@ -1,6 +1,12 @@
 import type { ServerResponse } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { answerUpstream, modelsUpstream, sendUpstream } from '../../../src/local/engine/upstream.ts';
+import {
+  answerUpstream,
+  modelsUpstream,
+  sendUpstream,
+  UpstreamError,
+  withRetries,
+} from '../../../src/local/engine/upstream.ts';
 import { readBody } from '../../../src/net/body.ts';
 import { hostileServer, json } from '../../service/hostile-server.ts';
 
@@ -163,4 +169,15 @@ describe('what another server is asked for an evaluation', () => {
     const { url } = await hostileServer(json(JSON.parse(`{"data":[${row}]}`)));
     expect(JSON.stringify(await modelsUpstream({ url, key: undefined }))).toBe(`[${row}]`);
   });
+});
+
+it('a wait for another server ends once the run is cancelled (B5)', async () => {
+  const cancel = new AbortController();
+  const attempt = vi.fn(() => {
+    // The wait has begun by then.
+    setImmediate(() => cancel.abort());
+    return Promise.reject(new UpstreamError('Slow down.', { status: 429, retryAfter: '59' }));
+  });
+  await expect(withRetries(attempt, cancel.signal)).rejects.toThrow('aborted');
+  expect(attempt).toHaveBeenCalledTimes(1);
 });

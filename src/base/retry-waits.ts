@@ -1,0 +1,35 @@
+/** How often and after how long a request is sent again, to a service or to an upstream server. Times are milliseconds. */
+
+/** Maximum number of retries after a wait. */
+export const maxRetries = 2;
+/** The longest requested wait that is honoured: by a call, which otherwise fails, and by a poll. */
+export const maxRetryAfterMs = 60_000;
+const firstBackoffMs = 500;
+const maxBackoffMs = 8_000;
+const jitterShare = 0.25;
+
+/** Whether the same request may succeed after an answer with this HTTP status. */
+export const isTransientStatus = (status: number): boolean =>
+  status === 408 || status === 429 || (status >= 500 && status !== 501);
+
+/** The wait requested by an answer: `Retry-After-Ms`, or `Retry-After` in seconds or as an HTTP date. */
+export function retryAfter(headers: Readonly<Record<string, string>>, now: number): number | undefined {
+  const milliseconds = parseAmount(headers['retry-after-ms']);
+  if (milliseconds !== undefined) return milliseconds;
+  const text = headers['retry-after'];
+  const seconds = parseAmount(text);
+  if (seconds !== undefined) return seconds * 1_000;
+  // Date.parse also accepts "-5" and other stray numbers as years; an HTTP date names its weekday or month.
+  const date = text && /[a-z]{3}/i.test(text) ? Date.parse(text) : Number.NaN;
+  return Number.isNaN(date) ? undefined : Math.max(0, date - now);
+}
+
+function parseAmount(text: string | undefined): number | undefined {
+  return text !== undefined && /^\s*(\d+(\.\d*)?|\.\d+)\s*$/.test(text) ? Number(text) : undefined;
+}
+
+/** The wait after this many failures in a row, from 1. @param random in [0, 1) */
+export function backoff(attempt: number, random: number): number {
+  const maxMs = Math.min(maxBackoffMs, firstBackoffMs * 2 ** (attempt - 1));
+  return Math.round(maxMs * (1 - jitterShare + jitterShare * random));
+}
