@@ -53,6 +53,7 @@ export class DeploymentStore {
       weights_hash: null,
       failure: null,
       leaving: 0,
+      promoted_at: null,
       created_at: now(),
       updated_at: null,
       completed_at: null,
@@ -168,7 +169,7 @@ export class DeploymentStore {
       deployment_id,
     );
     this.#database.run(
-      "update deployments set is_active = 1, role = 'production', updated_at = ? where deployment_id = ?",
+      "update deployments set is_active = 1, role = 'production', promoted_at = ?1, updated_at = ?1 where deployment_id = ?2",
       updated_at,
       deployment_id,
     );
@@ -201,14 +202,22 @@ export class DeploymentStore {
     );
   }
 
-  /** The newest inactive deployment of a slug or id. */
+  /**
+   * The newest inactive deployment of a slug or id. If it could be promoted, the one that was promoted last takes its
+   * place.
+   */
   latestInactive(organizationId: string, name: string): DeploymentRow | undefined {
-    return this.#database.get<DeploymentRow>(
-      `select * from deployments where organization_id = ?1 and leaving = 0 and (deployment_id = ?2 or model_slug = lower(?2))
-       order by created_at desc limit 1`,
-      organizationId,
-      name,
-    );
+    const first = (order: string): DeploymentRow | undefined =>
+      this.#database.get<DeploymentRow>(
+        `select * from deployments where organization_id = ?1 and leaving = 0 and (deployment_id = ?2 or model_slug = lower(?2))
+         order by ${order} limit 1`,
+        organizationId,
+        name,
+      );
+    const newest = first('created_at desc');
+    return newest?.status === 'DEPLOYED'
+      ? first("status = 'DEPLOYED' desc, promoted_at desc, created_at desc")
+      : newest;
   }
 
   /** The deployment is hidden at once, and deleted at the next start at the latest. */

@@ -151,4 +151,8 @@ export const migrations: readonly string[] = [
     ) where finish <> '' order by step desc, message desc limit 1
   ) where instr(steps, '"finish_reason"') > 0 and json_valid(steps);
   `,
+  `
+  alter table deployments add column promoted_at text;
+  update deployments set promoted_at = updated_at where is_active = 1;
+  `,
 ];

@@ -173,6 +173,8 @@ export interface DeploymentRow extends Record<string, unknown> {
   failure: string | null;
   /** 1 once undeploy has begun; the next start deletes what remains. */
   leaving: number;
+  /** When it last became active. */
+  promoted_at: string | null;
   created_at: string;
   updated_at: string | null;
   completed_at: string | null;
