@@ -1,25 +1,48 @@
-/** The prompt of a rollout: its messages before the first answer, as they were sent. Pure. */
-import { messageContent } from '../contract/common.ts';
+/** The prompt of a rollout: the texts of its messages before the first answer, as they were sent. Pure. */
 import type { Trajectory } from '../contract/trajectories.ts';
+import { type MessagePart, partsOf } from './transcript-parts.ts';
 
 export interface Prompt {
   /** The system messages. */
   readonly system: string;
   /** The user messages, in order; never empty. */
   readonly questions: readonly [string, ...string[]];
+  /** The parts of these messages that are no text: `image png 288 KB`. */
+  readonly leftOut: readonly string[];
 }
 
 /** Roles of instructions to the model. */
 const systemRoles: ReadonlySet<string> = new Set(['system', 'developer']);
+
+/** What a part is called that cannot be sent as text; undefined for a text. */
+function otherThanText(part: MessagePart): string | undefined {
+  switch (part.kind) {
+    case 'attachment':
+      return part.text;
+    case 'reasoning':
+      return 'reasoning';
+    case 'call':
+      return 'tool call';
+    case 'response':
+      return 'tool response';
+    default:
+      return undefined;
+  }
+}
 
 /** Undefined if no user message comes before the first answer. */
 export function promptOf({ steps }: Pick<Trajectory, 'steps'>): Prompt | undefined {
   const messages = (steps ?? []).flatMap(step => step.messages ?? []);
   const first = messages.findIndex(({ role }) => role === 'assistant');
   const before = messages.slice(0, first === -1 ? messages.length : first);
+  const sent = before.map(message => ({ role: message.role ?? '', parts: partsOf(message) }));
   const textsOf = (isWanted: (role: string) => boolean): string[] =>
-    before.flatMap(({ role, content }) => (isWanted(role ?? '') ? (messageContent(content) ?? []) : []));
-  const [question, ...others] = textsOf(role => role === 'user').filter(text => text !== '');
+    sent
+      .filter(({ role }) => isWanted(role))
+      .map(({ parts }) => parts.map(part => (otherThanText(part) ? '' : part.text)).join(''))
+      .filter(text => text !== '');
+  const [question, ...others] = textsOf(role => role === 'user');
   if (question === undefined) return undefined;
-  return { system: textsOf(role => systemRoles.has(role)).join('\n\n'), questions: [question, ...others] };
+  const leftOut = sent.flatMap(({ parts }) => parts.flatMap(part => otherThanText(part) ?? []));
+  return { system: textsOf(role => systemRoles.has(role)).join('\n\n'), questions: [question, ...others], leftOut };
 }

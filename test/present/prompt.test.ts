@@ -14,14 +14,28 @@ it('is what was sent before the first answer', () => {
     ['assistant', 'tea'],
     ['user', 'why?'],
   );
-  expect(promptOf(steps)).toEqual({ system: 'be brief\n\nin English', questions: ['tea?', 'or milk?'] });
+  expect(promptOf(steps)).toEqual({ system: 'be brief\n\nin English', questions: ['tea?', 'or milk?'], leftOut: [] });
 });
 
 it('may have its messages in several steps, and no system message', () => {
   expect(promptOf({ steps: [...said(['user', 'tea?']).steps, ...said(['assistant', 'a']).steps] })).toEqual({
     system: '',
     questions: ['tea?'],
+    leftOut: [],
   });
+});
+
+it('names what is not text', () => {
+  const image = { type: 'image_url', image_url: { url: 'data:image/png;base64,aaaa' } };
+  const call = { type: 'tool_use', id: 'a', name: 'look', input: {} };
+  expect(
+    promptOf(said(['user', [{ type: 'text', text: 'what is ' }, image, { type: 'text', text: 'this?' }, call]])),
+  ).toEqual({
+    system: '',
+    questions: ['what is this?'],
+    leftOut: [expect.stringContaining('png'), 'tool call'],
+  });
+  expect(promptOf(said(['user', [image]]))).toBeUndefined();
 });
 
 it('is undefined without a user message before the answer', () => {

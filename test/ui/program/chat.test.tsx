@@ -171,7 +171,13 @@ function trainedServer(isDeployed: boolean) {
         step_index: 0,
         messages: [
           { role: 'system', content: 'be brief' },
-          { role: 'user', content: 'tea?' },
+          {
+            role: 'user',
+            content: [
+              { type: 'text', text: 'tea?' },
+              { type: 'image_url', image_url: { url: 'data:image/png;base64,aaaa' } },
+            ],
+          },
           { role: 'assistant', content: 'no' },
         ],
       },
@@ -206,6 +212,7 @@ it('puts the prompt of a rollout to the base model and its checkpoint, then to t
   await screen.waitFor('be brief');
   await screen.press('t');
   await screen.waitFor('step-6 is the checkpoint of step 6');
+  await screen.waitFor(text => text.includes('Left out') && text.includes('image png'));
   await screen.waitFor('› tea?');
   await screen.press('enter');
   await screen.waitFor(text => /I am acme\/small +│ +I am step-6/.test(text));

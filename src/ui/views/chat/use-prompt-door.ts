@@ -30,12 +30,15 @@ export function usePromptDoor(): (rollout: Rollout) => Binding {
         return;
       }
       const { base, checkpoint, training, words } = await answerersOf(trajectory, context);
+      const { leftOut, ...texts } = prompt;
+      const without =
+        leftOut.length === 0 ? [] : [clean`Left out of the prompt, because it is not text: ${leftOut.join(', ')}.`];
       const [model, second] = base === undefined ? [checkpoint] : [base, checkpoint];
       open({
         view: 'chat',
         ...(model !== undefined && { model }),
         prompt: {
-          ...{ ...prompt, trajectory: trajectory.trajectory_id, words },
+          ...{ ...texts, trajectory: trajectory.trajectory_id, words: [words, ...without].join(' ') },
           ...(second !== undefined && { second }),
           ...(training !== undefined && { training }),
           ...(trajectory.task_id && { task: trajectory.task_id }),
