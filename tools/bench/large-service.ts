@@ -36,12 +36,31 @@ function trajectoryOf(bytes: number): string {
   return JSON.stringify({ ...trajectory, steps: [{ step_index: 0, reward: 0.5, messages }] });
 }
 
+/** Words of one in a hundred of the trajectories, and words of all of them. */
+export const rareWords = ['zebra', 'heron', 'otter', 'tapir', 'gecko'];
+export const commonWords = ['quick', 'brown', 'jumps', 'lazy', 'mind'];
+
+/** One of many trajectories of about 5 KB; each hundredth has the rare words. */
+function manyOf(index: number) {
+  const rare = index % 100 === 0 ? `${rareWords.join(' ')} ` : '';
+  const messages = [
+    { role: 'user', content: `Question ${index}. ${text.slice(0, messageSize / 2)}` },
+    { role: 'assistant', content: `${rare}answer ${index}\n${text}` },
+  ];
+  return {
+    ...{ trajectory_id: `traj_${String(index).padStart(6, '0')}`, task_id: `task-${index % 50}` },
+    ...{ status: 'completed', reward: (index % 10) / 10, created_at: new Date(made - index * 1_000).toISOString() },
+    steps: [{ step_index: 0, messages }],
+  };
+}
+
 function send(response: ServerResponse, body: unknown, status = 200): void {
   response.writeHead(status, { 'content-type': 'application/json' });
   response.end(JSON.stringify(body));
 }
 
 const trainPath = '/api/v1/train/';
+const trajectoriesPath = '/api/v1/trajectories';
 const nothingThere = { error: { type: 'invalid_request_error', code: 'resource_not_found', message: 'not found' } };
 
 /** Size of a chat answer, in bytes. */
@@ -132,6 +151,8 @@ export interface LargeServiceOptions {
   readonly trajectoryBytes?: number;
   /** Steps of the training run; 0 for none. */
   readonly steps?: number;
+  /** Many small trajectories in place of the large one. */
+  readonly trajectories?: number;
 }
 
 /** Starts the service on a free port of this machine. */
@@ -139,6 +160,7 @@ export function startLargeService({
   benchmarks = 10_000,
   trajectoryBytes = 5_200_000,
   steps = 0,
+  trajectories = 0,
 }: LargeServiceOptions = {}): Promise<LargeService> {
   let firstRuns = 0;
   const large = trajectoryOf(trajectoryBytes);
@@ -153,9 +175,18 @@ export function startLargeService({
       );
       const has_more = from + limit < benchmarks;
       send(response, { items, has_more, next_cursor: has_more ? String(from + limit) : null });
+    } else if (url.pathname === trajectoriesPath && trajectories > 0) {
+      const items = Array.from({ length: Math.min(limit, trajectories - from) }, (_, index) => {
+        const { steps: _steps, ...row } = manyOf(from + index);
+        return row;
+      });
+      const has_more = from + limit < trajectories;
+      send(response, { items, has_more, next_cursor: has_more ? String(from + limit) : null });
+    } else if (url.pathname.startsWith(`${trajectoriesPath}/traj_0`)) {
+      send(response, manyOf(Number(url.pathname.slice(`${trajectoriesPath}/traj_`.length))));
     } else if (url.pathname.endsWith('/readiness'))
       send(response, { ready: true, missing_secret_names: [], unready_task_image_counts: {} });
-    else if (url.pathname === '/api/v1/trajectories')
+    else if (url.pathname === trajectoriesPath)
       send(response, { items: [trajectory], has_more: false, next_cursor: null });
     else if (url.pathname === '/api/v1/trajectories/traj_large') {
       response.writeHead(200, { 'content-type': 'application/json' });

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { program } from '../rig/terminal.ts';
-import { chatBytes, type LargeService, startLargeService } from './large-service.ts';
+import { chatBytes, commonWords, type LargeService, rareWords, startLargeService } from './large-service.ts';
 import { memoryOf, quantile, runTime, smallestProgram, type TerminalOptions, TimedTerminal } from './timed.ts';
 
 interface Row {
@@ -350,7 +350,42 @@ async function curves(bench: Bench): Promise<void> {
   service.close();
 }
 
-const parts = { start, help, list, oneCell, slowLine, onePane, chat, gone, stop, huge, curves };
+async function search(bench: Bench): Promise<void> {
+  const count = bench.smoke ? 200 : 10_000;
+  const service = await startLargeService({ benchmarks: 1, trajectories: count });
+  const terminal = bench.openLarge({}, service);
+  const searched = `searched ${count} of ${count} trajectories`;
+  const enter = async (words: string): Promise<void> => {
+    await terminal.keyUntil('//', 'Search for');
+    await terminal.keyUntil(words, words);
+  };
+  const find = async (words: string): Promise<number> => {
+    await enter(words);
+    const { ms } = await terminal.keyUntil('\r', searched);
+    await terminal.keyUntil('-', 'CREATED');
+    return ms;
+  };
+  await terminal.reach('▸ benchmark 0');
+  await terminal.keyUntil(':trajectories\r', 'CREATED');
+  // The first one reads and indexes them.
+  await enter('question');
+  await terminal.keyUntil('\r', 'searched ');
+  while (!terminal.hasEnded && !terminal.text().includes(searched)) await terminal.watch(500);
+  await terminal.keyUntil('-', 'CREATED');
+  for (const [what, words] of [
+    ['a rare word', rareWords],
+    ['a word of all of them', commonWords],
+  ] as const) {
+    // What was found before is shown at once: each time another word.
+    const times: number[] = [];
+    for (const word of bench.smoke ? words.slice(0, 1) : words) times.push(await find(word));
+    bench.row(`later search for ${what}, ${count} trajectories`, median(times), 300, 'ms');
+  }
+  await terminal.end();
+  service.close();
+}
+
+const parts = { start, help, list, oneCell, slowLine, onePane, chat, gone, stop, huge, curves, search };
 
 function print(table: readonly Row[]): void {
   const [what, measured] = [

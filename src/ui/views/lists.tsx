@@ -65,7 +65,7 @@ export function TrajectoriesView({ place }: ViewProps<'list'>) {
         ...(flagged.length > 0 ? filesOf(flaggedRollouts(flagged)) : []),
         ...flaggedFiles(withNotes.length),
       ]}
-      texts={scope && { scope, label: label ?? Object.values(scope).join(' ') }}
+      texts={{ scope: scope ?? {}, label: label ?? (scope ? Object.values(scope).join(' ') : 'all trajectories') }}
       actions={rows => [
         ...actions(rows),
         pairBinding(rows, markTwo, shell.open),

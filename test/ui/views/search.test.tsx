@@ -1,5 +1,6 @@
 /** A search through the texts of a run's trajectories: `//`, what it found, and the line in the reader. */
 import { expect, it } from 'vitest';
+import type { Place } from '../../../src/resources/place.ts';
 import { defineView } from '../../../src/ui/app/registry.ts';
 import { TrajectoriesView } from '../../../src/ui/views/lists.tsx';
 import { SearchView } from '../../../src/ui/views/search/search.tsx';
@@ -13,7 +14,9 @@ const row = (index: number) => ({
 });
 const filler = Array.from({ length: 80 }, (_, line) => `line ${line}`).join('\n');
 
-function stageOf() {
+const ofRun: Partial<Place<'list'>> = { scope: { run: 'evr_1' }, label: 'first' };
+
+function stageOf(of = ofRun) {
   let reads = 0;
   const service = fakeService(
     {
@@ -39,7 +42,7 @@ function stageOf() {
     }),
   ];
   const stage = openViewOnStage(TrajectoriesView, {
-    place: { view: 'list', resource: 'trajectories', scope: { run: 'evr_1' }, label: 'first' },
+    place: { view: 'list', resource: 'trajectories', ...of },
     service: async () => service,
     others: views,
     columns: 100,
@@ -67,6 +70,17 @@ it('finds a line in every trajectory, counts by reward, and opens it in its fold
   await stage.waitFor('12 from the');
   // Only the one in the reader was read again.
   expect(reads()).toBeLessThanOrEqual(before + 3);
+  stage.close();
+});
+
+it('searches all trajectories from their list (R15)', async () => {
+  const { stage } = stageOf({});
+  await stage.waitFor('task-0');
+  await stage.type('//');
+  await stage.waitFor('Search the texts of all trajectories');
+  await stage.type('needle');
+  await stage.press('enter');
+  await stage.waitFor('4 lines in 4 trajectories · searched 12 of 12 trajectories');
   stage.close();
 });
 
