@@ -1,5 +1,5 @@
 /** How `--wait` follows a change until the service has made it. */
-import type { MaybeStatus } from '../contract/status.ts';
+import { hasEnded, type MaybeStatus, statusMeaning } from '../contract/status.ts';
 import type { ChangeEnd } from '../resources/action.ts';
 import { lookAt } from '../resources/look.ts';
 import { ServiceError } from '../service/errors.ts';
@@ -31,8 +31,8 @@ export interface Outcome {
   readonly code: ExitCode;
   /** The last status seen, if any. */
   readonly status?: string | undefined;
-  /** It had already ended; nothing was changed. */
-  readonly hadEnded?: true;
+  /** It had already ended, or ended by itself before the change took effect. */
+  readonly endedUnchanged?: true;
 }
 
 export const refOfFound = ({ resource, row, id }: Found): ResourceRef => ({
@@ -83,5 +83,13 @@ export async function statusOfRefused(
 /** The outcome for a resource that ended before it could be changed. */
 export function endedBefore(found: Found, status: string, io: CommandIo): Outcome {
   io.note(clean`${nameOf(found)} has already ended: ${status}.`, { id: found.id, status });
-  return { code: exitCodes.done, status, hadEnded: true };
+  return { code: exitCodes.done, status, endedUnchanged: true };
+}
+
+/** The outcome of a wait for a change, which says so if the resource ended by itself first. */
+export function endedByItself(found: Found, outcome: Outcome, past: string, io: CommandIo): Outcome {
+  const { status } = outcome;
+  if (status === undefined || !hasEnded(status) || statusMeaning(status) === 'stopped') return outcome;
+  io.note(clean`${nameOf(found)} ended by itself before it was ${past}: ${status}.`, { id: found.id, status });
+  return { ...outcome, endedUnchanged: true };
 }

@@ -30,6 +30,7 @@ import {
   awaited,
   awaitedChange,
   endedBefore,
+  endedByItself,
   type Outcome,
   refOfFound,
   statusBefore,
@@ -222,7 +223,8 @@ async function afterRequest(
   // Some services accept the request anyway.
   if (before !== undefined && hasEnded(before)) return endedBefore(each, before, io);
   const options = { timeout: flags.timeout, among, change: awaitedChange(each, past, ends) };
-  return awaited(refOfFound(each), options, context, io);
+  const outcome = await awaited(refOfFound(each), options, context, io);
+  return ends.mayHaveEnded ? endedByItself(each, outcome, past, io) : outcome;
 }
 
 async function printChange(
@@ -232,7 +234,7 @@ async function printChange(
   { command, past, flags, io, context }: ChangeRun,
 ): Promise<void> {
   const { resource, id, row } = each;
-  const { code, status = null, hadEnded } = outcome;
+  const { code, status = null, endedUnchanged } = outcome;
   const isDone = code === exitCodes.done;
   const { send, less } = changeOf(each, command);
   // With --wait, the change is complete even if the first answer showed an earlier status.
@@ -246,7 +248,7 @@ async function printChange(
     ...(isRecord(answer) && answer),
     id,
     kind: resource.names[1],
-    done: hadEnded ? 'ended' : isNow,
+    done: endedUnchanged ? 'ended' : isNow,
     ...(flags.wait && { status }),
   };
   if (flags.json) await io.print(`${safeJson(record)}\n`);

@@ -55,8 +55,25 @@ it('cancel follows each run to its end, and takes one that had ended for done', 
   ]);
   const failed = await cli('cancel', ['trn_1', '--yes', '--wait', '--json']);
   expect(failed.code).toBe(exitCodes.failed);
-  expect(lines(failed.out)).toMatchObject([{ id: 'trn_1', kind: 'training-run', done: 'requested', status: 'failed' }]);
+  expect(lines(failed.out)).toMatchObject([{ id: 'trn_1', kind: 'training-run', done: 'ended', status: 'failed' }]);
   expect(failed.notes).toContain('first: failed');
+});
+
+it('cancel says of a run that succeeded by itself that it ended, not that it was cancelled (C7)', async () => {
+  const cli = await cliTo({
+    'GET /api/v1/train/trn_1': [training('running'), training('succeeded')],
+    'POST /api/v1/train/trn_1/cancel': [json({ training_run_id: 'trn_1', status: 'cancel_signaled' })],
+  });
+  const { code, out, notes } = await cli('cancel', ['trn_1', '--yes', '--wait', '--json']);
+  expect([code, lines(out)]).toEqual([
+    exitCodes.done,
+    [{ training_run_id: 'trn_1', id: 'trn_1', kind: 'training-run', done: 'ended', status: 'succeeded' }],
+  ]);
+  expect(lines(notes)).toContainEqual(
+    expect.objectContaining({
+      note: 'training run first (trn_1) ended by itself before it was cancelled: succeeded.',
+    }),
+  );
 });
 
 it('cancel follows what an earlier request is cancelling, though the service refuses another', async () => {

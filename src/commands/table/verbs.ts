@@ -100,7 +100,7 @@ the slug first, or takes --yes.`,
   cancel: spec({
     summary: 'cancel evaluation runs and training runs',
     about:
-      'With --wait, waits until each has ended: exit code 0 if it was cancelled, succeeded before that, or had already ended.',
+      'With --wait, waits until each has ended: exit code 0 if it was cancelled, succeeded before that, or had already ended. In JSON, done is cancelled, or ended if it ended by itself.',
     args: [{ name: 'ID|NAME', many: true, of: 'seen' }],
     flags: { ...serviceFlags, ...waitFlags, ...yesFlag, ...outcomeFlags },
     exclusive: exclusiveWaiting,
