@@ -291,9 +291,12 @@ function responseError({ status, headers }: Head, facts: CallFacts, code: string
   });
 }
 
-/** The target of a redirect; undefined if it has none. */
-export const targetOf = ({ location }: Head['headers'], from: URL): URL | undefined =>
-  (location && URL.parse(location, from.href)) || undefined;
+/** The target of a redirect, without a user and a password; undefined if it has none. */
+export function targetOf({ location }: Head['headers'], from: URL): URL | undefined {
+  const target = (location && URL.parse(location, from.href)) || undefined;
+  if (target) Object.assign(target, { username: '', password: '' });
+  return target;
+}
 
 /** The error for a redirect to another path of the same origin that was not followed. */
 export function movedTo(answer: Head, facts: CallFacts, { pathname }: URL, advice: string): ResponseError {

@@ -2,6 +2,7 @@
 
 import { parseDeepJson } from '../base/json-depth.ts';
 import { isRecord, own } from '../base/own-property.ts';
+import { trimEnd } from '../base/trim.ts';
 import { originOf } from '../config/address.ts';
 import { redactor } from '../config/redaction.ts';
 import { type Endpoint, isWrite, type Method } from '../contract/common.ts';
@@ -40,6 +41,9 @@ import { type AttemptRequest, type Call, limitTime, type TimeLimit } from './sen
 import { shownHeaders } from './trace.ts';
 import type { CallFacts } from './wire-error.ts';
 
+const outsideBase =
+  'benchtop did not follow it, because it leads out of the base URL. If it is the right address, change the base URL.';
+
 export class OperationCall<Value> implements Call<Value> {
   readonly operation: string;
   readonly method: Method;
@@ -60,7 +64,7 @@ export class OperationCall<Value> implements Call<Value> {
   /** Where the current attempt is sent. */
   #place: Place | undefined;
   #url: URL;
-  /** Where the service redirects to, if that is on its own origin. */
+  /** Where the service redirects to, if that is on its own origin and below the base address. */
   #moved: URL | undefined;
   #closeCount = 0;
   #credential: Credential | undefined;
@@ -191,15 +195,23 @@ export class OperationCall<Value> implements Call<Value> {
   async read(answer: WireAnswer, facts: CallFacts): Promise<Value> {
     const { status, headers } = answer;
     if (status >= 200 && status < 300) return this.#readSuccess(answer, facts);
-    if (status < 400) {
+    // Not Modified names no other address.
+    if (status < 400 && status !== 304) {
       answer.close();
       const target = targetOf(headers, this.#url);
       if (target?.origin !== this.#url.origin) throw redirected(answer, facts, this.#url);
+      if (this.#leavesBase(target)) throw movedTo(answer, facts, target, outsideBase);
       this.#moved = target;
       throw movedTo(answer, facts, target, this.#adviceOnMove(target));
     }
     const text = await readErrorBody(answer);
     throw this.#refusal({ status, headers, text, body: parseDeepJson(text) }, facts);
+  }
+
+  /** Whether another service at the same host may answer there: a base address with a path is that of one of several. */
+  #leavesBase({ pathname }: URL): boolean {
+    const base = `${trimEnd(this.#place?.base.pathname ?? '', '/')}/`;
+    return this.#url.pathname.startsWith(base) && !pathname.startsWith(base);
   }
 
   follow(): boolean {

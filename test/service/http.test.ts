@@ -566,6 +566,47 @@ describe('redirects', () => {
     ]);
   });
 
+  it.each(['http://evil:secret@HOST', '//evil:secret@HOST'])('no user or password of %s is sent (C5)', async origin => {
+    const server = await hostileServer((response, request) => {
+      const { url, headers } = request;
+      if (url.endsWith('/')) return emptyPage(response, request);
+      response.writeHead(307, { location: `${origin.replace('HOST', headers.host ?? '')}${url}/` }).end();
+    });
+    await serviceAt(server.url).service.call('listBenchmarks');
+    expect(server.requests.map(({ headers }) => headers.authorization)).toEqual([undefined, undefined]);
+  });
+
+  it.each([
+    ['/tenant-b/api/v1/benchmarks', 1],
+    ['/tenant-ab/api/v1/benchmarks', 1],
+    ['../../../tenant-b/', 1],
+    ['%2e%2e/%2e%2e/%2e%2e/tenant-b/', 1],
+    ['/tenant-a', 1],
+    ['/tenant-a/other', 2],
+  ])('%s is only followed below a base URL with a path (C5)', async (location, requests) => {
+    const server = await hostileServer((response, request) =>
+      request.url === '/tenant-a/api/v1/benchmarks'
+        ? void response.writeHead(307, { location }).end()
+        : emptyPage(response, request),
+    );
+    const call = serviceAt(`${server.url}/tenant-a`).service.call('listBenchmarks');
+    const error = await call.then(
+      () => undefined,
+      (failure: unknown) => failure,
+    );
+    expect(server.requests).toHaveLength(requests);
+    const refused = { code: 'redirected', message: expect.stringContaining('it leads out of the base URL') };
+    if (requests === 1) expect(error).toMatchObject(refused);
+    else expect(error).toBeUndefined();
+  });
+
+  it('304 is none (C5)', async () => {
+    const server = await hostileServer(response => void response.writeHead(304, { location: '/elsewhere' }).end());
+    const error = await errorOf(serviceAt(server.url).service.call('listBenchmarks'));
+    expect(error).toMatchObject({ kind: 'api', status: 304, attempts: 1 });
+    expect((error as Error).message).toBe('The service answered 304 Not Modified.');
+  });
+
   it('See Other may name the result of a write: its outcome is unknown (C8)', async () => {
     const server = await slashing(303, emptyPage);
     const call = serviceAt(server.url).service.call('startEval', { params: { bench_id: 'b1' }, body: start });

@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Supervisor, Target } from '../../src/service/options.ts';
 import {
+  type Behaviour,
   errorOf,
   type HostileServer,
   hostileServer,
@@ -56,6 +57,19 @@ function supervised(supervisor: Supervisor) {
 const keysOf = (server: HostileServer) => server.requests.map(({ headers }) => headers['x-api-key']);
 
 describe('a call to a service that has moved', () => {
+  it('does not go where the lost one redirected it to', async () => {
+    const redirecting: Behaviour = (response, request) =>
+      request.url.endsWith('/')
+        ? resetAtOnce(response, request)
+        : void response.writeHead(307, { location: `${request.url}/` }).end();
+    const [before, after] = [await hostileServer(redirecting), await hostileServer(emptyPage)];
+    await supervised(supervisorOf(before.url, after.url)).service.call('listBenchmarks');
+    expect([before, after].map(({ requests }) => requests.map(({ url }) => url))).toEqual([
+      ['/api/v1/benchmarks', '/api/v1/benchmarks/'],
+      ['/api/v1/benchmarks'],
+    ]);
+  });
+
   it('goes to the new address at once, with the key that counts there', async () => {
     const server = await hostileServer(emptyPage);
     const supervisor = supervisorOf(gone, server.url);
