@@ -2,6 +2,7 @@
 import { mean } from '../base/statistics.ts';
 import { statusWords } from '../contract/status.ts';
 import type { Trajectory } from '../contract/trajectories.ts';
+import { countOf } from '../text/numbers.ts';
 import { sanitiseLine } from '../text/sanitise.ts';
 import { hasFailed } from './task-groups.ts';
 import { scoresOf } from './teaching.ts';
@@ -51,8 +52,8 @@ export function finishOf({ steps, finish_reason: own }: Trajectory): string | un
 /** Above this many distinct numbers of steps, they are grouped: 1, 2-3, 4-7, 8-15, ... */
 const mostNumbers = 10;
 
-function stepsClass(steps: number | null | undefined, isExact: boolean): string | undefined {
-  if (steps == null) return undefined;
+function stepsClass(steps: number | undefined, isExact: boolean): string | undefined {
+  if (steps === undefined) return undefined;
   if (isExact || steps < 2) return String(steps);
   const low = 2 ** Math.floor(Math.log2(steps));
   return `${low}-${2 * low - 1}`;
@@ -73,7 +74,7 @@ export interface OutcomeClass {
 
 /** Returns a function that classifies a rollout of these. */
 export function classOf(rows: readonly Trajectory[]): (row: Trajectory, by: OutcomeKind) => string | undefined {
-  const isExact = new Set(rows.map(({ num_steps }) => num_steps)).size <= mostNumbers;
+  const isExact = new Set(rows.map(({ num_steps }) => countOf(num_steps))).size <= mostNumbers;
   return (row, by) => {
     switch (by) {
       case 'status':
@@ -85,7 +86,7 @@ export function classOf(rows: readonly Trajectory[]): (row: Trajectory, by: Outc
       case 'finish':
         return finishOf(row);
       case 'steps':
-        return stepsClass(row.num_steps, isExact);
+        return stepsClass(countOf(row.num_steps), isExact);
     }
   };
 }

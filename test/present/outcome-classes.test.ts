@@ -40,6 +40,15 @@ it('counts each class with its share and the mean of its rewards, none last', ()
   ]);
 });
 
+it('takes a number of steps below zero for unknown (C6)', () => {
+  const classes = outcomeClasses([-1, 0, 2].map((num_steps, at) => ({ trajectory_id: `t${at}`, num_steps })));
+  expect(classes.map(({ by, value }) => [by, value])).toEqual([
+    ['steps', '0'],
+    ['steps', '2'],
+    ['steps', undefined],
+  ]);
+});
+
 it('puts many different numbers of steps together', () => {
   const many = Array.from({ length: 20 }, (_, index) => ({ trajectory_id: `t${index}`, num_steps: index }));
   expect(outcomeClasses(many).map(({ value, rows: of }) => [value, of.length])).toEqual([
