@@ -304,7 +304,7 @@ export async function recordedCheckpoint(word: string, context: CommandContext):
 
 /** How to name a training run whose name looks like the id of a checkpoint; nothing for other words. */
 export const runHint = (word: string): string =>
-  isCheckpointId(word) ? clean` A training run of this name has its latest checkpoint at ${word}@latest.` : '';
+  isCheckpointId(word) ? clean` If it is the name of a training run, give ${word}@latest for its last checkpoint.` : '';
 
 export interface CheckpointSearch {
   readonly found?: FoundCheckpoint | undefined;

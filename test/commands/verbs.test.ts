@@ -129,7 +129,7 @@ describe('evaluate', () => {
       exitCodes.usage,
       /first@2 is a checkpoint of .*tutor-base, not of no\/model\. Nothing was started\./,
     ],
-    [['t-words', '-c', 'ckpt_none'], exitCodes.notFound, /A training run of this name .* at ckpt_none@latest\./],
+    [['t-words', '-c', 'ckpt_none'], exitCodes.notFound, /If it is the name of a training run, give ckpt_none@latest/],
     [['t-words', '-c', 'nothing@latest'], exitCodes.notFound, /no training run nothing/],
     [['t-words', '-m', model, '--read-only'], exitCodes.usage, /read-only/],
     [['t-words', '-m', 'no/model'], exitCodes.notFound, /no\/model/],

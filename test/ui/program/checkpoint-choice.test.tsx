@@ -175,7 +175,7 @@ it.each([
   await screen.waitFor(text => text.includes('nothing chosen yet') && text.includes(`step 10 of ${name}`));
   if (name !== typed) {
     await screen.type(name);
-    await screen.waitFor('has 2 meanings: use trn_2 or trn_1@40');
+    await screen.waitFor('✗ Use trn_2 or trn_1@40: words first@40 has 2 meanings');
     await screen.press(...Array.from(name, () => 'backspace' as const));
   }
   await screen.type(typed);

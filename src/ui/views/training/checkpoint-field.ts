@@ -173,7 +173,7 @@ export function nameProblem(
     if (readings.every(each => each.isRun === isRun))
       return clean`${readings.length} training runs are called ${name}: use the id of one`;
     const words = readings.map(({ run, which, isRun }) => run.training_run_id + (isRun ? '' : `@${which}`));
-    return clean`${word} has ${readings.length} meanings: use ${words.join(' or ')}`;
+    return clean`Use ${words.join(' or ')}: ${word} has ${readings.length} meanings`;
   }
   if (reading) {
     const { run, name, which } = reading;

@@ -81,7 +81,7 @@ it.each([
   ['other@5', 'Reading the checkpoints of other…'],
   ['gone@5', 'The checkpoints of gone cannot be read: broken'],
   ['twice@5', '2 training runs are called twice: use the id of one'],
-  ['first@7', 'first@7 has 2 meanings: use trn_6 or trn_1@7'],
+  ['first@7', 'Use trn_6 or trn_1@7: first@7 has 2 meanings'],
   ['first@x', 'Reading the checkpoints of first@x…'],
   ['none@5', 'No training run here is called none, as far as they are read: use an id'],
 ])('%s: %s', (word, words) => {
