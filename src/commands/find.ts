@@ -276,7 +276,7 @@ export async function findOrCheckpoint(
     if (!isOpaque(word)) return named;
     const isSure = await named.then(
       ({ id }) => id === word,
-      error => !isNone(error),
+      error => !isNone(error) && !(error instanceof CommandError),
     );
     const checkpoint = isSure ? undefined : (await searchCheckpoint(word, context)).found;
     return checkpoint ?? named;
@@ -395,11 +395,12 @@ export async function findCheckpoint(word: string, context: CommandContext): Pro
     each => (each === name ? found : wholes),
     ({ id }) => id,
   );
+  // A service may use checkpoint ids of another form.
+  const mayBeId = name === word && (!reading || (isOpaque(word) && reading.run.id !== word));
+  const listed = mayBeId ? (await searchCheckpoint(word, context)).found : undefined;
+  if (listed) return listed;
   if (others.length > 0 && reading) throw ambiguous(word, [reading, ...others]);
   if (!reading) {
-    // A service may use checkpoint ids of another form.
-    const listed = name === word ? (await searchCheckpoint(word, context)).found : undefined;
-    if (listed) return listed;
     const { capabilities } = service;
     const isKnown = capabilities.has('listCheckpoints') && capabilities.has('listTrainingRuns');
     // If checkpoints are not listed, the service decides whether it exists.
