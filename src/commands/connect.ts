@@ -10,7 +10,7 @@ import { RequestError } from '../service/errors.ts';
 import { type GateMonitor, Gates } from '../service/gate.ts';
 import type { GenerationMemory } from '../service/generation.ts';
 import type { Service } from '../service/index.ts';
-import type { ServiceOptions, Supervisor } from '../service/options.ts';
+import type { ServiceOptions, SkippingMemory, Supervisor } from '../service/options.ts';
 import {
   type ConnectionMonitor,
   fixedConnection,
@@ -147,10 +147,15 @@ export function connectTo(
       load: () => keptGeneration(remembered().setting(generationSetting)),
       save: found => remembered().setSetting(generationSetting, found),
     };
+    const skippingMemory: SkippingMemory | undefined = remembered && {
+      load: () => remembered().setting(skippingSetting) === true,
+      save: skips => remembered().setSetting(skippingSetting, skips),
+    };
     const readOnly = config.profile.readOnly.value;
     service = createService({
       ...serviceOptions(config, supervised, now),
       generationMemory,
+      skippingMemory,
       gates,
       readOnly,
       ...debug,
@@ -197,6 +202,7 @@ export async function testService(config: Config, signal: AbortSignal): Promise<
 }
 
 const generationSetting = 'generation';
+const skippingSetting = 'skipsTracedTrajectories';
 
 const hostOf = (url: string | undefined): string | undefined => (url === undefined ? undefined : new URL(url).host);
 

@@ -10,6 +10,7 @@ import { missingSecretWords } from '../resources/benchmarks.ts';
 import { type ErrorDetails, ServiceError } from '../service/errors.ts';
 import { bytes, counted } from '../text/numbers.ts';
 import { clean, safeJson } from '../text/sanitise.ts';
+import { clockOrDay } from '../text/time.ts';
 import { planUpload, type UploadPlan } from '../uploads/benchmark-plan.ts';
 import { BenchmarkUpload, type UploadPhase } from '../uploads/benchmark-upload.ts';
 import {
@@ -270,7 +271,13 @@ async function uploadTrajectories(
     const { handled, size } = job.state;
     return `${counted(handledItems(job.state.counts), 'trajectory', 'trajectories')}, ${bytes(handled)} of ${bytes(size)}`;
   });
-  const { phase, counts, error, hasSent } = job.state;
+  const { phase, counts, error, hasSent, sentBeforeAt } = job.state;
+  if (sentBeforeAt !== undefined) {
+    const when = clockOrDay(sentBeforeAt);
+    io.note(
+      clean`This file was sent into ${dataset} before (${when}): nothing was sent, because the service may store it twice. --new sends it again.`,
+    );
+  }
   if (!flags.json) {
     for (const outcome of job.outcomes) {
       const { line, status, failed, isReported } = outcome;
@@ -301,9 +308,8 @@ async function uploadTrajectories(
 /** What the user can do about trajectories whose outcome is not known. */
 function unknownWords(count: number, kept: boolean): string {
   const what = `${counted(count, 'trajectory', 'trajectories')} may or may not be stored: the service did not say`;
-  // By its trace_id, a service skips a trajectory that it has.
   const way = kept ? ' The same command with --resend-unknown sends them again, and may store them twice.' : '';
-  return `${what}. They are not sent again unless each has a trace_id.${way} Check the dataset first.`;
+  return `${what}. They are not sent again by themselves.${way} Check the dataset first.`;
 }
 
 /** @throws CommandError if it cannot be read */

@@ -226,6 +226,17 @@ export interface MovedEndpoint {
   readonly names?: Readonly<Record<string, string>>;
 }
 
+/** What is known of a service that makes a repeated upload harmless. */
+export interface SkipsStored {
+  /**
+   * Whether it is known to skip trajectories that the dataset has. The document says no more than that some are skipped
+   * “by validation or deduplication”.
+   *
+   * @param areTraced whether each of them has a `trace_id`
+   */
+  readonly skipsStored: (areTraced: boolean) => boolean;
+}
+
 /** One operation of the service, shared by the client and the local service. */
 export interface Endpoint<
   Query extends z.ZodMiniType = z.ZodMiniType,
@@ -250,7 +261,7 @@ export interface Endpoint<
    */
   readonly idempotencyKey?: boolean;
   /** Whether a field of the body makes a retry safe. */
-  readonly repeatable?: (body: unknown) => boolean;
+  readonly repeatable?: (body: unknown, service: SkipsStored) => boolean;
   /** How the operation differs in the newest generation. */
   readonly newest?: MovedEndpoint;
   /** Where to send the agent, which later generations require. */

@@ -163,10 +163,11 @@ export type LogRewardResult = z.output<typeof logRewardResult>;
 export const completeTrajectoryBody = z.strictObject({ termination_reason: z.optional(z.enum(terminationReasons)) });
 export type CompleteTrajectoryBody = z.input<typeof completeTrajectoryBody>;
 
+export const hasTraceId = (item: unknown): boolean =>
+  isRecord(item) && typeof item['trace_id'] === 'string' && item['trace_id'] !== '';
+
 function everyOneHasTraceId(body: unknown): boolean {
   const { trajectories } = isRecord(body) ? body : {};
-  const hasTraceId = (item: unknown): boolean =>
-    isRecord(item) && typeof item['trace_id'] === 'string' && item['trace_id'] !== '';
   return Array.isArray(trajectories) && trajectories.every(hasTraceId);
 }
 
@@ -177,8 +178,7 @@ export const trajectoryEndpoints = defineEndpoints({
     body: uploadTrajectoriesBody,
     response: uploadTrajectoriesResult,
     idempotencyKey: true,
-    // A trajectory with the trace id of a stored one is skipped.
-    repeatable: everyOneHasTraceId,
+    repeatable: (body, { skipsStored }) => everyOneHasTraceId(body) && skipsStored(true),
     pace: 'bulk',
     agent: 'body',
   },

@@ -22,6 +22,7 @@ export class Client {
   readonly generation: ServiceGeneration;
   /** Whether the service has replayed a response to an idempotency key. */
   hasReplayed = false;
+  #skipsTraced: boolean | undefined;
   /** How many times the connections were closed. */
   closeCount = 0;
 
@@ -55,6 +56,16 @@ export class Client {
     if (!newest || isSaid) return undefined;
     return this.assumptions.path(endpoint) === path ? newest.path : path;
   }
+
+  /** Whether the service is known to skip trajectories that a dataset has, as the local service does. */
+  readonly skipsStored = (areTraced: boolean): boolean =>
+    this.connection.isSupervised || (areTraced && (this.#skipsTraced ?? this.options.skippingMemory?.load()) === true);
+
+  /** Remembers whether the service has skipped a trajectory with the `trace_id` of a stored one. */
+  readonly learnSkipping = (skips: boolean): void => {
+    this.#skipsTraced = skips;
+    this.options.skippingMemory?.save(skips);
+  };
 
   /** Closes every connection, and opens none for it. */
   async close(): Promise<void> {

@@ -54,6 +54,10 @@ export interface Service {
   readonly hasOtherPath: (operation: Operation) => boolean;
   /** Whether the service is known to carry out repeats with the same idempotency key only once. */
   readonly honoursKeys: boolean;
+  /** Whether the service is known to skip trajectories that the dataset has. @param areTraced each has a `trace_id` */
+  readonly skipsStored: (areTraced: boolean) => boolean;
+  /** Remembers whether the service has skipped a trajectory with the `trace_id` of a stored one. */
+  readonly learnSkipping: (skips: boolean) => void;
   /** The host and port of an upload address, if the service does not store the file itself. */
   readonly storageOf: (address: string) => string | undefined;
   /** The optional endpoints that this service lacks. */
@@ -105,6 +109,8 @@ export function createService(options: ServiceOptions): Service {
     generation: client.generation,
     hasOtherPath: operation => client.otherPath(endpointOf(operation)) !== undefined,
     capabilities: client.capabilities,
+    skipsStored: client.skipsStored,
+    learnSkipping: client.learnSkipping,
     close: () => client.close(),
   } satisfies Partial<Service>;
   const serviceOf = (call: UntypedCall, putUpload: PutUpload, background?: Service): Service => {

@@ -117,7 +117,9 @@ export class OperationCall<Value> implements Call<Value> {
   }
 
   get repeatable(): boolean {
-    return this.#endpoint.repeatable?.(this.#input.body) === true || (this.keyed && this.#client.honoursKeys);
+    return (
+      this.#endpoint.repeatable?.(this.#input.body, this.#client) === true || (this.keyed && this.#client.honoursKeys)
+    );
   }
 
   async locate(): Promise<URL> {

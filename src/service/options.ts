@@ -38,6 +38,11 @@ export interface Supervisor {
   readonly answered?: (target: Target) => void;
 }
 
+export interface SkippingMemory {
+  readonly load: () => boolean | undefined;
+  readonly save: (skips: boolean) => void;
+}
+
 export interface ServiceOptions {
   /** Refuses every write, before a credential is read or anything is sent. */
   readonly readOnly?: boolean | undefined;
@@ -60,6 +65,8 @@ export interface ServiceOptions {
   readonly generation?: Generation | undefined;
   /** Stores the detected generation. */
   readonly generationMemory?: GenerationMemory | undefined;
+  /** Stores whether the service skips a trajectory with the `trace_id` of a stored one. */
+  readonly skippingMemory?: SkippingMemory | undefined;
   /** The agent that uploads belong to: its id, or `name:` and its name. */
   readonly agent?: string | undefined;
   readonly userAgent: string;

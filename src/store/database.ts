@@ -44,6 +44,11 @@ const schema = `
     key text, stored text not null, skipped text not null, unknown text not null, sent_at integer not null
   ) strict;
   create index if not exists requests_of_uploads on trajectory_requests (profile, path, dataset, agent, sent_at);
+  create table if not exists sent_files (
+    profile text not null, content text not null, dataset text not null, agent text not null, stored integer not null,
+    skipped integer not null, traced integer not null, sent_at integer not null,
+    primary key (profile, content, dataset, agent)
+  ) strict, without rowid;
   create table if not exists pages (
     profile text not null, list text not null, rows integer not null, complete integer not null,
     read_at integer not null, page text not null, primary key (profile, list)

@@ -36,6 +36,14 @@ export interface SentRequest extends SentItems {
   readonly key: string | undefined;
 }
 
+/** A file that was sent completely. */
+export interface SentFile extends Pick<UploadCounts, 'stored' | 'skipped'> {
+  /** Whether each of its trajectories has a `trace_id`. */
+  readonly isTraced: boolean;
+  /** When its upload ended; epoch milliseconds. */
+  readonly sentAt: number;
+}
+
 /** An upload that has begun. */
 export interface TrajectoryRecord extends TrajectoryUploadRef {
   readonly counts: UploadCounts;
@@ -120,6 +128,42 @@ export class TrajectoryRecords extends ResumableUploads {
       set key = null, stored = stored || ?, skipped = skipped || ?, unknown = ? where id = ?`;
     this.tables.run(sql, joined(stored), joined(skipped), joined(unknown), id);
     this.tables.run("delete from trajectory_requests where id = ? and stored || skipped || unknown = ''", id);
+  }
+
+  /** The last complete upload of this content, from whatever path. @param content hash of the file */
+  sentFile({ dataset, agent = '' }: TrajectoryUploadRef, content: string): SentFile | undefined {
+    const sql = 'select * from sent_files where profile = ? and content = ? and dataset = ? and agent = ?';
+    const [row] = this.tables.all(sql, this.tables.scope, content, dataset, agent);
+    return (
+      row && {
+        ...{ stored: Number(row['stored']), skipped: Number(row['skipped']) },
+        ...{ isTraced: row['traced'] === 1, sentAt: Number(row['sent_at']) },
+      }
+    );
+  }
+
+  /** Records a complete upload in place of its requests. Without its content, only forgets these. */
+  complete(upload: TrajectoryUploadRef, content: string | undefined, file: SentFile): void {
+    const { dataset, agent = '' } = upload;
+    const { stored, skipped, isTraced, sentAt } = file;
+    this.tables.run(
+      'delete from sent_files where profile = ? and sent_at < ?',
+      this.tables.scope,
+      sentAt - uploadsKeptMs,
+    );
+    if (content !== undefined) {
+      this.tables.run(
+        'insert or replace into sent_files values (?, ?, ?, ?, ?, ?, ?, ?)',
+        ...[this.tables.scope, content, dataset, agent, stored, skipped, Number(isTraced), sentAt],
+      );
+    }
+    this.forget(upload);
+  }
+
+  /** Forgets a complete upload of this content. */
+  forgetFile({ dataset, agent = '' }: TrajectoryUploadRef, content: string): void {
+    const sql = 'delete from sent_files where profile = ? and content = ? and dataset = ? and agent = ?';
+    this.tables.run(sql, this.tables.scope, content, dataset, agent);
   }
 
   /** Deletes the record, so that the next run sends the whole file. */

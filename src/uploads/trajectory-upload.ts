@@ -3,12 +3,17 @@
  * Trajectories that the service has, or may have, are not sent again.
  */
 
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { type FileHandle, open } from 'node:fs/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { writeNewFile } from '../base/new-file.ts';
 import type { AgentFields } from '../contract/generation.ts';
-import { occurrencesHeader, trajectoryEndpoints, type UploadTrajectoriesResult } from '../contract/trajectories.ts';
+import {
+  hasTraceId,
+  occurrencesHeader,
+  trajectoryEndpoints,
+  type UploadTrajectoriesResult,
+} from '../contract/trajectories.ts';
 import { namedAgent } from '../queries/agents.ts';
 import { datasetKeys } from '../queries/datasets.ts';
 import { trajectoryKeys } from '../queries/trajectories.ts';
@@ -46,6 +51,8 @@ export interface TrajectoryUploadState extends JobState {
   readonly counts: UploadCounts;
   /** Whether any of it may be on the service, from this or an earlier run. */
   readonly hasSent: boolean;
+  /** When all of this was sent before, so that nothing was sent now; epoch milliseconds. */
+  readonly sentBeforeAt: number | undefined;
   readonly error: Error | undefined;
 }
 
@@ -94,6 +101,13 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
   #mark = '';
   readonly #records: TrajectoryRecords | undefined;
   readonly #resendUnknown: boolean;
+  /** Hash of the file; undefined before a run, and without records. */
+  #content: string | undefined;
+  /** Whether the user wants it sent although it was sent before. */
+  #isNew = false;
+  /** Whether every trajectory with a `trace_id` is known to be stored already. */
+  #isStored = false;
+  #isTraced = true;
 
   constructor(
     id: string,
@@ -110,6 +124,7 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
         handled: 0,
         counts: noCounts,
         hasSent: false,
+        sentBeforeAt: undefined,
         error: undefined,
       },
     );
@@ -125,7 +140,7 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
   }
 
   override get hasStarted(): boolean {
-    return this.#records?.has(this.#ref) ?? false;
+    return this.state.sentBeforeAt !== undefined || (this.#records?.has(this.#ref) ?? false);
   }
 
   override get share(): number {
@@ -134,12 +149,17 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
   }
 
   override get outcome(): string {
+    if (this.state.sentBeforeAt !== undefined) return 'sent nothing: the same file was sent before';
     return `is done: ${countWords(this.state.counts).join(', ')}`;
   }
 
   /** Forgets what was sent: the next run sends the whole file. */
   startOver(): void {
-    if (!this.busy) this.#records?.forget(this.#ref);
+    if (this.busy) return;
+    this.#isNew = true;
+    this.#records?.forget(this.#ref);
+    if (this.#content !== undefined) this.#records?.forgetFile(this.#ref, this.#content);
+    this.set({ sentBeforeAt: undefined });
   }
 
   /** The outcomes so far, in file order. The same array until one is added. */
@@ -170,7 +190,15 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
     this.#shown = undefined;
     this.#reports = [];
     this.#failed = [];
-    return { phase: 'uploading', handled: 0, counts: noCounts, hasSent: this.hasStarted, error: undefined };
+    this.#isTraced = true;
+    return {
+      phase: 'uploading',
+      handled: 0,
+      counts: noCounts,
+      hasSent: this.hasStarted,
+      sentBeforeAt: undefined,
+      error: undefined,
+    };
   }
 
   protected override end(cancelled: boolean, error: Error): Partial<TrajectoryUploadState> {
@@ -199,18 +227,37 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
     this.#mark = mark;
     const requests = this.#records?.requests(this.#ref) ?? [];
     this.set({ size, hasSent: requests.length > 0, counts: requests.map(countsOf).reduce(sumOf, noCounts) });
+    this.#content = this.#records && (await contentHash(file, this.signal));
+    const before = this.#content === undefined ? undefined : this.#records?.sentFile(this.#ref, this.#content);
+    if (before && requests.length === 0 && !this.#isNew && !service.skipsStored(before.isTraced)) {
+      const { stored, skipped, sentAt } = before;
+      this.set({ phase: 'done', handled: size, counts: { ...noCounts, stored, skipped }, sentBeforeAt: sentAt });
+      return;
+    }
+    // A skipped one may have been invalid.
+    this.#isStored = before?.skipped === 0;
     this.#namedAgent = await namedAgent(service, this.#agent, this.signal);
-    for await (const portion of portionsOf(readItems(bytesOf(file)), requests)) {
+    for await (const portion of portionsOf(this.#noted(readItems(bytesOf(file))), requests)) {
       this.signal.throwIfAborted();
       if (portion.kind === 'new') await this.#send(service, portion.items);
       else if (portion.kind === 'unknown') await this.#sendAgain(service, portion.items, portion.request);
       else this.#fail(portion.item);
     }
-    const { failed, unknown } = this.state.counts;
+    const { failed, unknown, ...counts } = this.state.counts;
     // Keep the record of failed and unknown items, so that the next run sends only those. After another failure
     // the user will start it again, which must not send what is stored.
-    if (failed === 0 && unknown === 0 && !this.hasOtherFailure) this.#records?.forget(this.#ref);
+    if (failed === 0 && unknown === 0 && !this.hasOtherFailure) {
+      const content = counts.stored + counts.skipped > 0 ? this.#content : undefined;
+      this.#records?.complete(this.#ref, content, { ...counts, isTraced: this.#isTraced, sentAt: Date.now() });
+    }
     this.set({ phase: 'done', handled: size });
+  }
+
+  async *#noted(items: AsyncIterable<Item>): AsyncGenerator<Item> {
+    for await (const item of items) {
+      this.#isTraced &&= hasTraceId(item.value);
+      yield item;
+    }
   }
 
   /** Counts an item that cannot be sent. */
@@ -241,9 +288,10 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
     const ids = items.map(item => item.id);
     this.#records?.begin(this.#ref, id, ids);
     try {
-      const answer = await this.#request(service, items, id);
+      const answer = answered(items, await this.#request(service, items, id));
       this.set({ hasSent: true });
-      this.#settle(id, items, answered(items, answer));
+      this.#learn(service, items, answer);
+      this.#settle(id, items, answer);
     } catch (error) {
       const isLost = mayHaveHappened(error);
       const endsAll = this.signal.aborted || affectsAllRequests(error);
@@ -260,6 +308,14 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
       else if (isLost) this.#report(errorReport(items, error));
       else this.#settle(id, items, refused(items, error));
     }
+  }
+
+  /** Learns from trajectories that are stored already whether the service skips these. */
+  #learn(service: Service, items: readonly Trajectory[], { outcomes }: RequestOutcome): void {
+    if (!this.#isStored) return;
+    const statuses = outcomes.filter((_, index) => hasTraceId(items[index]?.value)).map(({ status }) => status);
+    if (statuses.includes('uploaded')) service.learnSkipping(false);
+    else if (statuses.includes('skipped')) service.learnSkipping(true);
   }
 
   /** Adds a report, to the one before if the service said the same of the next lines. */
@@ -284,7 +340,7 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
    */
   async #sendAgain(service: Service, items: readonly Trajectory[], request: SentRequest): Promise<void> {
     const isSame = request.key !== undefined && items.length === request.unknown.length;
-    const isHarmless = (isSame && service.honoursKeys) || isRepeatable(items);
+    const isHarmless = (isSame && service.honoursKeys) || isRepeatable(items, service);
     const how =
       request.key === undefined
         ? 'the service did not say which of its request are'
@@ -354,9 +410,19 @@ const nothing = { stored: [], skipped: [], unknown: [] };
 const endOf = (items: readonly Trajectory[]): number => Math.max(0, ...items.map(({ end }) => end));
 
 /** Whether the items can be sent again without duplicates, even if the service ignores idempotency keys. */
-function isRepeatable(items: readonly Trajectory[]): boolean {
+function isRepeatable(items: readonly Trajectory[], service: Service): boolean {
   const { repeatable } = trajectoryEndpoints.uploadTrajectories;
-  return repeatable?.({ trajectories: items.map(({ value }) => value) }) === true;
+  return repeatable?.({ trajectories: items.map(({ value }) => value) }, service) === true;
+}
+
+/** Identifies the content of a file. @throws the signal's reason once it aborts */
+async function contentHash(file: FileHandle, signal: AbortSignal): Promise<string> {
+  const hash = createHash('sha256');
+  for await (const chunk of file.createReadStream({ start: 0, autoClose: false })) {
+    signal.throwIfAborted();
+    hash.update(chunk);
+  }
+  return hash.digest('hex');
 }
 
 function isTooLarge(error: unknown): error is ServiceError {

@@ -142,8 +142,11 @@ const rows: { readonly [Name in CommandName]: readonly Row[] } = {
       notes: /^\{"note":"bench_\w+ is named sent too: this makes another benchmark\."\}$/,
     }),
     ok(['%trajectories%', '--dataset', 'sent'], /^1 stored, 0 skipped, 0 failed\n$/),
+    asJson(['%trajectories%', '--dataset', 'sent'], has({ stored: 1, trajectories: [] }), {
+      notes: /^\{"note":"This file was sent into sent before \(.*--new sends it again\."\}$/,
+    }),
     asJson(
-      ['%trajectories%', '--dataset', 'sent'],
+      ['%trajectories%', '--dataset', 'sent', '--new'],
       has({ skipped: 1, trajectories: [has({ line: 1, status: 'skipped' })] }),
     ),
     ok(['%verifiers%', '--dataset', 'sent'], /^1 stored, 0 skipped, 0 failed\n$/, {

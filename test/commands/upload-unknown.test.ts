@@ -130,3 +130,52 @@ it('has the code, the context and the page of a refused upload (B12)', async () 
     { kind: 'error', code: 'invalid_trajectory_upload', context: { quota: 10 }, doc_url: error.doc_url },
   ]);
 });
+
+/** A service that stores whatever it gets, and skips stored trace ids if it `skips`. */
+async function storing(skips: boolean, ...lost: readonly Behaviour[]) {
+  const stored: string[] = [];
+  const answer: Behaviour = (response, { body }) => {
+    const { trajectories } = JSON.parse(body) as { trajectories: { trace_id: string }[] };
+    const rows = trajectories.map(({ trace_id }) => {
+      const isSkipped = skips && stored.includes(trace_id);
+      if (!isSkipped) stored.push(trace_id);
+      return { trace_id, status: isSkipped ? 'skipped' : 'uploaded' };
+    });
+    return json({ trajectories: rows })(response, { body } as never);
+  };
+  const server = await hostileServer(
+    ...lost.map(
+      (lose): Behaviour =>
+        (response, request) => {
+          const { trajectories } = JSON.parse(request.body) as { trajectories: { trace_id: string }[] };
+          stored.push(...trajectories.map(({ trace_id }) => trace_id));
+          return lose(response, request);
+        },
+    ),
+    answer,
+  );
+  const path = join(testFolder(), 'traced.jsonl');
+  writeFileSync(path, ['t1', 't2'].map(trace_id => JSON.stringify({ trace_id, messages: [] })).join('\n'));
+  const cli = cliOn({ baseUrl: server.url, apiKey });
+  return { stored, server, upload: (...flags: string[]) => cli('upload', [path, '--dataset', 'd', ...flags]) };
+}
+
+it('does not repeat a lost answer because of trace ids alone (A5)', async () => {
+  const { stored, upload } = await storing(false, resetAtOnce);
+  const first = await upload();
+  expect(first).toMatchObject({ code: exitCodes.unreachable, out: '0 stored, 0 skipped, 0 failed, 2 unknown\n' });
+  expect(await upload()).toMatchObject({ code: exitCodes.failed, out: '0 stored, 0 skipped, 0 failed, 2 unknown\n' });
+  expect(stored).toEqual(['t1', 't2']);
+});
+
+it('says that a file was sent before, and sends it again only with --new or once stored ones were skipped', async () => {
+  const { stored, server, upload } = await storing(true);
+  await upload();
+  const again = await upload();
+  expect(again).toMatchObject({ code: exitCodes.done, out: '2 stored, 0 skipped, 0 failed\n' });
+  expect(again.notes).toMatch(/^This file was sent into d before \(.*\): nothing was sent.* --new sends it again\.$/);
+  expect(server.requests).toHaveLength(1);
+  expect(await upload('--new')).toMatchObject({ code: exitCodes.done, out: '0 stored, 2 skipped, 0 failed\n' });
+  expect(await upload()).toMatchObject({ out: '0 stored, 2 skipped, 0 failed\n', notes: '' });
+  expect([server.requests.length, stored]).toEqual([3, ['t1', 't2']]);
+});

@@ -98,10 +98,15 @@ describe('what may be repeated', () => {
     expect(repeatable.sort()).toEqual(['createBenchmarkUpload', 'uploadTrajectories']);
   });
 
-  it('is an upload of which every trajectory has a trace id (V8)', () => {
+  it('is an upload of which every trajectory has a trace id, to a service that skips those that it has (V8, A5)', () => {
     const { repeatable } = endpoints.uploadTrajectories;
     const bodies = [[{ trace_id: 'a' }, { trace_id: 'b' }], [{ trace_id: 'a' }, {}], [{ trace_id: '' }]];
-    expect(bodies.map(trajectories => repeatable?.({ dataset: 'd', trajectories }))).toEqual([true, false, false]);
+    const of = (skipsStored: boolean) =>
+      bodies.map(trajectories => repeatable?.({ dataset: 'd', trajectories }, { skipsStored: () => skipsStored }));
+    expect([of(true), of(false)]).toEqual([
+      [true, false, false],
+      [false, false, false],
+    ]);
   });
 });
 

@@ -169,7 +169,7 @@ describe('lost connections', () => {
         startEval: { params: { bench_id: 'b1' }, body: start },
         startTraining: { body: { bench_id: 'b1' } },
         startDeployment: { body: { checkpoint_id: 'c', model_slug: 's', role: 'test' } },
-        uploadTrajectories: { body: { dataset: 'd', trajectories: [{ trace_id: 'a' }, {}] } },
+        uploadTrajectories: { body: { dataset: 'd', trajectories: [{ trace_id: 'a' }] } },
         logReward: { params: { trajectory_id: 't' }, body: { reward_id: 'r', name: 'n', value: 1, explanation: 'e' } },
       };
       const server = await hostileServer(resetAtOnce);
@@ -179,11 +179,18 @@ describe('lost connections', () => {
     },
   );
 
-  it('repeats an upload whose trajectories all have a trace id (V8)', async () => {
+  it('repeats an upload whose trajectories all have a trace id once the service has skipped stored ones (V8, A5)', async () => {
     const server = await hostileServer(resetAtOnce, json({ uploaded: 1 }));
+    const saved: boolean[] = [];
+    const skippingMemory = { load: () => saved.at(-1), save: (skips: boolean) => saved.push(skips) };
+    const { service } = serviceAt(server.url, { skippingMemory });
+    service.learnSkipping(true);
     const body = { dataset: 'd', trajectories: [{ trace_id: 'a' }] };
-    await serviceAt(server.url).service.call('uploadTrajectories', { body });
+    // Another program remembers it.
+    await serviceAt(server.url, { skippingMemory }).service.call('uploadTrajectories', { body });
     expect(server.requests).toHaveLength(2);
+    service.learnSkipping(false);
+    expect([service.skipsStored(true), saved]).toEqual([false, [true, false]]);
   });
 
   it('repeats a start once the service has shown that it honours the key (C3)', async () => {

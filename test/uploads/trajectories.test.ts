@@ -471,7 +471,6 @@ describe('an upload that is interrupted', () => {
     expect([phase, counts]).toEqual(['failed', { stored: 100, skipped: 0, failed: 0, unknown: 100 }]);
     const next = await run(losing(0, true).connect);
     expect(next.state).toMatchObject({ phase: 'done', counts: { stored: 250, skipped: 0, unknown: 0 } });
-    expect((await run(losing(0).connect)).state.counts).toMatchObject({ stored: 0, skipped: 250 });
     // Another program has no record of the upload, and other keys.
     const other = new TrajectoryUpload('job', path, 'cut and equal');
     await other.run(async () => service);
@@ -607,8 +606,56 @@ describe('an upload that is interrupted', () => {
     const traced = [1, 2].map(number => JSON.stringify({ ...JSON.parse(line('a')), trace_id: `t${number}` }));
     const { run } = runsOf('traced', traced.join('\n'));
     await run(losing(1).connect);
-    const next = await run(losing(0).connect);
-    expect(next.state.counts).toEqual({ stored: 2, skipped: 0, failed: 0, unknown: 0 });
+    expect((await run(losing(0).connect)).state.counts).toMatchObject({ stored: 0, unknown: 2 });
+    const skipping = async () => ({ ...(await losing(0).connect()), skipsStored: (areTraced: boolean) => areTraced });
+    expect((await run(skipping)).state.counts).toEqual({ stored: 2, skipped: 0, failed: 0, unknown: 0 });
+  });
+
+  it('sends nothing of a file that was sent before, unless the user wants it or the service skips stored ones', async () => {
+    const traced = (name: string) => JSON.stringify({ ...JSON.parse(line('a')), trace_id: name });
+    const { path, run, records } = runsOf('sent before', traced('t1'));
+    const sent: number[] = [];
+    const learned: boolean[] = [];
+    const connect =
+      (status: string, skips = false) =>
+      async (): Promise<Service> => ({
+        ...withAnswers(service, {
+          uploadTrajectories: ({ body }) => {
+            sent.push(body.trajectories.length);
+            return { trajectories: body.trajectories.map(() => ({ status })) };
+          },
+        }),
+        skipsStored: areTraced => skips && areTraced,
+        learnSkipping: does => learned.push(does),
+      });
+    const anew = async (status: string) => {
+      const upload = new TrajectoryUpload('job', path, 'sent before', { records: records() });
+      upload.startOver();
+      await upload.run(connect(status));
+    };
+    await run(connect('uploaded'));
+    const again = await run(connect('uploaded'));
+    expect(again.state).toMatchObject({ phase: 'done', counts: { stored: 1 }, sentBeforeAt: expect.any(Number) });
+    expect([again.hasStarted, again.outcomes, sent]).toEqual([true, [], [1]]);
+    await anew('uploaded');
+    await anew('skipped');
+    expect([sent, learned]).toEqual([
+      [1, 1, 1],
+      [false, true],
+    ]);
+    // It was skipped the last time, too: it may be invalid.
+    await anew('skipped');
+    expect(learned).toHaveLength(2);
+    await run(connect('skipped', true));
+    expect(sent).toHaveLength(5);
+    const last = await run(connect('skipped'));
+    expect(sent).toHaveLength(5);
+    last.startOver();
+    expect(last.hasStarted).toBe(false);
+    await run(connect('uploaded'));
+    writeFileSync(path, `${traced('t1')}\n${traced('t2')}`);
+    await run(connect('uploaded'));
+    expect(sent.slice(5)).toEqual([1, 2]);
   });
 
   it('begins anew if the user wants it so', async () => {

@@ -168,12 +168,13 @@ for.`,
 built; --wait waits until it is ready. A file, or - for standard input, holds trajectories: one JSON object per line, an
 array, or a single object, or any format that benchtop read accepts: rollouts of verifiers and prime-rl, logs of
 Inspect, conversations. A note says what was left out. After a failure, repeat the command to send the rest, including
-rejected trajectories. Trajectories whose request was not answered count as unknown and are not sent again, unless the
-service is known to ignore duplicates.`,
+rejected trajectories. Those whose request was not answered, or of which the answer is not clear, count as unknown. They
+are sent again only with --resend-unknown, and a file that was sent completely only with --new, unless the service is
+known to store nothing twice.`,
     args: [{ name: 'PATH', of: 'file' }],
     flags: {
       ...serviceFlags,
-      new: { description: 'start over, even if part of the folder or file was sent before' },
+      new: { description: 'start over, even if the folder or file, or part of it, was sent before' },
       resendUnknown: {
         description: 'resend trajectories that may already be stored; the service may store them twice',
       },

@@ -8,6 +8,7 @@ import type { Place } from '../../../resources/place.ts';
 import { trajectories } from '../../../resources/trajectories.ts';
 import { bytes, counted } from '../../../text/numbers.ts';
 import { clean } from '../../../text/sanitise.ts';
+import { clockOrDay } from '../../../text/time.ts';
 import { truncate } from '../../../text/width.ts';
 import { wrap } from '../../../text/wrap.ts';
 import {
@@ -58,7 +59,9 @@ const phaseWords = {
   cancelledBefore: 'stopped: nothing was sent',
 } as const satisfies Record<TrajectoryUploadState['phase'] | 'failedBefore' | 'cancelledBefore', string>;
 
-function wordsOf({ phase, hasSent, counts: { unknown } }: TrajectoryUploadState): string {
+function wordsOf({ phase, hasSent, sentBeforeAt, counts: { unknown } }: TrajectoryUploadState): string {
+  if (sentBeforeAt !== undefined)
+    return `sent before (${clockOrDay(sentBeforeAt)}), so nothing was sent: the service may store it twice`;
   if (phase === 'done' && unknown > 0) return `sent; ${unknown} unknown`;
   return phaseWords[(phase === 'failed' || phase === 'cancelled') && !hasSent ? (`${phase}Before` as const) : phase];
 }
@@ -69,7 +72,7 @@ function headLines(job: TrajectoryUpload, { width, height }: Size, theme: Theme)
   const { unknown } = state.counts;
   const lines = [
     theme.styles.title(truncate(clean`${job.path} into ${job.dataset}`, width)),
-    wordsOf(state),
+    truncate(wordsOf(state), width),
     `${progressBar(job.share, Math.max(10, Math.min(40, width - 40)), theme)}  ${counted(handledItems(state.counts), 'trajectory', 'trajectories')}  ${bytes(state.handled)} of ${bytes(state.size)}`,
     countWords(state.counts)
       .map((words, index) => (index >= 2 && !words.startsWith('0 ') ? theme.styles.danger(words) : words))
@@ -146,8 +149,11 @@ export function TrajectoryUploadView({ place }: ViewProps<'trajectory-upload'>) 
         command: uploadCommands.discard,
         enabled: !job.busy && job.hasStarted,
         run: () => {
+          const { sentBeforeAt } = job.state;
           job.startOver();
-          shell.toast({ kind: 'info', text: 'Forgotten: the upload cannot be resumed. The file is unchanged' });
+          const next =
+            sentBeforeAt === undefined ? 'the upload cannot be resumed' : 'upload it again to send all of it';
+          shell.toast({ kind: 'info', text: `Forgotten: ${next}. The file is unchanged` });
         },
       },
       { command: uploadCommands.saveFailures, enabled: failed, run: save },
