@@ -105,6 +105,14 @@ export const runColumns: readonly Column<MeasuredRun>[] = [
     text: meanOfRun,
   },
   seenColumn(rememberedAt),
+  {
+    id: 'benchmark',
+    title: 'BENCHMARK',
+    width: { min: 10, max: 30, grow: 1 },
+    wide: true,
+    forPrograms: true,
+    value: row => row.bench_id ?? undefined,
+  },
   // In a narrow column, the step stays.
   { ...modelColumn(row => modelWords(row) || undefined), exported: row => row.base_model_slug ?? undefined },
   {
@@ -114,14 +122,6 @@ export const runColumns: readonly Column<MeasuredRun>[] = [
     wide: true,
     forPrograms: true,
     value: row => row.parent_checkpoint_id ?? undefined,
-  },
-  {
-    id: 'benchmark',
-    title: 'BENCHMARK',
-    width: { min: 10, max: 30, grow: 1 },
-    wide: true,
-    forPrograms: true,
-    value: row => row.bench_id ?? undefined,
   },
   timeColumn('created', 'STARTED', row => row.created_at),
   { id: 'id', title: 'ID', width: { min: 12, max: 40, grow: 1 }, wide: true, value: row => row.eval_run_id },
@@ -150,12 +150,19 @@ export const runColumns: readonly Column<MeasuredRun>[] = [
 /**
  * The columns of a list of runs: the declared ones, and after the mean its interval and the baseline. Runs of several
  * benchmarks are not comparable, so such a list names the benchmark of each.
+ *
+ * @param nameOf the name of a benchmark, if it is known
  */
-export function runListColumns(range: Range, isOfOne: boolean): readonly Column<BasedRun>[] {
+export function runListColumns(
+  range: Range,
+  isOfOne: boolean,
+  nameOf: (benchId: string) => string | undefined = id => id,
+): readonly Column<BasedRun>[] {
   const interval = { ...intervalColumn<BasedRun>(row => intervalOfRun(row, range)), wide: true, forPrograms: true };
   return runColumns.flatMap((column): readonly Column<BasedRun>[] => {
     if (column.id === 'mean') return [column, interval, ...baselineColumns];
-    return column.id === 'benchmark' ? [{ ...column, wide: isOfOne }] : [column];
+    if (column.id !== 'benchmark') return [column];
+    return [{ ...column, wide: isOfOne, text: ({ bench_id: id }) => (id ? (nameOf(id) ?? id) : '') }];
   });
 }
 

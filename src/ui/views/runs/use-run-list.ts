@@ -101,14 +101,18 @@ const noRuns: readonly EvalRun[] = [];
 
 /** The properties of a list of runs. @param isOfOne whether all are of one benchmark */
 export function useRunList(isOfOne: boolean) {
-  const { compare, remembered } = useWorkbench();
+  const workbench = useWorkbench();
+  const { compare, remembered } = workbench;
   const withMeans = useMeans();
   const [withBaselines, changed] = useBaselines();
   const actions = useActions(runs);
   const baseline = useBaselineBinding(changed);
   const triage = useTriage();
   const noted = useNoted(
-    useMemo(() => runListColumns(compare.rewardRange, isOfOne), [compare, isOfOne]),
+    useMemo(
+      () => runListColumns(compare.rewardRange, isOfOne, id => workbench.benchmarkName(id)),
+      [workbench, compare, isOfOne],
+    ),
     runId,
     noRuns,
   );
