@@ -6,6 +6,7 @@ import { declaresField } from '../contract/fields.ts';
 import { hasEnded } from '../contract/status.ts';
 import type { Fact } from '../present/fact.ts';
 import { factText } from '../present/fact-text.ts';
+import { readingRewardsOnce } from '../queries/run-rewards.ts';
 import { resources } from '../resources/catalogue.ts';
 import { isReadAlone, type Resource } from '../resources/define.ts';
 import { doneWith, type LookedAt, lookAt } from '../resources/look.ts';
@@ -108,7 +109,8 @@ export async function run({ args, flags }: CommandInput<'get'>, io: CommandIo): 
     );
   }
   await checkRecordFlags(flags, [], io);
-  return withService(flags, io, async context => {
+  return withService(flags, io, async given => {
+    const context = { ...given, service: readingRewardsOnce(given.service) };
     const { resource, id, row } = await findToShow(among, second ?? first, context);
     const [field] = flags.field?.split('.') ?? [];
     const isOfRow = field !== undefined && (field === 'id' || hasValue(row, field));

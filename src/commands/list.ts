@@ -7,6 +7,7 @@ import { isSameStatus } from '../contract/status.ts';
 import type { Column } from '../present/column.ts';
 import { sortRows } from '../present/sort.ts';
 import { defaultRange } from '../present/statistics/interval.ts';
+import { readingRewardsOnce } from '../queries/run-rewards.ts';
 import { resourceNamed } from '../resources/catalogue.ts';
 import { noneSeenWords, type Resource, wordsFor } from '../resources/define.ts';
 import { pagesOf, type ResourcePage } from '../resources/pages.ts';
@@ -295,7 +296,8 @@ export async function run({ args, flags }: CommandInput<'list'>, io: CommandIo):
   const named = namedColumns(resource, resource.measures?.columns([], defaultRange) ?? resource.columns, flags, io);
   const status = flags.status === undefined ? undefined : new WantedStatus(resource, flags.status);
   await checkRecordFlags({ jq: flags.jq }, [], io);
-  return withService(flags, io, async context => {
+  return withService(flags, io, async given => {
+    const context = { ...given, service: readingRewardsOnce(given.service) };
     const scope = await scopeOf(flags, resource, context);
     const measured = await measuredRows(resource, named, scope, flags, context, io);
     const printed = new PrintedRows(resource, resource.list(scope).id, flags, measured, io);

@@ -3,14 +3,13 @@
 import { own } from '../base/own-property.ts';
 import { failureReason, type ListQuery } from '../contract/common.ts';
 import type { EvalProgress, EvalRun } from '../contract/evaluations.ts';
-import { hasEnded, statusMeaning } from '../contract/status.ts';
+import { hasEnded } from '../contract/status.ts';
 import { isNotOffered, mayLackPath } from '../service/errors.ts';
 import { sentOptionsField, sentOptionsIn } from '../store/seen.ts';
 import { countOf } from '../text/numbers.ts';
 import { action } from './action.ts';
 import { benchmarkKeys, benchmarkQuery } from './benchmarks.ts';
 import { readAcross } from './every-benchmark.ts';
-import { amended } from './lists/amended.ts';
 import { type ListSource, readRows } from './lists/list-source.ts';
 import type { LiveQuery } from './live-query.ts';
 import { activityOfRun, activityOfRuns } from './polling.ts';
@@ -101,38 +100,11 @@ const rememberedRuns = {
   observe: observeRun,
 } as const;
 
-/**
- * Whether a run was cancelled or failed and has no mean in the list, although it may have rewards: some services
- * compute it only for completed runs.
- */
-const lacksMean = ({ status, reward_mean, reward_count }: EvalRun): boolean =>
-  hasEnded(status) && statusMeaning(status ?? '') !== 'success' && reward_mean == null && reward_count !== 0;
-
 /** Adds the options that this machine sent, unless the service returns each: the document's generation returns none. */
 export function withSentOptions(run: EvalRun, memory: QueryContext['memory']): EvalRun {
   const sent = sentOptionsIn(memory.find('run', run.eval_run_id)?.record);
   const isReturned = Object.keys(sent ?? {}).every(name => own(run.options ?? undefined, name) != null);
   return isReturned ? run : { ...run, [sentOptionsField]: sent };
-}
-
-/** Adds the mean of the listed rewards, as `get` does. It is read once, and remembered with the record. */
-async function withOutcomes<Page extends { readonly items: readonly EvalRun[] }>(
-  page: Page,
-  context: QueryContext,
-): Promise<Page> {
-  const known = page.items.map(listed => {
-    const run = withSentOptions(listed, context.memory);
-    const { status, reward_mean, reward_count } =
-      (lacksMean(run) && context.memory.find('run', run.eval_run_id)?.record) || {};
-    if (status !== run.status || typeof reward_count !== 'number') return run;
-    if (typeof reward_mean === 'number') return { ...run, reward_count, reward_mean };
-    return reward_count === 0 ? { ...run, reward_count } : run;
-  });
-  const ask = async (run: EvalRun): Promise<EvalRun> => ({
-    ...run,
-    ...(await listedOutcome(run.eval_run_id, context)),
-  });
-  return { ...page, items: await amended(known, lacksMean, ask, context.signal) };
 }
 
 /** The mean and the number of a run's rewards, under the names of its record. @throws ServiceError */
@@ -144,7 +116,13 @@ async function listedOutcome(runId: string, context: QueryContext) {
 const listRuns = ({ service, signal }: QueryContext, bench_id: string, query: ListQuery) =>
   service.call('listEvalRuns', { params: { bench_id }, query }, { signal });
 
-export function runsOfBenchmark(benchId: string): ListSource<EvalRun> {
+const asSent = <Page extends { readonly items: readonly EvalRun[] }>(page: Page, { memory }: QueryContext): Page => ({
+  ...page,
+  items: page.items.map(run => withSentOptions(run, memory)),
+});
+
+/** The runs of a benchmark as the service lists them. */
+export function listedRunsOf(benchId: string): ListSource<EvalRun> {
   const listed: ListSource<EvalRun> = {
     key: evaluationKeys.runsOf(benchId),
     id: row => row.eval_run_id,
@@ -152,15 +130,15 @@ export function runsOfBenchmark(benchId: string): ListSource<EvalRun> {
       const page = await readPart('listEvalRuns', benchmarkQuery(benchId), context, () =>
         readRows(context.query, query => listRuns(context, benchId, query)),
       );
-      return withOutcomes(page, context);
+      return asSent(page, context);
     },
     activity: activityOfRuns,
   };
   return remembering(listed, { ...rememberedRuns, parent: benchId });
 }
 
-/** The runs of all benchmarks, newest first. */
-export const everyRun: ListSource<EvalRun> = remembering(
+/** The runs of all benchmarks, newest first, as the service lists them. */
+export const everyListedRun: ListSource<EvalRun> = remembering(
   {
     key: evaluationKeys.everyRun,
     id: row => row.eval_run_id,
@@ -173,7 +151,7 @@ export const everyRun: ListSource<EvalRun> = remembering(
         // The count may be missing and leaves out training evaluations: only a plain zero skips the request.
         mayHave: ({ eval_run_count }) => eval_run_count !== 0,
       });
-      return withOutcomes(page, context);
+      return asSent(page, context);
     },
     activity: activityOfRuns,
   },
@@ -188,7 +166,7 @@ export function evalRunQuery(runId: string): LiveQuery<EvalRun> {
       withSentOptions(await service.call('getEvalRun', { params: { eval_run_id: runId } }, { signal }), memory),
   };
   return rememberingOne(query, runId, rememberedRuns, {
-    listed: { by: 'listEvalRuns', in: parent => (parent === undefined ? everyRun : runsOfBenchmark(parent)) },
+    listed: { by: 'listEvalRuns', in: parent => (parent === undefined ? everyListedRun : listedRunsOf(parent)) },
     read: async (context, seen) => {
       // The rewards exist, possibly empty, if the run does.
       const outcome = await listedOutcome(runId, context);

@@ -31,7 +31,7 @@ export async function readRunRewards(
   context: QueryContext,
   known: Partial<RunExtent> = {},
 ): Promise<ReadRewards> {
-  const extent = known.total === undefined ? await readExtent(eval_run_id, context) : known;
+  const extent = known.total === undefined ? await readExtent(eval_run_id, context, known) : known;
   const { status } = extent;
   const { recorded = extent.recorded } = known;
   const read = withExtent(await readTrajectoryRewards(eval_run_id, context), { ...extent, recorded });
@@ -64,8 +64,16 @@ export function withExtent(
   };
 }
 
-/** A failure leaves the extent unknown. Whether the run is gone shows when its rewards are read. */
-export async function readExtent(eval_run_id: string, context: QueryContext): Promise<Partial<RunExtent>> {
+/**
+ * A failure leaves the extent unknown. Whether the run is gone shows when its rewards are read.
+ *
+ * @param known the run as just read, which a service may not report in another way
+ */
+export async function readExtent(
+  eval_run_id: string,
+  context: QueryContext,
+  known: Partial<RunExtent> = {},
+): Promise<Partial<RunExtent>> {
   let total: number | undefined;
   let ended: string | undefined;
   let failure: Error | undefined;
@@ -78,17 +86,28 @@ export async function readExtent(eval_run_id: string, context: QueryContext): Pr
     context.signal.throwIfAborted();
     failure = isNotOffered(error) ? undefined : asError(error);
   }
+  const record = await readRecord(eval_run_id, context, known);
+  const status = record.status ?? known.status;
+  const all = total ?? record.total;
+  // Without its progress, the rewards of a successful run may be incomplete, unless the service has no progress.
+  const isKnown = failure === undefined || statusMeaning(status ?? '') !== 'success';
+  const unread = record.unread ?? (isKnown && all !== undefined ? undefined : failure);
+  return { ...record, total: all, status: ended ?? (isKnown ? status : undefined), unread };
+}
+
+/** What the record says, or what is known if it cannot be read. */
+async function readRecord(
+  eval_run_id: string,
+  context: QueryContext,
+  known: Partial<RunExtent>,
+): Promise<Partial<RunExtent>> {
+  // A service without records has shown in its list all that it knows.
+  if (known.status != null && !context.service.capabilities.has('getEvalRun')) return known;
   try {
-    const record = extentOfRecord(await ask(evalRunQuery(eval_run_id), context));
-    const { status } = record;
-    const all = total ?? record.total;
-    // Without its progress, the rewards of a successful run may be incomplete, unless the service has no progress.
-    const isKnown = failure === undefined || statusMeaning(status ?? '') !== 'success';
-    const unread = isKnown && all !== undefined ? undefined : failure;
-    return { ...record, total: all, status: ended ?? (isKnown ? status : undefined), unread };
+    return extentOfRecord(await ask(evalRunQuery(eval_run_id), context));
   } catch (error) {
     context.signal.throwIfAborted();
-    return { status: ended, total, unread: failure ?? (isNotOffered(error) ? undefined : asError(error)) };
+    return { ...known, unread: isNotOffered(error) ? undefined : asError(error) };
   }
 }
 
@@ -96,7 +115,7 @@ const ask = <Data>(query: SharedQuery<Data>, context: QueryContext): Promise<Dat
   context.shared ? context.shared(query) : query.read(context);
 
 /** How many rollouts each task has, by the options that the service returns, otherwise by those that were sent. */
-export function samplesPerTaskOf(run: EvalRun): number | undefined {
+function samplesPerTaskOf(run: EvalRun): number | undefined {
   const name = 'evaluation_samples_per_task';
   const each = run.options?.[name] ?? sentOptionsIn(run)?.[name];
   return typeof each === 'number' && Number.isInteger(each) && each > 0 ? each : undefined;

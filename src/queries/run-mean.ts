@@ -168,8 +168,12 @@ function isCertainty(value: unknown): value is Certainty {
   return isOptional && hasMeans && [rewards, lowest, highest].every(isNumber) && isRange && isFinal === true;
 }
 
-/** The certainty of an ended run that was remembered. */
-export function rememberedCertainty(memory: Pick<RememberedStore, 'find'>, runId: string): Certainty | undefined {
-  const certainty = memory.find('run', runId)?.certainty;
-  return isCertainty(certainty) ? certainty : undefined;
+/** The remembered certainty of a run that ended with this status. */
+export function rememberedCertainty(
+  memory: Pick<RememberedStore, 'find'>,
+  runId: string,
+  ended: string | null | undefined,
+): Certainty | undefined {
+  const { status, certainty } = memory.find('run', runId) ?? {};
+  return status === ended && isCertainty(certainty) ? certainty : undefined;
 }

@@ -24,7 +24,12 @@ export interface RunResults extends ReadRewards {
   readonly statisticsError: string | undefined;
 }
 
-const observationOf = (id: string, certainty: Certainty | undefined): Observation => ({ kind: 'run', id, certainty });
+/** With the mean and its number of rewards, if the record of an ended run is known to have none. */
+function observationOf(id: string, certainty: Certainty | undefined): Observation {
+  const { isFinal = false, recorded = undefined, means: [mean] = [], rewards } = certainty ?? {};
+  const isOnly = isFinal && recorded !== undefined && recorded.mean === undefined;
+  return { kind: 'run', id, certainty, ...(isOnly && { mean, graded: rewards }) };
+}
 
 export interface ResultsOptions {
   /** The number of rollouts with a reward, if known: results that have all of them are read less often. */
@@ -86,7 +91,7 @@ export async function readFinalCertainty(
   known: Partial<RunExtent>,
 ): Promise<Certainty> {
   const range = context.compare?.rewardRange;
-  const remembered = rememberedCertainty(context.memory, runId);
+  const remembered = rememberedCertainty(context.memory, runId, known.status);
   const { recorded = { mean: undefined, graded: undefined } } = known;
   if (remembered && isSettled(remembered, recorded, range)) return remembered;
   const read = await readRunRewards(runId, context, known);

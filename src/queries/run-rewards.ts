@@ -1,8 +1,10 @@
 /** The rewards of an evaluation run, by task. */
 
+import { isRecord } from '../base/own-property.ts';
 import { mean } from '../base/statistics.ts';
 import type { TrajectoryReward } from '../contract/evaluations.ts';
 import { rowsMadeOf } from '../contract/lists.ts';
+import { hasEnded } from '../contract/status.ts';
 import { type Call, type UntypedCall, untypedCall } from '../service/call.ts';
 import type { Service } from '../service/index.ts';
 import type { QueryContext } from './query-context.ts';
@@ -120,15 +122,26 @@ export async function readTrajectoryRewards(
   return eachOnce(answer.trajectory_rewards);
 }
 
-/** Wraps the service for one look at a run, so that several queries share one read of its rewards. */
+/**
+ * Wraps the service for one command or look, so that several queries share one read of a run's rewards. Rewards that were
+ * requested before an answer with the end of the run are read again: they may be incomplete.
+ */
 export function readingRewardsOnce(service: Service): Service {
-  const read = new Map<string, Promise<unknown>>();
+  const read = new Map<unknown, Promise<unknown>>();
+  const ended = new Set<unknown>();
   const ask = untypedCall(service);
-  const call: UntypedCall = (operation, input, options) => {
-    if (operation !== 'getTrajectoryRewards') return ask(operation, input, options);
-    const key = JSON.stringify(input);
-    const answer = read.get(key) ?? ask(operation, input, options);
-    read.set(key, answer);
+  const call: UntypedCall = async (operation, input, options) => {
+    const id = input?.params?.['eval_run_id'];
+    if (operation === 'getTrajectoryRewards') {
+      const answer = read.get(id) ?? ask(operation, input, options);
+      read.set(id, answer);
+      return answer;
+    }
+    const answer = await ask(operation, input, options);
+    if (id !== undefined && !ended.has(id) && isRecord(answer) && hasEnded(answer['status'] as string)) {
+      ended.add(id);
+      read.delete(id);
+    }
     return answer;
   };
   return { ...service, call: call as Call };

@@ -10,18 +10,11 @@ import { intervalColumn } from '../present/number-columns.ts';
 import { optimisticWords } from '../present/statistics/comparison.ts';
 import type { Range } from '../present/statistics/tasks.ts';
 import { durationColumn, instant, instantFact, seenColumn, timeColumn, timeFact } from '../present/times.ts';
-import {
-  cancelRun,
-  deleteRun,
-  evalProgressQuery,
-  evalRunQuery,
-  evaluationKeys,
-  everyRun,
-  runsOfBenchmark,
-} from '../queries/evaluations.ts';
+import { cancelRun, deleteRun, evalProgressQuery, evalRunQuery, evaluationKeys } from '../queries/evaluations.ts';
 import { isMeasuredAsChosen } from '../queries/held-out.ts';
 import type { QueryContext } from '../queries/query-context.ts';
 import { extentOfRecord, readRunRewards } from '../queries/run-extent.ts';
+import { everyRun, runsOfBenchmark } from '../queries/run-lists.ts';
 import { runMeanOf } from '../queries/run-mean.ts';
 import { runCertaintyQuery } from '../queries/run-results.ts';
 import { readHeldOutSplit } from '../queries/training.ts';

@@ -7,10 +7,10 @@ import { type Fact, failureFacts, optionLines, referenceFact, statusFact, warnin
 import type { Range } from '../present/statistics/tasks.ts';
 import { instantFact, timeColumn, timeFact, tookWords } from '../present/times.ts';
 import { deploymentList, startDeployment } from '../queries/deployments.ts';
-import { runsOfBenchmark } from '../queries/evaluations.ts';
 import { type HeldOutMean, heldOutMeansOf } from '../queries/held-out.ts';
 import type { ListSource } from '../queries/lists/list-source.ts';
 import type { QueryContext } from '../queries/query-context.ts';
+import { runsOfBenchmark } from '../queries/run-lists.ts';
 import {
   cancelTraining,
   checkpointList,

@@ -273,8 +273,9 @@ export class Workbench implements QueryHost {
   /** Adds the remembered certainty of means to the records of runs. */
   #recallCertainty(observations: readonly Observation[], times: ReadTimes): void {
     const recalled = observations.flatMap(({ kind, id, record }): Observation[] => {
-      if (kind !== 'run' || record === undefined || this.statuses.get({ kind, id })?.certainty) return [];
-      const certainty = rememberedCertainty(this.remembered, id);
+      const { status, certainty: known } = this.statuses.get({ kind, id }) ?? {};
+      if (kind !== 'run' || record === undefined || known) return [];
+      const certainty = rememberedCertainty(this.remembered, id, status);
       return certainty ? [{ kind, id, certainty }] : [];
     });
     if (recalled.length > 0) this.statuses.report(recalled, times);

@@ -1,6 +1,7 @@
 /** The interval of a run's mean: the same in every command, and none where it would be false. */
 import { expect, it } from 'vitest';
 import { answering } from '../answering.ts';
+import { type Answers, pageOf } from '../queries/scripted-service.ts';
 import { randomRuns } from '../random-runs.ts';
 import { hostileServer, json } from '../service/hostile-server.ts';
 import { cliOn } from './cli.ts';
@@ -169,3 +170,57 @@ it.each([403, 500])(
     expect(second.notes).toBe('');
   },
 );
+
+/** Commands on a service with these answers, and how often each run's rewards were read. */
+async function countingReads(answers: Answers) {
+  const server = await hostileServer(answering(answers));
+  const cli = cliOn({ baseUrl: server.url, apiKey: 'key' });
+  const reads = () => server.requests.flatMap(({ url = '' }) => /([^/]+)\/trajectory-rewards/.exec(url)?.[1] ?? []);
+  return { cli, reads };
+}
+
+const rewardsOf = (...values: number[]) => ({
+  trajectory_rewards: values.map((reward, index) => ({
+    ...{ trajectory_id: `tr_${index}`, task_id: `t${index}`, reward },
+  })),
+});
+
+it('get reads the rewards of a run once, though it has no record', async () => {
+  const { cli, reads } = await countingReads({ getTrajectoryRewards: () => rewardsOf(0.5, 0.5) });
+  const { out } = await cli('get', ['run', 'er_1']);
+  expect(out).toMatch(/^mean so far +0\.500 of 2 rewards$/m);
+  expect(reads()).toEqual(['er_1']);
+});
+
+it('list runs reads the rewards of each run once, whatever it shows of them', async () => {
+  const row = (id: string, status: string | null, reward_mean: number | null) => ({
+    ...{ eval_run_id: id, bench_id: 'b1', status, reward_mean, created_at: '2026-01-01T00:00:00Z' },
+  });
+  const { cli, reads } = await countingReads({
+    listBenchmarks: () => pageOf([{ bench_id: 'b1', label: 'words' }]),
+    getBenchmark: () => ({ bench_id: 'b1', label: 'words' }),
+    listEvalRuns: () => [row('base', 'completed', 0.5), row('failed', 'failed', null), row('open', null, 0.5)],
+    getTrajectoryRewards: () => rewardsOf(0.25, 0.75),
+  });
+  const list = ['runs', '--benchmark', 'b1', '--baseline', 'base', '--wide', '--format', 'csv'];
+  expect((await cli('list', list)).code).toBe(0);
+  expect(reads().toSorted()).toEqual(['base', 'failed', 'open']);
+});
+
+it('what get has just read of a failed run is what list says', async () => {
+  const failed = { eval_run_id: 'r', bench_id: 'b1', status: 'failed', reward_mean: null, total_rollouts: 4 };
+  let values = [0.9, 0.9];
+  const { cli } = await countingReads({
+    listBenchmarks: () => pageOf([{ bench_id: 'b1', label: 'words' }]),
+    getBenchmark: () => ({ bench_id: 'b1', label: 'words' }),
+    listEvalRuns: () => [failed],
+    getEvalRun: () => failed,
+    getTrajectoryRewards: () => rewardsOf(...values),
+  });
+  const list = async () =>
+    (await cli('list', ['runs', '--benchmark', 'b1', '--format', 'csv', '--columns', 'mean,n'])).out.split('\r\n')[1];
+  expect(await list()).toBe('0.9,2');
+  values = [0.1, 0.1, 0.1, 0.1];
+  expect((await cli('get', ['r'])).out).toMatch(/^mean +0\.100 of 4 rewards$/m);
+  expect(await list()).toBe('0.1,4');
+});

@@ -1,10 +1,10 @@
 /** Services without lists: resources seen here are shown instead, with a note. */
 import { describe, expect, it, vi } from 'vitest';
-import { everyRun } from '../../src/queries/evaluations.ts';
 import type { ListSource } from '../../src/queries/lists/list-source.ts';
 import { readListed } from '../../src/queries/lists/list-source.ts';
 import type { LiveQuery } from '../../src/queries/live-query.ts';
 import { remembering, rememberingOne, rememberRows } from '../../src/queries/remembered-fallback.ts';
+import { everyRun } from '../../src/queries/run-lists.ts';
 import type { Observation } from '../../src/queries/statuses/store.ts';
 import { observeOnce } from '../../src/resources/look.ts';
 import { Capabilities } from '../../src/service/capabilities.ts';

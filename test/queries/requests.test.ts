@@ -28,15 +28,14 @@ import {
   deleteRun,
   evalProgressQuery,
   evalRunQuery,
-  everyRun,
   partOfRun,
-  runsOfBenchmark,
   startEvaluation,
 } from '../../src/queries/evaluations.ts';
 import type { ListSource } from '../../src/queries/lists/list-source.ts';
 import type { LiveQuery } from '../../src/queries/live-query.ts';
 import { chatModelsQuery, modelList } from '../../src/queries/models.ts';
 import type { QueryContext } from '../../src/queries/query-context.ts';
+import { everyRun, runsOfBenchmark } from '../../src/queries/run-lists.ts';
 import { createSecret, deleteSecret, secretList } from '../../src/queries/secrets.ts';
 import {
   cancelTraining,

@@ -1,8 +1,10 @@
 /** The mean of a run that was cancelled or failed: in a list as in its record, where the service gives none. */
 import { expect, it } from 'vitest';
 import type { EvalRun } from '../../src/contract/evaluations.ts';
-import { everyRun, runsOfBenchmark } from '../../src/queries/evaluations.ts';
 import type { ListSource } from '../../src/queries/lists/list-source.ts';
+import { extentOfRecord, readRunRewards } from '../../src/queries/run-extent.ts';
+import { everyRun, runsOfBenchmark } from '../../src/queries/run-lists.ts';
+import { CapabilityMissingError } from '../../src/service/errors.ts';
 import { RememberedStore } from '../../src/store/store.ts';
 import { fakeService } from '../service/fake-service.ts';
 
@@ -15,26 +17,33 @@ const run = (id: string, status: string, reward_mean: number | null = null): Eva
 
 function open(runs: readonly EvalRun[], source: ListSource<EvalRun>, isBroken = false) {
   const asked: string[] = [];
+  let rewards: readonly (number | null)[] = [0.9, null, 1];
   const service = fakeService({
     listBenchmarks: () => ({ items: [{ bench_id: 'b' }], has_more: false, next_cursor: null, dropped: 0 }),
     listEvalRuns: () => [...runs],
+    getEvalProgress: () => {
+      throw new CapabilityMissingError('getEvalProgress');
+    },
+    getEvalRun: ({ params }) => runs.find(({ eval_run_id }) => eval_run_id === params.eval_run_id),
     getTrajectoryRewards: ({ params }) => {
       asked.push(String(params.eval_run_id));
       if (isBroken) throw new Error('no rewards today');
-      const trajectory_rewards = [0.9, null, 1].map((reward, index) => ({ trajectory_id: `t${index}`, reward }));
-      return { trajectory_rewards };
+      return { trajectory_rewards: rewards.map((reward, index) => ({ trajectory_id: `t${index}`, reward })) };
     },
   });
+  const signal = new AbortController().signal;
   const memory = RememberedStore.inMemory('test');
   const read = async (): Promise<(string | number | null | undefined)[]> => {
-    const signal = new AbortController().signal;
     const { items } = await source.readPage({ service, signal, memory, query: {} });
     memory.see(items.flatMap(row => source.observes?.(row) ?? []));
     return items.map(({ reward_mean, reward_count }) =>
       reward_count == null ? reward_mean : `${reward_mean} of ${reward_count}`,
     );
   };
-  return { read, asked };
+  const grade = (...next: typeof rewards): void => {
+    rewards = next;
+  };
+  return { read, asked, grade, context: { service, signal, memory } };
 }
 
 const runs = [
@@ -71,4 +80,29 @@ it('is read again once the run has ended in another way than it is remembered', 
   listed[0] = run('again', 'cancelled');
   expect(await read()).toEqual(['0.95 of 2']);
   expect(asked).toEqual(['again', 'again']);
+});
+
+it.each(['failed', 'completed'])(
+  'is the last one that anything has read of a %s run, with its number',
+  async status => {
+    const listed = [run('one', status)];
+    const { read, asked, grade, context } = open(listed, runsOfBenchmark('b'));
+    expect(await read()).toEqual([status === 'failed' ? '0.95 of 2' : null]);
+    grade(0.1, 0.1, 0.1, 0.1);
+    await readRunRewards('one', context, extentOfRecord(run('one', status)));
+    asked.length = 0;
+    expect(await read()).toEqual(['0.1 of 4']);
+    expect(asked).toEqual([]);
+    // The record counts rewards that were not read.
+    listed[0] = { ...run('one', status), reward_count: 5 };
+    expect(await read()).toEqual([status === 'failed' ? '0.1 of 4' : 'null of 5']);
+    expect(asked).toEqual(status === 'failed' ? ['one'] : []);
+  },
+);
+
+it('is none where no rollout has a reward, which is read once', async () => {
+  const { read, asked, grade } = open([run('none', 'failed')], runsOfBenchmark('b'));
+  grade(null);
+  expect([await read(), await read()]).toEqual([['null of 0'], ['null of 0']]);
+  expect(asked).toEqual(['none']);
 });

@@ -14,11 +14,10 @@ import {
   deleteRun,
   evalProgressQuery,
   evalRunQuery,
-  everyRun,
   partOfRun,
-  runsOfBenchmark,
   startEvaluation,
 } from '../../src/queries/evaluations.ts';
+import { everyRun, runsOfBenchmark } from '../../src/queries/run-lists.ts';
 import { runResultsQuery } from '../../src/queries/run-results.ts';
 import {
   cancelTraining,

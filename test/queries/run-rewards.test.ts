@@ -5,7 +5,7 @@ import { unreadableIn } from '../../src/contract/lists.ts';
 import { evalRunQuery } from '../../src/queries/evaluations.ts';
 import { readRunRewards } from '../../src/queries/run-extent.ts';
 import { runResultsQuery } from '../../src/queries/run-results.ts';
-import { eachOnce, rewardsByTask } from '../../src/queries/run-rewards.ts';
+import { eachOnce, readingRewardsOnce, rewardsByTask } from '../../src/queries/run-rewards.ts';
 import { trajectoriesOfRun } from '../../src/queries/trajectories.ts';
 import { CapabilityMissingError } from '../../src/service/errors.ts';
 import type { Service } from '../../src/service/index.ts';
@@ -142,4 +142,27 @@ describe('how far a run got', () => {
     expect(await read({ ...progress(null, 2), getEvalRun: record })).toMatchObject({ status: 'running', total: 2 });
     expect(await read({ ...progress(null, 2), getEvalRun: failing })).toMatchObject({ status: undefined, total: 2 });
   });
+});
+
+it('are shared by what a command reads, but not with those that were asked for before the end', async () => {
+  let asked = 0;
+  let status = 'running';
+  const service = readingRewardsOnce(
+    fakeService({
+      getTrajectoryRewards: () => ({ trajectory_rewards: [], asked: ++asked }),
+      getEvalProgress: () => ({ eval_run_id: 'r', status }),
+    }),
+  );
+  const params = { eval_run_id: 'r' };
+  const read = () => service.call('getTrajectoryRewards', { params });
+  await Promise.all([read(), read()]);
+  await service.call('getEvalProgress', { params });
+  await read();
+  expect(asked).toBe(1);
+  status = 'completed';
+  await service.call('getEvalProgress', { params });
+  await read();
+  await service.call('getEvalProgress', { params });
+  await read();
+  expect(asked).toBe(2);
 });

@@ -1,6 +1,7 @@
 /** Services that answer what a test says, for screens and queries that ask for no more. */
 import type { InputOf, Operation } from '../../src/contract/endpoints.ts';
 import { type Call, type UntypedCall, untypedCall } from '../../src/service/call.ts';
+import { Capabilities } from '../../src/service/capabilities.ts';
 import { openGate } from '../../src/service/gate.ts';
 import type { Service } from '../../src/service/index.ts';
 import type { CallOptions } from '../../src/service/options.ts';
@@ -28,6 +29,7 @@ export function withAnswers(service: Service, answers: Answers): Service {
 export function fakeService(answers: Answers = {}, parts: Partial<Service> = {}): Service {
   const service = {
     gate: openGate,
+    capabilities: new Capabilities(),
     requireWrites: () => {},
     hasOtherPath: () => false,
     call: callWith(answers, async operation => {

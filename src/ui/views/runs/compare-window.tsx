@@ -2,7 +2,7 @@
 import { useMemo } from 'react';
 import type { EvalRun } from '../../../contract/evaluations.ts';
 import { agoOf, instant } from '../../../present/times.ts';
-import { runsOfBenchmark } from '../../../queries/evaluations.ts';
+import { runsOfBenchmark } from '../../../queries/run-lists.ts';
 import { meanOfRun } from '../../../resources/measured-run.ts';
 import { comparePlace } from '../../../resources/runs.ts';
 import { useShell } from '../../app/shell-context.tsx';

@@ -1,5 +1,6 @@
 /** The distribution of the rewards of a run in the inspector of the list. */
 import { hasEnded } from '../../../contract/status.ts';
+import { extentOfRecord } from '../../../queries/run-extent.ts';
 import { runResultsQuery } from '../../../queries/run-results.ts';
 import type { MeasuredRun } from '../../../resources/measured-run.ts';
 import { summariseRewards } from '../../../resources/runs.ts';
@@ -12,9 +13,8 @@ import { distributionLines } from './head.ts';
 export function RunPreview({ row, box: { width, height }, rests }: PreviewProps<MeasuredRun>) {
   const theme = useTheme();
   const ended = hasEnded(row.status);
-  const { status, total_rollouts: total } = row;
   // Without a total, it is unknown whether the service reports one.
-  const extent = total == null ? undefined : { status, total };
+  const extent = row.total_rollouts == null ? undefined : extentOfRecord(row);
   const results = useAhead(runResultsQuery(row.eval_run_id, ended, { extent }), rests && ended);
   const { values } = summariseRewards(results?.rewards ?? []);
   const lines = values.length === 0 ? [] : ['', ...distributionLines(values, height, width, theme)];

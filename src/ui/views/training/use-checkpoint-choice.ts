@@ -2,8 +2,8 @@
 import { useState } from 'react';
 import { hasEnded } from '../../../contract/status.ts';
 import type { Checkpoint, HeldOutReward, TrainingRun } from '../../../contract/training.ts';
-import { runsOfBenchmark } from '../../../queries/evaluations.ts';
 import type { ListSource } from '../../../queries/lists/list-source.ts';
+import { runsOfBenchmark } from '../../../queries/run-lists.ts';
 import { checkpointTimesQuery, heldOutRewardsQuery } from '../../../queries/training.ts';
 import { useList } from '../../data/use-list.ts';
 import { useLives } from '../../data/use-live.ts';
