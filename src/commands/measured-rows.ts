@@ -2,6 +2,7 @@
 import { type Column, fitColumns } from '../present/column.ts';
 import { columnsIn } from '../present/row-filter.ts';
 import { createArrange } from '../present/rows.ts';
+import type { QueryContext } from '../queries/query-context.ts';
 import type { MeasuredList, Resource } from '../resources/define.ts';
 import { ServiceError } from '../service/errors.ts';
 import { counted } from '../text/numbers.ts';
@@ -90,6 +91,7 @@ export class MeasuredRows {
   async #read(
     rows: readonly object[],
     columns: ReadonlySet<string>,
+    context: QueryContext = this.#context,
     onUnread?: MeasuredList['onUnread'],
   ): Promise<readonly object[]> {
     const { measures } = this.#resource;
@@ -101,7 +103,7 @@ export class MeasuredRows {
     const timer = setTimeout(() => this.#announce(some, columns), this.#began + announcedMs - Date.now());
     try {
       return [
-        ...(await measures.read(some, columns, this.#context, { ...this.#options, onUnread })),
+        ...(await measures.read(some, columns, context, { ...this.#options, onUnread })),
         ...rows.slice(some.length),
       ];
     } finally {
@@ -147,7 +149,8 @@ export class MeasuredRows {
   }
 
   /**
-   * Adds the values of the printed columns. A failure leaves the rows unchanged, and is noted.
+   * Adds the values of the printed columns. The rows do not wait for them longer than one attempt takes: a failure
+   * leaves the rows unchanged, and is noted.
    *
    * @param room columns of the terminal; a column without room is not read
    */
@@ -160,7 +163,8 @@ export class MeasuredRows {
     const missing = new Set(room === undefined ? unread : withRoom(unread, columns, room, rows));
     if (missing.size === 0 || this.#problem !== undefined) return rows;
     try {
-      return await this.#read(rows, missing, error => {
+      const { background } = this.#context.service;
+      return await this.#read(rows, missing, { ...this.#context, service: background }, error => {
         this.#failed += 1;
         this.#failure ??= error.message;
       });

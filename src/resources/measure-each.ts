@@ -4,6 +4,10 @@ import type { QueryContext } from '../queries/query-context.ts';
 import { affectsAllRequests, ServiceError } from '../service/errors.ts';
 import type { MeasuredList } from './define.ts';
 
+/** Whether the same request for another row would fail in the same way. */
+const affectsEveryRow = (error: ServiceError): boolean =>
+  affectsAllRequests(error) || error.retryAfterMs !== undefined || [403, 501, 503].includes(error.status ?? 0);
+
 /**
  * The measured rows, in their order. If `onUnread` is given, a row that cannot be measured stays as it is.
  *
@@ -21,7 +25,7 @@ export async function measureEach<Row>(
       measured[index] = await measure(row);
     } catch (error) {
       signal.throwIfAborted();
-      if (!onUnread || !(error instanceof ServiceError) || affectsAllRequests(error)) throw error;
+      if (!onUnread || !(error instanceof ServiceError) || affectsEveryRow(error)) throw error;
       onUnread(error);
     }
   });

@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { answering } from '../answering.ts';
 import { busyWorld } from '../busy-world.ts';
-import { hostileServer } from '../service/hostile-server.ts';
+import { type Behaviour, hostileServer, json } from '../service/hostile-server.ts';
 import { cliOn } from './cli.ts';
 
 async function busyCli() {
@@ -151,6 +151,51 @@ it('lists evaluation runs with their difference to a baseline', async () => {
   expect(table.out).toMatch(/run evr_b .* \+0\.495 +\+0\.\d+\.\.\+0\.\d+ +paired/);
   expect(rewards()).toBe(4);
   expect((await cli('list', ['training', ...bench, '--baseline', 'evr_a'])).notes).toContain('--baseline is not for');
+});
+
+/** A service whose runs have a mean, and whose rewards are answered by the script, by run. */
+async function meanCli(rewardsOf: (id: string) => Behaviour) {
+  const rows = ['evr_a', 'evr_b', 'evr_c', 'evr_d', 'evr_e'].map(eval_run_id => ({
+    ...{ eval_run_id, bench_id: 'bench_1', status: 'completed', reward_mean: 0.5, reward_count: 2, total_rollouts: 2 },
+  }));
+  const others = answering({ ...busyWorld().answers, listEvalRuns: () => rows });
+  const server = await hostileServer((response, request) => {
+    const id = /(evr_.)\/trajectory-rewards/.exec(request.url)?.[1];
+    return (id === undefined ? others : rewardsOf(id))(response, request);
+  });
+  const asked = () => server.requests.flatMap(({ url }) => /(evr_.)\/trajectory-rewards/.exec(url)?.[1] ?? []);
+  const cli = cliOn({ baseUrl: server.url, apiKey: 'key' });
+  return { asked, list: (...flags: string[]) => cli('list', ['runs', ...bench, ...flags]) };
+}
+
+const rewards = json({
+  trajectory_rewards: [0.2, 0.8].map((reward, at) => ({ task_id: `task ${at}`, trajectory_id: `traj_${at}`, reward })),
+});
+
+it('reads only the rewards of printed rows (B1)', async () => {
+  const { asked, list } = await meanCli(() => rewards);
+  await list('--limit', '3');
+  expect(asked()).toEqual(['evr_a', 'evr_b', 'evr_c']);
+});
+
+it.each([429, 503, 403])(
+  'prints rows at once without a column that is refused with %i, and asks no more (B1)',
+  async status => {
+    const error = { type: 'dependency_error', code: 'x', message: 'Not now.' };
+    const { asked, list } = await meanCli(() => json({ error }, status, { 'retry-after': '3600' }));
+    const { code, out, notes } = await list();
+    expect([code, cells(out).length]).toEqual([0, 6]);
+    expect(notes.match(/could not be read: .*Not now/g)).toHaveLength(1);
+    // Each at most once: none is sent after the first refusal.
+    expect(asked().length).toBeLessThan(5);
+  },
+);
+
+it('leaves out the value of the one row that fails by itself (B1)', async () => {
+  const { list } = await meanCli(id => (id === 'evr_b' ? json({ error: { message: 'Broken.' } }, 500) : rewards));
+  const { out, notes } = await list('--columns', 'id,interval');
+  expect(cells(out).map(([, interval]) => interval !== '')).toEqual([true, true, false, true, true, true]);
+  expect(notes).toContain('95% CI could not be read for 1 row: ');
 });
 
 /** A run of two checkpoints, the first of which was evaluated. */
