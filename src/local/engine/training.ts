@@ -66,7 +66,6 @@ export class TrainingRunner implements JobSource, JobRecords {
         const tasks = benchmarks.tasks(run.bench_id);
         const turns = new Map(tasks.map(task => [task.name, task.turns]));
         const order = this.#orderOf(run, tasks);
-        training.rewind(runId, order.from?.step ?? 0);
         const onEvent = (event: TrainingEvent): void => this.#record(run, turns, event);
         const finished = await trainer.train(order, signal, onEvent);
         if (finished) training.move(runId, ['running'], 'succeeded');
@@ -153,7 +152,9 @@ export class TrainingRunner implements JobSource, JobRecords {
       training.recordHeldOut(runId, step, result);
     } else {
       training.commit(run, news.step, { weights_hash: news.weights_hash, state_hash: news.state_hash });
-      for (const old of training.checkpoints(runId).slice(0, -resumable)) {
+      // Damaged checkpoints of steps that are still to be repeated do not count.
+      const upToHere = training.checkpoints(runId).filter(({ step_index }) => step_index <= news.step);
+      for (const old of upToHere.slice(0, -resumable)) {
         rmSync(this.#filesOf(old).state.path, { force: true });
       }
     }

@@ -50,7 +50,10 @@ export class TrainingStore extends RunStore<TrainingRunRow> {
     return this.database.count('select count(*) as count from training_steps where training_run_id = ?', runId);
   }
 
-  /** Records a step with its rollouts and its metric, in one transaction. */
+  /**
+   * Records a step with its rollouts and its metric, in one transaction. After a restart, steps since the last
+   * checkpoint are repeated: what was recorded of a step is kept until then.
+   */
   recordStep(
     run: TrainingRunRow,
     step: number,
@@ -67,6 +70,7 @@ export class TrainingStore extends RunStore<TrainingRunRow> {
         diagnostics: diagnostics && JSON.stringify(diagnostics),
         created_at,
       });
+      this.database.run('delete from trajectories where training_run_id = ? and step = ?', run.training_run_id, step);
       this.addRollouts(run, rollouts, {
         training_run_id: run.training_run_id,
         step,
@@ -81,7 +85,7 @@ export class TrainingStore extends RunStore<TrainingRunRow> {
     this.database.put('held_out_rewards', { training_run_id: runId, step, created_at: now(), ...result });
   }
 
-  /** Commits a checkpoint after its files are written; before that it does not exist. */
+  /** Commits a checkpoint after its files are written; before that, only an earlier one of the same step exists. */
   commit(run: TrainingRunRow, step: number, files: Pick<CheckpointRow, 'weights_hash' | 'state_hash'>): void {
     if (this.status(run.training_run_id) === undefined) return;
     this.database.put('checkpoints', {
@@ -118,16 +122,6 @@ export class TrainingStore extends RunStore<TrainingRunRow> {
       runId,
       step,
     );
-  }
-
-  /** Discards everything after a step, which will be repeated. */
-  rewind(runId: string, step: number): void {
-    this.database.transaction(() => {
-      this.database.run('delete from training_steps where training_run_id = ? and step > ?', runId, step);
-      this.database.run('delete from held_out_rewards where training_run_id = ? and step > ?', runId, step);
-      this.database.run('delete from checkpoints where training_run_id = ? and step_index > ?', runId, step);
-      this.database.run('delete from trajectories where training_run_id = ? and step > ?', runId, step);
-    });
   }
 
   trainerRewards(runId: string) {

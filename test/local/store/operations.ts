@@ -220,6 +220,11 @@ export const operations: readonly Operation[] = [
       ]),
   },
   {
+    name: 'a training step that is repeated',
+    run: stores =>
+      stores.training.recordStep(trainingRunOf(stores), 1, { reward: 1, diagnostics: null }, [rollout('two')]),
+  },
+  {
     name: 'a point of the held-out curve',
     run: stores => stores.training.recordHeldOut(trainingRunOf(stores).training_run_id, 1, heldOut),
   },
@@ -230,7 +235,6 @@ export const operations: readonly Operation[] = [
       stores.training.commit(trained, 2, writeCheckpoint(stores, trained.training_run_id, 2));
     },
   },
-  { name: 'a run that is rewound', run: stores => stores.training.rewind(trainingRunOf(stores).training_run_id, 0) },
   {
     name: 'a deleted training run with its files',
     removesFiles: true,

@@ -1,4 +1,4 @@
-/** Training runs: their curves and checkpoints, and what is left once a run is rewound or deleted. */
+/** Training runs: their curves and checkpoints, and what is left once a step is repeated or a run deleted. */
 import { expect, it } from 'vitest';
 import { newDeployment, newEvaluation, newTraining, rollout, storesInMemory } from './memory.ts';
 
@@ -90,18 +90,26 @@ it('has the checkpoints that were committed, in the order of their steps', () =>
   expect(training.allCheckpoints().map(({ step_index }) => step_index)).toEqual(expect.arrayContaining([1, 2]));
 });
 
-it('is rewound to a step: nothing after it is left', () => {
+it('keeps what was recorded of a step until it is repeated (B4)', () => {
   const { training, run, id, record, database } = opened();
   for (const step of [1, 2]) {
     record(step);
     training.recordHeldOut(id, step, heldOut);
     training.commit(run, step, files);
   }
-  training.rewind(id, 1);
-  expect(training.trainerRewards(id).map(({ step }) => step)).toEqual([1]);
-  expect(training.heldOutRewards(id).map(({ step }) => step)).toEqual([1]);
-  expect(training.checkpoints(id).map(({ step_index }) => step_index)).toEqual([1]);
-  expect(database.all('select step from trajectories')).toEqual([{ step: 1 }]);
+  const rollouts = () =>
+    database.all<{ step: number; trajectory_id: string }>('select step, trajectory_id from trajectories order by step');
+  const [first, second] = rollouts();
+  record(1, 0.25);
+  training.recordHeldOut(id, 1, { ...heldOut, held_out_reward: 0.25 });
+  training.commit(run, 1, { ...files, weights_hash: 'again' });
+  expect(training.trainerRewards(id)).toMatchObject([{ trainer_reward: 0.25 }, { trainer_reward: 0.5 }]);
+  expect(training.heldOutRewards(id)).toMatchObject([{ held_out_reward: 0.25 }, { held_out_reward: 0.5 }]);
+  expect(training.checkpoints(id)).toMatchObject([{ weights_hash: 'again' }, { weights_hash: 'w' }]);
+  expect(rollouts()).toEqual([
+    { step: 1, trajectory_id: expect.not.stringMatching(String(first?.trajectory_id)) },
+    second,
+  ]);
 });
 
 it('is deleted with all that was recorded of it, and nothing is recorded of it after that', () => {
