@@ -41,6 +41,15 @@ const extentOf = (tasks: readonly (Task | number)[]): Partial<RunTasks> => {
 const times = (count: number, value: Task | number) => Array<Task | number>(count).fill(value);
 
 describe('a verdict', () => {
+  it('names what the service does not say beside missing rewards that are listed', () => {
+    const fresh = [...times(20, 1), ...times(8, [undefined])];
+    const { verdict, isConditional } = compared(times(28, 0.5), fresh, { end: 'unreported' });
+    expect(isConditional).toBe(true);
+    expect(verdict.words).toMatch(
+      /^undecided: the service does not say that both runs have ended; if they have .*, still undecided: 8 of 28 rollouts/,
+    );
+  });
+
   it('does not come from two tasks that go from 0 to 1 (V44)', () => {
     const { interval, verdict, gate } = compared([0, 0], [1, 1]);
     expect(interval?.low).toBeCloseTo(-1 + 2 * Math.sqrt(0.025), 6);

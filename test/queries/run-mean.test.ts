@@ -1,0 +1,58 @@
+/** When the interval of a mean may stand beside it, and when an ended run need not be read again. */
+import { describe, expect, it } from 'vitest';
+import { certaintyOf, intervalBeside, isSettled, runMeanOf } from '../../src/queries/run-mean.ts';
+
+const rewards = (...values: readonly number[]) =>
+  values.map((reward, index) => ({ task_id: `t${index}`, trajectory_id: `tr${index}`, reward }));
+const values = Array.from({ length: 20 }, (_, index) => index / 20);
+const range = [0, 1] as const;
+const ended = { status: 'completed', total: 20, range };
+const known = certaintyOf(rewards(...values), ended);
+const mean = 0.475;
+
+it('the total of a run that continues says nothing of its tasks while a reward has none', () => {
+  const some = [...rewards(0.5, 0.5), { trajectory_id: 'other', reward: 0.5 }];
+  const of = (status: string) => runMeanOf(some, { status, total: 40 });
+  expect(runMeanOf(rewards(0.5, 0.5, 0.5), { status: 'running', total: 40 }).isOpen).toBe(false);
+  expect([of('running').isOpen, of('completed').isOpen]).toEqual([true, false]);
+});
+
+describe('an interval', () => {
+  it('is that of the mean and the number of rewards beside it', () => {
+    const beside = (more: object) =>
+      intervalBeside({ mean, graded: 20, status: 'completed', certainty: known, ...more }, range);
+    expect(beside({})).toEqual(known.interval);
+    expect(beside({ graded: undefined })).toEqual(known.interval);
+    for (const other of [{ mean: 0.5 }, { graded: 19 }, { status: 'running', graded: 19 }, { mean: undefined }])
+      expect(beside(other)).toBeUndefined();
+  });
+
+  it('is none beside a mean outside it, though the record has this mean', () => {
+    const recorded = { mean: 0.99, graded: 20 };
+    const certainty = certaintyOf(rewards(...values), { ...ended, recorded });
+    expect(certainty.interval?.high).toBeLessThan(0.99);
+    expect(intervalBeside({ ...recorded, status: 'completed', certainty }, range)).toBeUndefined();
+  });
+});
+
+describe('the rewards of an ended run', () => {
+  it('are read again for another mean or number, and for another range', () => {
+    expect(isSettled(known, { mean, graded: 20 }, range)).toBe(true);
+    expect(isSettled(known, { mean: 0.6, graded: 20 }, range)).toBe(false);
+    expect(isSettled(known, { mean, graded: 24 }, range)).toBe(false);
+    expect(isSettled(known, { mean, graded: 20 }, [0, 2])).toBe(false);
+    expect(isSettled({ ...known, isFinal: false }, { mean, graded: 20 }, range)).toBe(false);
+  });
+
+  it('are not read again where the record counted others from the start', () => {
+    const recorded = { mean, graded: 24 };
+    expect(isSettled(certaintyOf(rewards(...values), { ...ended, recorded }), recorded, range)).toBe(true);
+  });
+
+  it('are not read again for a range that does not hold them either', () => {
+    const outside = certaintyOf(rewards(0, 5), { ...ended, total: 2 });
+    expect(outside).toMatchObject({ reason: 'outside', highest: 5 });
+    expect(isSettled(outside, { mean: 2.5, graded: 2 }, [0, 2])).toBe(true);
+    expect(isSettled(outside, { mean: 2.5, graded: 2 }, [0, 5])).toBe(false);
+  });
+});
