@@ -13,7 +13,7 @@ import type { ReadRewards } from '../queries/run-extent.ts';
 import type { RememberedStore } from '../store/store.ts';
 import { difference, type reward } from '../text/numbers.ts';
 import { compareRuns } from './comparison.ts';
-import { listedMean, type MeasuredRun } from './measured-run.ts';
+import type { MeasuredRun } from './measured-run.ts';
 
 type Settings = Pick<RememberedStore, 'setting' | 'setSetting'>;
 
@@ -38,12 +38,9 @@ export function toggleBaseline(memory: Settings, { eval_run_id, bench_id, displa
 export interface FromBaseline {
   readonly baseline: string;
   readonly isBaseline: boolean;
-  /** Its mean minus that of the baseline; over the shared tasks if `paired`. */
+  /** Its mean minus that of the baseline, over the tasks in both: means over other tasks may differ the other way. */
   readonly difference?: number | undefined;
-  /** Only of a difference by task. */
   readonly interval?: Interval | undefined;
-  /** Whether the difference is by task, or from the means alone. */
-  readonly basis?: 'paired' | 'unpaired' | undefined;
 }
 
 /** A run of a list with its difference to the baseline, if there is one. */
@@ -55,29 +52,21 @@ export interface RewardedRun {
   readonly rewards?: ReadRewards | undefined;
 }
 
-/**
- * The difference between a run and the baseline: by task, with its interval, if the rewards of both are known; otherwise
- * from their means alone.
- */
+/** The difference between a run and the baseline over the tasks in both; unknown until the rewards of both are read. */
 export function fromBaseline(base: RewardedRun, fresh: RewardedRun, settings: QueryContext['compare']): FromBaseline {
   const baseline = base.run.eval_run_id;
-  const { equalWithin, range } = comparisonDefaults;
-  const compare = settings ?? { equalWithin, rewardRange: range };
-  if (fresh.run.eval_run_id === baseline) return { baseline, isBaseline: true };
-  if (base.rewards && fresh.rewards) {
-    const options = { ...comparisonDefaults, equalWithin: compare.equalWithin, range: compare.rewardRange };
-    const compared = compareRuns(compareTasks(base.rewards, fresh.rewards), options);
-    if (compared.difference !== undefined) {
-      const interval = compared.isConditional ? undefined : compared.interval;
-      return { baseline, isBaseline: false, difference: compared.difference, interval, basis: 'paired' };
-    }
-  }
-  const [before, after] = [listedMean(base.run), listedMean(fresh.run)];
-  if (before === undefined || after === undefined) return { baseline, isBaseline: false };
-  return { baseline, isBaseline: false, difference: after - before, basis: 'unpaired' };
+  const isBaseline = fresh.run.eval_run_id === baseline;
+  if (isBaseline || !base.rewards || !fresh.rewards) return { baseline, isBaseline };
+  const { equalWithin, rewardRange: range } = settings ?? {
+    ...comparisonDefaults,
+    rewardRange: comparisonDefaults.range,
+  };
+  const tasks = compareTasks(base.rewards, fresh.rewards);
+  const { difference, isConditional, interval } = compareRuns(tasks, { ...comparisonDefaults, equalWithin, range });
+  return { baseline, isBaseline, difference, interval: isConditional ? undefined : interval };
 }
 
-/** A run without a difference is the baseline, or has no mean. */
+/** A run without a difference is the baseline, or shares no task with it, or is not read. */
 const differenceText = ({ from_baseline: from }: BasedRun): string => {
   if (!from) return '';
   return from.isBaseline ? 'baseline' : from.difference === undefined ? '' : difference(from.difference);
@@ -103,13 +92,6 @@ export const baselineColumns: readonly Column<BasedRun>[] = [
     width: 15,
     ...{ ifAny: true, wide: true, forPrograms: true },
   },
-  {
-    id: 'basis',
-    title: 'BY',
-    width: 8,
-    ...{ ifAny: true, wide: true, forPrograms: true },
-    value: ({ from_baseline: from }) => from?.basis,
-  },
 ];
 
 /** The difference in words: `+0.120, 95% between +0.050 and +0.190, paired by task`. */
@@ -117,8 +99,7 @@ export function baselineWords({ from_baseline: from }: BasedRun): string | undef
   if (!from) return undefined;
   if (from.isBaseline) return 'this run';
   if (from.difference === undefined) return undefined;
-  const { interval, basis } = from;
+  const { interval } = from;
   const between = interval && `95% between ${difference(interval.low)} and ${difference(interval.high)}`;
-  const by = basis === 'paired' ? 'paired by task' : 'from the means alone';
-  return [difference(from.difference), between, by].filter(Boolean).join(', ');
+  return [difference(from.difference), between, 'paired by task'].filter(Boolean).join(', ');
 }

@@ -46,18 +46,15 @@ describe('the baseline', () => {
     const base = { run: run('evr_1', 0.4875), rewards: rewarded(before) };
     const fresh = { run: run('evr_2', 0.5125), rewards: rewarded(after) };
     const paired = fromBaseline(base, fresh, compareDefaults);
-    expect(paired).toMatchObject({ basis: 'paired', isBaseline: false });
+    expect(paired.isBaseline).toBe(false);
     expect(paired.difference).toBeCloseTo(0.025);
-    const unpaired = fromBaseline({ run: base.run }, fresh, compareDefaults);
-    expect(unpaired.basis).toBe('unpaired');
     expect(paired.interval).toBeDefined();
-    expect(unpaired.interval).toBeUndefined();
     const cells = all({ ...fresh.run, from_baseline: paired });
-    expect(cells).toMatchObject({ difference: '+0.0250', basis: 'paired' });
+    expect(cells).toMatchObject({ difference: '+0.0250' });
     expect(cells['difference-interval']).toMatch(/^-0\.\d+\.\.\+0\.\d+$/);
-    expect(baselineWords({ ...fresh.run, from_baseline: unpaired })).toBe('+0.0250, from the means alone');
+    expect(baselineWords({ ...fresh.run, from_baseline: paired })).toMatch(/^\+0\.0250, 95% .*, paired by task$/);
     expect(all({ ...base.run, from_baseline: fromBaseline(base, base, compareDefaults) })).toEqual({
-      ...{ difference: 'baseline', 'difference-interval': '', basis: '' },
+      ...{ difference: 'baseline', 'difference-interval': '' },
     });
   });
 
@@ -66,18 +63,23 @@ describe('the baseline', () => {
     const open = { ...rewarded(values), status: undefined, total: undefined };
     const base = { run: run('evr_1', 0.4875), rewards: rewarded(values) };
     const paired = fromBaseline(base, { run: run('evr_2', 0.5125), rewards: open }, compareDefaults);
-    expect(paired).toMatchObject({ basis: 'paired', difference: 0, interval: undefined });
+    expect(paired).toMatchObject({ difference: 0, interval: undefined });
   });
 
-  it('says nothing of a run without a mean, and how the difference was made', () => {
-    const { reward_count: _, total_rollouts: __, ...uncounted } = run('evr_2', 0.5);
-    const base = { run: run('evr_1', 0.4) };
-    const plain = fromBaseline(base, { run: uncounted }, compareDefaults);
-    expect(plain.difference).toBeCloseTo(0.1);
-    expect(plain.interval).toBeUndefined();
-    expect(all({ ...uncounted, from_baseline: plain })).toMatchObject({ difference: '+0.100', basis: 'unpaired' });
-    const none = { eval_run_id: 'evr_3', bench_id: 'bench_1', status: 'running' };
-    expect(all({ ...none, from_baseline: fromBaseline(base, { run: none }, compareDefaults) })['difference']).toBe('');
+  it('is never told from means over other tasks: it is that of the tasks in both, or unknown (A5)', () => {
+    const hard = Array.from({ length: 20 }, () => 0.3);
+    const base = { run: run('evr_1', 0.5), rewards: rewarded([...hard, ...Array.from({ length: 10 }, () => 0.9)]) };
+    const fresh = { run: run('evr_2', 0.4), rewards: rewarded(hard.map(() => 0.4)) };
+    expect(fromBaseline(base, fresh, compareDefaults).difference).toBeCloseTo(0.1);
+    for (const [one, other] of [
+      [{ run: base.run }, fresh],
+      [base, { run: fresh.run }],
+      [base, { ...fresh, rewards: rewarded([]) }],
+    ] as const) {
+      const from_baseline = fromBaseline(one, other, compareDefaults);
+      expect(all({ ...fresh.run, from_baseline })['difference']).toBe('');
+      expect(baselineWords({ ...fresh.run, from_baseline })).toBeUndefined();
+    }
   });
 });
 
