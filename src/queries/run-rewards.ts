@@ -129,20 +129,23 @@ export async function readTrajectoryRewards(
 export function readingRewardsOnce(service: Service): Service {
   const read = new Map<unknown, Promise<unknown>>();
   const ended = new Set<unknown>();
-  const ask = untypedCall(service);
-  const call: UntypedCall = async (operation, input, options) => {
-    const id = input?.params?.['eval_run_id'];
-    if (operation === 'getTrajectoryRewards') {
-      const answer = read.get(id) ?? ask(operation, input, options);
-      read.set(id, answer);
+  const sharing = (of: Service): Service => {
+    const ask = untypedCall(of);
+    const call: UntypedCall = async (operation, input, options) => {
+      const id = input?.params?.['eval_run_id'];
+      if (operation === 'getTrajectoryRewards') {
+        const answer = read.get(id) ?? ask(operation, input, options);
+        read.set(id, answer);
+        return answer;
+      }
+      const answer = await ask(operation, input, options);
+      if (id !== undefined && !ended.has(id) && isRecord(answer) && hasEnded(answer['status'] as string)) {
+        ended.add(id);
+        read.delete(id);
+      }
       return answer;
-    }
-    const answer = await ask(operation, input, options);
-    if (id !== undefined && !ended.has(id) && isRecord(answer) && hasEnded(answer['status'] as string)) {
-      ended.add(id);
-      read.delete(id);
-    }
-    return answer;
+    };
+    return { ...of, call: call as Call };
   };
-  return { ...service, call: call as Call };
+  return { ...sharing(service), background: sharing(service.background) };
 }
