@@ -19,7 +19,7 @@ type ChatContext = Pick<CommandContext, 'service' | 'memory' | 'signal'>;
 
 /**
  * Asks a model, or a deployment by id. `onPiece` gets the text of the answer piece by piece, and with it the words of a
- * refusal.
+ * refusal. `onReasoning` gets the whole reasoning, before the text if it came first.
  *
  * @throws ServiceError
  */
@@ -27,19 +27,27 @@ export async function ask(
   { service, memory, signal }: ChatContext,
   request: ChatRequest,
   onPiece: (piece: string) => Promise<void> | void,
-  { whole }: Pick<ChatOptions, 'whole'> = {},
+  { whole, onReasoning }: Pick<ChatOptions, 'whole'> & { readonly onReasoning?: (text: string) => void } = {},
 ): Promise<Answer> {
   const answer = new Answer();
+  let told = 0;
+  const tellReasoning = (): void => {
+    const reasoning = answer.reasoning.slice(told);
+    told = answer.reasoning.length;
+    if (reasoning !== '') onReasoning?.(reasoning);
+  };
   const { model, at } = await chatRoute(service, memory, request.model, signal, true);
   for await (const event of service.chat.stream({ ...request, model }, { signal, at, whole })) {
     const { content, refusal } = answer;
     answer.add(event);
     if (event.kind !== 'delta' || event.index !== 0) continue;
+    if (answer.words !== '') tellReasoning();
     if (event.content !== undefined) await onPiece(event.content);
     if (event.refusal === undefined) continue;
     const before = refusal === '' ? `${content === '' ? '' : '\n\n'}${refusalHead}` : '';
     await onPiece(before + event.refusal);
   }
+  tellReasoning();
   return answer;
 }
 
@@ -93,7 +101,10 @@ export async function run({ args, flags }: CommandInput<'chat'>, io: CommandIo):
       const cleaned = cleanStream();
       const context = { service, memory, signal: until };
       const print = (piece: string) => io.print(cleaned(piece));
-      const answered = await ask(context, request, print, { whole: flags.noStream });
+      const onReasoning = (text: string): void => {
+        for (const line of text.trim().split('\n')) io.note(`reasoning: ${line}`);
+      };
+      const answered = await ask(context, request, print, { whole: flags.noStream, onReasoning });
       await io.print('\n');
       for (const note of answerNotes(answered)) io.note(note);
       history.push(question, { role: 'assistant', content: answered.words });
@@ -145,7 +156,12 @@ async function converse(io: CommandIo, answer: (text: string, until: AbortSignal
   terminal.once('close', () => {
     isOpen = false;
   });
-  terminal.on('SIGINT', () => (stop ? stop.abort() : terminal.close()));
+  terminal.on('SIGINT', () => {
+    if (stop) return stop.abort();
+    // Ends the line of the prompt.
+    io.note('');
+    terminal.close();
+  });
   terminal.prompt();
   for await (const line of terminal) {
     if (line.trim() === '') break;

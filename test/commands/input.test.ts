@@ -158,12 +158,22 @@ describe('chat', () => {
     });
     const server = await hostileServer(streamed, whole);
     const cli = cliOn({ baseUrl: server.url, apiKey: 'key' });
-    for (const _ of [1, 2]) {
+    // The one that arrives first, whatever its index (C3).
+    for (const out of ['SECONDMORE\n', 'FIRST\n']) {
       expect(await cli('chat', ['acme/m', 'hi'], {})).toMatchObject({
-        ...{ code: exitCodes.done, out: 'FIRST\n' },
+        ...{ code: exitCodes.done, out },
         notes: expect.stringContaining('1 other choice was left out.'),
       });
     }
+  });
+
+  it('shows the reasoning before the answer, on standard error', async () => {
+    const piece = (delta: object) => `data: ${JSON.stringify({ choices: [{ delta }] })}\n\n`;
+    const reasoning = ['So\n', 'then.'].map(reasoning_content => piece({ reasoning_content }));
+    const server = await hostileServer(stream([...reasoning, piece({ content: 'Yes.' }), 'data: [DONE]\n\n']));
+    const cli = cliOn({ baseUrl: server.url, apiKey: 'key' });
+    const { out, notes } = await cli('chat', ['acme/m', 'hi'], {});
+    expect([out, notes]).toEqual(['Yes.\n', expect.stringMatching(/reasoning: So\s+reasoning: then\.\s*$/)]);
   });
 
   it('names the tools of an answer without text, and fails with it (B13)', async () => {

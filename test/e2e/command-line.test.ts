@@ -156,6 +156,8 @@ describe('the command line', () => {
     await session.waitFor(/you: opposite: hot\?\n.+\n(?:.+\n)?you: $/m);
     session.press('ctrl-c');
     expect((await session.ended).exitCode).toBe(0);
+    // The shell's prompt begins a line of its own.
+    expect(session.sent()).toMatch(/\n$/);
   });
 
   it('asks for a secret and shows nothing of it; ctrl-c sends nothing', async () => {
