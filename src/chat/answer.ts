@@ -16,7 +16,7 @@ export interface AnswerExtras {
   readonly leftOut?: number | undefined;
 }
 
-/** Adds up the events of choice 0; the other choices are only counted. */
+/** Adds up the events of the first choice; the others are only counted. */
 export class Answer {
   content = '';
   reasoning = '';

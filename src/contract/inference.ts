@@ -18,8 +18,19 @@ export const chatCompletionBody = z.strictObject({
 });
 export type ChatCompletionBody = z.input<typeof chatCompletionBody>;
 
-/** A token count. Any value that is none is read as null: it must not cost the answer. */
-const tokenCount = field(
+/** Reads anything but an object as null: it must not cost the answer. */
+function objectOrNull<Schema extends z.ZodMiniType>(schema: Schema) {
+  type Read = z.output<Schema> | null | undefined;
+  return field(
+    z.pipe(
+      z.transform((value: unknown) => (isRecord(value) ? value : null)),
+      z.nullish(schema) as unknown as z.ZodMiniType<Read, Record<string, unknown> | null>,
+    ) as unknown as z.ZodMiniType<Read, unknown>,
+  );
+}
+
+/** A count or a place. Any value that is none is read as null: it must not cost the answer. */
+const wholeNumber = field(
   z.pipe(
     z.unknown(),
     z.transform((value: unknown) => {
@@ -30,36 +41,36 @@ const tokenCount = field(
 );
 
 export const usage = z.looseObject({
-  prompt_tokens: tokenCount,
-  completion_tokens: tokenCount,
-  total_tokens: tokenCount,
+  prompt_tokens: wholeNumber,
+  completion_tokens: wholeNumber,
+  total_tokens: wholeNumber,
 });
 export type Usage = z.output<typeof usage>;
 
-/** Anything but an object is read as null. */
-const usageField = field(
-  z.pipe(
-    z.transform((value: unknown) => (isRecord(value) ? value : null)),
-    z.nullish(usage) as unknown as z.ZodMiniType<Usage | null | undefined, Record<string, unknown> | null>,
-  ) as unknown as z.ZodMiniType<Usage | null | undefined, unknown>,
-);
-
 /** A fragment of a tool call, joined by `index`. */
 export const toolCallDelta = z.looseObject({
-  index: number,
-  id: text,
-  function: z.nullish(z.looseObject({ name: text, arguments: textOrJson })),
+  index: wholeNumber,
+  id: textOrJson,
+  function: objectOrNull(z.looseObject({ name: textOrJson, arguments: textOrJson })),
 });
+
+/** Anything but an object is no call: it must not cost the answer. */
+const toolCalls = field(
+  z.pipe(
+    z.transform((value: unknown) => [value].flat().filter(each => isRecord(each) && Object.keys(each).length > 0)),
+    z.array(toolCallDelta) as unknown as z.ZodMiniType<z.output<typeof toolCallDelta>[], unknown[]>,
+  ) as unknown as z.ZodMiniType<z.output<typeof toolCallDelta>[], unknown>,
+);
 
 /** The model's message: complete in a response, in fragments in a stream. Servers use two names for the reasoning. */
 export const modelMessage = z.looseObject({
-  role: text,
+  role: textOrJson,
   /** Text or parts, as it was sent; see `saidIn`. */
   content: z.optional(z.unknown()),
   reasoning_content: textOrJson,
   reasoning: textOrJson,
   refusal: textOrJson,
-  tool_calls: z.nullish(z.array(toolCallDelta)),
+  tool_calls: toolCalls,
 });
 
 /** What a message, or a fragment of one, says; empty texts for what it does not have. */
@@ -107,12 +118,12 @@ export const chatCompletion = z.looseObject({
   model: text,
   choices: z.array(
     z.looseObject({
-      index: number,
+      index: wholeNumber,
       message: modelMessage,
-      finish_reason: text,
+      finish_reason: textOrJson,
     }),
   ),
-  usage: usageField,
+  usage: objectOrNull(usage),
 });
 export type ChatCompletion = z.output<typeof chatCompletion>;
 
@@ -125,13 +136,13 @@ export const chatChunk = z.looseObject({
   choices: z.nullish(
     z.array(
       z.looseObject({
-        index: number,
+        index: wholeNumber,
         delta: z.nullish(modelMessage),
-        finish_reason: text,
+        finish_reason: textOrJson,
       }),
     ),
   ),
-  usage: usageField,
+  usage: objectOrNull(usage),
 });
 
 /** A chat model, in the form of OpenAI's list. */

@@ -31,7 +31,7 @@ export interface ChatOptions extends CallOptions {
   readonly whole?: boolean | undefined;
 }
 
-/** An event of a stream. `index` is the index of the choice, always 0 for a single answer. */
+/** An event of a stream. `index` is the place of its choice in the order of arrival: some servers count from 1. */
 export type ChatEvent =
   | ({ readonly kind: 'delta'; readonly index: number } & Partial<Said>)
   /** A fragment of the choice's tool call at this position. */
@@ -175,6 +175,7 @@ async function* readAnswer(open: OpenAnswer, facts: Facts, now: () => number): A
     yield* readVerified(open, facts, now);
     return;
   }
+  const places = new Map<number, number>();
   let finished = false;
   let length = 0;
   for await (const { event, data } of readEvents(answer.chunks())) {
@@ -192,7 +193,7 @@ async function* readAnswer(open: OpenAnswer, facts: Facts, now: () => number): A
       if (body === undefined) throw cutOff(open, facts());
       throw unusableAnswer({ ...answer, text, body }, facts(), chunk.error.issues);
     }
-    for (const chatEvent of eventsOf(chunk.data)) {
+    for (const chatEvent of eventsOf(chunk.data, places)) {
       finished ||= chatEvent.kind === 'finish';
       yield chatEvent;
     }
@@ -200,9 +201,11 @@ async function* readAnswer(open: OpenAnswer, facts: Facts, now: () => number): A
   if (!finished) throw cutOff(open, facts());
 }
 
-function* eventsOf({ choices, usage }: ChatChunk): Generator<ChatEvent, void> {
+/** @param places the places of the choices so far, by their index */
+function* eventsOf({ choices, usage }: ChatChunk, places: Map<number, number>): Generator<ChatEvent, void> {
   for (const [position, { index, delta, finish_reason }] of (choices ?? []).entries()) {
-    const choice = index ?? position;
+    const choice = places.get(index ?? position) ?? places.size;
+    places.set(index ?? position, choice);
     const said = Object.entries(saidIn(delta)).filter(([, text]) => text !== '');
     if (said.length > 0) yield { kind: 'delta', index: choice, ...Object.fromEntries(said) };
     for (const [at, { index: call, function: called }] of (delta?.tool_calls ?? []).entries()) {
@@ -227,7 +230,7 @@ async function* readVerified(open: OpenAnswer, facts: Facts, now: () => number):
 
 /** A whole answer as the events of a stream. */
 export const eventsOfCompletion = ({ choices, usage }: ChatCompletion): Generator<ChatEvent, void> =>
-  eventsOf({ choices: choices.map(({ message, ...choice }) => ({ ...choice, delta: message })), usage });
+  eventsOf({ choices: choices.map(({ message, ...choice }) => ({ ...choice, delta: message })), usage }, new Map());
 
 function hasError(body: unknown): boolean {
   return typeof body === 'object' && body !== null && 'error' in body && body.error != null;

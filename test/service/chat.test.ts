@@ -224,6 +224,23 @@ describe('an answer, streamed or whole', () => {
     }
   });
 
+  it.each([
+    { tool_calls: '' },
+    { tool_calls: {} },
+    { tool_calls: [null] },
+    { tool_calls: [{ index: 'a', id: 7, function: 'f' }] },
+    { role: 3 },
+  ])('is not lost with a malformed side field, or a choice counted from 1: %j (C3)', async side => {
+    const [index, finish_reason] = ['1', { type: 'stop' }];
+    const whole = json({ choices: [{ index, message: { content: 'a', ...side }, finish_reason }] });
+    const piece = `data: ${JSON.stringify({ choices: [{ index, delta: { content: 'a', ...side } }] })}\n\n`;
+    for (const behaviour of [whole, stream([piece, done])]) {
+      const { events, error } = await answer(behaviour);
+      expect([error, said(events)]).toEqual([undefined, 'a']);
+      expect(events.flatMap(event => ('index' in event ? event.index : []))).not.toContain(1);
+    }
+  });
+
   it('has the places of choices that have no index (B13)', async () => {
     const choices = [{ message: { content: 'first' } }, { message: { content: 'second' } }];
     const { events } = await answer(json({ choices }));

@@ -31,7 +31,7 @@ export function answerMessage(text: string): AssistantMessage | undefined {
     content,
     reasoning: reasoning || undefined,
     refusal: refusal || undefined,
-    tool_calls: choice.message.tool_calls ?? undefined,
+    tool_calls: choice.message.tool_calls?.length ? choice.message.tool_calls : undefined,
     finish_reason: choice.finish_reason ?? null,
     ...tokenCounts(answer.usage),
   };
@@ -50,6 +50,8 @@ export function tapMessage(onMessage: (message: AssistantMessage) => void): Tran
   let refusal = '';
   let finish_reason: string | null = null;
   let isDone = false;
+  /** The index of the first choice to arrive: the answer, as for every reader. */
+  let first: number | undefined;
   let usage: Usage | null | undefined;
   const calls = new Map<number, ToolCall>();
   const parser = createParser({
@@ -57,7 +59,9 @@ export function tapMessage(onMessage: (message: AssistantMessage) => void): Tran
       isDone ||= data === '[DONE]';
       const chunk = chatChunk.safeParse(parseDeepJson(data)).data;
       usage = chunk?.usage ?? usage;
-      const choice = chunk?.choices?.find(({ index }) => (index ?? 0) === 0);
+      const choices = chunk?.choices ?? [];
+      first ??= choices.length === 0 ? undefined : (choices[0]?.index ?? 0);
+      const choice = choices.find(({ index }, position) => (index ?? position) === first);
       if (!choice) return;
       finish_reason = choice.finish_reason ?? finish_reason;
       const { delta } = choice;
@@ -65,9 +69,9 @@ export function tapMessage(onMessage: (message: AssistantMessage) => void): Tran
       content += piece.content;
       reasoning += piece.reasoning;
       refusal += piece.refusal;
-      for (const { index, id, function: called } of delta?.tool_calls ?? []) {
-        const call = calls.get(index ?? 0);
-        calls.set(index ?? 0, {
+      for (const [at, { index, id, function: called }] of (delta?.tool_calls ?? []).entries()) {
+        const call = calls.get(index ?? at);
+        calls.set(index ?? at, {
           id: call?.id || (id ?? ''),
           type: 'function',
           function: {

@@ -7,6 +7,7 @@ import {
   UpstreamError,
   withRetries,
 } from '../../../src/local/engine/upstream.ts';
+import { answerMessage, tapMessage } from '../../../src/local/engine/upstream-message.ts';
 import { readBody } from '../../../src/net/body.ts';
 import { hostileServer, json } from '../../service/hostile-server.ts';
 
@@ -180,4 +181,23 @@ it('a wait for another server ends once the run is cancelled (B5)', async () => 
   });
   await expect(withRetries(attempt, cancel.signal)).rejects.toThrow('aborted');
   expect(attempt).toHaveBeenCalledTimes(1);
+});
+
+it('the first choice to arrive is the answer, whole or streamed, whatever its index (C3)', async () => {
+  const choice = (index: number | undefined, content: string) => ({ index, message: { content, tool_calls: '' } });
+  const streamed = async (chunks: readonly (readonly ReturnType<typeof choice>[])[]) => {
+    const lines = chunks.map(choices => {
+      const deltas = choices.map(({ index, message: delta }) => ({ index, delta, finish_reason: 'stop' }));
+      return `data: ${JSON.stringify({ choices: deltas })}\n\n`;
+    });
+    const onMessage = vi.fn();
+    await new Response(new Blob([lines.join('')]).stream().pipeThrough(tapMessage(onMessage))).text();
+    return onMessage.mock.calls[0]?.[0];
+  };
+  for (const index of [undefined, 0, 1]) {
+    const choices = [choice(index, 'A'), choice(2, 'B')];
+    const wanted = { content: 'A', ...{ refusal: undefined, reasoning: undefined } };
+    expect(answerMessage(JSON.stringify({ choices }))).toMatchObject(wanted);
+    expect(await streamed([choices, [choice(2, 'C')]])).toMatchObject(wanted);
+  }
 });
