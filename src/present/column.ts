@@ -151,9 +151,9 @@ export function equalColumns<Row>(columns: readonly Column<Row>[], rows: readonl
   });
 }
 
-/** The value of a column that all rows share: `MODEL tutor-base for all`. */
+/** The value of a column that all rows share: `MODEL tutor-base`. */
 export const equalWords = <Row>(column: Column<Row>, row: Row): string =>
-  `${column.title} ${sanitiseLine(cellText(column, row))} for all`;
+  `${column.title} ${sanitiseLine(cellText(column, row))}`;
 
 /** Returns the width of the widest text so far, in the short form if there is one. */
 function measure<Row>(column: Column<Row>, rows: readonly Row[], widest: WidestTexts): number {

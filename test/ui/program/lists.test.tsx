@@ -148,7 +148,10 @@ describe('a filter', () => {
 
   it('that is no regular expression is said to be none, while it is typed and after', async () => {
     const { screen } = await openList(new ManyRows(30));
-    await screen.type('//(x');
+    // A second slash at once would search the texts.
+    await screen.type('/x');
+    await screen.press('left');
+    await screen.type('/(');
     await screen.waitFor('Not a regular expression');
     await screen.press('enter');
     await screen.waitFor('For plain text leave out the first slash');

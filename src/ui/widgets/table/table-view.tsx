@@ -49,9 +49,15 @@ export interface TableViewProps<Row> {
   readonly facts?: readonly string[];
 }
 
-/** Cells below the rows for the count and the words about marks. */
-const countRoom = 24;
+/** Cells below the rows for the words about marks. */
 const marksRoom = 34;
+
+/** Cells below the rows for the longest count: `12/12+`, and with a filter ` of 12+`. */
+const countRoom = (rows: number, isFiltered: boolean): number =>
+  (isFiltered ? 3 : 2) * `${rows}`.length + (isFiltered ? 10 : 5);
+
+/** `MODEL tutor-base, STATUS completed for all`. */
+const forAll = (words: readonly string[]): string => `${words.join(', ')} for all`;
 
 /** The columns that fit, and the words of those whose values are all equal. */
 function useFittedColumns<Row>({ table, columns, width }: TableViewProps<Row>) {
@@ -67,7 +73,7 @@ function useFittedColumns<Row>({ table, columns, width }: TableViewProps<Row>) {
   );
   const given = columns.filter(({ id, wide }) => !wide && equal.has(id) && !fitted.some(each => each.column.id === id));
   const words = given.filter(({ id }) => own(choice, id)?.shown !== false).map(({ id }) => equal.get(id) ?? '');
-  return { fitted, words };
+  return { fitted, words: words.length === 0 ? [] : [forAll(words)] };
 }
 
 export function TableView<Row>(props: TableViewProps<Row>) {
@@ -138,14 +144,14 @@ function useEqualColumns<Row>({ arranged, state }: Table<Row>, columns: readonly
     const [first] = arranged.rows;
     const all = equalColumns(columns, arranged.rows).filter(({ id, hidden }) => !hidden && id !== sort?.column);
     const entries: (readonly [string, string])[] = [];
-    let room = width - countRoom - otherWords;
+    let room = width - countRoom(arranged.rows.length, filter !== '') - otherWords - displayWidth(forAll([]));
     for (const column of first === undefined ? [] : all) {
       const words = equalWords(column, first as Row);
-      room -= displayWidth(words) + columnGap;
+      room -= displayWidth(words) + 2;
       if (room >= 0) entries.push([column.id, words]);
     }
     return new Map(entries);
-  }, [columns, arranged.rows, sort?.column, width, otherWords]);
+  }, [columns, arranged.rows, sort?.column, width, filter, otherWords]);
 }
 
 const RowLine = memo(({ text }: { text: string }) => <Text wrap="truncate">{text}</Text>);
