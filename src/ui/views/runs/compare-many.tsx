@@ -6,6 +6,7 @@ import type { ListSource } from '../../../queries/lists/list-source.ts';
 import { comparability } from '../../../resources/comparison.ts';
 import {
   familyWords,
+  type Grid,
   type GridRow,
   gridColumns,
   gridFacts,
@@ -25,6 +26,14 @@ import { useTheme } from '../../widgets/theme/theme.tsx';
 import { compareCommands, rolloutCommands } from '../commands.ts';
 import { ResourceList } from '../list/resource-list.tsx';
 import { comparisonFiles } from '../record/rollout-files.ts';
+
+/** The letter of each run with its verdict and what it depends on, wrapped. */
+function verdictLines(grid: Grid, width: number): readonly string[] {
+  return gridVerdicts(grid).flatMap(({ letter, words }) => {
+    const [first = '', ...rest] = wrap(words, width - letter.length - 1);
+    return [`${letter} ${first}`, ...rest.map(line => `${' '.repeat(letter.length)} ${line}`)];
+  });
+}
 
 export function CompareManyView({ place }: ViewProps<'compare-many'>) {
   const { runs, base } = place;
@@ -48,10 +57,7 @@ export function CompareManyView({ place }: ViewProps<'compare-many'>) {
   const { note = '' } = comparability(runs);
   const words = [note, familyWords(grid, comparisonDefaults.confidence)].filter(Boolean);
   const width = pane.width - 2;
-  const verdicts = gridVerdicts(grid).flatMap(({ letter, words }) => {
-    const [first = '', ...rest] = wrap(words, width - letter.length - 1);
-    return [`${letter} ${first}`, ...rest.map(line => `${' '.repeat(letter.length)} ${line}`)];
-  });
+  const verdicts = verdictLines(grid, width);
   return (
     <ResourceList<GridRow>
       name="compared-runs"

@@ -60,8 +60,7 @@ const phaseWords = {
 } as const satisfies Record<TrajectoryUploadState['phase'] | 'failedBefore' | 'cancelledBefore', string>;
 
 function wordsOf({ phase, hasSent, sentBeforeAt, counts: { unknown } }: TrajectoryUploadState): string {
-  if (sentBeforeAt !== undefined)
-    return `sent before (${clockOrDay(sentBeforeAt)}), so nothing was sent: the service may store it twice`;
+  if (sentBeforeAt !== undefined) return `sent before (${clockOrDay(sentBeforeAt)}): nothing was sent again`;
   if (phase === 'done' && unknown > 0) return `sent; ${unknown} unknown`;
   return phaseWords[(phase === 'failed' || phase === 'cancelled') && !hasSent ? (`${phase}Before` as const) : phase];
 }
@@ -149,11 +148,8 @@ export function TrajectoryUploadView({ place }: ViewProps<'trajectory-upload'>) 
         command: uploadCommands.discard,
         enabled: !job.busy && job.hasStarted,
         run: () => {
-          const { sentBeforeAt } = job.state;
           job.startOver();
-          const next =
-            sentBeforeAt === undefined ? 'the upload cannot be resumed' : 'upload it again to send all of it';
-          shell.toast({ kind: 'info', text: `Forgotten: ${next}. The file is unchanged` });
+          shell.toast({ kind: 'info', text: 'Forgotten: the next upload sends all of it. The file is unchanged' });
         },
       },
       { command: uploadCommands.saveFailures, enabled: failed, run: save },
