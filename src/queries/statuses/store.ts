@@ -189,6 +189,18 @@ function merged(old: KnownResource, observation: Observation): KnownResource {
   };
 }
 
+/**
+ * Without the progress read before the end, which is not final unless it was complete: the answer with the end may lack
+ * progress, as those of a list do.
+ */
+function withoutProgress(known: KnownResource): KnownResource {
+  const { done, total, graded } = known;
+  if (done !== undefined && total !== undefined && done >= total) return known;
+  // A mean without a count is the last value of a curve.
+  const mean = graded === undefined ? known.mean : undefined;
+  return { ...known, done: undefined, mean, graded: undefined, failed: undefined };
+}
+
 /** When the end was seen; undefined if the resource runs again, or only vanished and was found again. */
 function endStillSeen(before: KnownResource, next: KnownResource, { announced }: Entry): number | undefined {
   return hasEnded(next.status) && (!before.gone || announced) ? next.endedAt : undefined;
@@ -316,17 +328,19 @@ export class StatusStore {
     for (const observation of observations) {
       const entry = this.#entries.get(keyOf(observation)) ?? newEntry(unknownResource(observation, observation.id), at);
       const before = entry.known;
-      const next = merged(before, this.#keepingEnd(entry, observation, { askedAt, at }));
+      const news = this.#keepingEnd(entry, observation, { askedAt, at });
+      const ends = !hasEnded(before.status) && hasEnded(news.status);
+      const next = merged(ends ? withoutProgress(before) : before, news);
       const wasSeen = entry.seen;
       const lastReadAt = entry.readAt;
       if (observation.status != null) entry.seen = true;
       [entry.readAt, entry.readBy] = [at, by];
       if (observation.done != null) entry.doneAt = at;
-      if (next.done !== before.done) entry.movedAt = at;
+      if (next.done !== undefined && next.done !== before.done) entry.movedAt = at;
       if (next.status !== before.status) entry.statusAt = at;
       const wasFollowed = wasSeen && (before.status !== undefined || before.isNew);
       const moved = wasFollowed && next.status !== before.status;
-      const ended = moved && !hasEnded(before.status) && hasEnded(next.status);
+      const ended = moved && ends;
       if (ended) entry.announced = true;
       const known = {
         ...next,

@@ -330,6 +330,30 @@ describe('what is known', () => {
     expect(statuses.get(ref)?.curve).toEqual([0.75]);
   });
 
+  it('ends without the progress read before, unless that was complete or the end has its own', () => {
+    const numbers = { done: 3, total: 30, mean: 0.5, graded: 2, failed: 1 };
+    const endOf = (before: Partial<Observation>, end: Partial<Observation>) => {
+      const { statuses, transitions } = listening();
+      statuses.report([run('running', before)], times(1));
+      statuses.report([run('completed', end)], times(3));
+      // This answer was requested before the end was seen.
+      statuses.report([run('running', before)], times(4, 2));
+      expect(transitions.map(({ resource }) => resource)).toEqual([statuses.get(ref)]);
+      expect(statuses.movedAt(ref)).toBe(end.done === undefined ? 1 : 3);
+      const { done, total, mean, graded, failed } = statuses.get(ref) ?? {};
+      return { done, total, mean, graded, failed };
+    };
+    const none = { done: undefined, mean: undefined, graded: undefined, failed: undefined };
+    expect(endOf(numbers, {})).toEqual({ ...none, total: 30 });
+    expect(endOf(numbers, { mean: 0.75 })).toEqual({ ...none, total: 30, mean: 0.75 });
+    expect(endOf(numbers, { done: 30, graded: 29 })).toEqual({ ...none, done: 30, total: 30, graded: 29 });
+    const whole = { ...numbers, done: 30, graded: 29 };
+    expect(endOf(whole, {})).toEqual(whole);
+    // The mean without a count is the last value of a curve.
+    const { graded: _, ...trained } = numbers;
+    expect(endOf(trained, {})).toEqual({ ...none, total: 30, mean: 0.5 });
+  });
+
   it('has the times at which it was read, said its progress and moved', () => {
     const { statuses } = listening();
     const at = () => [statuses.lastRead(ref), statuses.doneReadAt(ref), statuses.movedAt(ref), statuses.goneAt(ref)];
