@@ -4,7 +4,10 @@ import { own } from '../base/own-property.ts';
 import { failureReason, type ListQuery } from '../contract/common.ts';
 import type { EvalProgress, EvalRun } from '../contract/evaluations.ts';
 import { hasEnded } from '../contract/status.ts';
-import { isNotOffered, mayLackPath } from '../service/errors.ts';
+import { ifThere, isNotOffered, mayLackPath } from '../service/errors.ts';
+import type { Service } from '../service/index.ts';
+import type { CallOptions } from '../service/options.ts';
+import { readPages } from '../service/pagination.ts';
 import { sentOptionsField, sentOptionsIn } from '../store/seen.ts';
 import { countOf } from '../text/numbers.ts';
 import { action } from './action.ts';
@@ -73,6 +76,17 @@ export const cancelRun = action(
   { touches: [evaluationKeys.all] },
 );
 
+/** @throws ServiceError */
+async function findListed(service: Service, bench_id: string, eval_run_id: string, options: CallOptions) {
+  const readPage = (cursor: string | undefined) =>
+    readRows({ cursor }, query => service.call('listEvalRuns', { params: { bench_id }, query }, options));
+  for await (const { items } of readPages(readPage)) {
+    const found = items.find(run => run.eval_run_id === eval_run_id);
+    if (found) return found;
+  }
+  return undefined;
+}
+
 /** The document's generation needs the benchmark to delete a run. If the record does not name it, nothing is sent. */
 export const deleteRun = action(
   (service, { bench_id, eval_run_id }: Pick<EvalRun, 'bench_id' | 'eval_run_id'>, options) =>
@@ -81,7 +95,12 @@ export const deleteRun = action(
     touches: [evaluationKeys.all, benchmarkKeys.all],
     removes: {
       resource: ({ eval_run_id }) => ({ kind: 'run', id: eval_run_id }),
-      reread: (service, { eval_run_id }, options): Promise<unknown> => {
+      reread: async (service, { bench_id, eval_run_id }, options): Promise<unknown> => {
+        // A list that has it is sure; one without it may leave out the evaluations of training runs.
+        const listed = await ifThere(Boolean(bench_id), () =>
+          findListed(service, bench_id ?? '', eval_run_id, options),
+        );
+        if (listed) return listed;
         const input = { params: { eval_run_id } };
         return service.call('getEvalRun', input, options).catch((error: unknown) => {
           if (!isNotOffered(error) && !mayLackPath(error)) throw error;

@@ -80,6 +80,16 @@ describe('delete', () => {
     expect(deletions()).toEqual([documented, newest]);
   });
 
+  it('fails where only the list of its benchmark still has it', async () => {
+    const { cli } = await serviceOf({
+      [`GET ${newest}`]: [json(run), noResource],
+      [`GET ${newest}/trajectory-rewards`]: noResource,
+      'GET /api/v1/eval/b1/runs': json([run]),
+    });
+    const { code, notes } = await cli('delete', ['er_1', '--yes']);
+    expect([code, notes]).toEqual([1, expect.stringContaining('But er_1 can still be read')]);
+  });
+
   it('tells why a service that knows the other path refuses', async () => {
     const conflict = refusal(409, 'conflict_error', 'eval_run_running');
     const { cli } = await serviceOf({ ...readable, [`DELETE ${newest}`]: conflict });
