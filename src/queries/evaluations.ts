@@ -1,6 +1,7 @@
 /** Queries and actions for evaluation runs. */
 
 import { own } from '../base/own-property.ts';
+import type { OfBoth } from '../base/sides.ts';
 import { failureReason, type ListQuery } from '../contract/common.ts';
 import type { EvalProgress, EvalRun } from '../contract/evaluations.ts';
 import { hasEnded } from '../contract/status.ts';
@@ -13,6 +14,7 @@ import { countOf } from '../text/numbers.ts';
 import { action } from './action.ts';
 import { benchmarkKeys, benchmarkQuery } from './benchmarks.ts';
 import { readAcross } from './every-benchmark.ts';
+import type { RecordedMean } from './extent-of.ts';
 import { type ListSource, readRows } from './lists/list-source.ts';
 import type { LiveQuery } from './live-query.ts';
 import { activityOfRun, activityOfRuns } from './polling.ts';
@@ -30,6 +32,14 @@ export const evaluationKeys = {
   progress: (runId: string) => ['evaluations', 'progress', runId],
   results: (runId: string) => ['evaluations', 'results', runId],
   certainty: (runId: string) => ['evaluations', 'certainty', runId],
+  rewards: (runId: string, of: RecordedMean) => ['evaluations', 'rewards', runId, of],
+  difference: (runId: string, baseline: string, means: OfBoth<RecordedMean>) => [
+    'evaluations',
+    'difference',
+    runId,
+    baseline,
+    means,
+  ],
 } as const;
 
 function observeRun(run: EvalRun): Observation {

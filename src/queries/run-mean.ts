@@ -117,6 +117,13 @@ function holdsFor({ lowest, highest, range }: Certainty, [low, high]: Range): bo
 /** Means that differ by less, as a share of the range, are the same, rounded in another way. */
 const rounding = 1e-4;
 
+/** Whether two means may be of the same rewards. What is unknown on one side may be anything. */
+export function isSameMean(one: Partial<RecordedMean>, other: Partial<RecordedMean>, [low, high]: Range): boolean {
+  const { mean = other.mean, graded = other.graded } = one;
+  const apart = Math.abs((mean ?? 0) - (other.mean ?? mean ?? 0));
+  return apart <= rounding * (high - low) && graded === (other.graded ?? graded);
+}
+
 /** Whether the certainty is of the rewards that have this mean: a run may be graded again after its end. */
 function isOf({ means, rewards, recorded, range: [low, high] }: Certainty, { mean, graded }: RecordedMean): boolean {
   const isMean = (known: number | undefined): boolean =>
@@ -154,18 +161,19 @@ export function intervalBeside({ mean, graded, status, certainty }: CertainMean,
   return isOfMean && mean >= interval.low && mean <= interval.high ? interval : undefined;
 }
 
-const isNumber = (value: unknown): value is number => typeof value === 'number';
+export const isNumber = (value: unknown): value is number => typeof value === 'number';
 
-const isInterval = (value: unknown): boolean =>
+export const isInterval = (value: unknown): boolean =>
   isRecord(value) && [value['low'], value['high'], value['confidence']].every(isNumber);
+
+export const isRange = (value: unknown): boolean => Array.isArray(value) && value.length === 2 && value.every(isNumber);
 
 function isCertainty(value: unknown): value is Certainty {
   if (!isRecord(value)) return false;
   const { interval, rewards, range, isFinal, means, lowest = 0, highest = 0 } = value;
-  const isRange = Array.isArray(range) && range.length === 2 && range.every(isNumber);
   const isOptional = interval === undefined || isInterval(interval);
   const hasMeans = Array.isArray(means) && means.every(isNumber);
-  return isOptional && hasMeans && [rewards, lowest, highest].every(isNumber) && isRange && isFinal === true;
+  return isOptional && hasMeans && [rewards, lowest, highest].every(isNumber) && isRange(range) && isFinal === true;
 }
 
 /** The remembered certainty of a run that ended with this status. */

@@ -24,8 +24,8 @@ export interface RunResults extends ReadRewards {
   readonly statisticsError: string | undefined;
 }
 
-/** With the mean and its number of rewards, if the record of an ended run is known to have none. */
-function observationOf(id: string, certainty: Certainty | undefined): Observation {
+/** What the rewards of a run say: with the mean and their number, if the record of an ended run is known to have none. */
+export function observationOf(id: string, certainty: Certainty | undefined): Observation {
   const { isFinal = false, recorded = undefined, means: [mean] = [], rewards } = certainty ?? {};
   const isOnly = isFinal && recorded !== undefined && recorded.mean === undefined;
   return { kind: 'run', id, certainty, ...(isOnly && { mean, graded: rewards }) };

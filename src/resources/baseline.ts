@@ -3,17 +3,29 @@
  * remembers it for each benchmark of a service.
  */
 import type { EvalRun } from '../contract/evaluations.ts';
+import { hasEnded, isRunning } from '../contract/status.ts';
 import type { Column } from '../present/column.ts';
 import { intervalColumn } from '../present/number-columns.ts';
 import { comparisonDefaults } from '../present/statistics/comparison.ts';
 import type { Interval } from '../present/statistics/interval.ts';
+import type { Range } from '../present/statistics/tasks.ts';
 import { compareTasks } from '../queries/compare.ts';
+import { evalRunQuery, evaluationKeys } from '../queries/evaluations.ts';
+import type { RecordedMean, RunExtent } from '../queries/extent-of.ts';
+import type { AnyQuery, LiveQuery } from '../queries/live-query.ts';
 import type { QueryContext } from '../queries/query-context.ts';
-import type { ReadRewards } from '../queries/run-extent.ts';
+import { isDifferenceOf, type RunDifference, rememberedDifference } from '../queries/run-difference.ts';
+import { type ReadRewards, readRunRewards } from '../queries/run-extent.ts';
+import { type Certainty, isSettled, rememberedCertainty } from '../queries/run-mean.ts';
+import { observationOf, runCertaintyQuery } from '../queries/run-results.ts';
+import { meanOfRewards } from '../queries/run-rewards.ts';
+import { type KnownResource, knownResource } from '../queries/statuses/store.ts';
 import type { RememberedStore } from '../store/store.ts';
 import { difference, type reward } from '../text/numbers.ts';
+import type { Workbench } from '../workbench/workbench.ts';
 import { compareRuns } from './comparison.ts';
-import type { MeasuredRun } from './measured-run.ts';
+import { listedCount, listedMean, type MeasuredRun } from './measured-run.ts';
+import type { RewardRead } from './watch-reads.ts';
 
 type Settings = Pick<RememberedStore, 'setting' | 'setSetting'>;
 
@@ -52,18 +64,121 @@ export interface RewardedRun {
   readonly rewards?: ReadRewards | undefined;
 }
 
+type Compare = QueryContext['compare'];
+
+const rangeOf = (settings: Compare): Range => settings?.rewardRange ?? comparisonDefaults.range;
+
 /** The difference between a run and the baseline over the tasks in both; unknown until the rewards of both are read. */
-export function fromBaseline(base: RewardedRun, fresh: RewardedRun, settings: QueryContext['compare']): FromBaseline {
+export function fromBaseline(base: RewardedRun, fresh: RewardedRun, settings: Compare): FromBaseline {
   const baseline = base.run.eval_run_id;
   const isBaseline = fresh.run.eval_run_id === baseline;
   if (isBaseline || !base.rewards || !fresh.rewards) return { baseline, isBaseline };
-  const { equalWithin, rewardRange: range } = settings ?? {
-    ...comparisonDefaults,
-    rewardRange: comparisonDefaults.range,
-  };
+  const { equalWithin } = settings ?? comparisonDefaults;
+  const range = rangeOf(settings);
   const tasks = compareTasks(base.rewards, fresh.rewards);
   const { difference, isConditional, interval } = compareRuns(tasks, { ...comparisonDefaults, equalWithin, range });
   return { baseline, isBaseline, difference, interval: isConditional ? undefined : interval };
+}
+
+const meanIn = (run: MeasuredRun): RecordedMean => ({ mean: listedMean(run), graded: listedCount(run) ?? undefined });
+
+/** The remembered difference, if both runs still have the rewards that it was read from. */
+export function knownFromBaseline(
+  known: RunDifference | undefined,
+  { base, run }: { readonly base: MeasuredRun; readonly run: MeasuredRun },
+  settings: Compare,
+): FromBaseline | undefined {
+  const baseline = base.eval_run_id;
+  const means = { base: meanIn(base), new: meanIn(run) };
+  if (!known || !hasEnded(run.status) || !isDifferenceOf(known, { baseline, means, range: rangeOf(settings) }))
+    return undefined;
+  return { baseline, isBaseline: false, difference: known.difference, interval: known.interval };
+}
+
+/** The difference to remember: undefined unless both runs had ended before their rewards were read. */
+export function finalDifference(
+  baseline: string,
+  { base, fresh }: { readonly base: ReadRewards; readonly fresh: ReadRewards },
+  { difference, interval }: FromBaseline,
+  settings: Compare,
+): RunDifference | undefined {
+  if (!base.certainty || !fresh.certainty) return undefined;
+  const meanOf = ({ rewards, recorded }: ReadRewards): RecordedMean => {
+    const read = meanOfRewards(rewards);
+    return { mean: recorded?.mean ?? read.mean, graded: recorded?.graded ?? read.rewards };
+  };
+  const means = { base: meanOf(base), new: meanOf(fresh) };
+  return { baseline, difference, interval, range: rangeOf(settings), means };
+}
+
+const extentOfKnown = ({ status, total, mean, graded }: KnownResource): Partial<RunExtent> => ({
+  status,
+  total,
+  recorded: { mean, graded },
+});
+
+/** How certain the mean of an ended run is. */
+export const certaintyQueryOf = (known: KnownResource): AnyQuery => runCertaintyQuery(known.id, extentOfKnown(known));
+
+/** The rewards of an ended baseline, which all runs of a list are compared with. */
+const baseRewardsQuery = (known: KnownResource): LiveQuery<ReadRewards> => ({
+  key: evaluationKeys.rewards(known.id, { mean: known.mean, graded: known.graded }),
+  observes: ({ certainty }) => observationOf(known.id, certainty),
+  activity: () => 'settled',
+  read: context => readRunRewards(known.id, context, extentOfKnown(known)),
+});
+
+interface DifferenceRead {
+  readonly certainty: Certainty | undefined;
+  readonly difference: RunDifference | undefined;
+}
+
+/**
+ * The reads for the difference of an ended run from the baseline of its benchmark: of the rewards of both, or none if it
+ * is known, or the baseline has not ended.
+ */
+export function differenceReads(known: KnownResource, workbench: Workbench): readonly RewardRead[] {
+  const { remembered, statuses, compare, cache } = workbench;
+  const baseline = baselineOf(remembered, known.parent);
+  if (baseline === undefined) return [];
+  const ref = { kind: 'run', id: baseline, label: baseline };
+  const seen = evalRunQuery(baseline).observes?.({
+    ...remembered.find('run', baseline)?.record,
+    eval_run_id: baseline,
+  });
+  const base = statuses.get(ref) ?? knownResource(ref, seen ? [seen] : []);
+  const readBase = baseRewardsQuery(base);
+  if (baseline === known.id) {
+    const isKnown = isSettled(known.certainty, known, compare.rewardRange);
+    return isKnown ? [] : [{ known, query: readBase }];
+  }
+  const means = { base: { mean: base.mean, graded: base.graded }, new: { mean: known.mean, graded: known.graded } };
+  const isCurrent = (difference: RunDifference | undefined): difference is RunDifference =>
+    difference !== undefined && isDifferenceOf(difference, { baseline, means, range: rangeOf(compare) });
+  if (isCurrent(known.difference) || base.gone || isRunning(base.status)) return [];
+  // Another program may have read it, or the list is that of an earlier start.
+  const kept = rememberedDifference(remembered, known.id, known.status);
+  const query: LiveQuery<DifferenceRead> = {
+    key: evaluationKeys.difference(known.id, baseline, means),
+    observes: ({ certainty, difference }) => ({ ...observationOf(known.id, certainty), difference }),
+    activity: () => 'settled',
+    read: async context => {
+      if (isCurrent(kept))
+        return { certainty: rememberedCertainty(remembered, known.id, known.status), difference: kept };
+      const ofBase = cache.getQueryData<ReadRewards>(readBase.key) ?? context.shared?.(readBase);
+      const [base, fresh] = await Promise.all([
+        ofBase ?? readBase.read(context),
+        readRunRewards(known.id, context, extentOfKnown(known)),
+      ]);
+      // Without its status or total there is no interval, and this may change.
+      if (fresh.unread) throw fresh.unread;
+      const runOf = (id: string, rewards: ReadRewards): RewardedRun => ({ run: { eval_run_id: id }, rewards });
+      const from = fromBaseline(runOf(baseline, base), runOf(known.id, fresh), compare);
+      return { certainty: fresh.certainty, difference: finalDifference(baseline, { base, fresh }, from, compare) };
+    },
+  };
+  const read = { known, query };
+  return isCurrent(kept) ? [read] : [{ known: base, query: readBase }, read];
 }
 
 /** A run without a difference is the baseline, or shares no task with it, or is not read. */

@@ -23,7 +23,7 @@ import { benchmarks } from './benchmarks.ts';
 import { resourceOfKind } from './catalogue.ts';
 import { type CountedList, countedLists, countIntervals, intervalsOf, isOpening, mostRows } from './section-counts.ts';
 import { noteAlarms, type WatchedResource, watchedKnown } from './watch.ts';
-import { offered } from './watch-reads.ts';
+import { offered, type RewardRead } from './watch-reads.ts';
 
 const followingKey = ['following'];
 const watchKey = ['watch'];
@@ -108,8 +108,8 @@ interface Purpose extends Round {
   readonly known: readonly KnownResource[];
   /** Ended resources on a list whose curve was never read. */
   readonly unmeasured: readonly KnownResource[];
-  /** Ended resources on screen whose mean has no certainty yet. */
-  readonly uncertain: readonly KnownResource[];
+  /** Reads for the ended resources on screen whose certainty or difference is unknown. */
+  readonly uncertain: readonly RewardRead[];
   /** The number of running ones. */
   readonly running: number;
   /** The kinds whose list is read instead of each resource, because there are many of them. */
@@ -406,18 +406,28 @@ function isUnmeasured(workbench: Workbench, known: KnownResource, lastSent: Last
   return curve !== undefined && lastEver(workbench, curve, lastSent) === 0 && !isInFlight(workbench, curve);
 }
 
-/** The ended resources on screen that have a mean, and whose rewards were never read. */
-function uncertainOn(workbench: Workbench, lines: readonly KnownResource[], lastSent: LastSent): KnownResource[] {
+/**
+ * The reads of rewards for the ended resources on screen that have a mean: for its certainty, and in lists for the
+ * difference from what it is compared with. Each is sent once.
+ */
+function uncertainOn(workbench: Workbench, lines: readonly KnownResource[], lastSent: LastSent): RewardRead[] {
   const { statuses, lists, compare } = workbench;
   const rows = lists.shown().map(row => statuses.get(row) ?? knownResource({ ...row, label: row.id }, [row]));
   const shown = new Map([...lines, ...rows].map(known => [keyOf(known), known]));
-  return [...shown.values()].filter(known => {
-    const { status, mean, certainty, gone } = known;
-    if (gone || mean === undefined || !hasEnded(status)) return false;
-    if (isSettled(certainty, known, compare.rewardRange)) return false;
-    const query = resourceOfKind(known.kind)?.watch?.certainty?.(known);
-    return query !== undefined && lastEver(workbench, query, lastSent) === 0 && !isInFlight(workbench, query);
+  const listed = new Set(rows.map(keyOf));
+  const isUnsent = ({ query }: RewardRead): boolean =>
+    lastEver(workbench, query, lastSent) === 0 && !isInFlight(workbench, query);
+  const reads = [...shown.values()].flatMap(known => {
+    const { kind, status, mean, certainty, gone } = known;
+    if (gone || mean === undefined || !hasEnded(status)) return [];
+    const { watch } = resourceOfKind(kind) ?? {};
+    const differences = listed.has(keyOf(known)) ? (watch?.difference?.(known, workbench) ?? []) : [];
+    const unsent = differences.filter(isUnsent);
+    if (unsent.length > 0 || differences.some(({ query }) => isInFlight(workbench, query))) return unsent;
+    const query = isSettled(certainty, known, compare.rewardRange) ? undefined : watch?.certainty?.(known);
+    return query ? [{ known, query }].filter(isUnsent) : [];
   });
+  return [...new Map(reads.map(read => [hashKey(read.query.key), read])).values()];
 }
 
 /** Reads the due statuses and, for Watch and for lists with curves, details. Returns the number of reads. @throws ServiceError */
@@ -429,11 +439,10 @@ async function readTurns(workbench: Workbench, purpose: Purpose, context: QueryC
   const measures = purpose.unmeasured.map((known): Turn & { readonly known: KnownResource } => {
     return { queries: curvesOf(workbench, known).slice(0, 1), dueAt: 0, isDetail: true, known };
   });
-  const certain = purpose.uncertain.map((known): Turn & { readonly known: KnownResource } => {
-    const query = resourceOfKind(known.kind)?.watch?.certainty?.(known);
+  const certain = purpose.uncertain.map(({ known, query }): Turn & { readonly known: KnownResource } => {
     // Without a total, its progress and its record may tell it.
     const requests = known.total === undefined ? 3 : 1;
-    return { queries: query ? [query] : [], dueAt: 0, isDetail: true, requests, known };
+    return { queries: [query], dueAt: 0, isDetail: true, requests, known };
   });
   const chosen = inTurn([...turns, ...measures, ...certain], purpose);
   const isThere = (known: KnownResource): boolean => !workbench.statuses.get(known)?.gone;

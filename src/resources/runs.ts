@@ -13,10 +13,10 @@ import { durationColumn, instant, instantFact, seenColumn, timeColumn, timeFact 
 import { cancelRun, deleteRun, evalProgressQuery, evalRunQuery, evaluationKeys } from '../queries/evaluations.ts';
 import { isMeasuredAsChosen } from '../queries/held-out.ts';
 import type { QueryContext } from '../queries/query-context.ts';
+import { rememberedDifference } from '../queries/run-difference.ts';
 import { extentOfRecord, readRunRewards } from '../queries/run-extent.ts';
 import { everyRun, runsOfBenchmark } from '../queries/run-lists.ts';
 import { runMeanOf } from '../queries/run-mean.ts';
-import { runCertaintyQuery } from '../queries/run-results.ts';
 import { readHeldOutSplit } from '../queries/training.ts';
 import { trajectoryKeys } from '../queries/trajectories.ts';
 import { rememberedAt, sentOptionsIn } from '../store/seen.ts';
@@ -28,8 +28,11 @@ import {
   baselineColumns,
   baselineOf,
   baselineWords,
+  certaintyQueryOf,
+  differenceReads,
+  finalDifference,
   fromBaseline,
-  type RewardedRun,
+  knownFromBaseline,
 } from './baseline.ts';
 import { benchmarkActions } from './benchmarks.ts';
 import { comparability } from './comparison.ts';
@@ -165,31 +168,44 @@ const ofBaseline = baselineColumns.map(({ id }) => id);
 const rewardsOfRun = (run: EvalRun, context: QueryContext) =>
   readRunRewards(run.eval_run_id, context, extentOfRecord(run));
 
+/** Reads each id once. */
+function once<Data>(read: (id: string) => Promise<Data>): (id: string) => Promise<Data> {
+  const reads = new Map<string, Promise<Data>>();
+  return id => {
+    const known = reads.get(id) ?? read(id);
+    reads.set(id, known);
+    return known;
+  };
+}
+
 /**
  * Adds the difference between each run and the baseline of its benchmark, by task. Takes a request for the rewards of
- * each run, none without a baseline.
+ * each run, except those of ended runs whose difference was read before, and none without a baseline.
  */
 async function readFromBaseline(
   rows: readonly BasedRun[],
   context: QueryContext,
   list: MeasuredList,
 ): Promise<readonly BasedRun[]> {
-  const rewardsOf = (run: EvalRun) => rewardsOfRun(run, context);
-  const bases = new Map<string, Promise<RewardedRun>>();
-  const readBase = async (id: string): Promise<RewardedRun> => {
-    const run = rows.find(row => row.eval_run_id === id) ?? (await evalRunQuery(id).read(context));
-    return { run, rewards: await rewardsOf(run) };
-  };
+  const { memory, compare } = context;
+  const runOf = once(async id => rows.find(row => row.eval_run_id === id) ?? (await evalRunQuery(id).read(context)));
+  const baseRewards = once(async id => rewardsOfRun(await runOf(id), context));
   return measureEach(rows, context, list, async run => {
     const id = list.baseline ?? baselineOf(context.memory, run.bench_id);
     if (id === undefined || listedMean(run) === undefined) return run;
-    const known = bases.get(id) ?? readBase(id);
-    bases.set(id, known);
-    const base = await known;
+    const base = await runOf(id);
     // There is no room to say that a benchmark is unknown.
-    if (Object.keys(comparability([base.run, run].map(namedRun))).length > 0) return run;
-    const rewards = run.eval_run_id === id ? undefined : await rewardsOf(run);
-    return { ...run, from_baseline: fromBaseline(base, { run, rewards }, context.compare) };
+    if (Object.keys(comparability([base, run].map(namedRun))).length > 0) return run;
+    const { eval_run_id, status } = run;
+    if (eval_run_id === id) return { ...run, from_baseline: fromBaseline({ run: base }, { run }, compare) };
+    const known = rememberedDifference(memory, eval_run_id, status);
+    const kept = knownFromBaseline(known, { base, run }, compare);
+    if (kept) return { ...run, from_baseline: kept };
+    const rewards = { base: await baseRewards(id), fresh: await rewardsOfRun(run, context) };
+    const from_baseline = fromBaseline({ run: base, rewards: rewards.base }, { run, rewards: rewards.fresh }, compare);
+    const difference = finalDifference(id, rewards, from_baseline, compare);
+    if (difference) memory.see([{ kind: 'run', id: eval_run_id, status, difference }]);
+    return { ...run, from_baseline };
   });
 }
 
@@ -461,8 +477,8 @@ export const runs = defineResource<EvalRun>({
     status: id => [evalProgressQuery(id), evalRunQuery(id)],
     countsDone: true,
     details: id => [evalRunQuery(id)],
-    certainty: ({ id, status, total, mean, graded }) =>
-      runCertaintyQuery(id, { status, total, recorded: { mean, graded } }),
+    certainty: certaintyQueryOf,
+    difference: differenceReads,
     progressNames: { done: 'terminal_rollouts', total: 'total_rollouts', mean: 'mean' },
     runs: true,
     endsForGood: true,

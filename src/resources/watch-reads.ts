@@ -7,6 +7,12 @@ import { isNotOffered } from '../service/errors.ts';
 import { parseTime } from '../text/time.ts';
 import type { Workbench } from '../workbench/workbench.ts';
 
+/** A read of the rewards of an ended resource. */
+export interface RewardRead {
+  readonly known: KnownResource;
+  readonly query: AnyQuery;
+}
+
 export interface Watching extends Kind {
   /** Queries for the status, each a fallback for the previous one; by default the record. */
   readonly status?: (id: string) => readonly AnyQuery[];
@@ -18,6 +24,11 @@ export interface Watching extends Kind {
   readonly measures?: (id: string) => readonly AnyQuery[];
   /** How certain its mean is: read once after its end, while its line is on screen. */
   readonly certainty?: (known: KnownResource) => AnyQuery;
+  /**
+   * How it differs from what it is compared with, unless that is known: read once after its end, while it is in a list
+   * on screen. The answers also say how certain the means are.
+   */
+  readonly difference?: (known: KnownResource, workbench: Workbench) => readonly RewardRead[];
   /** The contract's names of its progress fields, for programs. */
   readonly progressNames?: { readonly done: string; readonly total: string; readonly mean: string };
   /** The status in which it waits for a user and does not change on its own. */

@@ -15,6 +15,8 @@ export interface SeenResource {
   readonly record?: Readonly<Record<string, unknown>> | undefined;
   /** How certain its mean is; remembered once it is final. */
   readonly certainty?: SeenCertainty | undefined;
+  /** How it differs from the baseline of its benchmark. */
+  readonly difference?: object | undefined;
   /** True if this program has just started it. */
   readonly isStart?: boolean;
 }
@@ -34,6 +36,8 @@ export interface RememberedResource {
   readonly record: Readonly<Record<string, unknown>>;
   /** The final certainty of its mean, as it was saved. */
   readonly certainty?: unknown;
+  /** How it differs from the baseline, as it was saved. */
+  readonly difference?: unknown;
   /** Epoch milliseconds. */
   readonly seenAt: number;
   /** When the record's current number of rewards was first seen; epoch milliseconds. */
@@ -85,12 +89,13 @@ function meanAndCount(
 
 /**
  * Internal fields of a saved record: when its number of rewards and the resource itself were first seen, when this
- * machine started it, and how certain its mean is.
+ * machine started it, how certain its mean is, and how it differs from the baseline.
  */
 const sinceField = 'benchtop_rewards_since';
 const firstField = 'benchtop_first_seen';
 const startField = 'benchtop_started';
 const certaintyField = 'benchtop_certainty';
+const differenceField = 'benchtop_difference';
 
 /** The remembered field with the time at which a run was seen leaving the queue. */
 export const beganField = 'began_at';
@@ -138,6 +143,7 @@ function joined(old: RememberedResource | undefined, seen: SeenResource, seenAt:
     parent: seen.parent ?? old?.parent,
     record,
     certainty: seen.certainty?.isFinal ? seen.certainty : isSame ? old?.certainty : undefined,
+    difference: seen.difference ?? (isSame ? old?.difference : undefined),
     seenAt,
     rewardsSince: rewardsSinceOf(old, record, seenAt),
     firstSeenAt: old?.firstSeenAt ?? seenAt,
@@ -160,6 +166,7 @@ function resourceOf(row: Row): RememberedResource | undefined {
     [firstField]: first,
     [startField]: started,
     [certaintyField]: certainty,
+    [differenceField]: difference,
     ...sent
   } = known;
   return {
@@ -170,6 +177,7 @@ function resourceOf(row: Row): RememberedResource | undefined {
     parent: parent == null ? undefined : String(parent),
     record: sent,
     certainty,
+    difference,
     seenAt: Number(seen_at),
     rewardsSince: timeIn(since),
     firstSeenAt: timeIn(first) ?? Number(seen_at),
@@ -224,9 +232,10 @@ export class SeenResources {
     const sql =
       'insert or replace into seen (profile, kind, id, label, status, parent, record, seen_at) values (?, ?, ?, ?, ?, ?, ?, ?)';
     const rows = fresh.map(({ kind, id, label, status = null, parent = null, record, seenAt, ...others }) => {
-      const { rewardsSince, firstSeenAt, startedAt, certainty } = others;
+      const { rewardsSince, firstSeenAt, startedAt, certainty, difference } = others;
       const fields = { [sinceField]: rewardsSince, [firstField]: firstSeenAt, [startField]: startedAt };
-      const saved = JSON.stringify({ ...record, ...fields, [certaintyField]: certainty });
+      const ofRewards = { [certaintyField]: certainty, [differenceField]: difference };
+      const saved = JSON.stringify({ ...record, ...fields, ...ofRewards });
       return [this.#tables.scope, kind, id, label, status, parent, saved, seenAt];
     });
     this.#tables.lazily(() => {

@@ -13,6 +13,7 @@ import { Lists } from '../queries/lists/lists.ts';
 import { usualStaleMs } from '../queries/live-query.ts';
 import { defaultIntervals, type PollIntervals } from '../queries/polling.ts';
 import type { QueryHost } from '../queries/query-host.ts';
+import { rememberedDifference } from '../queries/run-difference.ts';
 import { rememberedCertainty } from '../queries/run-mean.ts';
 import { observeAnswers, type Subject } from '../queries/statuses/observe.ts';
 import { Restarts } from '../queries/statuses/restarts.ts';
@@ -270,13 +271,14 @@ export class Workbench implements QueryHost {
     }
   }
 
-  /** Adds the remembered certainty of means to the records of runs. */
+  /** Adds to the records of runs how certain their means are and how they differ from the baseline, as remembered. */
   #recallCertainty(observations: readonly Observation[], times: ReadTimes): void {
     const recalled = observations.flatMap(({ kind, id, record }): Observation[] => {
       const { status, certainty: known } = this.statuses.get({ kind, id }) ?? {};
       if (kind !== 'run' || record === undefined || known) return [];
       const certainty = rememberedCertainty(this.remembered, id, status);
-      return certainty ? [{ kind, id, certainty }] : [];
+      const difference = rememberedDifference(this.remembered, id, status);
+      return certainty || difference ? [{ kind, id, certainty, difference }] : [];
     });
     if (recalled.length > 0) this.statuses.report(recalled, times);
   }

@@ -117,6 +117,7 @@ it('lists evaluation runs with their difference to a baseline', async () => {
     ...{ reward_count: 20, total_rollouts: 20 },
   });
   const rows = [run('evr_a', 0.45), run('evr_b', 0.945)];
+  let least = 0.9;
   const server = await hostileServer(
     answering({
       ...answers,
@@ -125,7 +126,7 @@ it('lists evaluation runs with their difference to a baseline', async () => {
       getTrajectoryRewards: ({ eval_run_id }) => ({
         trajectory_rewards: Array.from({ length: 20 }, (_, index) => ({
           ...{ task_id: `task ${index}`, trajectory_id: `traj_${eval_run_id}_${index}` },
-          reward: eval_run_id === 'evr_a' ? (index % 10) / 10 : (index % 10) / 100 + 0.9,
+          reward: eval_run_id === 'evr_a' ? (index % 10) / 10 : (index % 10) / 100 + least,
         })),
       }),
     }),
@@ -150,6 +151,14 @@ it('lists evaluation runs with their difference to a baseline', async () => {
   expect(table.out).toMatch(/run evr_a .* baseline/);
   expect(table.out).toMatch(/run evr_b .* \+0\.495 +\+0\.\d+\.\.\+0\.\d+/);
   expect(rewards()).toBe(4);
+  // The difference of ended runs was read once as well, until one of them is graded again.
+  expect((await cli('list', ['runs', ...bench, '--baseline', 'evr_a'], { columns: 200 })).out).toBe(table.out);
+  expect(rewards()).toBe(4);
+  least = 0.8;
+  rows[1] = run('evr_b', 0.845);
+  const graded = await cli('list', ['runs', ...bench, '--baseline', 'evr_a'], { columns: 200 });
+  expect(graded.out).toMatch(/run evr_b .* \+0\.395 +\+0\.\d+\.\.\+0\.\d+/);
+  expect(rewards()).toBe(6);
   expect((await cli('list', ['training', ...bench, '--baseline', 'evr_a'])).notes).toContain('--baseline is not for');
 });
 

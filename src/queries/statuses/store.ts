@@ -9,6 +9,7 @@ import { hasEnded, isRunning, isUnknown, statusMeaning } from '../../contract/st
 import type { ResourceRef } from '../../store/store.ts';
 import { countOf } from '../../text/numbers.ts';
 import type { HeldOutMeans } from '../held-out.ts';
+import type { RunDifference } from '../run-difference.ts';
 import type { Certainty } from '../run-mean.ts';
 
 /** A kind of resource whose statuses are tracked; each resource declares its own. */
@@ -39,6 +40,8 @@ export interface Observation {
   readonly graded?: number | null | undefined;
   /** How certain the mean of an evaluation is, if its rewards were read. */
   readonly certainty?: Certainty | undefined;
+  /** How an evaluation differs from the baseline, if the rewards of both were read. */
+  readonly difference?: RunDifference | undefined;
   /** The number of failed rollouts. */
   readonly failed?: number | null | undefined;
   /** The newest and the best held-out mean. */
@@ -69,6 +72,8 @@ export interface KnownResource {
   readonly graded: number | undefined;
   /** How certain the mean of an evaluation is, as of the last read of its rewards. */
   readonly certainty: Certainty | undefined;
+  /** How an evaluation differs from the baseline, as of the last read of the rewards of both. */
+  readonly difference: RunDifference | undefined;
   /** The number of failed rollouts. */
   readonly failed: number | undefined;
   /** When it first had this number of rewards; epoch milliseconds. */
@@ -176,6 +181,7 @@ function merged(old: KnownResource, observation: Observation): KnownResource {
     mean: observation.mean ?? old.mean,
     graded: countOf(observation.graded) ?? old.graded,
     certainty: newer(old.certainty, observation.certainty),
+    difference: newer(old.difference, observation.difference),
     failed: countOf(observation.failed) ?? old.failed,
     measured: newer(old.measured, observation.measured),
     curve: sameCurve(old.curve, observation.curve),
@@ -237,6 +243,7 @@ export function unknownResource({ kind, id }: Named, label: string): KnownResour
     mean: undefined,
     graded: undefined,
     certainty: undefined,
+    difference: undefined,
     failed: undefined,
     gradedAt: undefined,
     measured: undefined,

@@ -2,6 +2,7 @@
 import { useCallback, useMemo, useReducer, useState } from 'react';
 import type { EvalRun } from '../../../contract/evaluations.ts';
 import { evaluationKeys } from '../../../queries/evaluations.ts';
+import type { RunDifference } from '../../../queries/run-difference.ts';
 import type { ReadRewards } from '../../../queries/run-extent.ts';
 import type { RunResults } from '../../../queries/run-results.ts';
 import {
@@ -9,11 +10,13 @@ import {
   baselineOf,
   type FromBaseline,
   fromBaseline,
+  knownFromBaseline,
   toggleBaseline,
 } from '../../../resources/baseline.ts';
 import type { MeasuredRun } from '../../../resources/measured-run.ts';
 import { baselineCommand, compareManyPlace, runListColumns, runs } from '../../../resources/runs.ts';
 import { useShell } from '../../app/shell-context.tsx';
+import { type KnownJoin, useKnown } from '../../data/use-known.ts';
 import { useWorkbench } from '../../data/workbench.tsx';
 import type { Binding } from '../../keys/router.tsx';
 import type { ListedRows } from '../list/list-props.ts';
@@ -46,6 +49,17 @@ function useKnownRewards(): (run: MeasuredRun) => ReadRewards | undefined {
   return useCallback(run => cache.getQueryData<RunResults>(evaluationKeys.results(run.eval_run_id)), [cache]);
 }
 
+interface KnownDifference {
+  readonly difference: RunDifference;
+}
+
+const differences: KnownJoin<MeasuredRun, KnownDifference, KnownDifference> = {
+  kind: 'run',
+  id: ({ eval_run_id }) => eval_run_id,
+  pick: ({ difference }) => difference && { difference },
+  join: (_, known) => known,
+};
+
 /** The inputs of a difference, so that it is computed once. */
 interface Made {
   readonly from: readonly unknown[];
@@ -57,6 +71,7 @@ function useBaselines(): readonly [join: (rows: readonly MeasuredRun[]) => reado
   const { remembered, compare } = useWorkbench();
   const [changes, changed] = useReducer((count: number) => count + 1, 0);
   const rewardsOf = useKnownRewards();
+  const withDifferences = useKnown(differences);
   const [made] = useState(() => new WeakMap<MeasuredRun, Made>());
   // biome-ignore lint/correctness/useExhaustiveDependencies: a changed baseline changes the rows
   const join = useCallback(
@@ -69,9 +84,11 @@ function useBaselines(): readonly [join: (rows: readonly MeasuredRun[]) => reado
         if (id === undefined) return undefined;
         return byId.get(id) ?? { ...remembered.find('run', id)?.record, eval_run_id: id, bench_id: benchId };
       };
-      return rows.map(run => {
+      const known = withDifferences(rows);
+      return rows.map((run, index) => {
         const base = run.bench_id ? baseOf(run.bench_id) : undefined;
         if (!base) return run;
+        const { difference } = known[index] === run ? {} : (known[index] as KnownDifference);
         const rewards = { base: rewardsOf(base), new: rewardsOf(run) };
         const from = [
           base.eval_run_id,
@@ -79,20 +96,19 @@ function useBaselines(): readonly [join: (rows: readonly MeasuredRun[]) => reado
           base.reward_count,
           rewards.base?.rewards,
           rewards.new?.rewards,
+          difference,
         ];
         const before = made.get(run);
         if (before?.from.every((each, index) => each === from[index])) return before.row;
-        const from_baseline: FromBaseline = fromBaseline(
-          { run: base, rewards: rewards.base },
-          { run, rewards: rewards.new },
-          compare,
-        );
-        const row = { ...run, from_baseline };
-        made.set(run, { from, row });
-        return row;
+        const kept = rewards.base && rewards.new ? undefined : knownFromBaseline(difference, { base, run }, compare);
+        const from_baseline: FromBaseline =
+          kept ?? fromBaseline({ run: base, rewards: rewards.base }, { run, rewards: rewards.new }, compare);
+        const based = { ...run, from_baseline };
+        made.set(run, { from, row: based });
+        return based;
       });
     },
-    [remembered, compare, rewardsOf, made, changes],
+    [remembered, compare, rewardsOf, withDifferences, made, changes],
   );
   return [join, changed];
 }

@@ -1,0 +1,50 @@
+/** How a run differs from the baseline, without the rewards of both: remembered beside the certainty of its mean. */
+import { isRecord } from '../base/own-property.ts';
+import { type OfBoth, sides } from '../base/sides.ts';
+import type { Interval } from '../present/statistics/interval.ts';
+import type { Range } from '../present/statistics/tasks.ts';
+import type { RememberedStore } from '../store/store.ts';
+import type { RecordedMean } from './extent-of.ts';
+import { isInterval, isNumber, isRange, isSameMean } from './run-mean.ts';
+
+/** The difference between two ended runs, over the tasks in both. */
+export interface RunDifference {
+  /** The id of the run that it is the difference from. */
+  readonly baseline: string;
+  /** Undefined if no task has a reward in both. */
+  readonly difference?: number | undefined;
+  readonly interval?: Interval | undefined;
+  /** The range of rewards that the interval is for. */
+  readonly range: Range;
+  /** The means of all rewards when they were read, and their numbers. */
+  readonly means: OfBoth<Partial<RecordedMean>>;
+}
+
+/** Whether it is still that of these runs: another mean, or another number of rewards, is of other rewards. */
+export const isDifferenceOf = (
+  { baseline, means, range }: RunDifference,
+  of: { readonly baseline: string; readonly means: OfBoth<Partial<RecordedMean>>; readonly range: Range },
+): boolean =>
+  baseline === of.baseline &&
+  range.every((limit, index) => limit === of.range[index]) &&
+  sides.every(side => isSameMean(means[side], of.means[side], range));
+
+function isRunDifference(value: unknown): value is RunDifference {
+  if (!isRecord(value)) return false;
+  const { baseline, difference = 0, interval, range, means } = value;
+  const isMean = (side: unknown): boolean =>
+    isRecord(side) && [side['mean'] ?? 0, side['graded'] ?? 0].every(number => isNumber(number));
+  const hasMeans = isRecord(means) && sides.every(side => isMean(means[side]));
+  const hasInterval = interval === undefined || isInterval(interval);
+  return typeof baseline === 'string' && isNumber(difference) && hasInterval && isRange(range) && hasMeans;
+}
+
+/** The remembered difference of a run that ended with this status. */
+export function rememberedDifference(
+  memory: Pick<RememberedStore, 'find'>,
+  runId: string,
+  ended: string | null | undefined,
+): RunDifference | undefined {
+  const { status, difference } = memory.find('run', runId) ?? {};
+  return status === ended && isRunDifference(difference) ? difference : undefined;
+}
