@@ -6,7 +6,7 @@ import type { EvalRun, TrajectoryReward } from '../contract/evaluations.ts';
 import { unreadableIn } from '../contract/lists.ts';
 import { hasEnded, isRunning, statusMeaning } from '../contract/status.ts';
 import type { Checkpoint, HeldOutReward, TrainerReward, TrainingProgress, TrainingRun } from '../contract/training.ts';
-import { isGone } from '../service/errors.ts';
+import { ifThere, isGone } from '../service/errors.ts';
 import type { Service } from '../service/index.ts';
 import type { CallOptions } from '../service/options.ts';
 import { readPages } from '../service/pagination.ts';
@@ -81,8 +81,11 @@ export const deleteTraining = action(
     touches: [trainingKeys.all],
     removes: {
       resource: ({ training_run_id }) => ({ kind: 'training', id: training_run_id }),
-      reread: (service, { training_run_id }, options) =>
-        service.call('getTrainingProgress', { params: { training_run_id } }, options),
+      reread: async (service, { training_run_id }, options): Promise<unknown> => {
+        const input = { params: { training_run_id } };
+        const read = await ifThere(true, () => service.call('getTrainingRun', input, options));
+        return read ?? service.call('getTrainingProgress', input, options);
+      },
     },
   },
 );

@@ -41,7 +41,11 @@ export interface Comparability {
 export function comparability(owners: readonly OfBenchmark[]): Comparability {
   const [known, unknown] = [owners.filter(({ bench_id }) => bench_id), owners.filter(({ bench_id }) => !bench_id)];
   const [first] = known;
-  if (!first) return {};
+  if (!first) {
+    return owners.length < 2
+      ? {}
+      : { note: 'The benchmarks of these runs are unknown: tasks of the same name may differ' };
+  }
   const other = known.find(({ bench_id }) => bench_id !== first.bench_id);
   if (other)
     return {

@@ -97,6 +97,13 @@ describe('delete', () => {
     expect([code, JSON.parse(notes).error.code]).toEqual([1, 'eval_run_running']);
   });
 
+  it('fails where the record of a training run can still be read, but not its progress', async () => {
+    const trained = { training_run_id: 't_1', bench_id: 'b1', display_name: 'words', status: 'succeeded' };
+    const { cli } = await serviceOf({ 'GET /api/v1/train/t_1': json(trained) });
+    const { code, out, notes } = await cli('delete', ['t_1', '--yes']);
+    expect([code, out, notes]).toEqual([7, '', expect.stringContaining('does not delete training runs')]);
+  });
+
   it('is done where only the rewards could tell, and they are gone', async () => {
     const { cli, deletions } = await serviceOf({
       [`GET ${newest}`]: [json(run), json({ detail: 'Not Found' }, 405)],

@@ -262,8 +262,8 @@ it('counts since when one was away, also after a restart, and restores what was 
   const path = storeFolder(onTestFinished);
   const first = start(path);
   first.answer(run('a'), run('b'));
-  const left = Date.now();
   await end(first);
+  const left = Date.now();
 
   const second = start(path);
   const { inbox } = second.workbench;
