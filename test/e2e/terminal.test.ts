@@ -1,5 +1,5 @@
 /** How the program leaves the terminal, in every possible way. */
-import { readdirSync } from 'node:fs';
+import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { freshHome, openInShell, openSession, prompt, run, stoppedInShell } from './session.ts';
@@ -32,9 +32,21 @@ describe('the terminal', () => {
   ])('is given back after %s (X9)', async (signal, code) => {
     const session = await opened();
     session.signal(signal);
-    // As a shell reports it, whether the program exits or the signal ends it at last.
-    const { exitCode, signal: endedBy } = await session.ended;
-    expect(endedBy ? 128 + endedBy : exitCode).toBe(code);
+    expect((await session.ended).exitCode).toBe(code);
+    expect(session.leftOn()).toEqual([]);
+  });
+
+  it('is given back where Node tells a signal by its other name first', async () => {
+    const hook = join(home.home, 'renamed.cjs');
+    const renamed = "name === 'SIGABRT' ? 'SIGIOT' : name";
+    writeFileSync(
+      hook,
+      `const { emit } = process; process.emit = (name, ...all) => emit.call(process, ${renamed}, ...all);`,
+    );
+    const session = openSession({ ...home.env, NODE_OPTIONS: `--require=${hook}` });
+    await session.waitFor('▸ t-words');
+    session.signal('SIGABRT');
+    expect((await session.ended).exitCode).toBe(134);
     expect(session.leftOn()).toEqual([]);
   });
 

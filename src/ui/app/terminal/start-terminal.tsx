@@ -46,6 +46,8 @@ const isProfiled = [...process.execArgv, ...(process.env['NODE_OPTIONS'] ?? '').
 const endingSignals = [
   ...(['SIGINT', 'SIGQUIT', 'SIGTERM', 'SIGHUP', 'SIGUSR2', 'SIGALRM', 'SIGVTALRM'] as const),
   ...(['SIGXCPU', 'SIGXFSZ', 'SIGPWR', 'SIGIO', 'SIGSTKFLT', 'SIGSYS', 'SIGTRAP', 'SIGABRT'] as const),
+  // Other names of SIGABRT and SIGIO: Ink listens to these, and Node may tell it first.
+  ...(['SIGIOT', 'SIGPOLL'] as const),
   ...(isProfiled ? [] : (['SIGPROF'] as const)),
 ].filter(signal => own(constants.signals, signal) !== undefined);
 type EndingSignal = (typeof endingSignals)[number];
