@@ -21,6 +21,7 @@ function openConfirm(
       await send(String(params.eval_run_id), signal);
       return {};
     },
+    listEvalRuns: () => [],
     getEvalRun: ({ params }) => {
       throw goneRun(String(params.eval_run_id));
     },
