@@ -392,6 +392,8 @@ it('asks two models the same, side by side', async () => {
   await goWay(session, [
     { gone: 'answering' },
     'esc',
+    // The words on the answers are there before: only the keys say that it is read.
+    { gone: '<esc> read' },
     { see: '1 of 2, v for the other' },
     'v',
     { see: '2 of 2, v for the other' },
