@@ -30,10 +30,10 @@ export async function ask(
   { whole, onReasoning }: Pick<ChatOptions, 'whole'> & { readonly onReasoning?: (text: string) => void } = {},
 ): Promise<Answer> {
   const answer = new Answer();
-  let told = 0;
+  let shown = 0;
   const tellReasoning = (): void => {
-    const reasoning = answer.reasoning.slice(told);
-    told = answer.reasoning.length;
+    const reasoning = answer.reasoning.slice(shown);
+    shown = answer.reasoning.length;
     if (reasoning !== '') onReasoning?.(reasoning);
   };
   const { model, at } = await chatRoute(service, memory, request.model, signal, true);

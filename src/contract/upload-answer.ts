@@ -26,7 +26,7 @@ export interface ReadAnswer {
   readonly items: readonly ItemOutcome[];
   /** How many of those that are only counted are stored, and how many skipped. */
   readonly counted: { readonly stored: number; readonly skipped: number };
-  /** The number of unknown outcomes, including those of which the counts say nothing. */
+  /** The number of unknown outcomes, also of those that the counts leave out. */
   readonly unknown: number;
   /** The failures of the batch, and those that are not surely about one trajectory. */
   readonly batchFailures: readonly Failure[];
@@ -237,7 +237,7 @@ function placedFailures(failures: readonly Failure[], first: number | undefined)
   };
 }
 
-/** How many are stored or skipped, by the counts and the rows, beyond those of which a row surely says so. */
+/** How many more are stored or skipped than the rows name: by the counts, and by rows whose place is unknown. */
 function leftOf(
   outcome: 'stored' | 'skipped',
   count: number | null | undefined,
@@ -249,7 +249,7 @@ function leftOf(
   return Math.max(total - known, unplaced.filter(row => saidBy(row) === outcome).length);
 }
 
-/** Compares what is said of each one with the number of stored and skipped ones that are left. */
+/** Shares out the stored and skipped ones that no row names. A failed one may be among them: then it is unknown. */
 function withCounts(said: readonly ItemOutcome[], left: ReadAnswer['counted']): Pick<ReadAnswer, 'items' | 'counted'> {
   const isUnknown = ({ outcome }: ItemOutcome): boolean => outcome === 'unknown';
   const total = left.stored + left.skipped;

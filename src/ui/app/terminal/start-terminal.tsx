@@ -46,7 +46,7 @@ const isProfiled = [...process.execArgv, ...(process.env['NODE_OPTIONS'] ?? '').
 const endingSignals = [
   ...(['SIGINT', 'SIGQUIT', 'SIGTERM', 'SIGHUP', 'SIGUSR2', 'SIGALRM', 'SIGVTALRM'] as const),
   ...(['SIGXCPU', 'SIGXFSZ', 'SIGPWR', 'SIGIO', 'SIGSTKFLT', 'SIGSYS', 'SIGTRAP', 'SIGABRT'] as const),
-  // Other names of SIGABRT and SIGIO: Ink listens to these, and Node may tell it first.
+  // Other names of SIGABRT and SIGIO. Ink listens to these, and Node may emit them first.
   ...(['SIGIOT', 'SIGPOLL'] as const),
   ...(isProfiled ? [] : (['SIGPROF'] as const)),
 ].filter(signal => own(constants.signals, signal) !== undefined);
