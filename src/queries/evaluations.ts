@@ -6,9 +6,8 @@ import { failureReason, type ListQuery } from '../contract/common.ts';
 import type { EvalProgress, EvalRun } from '../contract/evaluations.ts';
 import { hasEnded } from '../contract/status.ts';
 import { ifThere, isNotOffered, mayLackPath } from '../service/errors.ts';
-import type { Service } from '../service/index.ts';
 import type { CallOptions } from '../service/options.ts';
-import { readPages } from '../service/pagination.ts';
+import { findOnPages } from '../service/pagination.ts';
 import { sentOptionsField, sentOptionsIn } from '../store/seen.ts';
 import { countOf } from '../text/numbers.ts';
 import { action } from './action.ts';
@@ -86,16 +85,10 @@ export const cancelRun = action(
   { touches: [evaluationKeys.all] },
 );
 
-/** @throws ServiceError */
-async function findListed(service: Service, bench_id: string, eval_run_id: string, options: CallOptions) {
-  const readPage = (cursor: string | undefined) =>
-    readRows({ cursor }, query => service.call('listEvalRuns', { params: { bench_id }, query }, options));
-  for await (const { items } of readPages(readPage)) {
-    const found = items.find(run => run.eval_run_id === eval_run_id);
-    if (found) return found;
-  }
-  return undefined;
-}
+type Asking = Pick<QueryContext, 'service'> & Pick<CallOptions, 'signal'>;
+
+const listRuns = ({ service, signal }: Asking, bench_id: string, query: ListQuery) =>
+  service.call('listEvalRuns', { params: { bench_id }, query }, { signal });
 
 /** The document's generation needs the benchmark to delete a run. If the record does not name it, nothing is sent. */
 export const deleteRun = action(
@@ -108,7 +101,10 @@ export const deleteRun = action(
       reread: async (service, { bench_id, eval_run_id }, options): Promise<unknown> => {
         // A list that has it is sure; one without it may leave out the evaluations of training runs.
         const listed = await ifThere(Boolean(bench_id), () =>
-          findListed(service, bench_id ?? '', eval_run_id, options),
+          findOnPages(
+            cursor => readRows({ cursor }, query => listRuns({ service, ...options }, bench_id ?? '', query)),
+            each => each.eval_run_id === eval_run_id,
+          ),
         );
         if (listed) return listed;
         const input = { params: { eval_run_id } };
@@ -141,9 +137,6 @@ async function listedOutcome(runId: string, context: QueryContext) {
   const listed = meanOfRewards(await readTrajectoryRewards(runId, context));
   return { reward_mean: listed.mean ?? null, reward_count: listed.rewards };
 }
-
-const listRuns = ({ service, signal }: QueryContext, bench_id: string, query: ListQuery) =>
-  service.call('listEvalRuns', { params: { bench_id }, query }, { signal });
 
 const asSent = <Page extends { readonly items: readonly EvalRun[] }>(page: Page, { memory }: QueryContext): Page => ({
   ...page,

@@ -1,7 +1,7 @@
 /** Queries and actions for secrets: their metadata, never their values. */
 import type { CreateSecretBody, Secret } from '../contract/secrets.ts';
 import { ApiError } from '../service/errors.ts';
-import { readPages } from '../service/pagination.ts';
+import { findOnPages } from '../service/pagination.ts';
 import { action } from './action.ts';
 import { benchmarkKeys } from './benchmarks.ts';
 import type { ListSource } from './lists/list-source.ts';
@@ -34,14 +34,11 @@ export const deleteSecret = action(
     removes: {
       resource: ({ secret_id }) => ({ id: secret_id }),
       // Secrets can only be listed.
-      reread: async (service, { secret_id }, options) => {
-        const readPage = (cursor: string | undefined) => service.call('listSecrets', { query: { cursor } }, options);
-        for await (const { items } of readPages(readPage)) {
-          const found = items.find(each => each.secret_id === secret_id);
-          if (found) return found;
-        }
-        return undefined;
-      },
+      reread: (service, { secret_id }, options) =>
+        findOnPages(
+          cursor => service.call('listSecrets', { query: { cursor } }, options),
+          each => each.secret_id === secret_id,
+        ),
     },
   },
 );

@@ -6,9 +6,7 @@ import type { EvalRun } from '../contract/evaluations.ts';
 import { hasEnded, isRunning } from '../contract/status.ts';
 import type { Column } from '../present/column.ts';
 import { intervalColumn } from '../present/number-columns.ts';
-import { comparisonDefaults } from '../present/statistics/comparison.ts';
 import type { Interval } from '../present/statistics/interval.ts';
-import type { Range } from '../present/statistics/tasks.ts';
 import { compareTasks } from '../queries/compare.ts';
 import { evalRunQuery, evaluationKeys } from '../queries/evaluations.ts';
 import type { RecordedMean, RunExtent } from '../queries/extent-of.ts';
@@ -23,7 +21,7 @@ import { type KnownResource, knownResource } from '../queries/statuses/store.ts'
 import type { RememberedStore } from '../store/store.ts';
 import { difference, type reward } from '../text/numbers.ts';
 import type { Workbench } from '../workbench/workbench.ts';
-import { compareRuns } from './comparison.ts';
+import { compareRuns, comparisonOptions } from './comparison.ts';
 import { listedCount, listedMean, type MeasuredRun } from './measured-run.ts';
 import type { RewardRead } from './watch-reads.ts';
 
@@ -66,17 +64,13 @@ export interface RewardedRun {
 
 type Compare = QueryContext['compare'];
 
-const rangeOf = (settings: Compare): Range => settings?.rewardRange ?? comparisonDefaults.range;
-
 /** The difference between a run and the baseline over the tasks in both; unknown until the rewards of both are read. */
 export function fromBaseline(base: RewardedRun, fresh: RewardedRun, settings: Compare): FromBaseline {
   const baseline = base.run.eval_run_id;
   const isBaseline = fresh.run.eval_run_id === baseline;
   if (isBaseline || !base.rewards || !fresh.rewards) return { baseline, isBaseline };
-  const { equalWithin } = settings ?? comparisonDefaults;
-  const range = rangeOf(settings);
   const tasks = compareTasks(base.rewards, fresh.rewards);
-  const { difference, isConditional, interval } = compareRuns(tasks, { ...comparisonDefaults, equalWithin, range });
+  const { difference, isConditional, interval } = compareRuns(tasks, comparisonOptions(settings));
   return { baseline, isBaseline, difference, interval: isConditional ? undefined : interval };
 }
 
@@ -90,8 +84,8 @@ export function knownFromBaseline(
 ): FromBaseline | undefined {
   const baseline = base.eval_run_id;
   const means = { base: meanIn(base), new: meanIn(run) };
-  if (!known || !hasEnded(run.status) || !isDifferenceOf(known, { baseline, means, range: rangeOf(settings) }))
-    return undefined;
+  const { range } = comparisonOptions(settings);
+  if (!known || !hasEnded(run.status) || !isDifferenceOf(known, { baseline, means, range })) return undefined;
   return { baseline, isBaseline: false, difference: known.difference, interval: known.interval };
 }
 
@@ -108,7 +102,7 @@ export function finalDifference(
     return { mean: recorded?.mean ?? read.mean, graded: recorded?.graded ?? read.rewards };
   };
   const means = { base: meanOf(base), new: meanOf(fresh) };
-  return { baseline, difference, interval, range: rangeOf(settings), means };
+  return { baseline, difference, interval, range: comparisonOptions(settings).range, means };
 }
 
 const extentOfKnown = ({ status, total, mean, graded }: KnownResource): Partial<RunExtent> => ({
@@ -154,7 +148,7 @@ export function differenceReads(known: KnownResource, workbench: Workbench): rea
   }
   const means = { base: { mean: base.mean, graded: base.graded }, new: { mean: known.mean, graded: known.graded } };
   const isCurrent = (difference: RunDifference | undefined): difference is RunDifference =>
-    difference !== undefined && isDifferenceOf(difference, { baseline, means, range: rangeOf(compare) });
+    difference !== undefined && isDifferenceOf(difference, { baseline, means, range: compare.rewardRange });
   if (isCurrent(known.difference) || base.gone || isRunning(base.status)) return [];
   // Another program may have read it, or the list is that of an earlier start.
   const kept = rememberedDifference(remembered, known.id, known.status);

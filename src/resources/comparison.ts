@@ -15,10 +15,17 @@ import type { Interval } from '../present/statistics/interval.ts';
 import type { RunTasks, TaskMean } from '../present/statistics/tasks.ts';
 import { type ComparedTask, lowest, trajectoriesOf, unlistedTask, withoutReward } from '../queries/compare.ts';
 import { extentOf } from '../queries/extent-of.ts';
+import type { QueryContext } from '../queries/query-context.ts';
 import { type Rollouts, ratedRewards } from '../queries/run-rewards.ts';
 import { counted, difference, reward } from '../text/numbers.ts';
 import { clean } from '../text/sanitise.ts';
 import { modelWords } from './models.ts';
+
+/** The options of a comparison by the settings; the defaults without them. */
+export const comparisonOptions = (settings: QueryContext['compare']): ComparisonOptions => ({
+  ...comparisonDefaults,
+  ...(settings && { equalWithin: settings.equalWithin, range: settings.rewardRange }),
+});
 
 /** What owns rollouts: its id, and its benchmark if that is known. */
 interface OfBenchmark {

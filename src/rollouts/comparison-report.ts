@@ -7,11 +7,16 @@ import type { Column } from '../present/column.ts';
 import { compact, isEmpty } from '../present/other-fields.ts';
 import type { ReportBlock } from '../present/report.ts';
 import { type SideLine, sideBySide } from '../present/side-by-side.ts';
-import { type ComparisonOptions, comparisonDefaults } from '../present/statistics/comparison.ts';
 import { type ComparedTask, compareTasks, lowest, unlistedTask } from '../queries/compare.ts';
 import { type ComparedRun, comparedRuns } from '../queries/compare-many.ts';
 import { ratedRewards } from '../queries/run-rewards.ts';
-import { comparability, compareRuns, comparisonColumns, comparisonFacts } from '../resources/comparison.ts';
+import {
+  comparability,
+  compareRuns,
+  comparisonColumns,
+  comparisonFacts,
+  comparisonOptions,
+} from '../resources/comparison.ts';
 import {
   familyWords,
   gridColumns,
@@ -200,11 +205,7 @@ async function* comparisonBlocks(
   options: ReportOptions,
   context: ReportContext,
 ): Blocks {
-  const { compare } = context;
-  const by: ComparisonOptions = {
-    ...comparisonDefaults,
-    ...(compare && { equalWithin: compare.equalWithin, range: compare.rewardRange }),
-  };
+  const by = comparisonOptions(context.compare);
   const named = runs.map((run, index) => ({
     eval_run_id: run.eval_run_id,
     name: names[index] ?? '',

@@ -7,12 +7,12 @@ import { noteFacts } from '../present/notes.ts';
 import { outcomeClasses } from '../present/outcome-classes.ts';
 import { type ReportBlock, reportHtml, reportMarkdown } from '../present/report.ts';
 import { sortRows } from '../present/sort.ts';
-import { comparisonDefaults } from '../present/statistics/comparison.ts';
 import type { Range } from '../present/statistics/tasks.ts';
 import { transcriptText } from '../present/transcript-lines.ts';
 import { heldOutMeansOf } from '../queries/held-out.ts';
 import { runMeanOf } from '../queries/run-mean.ts';
 import { heldOutRewardsQuery, trainerRewardsQuery } from '../queries/training.ts';
+import { comparisonOptions } from '../resources/comparison.ts';
 import { trainingCurveWords } from '../resources/curve-words.ts';
 import { outcomeColumns } from '../resources/outcomes.ts';
 import { certaintyWords } from '../resources/run-mean.ts';
@@ -62,8 +62,6 @@ export const width = 100;
 /** Characters of a text; a longer one is cut, because a browser cannot hold it. */
 const longestText = 4 * 1024 * 1024;
 
-const rangeOf = ({ compare }: ReportContext): Range => compare?.rewardRange ?? comparisonDefaults.range;
-
 export function table<Row>(rows: readonly Row[], columns: readonly Column<Row>[]): ReportBlock {
   const shown = columns.filter(({ ifAny, value }) => !ifAny || rows.some(row => value(row) !== undefined));
   return {
@@ -75,7 +73,7 @@ export function table<Row>(rows: readonly Row[], columns: readonly Column<Row>[]
 
 /** The curves of a training run, also in words. */
 async function* curves(id: string, context: ReportContext): Blocks {
-  const range = rangeOf(context);
+  const range = comparisonOptions(context.compare).range;
   try {
     const [heldOut, trainer] = await Promise.all([
       heldOutRewardsQuery(id, true).read(context),
@@ -219,7 +217,7 @@ async function* rolloutsBlocks(
   yield { kind: 'facts', facts: whole.facts };
   for (const note of read.notes) yield { kind: 'words', text: `${note}.` };
   if (resource.names[0] === 'training') yield* curves(id, context);
-  if (rows.length > 0) yield* summary(read, rangeOf(context));
+  if (rows.length > 0) yield* summary(read, comparisonOptions(context.compare).range);
   const notes = notesIn(context);
   yield* transcripts(chosenIds(rows, notes, options), notes, context);
   yield madeBy();

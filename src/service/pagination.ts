@@ -21,6 +21,18 @@ export const isCutOff = ({ has_more }: ReadPage, next: string | null | undefined
 
 export const cutOffWords = 'The service says that there are more rows, but gives no way to read them';
 
+/** The first row of a list that passes the test; reads no page after it. */
+export async function findOnPages<Row>(
+  readPage: (cursor: string | undefined) => Promise<Page<Row>>,
+  test: (row: Row) => boolean,
+): Promise<Row | undefined> {
+  for await (const { items } of readPages(readPage)) {
+    const found = items.find(test);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
 /** Yields the pages of a list, each read on demand, and whether the list is cut off after it. */
 export async function* readPages<Read extends ReadPage>(
   readPage: (cursor: string | undefined) => Promise<Read>,

@@ -49,6 +49,7 @@ export interface TrajectoryRecord extends TrajectoryUploadRef {
   readonly counts: UploadCounts;
 }
 
+const whereFile = 'profile = ? and content = ? and dataset = ? and agent = ?';
 const where = 'profile = ? and path = ? and dataset = ? and agent = ?';
 /** Counts the ids in a column: each is followed by a space. */
 const countIn = (column: string): string => `sum(length(${column}) - length(replace(${column}, ' ', ''))) as ${column}`;
@@ -58,6 +59,10 @@ const columnIds = (column: Row[string] | undefined): string[] => String(column).
 export class TrajectoryRecords extends ResumableUploads {
   #keyOf({ path, dataset, agent }: TrajectoryUploadRef): readonly [string, string, string, string] {
     return [this.tables.scope, path, dataset, agent ?? ''];
+  }
+
+  #fileKeyOf({ dataset, agent }: TrajectoryUploadRef, content: string): readonly [string, string, string, string] {
+    return [this.tables.scope, content, dataset, agent ?? ''];
   }
 
   /**
@@ -131,9 +136,8 @@ export class TrajectoryRecords extends ResumableUploads {
   }
 
   /** The last complete upload of this content, from whatever path. @param content hash of the file */
-  sentFile({ dataset, agent = '' }: TrajectoryUploadRef, content: string): SentFile | undefined {
-    const sql = 'select * from sent_files where profile = ? and content = ? and dataset = ? and agent = ?';
-    const [row] = this.tables.all(sql, this.tables.scope, content, dataset, agent);
+  sentFile(upload: TrajectoryUploadRef, content: string): SentFile | undefined {
+    const [row] = this.tables.all(`select * from sent_files where ${whereFile}`, ...this.#fileKeyOf(upload, content));
     return (
       row && {
         ...{ stored: Number(row['stored']), skipped: Number(row['skipped']) },
@@ -144,7 +148,6 @@ export class TrajectoryRecords extends ResumableUploads {
 
   /** Records a complete upload in place of its requests. Without its content, only forgets these. */
   complete(upload: TrajectoryUploadRef, content: string | undefined, file: SentFile): void {
-    const { dataset, agent = '' } = upload;
     const { stored, skipped, isTraced, sentAt } = file;
     this.tables.run(
       'delete from sent_files where profile = ? and sent_at < ?',
@@ -154,16 +157,15 @@ export class TrajectoryRecords extends ResumableUploads {
     if (content !== undefined) {
       this.tables.run(
         'insert or replace into sent_files values (?, ?, ?, ?, ?, ?, ?, ?)',
-        ...[this.tables.scope, content, dataset, agent, stored, skipped, Number(isTraced), sentAt],
+        ...[...this.#fileKeyOf(upload, content), stored, skipped, Number(isTraced), sentAt],
       );
     }
     this.forget(upload);
   }
 
   /** Forgets a complete upload of this content. */
-  forgetFile({ dataset, agent = '' }: TrajectoryUploadRef, content: string): void {
-    const sql = 'delete from sent_files where profile = ? and content = ? and dataset = ? and agent = ?';
-    this.tables.run(sql, this.tables.scope, content, dataset, agent);
+  forgetFile(upload: TrajectoryUploadRef, content: string): void {
+    this.tables.run(`delete from sent_files where ${whereFile}`, ...this.#fileKeyOf(upload, content));
   }
 
   /** Deletes the record, so that the next run sends the whole file. */

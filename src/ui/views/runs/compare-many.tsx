@@ -3,7 +3,7 @@ import { useMemo } from 'react';
 import { comparisonDefaults } from '../../../present/statistics/comparison.ts';
 import { comparedRuns } from '../../../queries/compare-many.ts';
 import type { ListSource } from '../../../queries/lists/list-source.ts';
-import { comparability } from '../../../resources/comparison.ts';
+import { comparability, comparisonOptions } from '../../../resources/comparison.ts';
 import {
   familyWords,
   type Grid,
@@ -46,10 +46,7 @@ export function CompareManyView({ place }: ViewProps<'compare-many'>) {
     [runs],
   );
   const { rows: read } = useList(source, 'visible');
-  const grid = useMemo(
-    () => gridOf(read, base, { ...comparisonDefaults, equalWithin: compare.equalWithin, range: compare.rewardRange }),
-    [read, base, compare],
-  );
+  const grid = useMemo(() => gridOf(read, base, comparisonOptions(compare)), [read, base, compare]);
   const { confidence } = grid;
   const columns = useMemo(() => gridColumns(confidence), [confidence]);
   const tasks = useMemo(() => gridTasks(read), [read]);

@@ -1,14 +1,14 @@
 /** Compares two runs task by task, the largest loss first. */
 import { useMemo } from 'react';
 import { type OfBoth, type Side, sides } from '../../../base/sides.ts';
-import type { ComparedRuns } from '../../../present/statistics/comparison.ts';
-import { comparisonDefaults, ofSameRun } from '../../../present/statistics/comparison.ts';
+import { type ComparedRuns, ofSameRun } from '../../../present/statistics/comparison.ts';
 import { type ComparedTask, comparison, lowest } from '../../../queries/compare.ts';
 import {
   comparability,
   comparedFacts,
   compareRuns,
   comparisonColumns,
+  comparisonOptions,
   intervalLabel,
   pairedWords,
   tallyWords,
@@ -68,8 +68,7 @@ export function CompareView({ place }: ViewProps<'compare'>) {
   const { rows, loaded } = useList(source, 'visible');
   const isSame = base.id === fresh.id;
   const compared = useMemo(() => {
-    const options = { ...comparisonDefaults, equalWithin: compare.equalWithin, range: compare.rewardRange };
-    const summary = compareRuns(rows, options);
+    const summary = compareRuns(rows, comparisonOptions(compare));
     return isSame ? ofSameRun(summary) : summary;
   }, [rows, compare, isSame]);
   const names = comparedNames(place);
