@@ -1,0 +1,285 @@
+/** Commands for reading what runs produced. */
+import { aboutAudit } from '../../present/about-audit.ts';
+import { aboutAgreement, aboutIntervals } from '../../present/statistics/about.ts';
+import { aboutPasses } from '../../present/statistics/pass-at-k.ts';
+import { exclusiveRecordFlags, jsonFlag, recordFlags, screenFlags, serviceFlags } from './flags.ts';
+import { type CommandSpec, spec } from './spec.ts';
+
+export const results = {
+  compare: spec({
+    summary: 'compare evaluation runs task by task',
+    about: `Prints the paired difference of the rewards (NEW minus BASE) with its confidence interval, the number of
+tasks, how many of them got better and worse, and a verdict: NEW is better, worse, equal within --equal-within, or
+undecided.
+
+With --fail-below, the exit code is 0 only if the whole interval is at or above that value. It is 1 if the whole
+interval is below, and also if the interval contains the value: the gate is then undecided, and --undecided pass lets it
+through.
+
+With up to 8 runs, prints a line for each, compared with BASE, and then the tasks in all runs, the largest spread first.
+Their intervals are wider, so that all of them hold together with --confidence (Bonferroni; Dunn 1961). N FOR HALF
+estimates how many tasks like these would show half of the difference.
+
+${aboutIntervals}`,
+    args: [
+      { name: 'BASE', of: 'seen', kinds: ['run'] },
+      { name: 'NEW', of: 'seen', kinds: ['run'] },
+      { name: 'MORE', of: 'seen', kinds: ['run'], many: true, optional: true },
+    ],
+    flags: {
+      ...serviceFlags,
+      failBelow: { value: 'N', number: 'any', description: 'exit with 1 if the lower bound is below this' },
+      undecided: {
+        value: 'HOW',
+        choices: ['fail', 'pass'],
+        needs: 'failBelow',
+        description: 'whether an undecided gate fails or passes (default: fail)',
+      },
+      confidence: { value: 'N', number: 'any', description: 'confidence level of the interval (default: 0.95)' },
+      equalWithin: {
+        value: 'D',
+        number: 'any',
+        description: 'runs that differ by no more count as equal (default: from the settings, 0.05)',
+      },
+      rewardRange: {
+        value: 'LO..HI',
+        description: 'the lowest and the highest possible reward (default: from the settings, 0..1)',
+      },
+      missing: {
+        value: 'HOW',
+        choices: ['bound', 'ignore'],
+        description: 'rollouts without a reward: count the worst and the best case, or ignore them (default: bound)',
+      },
+      ended: {
+        description:
+          'treat the listed rewards as complete if the service does not report the end of a run or its number of rollouts',
+      },
+      ...recordFlags,
+      markdown: { description: 'print a Markdown table, e.g. for a pull request' },
+    },
+    exclusive: [[...exclusiveRecordFlags, 'markdown']],
+    examples: ['benchtop compare evr_base evr_new --fail-below 0', 'benchtop compare base first second third'],
+  }),
+  tasks: spec({
+    summary: 'list the tasks of a run, a training run or a dataset, with pass@k and pass^k',
+    about: `Prints a line for each task, the worst first: the number of rollouts with a reward, their mean and rewards,
+the share that passed, and the numbers of failed rollouts and of those without a reward.
+
+${aboutPasses}`,
+    args: [{ name: 'ID|NAME', of: 'seen', kinds: ['run', 'training', 'dataset'] }],
+    flags: {
+      ...serviceFlags,
+      base: {
+        value: 'ID|NAME',
+        of: 'seen',
+        kinds: ['run'],
+        description: 'also show the difference from this evaluation run',
+      },
+      passAt: {
+        value: 'N',
+        number: 'any',
+        description: 'the lowest reward that passes (default: the highest of the range)',
+      },
+      ...recordFlags,
+    },
+    exclusive: [exclusiveRecordFlags],
+    examples: ['benchtop tasks second --base first'],
+  }),
+  failures: spec({
+    summary: 'count how the rollouts of a run, a training run or a dataset ended',
+    about: `Groups rollouts by status, error (ignoring ids and numbers), termination reason, finish reason and number of
+steps, and prints how many are in each group, their share and their mean reward. The JSON has their ids.`,
+    args: [{ name: 'ID|NAME', of: 'seen', kinds: ['run', 'training', 'dataset'] }],
+    flags: { ...serviceFlags, ...recordFlags },
+    exclusive: [exclusiveRecordFlags],
+    examples: ['benchtop failures second', "benchtop list trajectories --run second --filter 'ended:max_steps'"],
+  }),
+  search: spec({
+    summary: 'search the texts of all trajectories of a run, a dataset or a benchmark',
+    about: `Finds the trajectories with a line that has all the words, and prints each as it is found: its first such
+line with place and role, and the number of such lines. Notes how many match by reward and by how they ended, and what
+could not be read. Words in double quotes are a phrase; /re/ is a regular expression; a word with a capital
+letter is case-sensitive. Exit code 5 if nothing matches, 1 if something could not be read.
+
+Texts that were read are kept on disk for the next search. --forget deletes them for every service; the setting
+search.indexMegabytes limits their size.`,
+    args: [{ name: 'WORDS', many: true, optional: true }],
+    flags: {
+      ...serviceFlags,
+      in: {
+        value: 'ID|NAME',
+        short: 'i',
+        of: 'seen',
+        kinds: ['run', 'training', 'dataset', 'benchmark'],
+        many: true,
+        description: 'the run, training run, dataset or benchmark to search',
+      },
+      step: {
+        value: 'N',
+        number: 'whole',
+        needs: 'in',
+        description: 'only the rollouts of this step of a training run',
+      },
+      forget: { description: 'delete the texts kept on this machine' },
+      ...recordFlags,
+    },
+    exclusive: [exclusiveRecordFlags, ['forget', 'in']],
+    examples: [
+      'benchtop search "permission denied" --in evr_1',
+      `benchtop search '/pytest .*-k/' --in production --json`,
+    ],
+  }),
+  regrade: spec({
+    summary: 'grade the rollouts of a run, a training run or a dataset again, and show what changes',
+    about: `Grades existing rollouts with another grader. It samples nothing, and writes nothing to the service. Prints
+the change of the mean with its paired interval, how many rollouts no longer pass or newly pass, the agreement, and the
+changed trajectories: those that no longer or newly pass first, then the largest change. Failed rollouts are not graded. Exit code 1 if others could not be
+graded.
+
+--with takes a grader of the local service (exact, contains, regex, number, word_share or choice) and what it expects,
+e.g. "contains Paris", or its JSON. Missing fields come from the grader stored with each rollout, if the service stores
+one, as the local service does. It grades the final answer of the model.
+
+--command runs a program for each trajectory, without a shell. It reads the trajectory as JSON and prints a reward,
+optionally followed by an explanation. --judge asks a deployed model to grade by a --rubric.
+
+${aboutAgreement}`,
+    args: [{ name: 'ID|NAME', of: 'seen', kinds: ['run', 'training', 'dataset'] }],
+    flags: {
+      ...serviceFlags,
+      with: { value: 'GRADER', description: 'a grader of the local service, e.g. exact or "regex ^yes"' },
+      command: { value: 'COMMAND', description: 'a program that reads a trajectory as JSON and prints a reward' },
+      limit: {
+        value: 'SECONDS',
+        number: 'positive',
+        needs: 'command',
+        description: 'kill the program after this time (default: 30)',
+      },
+      judge: { value: 'MODEL', of: 'chat model', needs: 'rubric', description: 'a model that grades by the rubric' },
+      rubric: { value: 'TEXT|@FILE', needs: 'judge', description: 'what the model grades by' },
+      passAt: {
+        value: 'N',
+        number: 'any',
+        description: 'the lowest reward that passes (default: the highest of the range)',
+      },
+      rewardRange: {
+        value: 'LO..HI',
+        description: 'the lowest and the highest possible reward (default: from the settings, 0..1)',
+      },
+      ...recordFlags,
+    },
+    exclusive: [exclusiveRecordFlags, ['with', 'command', 'judge']],
+    examples: [
+      'benchtop regrade evr_1 --with exact',
+      `benchtop regrade evr_1 --with 'regex ^twelve$' --json`,
+      `benchtop regrade evr_1 --command 'python3 grade.py' --limit 10`,
+    ],
+  }),
+  describe: spec({
+    summary: 'describe the curves of a training run, and what its steps teach',
+    about: `Prints the held-out and the trainer's rewards: first, last, highest and lowest value, the steps without a
+value, and the mean of each fifth of the curve. Two fifths count as level if their means differ by less than two
+standard errors.
+
+The teaching signal counts the groups of a step, each the rollouts of one task. A group teaches if its rewards differ;
+others are too easy (all have the highest reward), too hard (all the lowest), equal, or have fewer than two rewards. At
+most 60 steps are read: the newest 12 and others at equal distances. The output says since which step at least half of
+the groups have taught nothing.
+
+--audit prints an audit instead. ${aboutAudit}`,
+    args: [{ name: 'ID|NAME', of: 'seen', kinds: ['training'] }],
+    flags: {
+      ...serviceFlags,
+      audit: { description: 'an audit of the reward: what may be wrong, and the rollouts to read' },
+      ...recordFlags,
+    },
+    exclusive: [exclusiveRecordFlags],
+    examples: ['benchtop describe first', 'benchtop describe first --audit'],
+  }),
+  tree: spec({
+    summary: 'print the lineage of evaluations, training runs, checkpoints and deployments',
+    about: `Prints the tree of a benchmark, or for another resource, what is above and below it. Without an argument,
+prints the tree of all benchmarks, with only the checkpoints that other resources refer to. Reads the checkpoints of at
+most 100 training runs. HELD-OUT is the held-out reward at the step of a checkpoint, and the best one of a training run.`,
+    args: [{ name: 'ID|NAME', of: 'seen', kinds: ['benchmark', 'training', 'run', 'deployment'], optional: true }],
+    flags: { ...serviceFlags, ...recordFlags },
+    exclusive: [exclusiveRecordFlags],
+    examples: ['benchtop tree t-words', 'benchtop tree first --json'],
+  }),
+  export: spec({
+    summary: 'write trajectories with their steps, as JSON Lines',
+    about:
+      'Exports the trajectories of evaluation runs, training runs or datasets, or single ones. benchtop upload accepts the lines, including rewards and how the rollouts ended. benchtop notes export writes flags and notes.',
+    args: [
+      { name: 'WHAT', of: 'resource or seen', kinds: ['run', 'training', 'dataset', 'trajectory'], optional: true },
+      { name: 'ID|NAME', of: 'of resource', many: true, optional: true },
+    ],
+    flags: {
+      ...serviceFlags,
+      flagged: { description: 'the trajectories with a flag, instead of named ones' },
+      flag: { value: 'FLAG', many: true, description: 'the trajectories with this flag, e.g. gamed' },
+      output: { value: 'FILE', short: 'o', description: 'a new file (default: standard output)' },
+      json: jsonFlag.json,
+    },
+    examples: [
+      'benchtop export evr_1 --output rollouts.jsonl',
+      'benchtop export dataset production > production.jsonl',
+      'benchtop export --flag gamed --output gamed.jsonl',
+    ],
+  }),
+  read: spec({
+    summary: 'read a file of rollouts, without a service',
+    about: `On a terminal, opens the file as a list with the reader, groups and search; elsewhere, prints the transcripts. Nothing is
+uploaded or kept. It takes exported trajectories, rollouts of verifiers and prime-rl, logs of Inspect (.json, .eval), conversations and
+batches of OpenAI and Anthropic, and ShareGPT; a note names the format and says what was left out. - is standard input. Exit code 1
+if some of it could not be read.`,
+    args: [{ name: 'FILE', of: 'file' }],
+    flags: {
+      text: { description: 'print the transcripts on a terminal too' },
+      json: { description: 'print the trajectories as JSON Lines, for benchtop upload' },
+      theme: screenFlags.theme,
+      mouse: screenFlags.mouse,
+    },
+    exclusive: [['text', 'json']],
+    examples: ['benchtop read results.jsonl', 'benchtop read log.eval --json > trajectories.jsonl'],
+  }),
+  report: spec({
+    summary: 'write a report on a run, several runs, a training run or a dataset as one HTML or Markdown file',
+    about: `Writes one self-contained file: facts, curves, the distribution of rewards, how the rollouts ended, the
+worst tasks, and the transcripts of the flagged, worst and best trajectories. Text from models is escaped. --flagged
+reports only the trajectories with a flag or a note.
+
+Two to eight runs of a benchmark are compared with the first: the verdicts with intervals, the tasks (of two runs, those
+that no longer or newly pass first), the settings in which the runs differ, and both transcripts of the worst
+regressions. --worst and --best are then regressions and improvements of each run (default: 3 and 0).`,
+    args: [{ name: 'ID|NAME', of: 'seen', kinds: ['run', 'training', 'dataset'], many: true, optional: true }],
+    flags: {
+      ...serviceFlags,
+      output: { value: 'FILE', short: 'o', description: 'a new file (default: standard output)' },
+      format: {
+        value: 'FORMAT',
+        short: 'f',
+        choices: ['html', 'markdown'],
+        description: 'format of the file (default: by its name, else html)',
+      },
+      flagged: { description: 'the trajectories with a flag or a note, instead of a run' },
+      worst: { value: 'N', number: 'whole', description: 'transcripts with the lowest rewards (default: 3)' },
+      best: { value: 'N', number: 'whole', description: 'transcripts with the highest rewards (default: 3)' },
+      json: jsonFlag.json,
+    },
+    examples: [
+      'benchtop report first --output first.html',
+      'benchtop report evr_1 evr_2 --output compared.html',
+      'benchtop report --flagged --output flagged.md',
+    ],
+  }),
+  open: spec({
+    summary: 'open the workbench at one resource, at a list, or at Watch',
+    args: [
+      { name: 'WHAT', of: 'resource or seen', optional: true },
+      { name: 'ID|NAME', of: 'of resource' },
+    ],
+    flags: { ...serviceFlags, ...screenFlags },
+    examples: ['benchtop open evr_1', 'benchtop open training first', 'benchtop open watch'],
+  }),
+} as const satisfies Readonly<Record<string, CommandSpec>>;
