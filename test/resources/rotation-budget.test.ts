@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { inTurn, type Turn, turnMs } from '../../src/resources/rotation.ts';
+import { inTurn, type Turn, turnMs } from '../../src/resources/rotation-budget.ts';
 
 const poll = { focusedMs: 2_000, visibleMs: 10_000 };
 const idsOf = (count: number): string[] => Array.from({ length: count }, (_, index) => `trn_${index}`);

@@ -1,0 +1,71 @@
+/** How many requests the rotation may send, and which of the due reads come first. */
+import type { AnyQuery } from '../queries/live-query.ts';
+import type { PollIntervals } from '../queries/polling.ts';
+
+/** The request budget: `mostInWindow` requests per `windowIntervals` focused poll intervals, by default a minute. */
+const windowIntervals = 30;
+const mostInWindow = 60;
+/** The budget while some resource has never been read, and the maximum number of first reads per round. */
+const firstInWindow = 120;
+const firstAtOnce = 10;
+/**
+ * Poll interval per resource, as a share of the focused interval: 40 resources take 48 requests a minute, which leaves
+ * 12 of the budget of 60 for lists and curves.
+ */
+const turnShare = 0.63;
+/** A read due shortly after a round joins it; otherwise it would be a whole round late. */
+const earlyShare = 0.3;
+
+/** Whether a read belongs to this round. @param dueAt epoch milliseconds */
+export const isDueIn = ({ now, roundMs }: Pick<Round, 'now' | 'roundMs'>, dueAt: number): boolean =>
+  dueAt <= now + earlyShare * roundMs;
+
+export const windowMs = ({ focusedMs }: PollIntervals): number => windowIntervals * focusedMs;
+
+/** Milliseconds between two reads of one of `count` resources. */
+export function turnMs(count: number, roundMs: number, { focusedMs }: PollIntervals): number {
+  return Math.max(roundMs, count * turnShare * focusedMs);
+}
+
+/** A read that a round may make. */
+export interface Turn {
+  /** Each query is a fallback for the previous one. */
+  readonly queries: readonly AnyQuery[];
+  /** Epoch milliseconds; 0 if it was never read. */
+  readonly dueAt: number;
+  /** Details come after all statuses. */
+  readonly isDetail?: boolean;
+  /** How many requests it takes; 1 by default. */
+  readonly requests?: number;
+}
+
+export interface Round {
+  /** Epoch milliseconds. */
+  readonly now: number;
+  /** The interval between rounds in milliseconds. */
+  readonly roundMs: number;
+  readonly poll: PollIntervals;
+  /** Requests in the current window, without first reads. */
+  readonly spent: number;
+  /** First reads in the current window. */
+  readonly spentFirst?: number;
+  /** Polling is paused: this is a manual refresh. */
+  readonly byHand?: boolean;
+}
+
+/**
+ * Chooses the reads of this round, longest due first. Repeated reads are spread evenly over the rounds, and the total
+ * stays within the budget.
+ */
+export function inTurn<Each extends Turn>(turns: readonly Each[], round: Round): Each[] {
+  const { roundMs, poll, spent, spentFirst = 0, byHand } = round;
+  const isUnread = ({ dueAt }: Turn): boolean => dueAt === 0;
+  const due = turns
+    .filter(turn => isDueIn(round, turn.dueAt))
+    .toSorted((left, right) => Number(!!left.isDetail) - Number(!!right.isDetail) || left.dueAt - right.dueAt);
+  const evenly = byHand ? mostInWindow : Math.max(1, Math.floor((roundMs / windowMs(poll)) * mostInWindow));
+  const again = new Set(due.filter(turn => !isUnread(turn)).slice(0, evenly));
+  const left = due.some(isUnread) ? firstInWindow - spent - spentFirst : mostInWindow - spent;
+  const room = Math.max(0, Math.min(Math.max(evenly, firstAtOnce), left));
+  return due.filter(turn => isUnread(turn) || again.has(turn)).slice(0, room);
+}

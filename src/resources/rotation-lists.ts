@@ -1,0 +1,94 @@
+/** Which lists a round reads: those with a section count or with running rows. */
+import { hasEnded } from '../contract/status.ts';
+import { benchmarksAPage } from '../queries/every-benchmark.ts';
+import { listQuery } from '../queries/lists/list-query.ts';
+import { cachedQuery, dueAt } from '../queries/live-query.ts';
+import type { KnownResource } from '../queries/statuses/store.ts';
+import { isLastingRefusal } from '../service/errors.ts';
+import type { Workbench } from '../workbench/workbench.ts';
+import { benchmarks } from './benchmarks.ts';
+import { isDueIn } from './rotation-budget.ts';
+import { isInFlight, lastAttempt, type Purpose } from './rotation-turns.ts';
+import { type CountedList, countedLists, countIntervals, intervalsOf, isOpening, mostRows } from './section-counts.ts';
+
+/** Up to this many resources of a kind are read one by one; with more, the pages of their list are read instead. */
+const mostSingle = 10;
+
+const benchmarkList = benchmarks.list({});
+
+/** The lists that may have running rows, if a page takes one request. */
+const runningLists = countedLists.filter(({ source, runs }) => runs && !source.costly);
+
+export function listedKinds(known: readonly KnownResource[]): ReadonlySet<string> {
+  const many = (kind: string): boolean =>
+    known.filter(each => each.kind === kind && !hasEnded(each.status)).length > mostSingle;
+  return new Set(runningLists.flatMap(({ resource: { kind = '' } }) => (many(kind) ? [kind] : [])));
+}
+
+/** Identifies the rounds among the viewers of a list. */
+const viewer = {};
+
+/** Makes polls of these lists include all pages with unfinished rows. */
+export function seeListed({ lists }: Workbench, listed: ReadonlySet<string>): void {
+  for (const { resource, source } of runningLists) {
+    const reader = lists.of(source);
+    const isUnfinished = (row: object): boolean => !hasEnded(source.observes?.(row).status);
+    reader.see(viewer, listed.has(resource.kind ?? '') ? reader.data.rows.filter(isUnfinished) : undefined);
+  }
+}
+
+/** The requests of a read: a list across benchmarks takes one for each benchmark of its first page. */
+function requestsOf({ lists }: Workbench, { source }: CountedList): number {
+  return source.costly ? 1 + Math.min(benchmarksAPage, lists.find(benchmarkList.key)?.extent.rows ?? 0) : 1;
+}
+
+/** Visible intervals between two reads of a list per request: longer while many resources are read one by one. */
+const intervalsPerRequest = { many: 2, few: 0.25 } as const;
+
+/**
+ * The poll interval of a list, in visible intervals. A list that replaces single reads is polled as often as in a view,
+ * and so is every list while Watch follows few resources.
+ */
+function listIntervals(workbench: Workbench, list: CountedList, { watched, listed, running }: Purpose): number {
+  // Lines that have ended take no requests.
+  const isMany = watched && running > mostSingle;
+  const isOften = listed.has(list.resource.kind ?? '') || (watched && !isMany);
+  if (list.runs && isOften) return 1;
+  const perRequest = isMany ? intervalsPerRequest.many : intervalsPerRequest.few;
+  return Math.max(isMany ? countIntervals : intervalsOf(list), perRequest * requestsOf(workbench, list));
+}
+
+/** Maximum concurrent reads of lists that are only counted. */
+const countsAtOnce = 2;
+
+/** Whether a list is due in this round. @param counted whether the section counts are on screen */
+function isListDue(workbench: Workbench, list: CountedList, purpose: Purpose, counted: boolean): boolean {
+  const { lists, poll } = workbench;
+  const { watched, byHand, now } = purpose;
+  const { source, runs } = list;
+  const isForWatch = watched && runs;
+  const query = cachedQuery(workbench, source.key);
+  if (query?.isActive() || query?.state.fetchStatus === 'fetching') return false;
+  if (!isForWatch && (isOpening(workbench, now) || (lists.find(source.key)?.extent.rows ?? 0) > mostRows)) return false;
+  const isFirst = !runs && lists.countOf(source.key) === undefined;
+  if (!runs && !counted) return false;
+  // A refused count stays empty until the list is shown or refreshed.
+  if (isFirst && (source.costly || isLastingRefusal(query?.state.error))) return false;
+  if (byHand) return runs;
+  const due = dueAt(workbench, listQuery(workbench, source), 'visible');
+  const intervals = isFirst ? 1 : listIntervals(workbench, list, purpose);
+  return due !== undefined && isDueIn(purpose, due + (intervals - 1) * poll.visibleMs);
+}
+
+/** The due lists. Reads for a count block nothing, and a failing one does not starve the others. */
+export function dueLists(
+  workbench: Workbench,
+  purpose: Purpose,
+  counted: boolean,
+): Record<'running' | 'others', CountedList[]> {
+  const due = countedLists.filter(list => isListDue(workbench, list, purpose, counted));
+  const lastTry = ({ source }: CountedList): number => lastAttempt(workbench, [source]);
+  const inFlight = countedLists.filter(({ source, runs }) => !runs && isInFlight(workbench, source)).length;
+  const others = due.filter(({ runs }) => !runs).toSorted((left, right) => lastTry(left) - lastTry(right));
+  return { running: due.filter(({ runs }) => runs), others: others.slice(0, Math.max(0, countsAtOnce - inFlight)) };
+}

@@ -1,0 +1,187 @@
+/** Which reads each resource needs: its status, its record, its curves and the certainty of its mean. */
+import { hashKey } from '@tanstack/react-query';
+import { hasEnded, isOver, isRunning } from '../contract/status.ts';
+import { overdueIntervals } from '../queries/freshness.ts';
+import { type AnyQuery, dueAt } from '../queries/live-query.ts';
+import type { Attention } from '../queries/polling.ts';
+import { isSettled } from '../queries/run-mean.ts';
+import { type KnownResource, keyOf, knownResource } from '../queries/statuses/store.ts';
+import type { Workbench } from '../workbench/workbench.ts';
+import { resourceOfKind } from './catalogue.ts';
+import { type Round, type Turn, turnMs } from './rotation-budget.ts';
+import { offered, type RewardRead } from './watch-reads.ts';
+
+/** The input of a round. */
+export interface Purpose extends Round {
+  readonly attention: Attention;
+  /** Watch or the inbox is on screen. */
+  readonly watched: boolean;
+  /** A list with curves is on screen. */
+  readonly isListed: boolean;
+  readonly known: readonly KnownResource[];
+  /** Ended resources on a list whose curve was never read. */
+  readonly unmeasured: readonly KnownResource[];
+  /** Reads for the ended resources on screen whose certainty or difference is unknown. */
+  readonly uncertain: readonly RewardRead[];
+  /** The number of running ones. */
+  readonly running: number;
+  /** The kinds whose list is read instead of each resource, because there are many of them. */
+  readonly listed: ReadonlySet<string>;
+  readonly lastSent: LastSent;
+}
+
+/** When rounds sent each query, by hash; epoch milliseconds. Kept here, because the cache drops unused entries. */
+export type LastSent = ReadonlyMap<string, number>;
+
+/** When one of the queries last succeeded or failed; 0 for never. */
+export function lastAttempt({ cache }: Workbench, queries: readonly Pick<AnyQuery, 'key'>[]): number {
+  const states = queries.map(({ key }) => cache.getQueryState(key));
+  return Math.max(0, ...states.flatMap(state => (state ? [state.dataUpdatedAt, state.errorUpdatedAt] : [])));
+}
+
+const lastEver = (workbench: Workbench, query: AnyQuery, lastSent: LastSent): number =>
+  Math.max(lastAttempt(workbench, [query]), lastSent.get(hashKey(query.key)) ?? 0);
+
+/** Whether an earlier session saw its end, with the time. */
+const isRecalled = ({ openedAt }: Workbench, { endedAt, endTime }: KnownResource): boolean =>
+  endedAt !== undefined && endedAt < openedAt && endTime !== undefined;
+
+export const isInFlight = ({ cache }: Workbench, { key }: Pick<AnyQuery, 'key'>): boolean =>
+  cache.getQueryState(key)?.fetchStatus === 'fetching';
+
+/**
+ * Whether an ended resource must be read once more: an answer that arrives just after the end may have been requested
+ * before it, and still say running.
+ */
+function lacksEnd(workbench: Workbench, { endedAt = 0 }: KnownResource, query: AnyQuery, lastSent: LastSent): boolean {
+  const data = workbench.cache.getQueryData(query.key);
+  const last = lastEver(workbench, query, lastSent);
+  return last === 0 || last < endedAt || (data !== undefined && isRunning(query.observes?.(data as never).status));
+}
+
+/**
+ * When a resource was last read, and its poll interval. If its progress matters, answers without progress, such as
+ * lists, do not count.
+ */
+function lastRead({ cache, statuses, poll }: Workbench, known: KnownResource, purpose: Purpose) {
+  const { countsDone, recordsProgress } = resourceOfKind(known.kind)?.watch ?? {};
+  const { at, by } = statuses.lastRead(known) ?? {};
+  const needsDone = purpose.watched ? countsDone : recordsProgress;
+  const readAt = needsDone ? statuses.doneReadAt(known) : by === undefined ? undefined : at;
+  const isPolled = by !== undefined && (purpose.listed.has(known.kind) || cache.getQueryCache().get(by)?.isActive());
+  const isSettled = isOver(known.status, known.endTime, purpose.now);
+  const everyMs = turnMs(purpose.running, isSettled ? poll.visibleMs : purpose.roundMs, poll);
+  const overdueMs = overdueIntervals * Math.max(everyMs, poll.visibleMs);
+  return { readAt: readAt ?? 0, everyMs: isPolled && !needsDone ? overdueMs : everyMs };
+}
+
+/** The status read of a resource; undefined if none is needed. */
+export function statusTurn(workbench: Workbench, known: KnownResource, purpose: Purpose): Turn | undefined {
+  const queries = offered(workbench, resourceOfKind(known.kind)?.watch?.status?.(known.id));
+  const [query] = queries;
+  if (!query || isInFlight(workbench, query)) return undefined;
+  const attemptedAt = lastAttempt(workbench, queries);
+  if (hasEnded(known.status)) {
+    const isDue = !isRecalled(workbench, known) && lacksEnd(workbench, known, query, purpose.lastSent);
+    return isDue ? { queries, dueAt: 0 } : undefined;
+  }
+  if (purpose.byHand) return { queries, dueAt: attemptedAt };
+  const due = dueAt(workbench, query, purpose.attention);
+  if (due === undefined) return undefined;
+  const { readAt, everyMs } = lastRead(workbench, known, purpose);
+  return { queries, dueAt: Math.max(due, readAt && readAt + everyMs, attemptedAt && attemptedAt + everyMs) };
+}
+
+/**
+ * The curves for a line: the held-out one, and the much longer trainer curve if there is no held-out one or an alarm
+ * needs it.
+ */
+export function curvesOf(workbench: Workbench, known: KnownResource): readonly AnyQuery[] {
+  const [first, ...others] = offered(workbench, resourceOfKind(known.kind)?.watch?.measures?.(known.id));
+  if (!first) return [];
+  const lacks =
+    known.measured === undefined && (known.done ?? 0) > 0 && workbench.cache.getQueryData(first.key) !== undefined;
+  const { trainer } = workbench.alarmsFor(known.parent);
+  return [first, ...(lacks || trainer ? others : [])];
+}
+
+/** Whether an alarm needs its curves, whatever is on screen. */
+function feedsAlarm(workbench: Workbench, { status, parent }: KnownResource): boolean {
+  const { belowBest, heldOut, trainer } = workbench.alarmsFor(parent);
+  return isRunning(status) && (belowBest !== undefined || heldOut !== undefined || trainer !== undefined);
+}
+
+/** Whether the curve has probably grown since it was requested, by the usual distance of its points. */
+function hasGrown({ statuses }: Workbench, known: KnownResource, attemptedAt: number, now: number): boolean {
+  const { measured, done } = known;
+  if ((statuses.movedAt(known) ?? now) <= attemptedAt) return false;
+  if (measured?.everySteps === undefined || done === undefined) return true;
+  return done >= measured.upTo + measured.everySteps;
+}
+
+/** Whether the end was seen without its time, which the record has. */
+const lacksEndTime = ({ endedAt, endTime, gone }: KnownResource): boolean =>
+  endedAt !== undefined && endTime === undefined && !gone;
+
+/** Curves are large, so they are read only every so many turns. */
+const curveTurns = 4;
+
+/** The other reads for a line of Watch: the record, if no answer had it, and the growing curves. */
+export function detailTurns(workbench: Workbench, known: KnownResource, { now, running, ...purpose }: Purpose): Turn[] {
+  const { poll } = workbench;
+  const isShown = purpose.watched || purpose.isListed || feedsAlarm(workbench, known);
+  if (!isShown && !lacksEndTime(known)) return [];
+  const { details } = resourceOfKind(known.kind)?.watch ?? {};
+  const curves = isShown ? curvesOf(workbench, known) : [];
+  const records = isRecalled(workbench, known) ? [] : offered(workbench, details?.(known.id));
+  return [...records, ...curves].flatMap(query => {
+    const attemptedAt = lastAttempt(workbench, [query]);
+    const turn = { queries: [query], dueAt: 0, isDetail: true };
+    if (isInFlight(workbench, query)) return [];
+    // The inbox and its notice wait for the time and the reason.
+    if (hasEnded(known.status))
+      return lacksEnd(workbench, known, query, purpose.lastSent) ? [{ ...turn, isDetail: curves.includes(query) }] : [];
+    if (attemptedAt === 0) return curves.includes(query) || known.startedAt === undefined ? [turn] : [];
+    if (!curves.includes(query) || !hasGrown(workbench, known, attemptedAt, now)) return [];
+    const due = dueAt(workbench, query, 'focused');
+    const everyMs = curveTurns * turnMs(running, poll.focusedMs, poll);
+    return due === undefined ? [] : [{ ...turn, dueAt: Math.max(due, attemptedAt + everyMs) }];
+  });
+}
+
+/** Whether to follow it while Watch is off screen: not after its end, nor if its status is never reported. */
+export function mayEnd({ statuses }: Workbench, known: KnownResource): boolean {
+  if (hasEnded(known.status)) return lacksEndTime(known);
+  return known.status !== undefined || known.isNew || statuses.lastRead(known)?.by === undefined;
+}
+
+/** Whether it ended and its curve was never read. */
+export function isUnmeasured(workbench: Workbench, known: KnownResource, lastSent: LastSent): boolean {
+  if (known.gone || known.measured || !hasEnded(known.status)) return false;
+  const [curve] = curvesOf(workbench, known);
+  return curve !== undefined && lastEver(workbench, curve, lastSent) === 0 && !isInFlight(workbench, curve);
+}
+
+/**
+ * The reads of rewards for the ended resources on screen that have a mean: for its certainty, and in lists for the
+ * difference from what it is compared with. Each is sent once.
+ */
+export function uncertainOn(workbench: Workbench, lines: readonly KnownResource[], lastSent: LastSent): RewardRead[] {
+  const { statuses, lists, compare } = workbench;
+  const rows = lists.shown().map(row => statuses.get(row) ?? knownResource({ ...row, label: row.id }, [row]));
+  const shown = new Map([...lines, ...rows].map(known => [keyOf(known), known]));
+  const listed = new Set(rows.map(keyOf));
+  const isUnsent = ({ query }: RewardRead): boolean =>
+    lastEver(workbench, query, lastSent) === 0 && !isInFlight(workbench, query);
+  const reads = [...shown.values()].flatMap(known => {
+    const { kind, status, mean, certainty, gone } = known;
+    if (gone || mean === undefined || !hasEnded(status)) return [];
+    const { watch } = resourceOfKind(kind) ?? {};
+    const differences = listed.has(keyOf(known)) ? (watch?.difference?.(known, workbench) ?? []) : [];
+    const unsent = differences.filter(isUnsent);
+    if (unsent.length > 0 || differences.some(({ query }) => isInFlight(workbench, query))) return unsent;
+    const query = isSettled(certainty, known, compare.rewardRange) ? undefined : watch?.certainty?.(known);
+    return query ? [{ known, query }].filter(isUnsent) : [];
+  });
+  return [...new Map(reads.map(read => [hashKey(read.query.key), read])).values()];
+}
