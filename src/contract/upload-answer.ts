@@ -90,7 +90,7 @@ interface Answered {
 /**
  * The index of the first one that was sent: the document does not say from which number a service counts. `either` if
  * the answer fits 0 and 1. Undefined if an index is out of range, occurs twice or contradicts an id: then none can be
- * trusted. A count from 1 is only certain if it leaves nothing out.
+ * trusted. A count from 1 is only certain if the answer leaves nothing out.
  */
 function firstIndex({ rows, failures }: Answered, size: number, ids: Ids): 0 | 1 | 'either' | undefined {
   const lists = [rows.map(indexOf), failures.map(({ item_index }) => item_index)].map(list =>
@@ -105,14 +105,20 @@ function firstIndex({ rows, failures }: Answered, size: number, ids: Ids): 0 | 1
     });
   if (lists.flat().length === 0) return undefined;
   if (fits(0)) return fits(1) ? 'either' : 0;
-  return fits(1) && new Set(lists.flat()).size === size ? 1 : undefined;
+  const named = rows.flatMap(row => (indexOf(row) === undefined ? (ids.named(row) ?? []) : []));
+  const covered = new Set([...lists.flat().map(index => index - 1), ...named]);
+  return fits(1) && covered.size === size ? 1 : undefined;
 }
 
 /** The trajectory that each row is about. */
 function placesOfRows({ rows }: Answered, sent: readonly Sent[], first: number | undefined, ids: Ids) {
   const places = rows.map(row => {
-    const index = first === undefined ? undefined : indexOf(row);
-    return index === undefined || first === undefined ? ids.named(row) : index - first;
+    const index = indexOf(row);
+    if (index === undefined) return ids.named(row);
+    if (first !== undefined) return index - first;
+    const [named, isOutside] = [ids.named(row), index < 0 || index >= sent.length];
+    // An id with the index of another one is about either of them.
+    return isOutside || index === named ? named : undefined;
   });
   // Rows without an index or an id are in order if there is one for each that was sent, and none is elsewhere.
   const isInOrder =
@@ -215,8 +221,20 @@ function readFrom(
     ...unplaced.flatMap(failureIn),
     ...(unreadable > 0 ? [{ message: `${unreadable} of the failures could not be read` }] : []),
   ];
-  const { items, counted } = withCounts(said, left);
+  const known = isRefused(answer, answered) ? said.map(withoutDoubt) : said;
+  const { items, counted } = withCounts(known, left);
   return { items, counted, unknown: unknownIn(items) - counted.stored - counted.skipped, batchFailures };
+}
+
+/** Whether none is stored: by both counts, with a reason, and without a row that may say the contrary. */
+function isRefused({ uploaded, skipped }: UploadTrajectoriesResult, { rows, failures }: Answered): boolean {
+  const isNone = uploaded === 0 && skipped === 0 && failures.length > 0 && unreadableIn(rows) === 0;
+  return isNone && rows.every(row => saidBy(row) === 'failed' && !row.trajectory_id);
+}
+
+function withoutDoubt(item: ItemOutcome): ItemOutcome {
+  if (item.outcome !== 'unknown' || item.doubt !== undefined) return item;
+  return { outcome: 'failed', failure: { message: 'The service counts nothing of its request as stored' } };
 }
 
 const unknownIn = (items: readonly ItemOutcome[]): number =>

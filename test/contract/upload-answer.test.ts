@@ -225,6 +225,31 @@ it('is certain only of what an index says from 0 and from 1', () => {
   expect(outcomes({ uploaded: 4, failures, trajectories: [first] }, bare(5))[2]).toBe('failed');
 });
 
+it('has failed as a whole where both counts are none and the batch has a failure, unless a row may say the contrary', () => {
+  const none = { uploaded: 0, skipped: 0, failures: [{ message: 'whole batch refused' }] };
+  const { items, unknown, batchFailures } = read({ ...none, trajectories: [] }, bare(3));
+  expect([items.map(({ outcome }) => outcome), unknown]).toEqual([Array(3).fill('failed'), 0]);
+  expect(batchFailures).toEqual([{ message: 'whole batch refused' }]);
+  const other = Array(3).fill('unknown');
+  for (const less of [{ uploaded: null }, { skipped: undefined }, { failures: [] }])
+    expect(outcomes({ ...none, ...less }, bare(3))).toEqual(other);
+  for (const row of [{ status: 'accepted' }, { ...failed, trajectory_id: 'trj' }, 'unreadable'])
+    expect(outcomes({ ...none, trajectories: [row] }, bare(3))).toEqual(other);
+  expect(outcomes({ ...none, trajectories: [{ ...failed, request_index: 0 }] }, bare(2))).toEqual(['failed', 'failed']);
+});
+
+it('does not place a row by its id where its index names another one', () => {
+  const sent = [{ conversation_id: 'a' }, { conversation_id: 'b' }, { conversation_id: 'c' }];
+  const row = { ...failed, conversation_id: 'a', request_index: 1 };
+  const { items, batchFailures } = read({ trajectories: [row] }, sent);
+  expect(items.map(({ outcome }) => outcome)).toEqual(['unknown', 'unknown', 'unknown']);
+  expect(batchFailures).toEqual([why]);
+  // From 1, if nothing is left out; and an index of no other one contradicts no id.
+  const rest = ['b', 'c'].map(conversation_id => ({ ...stored, conversation_id }));
+  expect(outcomes({ trajectories: [row, ...rest] }, sent)).toEqual(['failed', 'stored', 'stored']);
+  expect(outcomes({ trajectories: [{ ...row, request_index: 100 }] }, sent)).toEqual(['failed', 'unknown', 'unknown']);
+});
+
 it('places the failures of a refused request, which is not stored in any case', () => {
   const placed = (...indices: (number | null)[]) => {
     const { byItem, ofBatch } = refusedItems(
