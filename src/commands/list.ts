@@ -370,7 +370,8 @@ async function measuredRows(
 ): Promise<MeasuredRows> {
   const options = {
     filter: flags.filter ?? '',
-    named: [sort, field].flatMap(column => column?.id ?? []),
+    sort: sort?.id,
+    field: field?.id,
     // JSON has the whole rows; --wide adds the measured values.
     shown: hasColumns(flags) || flags.wide ? shown.map(({ id }) => id) : [],
     scope,

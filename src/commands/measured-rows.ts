@@ -16,10 +16,14 @@ export const mostMeasured = 500;
 /** Reading that takes longer is announced; milliseconds. */
 const announcedMs = 3_000;
 
+/** How long the rows wait for an answer of the values that are only shown; milliseconds. */
+const silentMs = 5_000;
+
 export interface MeasuredOptions extends MeasuredList {
   readonly filter: string;
-  /** Ids of the columns to sort by or to print a field of. */
-  readonly named: readonly string[];
+  /** Ids of the column to sort by, and of the one to print a field of. */
+  readonly sort: string | undefined;
+  readonly field: string | undefined;
   /** Ids of the columns that are printed. */
   readonly shown: readonly string[];
 }
@@ -46,6 +50,8 @@ export class MeasuredRows {
   readonly #io: Pick<CommandIo, 'note'>;
   readonly #first: ReadonlySet<string>;
   readonly #shown: ReadonlySet<string>;
+  /** Without its value a row is the last one, but a filter or a script would take it for another. */
+  readonly #isForOrder: boolean;
   readonly #arrange: ReturnType<typeof createArrange<object>>;
   readonly #id: (row: object) => string;
   #left = mostMeasured;
@@ -54,9 +60,11 @@ export class MeasuredRows {
   #began: number | undefined;
   #isAnnounced = false;
   #problem: string | undefined;
-  /** The rows that could not be measured, and why the first one could not. */
-  #failed = 0;
-  #failure: string | undefined;
+  /** The ids of the rows that could not be measured, and why the first one could not. */
+  readonly #unread = new Set<string>();
+  #reason: string | undefined;
+  /** Why no further row can be measured. */
+  #failure: ServiceError | undefined;
   /** The filter names a column that depends on the rows, so all must be read before the first is printed. */
   readonly needsAll: boolean;
 
@@ -78,7 +86,9 @@ export class MeasuredRows {
     this.needsAll = measures !== undefined && filtered.includes(undefined);
     const costly = (ids: readonly (string | undefined)[]): ReadonlySet<string> =>
       new Set(measures?.costly.filter(each => ids.includes(each)));
-    this.#first = costly([...filtered.map(column => column?.id), ...options.named]);
+    const exact = costly([...filtered.map(column => column?.id), options.field]);
+    this.#first = costly([...exact, options.sort]);
+    this.#isForOrder = exact.size === 0;
     this.#shown = costly(options.shown);
     this.#arrange = createArrange(columns, id);
   }
@@ -91,8 +101,8 @@ export class MeasuredRows {
   async #read(
     rows: readonly object[],
     columns: ReadonlySet<string>,
-    context: QueryContext = this.#context,
-    onUnread?: MeasuredList['onUnread'],
+    context: QueryContext,
+    about: Pick<MeasuredList, 'onUnread' | 'silentMs' | 'failure'>,
   ): Promise<readonly object[]> {
     const { measures } = this.#resource;
     if (!measures || columns.size === 0 || rows.length === 0) return rows;
@@ -103,7 +113,7 @@ export class MeasuredRows {
     const timer = setTimeout(() => this.#announce(some, columns), this.#began + announcedMs - Date.now());
     try {
       return [
-        ...(await measures.read(some, columns, context, { ...this.#options, onUnread })),
+        ...(await measures.read(some, columns, context, { ...this.#options, ...about })),
         ...rows.slice(some.length),
       ];
     } finally {
@@ -127,7 +137,8 @@ export class MeasuredRows {
   }
 
   /**
-   * The rows that pass the filter, with the values that the filter and the order need.
+   * The rows that pass the filter, with the values that the filter and the order need. For the order alone, a row may
+   * lack its value.
    *
    * @returns in `doubt`, why no row can pass if the filter names something that does not exist
    * @throws CommandError if the filter is wrong
@@ -136,21 +147,30 @@ export class MeasuredRows {
   async filtered(
     rows: readonly object[],
   ): Promise<{ readonly rows: readonly object[]; readonly doubt: string | undefined }> {
-    const read = await this.#read(rows, this.#first);
+    const onUnread: MeasuredList['onUnread'] = (row, error, isOfAll) => {
+      if (isOfAll) throw error;
+      this.#leave(row, error);
+    };
+    const read = await this.#read(rows, this.#first, this.#context, this.#isForOrder ? { onUnread } : {});
     const arrange = this.#resource.measures ? createArrange(this.columns(read), this.#id) : this.#arrange;
     const { rows: kept, notice, doubt } = arrange(read, { filter: this.#options.filter, sort: undefined });
     if (notice) throw new CommandError(notice);
     return { rows: kept, doubt };
   }
 
+  #leave(row: object, error: ServiceError): void {
+    this.#unread.add(this.#id(row));
+    this.#reason ??= error.message;
+  }
+
   /** The ids of the printed columns that are still to be read. */
-  #unread(): string[] {
+  #missing(): string[] {
     return [...this.#shown].filter(id => !this.#first.has(id));
   }
 
   /**
-   * Adds the values of the printed columns. The rows do not wait for them longer than one attempt takes: a failure
-   * leaves the rows unchanged, and is noted.
+   * Adds the values of the printed columns. The rows wait for them only while answers arrive: a row without one stays
+   * as it is, and is noted.
    *
    * @param room columns of the terminal; a column without room is not read
    */
@@ -159,15 +179,16 @@ export class MeasuredRows {
     columns: readonly Column<object>[],
     room: number | undefined,
   ): Promise<readonly object[]> {
-    const unread = this.#unread();
-    const missing = new Set(room === undefined ? unread : withRoom(unread, columns, room, rows));
+    const ids = this.#missing();
+    const missing = new Set(room === undefined ? ids : withRoom(ids, columns, room, rows));
     if (missing.size === 0 || this.#problem !== undefined) return rows;
+    const onUnread: MeasuredList['onUnread'] = (row, error, isOfAll) => {
+      this.#leave(row, error);
+      if (isOfAll) this.#failure ??= error;
+    };
     try {
-      const { background } = this.#context.service;
-      return await this.#read(rows, missing, { ...this.#context, service: background }, error => {
-        this.#failed += 1;
-        this.#failure ??= error.message;
-      });
+      const context = { ...this.#context, service: this.#context.service.background };
+      return await this.#read(rows, missing, context, { onUnread, silentMs, failure: this.#failure });
     } catch (error) {
       this.#context.signal.throwIfAborted();
       if (!(error instanceof ServiceError)) throw error;
@@ -180,8 +201,9 @@ export class MeasuredRows {
   note(): void {
     const titles = this.#titles(id => this.#first.has(id) || this.#shown.has(id)).join(', ');
     if (this.#problem !== undefined) this.#io.note(`${titles} could not be read: ${this.#problem}`);
-    if (this.#failed > 0)
-      this.#io.note(`${titles} could not be read for ${counted(this.#failed, 'row')}: ${this.#failure}`);
+    const unread = this.#unread.size;
+    const order = this.#isForOrder && this.#first.size > 0 ? ' Rows without the value come last.' : '';
+    if (unread > 0) this.#io.note(`${titles} could not be read for ${counted(unread, 'row')}: ${this.#reason}${order}`);
     if (this.#beyond === 0) return;
     const left = counted(this.#beyond, 'further row');
     this.#io.note(

@@ -55,8 +55,16 @@ export interface MeasuredList {
   readonly range: Range;
   /** The id of the run to compare with, if not the baseline of the benchmark. */
   readonly baseline?: string | undefined;
-  /** Called for each row that cannot be measured; without it, one is enough to fail. */
-  readonly onUnread?: ((error: ServiceError) => void) | undefined;
+  /**
+   * Called for each row that cannot be measured; without it, one is enough to fail.
+   *
+   * @param isOfAll whether no other row can be measured either
+   */
+  readonly onUnread?: ((row: object, error: ServiceError, isOfAll: boolean) => void) | undefined;
+  /** Without an answer for so long, what is left stays unread; in milliseconds, unlimited if missing. */
+  readonly silentMs?: number | undefined;
+  /** Why no row of an earlier page could be measured: nothing is asked, and what is remembered is shown. */
+  readonly failure?: ServiceError | undefined;
 }
 
 /** The declaration of a resource with rows of type `Row`. */

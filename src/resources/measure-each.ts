@@ -1,7 +1,9 @@
 /** Measures the rows of a list one by one. */
 import { inParallel } from '../base/in-parallel.ts';
 import type { QueryContext } from '../queries/query-context.ts';
-import { affectsAllRequests, ServiceError } from '../service/errors.ts';
+import { type Call, type UntypedCall, untypedCall } from '../service/call.ts';
+import { affectsAllRequests, ServiceError, TimeoutError } from '../service/errors.ts';
+import { duration } from '../text/time.ts';
 import type { MeasuredList } from './define.ts';
 
 /** Whether the same request for another row would fail in the same way. */
@@ -9,25 +11,63 @@ const affectsEveryRow = (error: ServiceError): boolean =>
   affectsAllRequests(error) || error.retryAfterMs !== undefined || [403, 501, 503].includes(error.status ?? 0);
 
 /**
- * The measured rows, in their order. If `onUnread` is given, a row that cannot be measured stays as it is.
+ * The measured rows, in their order. If `onUnread` is given, a row that cannot be measured stays as it is, and so do all
+ * that are left once other rows cannot be measured either, or nothing has answered for `silentMs`.
  *
- * @throws ServiceError if a row cannot be measured without `onUnread`, or if other rows cannot be either
+ * @param measures each adds its part to a row; what one cannot read is no loss to the next
+ * @throws ServiceError if a row cannot be measured without `onUnread`
  */
-export async function measureEach<Row>(
+export async function measureEach<Row extends object>(
   rows: readonly Row[],
-  { signal }: Pick<QueryContext, 'signal'>,
-  { onUnread }: Pick<MeasuredList, 'onUnread'>,
-  measure: (row: Row) => Promise<Row>,
+  context: QueryContext,
+  { onUnread, silentMs, failure }: Pick<MeasuredList, 'onUnread' | 'silentMs' | 'failure'>,
+  measures: readonly ((row: Row, context: QueryContext) => Promise<Row>)[],
 ): Promise<readonly Row[]> {
   const measured = [...rows];
-  await inParallel(rows.entries(), async ([index, row]) => {
+  /** Why nothing more is asked. What is remembered is still shown. */
+  let end = failure;
+  let done = 0;
+  const silence = new AbortController();
+  const giveUp = (): void => {
+    const error = new TimeoutError(`There was no answer for ${duration(silentMs ?? 0)}.`);
+    end ??= error;
+    silence.abort(error);
+  };
+  const timer = silentMs === undefined ? undefined : setTimeout(giveUp, silentMs);
+  const ask = untypedCall(context.service);
+  const call: UntypedCall = async (...request) => {
+    if (end) throw end;
     try {
-      measured[index] = await measure(row);
-    } catch (error) {
-      signal.throwIfAborted();
-      if (!onUnread || !(error instanceof ServiceError) || affectsEveryRow(error)) throw error;
-      onUnread(error);
+      return await ask(...request);
+    } finally {
+      timer?.refresh();
     }
-  });
+  };
+  const asking = {
+    ...context,
+    service: { ...context.service, call: call as Call },
+    signal: AbortSignal.any([context.signal, silence.signal]),
+  };
+  const measureRow = async (index: number, measure: (typeof measures)[number]): Promise<void> => {
+    try {
+      measured[index] = await measure(measured[index] as Row, asking);
+      done += 1;
+    } catch (caught) {
+      context.signal.throwIfAborted();
+      const error = end ?? caught;
+      if (!onUnread || !(error instanceof ServiceError)) throw error;
+      // One row may be slow by itself.
+      const isOfAll = error.kind === 'timeout' ? done === 0 : affectsEveryRow(error);
+      onUnread(rows[index] as Row, error, isOfAll);
+      if (isOfAll) end ??= error;
+    }
+  };
+  try {
+    await inParallel(rows.keys(), async index => {
+      for (const measure of measures) await measureRow(index, measure);
+    });
+  } finally {
+    clearTimeout(timer);
+  }
   return measured;
 }

@@ -17,6 +17,12 @@ async function readCertainty(run: EvalRun, context: QueryContext): Promise<Certa
   return certaintyOf(read.rewards, { ...read, range: context.compare?.rewardRange });
 }
 
+/** Adds how certain the mean is. @throws ServiceError */
+export async function withCertainty<Row extends MeasuredRun>(run: Row, context: QueryContext): Promise<Row> {
+  const certainty = await ifThere(listedMean(run) !== undefined, () => readCertainty(run, context));
+  return certainty ? { ...run, certainty } : run;
+}
+
 /**
  * Adds how certain the means are. Takes a request for the rewards of each run with a mean, except those of ended runs
  * that were read before, and one for the number of rollouts where the record lacks it.
@@ -26,8 +32,5 @@ export async function withCertainties<Row extends MeasuredRun>(
   context: QueryContext,
   list: MeasuredList,
 ): Promise<readonly Row[]> {
-  return measureEach(rows, context, list, async run => {
-    const certainty = await ifThere(listedMean(run) !== undefined, () => readCertainty(run, context));
-    return certainty ? { ...run, certainty } : run;
-  });
+  return measureEach(rows, context, list, [withCertainty]);
 }

@@ -51,7 +51,7 @@ import {
 } from './measured-run.ts';
 import { modelColumn, modelWords } from './models.ts';
 import type { NamedRun, Place } from './place.ts';
-import { withCertainties } from './run-certainty.ts';
+import { withCertainty } from './run-certainty.ts';
 import { certaintyFields, certaintyWords } from './run-mean.ts';
 
 /**
@@ -169,31 +169,29 @@ const rewardsOfRun = (run: EvalRun, context: QueryContext) =>
   readRunRewards(run.eval_run_id, context, extentOfRecord(run));
 
 /** Reads each id once. */
-function once<Data>(read: (id: string) => Promise<Data>): (id: string) => Promise<Data> {
+function once<Data>(read: (id: string, context: QueryContext) => Promise<Data>): typeof read {
   const reads = new Map<string, Promise<Data>>();
-  return id => {
-    const known = reads.get(id) ?? read(id);
+  return (id, context) => {
+    const known = reads.get(id) ?? read(id, context);
     reads.set(id, known);
     return known;
   };
 }
 
 /**
- * Adds the difference between each run and the baseline of its benchmark, by task. Takes a request for the rewards of
- * each run, except those of ended runs whose difference was read before, and none without a baseline.
+ * Adds the difference between a run and the baseline of its benchmark, by task. Takes a request for the rewards of the
+ * run, except those of an ended run whose difference was read before, and none without a baseline.
  */
-async function readFromBaseline(
-  rows: readonly BasedRun[],
-  context: QueryContext,
-  list: MeasuredList,
-): Promise<readonly BasedRun[]> {
-  const { memory, compare } = context;
-  const runOf = once(async id => rows.find(row => row.eval_run_id === id) ?? (await evalRunQuery(id).read(context)));
-  const baseRewards = once(async id => rewardsOfRun(await runOf(id), context));
-  return measureEach(rows, context, list, async run => {
-    const id = list.baseline ?? baselineOf(context.memory, run.bench_id);
+function addsFromBaseline(rows: readonly BasedRun[], list: MeasuredList) {
+  const runOf = once(
+    async (id, context) => rows.find(row => row.eval_run_id === id) ?? (await evalRunQuery(id).read(context)),
+  );
+  const baseRewards = once(async (id, context) => rewardsOfRun(await runOf(id, context), context));
+  return async (run: BasedRun, context: QueryContext): Promise<BasedRun> => {
+    const { memory, compare } = context;
+    const id = list.baseline ?? baselineOf(memory, run.bench_id);
     if (id === undefined || listedMean(run) === undefined) return run;
-    const base = await runOf(id);
+    const base = await runOf(id, context);
     // There is no room to say that a benchmark is unknown.
     if (Object.keys(comparability([base, run].map(namedRun))).length > 0) return run;
     const { eval_run_id, status } = run;
@@ -201,22 +199,23 @@ async function readFromBaseline(
     const known = rememberedDifference(memory, eval_run_id, status);
     const kept = knownFromBaseline(known, { base, run }, compare);
     if (kept) return { ...run, from_baseline: kept };
-    const rewards = { base: await baseRewards(id), fresh: await rewardsOfRun(run, context) };
+    const rewards = { base: await baseRewards(id, context), fresh: await rewardsOfRun(run, context) };
     const from_baseline = fromBaseline({ run: base, rewards: rewards.base }, { run, rewards: rewards.fresh }, compare);
     const difference = finalDifference(id, rewards, from_baseline, compare);
     if (difference) memory.see([{ kind: 'run', id: eval_run_id, status, difference }]);
     return { ...run, from_baseline };
-  });
+  };
 }
 
 const measures: Measures<BasedRun> = {
   columns: (rows, range) => runListColumns(range, new Set(rows.map(({ bench_id }) => bench_id)).size < 2),
   costly: ['interval', ...ofBaseline],
   field: () => undefined,
-  read: async (rows, columns, context, list) => {
-    const based = ofBaseline.some(id => columns.has(id)) ? await readFromBaseline(rows, context, list) : rows;
-    return columns.has('interval') ? withCertainties(based, context, list) : based;
-  },
+  read: (rows, columns, context, list) =>
+    measureEach(rows, context, list, [
+      ...(ofBaseline.some(id => columns.has(id)) ? [addsFromBaseline(rows, list)] : []),
+      ...(columns.has('interval') ? [withCertainty<BasedRun>] : []),
+    ]),
 };
 
 /** The result of a run, so far or final. */

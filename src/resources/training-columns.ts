@@ -199,6 +199,18 @@ async function readHeldOut({ training_run_id: id, status }: TrainingRun, context
   return held;
 }
 
+async function withHeldOut(row: MeasuredTraining, context: QueryContext): Promise<MeasuredTraining> {
+  const held_out = row.held_out ?? (await ifThere(true, () => readHeldOut(row, context)));
+  return held_out ? { ...row, held_out } : row;
+}
+
+async function withTrainerReward(row: MeasuredTraining, context: QueryContext): Promise<MeasuredTraining> {
+  const { training_run_id: id, status, trainer_reward: known } = row;
+  const rewards = await ifThere(known === undefined, () => trainerRewardsQuery(id, hasEnded(status)).read(context));
+  const newest = rewards?.findLast(({ trainer_reward }) => trainer_reward != null)?.trainer_reward;
+  return newest == null ? row : { ...row, trainer_reward: newest };
+}
+
 /** Adds the data for the columns, for a few runs at a time. @throws ServiceError */
 function readMeasured(
   rows: readonly MeasuredTraining[],
@@ -207,16 +219,7 @@ function readMeasured(
   list: MeasuredList,
 ): Promise<readonly MeasuredTraining[]> {
   const [heldOut, trainer] = [ofHeldOut.some(id => columns.has(id)), columns.has('trainer')];
-  return measureEach(rows, context, list, async row => {
-    const { training_run_id: id, status } = row;
-    const held_out = row.held_out ?? (await ifThere(heldOut, () => readHeldOut(row, context)));
-    const rewards = await ifThere(trainer && row.trainer_reward === undefined, () =>
-      trainerRewardsQuery(id, hasEnded(status)).read(context),
-    );
-    const newest = rewards?.findLast(({ trainer_reward }) => trainer_reward != null)?.trainer_reward;
-    const trainer_reward = row.trainer_reward ?? newest ?? undefined;
-    return { ...row, ...(held_out && { held_out }), ...(trainer_reward !== undefined && { trainer_reward }) };
-  });
+  return measureEach(rows, context, list, [...(heldOut ? [withHeldOut] : []), ...(trainer ? [withTrainerReward] : [])]);
 }
 
 export const measures: Measures<MeasuredTraining> = {

@@ -1,5 +1,6 @@
 /** Training runs and their checkpoints. */
 import { perObject } from '../base/memo.ts';
+import type { EvalRun } from '../contract/evaluations.ts';
 import { hasEnded, trainingStatuses } from '../contract/status.ts';
 import type { Checkpoint, HeldOutReward, StepDiagnostics, TrainingRun } from '../contract/training.ts';
 import type { Column } from '../present/column.ts';
@@ -382,7 +383,11 @@ const checkpointMeasures: Measures<DeployedCheckpoint> = {
         const { bench_id } = await trainingRunQuery(id).read(context);
         const ofBenchmark = bench_id ? await everyRowOf(runsOfBenchmark(bench_id), context) : [];
         const ofRows = ofBenchmark.filter(run => hasEnded(run.status) && ids.has(run.parent_checkpoint_id ?? ''));
-        return isCertain ? withCertainties(ofRows, context, list) : ofRows;
+        if (!isCertain) return ofRows;
+        const { onUnread } = list;
+        const rowOf = ({ parent_checkpoint_id: of }: Partial<EvalRun>) => rows.find(row => row.checkpoint_id === of);
+        const unread: typeof onUnread = (run, ...why) => onUnread?.(rowOf(run) ?? run, ...why);
+        return withCertainties(ofRows, context, { ...list, onUnread: onUnread && unread });
       }),
       ifThere(columns.has('deployed'), () => everyRowOf(deploymentList, context)),
       // The best one may be on another page.

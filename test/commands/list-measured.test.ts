@@ -194,7 +194,7 @@ it.each([429, 503, 403])(
     const { asked, list } = await meanCli(() => json({ error }, status, { 'retry-after': '3600' }));
     const { code, out, notes } = await list();
     expect([code, cells(out).length]).toEqual([0, 6]);
-    expect(notes.match(/could not be read: .*Not now/g)).toHaveLength(1);
+    expect(notes.match(/could not be read for 5 rows: .*Not now/g)).toHaveLength(1);
     // Each at most once: none is sent after the first refusal.
     expect(asked().length).toBeLessThan(5);
   },
@@ -205,6 +205,38 @@ it('leaves out the value of the one row that fails by itself (B1)', async () => 
   const { out, notes } = await list('--columns', 'id,interval');
   expect(cells(out).map(([, interval]) => interval !== '')).toEqual([true, true, false, true, true, true]);
   expect(notes).toContain('95% CI could not be read for 1 row: ');
+});
+
+it('keeps and remembers what was read before a refusal of all (N7)', async () => {
+  const error = { type: 'rate_limit_error', code: 'rate_limited', message: 'Not now.' };
+  let isLimited = true;
+  const { asked, list } = await meanCli((id): Behaviour => {
+    if (id !== 'evr_e' || !isLimited) return rewards;
+    return json({ error }, 429, { 'retry-after': '1' });
+  });
+  const intervals = async () => {
+    const { code, out, notes } = await list('--columns', 'id,interval');
+    expect(code).toBe(0);
+    return { notes, shown: cells(out).filter(([, interval]) => interval?.includes('..')).length };
+  };
+  const { notes, shown } = await intervals();
+  expect(shown).toBeGreaterThan(0);
+  expect(notes).toContain(`95% CI could not be read for ${5 - shown} row`);
+  isLimited = false;
+  const before = asked().length;
+  expect(await intervals()).toEqual({ notes: '', shown: 5 });
+  expect(asked().length - before).toBe(5 - shown);
+});
+
+it('sorts by a column with the unread row last, but does not filter by it (N7)', async () => {
+  const { list } = await meanCli(id => (id === 'evr_b' ? json({ error: { message: 'Broken.' } }, 422) : rewards));
+  for (const flags of [[], ['--reverse']]) {
+    const { code, out, notes } = await list('--sort', 'interval', '--ids', ...flags);
+    expect([code, out.trim().split('\n').at(-1)]).toEqual([0, 'evr_b']);
+    expect(notes).toMatch(/95% CI could not be read for 1 row: .*Rows without the value come last/);
+  }
+  const { code, out } = await list('--sort', 'interval', '--filter', 'interval>0', '--ids');
+  expect([code, out]).toEqual([2, '']);
 });
 
 /** A run of two checkpoints, the first of which was evaluated. */

@@ -18,7 +18,14 @@ it('says once, after 3 seconds, what it reads', async () => {
   const measures = { columns: () => columns, costly: ['best', '95% ci'], field: () => undefined, read };
   const resource = { columns, measures } as unknown as Resource;
   const notes: string[] = [];
-  const options = { filter: '', named: [], shown: ['95% ci'], scope: {}, range: [0, 1] as const };
+  const options = {
+    filter: '',
+    sort: undefined,
+    field: undefined,
+    shown: ['95% ci'],
+    scope: {},
+    range: [0, 1] as const,
+  };
   const context = { service: {}, signal: new AbortController().signal } as CommandContext;
   const rowsOf = () => new MeasuredRows(resource, () => '', options, context, { note: text => void notes.push(text) });
   const measured = rowsOf();

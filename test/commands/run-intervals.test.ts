@@ -163,7 +163,7 @@ it.each([403, 500])(
     const list = () => cli('list', ['runs', '--columns', 'id,95% ci', '--format', 'csv']);
     const first = await list();
     expect(first.out).not.toContain('..');
-    expect(first.notes).toMatch(/^95% CI could not be read: no entry/m);
+    expect(first.notes).toMatch(/^95% CI could not be read for 3 rows: no entry/m);
     isRefused = false;
     const second = await list();
     expect(second.out.match(/\.\./g)).toHaveLength(3);
