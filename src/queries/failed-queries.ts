@@ -14,8 +14,8 @@ export interface FailedQueriesOptions {
 
 export class FailedQueries {
   readonly #options: FailedQueriesOptions;
-  /** Failures since the last success, by hash. */
-  readonly #counts = new Map<string, number>();
+  /** Failures since the last success, by hash, and the newest of them. */
+  readonly #failures = new Map<string, { readonly count: number; readonly last: unknown }>();
   /** Queries that failed because of the host or the key, and when they were last retried because the host answered. */
   readonly #heldUp = new Map<string, number>();
   #hostFailed = false;
@@ -27,7 +27,7 @@ export class FailedQueries {
     const stopFollowing = options.gate.subscribe(this.#follow);
     const stopDropping = options.cache.getQueryCache().subscribe(({ type, query: { queryHash } }) => {
       if (type !== 'removed') return;
-      this.#counts.delete(queryHash);
+      this.#failures.delete(queryHash);
       this.#heldUp.delete(queryHash);
     });
     this.close = () => {
@@ -38,22 +38,27 @@ export class FailedQueries {
 
   /** Failures of a query since its last success. */
   count(hash: string): number {
-    return this.#counts.get(hash) ?? 0;
+    return this.#failures.get(hash)?.count ?? 0;
+  }
+
+  /** The error of its last attempt, also while it is sent again, when react-query has none; undefined after a success. */
+  lastError(hash: string): unknown {
+    return this.#failures.get(hash)?.last;
   }
 
   failed(hash: string, error: unknown): void {
-    this.#counts.set(hash, this.count(hash) + 1);
+    this.#failures.set(hash, { count: this.count(hash) + 1, last: error });
     if (affectsAllRequests(error)) this.#heldUp.set(hash, this.#heldUp.get(hash) ?? Number.NEGATIVE_INFINITY);
   }
 
   succeeded(hash: string): void {
-    this.#counts.delete(hash);
+    this.#failures.delete(hash);
     this.#heldUp.delete(hash);
     this.#askHeldUp();
   }
 
   forget(): void {
-    this.#counts.clear();
+    this.#failures.clear();
     this.#heldUp.clear();
   }
 
@@ -77,7 +82,7 @@ export class FailedQueries {
       const query = cache.getQueryCache().get(hash);
       if (now - askedAt < leastMs || !query?.isActive() || query.state.fetchStatus !== 'idle') continue;
       this.#heldUp.set(hash, now);
-      this.#counts.delete(hash);
+      this.#failures.delete(hash);
       void cache.refetchQueries({ queryKey: query.queryKey, exact: true }, { cancelRefetch: false });
     }
   }

@@ -240,6 +240,30 @@ describe('the frame', () => {
     await morePolls(service, 8);
     expect(screen.bytes()).toBe(0);
   });
+
+  it('changes in few cells for a new point of a long curve (200x60)', async () => {
+    const service = world('none');
+    const created_at = '2026-03-04T05:06:07Z';
+    const run = { training_run_id: 'trn_1', bench_id: 'bench_1', display_name: 'long', status: 'running', created_at };
+    let steps = 20_007;
+    const step = (_: unknown, index: number) => ({ step: index + 1, trainer_reward: Math.sin(index) });
+    Object.assign(service.answers, {
+      listTrainingRuns: () => [run],
+      getTrainingRun: () => run,
+      getTrainingProgress: () => ({ ...run, completed_steps: steps, total_steps: 40_000 }),
+      getTrainerRewards: () => ({ trainer_rewards: Array.from({ length: steps }, step) }),
+      getHeldOutRewards: () => ({ held_out_rewards: [] }),
+      getStepTrajectoryRewards: () => ({ trajectory_rewards: [] }),
+      listCheckpoints: () => [],
+    } satisfies Partial<typeof service.answers>);
+    const place = { view: 'record', resource: 'training', id: 'trn_1' } as const;
+    const screen = openWorld(service, place, { poll: { focusedMs: 300, visibleMs: 300 }, columns: 200, rows: 60 });
+    await screen.waitFor('step 20007: no rollouts listed');
+    screen.bytes();
+    steps += 1;
+    await screen.waitFor(text => ['step 20008 of', 'step 20008: no rollouts'].every(words => text.includes(words)));
+    expect(screen.bytes()).toBeLessThan(300);
+  });
 });
 
 describe('the line above the deployments', () => {
@@ -280,7 +304,8 @@ describe('the steps of a training run', () => {
   it('are those that its curve ends at, or the curve says where it ends', async () => {
     const service = world('none');
     let steps = 1;
-    const run = { training_run_id: 'trn_1', bench_id: 'bench_1', display_name: 'long', status: 'running' };
+    const created_at = '2026-03-04T05:06:07Z';
+    const run = { training_run_id: 'trn_1', bench_id: 'bench_1', display_name: 'long', status: 'running', created_at };
     Object.assign(service.answers, {
       listTrainingRuns: () => [run],
       getTrainingRun: () => run,

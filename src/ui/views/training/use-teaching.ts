@@ -1,4 +1,5 @@
 /** Reads the teaching signal of a run on screen. */
+import { hashKey } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import type { TrainerReward } from '../../../contract/training.ts';
 import type { Range } from '../../../present/statistics/tasks.ts';
@@ -41,13 +42,16 @@ export function useTeaching(
   attention: Attention,
   shown: boolean,
 ): TeachingSignal | undefined {
+  const { failed } = useWorkbench();
   const { read, known, range, live } = useStepsRead(runId, trainer, shown ? attention : 'hidden');
   const taught = useMemo((): readonly StepTeaching[] => {
     const widened = widenedRange(range, read);
     return read.map(step => teachingOf(step, widened));
   }, [read, range]);
   const turn = useMemo(() => teachingTurn(taught), [taught]);
-  if (!shown || known === 0 || isNotOffered(live.error)) return undefined;
-  const problem = live.error ? 'the rewards of the steps cannot be read' : undefined;
+  // The strip must not come and go with each attempt: the chart above it would move by a line.
+  const error = live.error ?? (live.data ? undefined : failed.lastError(hashKey(trainingKeys.stepsRead(runId))));
+  if (!shown || known === 0 || isNotOffered(error)) return undefined;
+  const problem = error ? 'the rewards of the steps cannot be read' : undefined;
   return { steps: taught, turn, known, problem };
 }

@@ -289,3 +289,23 @@ it('is quiet about what groups teach if the service lists no rewards by step', a
   expect(stage.text()).not.toContain('rewards by step');
   expect(stage.text()).not.toContain('the rewards of the steps');
 });
+
+it('keeps the height of the chart while the missing rewards by step are asked for again', async () => {
+  let asked = 0;
+  const without = fakeService({
+    ...answers,
+    getStepTrajectoryRewards: () => {
+      asked += 1;
+      // One attempt asks for eight steps.
+      if (asked > 8) return new Promise(() => {});
+      throw new CapabilityMissingError('getStepTrajectoryRewards', { retryAfterMs: 1 });
+    },
+  });
+  const place = { view: 'record', resource: 'training', id: 'trn_first' } as const;
+  const stage = openViewOnStage(TrainingRunView, { place, service: async () => without, columns: 110, rows: 40 });
+  await stage.waitFor('trainer 0.975');
+  await eventually(() => expect(asked).toBeGreaterThan(8));
+  await stage.press('w');
+  await stage.waitFor('smoothed 0.6');
+  expect(stage.text()).not.toContain('teaching signal');
+});
