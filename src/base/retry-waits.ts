@@ -28,8 +28,13 @@ function parseAmount(text: string | undefined): number | undefined {
   return text !== undefined && /^\s*(\d+(\.\d*)?|\.\d+)\s*$/.test(text) ? Number(text) : undefined;
 }
 
+/** Up to `maxMs`, less a random share, so that not all clients send at once. @param random in [0, 1) */
+const spread = (maxMs: number, random: number): number => Math.round(maxMs * (1 - jitterShare + jitterShare * random));
+
 /** The wait after this many failures in a row, from 1. @param random in [0, 1) */
-export function backoff(attempt: number, random: number): number {
-  const maxMs = Math.min(maxBackoffMs, firstBackoffMs * 2 ** (attempt - 1));
-  return Math.round(maxMs * (1 - jitterShare + jitterShare * random));
-}
+export const backoff = (attempt: number, random: number): number =>
+  spread(Math.min(maxBackoffMs, firstBackoffMs * 2 ** (attempt - 1)), random);
+
+/** How long a host is left alone that asks for `requestedMs`. @param random in [0, 1) */
+export const honouredWait = (requestedMs: number, random: number): number =>
+  requestedMs <= maxRetryAfterMs ? requestedMs : spread(maxRetryAfterMs, random);

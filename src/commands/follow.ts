@@ -3,6 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { hasEnded, isOver, isUnknown } from '../contract/status.ts';
 import { type PollIntervals, pollDelay, requestedWait } from '../queries/polling.ts';
 import { ServiceError } from '../service/errors.ts';
+import type { GateState } from '../service/gate.ts';
 import { inSeconds } from '../service/wire-error.ts';
 import { clean } from '../text/sanitise.ts';
 import { age } from '../text/time.ts';
@@ -19,6 +20,8 @@ export interface Following {
   readonly onWait?: () => Promise<void>;
   readonly note: (text: string) => void;
   readonly intervals: PollIntervals;
+  /** Whether the host accepts requests. */
+  readonly gate: () => GateState;
   readonly signal: AbortSignal;
   /** Sleeps for this many milliseconds; rejects once the signal aborts. */
   readonly sleep?: (ms: number, signal: AbortSignal) => Promise<void>;
@@ -48,9 +51,13 @@ export function openBecause(seen: Seen | undefined): string | undefined {
 export const unseenWords = (label: string, reason: string): string =>
   clean`${label}: ${reason}, so its outcome is unknown.`;
 
-/** When the next request is sent: while the host limits the rate, none is, however often it is tried. */
-const retryInMs = ({ kind, retryAfterMs = 0 }: ServiceError, delayMs: number): number =>
-  kind === 'rate_limit' ? Math.max(delayMs, retryAfterMs) : delayMs;
+/** When the next request is sent: none is while the gate is closed, however often it is tried. */
+function retryWords(gate: GateState, delayMs: number, now: number): string {
+  if (gate.kind === 'open') return `Retrying in ${inSeconds(delayMs)}.`;
+  const { until, requestedUntil } = gate;
+  const asks = requestedUntil === undefined ? '' : `The service asks to wait ${inSeconds(requestedUntil - now)}. `;
+  return `${asks}Retrying in ${inSeconds(Math.max(delayMs, until - now))}.`;
+}
 
 /**
  * Reports each change; returns the final status, empty if the service reports none. Temporary errors are retried
@@ -110,7 +117,7 @@ export async function follow(following: Following): Promise<string> {
     if (failure && (failures === 1 || at - notedAt >= notedEveryMs)) {
       notedAt = at;
       const lasting = failures === 1 ? '' : `still failing after ${age(at - failingSince)}. `;
-      note(clean`${label}: ${lasting}${failure.message} Retrying in ${inSeconds(retryInMs(failure, delayMs))}.`);
+      note(clean`${label}: ${lasting}${failure.message} ${retryWords(following.gate(), delayMs, at)}`);
     }
     await sleep(delayMs, signal);
   }

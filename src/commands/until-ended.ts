@@ -215,7 +215,7 @@ class EndWait {
   }
 
   #follow(): Promise<string> {
-    const { config, signal } = this.#context;
+    const { config, service, signal } = this.#context;
     const { change, among = 1 } = this.#options;
     return follow({
       label: this.#ref.label,
@@ -225,6 +225,7 @@ class EndWait {
       ...(!change && { onWait: () => this.#parts.report(this.#reading()).catch(() => undefined) }),
       note: this.#io.note,
       intervals: sharedBy(among, this.#io.poll ?? config.preferences.poll),
+      gate: service.gate.state,
       signal,
       isLast: status => this.#isJudgedOver || this.#isLast(status),
       needsNoStatus: this.#needsNoStatus,

@@ -54,10 +54,10 @@ export function isRefusal(error: unknown): boolean {
   return error.status !== undefined && error.status >= 400 && error.status < 500 && error.kind !== 'rate_limit';
 }
 
-/** Until when the service limits the rate of requests, if it does: `until 14:03:12`. */
+/** Until when the service limits the rate of requests, by its own words, if it does: `until 14:03:12`. */
 export function rateLimitWords(gate: GateState): string | undefined {
   if (gate.kind !== 'limited' || gate.reason !== 'rate_limit') return undefined;
-  return `The service is rate limiting requests until ${clock(gate.until)}`;
+  return `The service is rate limiting requests until ${clock(gate.requestedUntil ?? gate.until)}`;
 }
 
 /** How to repeat a start whose response was lost. */

@@ -9,8 +9,13 @@ export type Freshness =
   | { readonly kind: 'stale'; readonly at: number }
   /** The last attempt failed. `at` is when the displayed data was read, if there is any. */
   | { readonly kind: 'failing'; readonly at: number | undefined; readonly retryAt: number | undefined }
-  /** The service limits the request rate: nothing is sent before `until`. */
-  | { readonly kind: 'limited'; readonly at: number | undefined; readonly until: number }
+  /** The service limits the request rate: nothing is sent before `until`, though it may have asked for more time. */
+  | {
+      readonly kind: 'limited';
+      readonly at: number | undefined;
+      readonly until: number;
+      readonly requestedUntil?: number | undefined;
+    }
   /** The user paused polling. */
   | { readonly kind: 'paused'; readonly at: number | undefined }
   /** The service no longer has it. Only a manual refresh asks again. */
@@ -38,7 +43,7 @@ export function freshnessOf(facts: FreshnessFacts): Freshness {
   const waits = intervalMs !== undefined || (dataAt === undefined && failedAt === undefined);
   if (waits && gate.kind === 'limited') {
     return gate.reason === 'rate_limit'
-      ? { kind: 'limited', at: dataAt, until: gate.until }
+      ? { kind: 'limited', at: dataAt, until: gate.until, requestedUntil: gate.requestedUntil }
       : { kind: 'failing', at: dataAt, retryAt: gate.until };
   }
   if (failedAt !== undefined) {

@@ -1,11 +1,12 @@
 /**
  * The gate in front of a host. Every request of the process to the host passes it, so a rate limit on one request
  * delays all of them. While the gate is closed, callers queue; once it opens, it releases them one by one, each after
- * the previous one succeeds or after a short interval. Times are milliseconds unless stated otherwise.
+ * the previous one succeeds or after a short interval. After a rate limit, the first one is a trial: the others follow
+ * once it is answered. Times are milliseconds unless stated otherwise.
  */
 
 import { Listeners } from '../base/listeners.ts';
-import { backoff, maxRetryAfterMs } from '../base/retry-waits.ts';
+import { backoff, honouredWait, maxRetryAfterMs } from '../base/retry-waits.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { RetryBudget } from './retry.ts';
 
@@ -19,19 +20,23 @@ export type GateState =
       readonly reason: 'rate_limit' | 'failing';
       /** When the next request is sent; epoch milliseconds. */
       readonly until: number;
+      /** The end of the wait that the host asked for, if it is longer than the gate stays closed; epoch milliseconds. */
+      readonly requestedUntil?: number;
     };
 
 export interface GateMonitor {
   /** The same value until something changes. */
   readonly state: () => GateState;
   readonly subscribe: (listener: () => void) => () => void;
+  /** Opens the gate for one request, because the user asks for it; the others follow once it is answered. */
+  readonly tryNow: () => void;
 }
 
 const open: GateState = { kind: 'open' };
 const openAndFailing: GateState = { kind: 'open', failing: true };
 
 /** A gate that never closes. */
-export const openGate: GateMonitor = { state: () => open, subscribe: () => () => {} };
+export const openGate: GateMonitor = { state: () => open, subscribe: () => () => {}, tryNow: () => {} };
 
 export interface Passage {
   readonly signal: AbortSignal;
@@ -48,11 +53,11 @@ interface Waiting extends Passage {
 
 /** One endpoint may fail alone; when this many operations fail in a row, with no success in between, the host fails. */
 const operationsToClose = 3;
-/** The longest time that a host can close its gate for; a longer one is a mistake. */
-const maxRequestedWaitMs = 24 * 60 * 60_000;
 /** Interval between releases after the gate has opened. */
 const spacingMs = 100;
 const spacingJitter = 0.25;
+/** How long the others wait for the answer to the first request after a rate limit. */
+const trialMs = 10_000;
 
 export class RateLimitGate {
   readonly #clock: Clock;
@@ -61,7 +66,11 @@ export class RateLimitGate {
   readonly #queue: Waiting[] = [];
   /** Monotonic: setting the system clock must neither open nor close the gate. */
   #closedUntil = 0;
+  /** The end of the wait that the host asked for. The gate may open before. */
+  #requestedUntil = 0;
   #nextAt = 0;
+  /** The first request after a rate limit: yet to be sent, or waiting for its answer. */
+  #trial: 'due' | 'sent' | undefined;
   /** The gate was closed and nothing has succeeded since: release requests one by one. */
   #spaced = false;
   /** The operations that failed since the last success, and how often that closed the gate. */
@@ -91,17 +100,22 @@ export class RateLimitGate {
     return Math.max(0, this.#closedUntil - this.#clock.monotonic());
   }
 
+  /** Milliseconds until the end of the wait that the host asked for; not less than `remaining`. */
+  requested(): number {
+    return Math.max(0, this.#requestedUntil - this.#clock.monotonic());
+  }
+
   /**
    * Waits until a request may be sent. Returns false immediately if that would be after the call's deadline, or if the
-   * user would wait for longer than a retry may. Ends early once the signal aborts.
+   * host asks the user to wait for longer than a retry may. Ends early once the signal aborts.
    */
   pass(passage: Passage): Promise<boolean> {
+    if (passage.signal.aborted) return Promise.resolve(true);
     const now = this.#clock.monotonic();
     if (this.#queue.length === 0 && now >= Math.max(this.#closedUntil, this.#nextAt)) {
-      this.#startSpacing(now);
+      this.#spaceFrom(now);
       return Promise.resolve(true);
     }
-    if (passage.signal.aborted) return Promise.resolve(true);
     if (this.#isTooLate(passage)) return Promise.resolve(false);
     const { promise, resolve } = Promise.withResolvers<boolean>();
     const leave = () => waiting.settle(true);
@@ -127,11 +141,25 @@ export class RateLimitGate {
   /** Reports a rate limit. @param afterMs the wait requested by the host, if any */
   limit(afterMs: number | undefined): void {
     this.#limits += 1;
-    this.#close('rate_limit', afterMs ?? backoff(this.#limits, this.#clock.random()));
+    if (this.#trial === 'sent') this.#releaseAfter(spacingMs);
+    this.#trial = 'due';
+    const random = this.#clock.random();
+    const requestedMs = afterMs ?? backoff(this.#limits, random);
+    this.#close('rate_limit', honouredWait(requestedMs, random), requestedMs);
+  }
+
+  /** Opens the gate for one request; the others follow once it is answered. */
+  tryNow(): void {
+    if (this.remaining() === 0) return;
+    this.#closedUntil = 0;
+    this.#trial = 'due';
+    this.#releaseAfter(0);
+    this.#changed();
   }
 
   /** Reports a server error or a timeout. A wait that the answer asks for is the operation's: its caller observes it. */
   failed(operation: string): void {
+    this.#heard();
     this.#failed.add(operation);
     if (this.#failed.size < operationsToClose) return;
     this.#failures += 1;
@@ -141,17 +169,25 @@ export class RateLimitGate {
 
   /** Reports a failed connection. The gate stays open: a connection attempt costs the host nothing. */
   unreachable(): void {
+    this.abandoned();
     this.#setFailing(true);
+  }
+
+  /** Reports a request that ended without an answer because of its caller. If it was the trial, the next one is. */
+  abandoned(): void {
+    if (this.#trial !== 'sent') return;
+    this.#trial = 'due';
+    this.#releaseAfter(0);
   }
 
   /** Reports a refusal of a single request: the host works, so the next one in the queue may go. */
   answered(): void {
     this.#forgetFailures();
     this.#limits = 0;
-    this.#nextAt = 0;
+    this.#heard();
     // A request sent before the gate closed may succeed while it is closed: the queue is still released one by one.
     if (this.#queue.length === 0 && this.remaining() === 0) this.#spaced = false;
-    this.#wakePump();
+    this.#releaseAfter(0);
     this.#setFailing(false);
   }
 
@@ -181,19 +217,38 @@ export class RateLimitGate {
     this.#failures = 0;
   }
 
-  #close(reason: 'rate_limit' | 'failing', ms: number): void {
+  /** The host answered, other than with a rate limit, or let a request wait in vain: the trial is over. */
+  #heard(): void {
+    if (this.remaining() > 0) return;
+    this.#requestedUntil = 0;
+    if (this.#trial === 'sent') this.#releaseAfter(spacingMs);
+    this.#trial = undefined;
+  }
+
+  /** @param requestedMs the wait that the host asked for */
+  #close(reason: 'rate_limit' | 'failing', ms: number, requestedMs = ms): void {
     const { monotonic, now } = this.#clock;
-    const until = monotonic() + Math.min(maxRequestedWaitMs, ms);
+    const [until, requestedUntil] = [monotonic() + ms, monotonic() + requestedMs];
     this.#spaced = true;
-    if (until <= this.#closedUntil) return;
-    this.#closedUntil = until;
-    this.#state = { kind: 'limited', reason, until: now() + this.remaining() };
+    // The answer to a trial replaces what the host asked for before it.
+    if (this.remaining() === 0) this.#requestedUntil = 0;
+    if (until <= this.#closedUntil && requestedUntil <= this.#requestedUntil) return;
+    this.#closedUntil = Math.max(this.#closedUntil, until);
+    this.#requestedUntil = Math.max(this.#requestedUntil, requestedUntil);
+    const isCut = this.#requestedUntil > this.#closedUntil;
+    this.#state = {
+      kind: 'limited',
+      reason,
+      until: now() + this.remaining(),
+      ...(isCut && { requestedUntil: now() + this.requested() }),
+    };
     for (const waiting of [...this.#queue]) if (this.#isTooLate(waiting)) waiting.settle(false);
     this.#changed();
   }
 
   #isTooLate({ endsAt, background }: Passage): boolean {
-    return this.#closedUntil >= endsAt || (!background && this.remaining() > maxRetryAfterMs);
+    if (this.#closedUntil >= endsAt) return true;
+    return !background && this.remaining() > 0 && this.requested() > maxRetryAfterMs;
   }
 
   #setFailing(failing: boolean): void {
@@ -202,9 +257,18 @@ export class RateLimitGate {
     this.#changed();
   }
 
-  #startSpacing(now: number): void {
+  /** Sets when the request after the one released at `now` follows. */
+  #spaceFrom(now: number): void {
     const jitter = 1 - spacingJitter + 2 * spacingJitter * this.#clock.random();
-    if (this.#spaced) this.#nextAt = now + spacingMs * jitter;
+    const isTrial = this.#trial === 'due';
+    if (isTrial) this.#trial = 'sent';
+    if (isTrial || this.#spaced) this.#nextAt = now + (isTrial ? trialMs : spacingMs * jitter);
+  }
+
+  /** Releases the next one after this time, if the gate is open by then. */
+  #releaseAfter(ms: number): void {
+    this.#nextAt = this.#clock.monotonic() + ms;
+    this.#wakePump();
   }
 
   /** Wakes the pump to check the queue again. */
@@ -224,7 +288,7 @@ export class RateLimitGate {
         await this.#clock.sleep(wait, this.#wake.signal);
         continue;
       }
-      this.#startSpacing(now);
+      this.#spaceFrom(now);
       this.#queue[0]?.settle(true);
     }
     this.#pumping = false;
@@ -258,6 +322,10 @@ export class Gates {
         return name === undefined ? open : this.of(name).state();
       },
       subscribe: this.#listeners.subscribe,
+      tryNow: () => {
+        const name = host();
+        if (name !== undefined) this.of(name).tryNow();
+      },
     };
   }
 }

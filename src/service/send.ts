@@ -188,6 +188,7 @@ async function run<Value>(
 function report(operation: string, attempt: Attempt<unknown>, gate: RateLimitGate, now: number): void {
   if (attempt.ok) gate.succeeded();
   // An abort by the caller says nothing about the host.
+  else if (!attempt.outcome) gate.abandoned();
   if (attempt.ok || !attempt.outcome) return;
   const { outcome, error, headers } = attempt;
   const isLimited = outcome.kind === 'answer' && (outcome.status === 429 || error.kind === 'rate_limit');

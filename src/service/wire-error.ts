@@ -166,7 +166,8 @@ export function hostUnavailable(
   limits: Timeouts,
 ): ServiceError {
   if (signal.aborted) return errorOfFailure(stopped(signal), facts, limits);
-  const retryAfterMs = Math.ceil(gate.remaining());
+  // A poll is sent again when the gate opens; the user is told what the host asks for.
+  const retryAfterMs = Math.ceil(facts.isPolled ? gate.remaining() : gate.requested());
   const state = gate.state();
   const isLimited = state.kind === 'open' || state.reason === 'rate_limit';
   const what = isLimited ? 'limits the rate of requests' : 'is failing';

@@ -8,6 +8,7 @@ import { endpoints } from '../../src/contract/endpoints.ts';
 import { defaultIntervals } from '../../src/queries/polling.ts';
 import { resources } from '../../src/resources/catalogue.ts';
 import { NetworkError, RateLimitError, ServerError } from '../../src/service/errors.ts';
+import { type GateState, openGate } from '../../src/service/gate.ts';
 import { startService, type TestService } from '../local/server/running.ts';
 import { hostileServer, json } from '../service/hostile-server.ts';
 import { cliOn, testFolder, timeIsUp } from './cli.ts';
@@ -287,6 +288,7 @@ describe('watch', () => {
       onChange: async ({ status: now }) => void statuses.push(now),
       note: text => notes.push(text),
       intervals: defaultIntervals,
+      gate: openGate.state,
       signal: new AbortController().signal,
       sleep: async ms => void slept.push(ms),
     });
@@ -312,7 +314,8 @@ describe('watch', () => {
     const { signal } = new AbortController();
     const note = (text: string): void => void notes.push(text);
     const onChange = async (): Promise<void> => {};
-    await follow({ label: 'first', look, onChange, note, intervals: defaultIntervals, signal, sleep, now: () => now });
+    const common = { label: 'first', look, onChange, note, intervals: defaultIntervals, gate: openGate.state, signal };
+    await follow({ ...common, sleep, now: () => now });
     expect(notes.map(words => words.replace(/\d+ s\.$/, 'N s.'))).toEqual([
       'first: The line is cut. Retrying in N s.',
       'first: still failing after 1m. The line is cut. Retrying in N s.',
@@ -321,14 +324,27 @@ describe('watch', () => {
     ]);
   });
 
-  it.each([
+  const rateLimit = { kind: 'limited', reason: 'rate_limit' } as const;
+  it.each<readonly [string, Error, GateState, RegExp]>([
     [
       'waits a minute for an endpoint that asks for an hour',
       new ServerError('Down.', { retryAfterMs: 3_600_000 }),
-      /^6[0-2] s$/,
+      { kind: 'open' },
+      /^first: Down\. Retrying in 6[0-2] s\.$/,
     ],
-    ['says until when the rate is limited', new RateLimitError('Slow.', { retryAfterMs: 3_600_000 }), /^60 min$/],
-  ])('%s (B3)', async (_, error, time) => {
+    [
+      'says until when the rate is limited',
+      new RateLimitError('Slow.', { retryAfterMs: 40_000 }),
+      { ...rateLimit, until: 41_000 },
+      /^first: Slow\. Retrying in 40 s\.$/,
+    ],
+    [
+      'says when it asks again, and for how long the service asks to wait',
+      new RateLimitError('Slow.', { retryAfterMs: 3_600_000 }),
+      { ...rateLimit, until: 58_400, requestedUntil: 3_601_000 },
+      /^first: Slow\. The service asks to wait 60 min\. Retrying in 58 s\.$/,
+    ],
+  ])('%s (B3, N6)', async (_, error, gate, words) => {
     const answers = [
       () => Promise.reject(error),
       () => Promise.resolve({ id: 'trn_1', label: 'first', status: 'failed', done: 1, total: 2, mean: undefined }),
@@ -341,10 +357,12 @@ describe('watch', () => {
       onChange: async () => {},
       note: text => notes.push(text),
       intervals: defaultIntervals,
+      gate: () => gate,
       signal: new AbortController().signal,
       sleep: async ms => void slept.push(ms),
+      now: () => 1_000,
     });
-    expect(/Retrying in (.*)\.$/.exec(notes.join())?.[1]).toMatch(time);
+    expect(notes).toEqual([expect.stringMatching(words)]);
     expect(slept).toHaveLength(1);
     expect(slept[0]).toBeLessThanOrEqual(62_000);
   });
@@ -383,7 +401,8 @@ describe('watch', () => {
     const look = async () => ({ ...seen, endTime: '2026-03-04T05:06:07Z' });
     const { signal } = new AbortController();
     const intervals = { focusedMs: 1, visibleMs: 1 };
-    const common = { label: 'odd', look, onChange: async () => {}, intervals, signal, sleep: async () => {} };
+    const { state: gate } = openGate;
+    const common = { gate, label: 'odd', look, onChange: async () => {}, intervals, signal, sleep: async () => {} };
     expect(await follow({ ...common, note: text => notes.push(text) })).toBe('exploded');
     expect(notes).toEqual([expect.stringContaining('its status exploded does not say how it ended')]);
   });
@@ -394,7 +413,8 @@ describe('watch', () => {
     const look = async () => ({ id: 'evr_1', label: 'old', ...none });
     const { signal } = new AbortController();
     const intervals = { focusedMs: 1, visibleMs: 1 };
-    const common = { label: 'old', look, onChange: async () => {}, intervals, signal, sleep: async () => {} };
+    const { state: gate } = openGate;
+    const common = { gate, label: 'old', look, onChange: async () => {}, intervals, signal, sleep: async () => {} };
     expect(await follow({ ...common, note: text => notes.push(text) })).toBe('');
     expect(notes).toEqual([expect.stringContaining('no status')]);
   });

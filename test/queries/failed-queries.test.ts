@@ -3,7 +3,7 @@ import { hashKey, QueryClient, QueryObserver } from '@tanstack/react-query';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { FailedQueries, type FailedQueriesOptions } from '../../src/queries/failed-queries.ts';
 import { NetworkError } from '../../src/service/errors.ts';
-import type { GateState } from '../../src/service/gate.ts';
+import { type GateState, openGate } from '../../src/service/gate.ts';
 import { eventually } from '../eventually.ts';
 
 /** A query on screen that failed as every request would, and the gate of its host. */
@@ -12,6 +12,7 @@ async function failing(options: Partial<FailedQueriesOptions> = {}) {
   let state: GateState = { kind: 'open' };
   let tell = (): void => {};
   const gate = {
+    ...openGate,
     state: () => state,
     subscribe: (listener: () => void) => {
       tell = listener;

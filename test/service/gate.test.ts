@@ -109,16 +109,53 @@ describe('a gate closed by a rate limit', () => {
     expect(through).toEqual(['a']);
   });
 
-  it('is closed as long as the host asks, and no longer than a day (C9)', async () => {
+  it.each([
+    [0, 45_000],
+    [0.5, 52_500],
+    [1 - Number.EPSILON, 60_000],
+  ])(
+    'opens for polls after a minute at most, less a random share (%d), if the host asks for longer',
+    async (random, ms) => {
+      const { gate, clock, through, send } = gateOn({ ...manualClock(), random: () => random });
+      gate.limit(3_600_000);
+      const [until, requestedUntil] = [clock.now() + ms, clock.now() + 3_600_000];
+      expect(gate.state()).toEqual({ kind: 'limited', reason: 'rate_limit', until, requestedUntil });
+      send('poll', { background: true });
+      await clock.advance(ms - 1);
+      expect(through).toEqual([]);
+      await clock.advance(1);
+      expect(through).toEqual(['poll']);
+      gate.limit(2_000);
+      expect(gate.state()).toEqual({ kind: 'limited', reason: 'rate_limit', until: clock.now() + 2_000 });
+    },
+  );
+
+  it('also says what the host asks for if another request was told to wait as long as the gate stays closed', () => {
+    const { gate, clock } = gateOn();
+    gate.limit(59_000);
+    gate.limit(3_600_000);
+    const [until, requestedUntil] = [clock.now() + 59_000, clock.now() + 3_600_000];
+    expect(gate.state()).toEqual({ kind: 'limited', reason: 'rate_limit', until, requestedUntil });
+  });
+
+  it('opens for one request at once if the user asks for it, and for the others once that is answered', async () => {
     const { gate, clock, through, send } = gateOn();
     gate.limit(3_600_000);
-    send('a', { background: true });
-    await clock.advance(3_599_999);
-    expect(through).toEqual([]);
-    await clock.advance(1);
+    for (const name of ['a', 'b', 'c']) send(name, { background: true });
+    gate.tryNow();
+    gate.tryNow();
+    await clock.advance(5_000);
     expect(through).toEqual(['a']);
-    gate.limit(1e15);
-    expect(gate.remaining()).toBe(24 * 3_600_000);
+    gate.limit(3_595_000);
+    await clock.advance(5_000);
+    expect(through).toEqual(['a']);
+    gate.tryNow();
+    await flush();
+    expect(through).toEqual(['a', 'b']);
+    gate.succeeded();
+    await flush();
+    expect(through).toEqual(['a', 'b', 'c']);
+    expect([gate.state(), gate.requested()]).toEqual([{ kind: 'open' }, 0]);
   });
 
   it('is never opened early by a shorter limit', () => {
@@ -166,11 +203,11 @@ describe('when it opens', () => {
     expect(through).toEqual(['a', 'b', 'c']);
   });
 
-  it('lets the next one go after a while if there is no answer', async () => {
+  it('lets nobody follow the first one while its answer is awaited, for up to 10 s', async () => {
     const { gate, clock, through, send } = gateOn();
     gate.limit(1_000);
     for (const name of ['a', 'b', 'c']) send(name);
-    await clock.advance(1_099);
+    await clock.advance(10_999);
     expect(through).toEqual(['a']);
     await clock.advance(1);
     expect(through).toEqual(['a', 'b']);
@@ -178,15 +215,31 @@ describe('when it opens', () => {
     expect(through).toEqual(['a', 'b', 'c']);
   });
 
-  it('spreads that by a random share', async () => {
-    const clock = { ...manualClock(), random: () => 0 };
-    const { gate, through, send } = gateOn(clock);
+  it.each(['abandoned', 'unreachable'] as const)('lets the next one try at once if the first one is %s', async how => {
+    const { gate, clock, through, send } = gateOn();
     gate.limit(1_000);
-    for (const name of ['a', 'b']) send(name);
-    await clock.advance(1_074);
-    expect(through).toEqual(['a']);
-    await clock.advance(1);
+    for (const name of ['a', 'b', 'c']) send(name);
+    await clock.advance(1_000);
+    gate[how]();
+    await clock.advance(5_000);
     expect(through).toEqual(['a', 'b']);
+  });
+
+  it.each([
+    [0, 75],
+    [0.5, 100],
+  ])('lets the others go one by one, spread by a random share (%d), if the first one fails', async (random, ms) => {
+    const { gate, clock, through, send } = gateOn({ ...manualClock(), random: () => random });
+    gate.limit(1_000);
+    for (const name of ['a', 'b', 'c']) send(name);
+    await clock.advance(1_000);
+    gate.failed('operation');
+    await clock.advance(100);
+    expect(through).toEqual(['a', 'b']);
+    await clock.advance(ms - 1);
+    expect(through).toEqual(['a', 'b']);
+    await clock.advance(1);
+    expect(through).toEqual(['a', 'b', 'c']);
   });
 
   it('closes for all of them again when the first one is limited again', async () => {
@@ -223,7 +276,10 @@ describe('when it opens', () => {
     send('poll 2', { background: true });
     send('action 1');
     send('action 2');
-    for (let step = 0; step < 20; step += 1) await clock.advance(100);
+    for (let step = 0; step < 20; step += 1) {
+      await clock.advance(100);
+      if (through.length > 0) gate.succeeded();
+    }
     expect(through).toEqual(['action 1', 'action 2', 'poll 1', 'poll 2']);
   });
 
@@ -232,10 +288,13 @@ describe('when it opens', () => {
     gate.limit(1_000);
     gate.succeeded();
     for (const name of ['a', 'b', 'c']) send(name);
-    await clock.advance(1_000);
+    await clock.advance(1_100);
     expect(through).toEqual(['a']);
-    await clock.advance(100);
+    gate.succeeded();
+    await flush();
     expect(through).toEqual(['a', 'b']);
+    await clock.advance(100);
+    expect(through).toEqual(['a', 'b', 'c']);
   });
 
   it('lets requests go one by one until one was answered well', async () => {

@@ -23,6 +23,10 @@ function againWords(at: number | undefined, now: number): string {
   return at <= now ? 'retrying' : `retry in ${age(at - now)}`;
 }
 
+/** The wait that the service asks for, if benchtop tries before its end; otherwise empty. */
+export const requestedWords = (until: number | undefined, now: number): string =>
+  until === undefined ? '' : `the service asks to wait ${age(until - now)}`;
+
 const joined = (...words: readonly string[]): string => words.filter(Boolean).join(', ');
 
 /**
@@ -41,7 +45,12 @@ export function freshnessWords(freshness: Freshness, now: number): string {
     case 'failing':
       return joined('failing', readWords(state.at, now), againWords(state.retryAt, now));
     case 'limited':
-      return joined('rate limited', readWords(state.at, now), againWords(state.until, now));
+      return joined(
+        'rate limited',
+        requestedWords(state.requestedUntil, now),
+        readWords(state.at, now),
+        againWords(state.until, now),
+      );
     case 'paused':
       return joined('paused', readWords(state.at, now));
     case 'gone':

@@ -75,7 +75,10 @@ function refreshNow(workbench: Workbench, refetch: Answer<unknown>['refetch']): 
   void workbench
     .retryMissing()
     .then(() => giveUpHanging(workbench))
-    .then(() => refetch({ cancelRefetch: false }));
+    .then(() => {
+      workbench.gate.tryNow();
+      return refetch({ cancelRefetch: false });
+    });
 }
 
 /** Keeps the answer to `query` current while the caller is on screen. */

@@ -22,6 +22,11 @@ describe('the words', () => {
       'rate limited, read 2s ago, retry in 12s',
       'rate limited, retry in 12s',
     ],
+    [
+      { kind: 'limited', at: 1_000, until: 61_000, requestedUntil: 3_603_000 },
+      'rate limited, the service asks to wait 1h, read 2s ago, retry in 58s',
+      'rate limited, retry in 58s',
+    ],
     [{ kind: 'limited', at: 1_000, until: 3_000 }, 'stale, read 2s ago', 'stale, read 2s ago'],
     [{ kind: 'paused', at: 0 }, 'paused, read 3s ago', 'paused, read 3s ago'],
     [{ kind: 'gone', at: undefined }, 'not found', 'not found'],

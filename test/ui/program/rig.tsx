@@ -71,6 +71,7 @@ export function openProgram(options: RigOptions = {}): Rig {
     service: async () => service ?? silent,
     profile: 'test',
     readOnly,
+    ...(service && { gate: service.gate }),
     ...(poll && { poll }),
     ...(remembered && { remembered }),
   });

@@ -119,6 +119,10 @@ describe('the age of rows', () => {
 it.each([
   [{ kind: 'open' }, undefined],
   [{ kind: 'limited', reason: 'rate_limit', until: 12_000 }, 'Rate limited, retry in 12s'],
+  [
+    { kind: 'limited', reason: 'rate_limit', until: 58_000, requestedUntil: 3_599_000 },
+    'Rate limited, the service asks to wait 59m, retry in 58s',
+  ],
   [{ kind: 'limited', reason: 'failing', until: 5_000 }, 'The service is failing, retry in 5s'],
   [{ kind: 'limited', reason: 'rate_limit', until: 0 }, undefined],
 ] as const)('a gate that is %j says why the service is not asked', (gate, words) => {
