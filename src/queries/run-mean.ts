@@ -9,7 +9,7 @@ import { evidenceFor, type Interval, intervalDefaults } from '../present/statist
 import { type Range, type RunTasks, type TaskMean, taskMean } from '../present/statistics/tasks.ts';
 import type { RememberedStore } from '../store/store.ts';
 import { extentOf, type RecordedMean } from './extent-of.ts';
-import { extremesOf, meanOfRewards, ratedRewards, rewardsByTask } from './run-rewards.ts';
+import { extremesOf, meanOfRewards, rewardsByTask } from './run-rewards.ts';
 
 export interface RunMean extends TaskMean {
   readonly interval: Interval | undefined;
@@ -31,30 +31,33 @@ export interface RunMeanOptions {
   readonly recorded?: RecordedMean | undefined;
 }
 
-/** A rollout without a known task counts as a separate task in the mean and its bounds. */
+/**
+ * A reward without a known task counts as a separate task in the mean. A rollout with neither may belong to any task, so
+ * it is missing like an unlisted one.
+ */
 export function runMeanOf(
   rewards: readonly TrajectoryReward[],
   { range, total, recorded: _, ...extent }: RunMeanOptions = {},
 ): RunMean {
   const { tasks, nameless } = rewardsByTask({ rewards, total: undefined });
-  const all = [...[...tasks.values()].map(({ listed }) => listed), ...nameless.listed.map(each => [each])];
+  const alone = nameless.listed.filter(({ reward }) => reward !== undefined);
+  const all = [...[...tasks.values()].map(({ listed }) => listed), ...alone.map(each => [each])];
   const listed = Math.max(rewards.length, extent.listed ?? 0);
   // A total below the number of rewards is wrong.
-  const known = extentOf({ ...extent, total: total == null || total < listed ? undefined : total });
+  const known = extentOf({ ...extent, listed, total: total == null || total < listed ? undefined : total });
   const run: RunTasks = {
     tasks: all.map(listed => listed.map(each => each.reward)),
     ...known,
-    // The rewards without a task belong to an unknown number of tasks.
-    ...(nameless.listed.length > 0 && known.end === 'running' && { total: undefined }),
+    // They belong to an unknown number of tasks.
+    ...(alone.length > 0 && known.end === 'running' && { total: undefined }),
   };
-  const namelessRewards = ratedRewards(nameless).length;
   const options = { ...intervalDefaults, ...(range && { range }) };
   const { interval, reason } = evidenceFor([run], options);
   return {
     ...taskMean(run, options.range),
-    interval: namelessRewards > 0 ? undefined : interval(),
+    interval: alone.length > 0 ? undefined : interval(),
     outside: reason === 'outside' ? options.range : undefined,
-    namelessRewards,
+    namelessRewards: alone.length,
   };
 }
 

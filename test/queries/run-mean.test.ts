@@ -17,6 +17,21 @@ it('the total of a run that continues says nothing of its tasks while a reward h
   expect([of('running').isOpen, of('completed').isOpen]).toEqual([true, false]);
 });
 
+it('a rollout with neither task nor reward counts like one that is not listed', () => {
+  const ten = (task: string, ...given: number[]) => given.map(reward => ({ task_id: task, reward }));
+  const low = ['a', 'b', 'c', 'd', 'e'].flatMap(task => ten(task, ...Array.from({ length: 10 }, () => 0)));
+  const some = [...low, ...['f', 'g', 'h', 'i', 'j'].flatMap(task => ten(task, 1))];
+  const unknown = Array.from({ length: 45 }, () => ({ task_id: null, reward: null }));
+  for (const status of ['completed', 'running', 'failed']) {
+    const mean = runMeanOf([...some, ...unknown], { status, total: 100 });
+    expect(mean).toEqual(runMeanOf(some, { status, total: 100 }));
+    expect(mean).toMatchObject({ mean: 0.5, tasks: 10, allTasks: 10 });
+    expect(mean.bounds).toEqual([0.05, expect.closeTo(0.5)]);
+  }
+  const uncounted = runMeanOf([...ten('a', 0, 0), ...ten('b', 0, 0), ...ten('c', 1), ...unknown.slice(0, 1)]);
+  expect(uncounted.bounds?.[0]).toBeCloseTo(1 / 6);
+});
+
 describe('an interval', () => {
   it('is that of the mean and the number of rewards beside it', () => {
     const beside = (more: object) =>
