@@ -1,4 +1,5 @@
 /** Classifies rollouts by outcome: status, error, termination reason, finish reason and number of steps. Pure. */
+import { perObject } from '../base/memo.ts';
 import { mean } from '../base/statistics.ts';
 import { statusWords } from '../contract/status.ts';
 import type { Trajectory } from '../contract/trajectories.ts';
@@ -42,12 +43,15 @@ export function errorClass(error: string): string {
 export const endedBy = ({ rollout, termination_reason: own }: Trajectory): string | undefined =>
   rollout?.termination_reason ?? (typeof own === 'string' ? own : undefined);
 
-/** Why the model ended its last answer. Undefined if the service sends neither the reason nor the steps. */
-export function finishOf({ steps, finish_reason: own }: Trajectory): string | undefined {
+/**
+ * Why the model ended its last answer. Undefined if the service sends neither the reason nor the steps. Cached: the
+ * reader shows it at every key, and a trajectory may have thousands of messages.
+ */
+export const finishOf = perObject(({ steps, finish_reason: own }: Trajectory): string | undefined => {
   if (typeof own === 'string') return own;
   const messages = (steps ?? []).flatMap(step => step.messages ?? []);
   return messages.findLast(({ finish_reason }) => finish_reason)?.finish_reason ?? undefined;
-}
+});
 
 /** Above this many distinct numbers of steps, they are grouped: 1, 2-3, 4-7, 8-15, ... */
 const mostNumbers = 10;

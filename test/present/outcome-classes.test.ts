@@ -1,6 +1,6 @@
 /** How rollouts ended, in classes. */
 import { expect, it } from 'vitest';
-import { errorClass, outcomeClasses } from '../../src/present/outcome-classes.ts';
+import { errorClass, finishOf, outcomeClasses } from '../../src/present/outcome-classes.ts';
 import { createArrange } from '../../src/present/rows.ts';
 import { trajectories } from '../../src/resources/trajectories.ts';
 
@@ -13,6 +13,19 @@ it.each([
   ['the_name of a tool is no id', 'the_name of a tool is no id'],
 ])('takes ids and numbers out of %j', (error, words) => {
   expect(errorClass(error)).toBe(words);
+});
+
+it('looks for the reason of the last answer once in each trajectory', () => {
+  let reads = 0;
+  const step = {
+    get messages() {
+      reads += 1;
+      return [{ role: 'assistant', finish_reason: 'length' }, { role: 'tool' }];
+    },
+  };
+  const trajectory = { trajectory_id: 'long', steps: [step, step, step] };
+  expect([finishOf(trajectory), finishOf(trajectory)]).toEqual(['length', 'length']);
+  expect(reads).toBe(3);
 });
 
 const rows = [

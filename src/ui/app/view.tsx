@@ -1,7 +1,6 @@
 /** The whole screen of a view: the frame, the sections, the main pane and, if there is room, the inspector. */
 import { Box, Text } from 'ink';
-import type { ReactNode } from 'react';
-import { useCallback, useEffect } from 'react';
+import { memo, type ReactNode, useCallback, useEffect } from 'react';
 import type { Freshness } from '../../queries/freshness.ts';
 import type { Attention } from '../../queries/polling.ts';
 import { sanitiseLine } from '../../text/sanitise.ts';
@@ -119,10 +118,11 @@ function PaneBox({ pane, separated, onFocus, children }: PaneBoxProps) {
 }
 
 /** The one-column rule between two panes. */
-export function Separator({ height }: { height: number }) {
+export const Separator = memo(({ height }: { readonly height: number }) => {
   const { styles, glyphs } = useTheme();
   return <Text>{Array.from({ length: height }, () => styles.border(glyphs.vertical)).join('\n')}</Text>;
-}
+});
+Separator.displayName = 'Separator';
 
 const shortUploadWords = (jobs: readonly AnyJob[]): string => uploadWords(jobs, true);
 

@@ -180,15 +180,15 @@ class Frame implements FrameOutput {
     const { x1, x2, y1 = 0, y2 = this.#rows.length } = clip;
     const lines = styledLines(text);
     const kept = this.#kept;
-    if (x1 !== undefined && x2 !== undefined && (x > x2 || x + Math.max(...lines.map(each => kept.cells(each))) < x1))
-      return;
+    const widths = x1 !== undefined && x2 !== undefined ? lines.map(line => kept.cells(line)) : [];
+    if (x1 !== undefined && x2 !== undefined && (x > x2 || x + Math.max(...widths) < x1)) return;
     for (const [index, whole] of lines.entries()) {
       const row = this.#rows[y + index];
       if (!row || y + index < y1 || y + index >= y2) continue;
       let line = whole;
       let from = x;
       if (x1 !== undefined && x2 !== undefined) {
-        const cells = kept.cells(whole);
+        const cells = widths[index] ?? 0;
         const start = Math.max(0, x1 - x);
         const end = Math.min(cells, x2 - x);
         if (start > 0 || end < cells) line = kept.slice(whole, start, end);

@@ -11,6 +11,22 @@ export interface Cell {
 
 export const blank: Cell = { text: ' ', width: 1, style: '' };
 
+/** Bounds of the caches below: a screen has few styles, but a text may have any number of colours. */
+const mostStyles = 200;
+const mostChanges = 1_000;
+
+/** By style, the cells of ASCII characters: most cells of a frame are among them, so they are shared. */
+const asciiCells = new Map<string, Cell[]>();
+
+function asciiCellsOf(style: string): Cell[] {
+  const known = asciiCells.get(style);
+  if (known) return known;
+  if (asciiCells.size >= mostStyles) asciiCells.clear();
+  const cells = Array.from({ length: 0x80 }, (_, unit) => ({ text: String.fromCharCode(unit), width: 1, style }));
+  asciiCells.set(style, cells);
+  return cells;
+}
+
 /** SGR attributes (ECMA-48 8.3.117) with the codes that switch them on and off. */
 const attributes: Readonly<Record<number, number>> = { 1: 22, 2: 22, 3: 23, 4: 24, 5: 25, 7: 27, 8: 28, 9: 29, 53: 55 };
 /** The attribute that each code switches off. */
@@ -55,28 +71,42 @@ class Style {
   }
 }
 
+/** By style and SGR parameters, the style after them. */
+const changes = new Map<string, string>();
+
+function styleAfter(before: string, parameters: string): string {
+  const key = `${before}m${parameters}`;
+  const known = changes.get(key);
+  if (known !== undefined) return known;
+  if (changes.size >= mostChanges) changes.clear();
+  const style = new Style();
+  if (before !== '') style.apply(before);
+  style.apply(parameters);
+  const after = style.toString();
+  changes.set(key, after);
+  return after;
+}
+
 /** The cells of a line, exactly `columns` of them: cut, or padded with blanks. */
 export function parseLine(line: string, columns: number): Cell[] {
   const cells: Cell[] = [];
-  const style = new Style();
-  let current = '';
+  let style = '';
   const add = (text: string): void => {
+    const ascii = asciiCellsOf(style);
     walk(text, (start, end, width) => {
       // A character without a cell of its own belongs to the previous one.
       if (width === 0) return true;
       if (cells.length + width > columns) return false;
-      cells.push({ text: text.slice(start, end), width, style: current });
-      for (let more = 1; more < width; more += 1) cells.push({ text: '', width: 0, style: current });
+      const plain = end - start === 1 && width === 1 ? ascii[text.charCodeAt(start)] : undefined;
+      cells.push(plain ?? { text: text.slice(start, end), width, style });
+      for (let more = 1; more < width; more += 1) cells.push({ text: '', width: 0, style });
       return true;
     });
   };
   let from = 0;
   for (const match of line.matchAll(sequence)) {
     if (match.index > from) add(line.slice(from, match.index));
-    if (match[1] !== undefined) {
-      style.apply(match[1]);
-      current = style.toString();
-    }
+    if (match[1] !== undefined) style = styleAfter(style, match[1]);
     from = match.index + match[0].length;
   }
   if (from < line.length) add(line.slice(from));
@@ -89,11 +119,11 @@ export function styledLines(text: string): readonly string[] {
   if (!text.includes('\n')) return [text];
   const lines = text.split('\n');
   if (!text.includes('\u001b')) return lines;
-  const style = new Style();
+  let style = '';
   return lines.map(line => {
-    const current = style.toString();
-    for (const match of line.matchAll(sequence)) if (match[1] !== undefined) style.apply(match[1]);
-    return current === '' ? line : `\u001b[${current}m${line}`;
+    const first = style;
+    for (const match of line.matchAll(sequence)) if (match[1] !== undefined) style = styleAfter(style, match[1]);
+    return first === '' ? line : `\u001b[${first}m${line}`;
   });
 }
 
@@ -105,5 +135,5 @@ export function simpleLineWidth(line: string): number | undefined {
 }
 
 export function sameCell(left: Cell | undefined, right: Cell | undefined): boolean {
-  return left?.text === right?.text && left?.style === right?.style;
+  return left === right || (left?.text === right?.text && left?.style === right?.style);
 }

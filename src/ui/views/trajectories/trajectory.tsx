@@ -1,5 +1,6 @@
 /** The trajectory reader: steps at the left, messages at the right, facts in the inspector. */
 import { Box, Text } from 'ink';
+import { memo } from 'react';
 import type { Trajectory, TrajectoryStep } from '../../../contract/trajectories.ts';
 import { factText } from '../../../present/fact-text.ts';
 import { flagCountWords, noteFacts } from '../../../present/notes.ts';
@@ -215,7 +216,7 @@ interface StepColumnProps extends Pick<Reader, 'wordsOf'> {
  * The steps with their rewards and errors and, if there is room, the tokens of their answers and their first words. The
  * current one is in the middle, a rule at the right.
  */
-function StepColumn({ steps, current, wordsOf, width, height }: StepColumnProps) {
+const StepColumn = memo(({ steps, current, wordsOf, width, height }: StepColumnProps) => {
   const { styles, glyphs } = useTheme();
   const [withTokens, withWords] = [width > 18, width > 26];
   const lineOf = (step: TrajectoryStep, index: number): string => {
@@ -240,7 +241,8 @@ function StepColumn({ steps, current, wordsOf, width, height }: StepColumnProps)
       <Separator height={height} />
     </>
   );
-}
+});
+StepColumn.displayName = 'StepColumn';
 
 /** The tokens of the answers of a step; undefined if the service counted none. */
 function tokensOf({ messages }: TrajectoryStep): number | undefined {

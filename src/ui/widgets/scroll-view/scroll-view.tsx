@@ -5,6 +5,7 @@ import { sanitiseLine } from '../../../text/sanitise.ts';
 import { displayWidth, fitCells, truncate } from '../../../text/width.ts';
 import { useMouseRegion } from '../../keys/mouse-regions.tsx';
 import { KeyScope } from '../../keys/router.tsx';
+import { Line } from '../lines.tsx';
 import { lineView, withCaret } from '../text-field/field-view.ts';
 import { type Style, type Theme, useTheme } from '../theme/theme.tsx';
 import { matchWords, positionWords } from './scroll-state.ts';
@@ -44,10 +45,9 @@ export function ScrollView({ scroll, textAt, drawnAt, styleAt, width, focused, w
     <KeyScope active={focused} {...scroll.handlers}>
       <Box flexDirection="column" width={width} flexShrink={0}>
         <Box ref={region} flexDirection="column" width={width} height={surroundings.height} overflow="hidden">
+          {/* Keyed by line: while the text scrolls, the lines that stay keep their layout. */}
           {lines.map((line, index) => (
-            <Text key={index} wrap="truncate">
-              {line === '' ? ' ' : line}
-            </Text>
+            <Line key={offset + index} text={line} />
           ))}
         </Box>
         <PositionLine scroll={scroll} width={width} words={words} theme={theme} />

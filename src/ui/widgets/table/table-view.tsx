@@ -1,6 +1,6 @@
 /** A table as lines for the terminal: its header and its visible rows. */
 import { Box, Text } from 'ink';
-import { memo, useMemo } from 'react';
+import { useMemo } from 'react';
 import { own } from '../../../base/own-property.ts';
 import {
   type Column,
@@ -23,6 +23,7 @@ import { displayWidth, fitCells, graphemes, truncate } from '../../../text/width
 import { wrap } from '../../../text/wrap.ts';
 import { useMouseRegion } from '../../keys/mouse-regions.tsx';
 import { KeyScope } from '../../keys/router.tsx';
+import { Line } from '../lines.tsx';
 import { lookStyle, markedText, statusStyle, statusText } from '../status.ts';
 import { type EditState, textOf } from '../text-field/editing.ts';
 import { lineView, type StyledPart, withCaret } from '../text-field/field-view.ts';
@@ -104,7 +105,7 @@ export function TableView<Row>(props: TableViewProps<Row>) {
             </Text>
           )}
           {shown.map((row, index) => (
-            <RowLine
+            <Line
               key={index}
               text={rowText(
                 fitted,
@@ -153,9 +154,6 @@ function useEqualColumns<Row>({ arranged, state }: Table<Row>, columns: readonly
     return new Map(entries);
   }, [columns, arranged.rows, sort?.column, width, filter, otherWords]);
 }
-
-const RowLine = memo(({ text }: { text: string }) => <Text wrap="truncate">{text}</Text>);
-RowLine.displayName = 'RowLine';
 
 interface CountLineProps<Row> {
   readonly table: Table<Row>;

@@ -118,6 +118,12 @@ describe('parseLine', () => {
       [' ', 1, ''],
     ]);
   });
+
+  it('makes each cell of ASCII once for its style', () => {
+    const [first, second, red, again] = parseLine('aa\u001b[31ma\u001b[39ma', 4);
+    expect([second, again, parseLine('a', 1)[0]].every(cell => cell === first)).toBe(true);
+    expect([red?.text, red?.style]).toEqual(['a', '31']);
+  });
 });
 
 describe('Painter', () => {

@@ -1,7 +1,8 @@
 /** The reader of a trajectory: search in what is folded, errors in their context, and a place that a resize keeps. */
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { useEffect } from 'react';
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
+import Yoga from 'yoga-layout';
 import type { Trajectory } from '../../../../src/contract/trajectories.ts';
 import { defineView } from '../../../../src/ui/app/registry.ts';
 import { useShell } from '../../../../src/ui/app/shell-context.tsx';
@@ -67,6 +68,30 @@ function openSeveral(count: number, answer: (id: string) => Promise<Trajectory> 
   }
   return { stage: openViewOnStage(List, { service: async () => service, others: [recordView] }), asked };
 }
+
+it('scrolls by a line without reading the messages again, and lays out only the new line', async () => {
+  let reads = 0;
+  const counted = trajectory.steps?.map(({ messages, ...step }) => ({
+    ...step,
+    get messages() {
+      reads += 1;
+      return messages;
+    },
+  }));
+  const stage = await open({ columns: 160 }, { ...trajectory, steps: counted });
+  await stage.press('j');
+  const node = Yoga.Node.create();
+  const laidOut = vi.spyOn(Object.getPrototypeOf(node), 'markDirty');
+  onTestFinished(() => {
+    laidOut.mockRestore();
+    node.free();
+  });
+  reads = 0;
+  await stage.press('j');
+  expect(reads).toBe(0);
+  // The position changes, too.
+  expect(laidOut.mock.calls.length).toBeLessThan(5);
+});
 
 it('finds what is folded, counts it, and opens the fold that is gone to', async () => {
   const stage = await open();
