@@ -12,6 +12,8 @@ const silentMs = 2_000;
 export interface Answer {
   /** Milliseconds from the key to the last byte. */
   readonly ms: number;
+  /** CPU time of the main thread, also after that byte. Unlike `ms`, it hardly depends on other work of the machine. */
+  readonly cpuMs: number;
   readonly bytes: number;
 }
 
@@ -26,6 +28,12 @@ export function cpuOf(pid: number): number {
     .replace(/^.*\) /, '')
     .split(' ');
   return (Number(fields[11]) + Number(fields[12])) * 10;
+}
+
+/** CPU time of the main thread of a process (Linux), in milliseconds; NaN if it has ended. */
+function mainThreadCpu(pid: number): number {
+  const path = `/proc/${pid}/task/${pid}/schedstat`;
+  return existsSync(path) ? Number(readFileSync(path, 'utf8').split(' ')[0]) / 1e6 : Number.NaN;
 }
 
 /** Resident memory of a process in bytes (Linux); 0 if it has ended. */
@@ -85,21 +93,28 @@ export class TimedTerminal extends Terminal {
   /** Sends a key and waits until there is no output for this many milliseconds. */
   async key(bytes: string, ms = quietMs): Promise<Answer> {
     const before = this.received;
+    const cpu = mainThreadCpu(this.pid);
     const at = performance.now();
     this.type(bytes);
     await this.output(silentMs);
     await this.#settled(ms);
     const answered = this.received > before;
-    return { ms: answered ? this.lastOutputAt - at : 0, bytes: this.received - before };
+    return {
+      ms: answered ? this.lastOutputAt - at : 0,
+      cpuMs: mainThreadCpu(this.pid) - cpu,
+      bytes: this.received - before,
+    };
   }
 
   /** Sends a key, and waits until the screen shows this. */
   async keyUntil(bytes: string, wanted: string | RegExp): Promise<Answer> {
     const before = this.received;
+    const cpu = mainThreadCpu(this.pid);
     const at = performance.now();
     this.type(bytes);
     await this.waitFor(wanted);
-    return { ms: performance.now() - at, bytes: this.received - before };
+    const ms = performance.now() - at;
+    return { ms, cpuMs: mainThreadCpu(this.pid) - cpu, bytes: this.received - before };
   }
 
   /** Sends a key this many times within `ms`; returns the milliseconds from the last of them to the last byte of output. */
