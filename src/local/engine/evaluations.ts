@@ -178,7 +178,7 @@ async function answerOf(
       latency_ms += performance.now() - begun;
       return answer;
     };
-    round = rounds.next(await withRetries(attempt, signal));
+    round = rounds.next(await withRetries(upstream, attempt, signal));
   }
   return { order, ...round.value, latency_ms };
 }

@@ -11,6 +11,8 @@ import { readBody, readErrorBody } from '../../net/body.ts';
 import { isFinal, WireFailure } from '../../net/failure.ts';
 import { statusText } from '../../net/status-text.ts';
 import { exchange, type WireAnswer, type WireRequest } from '../../net/wire.ts';
+import { Gates } from '../../service/gate.ts';
+import { duration } from '../../text/time.ts';
 import type { ChatTurn, Generated, SamplingOptions } from '../model/policy.ts';
 import { answerMessage } from './upstream-message.ts';
 
@@ -206,25 +208,64 @@ export async function answerUpstream(
   };
 }
 
+/** A rate limit that one rollout meets delays all of the same upstream server. */
+const gates = new Gates();
+/** How many attempts each upstream server has answered well, by host. */
+const successes = new Map<string, number>();
+
 /**
- * Makes an attempt again if a later one may succeed, as often and after as long as a chat does.
+ * Makes an attempt, and again if a later one may succeed, as often and after as long as a chat does; while a rate limit
+ * lets other rollouts through, more often.
  *
  * @throws UpstreamError of the last attempt, or AbortError at once when the signal aborts
  */
-export async function withRetries<Value>(attempt: () => Promise<Value>, signal: AbortSignal): Promise<Value> {
+export async function withRetries<Value>(
+  { url }: Upstream,
+  attempt: () => Promise<Value>,
+  signal: AbortSignal,
+): Promise<Value> {
+  const { host } = new URL(url);
+  const gate = gates.of(host);
+  const answered = (): number => successes.get(host) ?? 0;
+  let before = answered();
   for (let retries = 1; ; retries += 1) {
+    const mayTry = await gate.pass({ signal, endsAt: Number.POSITIVE_INFINITY, background: false });
+    signal.throwIfAborted();
+    if (!mayTry) {
+      const words = `The upstream server at ${host} limits the rate of requests, so nothing was sent.`;
+      throw new UpstreamError(withWait(words, gate.requested()), { status: 429 });
+    }
     try {
-      return await attempt();
+      const value = await attempt();
+      gate.succeeded();
+      successes.set(host, answered() + 1);
+      return value;
     } catch (error) {
-      if (!(error instanceof UpstreamError) || !error.mayPass || retries > maxRetries) throw error;
+      if (!(error instanceof UpstreamError)) {
+        gate.abandoned();
+        throw error;
+      }
       const requestedMs = retryAfter({ 'retry-after': error.retryAfter ?? '' }, Date.now());
-      if (requestedMs !== undefined && requestedMs > maxRetryAfterMs) throw error;
+      const isLimited = error.status === 429 && error.mayPass;
+      if (isLimited) gate.limit(requestedMs);
+      else if (error.status === undefined) gate.unreachable();
+      else gate.answered();
+      // As if this were the first attempt.
+      if (isLimited && answered() > before) retries = 1;
+      before = answered();
+      const isTooLong = requestedMs !== undefined && requestedMs > maxRetryAfterMs;
+      if (error.mayPass && isTooLong) throw new UpstreamError(withWait(error.message, requestedMs), error);
+      if (!error.mayPass || retries > maxRetries) throw error;
       // Rollouts that were given the same time must not all be sent at it.
       const waitMs = requestedMs ? requestedMs * (1 + Math.random() / 4) : backoff(retries, Math.random());
-      await wait(waitMs, undefined, { signal });
+      if (!isLimited) await wait(waitMs, undefined, { signal });
     }
   }
 }
+
+/** A failure with the wait that the upstream server asks for. */
+const withWait = (message: string, ms: number): string =>
+  `${/[.!?…]$/.test(message) ? message : `${message}.`} It asks to wait ${duration(ms)}.`;
 
 /** The models of the upstream server; none if it does not list them in time. */
 export async function modelsUpstream(upstream: Upstream): Promise<z.output<typeof modelList>['data']> {

@@ -104,6 +104,24 @@ describe('behind an upstream server, a rollout', () => {
     expect(status()).toBe('failed');
   });
 
+  it('fails with the wait that the server asks for, and after a minute or more nothing else is sent', async () => {
+    const server = await hostileServer(refusal(429, '3600'));
+    const { run, evaluations, status, counts } = pendingRun(21, {}, server.url);
+    const record = vi.spyOn(evaluations, 'record');
+    await run();
+    expect([status(), counts().failed]).toEqual(['failed', 21]);
+    // Those of the first batch are sent together.
+    expect(server.requests.length).toBeLessThanOrEqual(8);
+    const errors = new Set(record.mock.calls.flatMap(([, records]) => records.map(({ error }) => error)));
+    const limits = `The upstream server at ${new URL(server.url).host} limits the rate of requests`;
+    expect(errors).toEqual(
+      new Set([
+        'The upstream server answered 429: slow down. It asks to wait 1h.',
+        `${limits}, so nothing was sent. It asks to wait 1h.`,
+      ]),
+    );
+  });
+
   it('is asked for again after a connection that broke off (B5)', async () => {
     const breaks = (response: ServerResponse): void => {
       response.writeHead(200, { 'content-type': 'application/json', 'content-length': '1000' });

@@ -179,8 +179,46 @@ it('a wait for another server ends once the run is cancelled (B5)', async () => 
     setImmediate(() => cancel.abort());
     return Promise.reject(new UpstreamError('Slow down.', { status: 429, retryAfter: '59' }));
   });
-  await expect(withRetries(attempt, cancel.signal)).rejects.toThrow('aborted');
+  await expect(withRetries({ url: 'http://cancelled.test', key: undefined }, attempt, cancel.signal)).rejects.toThrow(
+    'aborted',
+  );
   expect(attempt).toHaveBeenCalledTimes(1);
+});
+
+describe('after a 429 of another server', () => {
+  const limit = (retryAfter = '0.001') => new UpstreamError('Slow down.', { status: 429, retryAfter });
+  const upstreamOf = (name: string) => ({ url: `http://${name}.test`, key: undefined });
+
+  it('the other rollouts wait until the first one is answered', async () => {
+    const order: string[] = [];
+    const rollout = (name: string, ...failures: Error[]) =>
+      withRetries(
+        upstreamOf('shared'),
+        async () => {
+          order.push(name);
+          const failure = failures.shift();
+          if (failure) throw failure;
+        },
+        signal,
+      );
+    const first = rollout('first', limit('0.5'));
+    // The limit has been met by then.
+    await new Promise(resolve => setImmediate(resolve));
+    await Promise.all([first, rollout('second'), rollout('third')]);
+    expect(order).toEqual(['first', 'first', 'second', 'third']);
+  });
+
+  it('a rollout is tried as long as others are let through, and twice more without', async () => {
+    const upstream = upstreamOf('busy');
+    const others: Promise<unknown>[] = [];
+    const attempt = vi.fn(() => {
+      if (others.length < 5) others.push(withRetries(upstream, async () => 'other', signal));
+      return Promise.reject(limit());
+    });
+    await expect(withRetries(upstream, attempt, signal)).rejects.toThrow('Slow down.');
+    await Promise.all(others);
+    expect(attempt).toHaveBeenCalledTimes(5 + 3);
+  });
 });
 
 it('the first choice to arrive is the answer, whole or streamed, whatever its index (C3)', async () => {
