@@ -11,17 +11,29 @@ import {
   useLayoutEffect,
   useState,
 } from 'react';
-import { partMissing } from '../../base/errors.ts';
+import { errorCode, errorMessage, partMissing } from '../../base/errors.ts';
 import type { ViewName } from '../../resources/place.ts';
+import { clean } from '../../text/sanitise.ts';
 import { useRouter } from '../keys/router.tsx';
 import type { ViewProps } from './registry.ts';
 import { useShell } from './shell-context.tsx';
 import { View } from './view.tsx';
 
-/** `Missing` replaces a part whose code cannot be read. Keys wait for the part they are meant for. */
+/** What happened to a part that could not be loaded. */
+interface FailedLoad {
+  readonly words: string;
+}
+
+function failedWords(error: unknown): string {
+  const message = errorMessage(error);
+  if (message === partMissing || errorCode(error) === 'ENOENT') return partMissing;
+  return clean`This part of benchtop could not be loaded: ${message}`;
+}
+
+/** `Failed` replaces a part whose code cannot be loaded. Keys wait for the part they are meant for. */
 function lazyPart<Props extends object>(
   load: () => Promise<ComponentType<Props>>,
-  Missing: ComponentType<Props>,
+  Failed: FunctionComponent<Props & FailedLoad>,
   waiting: ReactNode,
 ): FunctionComponent<Props> {
   let loaded: ComponentType<Props> | undefined;
@@ -36,7 +48,10 @@ function lazyPart<Props extends object>(
           loaded = part;
           setState({ Content: part });
         },
-        () => setState({ Content: Missing }),
+        (error: unknown) => {
+          const words = failedWords(error);
+          setState({ Content: own => <Failed {...own} words={words} /> });
+        },
       );
       // Release the keys after the part has bound its own.
       return () => void setImmediate(release);
@@ -45,28 +60,28 @@ function lazyPart<Props extends object>(
   };
 }
 
-const MissingPart = () => <View main={<Text>{` ${partMissing}`}</Text>} />;
+const FailedPart = ({ words }: FailedLoad) => <View main={<Text>{` ${words}`}</Text>} />;
 
-/** Creates a lazily loaded view. If its code cannot be read, an error is shown instead. */
+/** Creates a lazily loaded view. If its code cannot be loaded, the reason is shown instead. */
 export function lazyView<Name extends ViewName>(
   load: () => Promise<ComponentType<ViewProps<Name>>>,
 ): ComponentType<ViewProps<Name>> {
-  return lazyPart(load, MissingPart, <View main={<Text> </Text>} />);
+  return lazyPart(load, FailedPart, <View main={<Text> </Text>} />);
 }
 
 /** Closes at once, with an error message. */
-function MissingWindow({ onClose }: { readonly onClose: () => void }) {
+function FailedWindow({ onClose, words }: { readonly onClose: () => void } & FailedLoad) {
   const { toast } = useShell();
   useEffect(() => {
-    toast({ kind: 'danger', text: partMissing });
+    toast({ kind: 'danger', text: words });
     onClose();
-  }, [toast, onClose]);
+  }, [toast, onClose, words]);
   return null;
 }
 
-/** Creates a lazily loaded window. If its code cannot be read, it closes with an error message. */
+/** Creates a lazily loaded window. If its code cannot be loaded, it closes with the reason. */
 export function lazyWindow<Props extends { readonly onClose: () => void }>(
   load: () => Promise<ComponentType<Props>>,
 ): FunctionComponent<Props> {
-  return lazyPart(load, MissingWindow, null);
+  return lazyPart(load, FailedWindow, null);
 }
