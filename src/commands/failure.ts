@@ -6,7 +6,7 @@ import { asError } from '../base/errors.ts';
 import { ConfigError } from '../config/origin.ts';
 import { redactor } from '../config/redaction.ts';
 import { isCertificateError } from '../net/failure.ts';
-import { describeError, type ErrorKind, ServiceError } from '../service/errors.ts';
+import { describeError, type ErrorKind, isUnanswered, ServiceError } from '../service/errors.ts';
 import { safeJson, sanitise } from '../text/sanitise.ts';
 import { CommandError, type ExitCode, exitCodes } from './exit.ts';
 
@@ -35,7 +35,15 @@ function exitCodeOfKind(kind: ErrorKind): ExitCode {
   }
 }
 
+/** These say that nothing was changed. */
+const unchanged: readonly ExitCode[] = [exitCodes.failed, exitCodes.usage];
+
 export function exitCodeOf(error: unknown): ExitCode {
+  const code = exitCodeOfError(error);
+  return isUnanswered(error) && unchanged.includes(code) ? exitCodes.endUnseen : code;
+}
+
+function exitCodeOfError(error: unknown): ExitCode {
   if (error instanceof CommandError) return error.exitCode;
   if (error instanceof ServiceError) {
     // Some servers report an unknown path as an invalid request.

@@ -49,6 +49,11 @@ interface Rest {
   readonly isCutOff: boolean;
 }
 
+/** A list whose cursors loop has its benchmarks again: their rest must not grow, or the loop would never be noticed. */
+const eachPartOnce = (parts: readonly Part[]): readonly Part[] => [
+  ...new Map(parts.map(part => [JSON.stringify([part.benchId, part.cursor]), part])).values(),
+];
+
 const restOf = (cursor: string | null | undefined): Rest | undefined => (cursor ? JSON.parse(cursor) : undefined);
 
 /**
@@ -81,7 +86,7 @@ export async function readAcross<Row extends OfBenchmark>(
   const next: Rest = {
     parts: reading.more(),
     benchmarks,
-    failed: [...later, ...reading.again()],
+    failed: eachPartOnce([...later, ...reading.again()]),
     isCutOff: isIncomplete,
   };
   const hasRest = next.parts.length > 0 || benchmarks !== null || next.failed.length > 0;

@@ -24,6 +24,19 @@ const broken = (benchId: string): never => {
   throw new ServiceError('server', `The store of ${benchId} is out.`, { status: 500 });
 };
 
+/** Reads pages of the runs of these benchmarks, one after the other; those of `broken` cannot be read. */
+function pagesOf(answers: Answers) {
+  const service = fakeService(answers, { capabilities: new Capabilities() });
+  const read = async (benchId: string): Promise<Run[]> =>
+    benchId === 'broken' ? broken(benchId) : [{ id: benchId, bench_id: benchId, created_at: '2026-01-01' }];
+  const { signal } = new AbortController();
+  return (cursor: string | null | undefined) =>
+    readAcross<Run>(
+      { service, signal, query: cursor ? { cursor } : {} } as QueryContext & { readonly query: ListQuery },
+      { read, operation: 'listEvalRuns', words: 'runs' },
+    );
+}
+
 /** Benchmarks b1, b2, … with a run each, the latest last. */
 function world(count: number) {
   const asked: ListQuery[] = [];
@@ -130,6 +143,22 @@ describe('runs of all benchmarks', () => {
     expect(notes[0]).toContain('1 of 14');
     failing.clear();
     expect((await reader.poll(context)).notes).toEqual([]);
+  });
+
+  it('have the same rest again where the benchmarks are listed in a loop, so that the loop is noticed', async () => {
+    const readPage = pagesOf({
+      listBenchmarks: ({ query: { cursor } = {} }) => ({
+        items: [{ bench_id: cursor === 'two' ? 'b2' : 'b1' }, { bench_id: 'broken' }],
+        has_more: true,
+        next_cursor: cursor === 'one' ? 'two' : 'one',
+        dropped: 0,
+      }),
+    });
+    const cursors: (string | null | undefined)[] = [];
+    for (let cursor: string | null | undefined; cursors.length < 7; cursors.push(cursor))
+      cursor = (await readPage(cursor)).next_cursor;
+    expect(new Set(cursors).size).toBeLessThan(6);
+    expect(cursors.at(-1)).toBe(cursors.at(-3));
   });
 
   it('fail where not one of them can be read', async () => {

@@ -1,0 +1,26 @@
+/** The exit code says whether anything may have been changed. */
+import { expect, it } from 'vitest';
+import { exitCodes } from '../../src/commands/exit.ts';
+import { exitCodeOf } from '../../src/commands/failure.ts';
+import { ResponseError, ServerError, ValidationError } from '../../src/service/errors.ts';
+
+it('a change whose answer is unclear was not refused', () => {
+  expect(exitCodeOf(new ResponseError('The answer has no id.', { status: 200 }))).toBe(exitCodes.failed);
+  expect(exitCodeOf(new ResponseError('The answer has no id.', { status: 200, outcomeUnknown: true }))).toBe(
+    exitCodes.endUnseen,
+  );
+});
+
+it('a refusal after a lost answer does not say that nothing was changed', () => {
+  const refused = { type: 'invalid_request_error', code: 'name_taken', status: 422 };
+  expect(exitCodeOf(new ValidationError('The name is taken.', refused))).toBe(exitCodes.usage);
+  expect(exitCodeOf(new ValidationError('The name is taken.', { ...refused, outcomeUnknown: true }))).toBe(
+    exitCodes.endUnseen,
+  );
+});
+
+it('a lost answer stays one that a retry may bring', () => {
+  expect(exitCodeOf(new ServerError('Out of luck.', { status: 503, outcomeUnknown: true }))).toBe(
+    exitCodes.unreachable,
+  );
+});
