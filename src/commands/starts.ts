@@ -17,7 +17,7 @@ import { readTokenUse } from '../queries/token-use.ts';
 import { checkpointsByStep } from '../queries/training.ts';
 import { nameOfStart, type RunStart, type Start } from '../resources/action.ts';
 import { benchmarkActions } from '../resources/benchmarks.ts';
-import { idOf, labelOf, wordsFor } from '../resources/define.ts';
+import { idOf, labelOf, startedAdvice, wordsFor } from '../resources/define.ts';
 import { slugOf } from '../resources/deployments.ts';
 import { pagesOf } from '../resources/pages.ts';
 import { choiceWords, trainingActions } from '../resources/training.ts';
@@ -91,9 +91,8 @@ async function isListed(
 async function whereToLook(creation: Creation, context: CommandContext): Promise<string> {
   const { kind, benchmark } = creation;
   const resource = resourceOrThrow(kind);
-  const shows = `benchtop list ${resource.names[0]} shows whether it has started.`;
   const listed = await isListed(creation, context);
-  if (listed !== false) return listed ? shows : `If this service lists ${wordsFor(resource)}, ${shows}`;
+  if (listed !== false) return startedAdvice(resource, `benchtop list ${resource.names[0]}`, listed);
   const unlisted = `This service does not list ${wordsFor(resource)}`;
   const { bench_id = '', label, eval_run_count: count } = benchmark ?? {};
   if (kind !== 'run' || count == null) return `${unlisted}, so benchtop cannot find out whether it has started.`;

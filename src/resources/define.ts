@@ -169,6 +169,17 @@ export const wordsFor = ({ names }: Pick<Resource, 'names'>): string => {
   return one.startsWith(many) ? `${wordFor({ names })}s` : many;
 };
 
+/**
+ * How to find out whether work has started whose answer was lost.
+ *
+ * @param command lists such work
+ * @param isListed whether the service is known to list it
+ */
+export function startedAdvice(resource: Pick<Resource, 'names'>, command: string, isListed = false): string {
+  const shows = `${command} shows whether it has started.`;
+  return isListed ? shows : `If this service lists ${wordsFor(resource)}, ${shows}`;
+}
+
 /** Shown for an empty list that the service does not offer. */
 export const noneSeenWords = (resource: Pick<Resource, 'names'>): string =>
   `No ${wordsFor(resource)} have been seen here yet`;

@@ -2,7 +2,7 @@
 import { Text } from 'ink';
 import { useEffect, useState } from 'react';
 import type { Action } from '../../queries/action.ts';
-import { isUnanswered } from '../../service/errors.ts';
+import { isUnanswered, ServiceError } from '../../service/errors.ts';
 import { clockOrDay } from '../../text/time.ts';
 import { wrap } from '../../text/wrap.ts';
 import type { Service } from '../../workbench/workbench.ts';
@@ -30,6 +30,8 @@ export interface FormWindowProps<Input, Result> {
   readonly describe?: (service: Service, input: Input) => unknown;
   /** Called with the values and the name of the focused field, after they have changed. */
   readonly onChange?: (values: FormValues, focused: string | undefined) => void;
+  /** How to find out what became of a request whose answer was lost. */
+  readonly lostAdvice?: string | undefined;
   /** Index of the field with the initial focus. */
   readonly start?: number;
   /** Called after the window has closed on its own, not if the user closed it. */
@@ -93,6 +95,12 @@ function formRoom(fields: readonly FieldSpec[], most: number, { summary, hasFail
     height: Math.min(most, formHeight(fields) + otherLines),
   };
 }
+
+/** An error with the advice, if the request may have succeeded. */
+const advised = (error: Error, advice: string | undefined): Error =>
+  advice !== undefined && isUnanswered(error)
+    ? new ServiceError(error.kind, `${error.message} ${advice}`, error)
+    : error;
 
 /** Sends the form; a request that may have succeeded is sent again only if the user insists. */
 function useSubmit<Input, Result>(
@@ -163,7 +171,7 @@ export function FormWindow<Input, Result>(props: FormWindowProps<Input, Result>)
       />
       <Lines lines={room.summaryLines.map(styles.muted)} width={inner} height={room.summaryLines.length} />
       {state.kind === 'failed' ? (
-        <ErrorNote inForm error={state.error} width={inner} height={room.errorHeight} />
+        <ErrorNote inForm error={advised(state.error, props.lostAdvice)} width={inner} height={room.errorHeight} />
       ) : null}
       {warning !== undefined && !busy ? <Text wrap="truncate">{styles.warning(warning)}</Text> : null}
       {busy ? (

@@ -1,6 +1,8 @@
 /** Forms that start something: what they say of it, and help. */
 import { expect, it } from 'vitest';
 import type { Place } from '../../../src/resources/place.ts';
+import { NetworkError } from '../../../src/service/errors.ts';
+import { sayYes } from './actions.tsx';
 import { openWorld, world } from './scripted-world.tsx';
 
 const benchmarks: Place = { view: 'list', resource: 'benchmarks' };
@@ -62,4 +64,18 @@ it('ctrl-g opens help over a form, also in a small terminal, and the form is sti
   await screen.waitFor('Help');
   await screen.press('esc');
   await screen.waitFor('t-words small?');
+});
+
+it('a form whose answer was lost says where to look', async () => {
+  const service = offering();
+  service.answers.startEval = () => {
+    throw new NetworkError('The connection was lost. Check before you repeat it.', { outcomeUnknown: true });
+  };
+  const screen = openWorld(service, benchmarks, { columns: 120, rows: 40 });
+  await screen.waitFor('▸ t-words');
+  await screen.press('e');
+  await screen.waitFor('Evaluate on t-words');
+  await sayYes(screen);
+  const shown = 'repeat it. If this service lists runs, :runs shows whether it has started.';
+  await screen.waitFor(text => text.replace(/[│\s]+/g, ' ').includes(shown));
 });

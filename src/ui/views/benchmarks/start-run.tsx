@@ -12,7 +12,7 @@ import { trainingRunsOf } from '../../../queries/training.ts';
 import { nameOfStart, type RunStart } from '../../../resources/action.ts';
 import { benchmarkActions } from '../../../resources/benchmarks.ts';
 import { resourceOfKind } from '../../../resources/catalogue.ts';
-import { asTitle, idOf, labelOf, recordPlace } from '../../../resources/define.ts';
+import { asTitle, idOf, labelOf, recordPlace, startedAdvice } from '../../../resources/define.ts';
 import { clean, sanitiseLine } from '../../../text/sanitise.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import { useList } from '../../data/use-list.ts';
@@ -172,6 +172,7 @@ function StartRunForm(props: StartRunFormProps) {
     tokenUseQuery(benchmark.bench_id, seenBase ?? ''),
     start.cost && seenBase ? 'visible' : 'hidden',
   );
+  const started = resourceOfKind(start.kind);
   const needsModel = start.checkpointIsModel ? checkpoint === undefined : !model;
   const fields: readonly FieldSpec[] = [
     ...(needsModel ? [slugField] : []),
@@ -195,13 +196,13 @@ function StartRunForm(props: StartRunFormProps) {
         const base = chosen.baseOf(values);
         return start.cost?.(chosen.optionsIn(values), offered, base, base === seenBase ? used : undefined);
       }}
+      lostAdvice={started && startedAdvice(started, `:${started.names[0]}`)}
       onChange={chosen.onChange}
       onClose={onClose}
       onDone={run => {
-        const resource = resourceOfKind(start.kind);
-        if (!resource) return;
-        shell.toast({ kind: 'success', text: `Started ${labelOf(resource, run)}` });
-        const place = recordPlace(resource, idOf(resource, run), resource.label?.(run));
+        if (!started) return;
+        shell.toast({ kind: 'success', text: `Started ${labelOf(started, run)}` });
+        const place = recordPlace(started, idOf(started, run), started.label?.(run));
         shell.open({ ...place, parent: benchmark.bench_id });
       }}
     />
