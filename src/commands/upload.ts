@@ -10,7 +10,6 @@ import { missingSecretWords } from '../resources/benchmarks.ts';
 import { type ErrorDetails, ServiceError } from '../service/errors.ts';
 import { bytes, counted } from '../text/numbers.ts';
 import { clean, safeJson } from '../text/sanitise.ts';
-import { clockOrDay } from '../text/time.ts';
 import { planUpload, type UploadPlan } from '../uploads/benchmark-plan.ts';
 import { BenchmarkUpload, type UploadPhase } from '../uploads/benchmark-upload.ts';
 import {
@@ -19,9 +18,10 @@ import {
   handledItems,
   reasonWords,
   reportWords,
+  sentTimes,
   type Outcome as TrajectoryOutcome,
 } from '../uploads/trajectory-outcomes.ts';
-import { TrajectoryUpload } from '../uploads/trajectory-upload.ts';
+import { sentNothing, TrajectoryUpload } from '../uploads/trajectory-upload.ts';
 import type { Job, JobState } from '../workbench/jobs.ts';
 import { awaited } from './awaited-changes.ts';
 import { CommandError, type ExitCode, exitCodes } from './exit.ts';
@@ -123,6 +123,7 @@ const uploadedTrajectories = z.object({
   skipped: z.number(),
   failed: z.number(),
   unknown: z.number(),
+  sent_before: z.number(),
   trajectories: z.array(
     z.object({
       line: z.number(),
@@ -253,29 +254,33 @@ const reportRecord = ({
   request_id: requestId,
 });
 
-/** @param isKept whether progress is recorded, which takes a file that can be read again */
+/** @param isCopy whether the file is a temporary copy, of standard input or in another form */
 async function uploadTrajectories(
   path: string,
   dataset: string,
-  isKept: boolean,
+  isCopy: boolean,
   flags: Flags,
   context: CommandContext,
   io: CommandIo,
 ) {
   const { failures, resendUnknown = false } = flags;
-  const records = isKept ? context.memory.trajectoryUploads : undefined;
-  const job = new TrajectoryUpload(path, path, dataset, { records, resendUnknown });
-  if (flags.new) job.startOver();
-  if (job.hasStarted) io.note('Part of this file was sent before: sending only the rest. --new sends all of it.');
+  const records = context.memory.trajectoryUploads;
+  const job = new TrajectoryUpload(path, path, dataset, { records, isCopy, isNew: flags.new === true, resendUnknown });
   await finish(job, context, io, () => {
     const { handled, size } = job.state;
     return `${counted(handledItems(job.state.counts), 'trajectory', 'trajectories')}, ${bytes(handled)} of ${bytes(size)}`;
   });
-  const { phase, counts, error, hasSent, sentBeforeAt } = job.state;
-  if (sentBeforeAt !== undefined) {
-    const when = clockOrDay(sentBeforeAt);
+  const { phase, counts, error, hasSent, sentBefore } = job.state;
+  if (sentNothing(job.state) && sentBefore) {
     io.note(
-      clean`This file was sent into ${dataset} before (${when}): nothing was sent, because the service may store it twice. --new sends it again.`,
+      clean`This file was sent into ${dataset} before (${sentTimes(sentBefore)}): nothing was sent, because the service may store it twice. --new sends it again.`,
+    );
+  } else if (sentBefore) {
+    const { count } = sentBefore;
+    const all = handledItems(counts) + counts.unknown;
+    const what = phase === 'done' ? `${count} of ${all} trajectories` : counted(count, 'trajectory', 'trajectories');
+    io.note(
+      clean`${what} ${count === 1 ? 'was' : 'were'} sent into ${dataset} before (${sentTimes(sentBefore)}), and not again. --new sends all of it again.`,
     );
   }
   if (!flags.json) {
@@ -289,11 +294,11 @@ async function uploadTrajectories(
     if (job.outcomes.some(({ status }) => status === 'counted'))
       io.note('The service counts the trajectories but does not say which are stored, skipped or failed.');
   }
-  if (counts.unknown > 0) io.note(unknownWords(counts.unknown, isKept));
+  if (counts.unknown > 0) io.note(unknownWords(counts.unknown));
   const text = `${countWords(counts).join(', ')}\n`;
   const trajectories = job.outcomes.map(outcomeRecord);
   const result: z.infer<typeof uploadedTrajectories> = {
-    ...{ dataset, phase, ...counts, trajectories },
+    ...{ dataset, phase, ...counts, sent_before: sentBefore?.count ?? 0, trajectories },
     reports: job.reports.map(reportRecord),
   };
   await printRecord(result, dataset, flags, io, { text: () => text, mayLack: () => true });
@@ -306,10 +311,9 @@ async function uploadTrajectories(
 }
 
 /** What the user can do about trajectories whose outcome is not known. */
-function unknownWords(count: number, kept: boolean): string {
+function unknownWords(count: number): string {
   const what = `${counted(count, 'trajectory', 'trajectories')} may or may not be stored: the service did not say`;
-  const way = kept ? ' The same command with --resend-unknown sends them again, and may store them twice.' : '';
-  return `${what}. They are not sent again by themselves.${way} Check the dataset first.`;
+  return `${what}. They are not sent again by themselves. The same command with --resend-unknown sends them again, and may store them twice. Check the dataset first.`;
 }
 
 /** @throws CommandError if it cannot be read */
@@ -355,7 +359,7 @@ export async function run({ args, flags }: CommandInput<'upload'>, io: CommandIo
     if (dataset === undefined) return uploadBenchmark(path, flags, context, io);
     return withFile(path, io, async (file, folder) => {
       const own = await inOwnForm(file, folder, io);
-      const code = await uploadTrajectories(own.path, dataset, own.path === path, flags, context, io);
+      const code = await uploadTrajectories(own.path, dataset, own.path !== path, flags, context, io);
       return code === exitCodes.done && own.unreadable > 0 ? exitCodes.failed : code;
     });
   };

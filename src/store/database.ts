@@ -39,15 +39,23 @@ const schema = `
     primary key (profile, folder, bench_id, path)
   ) strict, without rowid;
   drop table if exists trajectory_uploads;
-  create table if not exists trajectory_requests (
+  create table if not exists sent_requests (
     profile text not null, path text not null, dataset text not null, agent text not null, id text not null primary key,
-    key text, stored text not null, skipped text not null, unknown text not null, sent_at integer not null
+    key text, stored text not null, skipped text not null, unknown text not null, counted_stored integer not null,
+    counted_skipped integer not null, sent_at integer not null
   ) strict;
-  create index if not exists requests_of_uploads on trajectory_requests (profile, path, dataset, agent, sent_at);
-  create table if not exists sent_files (
-    profile text not null, content text not null, dataset text not null, agent text not null, stored integer not null,
-    skipped integer not null, traced integer not null, sent_at integer not null,
-    primary key (profile, content, dataset, agent)
+  create index if not exists sent_requests_of_datasets on sent_requests (profile, dataset, agent, path, sent_at);
+  create table if not exists sent_uploads (
+    id integer primary key, profile text not null, dataset text not null, agent text not null,
+    sent_at integer not null, used_at integer not null
+  ) strict;
+  create table if not exists sent_lines (
+    line blob not null, number integer not null, upload integer not null, skipped integer not null,
+    primary key (line, number, upload)
+  ) strict, without rowid;
+  create table if not exists restarts (
+    profile text not null, path text not null, dataset text not null, agent text not null, at integer not null,
+    primary key (profile, path, dataset, agent)
   ) strict, without rowid;
   create table if not exists pages (
     profile text not null, list text not null, rows integer not null, complete integer not null,

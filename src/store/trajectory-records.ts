@@ -1,13 +1,14 @@
 /**
- * Records of trajectory uploads: one row per request, written before the request is sent, so that another program can
- * continue an upload without duplicates. Trajectories without a row have not been sent, or were rejected.
+ * Records of trajectory uploads, so that no trajectory is sent twice: one row per request, written before the request is
+ * sent, and one per trajectory that the service has answered for. Trajectories in neither have not been sent, or were
+ * rejected.
  */
 import { createHash } from 'node:crypto';
 import { ResumableUploads, type Row, uploadsKeptMs } from './tables.ts';
 
 /** Identifies an upload. */
 export interface TrajectoryUploadRef {
-  /** The absolute path of the file. */
+  /** The absolute path of the file; empty if it cannot be read again, as standard input: then it cannot be resumed. */
   readonly path: string;
   readonly dataset: string;
   /** The agent it belongs to, if not the profile's. */
@@ -23,25 +24,35 @@ export interface UploadCounts {
   readonly unknown: number;
 }
 
-/** The trajectories of a request by outcome, as ids in the file. */
+/** The trajectories of a request by outcome. An id is a hash of the content, a dot, and a number from 1. */
 export interface SentItems {
   readonly stored: readonly string[];
   readonly skipped: readonly string[];
   readonly unknown: readonly string[];
+  /** How many of the unknown ones the service counts as stored and skipped, without saying which. */
+  readonly counted: Pick<UploadCounts, 'stored' | 'skipped'>;
 }
 
 export interface SentRequest extends SentItems {
   readonly id: string;
+  /** Of this file; the others are of the same dataset. */
+  readonly isOwn: boolean;
   /** The idempotency key of the unanswered request with all of `unknown`; undefined after a response. */
   readonly key: string | undefined;
+  /** Epoch milliseconds. */
+  readonly sentAt: number;
 }
 
-/** A file that was sent completely. */
-export interface SentFile extends Pick<UploadCounts, 'stored' | 'skipped'> {
-  /** Whether each of its trajectories has a `trace_id`. */
-  readonly isTraced: boolean;
-  /** When its upload ended; epoch milliseconds. */
+/** A trajectory that the service has answered for. */
+export interface SentLine {
+  /** Numbers equal trajectories, from 1. */
+  readonly number: number;
+  /** Skipped by the service, not stored. */
+  readonly isSkipped: boolean;
+  /** Epoch milliseconds. */
   readonly sentAt: number;
+  /** The run that sent it; undefined if only its request is recorded. */
+  readonly upload: number | undefined;
 }
 
 /** An upload that has begun. */
@@ -49,20 +60,26 @@ export interface TrajectoryRecord extends TrajectoryUploadRef {
   readonly counts: UploadCounts;
 }
 
-const whereFile = 'profile = ? and content = ? and dataset = ? and agent = ?';
-const where = 'profile = ? and path = ? and dataset = ? and agent = ?';
+/** A line takes about 55 bytes on disk. */
+const mostLines = 1_000_000;
+
+const where = 'profile = ? and dataset = ? and agent = ?';
 /** Counts the ids in a column: each is followed by a space. */
-const countIn = (column: string): string => `sum(length(${column}) - length(replace(${column}, ' ', ''))) as ${column}`;
+const countIn = (column: string): string => `length(${column}) - length(replace(${column}, ' ', ''))`;
+const countedIn = (column: 'stored' | 'skipped'): string => `sum(${countIn(column)} + counted_${column}) as ${column}`;
 const joined = (ids: readonly string[]): string => ids.map(id => `${id} `).join('');
 const columnIds = (column: Row[string] | undefined): string[] => String(column).split(' ').filter(Boolean);
 
 export class TrajectoryRecords extends ResumableUploads {
-  #keyOf({ path, dataset, agent }: TrajectoryUploadRef): readonly [string, string, string, string] {
-    return [this.tables.scope, path, dataset, agent ?? ''];
+  readonly #mostLines: number;
+
+  constructor(tables: ResumableUploads['tables'], most = mostLines) {
+    super(tables);
+    this.#mostLines = most;
   }
 
-  #fileKeyOf({ dataset, agent }: TrajectoryUploadRef, content: string): readonly [string, string, string, string] {
-    return [this.tables.scope, content, dataset, agent ?? ''];
+  #keyOf({ dataset, agent }: TrajectoryUploadRef): readonly [string, string, string] {
+    return [this.tables.scope, dataset, agent ?? ''];
   }
 
   /**
@@ -70,7 +87,7 @@ export class TrajectoryRecords extends ResumableUploads {
    * locked.
    */
   async lock({ path, dataset }: TrajectoryUploadRef): Promise<(() => void) | undefined> {
-    if (this.tables.folder === undefined) return () => {};
+    if (this.tables.folder === undefined || path === '') return () => {};
     // Import on demand: the first frame does not need it.
     const { takeNamedLock } = await import('../base/file-lock.ts');
     const name = createHash('sha256')
@@ -81,36 +98,35 @@ export class TrajectoryRecords extends ResumableUploads {
 
   /** Unsettled uploads of this or another program, latest first. */
   unfinished(): TrajectoryRecord[] {
-    const sql = `select path, dataset, agent, ${countIn('stored')}, ${countIn('skipped')}, ${countIn('unknown')}
-      from trajectory_requests where profile = ? group by path, dataset, agent order by max(sent_at) desc, path`;
+    const sql = `select path, dataset, agent, ${countedIn('stored')}, ${countedIn('skipped')},
+        sum(${countIn('unknown')} - counted_stored - counted_skipped) as unknown
+      from sent_requests where profile = ? and path <> '' group by path, dataset, agent
+      order by max(sent_at) desc, path`;
     return this.tables.all(sql, this.tables.scope).map(toTrajectoryRecord);
   }
 
   /** Whether an upload has begun but is not settled. */
   has(upload: TrajectoryUploadRef): boolean {
-    return (
-      this.tables.all(`select 1 from trajectory_requests where ${where} limit 1`, ...this.#keyOf(upload)).length > 0
-    );
+    const sql = `select 1 from sent_requests where ${where} and path = ? and path <> '' limit 1`;
+    return this.tables.all(sql, ...this.#keyOf(upload), upload.path).length > 0;
   }
 
-  /** The requests of an upload, in the order in which they were sent. */
+  /** The requests of all uploads into the dataset, in the order in which they were sent. */
   requests(upload: TrajectoryUploadRef): SentRequest[] {
-    const sql = `select * from trajectory_requests where ${where} order by sent_at, rowid`;
-    return this.tables.all(sql, ...this.#keyOf(upload)).map(requestOf);
+    const sql = `select * from sent_requests where ${where} order by sent_at, rowid`;
+    return this.tables.all(sql, ...this.#keyOf(upload)).map(row => requestOf(row, upload.path));
   }
 
   /** Records a request that is about to be sent; its id is the idempotency key. */
   begin(upload: TrajectoryUploadRef, id: string, items: readonly string[]): void {
     const now = Date.now();
+    for (const old of ['sent_requests where profile = ? and sent_at < ?', 'restarts where profile = ? and at < ?'])
+      this.tables.run(`delete from ${old}`, this.tables.scope, now - uploadsKeptMs);
     this.tables.run(
-      'delete from trajectory_requests where profile = ? and sent_at < ?',
-      this.tables.scope,
-      now - uploadsKeptMs,
-    );
-    this.tables.run(
-      `insert into trajectory_requests (profile, path, dataset, agent, id, key, stored, skipped, unknown, sent_at)
-         values (?, ?, ?, ?, ?, ?, '', '', ?, ?)`,
+      `insert into sent_requests (profile, dataset, agent, path, id, key, stored, skipped, unknown, counted_stored,
+         counted_skipped, sent_at) values (?, ?, ?, ?, ?, ?, '', '', ?, 0, 0, ?)`,
       ...this.#keyOf(upload),
+      upload.path,
       id,
       id,
       joined(items),
@@ -121,58 +137,129 @@ export class TrajectoryRecords extends ResumableUploads {
 
   /** Records that the unknown part of an answered request is about to be sent again, with this key. */
   repeat(id: string, key: string): void {
-    this.tables.run('update trajectory_requests set key = ? where id = ?', key, id);
+    this.tables.run('update sent_requests set key = ? where id = ?', key, id);
+  }
+
+  /** Begins the record of the lines that one run sends. Undefined if it cannot be written. */
+  beginLines(upload: TrajectoryUploadRef): number | undefined {
+    const now = Date.now();
+    const sql =
+      'insert into sent_uploads (profile, dataset, agent, sent_at, used_at) values (?, ?, ?, ?, ?) returning id';
+    const [row] = this.tables.all(sql, ...this.#keyOf(upload), now, now);
+    return row && Number(row['id']);
   }
 
   /**
    * Records the response for the unknown part of a request. Items that it does not name were rejected, or have not been
    * sent.
+   *
+   * @param lines the run whose lines they are, if these are recorded
    */
-  settle(id: string, { stored, skipped, unknown }: SentItems): void {
-    const sql = `update trajectory_requests
-      set key = null, stored = stored || ?, skipped = skipped || ?, unknown = ? where id = ?`;
-    this.tables.run(sql, joined(stored), joined(skipped), joined(unknown), id);
-    this.tables.run("delete from trajectory_requests where id = ? and stored || skipped || unknown = ''", id);
-  }
-
-  /** The last complete upload of this content, from whatever path. @param content hash of the file */
-  sentFile(upload: TrajectoryUploadRef, content: string): SentFile | undefined {
-    const [row] = this.tables.all(`select * from sent_files where ${whereFile}`, ...this.#fileKeyOf(upload, content));
-    return (
-      row && {
-        ...{ stored: Number(row['stored']), skipped: Number(row['skipped']) },
-        ...{ isTraced: row['traced'] === 1, sentAt: Number(row['sent_at']) },
-      }
-    );
-  }
-
-  /** Records a complete upload in place of its requests. Without its content, only forgets these. */
-  complete(upload: TrajectoryUploadRef, content: string | undefined, file: SentFile): void {
-    const { stored, skipped, isTraced, sentAt } = file;
-    this.tables.run(
-      'delete from sent_files where profile = ? and sent_at < ?',
-      this.tables.scope,
-      sentAt - uploadsKeptMs,
-    );
-    if (content !== undefined) {
-      this.tables.run(
-        'insert or replace into sent_files values (?, ?, ?, ?, ?, ?, ?, ?)',
-        ...[...this.#fileKeyOf(upload, content), stored, skipped, Number(isTraced), sentAt],
+  settle(id: string, { stored, skipped, unknown, counted }: SentItems, lines?: number): void {
+    const known = [stored.map(each => [each, 0] as const), skipped.map(each => [each, 1] as const)].flat();
+    // The lines first: if the program ends here, the request stays unknown, and a line that is known counts.
+    if (lines !== undefined && known.length > 0) {
+      // Those of earlier runs into the dataset are replaced.
+      this.tables.runAll(
+        `delete from sent_lines where line = ? and number = ? and upload in (
+           select earlier.id from sent_uploads earlier join sent_uploads this using (profile, dataset, agent)
+           where this.id = ?
+         )`,
+        known.map(([each]) => [...lineOf(each), lines]),
+      );
+      this.tables.runAll(
+        'insert into sent_lines (line, number, upload, skipped) values (?, ?, ?, ?)',
+        known.map(([each, isSkipped]) => [...lineOf(each), lines, isSkipped]),
       );
     }
-    this.forget(upload);
+    this.tables.run(
+      `update sent_requests set key = null, stored = stored || ?, skipped = skipped || ?, unknown = ?,
+         counted_stored = ?, counted_skipped = ? where id = ?`,
+      ...[joined(stored), joined(skipped), joined(unknown), counted.stored, counted.skipped, id],
+    );
+    this.tables.run(
+      "delete from sent_requests where id = ? and unknown = '' and (path = '' or stored || skipped = '')",
+      id,
+    );
   }
 
-  /** Forgets a complete upload of this content. */
-  forgetFile(upload: TrajectoryUploadRef, content: string): void {
-    this.tables.run(`delete from sent_files where ${whereFile}`, ...this.#fileKeyOf(upload, content));
+  /** The trajectories that were sent into the dataset, by number. @param id the id of one of them, or its hash alone */
+  lines(upload: TrajectoryUploadRef, id: string): SentLine[] {
+    const sql = `select number, upload, skipped, sent_at from sent_lines join sent_uploads on id = upload
+      where line = ? and ${where} order by number`;
+    return this.tables.all(sql, lineOf(id)[0], ...this.#keyOf(upload)).map(row => ({
+      ...{ number: Number(row['number']), isSkipped: row['skipped'] === 1 },
+      ...{ sentAt: Number(row['sent_at']), upload: Number(row['upload']) },
+    }));
   }
 
-  /** Deletes the record, so that the next run sends the whole file. */
-  forget(upload: TrajectoryUploadRef): void {
-    this.tables.run(`delete from trajectory_requests where ${where}`, ...this.#keyOf(upload));
+  /**
+   * Keeps the lines of these runs for another 90 days, and deletes those of others that are older, or more than a
+   * million.
+   */
+  keepLines(uploads: Iterable<number>): void {
+    const now = Date.now();
+    this.tables.runAll(
+      'update sent_uploads set used_at = ? where id = ?',
+      [...uploads].map(id => [now, id]),
+    );
+    const counts = this.tables.all('select upload, count(*) as lines from sent_lines group by upload');
+    const linesOf = new Map(counts.map(({ upload, lines }) => [upload, Number(lines)]));
+    let total = 0;
+    const old = this.tables
+      .all('select id, used_at from sent_uploads order by used_at desc')
+      .filter(({ id, used_at }) => {
+        total += linesOf.get(id ?? null) ?? 0;
+        // The latest file is kept whole: a part of it is of no use.
+        return Number(used_at) < now - uploadsKeptMs || (total > this.#mostLines && Number(used_at) < now);
+      });
+    if (old.length === 0) return;
+    this.tables.runAll(
+      'delete from sent_uploads where id = ?',
+      old.map(({ id }) => [id ?? null]),
+    );
+    this.tables.run('delete from sent_lines where upload not in (select id from sent_uploads)');
+  }
+
+  /** Ends a complete upload: it cannot be resumed. Unknown lines that the file no longer has stay unknown. */
+  complete(upload: TrajectoryUploadRef): void {
+    if (upload.path === '') return;
+    this.tables.run(
+      `update sent_requests set path = '', stored = '', skipped = '' where ${where} and path = ? and unknown <> ''`,
+      ...this.#keyOf(upload),
+      upload.path,
+    );
+    this.#forget(upload);
+  }
+
+  /** Forgets what was sent of the file: until it is complete, only what is sent from now on counts as sent. */
+  startOver(upload: TrajectoryUploadRef): void {
+    if (upload.path === '') return;
+    this.#forget(upload);
+    this.tables.run(
+      'insert or replace into restarts (profile, dataset, agent, path, at) values (?, ?, ?, ?, ?)',
+      ...this.#keyOf(upload),
+      upload.path,
+      Date.now(),
+    );
+  }
+
+  /** Whether it was started over, and is not complete. */
+  isStartedOver(upload: TrajectoryUploadRef): boolean {
+    const sql = `select 1 from restarts where ${where} and path = ?`;
+    return this.tables.all(sql, ...this.#keyOf(upload), upload.path).length > 0;
+  }
+
+  #forget(upload: TrajectoryUploadRef): void {
+    for (const table of ['sent_requests', 'restarts'])
+      this.tables.run(`delete from ${table} where ${where} and path = ?`, ...this.#keyOf(upload), upload.path);
     this.changed();
   }
+}
+
+function lineOf(id: string): [line: Uint8Array, number: number] {
+  const [hash = '', number] = id.split('.');
+  return [Buffer.from(hash, 'base64url'), Number(number)];
 }
 
 function toTrajectoryRecord({ path, dataset, agent, stored, skipped, unknown }: Row): TrajectoryRecord {
@@ -184,12 +271,18 @@ function toTrajectoryRecord({ path, dataset, agent, stored, skipped, unknown }: 
   };
 }
 
-function requestOf({ id, key, stored, skipped, unknown }: Row): SentRequest {
+function requestOf(
+  { id, path, key, stored, skipped, unknown, counted_stored, counted_skipped, sent_at }: Row,
+  own: string,
+): SentRequest {
   return {
     id: String(id),
+    isOwn: own !== '' && path === own,
     key: key === null ? undefined : String(key),
     stored: columnIds(stored),
     skipped: columnIds(skipped),
     unknown: columnIds(unknown),
+    counted: { stored: Number(counted_stored), skipped: Number(counted_skipped) },
+    sentAt: Number(sent_at),
   };
 }

@@ -6,25 +6,24 @@ import { createHash } from 'node:crypto';
 import { isRecord } from '../base/own-property.ts';
 
 export interface Occurrence {
-  /** Does not depend on the version of the file or the position in it. */
-  readonly id: string;
-  /** Numbers the equal trajectories of the file, from 1. Trajectories with different `trace_id`s are not equal. */
+  /** Of the content: it does not depend on how it is written. */
+  readonly hash: string;
+  /** Numbers the equal trajectories of the file, from 1. */
   readonly number: number;
 }
 
 export class Occurrences {
-  readonly #seen = new Map<number, number>();
+  readonly #seen = new Map<string, number>();
 
   next(trajectory: Readonly<Record<string, unknown>>): Occurrence {
-    // 48 bits suffice: a collision would only number two different trajectories as if they were equal.
     const hash = createHash('sha256')
       .update(JSON.stringify(sorted(trajectory)))
       .digest()
-      .readUIntBE(0, 6);
+      .subarray(0, 16)
+      .toString('base64url');
     const number = (this.#seen.get(hash) ?? 0) + 1;
     this.#seen.set(hash, number);
-    const id = `${hash.toString(36)}.${number}`;
-    return { id, number: typeof trajectory['trace_id'] === 'string' ? 1 : number };
+    return { hash, number };
   }
 }
 

@@ -3,8 +3,9 @@ import type { Failure } from '../contract/errors.ts';
 import type { UploadTrajectoriesResult } from '../contract/trajectories.ts';
 import { type ItemOutcome, readAnswer, refusedItems, saysWhy } from '../contract/upload-answer.ts';
 import type { ServiceError } from '../service/errors.ts';
-import type { SentItems, UploadCounts } from '../store/trajectory-records.ts';
+import type { SentItems, SentRequest, UploadCounts } from '../store/trajectory-records.ts';
 import { clean, safeJson } from '../text/sanitise.ts';
+import { clockOrDay } from '../text/time.ts';
 import type { Item } from './trajectory-file.ts';
 
 /** The words of the service, with what sometimes only the context of a failure holds. */
@@ -68,6 +69,18 @@ export function countWords({ stored, skipped, failed, unknown }: UploadCounts): 
   return [`${stored} stored`, `${skipped} skipped`, `${failed} failed`, ...(unknown > 0 ? [`${unknown} unknown`] : [])];
 }
 
+/** Items that an earlier run sent. */
+export interface SentBefore {
+  readonly count: number;
+  /** When the first and the last of them were sent; epoch milliseconds. */
+  readonly first: number;
+  readonly last: number;
+}
+
+/** `10:04:05`, or `2026-03-04 10:04 to 2026-03-05 09:00`. */
+export const sentTimes = ({ first, last }: Pick<SentBefore, 'first' | 'last'>): string =>
+  [...new Set([clockOrDay(first), clockOrDay(last)])].join(' to ');
+
 /** The number of items with a known outcome. */
 export const handledItems = ({ stored, skipped, failed }: UploadCounts): number => stored + skipped + failed;
 
@@ -78,6 +91,11 @@ export function sumOf(left: UploadCounts, right: UploadCounts): UploadCounts {
     failed: left.failed + right.failed,
     unknown: left.unknown + right.unknown,
   };
+}
+
+export function differenceOf(from: UploadCounts, counts: UploadCounts): UploadCounts {
+  const { stored, skipped, failed, unknown } = counts;
+  return sumOf(from, { stored: -stored, skipped: -skipped, failed: -failed, unknown: -unknown });
 }
 
 export function failedOutcome(line: number, message: string): Outcome {
@@ -101,12 +119,36 @@ export interface RequestOutcome {
   readonly reports?: readonly BatchReport[];
 }
 
+const noneCounted = { stored: 0, skipped: 0 };
+
 /** The outcome is unknown for all items. */
 export function lost(sent: readonly NamedItem[], message: string): RequestOutcome {
   return {
     outcomes: sent.map(({ line }) => unknownOutcome(line, message)),
     counts: { ...noCounts, unknown: sent.length },
-    items: { stored: [], skipped: [], unknown: sent.map(({ id }) => id) },
+    items: { stored: [], skipped: [], unknown: sent.map(({ id }) => id), counted: noneCounted },
+  };
+}
+
+/**
+ * Items of an earlier request whose outcome is unknown. If the service counted some of the request as stored, at least
+ * as many of the items are as are left without those that the file no longer has.
+ */
+export function held(
+  sent: readonly NamedItem[],
+  { unknown, counted }: Pick<SentRequest, 'unknown' | 'counted'>,
+  message: string,
+): Pick<RequestOutcome, 'outcomes' | 'counts'> {
+  const others = unknown.length - sent.length;
+  const stored = Math.max(0, counted.stored - others);
+  const skipped = Math.max(0, counted.skipped - others);
+  const isCounted = stored + skipped > 0;
+  return {
+    outcomes: sent.map(({ line }) => ({
+      ...unknownOutcome(line, message),
+      ...(isCounted && { status: statuses.counted }),
+    })),
+    counts: { ...noCounts, stored, skipped, unknown: sent.length - stored - skipped },
   };
 }
 
@@ -118,7 +160,7 @@ export function rejected(
   return {
     outcomes: sent.map((item, index) => ({ ...failedOutcome(item.line, ''), ...reasonOf(item, index) })),
     counts: { ...noCounts, failed: sent.length },
-    items: { stored: [], skipped: [], unknown: [] },
+    items: { stored: [], skipped: [], unknown: [], counted: noneCounted },
   };
 }
 
@@ -184,6 +226,7 @@ export function answered(sent: readonly NamedItem[], answer: UploadTrajectoriesR
     stored: [...stored, ...(isWhole ? only.slice(0, counted.stored) : [])],
     skipped: [...skipped, ...(isWhole ? only.slice(counted.stored) : [])],
     unknown: [...named('unknown'), ...(isWhole ? [] : only)],
+    counted: isWhole ? noneCounted : counted,
   };
   // The local service only repeats the counts.
   const isNews = counts.stored < sent.length && answer.message !== countWords(counts).join(', ');

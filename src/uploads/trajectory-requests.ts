@@ -1,37 +1,126 @@
 /**
- * Divides a file of trajectories into requests, using the record of an earlier run: leaves out stored and skipped
+ * Divides a file of trajectories into requests, using the record of what was sent before: leaves out stored and skipped
  * items, sends rejected ones again, and rebuilds a request with an unknown outcome exactly.
  */
-import type { SentRequest } from '../store/trajectory-records.ts';
+import type { SentLine, SentRequest } from '../store/trajectory-records.ts';
 import { Occurrences } from './occurrences.ts';
 import type { Item } from './trajectory-file.ts';
 
 /** A valid item. */
 export interface Trajectory extends Item {
   readonly value: Record<string, unknown>;
+  /** Its id in the record. */
   readonly id: string;
-  /** Numbers the equal trajectories of the file, from 1. */
+  /** Numbers the equal trajectories of the file, from 1. Those with different `trace_id`s are not equal. */
   readonly occurrence: number;
 }
 
 export type Portion =
   | { readonly kind: 'unreadable'; readonly item: Item }
   | { readonly kind: 'new'; readonly items: readonly Trajectory[] }
+  /** Sent before, by a request that the file's own record still has if `isOwn`. */
+  | { readonly kind: 'known'; readonly item: Trajectory; readonly line: SentLine; readonly isOwn: boolean }
   /** The items of a request with an unknown outcome; fewer if the file has changed since. */
   | { readonly kind: 'unknown'; readonly items: readonly Trajectory[]; readonly request: SentRequest };
+
+/** Finds the trajectories with this content and hash that were sent before, besides those of the requests. */
+type FindLines = (value: Trajectory['value'], hash: string) => readonly SentLine[];
+
+/** A trajectory of the record; without a line, its outcome is unknown. */
+interface Recorded {
+  readonly number: number;
+  readonly line: SentLine | undefined;
+  readonly request: SentRequest | undefined;
+}
 
 const batchItems = 100;
 const batchBytes = 8 * 1024 * 1024;
 
-/** Yields the items to send, and those with an unknown outcome. */
+/** What requests record, by the hash of the content. */
+function recordedIn(requests: readonly SentRequest[]): Map<string, Recorded[]> {
+  const found = new Map<string, Recorded[]>();
+  const add = (ids: readonly string[], request: SentRequest, isSkipped?: boolean): void => {
+    for (const id of ids) {
+      const [hash = '', text] = id.split('.');
+      const number = Number(text);
+      const line =
+        isSkipped === undefined ? undefined : { number, isSkipped, sentAt: request.sentAt, upload: undefined };
+      const equal = found.get(hash);
+      if (equal) equal.push({ number, line, request });
+      else found.set(hash, [{ number, line, request }]);
+    }
+  };
+  for (const request of requests) {
+    add(request.stored, request, false);
+    add(request.skipped, request, true);
+    add(request.unknown, request);
+  }
+  return found;
+}
+
+/** Equal trajectories: those of the record, and the last new number that was given. */
+interface Equal {
+  readonly recorded: readonly Recorded[];
+  readonly taken: ReadonlySet<number>;
+  readonly fresh: number;
+}
+
+/**
+ * Finds the trajectories of a file in the record. Of equal ones, the record says how many were sent, not which: the
+ * first of the file are those with a known outcome, then come those with an unknown one, then new ones.
+ */
+class RecordedFile {
+  readonly #occurrences = new Occurrences();
+  readonly #inRequests: ReadonlyMap<string, readonly Recorded[]>;
+  readonly #find: FindLines;
+  /** Those that occur more than once. */
+  readonly #equal = new Map<string, Equal>();
+
+  constructor(requests: readonly SentRequest[], find: FindLines) {
+    this.#inRequests = recordedIn(requests);
+    this.#find = find;
+  }
+
+  next(value: Trajectory['value']): { readonly id: string; readonly occurrence: number; readonly known?: Recorded } {
+    const { hash, number } = this.#occurrences.next(value);
+    const { recorded, taken, fresh: last } = this.#equal.get(hash) ?? this.#equalTo(value, hash, number);
+    const known = recorded[number - 1];
+    const fresh = known ? last : freeAfter(last, taken);
+    if (number > 1) this.#equal.set(hash, { recorded, taken, fresh });
+    const isTraced = typeof value['trace_id'] === 'string';
+    // A request that is repeated has the numbers that it was sent with.
+    const occurrence = isTraced ? 1 : (known?.number ?? number);
+    return { id: `${hash}.${known?.number ?? fresh}`, occurrence, ...(known && { known }) };
+  }
+
+  /** @param number of the first that is asked for; those before it are counted as given */
+  #equalTo(value: Trajectory['value'], hash: string, number: number): Equal {
+    const all = new Map((this.#inRequests.get(hash) ?? []).map(each => [each.number, each]));
+    for (const line of this.#find(value, hash))
+      all.set(line.number, { number: line.number, line, request: all.get(line.number)?.request });
+    const sorted = [...all.values()].sort((left, right) => left.number - right.number);
+    const recorded = [...sorted.filter(({ line }) => line), ...sorted.filter(({ line }) => !line)];
+    const taken = new Set(all.keys());
+    let fresh = 0;
+    for (let given = recorded.length + 1; given < number; given += 1) fresh = freeAfter(fresh, taken);
+    return { recorded, taken, fresh };
+  }
+}
+
+function freeAfter(last: number, taken: ReadonlySet<number>): number {
+  let number = last + 1;
+  while (taken.has(number)) number += 1;
+  return number;
+}
+
+/** Yields the items to send, those that were sent before, and those with an unknown outcome. */
 export async function* portionsOf(
   items: AsyncIterable<Item>,
   requests: readonly SentRequest[],
+  find: FindLines,
 ): AsyncGenerator<Portion> {
-  const settled = new Set(requests.flatMap(({ stored, skipped }) => [...stored, ...skipped]));
-  const unknown = new Map(requests.flatMap(request => request.unknown.map(id => [id, request] as const)));
+  const file = new RecordedFile(requests, find);
   const again = new Map<SentRequest, Trajectory[]>();
-  const occurrences = new Occurrences();
   let batch: Trajectory[] = [];
   let total = 0;
   for await (const item of items) {
@@ -39,12 +128,16 @@ export async function* portionsOf(
       yield { kind: 'unreadable', item };
       continue;
     }
-    const { id, number: occurrence } = occurrences.next(item.value);
-    if (settled.has(id)) continue;
+    const { id, occurrence, known } = file.next(item.value);
     const trajectory = { ...item, value: item.value, id, occurrence };
-    const request = unknown.get(id);
-    if (request) {
-      const found = [...(again.get(request) ?? []), trajectory];
+    if (known?.line) {
+      yield { kind: 'known', item: trajectory, line: known.line, isOwn: known.request?.isOwn ?? false };
+      continue;
+    }
+    if (known?.request) {
+      const { request } = known;
+      const found = again.get(request) ?? [];
+      found.push(trajectory);
       again.set(request, found);
       if (found.length < request.unknown.length) continue;
       again.delete(request);

@@ -3,7 +3,7 @@
  * Trajectories that the service has, or may have, are not sent again.
  */
 
-import { createHash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { type FileHandle, open } from 'node:fs/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { writeNewFile } from '../base/new-file.ts';
@@ -20,7 +20,13 @@ import { trajectoryKeys } from '../queries/trajectories.ts';
 import { affectsAllRequests, mayHaveHappened, ServiceError } from '../service/errors.ts';
 import type { Service } from '../service/index.ts';
 import type { CallOptions } from '../service/options.ts';
-import type { SentRequest, TrajectoryRecords, UploadCounts } from '../store/trajectory-records.ts';
+import type {
+  SentLine,
+  SentRequest,
+  TrajectoryRecords,
+  TrajectoryUploadRef,
+  UploadCounts,
+} from '../store/trajectory-records.ts';
 import { bytes } from '../text/numbers.ts';
 import { Job, type JobState } from '../workbench/jobs.ts';
 import { fileFingerprint } from './benchmark-plan.ts';
@@ -30,17 +36,20 @@ import {
   answered,
   type BatchReport,
   countWords,
+  differenceOf,
   errorReport,
   failedOutcome,
+  held,
   lost,
   noCounts,
   type Outcome,
   type RequestOutcome,
   refusedOutcome,
   rejected,
+  type SentBefore,
   sumOf,
 } from './trajectory-outcomes.ts';
-import { portionsOf, type Trajectory } from './trajectory-requests.ts';
+import { type Portion, portionsOf, type Trajectory } from './trajectory-requests.ts';
 
 export interface TrajectoryUploadState extends JobState {
   readonly phase: 'waiting' | 'uploading' | 'done' | 'failed' | 'cancelled';
@@ -51,16 +60,26 @@ export interface TrajectoryUploadState extends JobState {
   readonly counts: UploadCounts;
   /** Whether any of it may be on the service, from this or an earlier run. */
   readonly hasSent: boolean;
-  /** When all of this was sent before, so that nothing was sent now; epoch milliseconds. */
-  readonly sentBeforeAt: number | undefined;
+  /** The stored and skipped ones that an earlier run sent, and that were not sent again. */
+  readonly sentBefore: SentBefore | undefined;
+  /** Whether the user wants the next upload to send all of it. */
+  readonly isForgotten: boolean;
   readonly error: Error | undefined;
 }
+
+/** Whether an upload that is done sent nothing, because all was sent before. */
+export const sentNothing = ({ phase, sentBefore, counts }: TrajectoryUploadState): boolean =>
+  phase === 'done' && sentBefore?.count === counts.stored + counts.skipped + counts.failed + counts.unknown;
 
 export interface TrajectoryUploadOptions {
   /** The agent that owns them, if not the profile's: an id, a name, or `name:` and a name. */
   readonly agent?: string | undefined;
   /** The record of sent items: without it, the upload cannot be continued. */
   readonly records?: TrajectoryRecords | undefined;
+  /** The file is a copy that is deleted, of standard input: what was sent is known only by its content. */
+  readonly isCopy?: boolean;
+  /** Sends all of it, also what was sent before. */
+  readonly isNew?: boolean;
   /** Sends items with an unknown outcome again, so they may be stored twice. */
   readonly resendUnknown?: boolean;
 }
@@ -90,7 +109,6 @@ export function sendTrajectories(
 export class TrajectoryUpload extends Job<TrajectoryUploadState> {
   readonly path: string;
   declare readonly dataset: string;
-  readonly #realPath: string;
   readonly #agent: string | undefined;
   #namedAgent: AgentFields | undefined;
   #outcomes: Outcome[] = [];
@@ -101,19 +119,21 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
   #mark = '';
   readonly #records: TrajectoryRecords | undefined;
   readonly #resendUnknown: boolean;
-  /** Hash of the file; undefined before a run, and without records. */
-  #content: string | undefined;
+  readonly #ref: TrajectoryUploadRef;
   /** Whether the user wants it sent although it was sent before. */
-  #isNew = false;
-  /** Whether every trajectory with a `trace_id` is known to be stored already. */
-  #isStored = false;
-  #isTraced = true;
+  #isNew: boolean;
+  /** The counts of this run so far, and those of earlier requests whose items it has not reached. */
+  #reached = noCounts;
+  #ahead = noCounts;
+  /** The record of the lines that this run sends, and the records of those that it found. */
+  #lines: number | undefined;
+  #found = new Set<number>();
 
   constructor(
     id: string,
     path: string,
     dataset: string,
-    { agent, records, resendUnknown = false }: TrajectoryUploadOptions = {},
+    { agent, records, isCopy = false, isNew = false, resendUnknown = false }: TrajectoryUploadOptions = {},
   ) {
     super(
       id,
@@ -124,23 +144,21 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
         handled: 0,
         counts: noCounts,
         hasSent: false,
-        sentBeforeAt: undefined,
+        sentBefore: undefined,
+        isForgotten: false,
         error: undefined,
       },
     );
     this.path = path;
-    this.#realPath = realPathOf(path);
+    this.#ref = { path: isCopy ? '' : realPathOf(path), dataset, agent };
     this.#agent = agent;
     this.#records = records;
+    this.#isNew = isNew;
     this.#resendUnknown = resendUnknown;
   }
 
-  get #ref() {
-    return { path: this.#realPath, dataset: this.dataset, agent: this.#agent };
-  }
-
   override get hasStarted(): boolean {
-    return this.state.sentBeforeAt !== undefined || (this.#records?.has(this.#ref) ?? false);
+    return this.state.sentBefore !== undefined || (this.#records?.has(this.#ref) ?? false);
   }
 
   override get share(): number {
@@ -149,7 +167,7 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
   }
 
   override get outcome(): string {
-    if (this.state.sentBeforeAt !== undefined) return 'sent nothing: the same file was sent before';
+    if (sentNothing(this.state)) return 'sent nothing: the same was sent before';
     return `is done: ${countWords(this.state.counts).join(', ')}`;
   }
 
@@ -157,9 +175,8 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
   startOver(): void {
     if (this.busy) return;
     this.#isNew = true;
-    this.#records?.forget(this.#ref);
-    if (this.#content !== undefined) this.#records?.forgetFile(this.#ref, this.#content);
-    this.set({ sentBeforeAt: undefined });
+    this.#records?.startOver(this.#ref);
+    this.set({ sentBefore: undefined, isForgotten: true });
   }
 
   /** The outcomes so far, in file order. The same array until one is added. */
@@ -190,13 +207,16 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
     this.#shown = undefined;
     this.#reports = [];
     this.#failed = [];
-    this.#isTraced = true;
+    this.#namedAgent = undefined;
+    this.#lines = undefined;
+    this.#found = new Set();
     return {
       phase: 'uploading',
       handled: 0,
       counts: noCounts,
       hasSent: this.hasStarted,
-      sentBeforeAt: undefined,
+      sentBefore: undefined,
+      isForgotten: false,
       error: undefined,
     };
   }
@@ -225,39 +245,49 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
   async #sendFile(service: Service, file: FileHandle): Promise<void> {
     const { size, mark } = await openFileMark(file);
     this.#mark = mark;
-    const requests = this.#records?.requests(this.#ref) ?? [];
-    this.set({ size, hasSent: requests.length > 0, counts: requests.map(countsOf).reduce(sumOf, noCounts) });
-    this.#content = this.#records && (await contentHash(file, this.signal));
-    const before = this.#content === undefined ? undefined : this.#records?.sentFile(this.#ref, this.#content);
-    if (before && requests.length === 0 && !this.#isNew && !service.skipsStored(before.isTraced)) {
-      const { stored, skipped, sentAt } = before;
-      this.set({ phase: 'done', handled: size, counts: { ...noCounts, stored, skipped }, sentBeforeAt: sentAt });
-      return;
+    if (this.#isNew) this.#records?.startOver(this.#ref);
+    const isStartedOver = this.#isNew || this.#records?.isStartedOver(this.#ref) === true;
+    this.#isNew = false;
+    const all = this.#records?.requests(this.#ref) ?? [];
+    const own = all.filter(({ isOwn }) => isOwn);
+    this.#reached = noCounts;
+    this.#ahead = own.map(countsOf).reduce(sumOf, noCounts);
+    this.set({ size, hasSent: own.length > 0, counts: this.#ahead });
+    const requests = isStartedOver || service.skipsStored(false) ? own : all;
+    const find = (value: Trajectory['value'], hash: string): readonly SentLine[] =>
+      isStartedOver || service.skipsStored(hasTraceId(value)) ? [] : (this.#records?.lines(this.#ref, hash) ?? []);
+    try {
+      for await (const portion of portionsOf(readItems(bytesOf(file)), requests, find)) {
+        this.signal.throwIfAborted();
+        if (portion.kind === 'new') await this.#send(service, portion.items);
+        else if (portion.kind === 'unknown') await this.#sendAgain(service, portion.items, portion.request);
+        else if (portion.kind === 'known') this.#skip(portion);
+        else this.#fail(portion.item);
+      }
+    } finally {
+      this.#keepLines();
     }
-    // A skipped one may have been invalid.
-    this.#isStored = before?.skipped === 0;
-    this.#namedAgent = await namedAgent(service, this.#agent, this.signal);
-    for await (const portion of portionsOf(this.#noted(readItems(bytesOf(file))), requests)) {
-      this.signal.throwIfAborted();
-      if (portion.kind === 'new') await this.#send(service, portion.items);
-      else if (portion.kind === 'unknown') await this.#sendAgain(service, portion.items, portion.request);
-      else this.#fail(portion.item);
-    }
-    const { failed, unknown, ...counts } = this.state.counts;
+    this.#ahead = noCounts;
+    const { failed, unknown } = this.#reached;
     // Keep the record of failed and unknown items, so that the next run sends only those. After another failure
     // the user will start it again, which must not send what is stored.
-    if (failed === 0 && unknown === 0 && !this.hasOtherFailure) {
-      const content = counts.stored + counts.skipped > 0 ? this.#content : undefined;
-      this.#records?.complete(this.#ref, content, { ...counts, isTraced: this.#isTraced, sentAt: Date.now() });
-    }
-    this.set({ phase: 'done', handled: size });
+    if (failed === 0 && unknown === 0 && !this.hasOtherFailure) this.#records?.complete(this.#ref);
+    this.set({ phase: 'done', handled: size, counts: this.#reached });
   }
 
-  async *#noted(items: AsyncIterable<Item>): AsyncGenerator<Item> {
-    for await (const item of items) {
-      this.#isTraced &&= hasTraceId(item.value);
-      yield item;
-    }
+  #keepLines(): void {
+    const used = new Set([...this.#found, ...(this.#lines === undefined ? [] : [this.#lines])]);
+    if (used.size > 0) this.#records?.keepLines(used);
+  }
+
+  /** Counts an item that was sent before. */
+  #skip({ item, line: { isSkipped, sentAt, upload }, isOwn }: Extract<Portion, { kind: 'known' }>): void {
+    if (upload !== undefined) this.#found.add(upload);
+    const { count = 0, first = sentAt, last = sentAt } = this.state.sentBefore ?? {};
+    const sentBefore = { count: count + 1, first: Math.min(first, sentAt), last: Math.max(last, sentAt) };
+    const counts = { ...noCounts, [isSkipped ? 'skipped' : 'stored']: 1 };
+    this.set({ sentBefore, hasSent: true });
+    this.#add([], counts, item.end, isOwn ? counts : noCounts);
   }
 
   /** Counts an item that cannot be sent. */
@@ -266,24 +296,38 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
     this.#add([failedOutcome(line, error)], { ...noCounts, failed: 1 }, end);
   }
 
-  #add(outcomes: readonly Outcome[], counts: UploadCounts, end: number): void {
+  /** @param recorded the counts of these items in the record of an earlier run */
+  #add(outcomes: readonly Outcome[], counts: UploadCounts, end: number, recorded = noCounts): void {
     this.#outcomes.push(...outcomes);
     this.#shown = undefined;
-    this.set({ counts: sumOf(this.state.counts, counts), handled: Math.max(this.state.handled, end) });
+    this.#reached = sumOf(this.#reached, counts);
+    this.#ahead = differenceOf(this.#ahead, recorded);
+    this.set({ counts: sumOf(this.#reached, this.#ahead), handled: Math.max(this.state.handled, end) });
   }
 
   /** Adds the outcome of a request to this run and to the record. */
-  #settle(id: string, items: readonly Trajectory[], { outcomes, counts, items: named, reports }: RequestOutcome): void {
-    this.#records?.settle(id, named);
+  #settle(
+    service: Service,
+    id: string,
+    items: readonly Trajectory[],
+    outcome: RequestOutcome,
+    recorded?: UploadCounts,
+  ) {
+    const { outcomes, counts, items: named, reports } = outcome;
+    // A service that stores nothing twice needs no record of what it has.
+    if (named.stored.length + named.skipped.length > 0 && !service.skipsStored(false))
+      this.#lines ??= this.#records?.beginLines(this.#ref);
+    this.#records?.settle(id, named, this.#lines);
     for (const report of reports ?? []) this.#report(report);
     items.forEach(({ start, end }, index) => {
       if (outcomes[index]?.failed) this.#failed.push({ start, end });
     });
-    this.#add(outcomes, counts, endOf(items));
+    this.#add(outcomes, counts, endOf(items), recorded);
   }
 
   /** @throws ServiceError if the other requests would fail in the same way */
   async #send(service: Service, items: readonly Trajectory[]): Promise<void> {
+    await this.#resolveAgent(service);
     const id = randomUUID();
     const ids = items.map(item => item.id);
     this.#records?.begin(this.#ref, id, ids);
@@ -291,7 +335,7 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
       const answer = answered(items, await this.#request(service, items, id));
       this.set({ hasSent: true });
       this.#learn(service, items, answer);
-      this.#settle(id, items, answer);
+      this.#settle(service, id, items, answer);
     } catch (error) {
       const isLost = mayHaveHappened(error);
       const endsAll = this.signal.aborted || affectsAllRequests(error);
@@ -306,14 +350,18 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
       if (endsAll || !(error instanceof ServiceError)) throw error;
       if (isInHalves) await this.#sendHalves(service, items);
       else if (isLost) this.#report(errorReport(items, error));
-      else this.#settle(id, items, refused(items, error));
+      else this.#settle(service, id, items, refused(items, error));
     }
   }
 
   /** Learns from trajectories that are stored already whether the service skips these. */
   #learn(service: Service, items: readonly Trajectory[], { outcomes }: RequestOutcome): void {
-    if (!this.#isStored) return;
-    const statuses = outcomes.filter((_, index) => hasTraceId(items[index]?.value)).map(({ status }) => status);
+    if (service.skipsStored(false)) return;
+    const isStored = (item: Trajectory | undefined): boolean =>
+      item !== undefined &&
+      hasTraceId(item.value) &&
+      this.#records?.lines(this.#ref, item.id).some(({ isSkipped }) => !isSkipped) === true;
+    const statuses = outcomes.filter((_, index) => isStored(items[index])).map(({ status }) => status);
     if (statuses.includes('uploaded')) service.learnSkipping(false);
     else if (statuses.includes('skipped')) service.learnSkipping(true);
   }
@@ -339,30 +387,40 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
    * @throws ServiceError if the other requests would fail in the same way
    */
   async #sendAgain(service: Service, items: readonly Trajectory[], request: SentRequest): Promise<void> {
-    const isSame = request.key !== undefined && items.length === request.unknown.length;
+    const isWhole = items.length === request.unknown.length;
+    const isSame = isWhole && request.key !== undefined;
     const isHarmless = (isSame && service.honoursKeys) || isRepeatable(items, service);
     const how =
       request.key === undefined
         ? 'the service did not say which of its request are'
         : 'an earlier request with it was not answered';
-    const outcome = lost(items, `It may be stored: ${how}.`);
-    const end = endOf(items);
+    const recorded = request.isOwn ? unknownCountsOf(request) : noCounts;
+    const { outcomes, counts } = held(items, request, `It may be stored: ${how}.`);
+    const hold = (): void => this.#add(outcomes, counts, endOf(items), recorded);
     if (!isHarmless && !this.#resendUnknown) {
-      this.#add(outcome.outcomes, noCounts, end);
+      hold();
       return;
     }
+    await this.#resolveAgent(service);
     const key = isSame && request.key !== undefined ? request.key : randomUUID();
-    this.#records?.repeat(request.id, key);
+    if (isWhole) this.#records?.repeat(request.id, key);
     try {
       const answer = answered(items, await this.#request(service, items, key));
-      this.set({ counts: sumOf(this.state.counts, { ...noCounts, unknown: -items.length }) });
-      this.#settle(request.id, items, answer);
+      const ids = new Set(items.map(({ id }) => id));
+      const others = request.unknown.filter(id => !ids.has(id));
+      const named = { ...answer.items, unknown: [...answer.items.unknown, ...others] };
+      this.#settle(service, request.id, items, { ...answer, items: named }, recorded);
     } catch (error) {
       // A refusal does not settle the earlier request.
-      this.#add(outcome.outcomes, noCounts, end);
+      hold();
       if (this.signal.aborted || affectsAllRequests(error) || !(error instanceof ServiceError)) throw error;
       this.#report(errorReport(items, error));
     }
+  }
+
+  /** @throws ServiceError; nothing is sent, and nothing recorded, before it is known */
+  async #resolveAgent(service: Service): Promise<void> {
+    this.#namedAgent ??= await namedAgent(service, this.#agent, this.signal);
   }
 
   /** @throws ServiceError */
@@ -399,30 +457,26 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
   }
 }
 
-const countsOf = ({ stored, skipped, unknown }: SentRequest): UploadCounts => ({
-  stored: stored.length,
-  skipped: skipped.length,
-  failed: 0,
-  unknown: unknown.length,
+const countsOf = (request: SentRequest): UploadCounts =>
+  sumOf(unknownCountsOf(request), {
+    ...noCounts,
+    ...{ stored: request.stored.length, skipped: request.skipped.length },
+  });
+
+/** The counts of the items of which the service did not say what became of each. */
+const unknownCountsOf = ({ unknown, counted }: SentRequest): UploadCounts => ({
+  ...noCounts,
+  ...counted,
+  unknown: unknown.length - counted.stored - counted.skipped,
 });
 
-const nothing = { stored: [], skipped: [], unknown: [] };
+const nothing = { stored: [], skipped: [], unknown: [], counted: { stored: 0, skipped: 0 } };
 const endOf = (items: readonly Trajectory[]): number => Math.max(0, ...items.map(({ end }) => end));
 
 /** Whether the items can be sent again without duplicates, even if the service ignores idempotency keys. */
 function isRepeatable(items: readonly Trajectory[], service: Service): boolean {
   const { repeatable } = trajectoryEndpoints.uploadTrajectories;
   return repeatable?.({ trajectories: items.map(({ value }) => value) }, service) === true;
-}
-
-/** Identifies the content of a file. @throws the signal's reason once it aborts */
-async function contentHash(file: FileHandle, signal: AbortSignal): Promise<string> {
-  const hash = createHash('sha256');
-  for await (const chunk of file.createReadStream({ start: 0, autoClose: false })) {
-    signal.throwIfAborted();
-    hash.update(chunk);
-  }
-  return hash.digest('hex');
 }
 
 function isTooLarge(error: unknown): error is ServiceError {

@@ -49,6 +49,7 @@ it('holds back what may be stored, counts it as unknown and names the flag that 
     skipped: 0,
     failed: 1,
     unknown: 100,
+    sent_before: 99,
     reports: [],
   });
   expect(trajectories.filter(each => isRecord(each) && each['status'] === 'unknown')).toHaveLength(100);
@@ -90,8 +91,9 @@ it('takes a failure without an index for none of a trajectory, and sends nothing
   expect(first.notes).toContain('lines 1 to 2: the service says: 1 of 2 stored');
   expect(first.notes).not.toContain('line 1: ');
   const second = await upload();
-  expect(second).toMatchObject({ code: exitCodes.failed, out: '0 stored, 0 skipped, 0 failed, 2 unknown\n' });
+  expect(second).toMatchObject({ code: exitCodes.failed, out: '1 stored, 0 skipped, 0 failed, 1 unknown\n' });
   expect(second.notes).toContain('--resend-unknown');
+  expect(second.notes).toContain('does not say which are stored');
   expect(stored).toEqual(['first']);
 });
 
@@ -155,9 +157,16 @@ async function storing(skips: boolean, ...lost: readonly Behaviour[]) {
     answer,
   );
   const path = join(testFolder(), 'traced.jsonl');
-  writeFileSync(path, ['t1', 't2'].map(trace_id => JSON.stringify({ trace_id, messages: [] })).join('\n'));
+  const write = (...traces: string[]): string => {
+    const text = traces.map(trace_id => JSON.stringify({ trace_id, messages: [] })).join('\n');
+    writeFileSync(path, text);
+    return text;
+  };
+  write('t1', 't2');
   const cli = cliOn({ baseUrl: server.url, apiKey });
-  return { stored, server, upload: (...flags: string[]) => cli('upload', [path, '--dataset', 'd', ...flags]) };
+  const upload = (...flags: string[]) => cli('upload', [path, '--dataset', 'd', ...flags]);
+  const pipe = (input: string) => cli('upload', ['-', '--dataset', 'd'], { input });
+  return { stored, server, write, upload, pipe };
 }
 
 it('does not repeat a lost answer because of trace ids alone (A5)', async () => {
@@ -178,4 +187,55 @@ it('says that a file was sent before, and sends it again only with --new or once
   expect(await upload('--new')).toMatchObject({ code: exitCodes.done, out: '0 stored, 2 skipped, 0 failed\n' });
   expect(await upload()).toMatchObject({ out: '0 stored, 2 skipped, 0 failed\n', notes: '' });
   expect([server.requests.length, stored]).toEqual([3, ['t1', 't2']]);
+});
+
+it('sends the new lines of a file that has grown, also by standard input, and says which were sent before', async () => {
+  const { stored, write, upload, pipe } = await storing(false);
+  await upload();
+  const text = write('t1', 't2', 't3');
+  const grown = await upload();
+  expect(grown).toMatchObject({ code: exitCodes.done, out: '3 stored, 0 skipped, 0 failed\n' });
+  expect(grown.notes).toMatch(
+    /^2 of 3 trajectories were sent into d before \(.*\), and not again\. --new sends all of it again\.$/,
+  );
+  expect(await pipe(text)).toMatchObject({
+    out: '3 stored, 0 skipped, 0 failed\n',
+    notes: expect.stringContaining('was sent into d before'),
+  });
+  expect((await pipe(`${text}\n${JSON.stringify({ trace_id: 't4', messages: [] })}`)).notes).toContain('3 of 4');
+  write('t1', 't5');
+  expect((await upload()).notes).toContain('1 of 2 trajectories was sent into d before');
+  expect(stored).toEqual(['t1', 't2', 't3', 't4', 't5']);
+});
+
+it('has in its record how many were sent before', async () => {
+  const { write, upload } = await storing(false);
+  const record = async () => JSON.parse((await upload('--json')).out) as object;
+  expect(await record()).toMatchObject({ phase: 'done', stored: 2, sent_before: 0 });
+  expect(await record()).toMatchObject({ phase: 'done', stored: 2, sent_before: 2, trajectories: [] });
+  write('t1', 't2', 't3');
+  expect(await record()).toMatchObject({ stored: 3, sent_before: 2, trajectories: [{ line: 3 }] });
+});
+
+it('holds back what came by standard input and may be stored, until the flag sends it', async () => {
+  const { stored, write, upload, pipe } = await storing(false, resetAtOnce);
+  const text = write('t1', 't2');
+  const unknown = '0 stored, 0 skipped, 0 failed, 2 unknown\n';
+  expect((await pipe(text)).out).toBe(unknown);
+  expect((await pipe(text)).out).toBe(unknown);
+  expect((await upload()).out).toBe(unknown);
+  expect(stored).toEqual(['t1', 't2']);
+  expect((await upload('--resend-unknown')).out).toBe('2 stored, 0 skipped, 0 failed\n');
+  expect((await pipe(text)).out).toBe('2 stored, 0 skipped, 0 failed\n');
+  expect(stored).toHaveLength(4);
+});
+
+it('sends again what the service refused in words, with both of its counts 0', async () => {
+  const refusal = { uploaded: 0, skipped: 0, failures: [{ message: 'whole batch refused' }], trajectories: [] };
+  const { upload } = await storingFirst(json(refusal));
+  for (let time = 0; time < 2; time += 1) {
+    const { code, out, notes } = await upload();
+    expect([code, out]).toEqual([exitCodes.failed, '0 stored, 0 skipped, 2 failed\n']);
+    expect(notes).toContain('a failure of the batch: whole batch refused');
+  }
 });

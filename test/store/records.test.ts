@@ -97,26 +97,28 @@ describe('the record of an upload of trajectories', () => {
     const changed = vi.fn();
     records.subscribe(changed);
     records.begin(mine, 'r1', ['1', '2', '3', '4']);
+    const none = { stored: 0, skipped: 0 };
+    const common = { id: 'r1', isOwn: true, counted: none, sentAt: expect.any(Number) };
     expect(records.requests(mine)).toEqual([
-      { id: 'r1', key: 'r1', stored: [], skipped: [], unknown: ['1', '2', '3', '4'] },
+      { ...common, key: 'r1', stored: [], skipped: [], unknown: ['1', '2', '3', '4'] },
     ]);
-    records.settle('r1', { stored: ['1'], skipped: ['2'], unknown: ['4'] });
+    records.settle('r1', { stored: ['1'], skipped: ['2'], unknown: ['4'], counted: none });
     records.begin(mine, 'r2', ['5', '6']);
     const [first] = records.requests(mine);
-    expect(first).toEqual({ id: 'r1', key: undefined, stored: ['1'], skipped: ['2'], unknown: ['4'] });
+    expect(first).toEqual({ ...common, key: undefined, stored: ['1'], skipped: ['2'], unknown: ['4'] });
     const counts = { stored: 1, skipped: 1, failed: 0, unknown: 3 };
     expect(records.unfinished()).toEqual([{ ...mine, counts }]);
     records.repeat('r1', 'another');
     expect(records.requests(mine)[0]?.key).toBe('another');
-    records.settle('r1', { stored: ['4'], skipped: [], unknown: [] });
+    records.settle('r1', { stored: ['4'], skipped: [], unknown: [], counted: none });
     expect(records.requests(mine)[0]).toMatchObject({ key: undefined, stored: ['1', '4'], unknown: [] });
     // All of it was rejected, or not sent.
-    records.settle('r2', { stored: [], skipped: [], unknown: [] });
+    records.settle('r2', { stored: [], skipped: [], unknown: [], counted: none });
     expect(records.requests(mine).map(({ id }) => id)).toEqual(['r1']);
     for (const other of [{ path: '/g' }, { dataset: 'yours' }, { agent: 'b' }, { agent: undefined }])
       expect(records.has({ ...mine, ...other })).toBe(false);
     expect(records.has(mine)).toBe(true);
-    records.forget(mine);
+    records.startOver(mine);
     expect([records.has(mine), changed.mock.calls.length]).toEqual([false, 3]);
     records.begin({ ...mine, agent: undefined }, 'r3', ['1']);
     expect(records.unfinished()).toMatchObject([{ agent: undefined }]);
@@ -133,6 +135,66 @@ describe('the record of an upload of trajectories', () => {
     at = 100 * day;
     records.begin({ ...mine, path: '/now' }, 'now', ['1']);
     expect(records.unfinished().map(({ path }) => path)).toEqual(['/now', '/new']);
+  });
+
+  /** Records on a clock, and what is known of lines. */
+  function lineRecords(most?: number) {
+    const clock = { at: 0 };
+    const now = vi.spyOn(Date, 'now').mockImplementation(() => clock.at);
+    onTestFinished(() => now.mockRestore());
+    const tables = tablesInMemory('prod');
+    const records = new TrajectoryRecords(tables, most);
+    const none = { skipped: [], unknown: [], counted: { stored: 0, skipped: 0 } };
+    /** Sends these, and returns the run. */
+    const sent = (stored: readonly string[], upload = mine): number => {
+      const lines = records.beginLines(upload) ?? 0;
+      records.settle('', { ...none, stored }, lines);
+      records.keepLines([lines]);
+      return lines;
+    };
+    const known = (...ids: string[]) => ids.filter(id => records.lines(mine, id).length > 0);
+    return { clock, tables, records, sent, known };
+  }
+
+  it('has the lines that were sent into the dataset, each with its number and its last run', () => {
+    const { clock, records, sent } = lineRecords();
+    const first = sent(['AAAA.1', 'AAAA.3', 'BBBB.1']);
+    clock.at = 5;
+    const second = sent(['AAAA.1']);
+    sent(['AAAA.7'], { ...mine, dataset: 'yours' });
+    sent(['AAAA.8'], { ...mine, agent: 'b' });
+    expect(records.lines({ ...mine, path: '/other' }, 'AAAA')).toEqual([
+      { number: 1, isSkipped: false, sentAt: 5, upload: second },
+      { number: 3, isSkipped: false, sentAt: 0, upload: first },
+    ]);
+    expect(records.lines(mine, 'BBBB.2')).toHaveLength(1);
+    expect(records.lines(mine, 'CCCC')).toEqual([]);
+  });
+
+  it('keeps lines for 90 days after they were last found in a file', () => {
+    const { clock, tables, records, sent, known } = lineRecords();
+    const found = sent(['AAAA.1']);
+    sent(['BBBB.1']);
+    clock.at = 60 * day;
+    records.keepLines([found]);
+    clock.at = 90 * day + 1;
+    sent(['CCCC.1']);
+    expect([known('AAAA', 'BBBB', 'CCCC'), rows(tables, 'sent_lines')]).toEqual([['AAAA', 'CCCC'], 2]);
+  });
+
+  it('keeps no more lines than fit, the latest first, but those of the latest file whole', () => {
+    const { clock, records, sent, known } = lineRecords(3);
+    const first = sent(['AAAA.1', 'AAAA.2']);
+    clock.at = 1;
+    const second = sent(['BBBB.1']);
+    clock.at = 2;
+    sent(['CCCC.1']);
+    expect(known('AAAA', 'BBBB', 'CCCC')).toEqual(['BBBB', 'CCCC']);
+    expect(first).toBeLessThan(second);
+    clock.at = 3;
+    const parts = [sent(['DDDD.1', 'DDDD.2']), sent(['EEEE.1', 'EEEE.2'])];
+    records.keepLines(parts);
+    expect(known('BBBB', 'CCCC', 'DDDD', 'EEEE')).toEqual(['DDDD', 'EEEE']);
   });
 });
 

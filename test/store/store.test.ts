@@ -257,6 +257,8 @@ it('waits for the disk with whatever keeps a write from being sent twice, and no
   const upload = { path: '/file', dataset: 'd', agent: undefined };
   store.trajectoryUploads.begin(upload, 'key', ['t1']);
   store.trajectoryUploads.repeat('key', 'key 2');
+  const sent = { stored: ['AAAA.1'], skipped: [], unknown: [], counted: { stored: 0, skipped: 0 } };
+  store.trajectoryUploads.settle('key', sent, store.trajectoryUploads.beginLines(upload));
   store.pin({ kind: 'run', id: 'evr_1', label: 'evr_1' });
   store.setSetting('generation', 'playground');
   store.close();
@@ -270,7 +272,10 @@ it('waits for the disk with whatever keeps a write from being sent twice, and no
     starts: full,
     uploads: full,
     upload_files: full,
-    trajectory_requests: full,
+    sent_requests: full,
+    restarts: full,
+    sent_uploads: full,
+    sent_lines: full,
     pins: full,
   });
 });

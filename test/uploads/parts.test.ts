@@ -162,8 +162,8 @@ it('equal trajectories are told apart by their number, or by their trace', () =>
   const occurrences = new Occurrences();
   const [plain, traced] = [{ reward: 1 }, { reward: 1, trace_id: 't' }];
   const found = [plain, plain, traced, traced].map(each => occurrences.next(each));
-  expect(found.map(({ number }) => number)).toEqual([1, 2, 1, 1]);
-  expect(new Set(found.map(({ id }) => id)).size).toBe(4);
+  expect(found.map(({ number }) => number)).toEqual([1, 2, 1, 2]);
+  expect(new Set(found.map(({ hash }) => hash)).size).toBe(2);
 });
 
 it('of the jobs that have ended the last twenty are kept', () => {

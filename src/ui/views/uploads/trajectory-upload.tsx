@@ -8,7 +8,6 @@ import type { Place } from '../../../resources/place.ts';
 import { trajectories } from '../../../resources/trajectories.ts';
 import { bytes, counted } from '../../../text/numbers.ts';
 import { clean } from '../../../text/sanitise.ts';
-import { clockOrDay } from '../../../text/time.ts';
 import { truncate } from '../../../text/width.ts';
 import { wrap } from '../../../text/wrap.ts';
 import {
@@ -17,8 +16,9 @@ import {
   type Outcome,
   reasonWords,
   reportWords,
+  sentTimes,
 } from '../../../uploads/trajectory-outcomes.ts';
-import { TrajectoryUpload, type TrajectoryUploadState } from '../../../uploads/trajectory-upload.ts';
+import { sentNothing, TrajectoryUpload, type TrajectoryUploadState } from '../../../uploads/trajectory-upload.ts';
 import { errorLines } from '../../app/error-note.tsx';
 import type { Size } from '../../app/layout.ts';
 import type { ViewProps } from '../../app/registry.ts';
@@ -59,9 +59,13 @@ const phaseWords = {
   cancelledBefore: 'stopped: nothing was sent',
 } as const satisfies Record<TrajectoryUploadState['phase'] | 'failedBefore' | 'cancelledBefore', string>;
 
-function wordsOf({ phase, hasSent, sentBeforeAt, counts: { unknown } }: TrajectoryUploadState): string {
-  if (sentBeforeAt !== undefined) return `sent before (${clockOrDay(sentBeforeAt)}): nothing was sent again`;
-  if (phase === 'done' && unknown > 0) return `sent; ${unknown} unknown`;
+function wordsOf(state: TrajectoryUploadState): string {
+  const { phase, hasSent, sentBefore, isForgotten, counts } = state;
+  if (isForgotten) return 'forgotten: upload the file again to send all of it';
+  if (sentBefore && sentNothing(state)) return `nothing was sent again: sent before (${sentTimes(sentBefore)})`;
+  const before = sentBefore ? [`${sentBefore.count} sent before, not again (${sentTimes(sentBefore)})`] : [];
+  const unknown = counts.unknown > 0 ? [`${counts.unknown} unknown`] : [];
+  if (phase === 'done' && before.length + unknown.length > 0) return ['sent', ...unknown, ...before].join('; ');
   return phaseWords[(phase === 'failed' || phase === 'cancelled') && !hasSent ? (`${phase}Before` as const) : phase];
 }
 

@@ -1,6 +1,6 @@
 /** The views of uploads: what they say of each phase, and that none of them ends the program. */
 
-import { mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
@@ -9,6 +9,7 @@ import { kinds } from '../../../../src/resources/catalogue.ts';
 import { AuthenticationError, NetworkError, RateLimitError } from '../../../../src/service/errors.ts';
 import type { Service } from '../../../../src/service/index.ts';
 import type { RememberedStore } from '../../../../src/store/store.ts';
+import type { TrajectoryRecords } from '../../../../src/store/trajectory-records.ts';
 import { Program } from '../../../../src/ui/app/program.tsx';
 import type { KeyOverrides } from '../../../../src/ui/keys/key.ts';
 import { registry } from '../../../../src/ui/views/registry.ts';
@@ -281,7 +282,11 @@ describe('the upload of trajectories', () => {
  * The program at the upload of a file of trajectories, which polls nothing by itself; `answer` comes first each time, and
  * in place of the service's if it gives one.
  */
-async function openTrajectories(dataset: string, answer: () => Promise<UploadTrajectoriesResult | undefined>) {
+async function openTrajectories(
+  dataset: string,
+  answer: () => Promise<UploadTrajectoriesResult | undefined>,
+  records?: TrajectoryRecords,
+) {
   const folder = mkdtempSync(join(tmpdir(), 'benchtop-trajectories-'));
   const path = join(folder, 'two.jsonl');
   const lines = [1, 2].map(index => JSON.stringify({ messages: [{ role: 'user', content: `${dataset} ${index}` }] }));
@@ -293,7 +298,7 @@ async function openTrajectories(dataset: string, answer: () => Promise<UploadTra
   const connect = async () => held;
   const poll = { focusedMs: 600_000, visibleMs: 600_000 };
   const workbench = new Workbench({ kinds, service: connect, profile: 'test', poll });
-  const job = new TrajectoryUpload('job', path, dataset);
+  const job = new TrajectoryUpload('job', path, dataset, { records });
   workbench.jobs.add(job);
   const start = { view: 'trajectory-upload', jobId: 'job', dataset } as const;
   const screen = openScreen(
@@ -305,7 +310,7 @@ async function openTrajectories(dataset: string, answer: () => Promise<UploadTra
     workbench.close();
     rmSync(folder, { recursive: true, force: true });
   });
-  return { screen, run: () => job.run(connect) };
+  return { screen, path, run: () => job.run(connect) };
 }
 
 it('an upload shows what the service said of a batch, and why a trajectory failed (A11, B12)', async () => {
@@ -323,6 +328,30 @@ it('an upload shows what the service said of a batch, and why a trajectory faile
   await screen.resize(60, 15);
   await screen.waitFor('2 reports need a larger terminal');
   expect(screen.text()).toContain('✗ failed');
+});
+
+it('an upload says that all of it, or some, was sent before, and what becomes of it once that is forgotten', async () => {
+  const { screen, path, run } = await openTrajectories(
+    'before',
+    async () => undefined,
+    remembered()().trajectoryUploads,
+  );
+  await run();
+  await screen.waitFor('everything was sent');
+  await run();
+  await screen.waitFor(text => /nothing was sent again: sent before \(\d\d:\d\d:\d\d\)/.test(text));
+  expect(screen.text()).toContain('2 stored  0 skipped  0 failed');
+  appendFileSync(path, `\n${JSON.stringify({ messages: [{ role: 'user', content: 'one more' }] })}`);
+  await run();
+  await screen.waitFor(text => /sent; 2 sent before, not again \(\d\d:\d\d:\d\d\)/.test(text));
+  expect(screen.text()).toContain('3 stored  0 skipped  0 failed');
+  await screen.press('d');
+  await screen.waitFor('forgotten: upload the file again to send all of it');
+  expect(screen.text()).not.toContain('sent before');
+  await run();
+  await screen.waitFor('everything was sent');
+  // The local service has them.
+  expect(screen.text()).toContain('0 stored  3 skipped  0 failed');
 });
 
 describe('the upload of trajectories in the background', () => {

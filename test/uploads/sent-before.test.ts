@@ -1,0 +1,258 @@
+/** A file that is sent, edited and sent again: each of its trajectories is stored as often as it stands in it. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { NetworkError, RateLimitError, ServerError, ValidationError } from '../../src/service/errors.ts';
+import type { Service } from '../../src/service/index.ts';
+import { RememberedStore } from '../../src/store/store.ts';
+import { sentNothing, TrajectoryUpload, type TrajectoryUploadOptions } from '../../src/uploads/trajectory-upload.ts';
+import { fakeService } from '../service/fake-service.ts';
+
+const lineOf = (content: string): string => JSON.stringify({ messages: [{ role: 'user', content }] });
+
+/** What the service does with a request; it stores all of one whose answer is lost. */
+type Fate =
+  | 'stores'
+  | 'limits'
+  | 'loses'
+  | 'fails after it'
+  | 'refuses'
+  | 'rejects the first'
+  | 'skips the last'
+  | 'only counts';
+
+/** A service that stores whatever it gets, up to two trajectories in a request. */
+function storing(stored: string[], fates: readonly Fate[]) {
+  const left = [...fates];
+  const sent: string[][] = [];
+  const service = fakeService(
+    {
+      uploadTrajectories: ({ body }) => {
+        const contents = body.trajectories.map(({ messages }) => (messages as { content: string }[])[0]?.content ?? '');
+        if (contents.length > 2) throw new ValidationError('Too large.', { status: 413 });
+        sent.push(contents);
+        const fate = left.shift() ?? 'stores';
+        if (fate === 'limits') throw new RateLimitError('Slow down.', { status: 429 });
+        if (fate === 'refuses') throw new ValidationError('No.', { status: 422 });
+        const isOut = (at: number): boolean =>
+          (fate === 'rejects the first' && at === 0) || (fate === 'skips the last' && at === contents.length - 1);
+        stored.push(...contents.filter((_, at) => !isOut(at)));
+        if (fate === 'loses') throw new NetworkError('The line is cut.', { outcomeUnknown: true });
+        if (fate === 'fails after it') throw new ServerError('Oops.', { status: 500, outcomeUnknown: true });
+        if (fate === 'only counts') return { uploaded: contents.length, skipped: 0, trajectories: [] };
+        const statuses = contents.map((_, at) => {
+          if (!isOut(at)) return 'uploaded';
+          return fate === 'rejects the first' ? 'error' : 'skipped';
+        });
+        return { trajectories: statuses.map((status, request_index) => ({ status, request_index })) };
+      },
+    },
+    { honoursKeys: false, agent: undefined, skipsStored: () => false, learnSkipping: () => {} },
+  );
+  return { service, sent };
+}
+
+/** A folder for files, and uploads of them, each by a program of its own. */
+function world() {
+  const folder = mkdtempSync(join(tmpdir(), 'benchtop-sent-before-'));
+  const memory = RememberedStore.inMemory('test');
+  onTestFinished(() => {
+    memory.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+  const upload = async (
+    service: Service,
+    contents: readonly string[],
+    { name = 'file', ...options }: TrajectoryUploadOptions & { name?: string } = {},
+  ) => {
+    const path = join(folder, `${name}.jsonl`);
+    writeFileSync(path, contents.map(lineOf).join('\n'));
+    const job = new TrajectoryUpload('job', path, 'd', { records: memory.trajectoryUploads, ...options });
+    await job.run(async () => service);
+    return job;
+  };
+  return { memory, upload };
+}
+
+const countOf = (all: readonly string[], content: string): number => all.filter(each => each === content).length;
+
+const fate = fc.constantFrom<Fate>(
+  ...([
+    'stores',
+    'stores',
+    'limits',
+    'loses',
+    'fails after it',
+    'refuses',
+    'rejects the first',
+    'only counts',
+  ] as const),
+);
+const place = fc.nat(3);
+const content = fc.constantFrom('a', 'b', 'c');
+const step = fc.oneof(
+  fc.record({ kind: fc.constant('append'), content }),
+  fc.record({ kind: fc.constant('correct'), place, content }),
+  fc.record({ kind: fc.constant('duplicate'), place }),
+  fc.record({ kind: fc.constant('remove'), place }),
+  fc.record({
+    kind: fc.constant('send'),
+    fates: fc.array(fate, { maxLength: 3 }),
+    name: fc.constantFrom('file', 'file', 'file', 'other'),
+    isCopy: fc.constantFrom(false, false, false, true),
+  }),
+);
+type Step = typeof step extends fc.Arbitrary<infer Value> ? Value : never;
+
+function edited(lines: readonly string[], change: Step): readonly string[] {
+  if (change.kind === 'append') return [...lines, change.content];
+  if (!('place' in change) || lines.length === 0) return lines;
+  const at = change.place % lines.length;
+  if (change.kind === 'correct') return lines.with(at, 'content' in change ? change.content : '');
+  return change.kind === 'remove' ? lines.toSpliced(at, 1) : [...lines, lines[at] ?? ''];
+}
+
+it('stores each line as often as it stands in the file, or says that it is unknown or failed', async () => {
+  let lost = 0;
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 3, maxLength: 12 }), async steps => {
+      const { upload } = world();
+      const stored: string[] = [];
+      /** The most that each line was in a file that was sent. */
+      const most = new Map<string, number>();
+      let lines: readonly string[] = ['a'];
+      const last = { kind: 'send', fates: [], name: 'file', isCopy: false } as const;
+      for (const change of [...steps, last]) {
+        lines = edited(lines, change as Step);
+        if (change.kind !== 'send' || !('fates' in change)) continue;
+        const { fates, name, isCopy } = change;
+        for (const each of lines) most.set(each, Math.max(most.get(each) ?? 0, countOf(lines, each)));
+        const before = stored.length;
+        const { service, sent } = storing(stored, fates);
+        const { state, outcomes } = await upload(service, lines, { name, isCopy });
+        for (const each of new Set(stored)) expect(countOf(stored, each)).toBeLessThanOrEqual(most.get(each) ?? 0);
+        if (state.phase !== 'done') continue;
+        const { counts, sentBefore } = state;
+        expect(counts.stored + counts.skipped + counts.failed + counts.unknown).toBe(lines.length);
+        expect((sentBefore?.count ?? 0) + outcomes.length).toBe(lines.length);
+        if (sent.length === 0) expect(stored.length).toBe(before);
+        let there = 0;
+        for (const each of new Set(lines)) {
+          const open = outcomes.filter(
+            ({ line, status, failed }) => lines[line - 1] === each && (failed || status === 'unknown'),
+          );
+          lost += open.length;
+          expect(countOf(stored, each)).toBeGreaterThanOrEqual(countOf(lines, each) - open.length);
+          there += Math.min(countOf(stored, each), countOf(lines, each));
+        }
+        expect(counts.stored).toBeLessThanOrEqual(there);
+      }
+    }),
+    { numRuns: 400 },
+  );
+  expect(lost).toBeGreaterThan(20);
+});
+
+it('sends only the lines that are new, whatever the name of the file, and each of equal ones', async () => {
+  const { upload } = world();
+  const stored: string[] = [];
+  const { service, sent } = storing(stored, []);
+  await upload(service, ['a', 'b']);
+  const grown = await upload(service, ['a', 'b', 'c']);
+  expect(sent).toEqual([['a', 'b'], ['c']]);
+  expect(grown.state).toMatchObject({ counts: { stored: 3 }, sentBefore: { count: 2, first: expect.any(Number) } });
+  expect([sentNothing(grown.state), grown.outcome]).toEqual([false, 'is done: 3 stored, 0 skipped, 0 failed']);
+  for (const options of [{}, { name: 'renamed' }, { isCopy: true }]) {
+    const again = await upload(service, ['c', 'a', 'b'], options);
+    expect([sentNothing(again.state), again.outcome]).toEqual([true, 'sent nothing: the same was sent before']);
+  }
+  await upload(service, ['d', 'b', 'b', 'c'], { isCopy: true });
+  await upload(service, ['d', 'b', 'b', 'c', 'b']);
+  expect(sent.slice(2)).toEqual([['d', 'b'], ['b']]);
+  expect(stored.toSorted().join('')).toBe('abbbcd');
+});
+
+it.each([1, 2])('sends only what was corrected of a file with a skipped line, after %i uploads', async times => {
+  const { upload } = world();
+  const { service, sent } = storing([], ['skips the last']);
+  for (let time = 0; time < times; time += 1)
+    expect((await upload(service, ['a', 'b'])).state.counts).toMatchObject({ stored: 1, skipped: 1 });
+  expect((await upload(service, ['a', 'B'])).state.counts).toMatchObject({ stored: 2, skipped: 0 });
+  expect(sent).toEqual([['a', 'b'], ['B']]);
+});
+
+it('keeps a line unknown that was taken out of the file and is put back, and lists the file as complete', async () => {
+  const { memory, upload } = world();
+  const { service, sent } = storing([], ['fails after it']);
+  await upload(service, ['a']);
+  const { state } = await upload(service, ['b']);
+  expect([state.counts.unknown, memory.trajectoryUploads.unfinished()]).toEqual([0, []]);
+  expect((await upload(service, ['a', 'b'])).state.counts).toMatchObject({ stored: 1, unknown: 1 });
+  expect(sent).toEqual([['a'], ['b']]);
+  const resent = await upload(service, ['a', 'b'], { resendUnknown: true });
+  expect([resent.state.counts.unknown, sent.at(-1)]).toEqual([0, ['a']]);
+});
+
+it('counts as stored at least what the service counted, also when the file is read again', async () => {
+  const { memory, upload } = world();
+  const service = fakeService(
+    { uploadTrajectories: () => ({ uploaded: 3, trajectories: [] }) },
+    { honoursKeys: false, skipsStored: () => false, learnSkipping: () => {} },
+  );
+  const five = ['a', 'b', 'c', 'd', 'e'];
+  const counts = { stored: 3, skipped: 0, failed: 0, unknown: 2 };
+  for (let time = 0; time < 2; time += 1) {
+    const { state, outcomes } = await upload(service, five);
+    expect([state.counts, outcomes.map(({ status }) => status)]).toEqual([counts, Array(5).fill('counted')]);
+  }
+  expect(memory.trajectoryUploads.unfinished()[0]?.counts).toEqual(counts);
+  // Any of them may be gone.
+  expect((await upload(service, five.slice(1))).state.counts).toMatchObject({ stored: 2, unknown: 2 });
+  const fewer = await upload(service, five.slice(3));
+  expect(fewer.state.counts).toMatchObject({ stored: 0, unknown: 2 });
+  expect(fewer.outcomes.map(({ status }) => status)).toEqual(['unknown', 'unknown']);
+});
+
+it('keeps what is unknown of the lines that are not in the file when others are sent again', async () => {
+  const { upload } = world();
+  const { service, sent } = storing([], ['fails after it']);
+  await upload(service, ['a', 'b']);
+  await upload(service, ['b'], { resendUnknown: true });
+  expect((await upload(service, ['a', 'b'])).state.counts).toMatchObject({ stored: 1, unknown: 1 });
+  expect(sent).toEqual([['a', 'b'], ['b']]);
+});
+
+it('sends all of a file that was started over, also if that takes two runs', async () => {
+  const { upload } = world();
+  const { service, sent } = storing([], []);
+  const four = ['a', 'b', 'c', 'd'];
+  await upload(service, four);
+  expect(sent).toHaveLength(2);
+  const limited = storing([], ['stores', 'limits']);
+  expect((await upload(limited.service, four, { isNew: true })).state).toMatchObject({
+    phase: 'failed',
+    counts: { stored: 2 },
+  });
+  const rest = await upload(service, four);
+  expect([rest.state.counts.stored, sent.slice(2)]).toEqual([4, [['c', 'd']]]);
+  await upload(service, four);
+  expect(sent).toHaveLength(3);
+  // The window forgets before there is another upload.
+  (await upload(service, four)).startOver();
+  const anew = await upload(service, [...four, 'e']);
+  expect([anew.state.counts.stored, anew.state.sentBefore, sent.length]).toEqual([5, undefined, 6]);
+});
+
+it('neither reads nor keeps a record of lines for a service that stores none twice', async () => {
+  const { memory, upload } = world();
+  const { service, sent } = storing([], []);
+  const skipping = { ...service, skipsStored: () => true };
+  const lines = vi.spyOn(memory.trajectoryUploads, 'lines');
+  await upload(skipping, ['a']);
+  expect((await upload(skipping, ['a'])).state.sentBefore).toBeUndefined();
+  expect(lines).not.toHaveBeenCalled();
+  await upload(service, ['a']);
+  expect(sent).toEqual([['a'], ['a'], ['a']]);
+});
