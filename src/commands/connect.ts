@@ -142,7 +142,10 @@ export function connectTo(
   const create = async (): Promise<Service> => {
     // Loading the client blocks the thread, so let the first frame appear before it.
     await new Promise(setImmediate);
-    const { createService, keptGeneration } = await import('../service/index.ts');
+    const [{ createService, keptGeneration }, { runWithSentOptions }] = await Promise.all([
+      import('../service/index.ts'),
+      import('../queries/evaluations.ts'),
+    ]);
     const generationMemory: GenerationMemory | undefined = remembered && {
       load: () => keptGeneration(remembered().setting(generationSetting)),
       save: found => remembered().setSetting(generationSetting, found),
@@ -156,6 +159,10 @@ export function connectTo(
       ...serviceOptions(config, supervised, now),
       generationMemory,
       skippingMemory,
+      onSuccess: (...request) => {
+        const started = runWithSentOptions(...request);
+        if (started) remembered?.().see([started]);
+      },
       gates,
       readOnly,
       ...debug,

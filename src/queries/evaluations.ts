@@ -3,12 +3,13 @@
 import { own } from '../base/own-property.ts';
 import type { OfBoth } from '../base/sides.ts';
 import { failureReason, type ListQuery } from '../contract/common.ts';
-import type { EvalProgress, EvalRun } from '../contract/evaluations.ts';
+import { type EvalProgress, type EvalRun, startEvalBody, startEvalResult } from '../contract/evaluations.ts';
 import { hasEnded } from '../contract/status.ts';
 import { ifThere, isNotOffered, mayLackPath } from '../service/errors.ts';
 import type { CallOptions } from '../service/options.ts';
 import { findOnPages } from '../service/pagination.ts';
-import { sentOptionsField, sentOptionsIn } from '../store/seen.ts';
+import type { CallInput } from '../service/request.ts';
+import { type SeenResource, sentOptionsField, sentOptionsIn } from '../store/seen.ts';
 import { countOf } from '../text/numbers.ts';
 import { action } from './action.ts';
 import { benchmarkKeys, benchmarkQuery } from './benchmarks.ts';
@@ -68,16 +69,33 @@ export const startEvaluation = action(
     keyed: 'startEval',
     starts: (
       { eval_run_id, display_name: recorded },
-      { bench_id, model, checkpoint, trained, display_name: requested, options },
+      { bench_id, model, checkpoint, trained, display_name: requested },
     ) => {
       const display_name = recorded ?? requested;
       const of = { base_model_slug: model, parent_checkpoint_id: checkpoint, ...trained };
       // The answer has no status.
-      const record = { eval_run_id, display_name, bench_id, status: null, ...of, [sentOptionsField]: options };
+      const record = { eval_run_id, display_name, bench_id, status: null, ...of };
       return { kind: 'run', id: eval_run_id, label: display_name, parent: bench_id, record };
     },
   },
 );
+
+/**
+ * The run that a request has started, with the options that were sent; undefined for any other request. It depends on
+ * what was sent only, so it is the same for every form and command.
+ */
+export function runWithSentOptions(
+  operation: string,
+  { params, body }: CallInput<unknown, unknown>,
+  answer: unknown,
+): SeenResource | undefined {
+  if (operation !== 'startEval') return undefined;
+  const { eval_run_id } = startEvalResult.parse(answer);
+  const { display_name, options } = startEvalBody.parse(body);
+  const bench_id = String(params?.['bench_id']);
+  const record = { eval_run_id, display_name, bench_id, status: null, [sentOptionsField]: options };
+  return { kind: 'run', id: eval_run_id, label: display_name, parent: bench_id, record };
+}
 
 export const cancelRun = action(
   (service, { eval_run_id }: Pick<EvalRun, 'eval_run_id'>, options) =>

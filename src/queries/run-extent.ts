@@ -1,6 +1,8 @@
 /** The rewards of an evaluation run, and whether they are complete. */
 
+import * as z from 'zod/mini';
 import { asError } from '../base/errors.ts';
+import { number, readWith } from '../contract/common.ts';
 import type { EvalRun, TrajectoryReward } from '../contract/evaluations.ts';
 import { unreadableIn } from '../contract/lists.ts';
 import { hasEnded, statusMeaning } from '../contract/status.ts';
@@ -114,9 +116,12 @@ async function readRecord(
 const ask = <Data>(query: SharedQuery<Data>, context: QueryContext): Promise<Data> =>
   context.shared ? context.shared(query) : query.read(context);
 
+const samples = z.object({ each: number });
+
 /** How many rollouts each task has, by the options that the service returns, otherwise by those that were sent. */
 function samplesPerTaskOf(run: EvalRun): number | undefined {
   const name = 'evaluation_samples_per_task';
-  const each = run.options?.[name] ?? sentOptionsIn(run)?.[name];
-  return typeof each === 'number' && Number.isInteger(each) && each > 0 ? each : undefined;
+  const option = run.options?.[name] ?? sentOptionsIn(run)?.[name];
+  const { each } = readWith(samples, { each: option }).data ?? {};
+  return each != null && Number.isInteger(each) && each > 0 ? each : undefined;
 }

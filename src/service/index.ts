@@ -79,8 +79,11 @@ export function createService(options: ServiceOptions): Service {
   const endpointOf = (operation: Operation): Endpoint => endpoints[operation] as Endpoint;
   const send =
     (defaults: CallOptions): UntypedCall =>
-    (operation, input = {}, own = {}) =>
-      callOperation(client, endpointOf(operation), input, { ...defaults, ...own });
+    async (operation, input = {}, own = {}) => {
+      const answer = await callOperation(client, endpointOf(operation), input, { ...defaults, ...own });
+      options.onSuccess?.(operation, input, answer);
+      return answer;
+    };
   const preview: Service['preview'] = (operation, input) =>
     describeRequest(
       endpointOf(operation),

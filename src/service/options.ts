@@ -1,9 +1,11 @@
 /** The options of a service and of a single call. All times are in milliseconds. */
 import type { Endpoint } from '../contract/common.ts';
+import type { Operation } from '../contract/endpoints.ts';
 import type { Generation } from '../contract/generation.ts';
 import type { Clock } from './clock.ts';
 import type { Gates } from './gate.ts';
 import type { GenerationMemory } from './generation.ts';
+import type { CallInput } from './request.ts';
 import type { Tracer } from './trace.ts';
 
 export interface Timeouts {
@@ -70,6 +72,10 @@ export interface ServiceOptions {
   /** The agent that uploads belong to: its id, or `name:` and its name. */
   readonly agent?: string | undefined;
   readonly userAgent: string;
+  /** Called after each success with the request and the answer, whoever asked. */
+  readonly onSuccess?:
+    | ((operation: Operation, input: CallInput<unknown, unknown>, answer: unknown) => void)
+    | undefined;
   readonly logger?: Logger | undefined;
   readonly tracer?: Tracer | undefined;
   /** Gates shared by all services of the process, one per host; by default a service has its own. */

@@ -312,6 +312,15 @@ it('counts rollouts as missing by the options that it sent, where the service do
     new: { rollouts: 20, mean_bounds: { low: expect.closeTo(0.615 / 4), high: expect.closeTo((0.615 + 3) / 4) } },
   };
   expect(await gate()).toMatchObject(isUndecided);
+  // The same for a start by `api`, with the number as text.
+  const options = `options=${JSON.stringify({ evaluation_samples_per_task: '4' })}`;
+  const api = cliOn({ baseUrl: url, apiKey });
+  for (const name of ['f1', 'f2']) {
+    const words = ['startEval', 'bench_id=b1', 'model_slug=acme/a', `display_name=${name}`, options];
+    expect((await api('api', words)).code).toBe(exitCodes.done);
+  }
+  const { code, out } = await api('compare', ['evr_3', 'evr_4', '--ended', '--fail-below', '0', '--json']);
+  expect({ code, ...JSON.parse(out) }).toMatchObject({ ...isUndecided, new: { rollouts: 20 } });
   expect((await cli('get', ['run', 'evr_1'])).out).toMatch(
     /with the 60 missing at 4 per task[\s\S]*^options sent +evaluation samples per task 4\n +seed 7$/m,
   );
