@@ -120,6 +120,7 @@ async function changeAll(
             resource: ({ id }) => ({ id }),
             reread: async (service, each, options) =>
               changeOf(each, command).send.removes?.reread(service, each.row as never, options),
+            kept: (record, each) => changeOf(each, command).send.removes?.kept?.(record, each.row as never),
           },
         }),
       },

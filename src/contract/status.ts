@@ -53,6 +53,13 @@ const meanings: ReadonlyMap<string, StatusMeaning> = new Map<string, StatusMeani
   ['cancelled', 'stopped'],
   ['canceled', 'stopped'],
   ['skipped', 'stopped'],
+  // A service that keeps the records of what it has torn down may say so with any of these.
+  ['terminating', 'stopping'],
+  ['undeploying', 'stopping'],
+  ['deleting', 'stopping'],
+  ['terminated', 'stopped'],
+  ['undeployed', 'stopped'],
+  ['deleted', 'stopped'],
 ]);
 
 /** Deployments use capitals, and users may type spaces for underscores. */

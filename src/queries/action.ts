@@ -3,7 +3,9 @@
 import { unlessAborted } from '../base/abort.ts';
 import { asError } from '../base/errors.ts';
 import { inParallel } from '../base/in-parallel.ts';
+import { isRecord } from '../base/own-property.ts';
 import type { Operation } from '../contract/endpoints.ts';
+import { statusMeaning } from '../contract/status.ts';
 import {
   affectsAllRequests,
   CapabilityMissingError,
@@ -32,6 +34,8 @@ export interface Removal<Input, Result> {
   resource(input: Input, answer?: Result): Removed | undefined;
   /** Reads it again. Resolves to undefined if it is no longer listed. @throws ServiceError */
   reread(service: Service, input: Input, options: CallOptions): Promise<unknown>;
+  /** The answer that a record which can still be read stands for, if it says that nothing else is left. */
+  kept?(record: unknown, input: Input): Result | undefined;
 }
 
 export interface ActionEffects<Input, Result> {
@@ -127,25 +131,27 @@ async function sendOne<Input, Result>(
 ): Promise<Result | undefined> {
   const { removes } = send;
   const { signal } = options;
-  const unlessGone = async (error: unknown): Promise<ServiceError | undefined> => {
+  /** What the second read says: an answer, undefined if it is gone, or that it is still there. */
+  const readAgain = async (error: unknown): Promise<Result | ServiceError | undefined> => {
     if (!removes || !isNotFound(error)) throw error;
     const name = removes.resource(input)?.id ?? 'it';
-    const isThere = await removes.reread(service, input, { signal }).catch((failure: unknown) => {
+    const record = await removes.reread(service, input, { signal }).catch((failure: unknown) => {
       if (isGone(failure) && !mayLackPath(failure)) return undefined;
       throw notReadAgain(name, error, asError(failure));
     });
-    return isThere === undefined ? undefined : stillThere(name, error);
+    return record === undefined ? undefined : (removes.kept?.(record, input) ?? stillThere(name, record, error));
   };
   try {
     return await sendKeyed(service, send, input, options);
   } catch (error) {
-    const refusal = await unlessGone(error);
-    if (!refusal) return undefined;
+    const refusal = await readAgain(error);
+    if (!(refusal instanceof ServiceError)) return refusal;
     if (!service.hasOtherPath(refusal.operation as Operation)) throw refusal;
     return await send(service, input, { signal, otherPath: true }).catch(async (other: unknown) => {
       if (isNotFound(other)) {
-        if (await unlessGone(other)) throw refusal;
-        return undefined;
+        const found = await readAgain(other);
+        if (found instanceof ServiceError) throw refusal;
+        return found;
       }
       // Any other refusal is that of a service that knows the path.
       throw isUnanswered(other) || !lacksPath(other) ? other : refusal;
@@ -158,13 +164,19 @@ const lacksPath = (error: unknown): boolean =>
   error instanceof ServiceError && (error.noSuchPath || error.kind === 'request' || error.kind === 'validation');
 
 /** The error for a 404 to the deletion of a resource that can still be read. */
-function stillThere(name: string, refusal: ServiceError): ServiceError {
+function stillThere(name: string, record: unknown, refusal: ServiceError): ServiceError {
   // Its words say that the service does not delete such resources.
   if (refusal instanceof CapabilityMissingError) return refusal;
   const { words, operation, noSuchPath } = refusal;
+  const status = isRecord(record) && typeof record['status'] === 'string' ? record['status'] : undefined;
+  const as = status === undefined ? '' : clean` with the status ${status}`;
+  const isStopping = status !== undefined && statusMeaning(status) === 'stopping';
+  const found = isStopping
+    ? clean`But ${name} can still be read${as}: it is not deleted yet.`
+    : clean`But ${name} can still be read${as}, so it was not deleted.`;
   const advice = `If this service deletes it at another path, set assumptions.path.${operation} in the profile.`;
   return new ResponseError(
-    `${words ?? refusal.message} ${clean`But ${name} can still be read, so it was not deleted.`}${noSuchPath ? '' : ` ${advice}`}`,
+    `${words ?? refusal.message} ${found}${noSuchPath || isStopping ? '' : ` ${advice}`}`,
     { ...refusal, mayLackPath: false, outcomeUnknown: false },
   );
 }

@@ -3,7 +3,7 @@
 import { isRecord } from '../base/own-property.ts';
 import { failureReason } from '../contract/common.ts';
 import type { Deployment, StartDeploymentBody } from '../contract/deployments.ts';
-import { isRunning, isSameStatus, knownDeploymentStatuses } from '../contract/status.ts';
+import { isRunning, isSameStatus, knownDeploymentStatuses, statusMeaning } from '../contract/status.ts';
 import { action } from './action.ts';
 import type { ListSource } from './lists/list-source.ts';
 import type { LiveQuery } from './live-query.ts';
@@ -72,6 +72,10 @@ export const undeploy = action(
         keptRecord(answer) ? undefined : { kind: 'deployment', id: deployment_id },
       reread: (service, { deployment_id }, options) =>
         service.call('getDeployment', { params: { deployment_id } }, options),
+      kept: record => {
+        const { deployment_id, status } = record as Deployment;
+        return statusMeaning(status ?? '') === 'stopped' ? { deployment_id, status, row_deleted: false } : undefined;
+      },
     },
   },
 );

@@ -40,7 +40,7 @@ describe('undeploy', () => {
       });
       const { code, out, notes } = await cli('undeploy', ['d_1', '--yes']);
       expect([code, out]).toEqual([1, '']);
-      expect(notes).toContain('But d_1 can still be read, so it was not deleted.');
+      expect(notes).toContain('But d_1 can still be read with the status DEPLOYED, so it was not deleted.');
       expect(notes).toContain('set assumptions.path.undeploy in the profile');
       expect(notes).not.toContain('may have been deleted');
     },
@@ -49,6 +49,25 @@ describe('undeploy', () => {
   it('is done where it is gone by then', async () => {
     const { cli } = await serviceOf({ [`GET ${path}`]: [json(deployment), noResource] });
     expect(await cli('undeploy', ['d_1', '--yes'])).toEqual({ code: 0, out: 'd_1\n', notes: '' });
+  });
+
+  it.each(['TERMINATED', 'UNDEPLOYED', 'DELETED'])('is done where its kept record is %s', async status => {
+    const kept = json({ ...deployment, status });
+    for (const flags of [[], ['--wait']]) {
+      const { cli } = await serviceOf({ [`GET ${path}`]: [json(deployment), kept] });
+      const { code, out, notes } = await cli('undeploy', ['d_1', '--yes', ...flags]);
+      expect([code, out, notes]).toEqual([0, 'd_1\n', expect.anything()]);
+      if (flags.length === 0) expect(notes).toContain('torn down; the service kept its record');
+    }
+  });
+
+  it('says that it is on its way where its record is TERMINATING', async () => {
+    const { cli } = await serviceOf({
+      [`GET ${path}`]: [json(deployment), json({ ...deployment, status: 'TERMINATING' })],
+    });
+    const { code, notes } = await cli('undeploy', ['d_1', '--yes']);
+    expect([code, notes]).toEqual([1, expect.stringContaining('with the status TERMINATING: it is not deleted yet.')]);
+    expect(notes).not.toContain('assumptions.path');
   });
 
   it('says that its outcome is unknown where it cannot be read again', async () => {
