@@ -87,14 +87,12 @@ export function heldOutLimits(rewards: readonly HeldOutReward[], range: Range): 
  * @param range the range of rewards in the settings
  */
 export function heldOutWords(held: HeldOutMean, range: Range | undefined): string {
-  const { step, samples, expected = samples, failed, cancelled } = held;
   const interval = intervalOfHeldOut(held, range);
   return [
-    `${reward(held.reward)} at step ${step}`,
+    `${reward(held.reward)} at step ${held.step}`,
     splitWords(held),
-    samples === undefined ? '' : sampleWords(samples, expected ?? samples),
-    failed ? `${failed} failed` : '',
-    cancelled ? `${cancelled} cancelled` : '',
+    ofSamples(held),
+    ...lostSamples(held),
     interval &&
       `${intervalLabel(interval)} between ${reward(interval.low)} and ${reward(interval.high)} on these tasks`,
   ]
@@ -108,11 +106,13 @@ export function bestWords(best: HeldOutMean, range: Range | undefined): string {
   return best.split === 'validation' ? words : `${words}. ${optimismWords}`;
 }
 
-/** Why a checkpoint was chosen: `step 40, held-out 0.620 of 100 samples`. */
-export function choiceWords({ step, reward: mean, samples, expected = samples }: HeldOutMean): string {
-  const of = samples === undefined ? '' : ` ${sampleWords(samples, expected ?? samples)}`;
-  return `step ${step}, held-out ${reward(mean)}${of}`;
-}
+/** `held-out 0.620 of 2 of 100 samples, 98 failed`. */
+export const measuredWords = (held: HeldOutMean): string =>
+  [`held-out ${reward(held.reward)} ${ofSamples(held)}`.trimEnd(), ...lostSamples(held)].filter(Boolean).join(', ');
+
+/** Why a checkpoint was chosen as the best. An unfinished round is the best only where there is no other. */
+export const choiceWords = (best: HeldOutMean): string =>
+  `step ${best.step}, ${measuredWords(best)}${best.isUnfinished ? '; no round has finished yet' : ''}`;
 
 /** A short form to show next to the curve: `held-out 0.412, 95% 0.150 to 0.723 of 10 samples`. */
 export function heldOutInterval(held: HeldOutMean, range: Range | undefined): string | undefined {
@@ -123,9 +123,17 @@ export function heldOutInterval(held: HeldOutMean, range: Range | undefined): st
   return `held-out ${reward(held.reward)}, ${between} of ${counted(held.samples, 'sample')}${on && ` ${on}`}`;
 }
 
-/** `of 104 samples`, or `of 80 of 112 samples` if some are missing. */
-const sampleWords = (samples: number, expected: number): string =>
-  `of ${samples === expected ? '' : `${samples} of `}${counted(expected, 'sample')}`;
+/** `of 104 samples`, `of 80 of 112 samples` if some are missing, or nothing if their number is unknown. */
+function ofSamples({ samples, expected }: HeldOutMean): string {
+  if (samples === undefined) return '';
+  const isShort = expected !== undefined && samples < expected;
+  return isShort ? `of ${samples} of ${counted(expected, 'sample')}` : `of ${counted(samples, 'sample')}`;
+}
+
+const lostSamples = ({ failed, cancelled }: HeldOutMean): string[] => [
+  failed ? `${failed} failed` : '',
+  cancelled ? `${cancelled} cancelled` : '',
+];
 
 /** The split of a held-out reward, if the service reports it. */
 function splitWords({ split }: HeldOutMean): string {

@@ -47,7 +47,7 @@ describe('evaluate', () => {
   );
 
   it('takes the checkpoint with the highest held-out reward for @best, and names its step', async () => {
-    const started = async (...rewards: readonly (number | null)[]) => {
+    const started = async (rewards: readonly (number | null)[], more: object = {}) => {
       const server = await hostileServer(
         json({ bench_id: 'bench_1', label: 'words' }),
         json({ training_run_id: 'trn_1', display_name: 'tuned', status: 'completed', base_model_slug: 'acme/m' }),
@@ -55,18 +55,21 @@ describe('evaluate', () => {
         json({
           held_out_rewards: rewards.map((held_out_reward, index) => ({
             ...{ step: 2 * index + 2, held_out_reward },
-            ...{ expected_samples: 100, completed_samples: 2 },
+            ...{ expected_samples: 100, completed_samples: 2, ...more },
           })),
         }),
       );
       const on = cliOn({ baseUrl: server.url, apiKey: 'key' });
       return on('evaluate', ['bench_1', '-c', 'trn_1@best', '--dry-run', '--json']);
     };
-    const { out, notes } = await started(0.5, 0.9, 0.7);
-    expect(notes).toContain('trn_1@best is step 4, held-out 0.900 of 2 of 100 samples.');
+    const { out, notes } = await started([0.5, 0.9, 0.7]);
+    const of2 = 'trn_1@best is step 4, held-out 0.900 of 2 of 100 samples';
+    expect(notes).toContain(`${of2}; no round has finished yet.`);
+    expect((await started([0.5, 0.9], { failed_samples: 98 })).notes).toContain(`${of2}, 98 failed.`);
+    expect((await started([0.5, 0.9], { completed_samples: 120 })).notes).toContain('held-out 0.900 of 120 samples.');
     const best = JSON.parse(out);
     expect(JSON.stringify(best)).toMatch(/"words tuned step 4".*ckpt_4|ckpt_4.*"words tuned step 4"/);
-    expect(await started(null, null)).toMatchObject({
+    expect(await started([null, null])).toMatchObject({
       code: exitCodes.notFound,
       out: '',
       notes: expect.stringMatching(/trn_1 has no checkpoint best: no held-out .*; there is one at steps 2, 4, 6\./),

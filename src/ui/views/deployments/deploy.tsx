@@ -8,8 +8,7 @@ import { deploymentList } from '../../../queries/deployments.ts';
 import { everyTrainingRun, trainingRunsOf } from '../../../queries/training.ts';
 import { recordPlace } from '../../../resources/define.ts';
 import { deployments, replacedWords, slugOf } from '../../../resources/deployments.ts';
-import { trainingActions } from '../../../resources/training.ts';
-import { counted, reward } from '../../../text/numbers.ts';
+import { measuredWords, trainingActions } from '../../../resources/training.ts';
 import { clean } from '../../../text/sanitise.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import { useList } from '../../data/use-list.ts';
@@ -57,9 +56,7 @@ const checkpointWords = ({ row: { step_index: step, checkpoint_id }, run }: Offe
 /** `Goes live: step 5 of words, held-out 0.412 of 16 samples. ` */
 function liveWords(chosen: OfferedCheckpoint): string {
   const { held_out: mean } = chosen.row;
-  const of = mean?.samples === undefined ? '' : ` of ${counted(mean.samples, 'sample')}`;
-  const measured = mean === undefined ? '' : `, held-out ${reward(mean.reward)}${of}`;
-  return `Goes live: ${checkpointWords(chosen)}${measured}. `;
+  return `Goes live: ${checkpointWords(chosen)}${mean ? `, ${measuredWords(mean)}` : ''}. `;
 }
 
 const idIn = (values: FormValues): string => values['checkpoint_id']?.trim() ?? '';
