@@ -32,7 +32,7 @@ export async function run({ args: [word], flags }: CommandInput<'tree'>, io: Com
     if (!rows) {
       const why =
         target?.benchmark === undefined
-          ? 'has no place in the tree: the service does not say of which benchmark it is'
+          ? 'is not in the tree: the service does not say which benchmark it belongs to'
           : clean`is not in the tree: the lists of its benchmark ${target.benchmark} do not have it`;
       throw new CommandError(clean`${word ?? ''} ${why}.`, exitCodes.notFound);
     }
@@ -61,8 +61,8 @@ const recordOf = ({
   parent: path.at(-1)?.replace(/^\S+ /, '') ?? null,
   depth: path.length,
   status: status ?? null,
-  held_out: held_out ?? null,
-  best_held_out: best_held_out ?? null,
+  held_out: held_out?.reward ?? null,
+  best_held_out: best_held_out?.reward ?? null,
   mean: meanValue ?? null,
   about,
   created_at: created ?? null,

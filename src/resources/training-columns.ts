@@ -134,10 +134,12 @@ export function optionColumns(rows: readonly ProgressedRun[]): readonly Column<M
   });
 }
 
-/** `0.612`, or `0.612 n=2` if samples of its round are outstanding. */
+/** `0.612`, or `0.612 n=2` if it lacks samples of its round, because they are outstanding, failed or cancelled. */
 export function heldOutCell(held: HeldOutMean | undefined): string {
   if (!held) return '';
-  return held.isUnfinished ? `${reward(held.reward)} n=${held.samples ?? '?'}` : reward(held.reward);
+  const { reward: mean, samples, expected, isUnfinished } = held;
+  const isWhole = !isUnfinished && (samples ?? 0) >= (expected ?? 0);
+  return isWhole ? reward(mean) : `${reward(mean)} n=${samples ?? '?'}`;
 }
 
 /** The columns of the held-out curve and of the newest trainer reward. Their ids are the same in every list. */
@@ -171,8 +173,8 @@ export function listColumns(rows: readonly ProgressedRun[], range: Range): reado
   });
   const optional = { wide: true, forPrograms: true };
   const columns = [
-    ...[name, status, heldOut, done, steps, best],
-    ...[{ ...bestStep, ...optional }, { ...interval, ...optional }, trainer],
+    ...[name, status, heldOut, { ...interval, ...optional }],
+    ...[done, steps, best, { ...bestStep, ...optional }, trainer],
     ...optionColumns(rows),
     ...others,
   ];

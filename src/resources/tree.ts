@@ -10,11 +10,10 @@ import { type Column, cellText, statusColumn } from '../present/column.ts';
 import { type Fact, referenceFact, statusFact } from '../present/fact.ts';
 import { numberColumn } from '../present/number-columns.ts';
 import { timeColumn } from '../present/times.ts';
-import { heldOutMeans } from '../queries/held-out.ts';
-import { reward } from '../text/numbers.ts';
+import { type HeldOutMean, heldOutMeans, heldOutOfStep } from '../queries/held-out.ts';
 import { listedMean, meanOfRun } from './measured-run.ts';
 import { modelWords } from './models.ts';
-import { type HeldOut, optionColumns } from './training-columns.ts';
+import { type HeldOut, heldOutCell, optionColumns } from './training-columns.ts';
 import { type TreeKind, treeKey } from './tree-place.ts';
 
 /** Each kind in words, and the first name of its resource. */
@@ -38,9 +37,9 @@ export interface TreeRow {
   readonly path: readonly string[];
   readonly status: string | undefined;
   /** The held-out reward of a checkpoint; the last one of a training run. */
-  readonly held_out: number | undefined;
+  readonly held_out: HeldOutMean | undefined;
   /** The best held-out reward of a training run. */
-  readonly best_held_out: number | undefined;
+  readonly best_held_out: HeldOutMean | undefined;
   /** The mean of an evaluation, in words. */
   readonly mean: string | undefined;
   readonly meanValue: number | undefined;
@@ -223,27 +222,32 @@ class Tree {
     const isNew = this.#add('training', id, path, run, {
       name: run.display_name ?? id,
       status: run.status ?? undefined,
-      held_out: last?.reward,
-      best_held_out: best?.reward,
+      held_out: last,
+      best_held_out: best,
       about: about.filter(Boolean).join('  '),
       created: run.created_at,
       hasParts: known === undefined || known.checkpoints.length > 0,
     });
     if (!isNew) return;
     const below = [...path, treeKey('training', id)];
+    const meanOf = heldOutOfStep(known?.heldOut ?? []);
     const checkpoints = [...(this.#checkpoints.get(id)?.values() ?? [])];
     for (const checkpoint of checkpoints.sort((one, other) => (one.step_index ?? 0) - (other.step_index ?? 0))) {
-      this.#addCheckpoint(checkpoint, run, below, best?.step);
+      this.#addCheckpoint(checkpoint, run, below, { best: best?.step, meanOf });
     }
   }
 
-  #addCheckpoint(checkpoint: Checkpoint, run: TrainingRun, path: readonly string[], best: number | undefined): void {
+  #addCheckpoint(
+    checkpoint: Checkpoint,
+    run: TrainingRun,
+    path: readonly string[],
+    { best, meanOf }: { readonly best: number | undefined; readonly meanOf: ReturnType<typeof heldOutOfStep> },
+  ): void {
     const { checkpoint_id: id, step_index: step } = checkpoint;
-    const held = this.#known.parts.get(run.training_run_id)?.heldOut.find(point => point.step === step);
     const [runs, deployed, continued] = [this.#runsOf.get(id), this.#deployed.get(id), this.#continued.get(id)];
     const isNew = this.#add('checkpoint', id, path, checkpoint, {
       name: step == null ? id : `step ${step}`,
-      held_out: held?.held_out_reward ?? undefined,
+      held_out: meanOf(step),
       about: best !== undefined && best === step ? 'best' : '',
       created: checkpoint.created_at,
       run,
@@ -286,6 +290,12 @@ export function branchOf(rows: readonly TreeRow[], key: string): readonly TreeRo
 
 export const indentOf = ({ path }: TreeRow): string => '  '.repeat(path.length);
 
+const heldOutColumn = (id: string, title: string, of: (row: TreeRow) => HeldOutMean | undefined): Column<TreeRow> => ({
+  ...numberColumn<TreeRow>(id, title, row => of(row)?.reward),
+  text: row => heldOutCell(of(row)),
+  ifAny: true,
+});
+
 /** @param mark the prefix of the name, which shows whether it is folded */
 export function treeColumns(mark: (row: TreeRow) => string = () => ''): readonly Column<TreeRow>[] {
   return [
@@ -297,8 +307,8 @@ export function treeColumns(mark: (row: TreeRow) => string = () => ''): readonly
       text: row => `${indentOf(row)}${mark(row)}${row.name}`,
       exported: row => `${indentOf(row)}${row.name}`,
     },
-    { ...numberColumn<TreeRow>('held-out', 'HELD-OUT', row => row.held_out), ifAny: true },
-    { ...numberColumn<TreeRow>('best', 'BEST', row => row.best_held_out), ifAny: true },
+    heldOutColumn('held-out', 'HELD-OUT', row => row.held_out),
+    heldOutColumn('best', 'BEST', row => row.best_held_out),
     {
       ...{ id: 'mean', title: 'MEAN', width: 7, align: 'right', ifAny: true },
       value: row => row.meanValue,
@@ -322,7 +332,7 @@ export function treeColumns(mark: (row: TreeRow) => string = () => ''): readonly
 export const checkpointRowFacts = ({ id, run, name, held_out, about }: TreeRow): readonly Fact[] => [
   { label: 'checkpoint', value: name },
   referenceFact('id', 'checkpoints', id, run?.training_run_id),
-  { label: 'held-out', value: held_out === undefined ? undefined : reward(held_out) },
+  { label: 'held-out', value: heldOutCell(held_out) },
   { label: 'about', value: about },
   referenceFact('training', 'training', run?.training_run_id),
   statusFact('status', run?.status),

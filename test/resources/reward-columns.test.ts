@@ -52,7 +52,7 @@ describe('a line of Watch', () => {
     expect(texts(lineOf('training', { mean: 0.613, measured, done: 139, total: 400 }))).toMatchObject({
       'HELD-OUT': '0.325',
       MEAN: '',
-      BEST: '0.400',
+      BEST: '0.400 n=120',
       'AT STEP': '100',
       TRAINER: '0.613',
       DONE: '139',

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { branchOf, type KnownLineage, treeRows, unfolded } from '../../src/resources/tree.ts';
+import { branchOf, type KnownLineage, treeColumns, treeRows, unfolded } from '../../src/resources/tree.ts';
 import { treeKey, treePlaceOf } from '../../src/resources/tree-place.ts';
 
 const nothing: KnownLineage = {
@@ -106,7 +106,9 @@ describe('the tree', () => {
 
   it('has the last and the best held-out reward of a training run, also before its branch is read', () => {
     const of = (lineage: KnownLineage) =>
-      treeRows(lineage).flatMap(({ id, held_out, best_held_out }) => (id === 'trn_1' ? [held_out, best_held_out] : []));
+      treeRows(lineage).flatMap(({ id, held_out, best_held_out }) =>
+        id === 'trn_1' ? [held_out?.reward, best_held_out?.reward] : [],
+      );
     const parts = new Map([
       ['trn_1', { checkpoints: [], heldOut: [0.7, 0.5].map((held_out_reward, step) => ({ step, held_out_reward })) }],
     ]);
@@ -114,6 +116,15 @@ describe('the tree', () => {
     const point = (reward: number) => ({ step: 2, reward, samples: 8 });
     expect(of({ ...known, heldOutOf: () => ({ last: point(0.2), best: point(0.4) }) })).toEqual([0.2, 0.4]);
     expect(of(known)).toEqual([undefined, undefined]);
+  });
+
+  it('says of how many samples a held-out reward is that lacks some', () => {
+    const counts = { step: 4, held_out_reward: 1, expected_samples: 100, completed_samples: 2, failed_samples: 98 };
+    const checkpoints = [{ checkpoint_id: 'ckpt_4', step_index: 4 }];
+    const rows = treeRows({ ...known, parts: new Map([['trn_1', { checkpoints, heldOut: [counts] }]]) as never });
+    const column = treeColumns().find(({ id }) => id === 'held-out');
+    const shown = (id: string) => column?.text?.(rows.find(row => row.id === id) as never);
+    expect([shown('trn_1'), shown('ckpt_4'), shown('trn_2')]).toEqual(['1.00 n=2', '1.00 n=2', '']);
   });
 
   it('ends each list that was not read to its end with a line that says so', () => {
