@@ -175,10 +175,11 @@ function stillThere(name: string, record: unknown, refusal: ServiceError): Servi
     ? clean`But ${name} can still be read${as}: it is not deleted yet.`
     : clean`But ${name} can still be read${as}, so it was not deleted.`;
   const advice = `If this service deletes it at another path, set assumptions.path.${operation} in the profile.`;
-  return new ResponseError(
-    `${words ?? refusal.message} ${found}${noSuchPath || isStopping ? '' : ` ${advice}`}`,
-    { ...refusal, mayLackPath: false, outcomeUnknown: false },
-  );
+  return new ResponseError(`${words ?? refusal.message} ${found}${noSuchPath || isStopping ? '' : ` ${advice}`}`, {
+    ...refusal,
+    mayLackPath: false,
+    outcomeUnknown: false,
+  });
 }
 
 /** The error for a 404 to a deletion if the resource could not be read again. */

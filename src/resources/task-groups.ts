@@ -29,6 +29,8 @@ export interface TaskGroups {
   readonly nameless: number;
   /** Rollouts that the service does not list: those of the groups, and those with an unknown task. */
   readonly unlisted: number;
+  /** Whether the service does not say how many rollouts the run has. */
+  readonly isUncounted: boolean;
   /** The reward from which a rollout passes. */
   readonly passAt: number;
   /** A reward is outside the range of the settings. */
@@ -48,6 +50,7 @@ export function groupsOf(rows: readonly Trajectory[], options: GroupOptions): Ta
     groups,
     nameless: nameless.listed.length,
     unlisted: unlistedOf(rows, run),
+    isUncounted: run !== undefined && run.total === undefined,
     passAt,
     isOutside: widened[0] < range[0] || widened[1] > range[1],
   };
@@ -159,7 +162,14 @@ const sum = (groups: readonly TaskGroup[], of: (group: TaskGroup) => number): nu
  * A summary in sentences: how many rollouts have a reward, how many groups teach nothing, and how often tasks pass
  * within several rollouts.
  */
-export function groupsWords({ groups, nameless, unlisted, passAt, isOutside }: TaskGroups): readonly string[] {
+export function groupsWords({
+  groups,
+  nameless,
+  unlisted,
+  isUncounted,
+  passAt,
+  isOutside,
+}: TaskGroups): readonly string[] {
   if (groups.length === 0) return [];
   const counts = [
     [sum(groups, ({ failed }) => failed), 'failed'],
@@ -167,7 +177,12 @@ export function groupsWords({ groups, nameless, unlisted, passAt, isOutside }: T
     [sum(groups, ({ running }) => running), 'running'],
   ] as const;
   const all = sum(groups, ({ rollouts }) => rollouts.length) + unlisted;
-  const rewards = `${sum(groups, ({ scores }) => scores.length)} of ${counted(all, 'rollout')} have a reward`;
+  const rated = sum(groups, ({ scores }) => scores.length);
+  const listed = isUncounted ? counted(all, 'listed rollout') : counted(all, 'rollout');
+  const rewards =
+    isUncounted && rated === all
+      ? `${counted(all, 'rollout has', 'rollouts have')} a reward`
+      : `${rated} of ${listed} have a reward`;
   const shown = counts.filter(([number]) => number > 0).map(([number, words]) => `${number} ${words}`);
   const several = groups.filter(({ scores }) => scores.length > 1);
   const kinds = groupKinds

@@ -52,7 +52,8 @@ export function bytes(value: Maybe): string {
 
 /**
  * A reward to three significant digits: `0.417`, `0.500`, `12.3`, `1.00`; `0` for exactly 0 and for nothing else,
- * `none` for a missing one. Very small and very large rewards take an exponent.
+ * `none` for a missing one. Very small and very large rewards take an exponent. What is not all of a scale takes more
+ * digits, so that it does not look like it: `0.9996`.
  */
 export function reward(value: Maybe): string {
   if (isMissing(value)) return none;
@@ -72,13 +73,21 @@ export function differenceUntil(value: number, holds: (shown: number) => boolean
   return `${value > 0 ? '+' : ''}${significant(value, digits)}`;
 }
 
+/** The numbers where scales begin or end, after rounding: up to 10, and 100. */
+const endOfScale = /^-?(?:\d\.0+|10\.0+|100(?:\.0+)?)$/;
+
+/** Sums of fractions and limited correlations miss a whole number by less; one rollout of 50,000 does not. */
+const noise = 2e-5;
+
 function significant(value: number, digits: number = 3): string {
   if (value === 0) return '0';
   if (!Number.isFinite(value)) return infinite(value);
   const size = Math.abs(value);
   if (size < 0.001 || size >= 999_999.5) return value.toExponential(digits - 1).replace('e+', 'e');
   if (size >= 999.5) return value.toFixed(digits - 3);
-  return value.toPrecision(digits);
+  const text = value.toPrecision(digits);
+  const isCutToEnd = endOfScale.test(text) && Math.abs(value - Number(text)) > noise;
+  return isCutToEnd ? significant(value, digits + 1) : text;
 }
 
 /**

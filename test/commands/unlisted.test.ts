@@ -6,15 +6,15 @@ import { apiKey, hostileServer } from '../service/hostile-server.ts';
 import { cliOn } from './cli.ts';
 
 /** A run of 12 rollouts, 4 of each task, of which 2 of the last task are listed. */
-async function cliWith(status: string) {
+async function cliWith(status: string, total_rollouts: number | null = 12) {
   const rows = ['a', 'a', 'a', 'a', 'b', 'b', 'b', 'b', 'c', 'c'].map((task_id, index) => ({
     ...{ trajectory_id: `traj_${index}`, task_id, status: 'completed', reward: 1 },
   }));
-  const record = { eval_run_id: 'evr_1', bench_id: 'b1', display_name: 's1', status, total_rollouts: 12 };
+  const record = { eval_run_id: 'evr_1', bench_id: 'b1', display_name: 's1', status, total_rollouts };
   const { url } = await hostileServer(
     answering({
       getEvalRun: () => record,
-      getEvalProgress: () => ({ status, total_rollouts: 12 }),
+      getEvalProgress: () => ({ status, total_rollouts }),
       getTrajectoryRewards: () => ({ trajectory_rewards: rows }),
       listTrajectories: () => pageOf(rows),
     }),
@@ -45,4 +45,9 @@ it.each([
   expect(tasks).toMatchObject({ status, not_listed: 2, ungrouped_rollouts: 0 });
   const report = (await cli('report', ['evr_1', '--format', 'markdown', '--output', '-'])).out;
   expect(report).toContain(words);
+});
+
+it('does not call the listed rollouts all where the service does not say how many there are', async () => {
+  const cli = await cliWith('completed', null);
+  expect((await cli('tasks', ['evr_1'])).notes).toContain('3 tasks: 10 rollouts have a reward.');
 });

@@ -78,6 +78,14 @@ describe('numbers', () => {
     expect(reward(Number.NEGATIVE_INFINITY)).toBe('-∞');
   });
 
+  it('never shows a reward as the end of a scale that it is not', () => {
+    const inside = [0.9996, 0.99996, -0.9996, 9.996, 99.96, 4.996, 1.0004, 0.0004, 0.9994].map(reward);
+    const texts = ['0.9996', '0.99996', '-0.9996', '9.996', '99.96', '4.996', '1.0004', '4.00e-4', '0.999'];
+    expect(inside).toEqual(texts);
+    expect([0.1 * 3 + 0.7, 1 - 1e-6, 10, 100].map(reward)).toEqual(['1.00', '1.00', '10.0', '100']);
+    expect(difference(0.9997)).toBe('+0.9997');
+  });
+
   it('gives differences their sign', () => {
     expect([0.12, -3, 0].map(difference)).toEqual(['+0.120', '-3.00', '0']);
   });

@@ -305,8 +305,11 @@ function missingWords(side: string, run: TaskMean): string {
   const ofAll = ` of ${counted(run.rollouts, 'rollout')} of the ${side} run`;
   const rollouts = parts.map(({ count, words }, index) => `${count}${index === 0 ? ofAll : ''} ${words}`);
   const all = run.rollouts + run.unlistedRollouts;
+  const listed = run.isEachOfOther
+    ? `${counted(run.rollouts, 'rollout')}, ${run.unlistedRollouts} fewer than with ${run.each} per task as in the other run`
+    : `${run.rollouts} of ${all} rollouts at ${run.each} per task`;
   const unlisted = [
-    run.unlistedRollouts > 0 ? `lists ${run.rollouts} of ${all} rollouts at ${run.each} per task` : '',
+    run.unlistedRollouts === 0 ? '' : `lists ${listed}`,
     run.unlisted > 0 ? `lists no rollout of ${counted(run.unlisted, 'task')}` : '',
   ].filter(Boolean);
   return [...rollouts, ...unlisted.map(words => `the ${side} run ${words}`)].join(' and ');

@@ -249,6 +249,8 @@ export interface TaskMean {
   /** The number of rollouts that each task counts with, and how many more than `rollouts` that makes; 0 if none. */
   readonly each: number;
   readonly unlistedRollouts: number;
+  /** Whether only the other run has as many of a task: nothing says that this one should. */
+  readonly isEachOfOther: boolean;
   /** Tasks that only the other run lists. The service does not report whether this run has them. */
   readonly unlisted: number;
   /** Rollouts without a readable task, among those that count as missing. */
@@ -280,6 +282,7 @@ export function taskMean(given: RunTasks, range: Range): TaskMean {
     rollouts,
     isUncounted: isUncounted(run),
     each: run.each ?? 0,
+    isEachOfOther: mostOf(run) < (run.each ?? 0),
     unlistedRollouts,
     unlisted: total === undefined ? tasks.length - listed.length : 0,
     nameless: Math.min(run.nameless ?? 0, rollouts - count),

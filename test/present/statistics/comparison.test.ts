@@ -381,7 +381,9 @@ describe('a complete run of an unknown number of rollouts (A2)', () => {
   it('lacks at least the rollouts that its tasks have in the other run', () => {
     // The attack: three of four rollouts of each task crashed, and are not listed.
     const { verdict, gate, interval, new: fresh } = of(run(half, whole), run(times(12, 1)));
-    expect(verdict.words).toBe('undecided: the new run lists 12 of 48 rollouts at 4 per task, which could reverse it');
+    expect(verdict.words).toBe(
+      'undecided: the new run lists 12 rollouts, 36 fewer than with 4 per task as in the other run, which could reverse it',
+    );
     const clear = of(run(times(12, [0, 0, 0, 0]), whole), run(times(12, [1, 1, 1])));
     expect(clear.verdict.words).toBe(
       `undecided: ${unknown}; if no task has more than 4 rollouts, the new run is better`,
@@ -393,7 +395,7 @@ describe('a complete run of an unknown number of rollouts (A2)', () => {
     expect(gate(0)).toMatchObject({
       outcome: 'undecided',
       words: expect.stringMatching(
-        /The new run lists 12 of 48 rollouts at 4 per task\. Ignoring these would decide it: --missing ignore\. The service does not say how many/,
+        /The new run lists 12 rollouts, 36 fewer than with 4 per task as in the other run\. Ignoring these would decide it: --missing ignore\. The service does not say how many/,
       ),
     });
     // Also where the user says that these are all: then the runs differ by design, which only --missing ignore accepts.
