@@ -73,7 +73,7 @@ describe('undeploy', () => {
   it('says that its outcome is unknown where it cannot be read again', async () => {
     const { cli } = await serviceOf({ [`GET ${path}`]: [json(deployment), json({ detail: 'Not Found' }, 404)] });
     const { code, out, notes } = await cli('undeploy', ['d_1', '--yes', '--json']);
-    expect([code, out]).toEqual([1, '']);
+    expect([code, out]).toEqual([6, '']);
     expect(JSON.parse(notes).error).toMatchObject({
       outcome_unknown: true,
       message: expect.stringContaining('It is not known whether d_1 was deleted'),
