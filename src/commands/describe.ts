@@ -49,7 +49,7 @@ interface Teaching {
 
 async function readTeaching(
   runId: string,
-  steps: readonly number[],
+  steps: Float64Array,
   rewardRange: Range,
   context: QueryContext,
 ): Promise<Teaching> {

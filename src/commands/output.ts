@@ -161,9 +161,8 @@ export function recordText(record: unknown, field?: string, mayLack?: (names: re
 
 /** The number of unreadable rows that are missing from the lists inside a record. */
 function unreadableWithin(value: unknown): number {
-  if (typeof value !== 'object' || value === null) return 0;
-  const own = Array.isArray(value) ? unreadableIn(value) : 0;
-  return Object.values(value).reduce((sum: number, inner) => sum + unreadableWithin(inner), own);
+  if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) return 0;
+  return Object.values(value).reduce((sum: number, inner) => sum + unreadableWithin(inner), unreadableIn(value));
 }
 
 /** Reports how many rows are missing from a printed record. */

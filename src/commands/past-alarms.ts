@@ -1,5 +1,6 @@
 /** `benchtop doctor --alarms ID`: the alarms that a past run would have raised. */
 import { rulesFor } from '../config/alarms.ts';
+import { emptyCurve } from '../contract/trainer-curve.ts';
 import type { TrainingRun } from '../contract/training.ts';
 import { benchmarkQuery } from '../queries/benchmarks.ts';
 import { checkpointTimesQuery, heldOutRewardsQuery, trainerRewardsQuery } from '../queries/training.ts';
@@ -27,10 +28,10 @@ export async function alarmRulesOf(benchId: string | undefined, context: Command
 }
 
 /** An empty list if the service does not offer it. @throws ServiceError */
-const unlessMissing = <Row>(reading: Promise<readonly Row[]>): Promise<readonly Row[]> =>
+const unlessMissing = <Answer>(reading: Promise<Answer>, none: Answer): Promise<Answer> =>
   reading.catch((error: unknown) => {
     if (!isNotOffered(error)) throw error;
-    return [];
+    return none;
   });
 
 async function reportOn({ resource, id, row }: Found, rules: AlarmRules, context: CommandContext, io: CommandIo) {
@@ -40,9 +41,9 @@ async function reportOn({ resource, id, row }: Found, rules: AlarmRules, context
     return reportOfRun(await lookAt({ kind: resource.kind ?? '', id, label }, context), rules, rewardRange);
   }
   const [heldOut, trainer, checkpoints] = await Promise.all([
-    unlessMissing(heldOutRewardsQuery(id, true).read(context)),
-    unlessMissing(trainerRewardsQuery(id, true).read(context)),
-    unlessMissing(checkpointTimesQuery(id, true).read(context)),
+    unlessMissing(heldOutRewardsQuery(id, true).read(context), []),
+    unlessMissing(trainerRewardsQuery(id, true).read(context), emptyCurve),
+    unlessMissing(checkpointTimesQuery(id, true).read(context), []),
   ]);
   for (const answer of [heldOut, trainer]) noteUnreadable(answer, io);
   const history = historyOf(row as TrainingRun, { heldOut, trainer }, checkpoints, context.memory);

@@ -18,15 +18,15 @@ export function listIn(body: unknown): readonly unknown[] | undefined {
   return Array.isArray(list) ? list : undefined;
 }
 
-const unreadable = new WeakMap<readonly unknown[], number>();
-const cursors = new WeakMap<readonly unknown[], string>();
+const unreadable = new WeakMap<object, number>();
+const cursors = new WeakMap<object, string>();
 
 /**
  * Records how many rows of a page could not be read, and the cursor of the next page: null or empty at the end of the
  * list.
  */
 export function notePage(
-  items: readonly unknown[],
+  items: object,
   { dropped, cursor }: { readonly dropped: number; readonly cursor: string | null },
 ): void {
   unreadable.set(items, dropped);
@@ -54,7 +54,7 @@ export function cursorAfter(items: readonly unknown[]): string | null {
   return cursors.get(items) ?? null;
 }
 
-/** How many rows of an array could not be read. */
-export function unreadableIn(items: readonly unknown[]): number {
+/** How many rows of an array, or of a curve, could not be read. */
+export function unreadableIn(items: object): number {
   return unreadable.get(items) ?? 0;
 }

@@ -4,6 +4,7 @@
  */
 import { mean } from '../base/statistics.ts';
 import { counted, percent, reward } from '../text/numbers.ts';
+import type { StepValue } from './curve-words.ts';
 import type { Range } from './statistics/tasks.ts';
 import { pooled, scoresOf, teachingOf, widenedRange } from './teaching.ts';
 
@@ -32,7 +33,7 @@ export interface AuditHeldOut {
 }
 
 export interface AuditInput {
-  readonly trainer: readonly { readonly step: number; readonly trainer_reward?: number | null | undefined }[];
+  readonly trainer: readonly StepValue[];
   readonly heldOut: readonly AuditHeldOut[];
   /** The steps that were read, in order. */
   readonly steps: readonly AuditStep[];
@@ -248,7 +249,7 @@ function hardFinding(all: readonly AuditStep[], steps: readonly AuditStep[], ran
 function heldOutFinding({ trainer, heldOut, steps, range: [low, high] }: AuditInput): Finding | undefined {
   const { points, rise: least, follows } = limits.heldOut;
   const last = heldOut.at(-1);
-  const known = trainer.flatMap(({ step, trainer_reward: value }) => (value == null ? [] : [{ step, value }]));
+  const known = trainer.flatMap(({ step, value }) => (value == null ? [] : [{ step, value }]));
   if (!last || heldOut.length < points) return undefined;
   for (const first of heldOut.slice(0, 1 - points)) {
     const during = known.filter(({ step }) => step > first.step && step <= last.step).map(({ value }) => value);

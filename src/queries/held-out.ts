@@ -96,20 +96,37 @@ const mostRecent = 20;
 /** A longer curve does not fit on any line, and is thinned out. */
 const mostValues = 512;
 
+/**
+ * Values in order at `length` equal distances, thinned out to their means; undefined where there is none.
+ *
+ * @param placeOf the place of each, below `length`
+ */
+export function thinned(
+  values: ArrayLike<number | null | undefined>,
+  length: number,
+  placeOf: (index: number) => number,
+): readonly (number | undefined)[] {
+  const places = Math.min(length, mostValues);
+  const [sums, counts] = [new Float64Array(places), new Float64Array(places)];
+  for (let index = 0; index < values.length; index += 1) {
+    const value = values[index];
+    if (value == null || Number.isNaN(value)) continue;
+    const place = Math.min(places - 1, Math.floor((placeOf(index) * places) / length));
+    sums[place] = (sums[place] as number) + value;
+    counts[place] = (counts[place] as number) + 1;
+  }
+  return Array.from(sums, (sum, place) => (counts[place] === 0 ? undefined : sum / (counts[place] as number)));
+}
+
 /** The rewards at equal distances. A step that the service leaves out counts as one without a reward. */
 function curveOf(points: readonly HeldOutReward[], every: number | undefined): readonly (number | undefined)[] {
   const first = points[0]?.step ?? 0;
   const length = every === undefined ? points.length : Math.round(((points.at(-1)?.step ?? first) - first) / every) + 1;
-  const places = Math.min(length, mostValues);
-  const sums = Array.from({ length: places }, () => ({ sum: 0, count: 0 }));
-  for (const [index, { step, held_out_reward: reward }] of points.entries()) {
-    const at = every === undefined ? index : Math.round((step - first) / every);
-    const place = sums[Math.min(places - 1, Math.floor((at * places) / length))];
-    if (!place || reward == null) continue;
-    place.sum += reward;
-    place.count += 1;
-  }
-  return sums.map(({ sum, count }) => (count === 0 ? undefined : sum / count));
+  return thinned(
+    points.map(point => point.held_out_reward),
+    length,
+    index => (every === undefined ? index : Math.round(((points[index]?.step ?? first) - first) / every)),
+  );
 }
 
 /**

@@ -3,7 +3,7 @@ import { inParallel } from '../base/in-parallel.ts';
 import { perObject } from '../base/memo.ts';
 import { roundStep } from '../base/scale.ts';
 import type { TrajectoryReward } from '../contract/evaluations.ts';
-import type { TrainerReward } from '../contract/training.ts';
+import type { TrainerCurve } from '../contract/trainer-curve.ts';
 import { isGone } from '../service/errors.ts';
 import type { LiveQuery } from './live-query.ts';
 import type { QueryContext } from './query-context.ts';
@@ -24,24 +24,23 @@ export interface ReadStep {
 }
 
 /** The distinct steps of a curve, in order. */
-export const stepsIn = perObject((trainer: readonly Pick<TrainerReward, 'step'>[]): readonly number[] => {
-  const steps = trainer.map(({ step }) => step);
-  const isInOrder = steps.every((step, index) => index === 0 || (steps[index - 1] ?? 0) < step);
-  return isInOrder ? steps : [...new Set(steps)].sort((left, right) => left - right);
+export const stepsIn = perObject(({ steps }: Pick<TrainerCurve, 'steps'>): Float64Array => {
+  const isFirst = (step: number, index: number): boolean => index === 0 || steps[index - 1] !== step;
+  return steps.every(isFirst) ? steps : steps.filter(isFirst);
 });
 
 /**
  * The steps to read, newest first: all if they are few; otherwise the newest, and a sample of the others at round
  * distances, which keeps the choice stable while the run grows.
  */
-export function stepsToRead(steps: readonly number[], most = mostStepsRead): readonly number[] {
-  const newest = steps.slice(-Math.min(newestSteps, most));
-  const older = steps.slice(0, -newest.length);
+export function stepsToRead(steps: Float64Array, most = mostStepsRead): readonly number[] {
+  const newest = steps.subarray(-Math.min(newestSteps, most));
+  const older = steps.subarray(0, steps.length - newest.length);
   const room = most - newest.length;
-  if (older.length <= room) return steps.toReversed();
+  if (older.length <= room) return [...steps].reverse();
   const [first = 0, last = 0] = [older[0], older.at(-1)];
   let every = roundStep(Math.max(1, (last - first) / Math.max(1, room)));
-  const chosenBy = (distance: number): readonly number[] =>
+  const chosenBy = (distance: number): Float64Array =>
     older.filter(
       (step, index) => index === 0 || Math.floor(step / distance) > Math.floor((older[index - 1] ?? 0) / distance),
     );

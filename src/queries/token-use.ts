@@ -19,8 +19,9 @@ export interface TokenUse {
 /** Undefined if the service reports no tokens of the last step. */
 async function lastStepOf(run: { readonly id: string; readonly name: string }, context: QueryContext) {
   const curve = await trainerRewardsQuery(run.id, true).read(context);
-  const last = Math.max(...curve.map(({ step }) => step));
-  const steps = Number.isFinite(last) ? await readSteps(run.id, [last], context) : [];
+  const last = curve.steps.at(-1);
+  if (last === undefined) return undefined;
+  const steps = await readSteps(run.id, [last], context);
   const counts = steps.flatMap(({ rewards }) => rewards.flatMap(({ completion_tokens }) => completion_tokens ?? []));
   if (counts.length === 0) return undefined;
   return { tokens: counts.reduce((sum, each) => sum + each, 0) / counts.length, step: last, name: run.name };

@@ -5,7 +5,8 @@ import { failureReason, type ListQuery } from '../contract/common.ts';
 import type { EvalRun, TrajectoryReward } from '../contract/evaluations.ts';
 import { unreadableIn } from '../contract/lists.ts';
 import { hasEnded, isRunning, statusMeaning } from '../contract/status.ts';
-import type { Checkpoint, HeldOutReward, TrainerReward, TrainingProgress, TrainingRun } from '../contract/training.ts';
+import { lastReward, type TrainerCurve, TrainerCurveReader } from '../contract/trainer-curve.ts';
+import type { Checkpoint, HeldOutReward, TrainingProgress, TrainingRun } from '../contract/training.ts';
 import { ifThere, isGone } from '../service/errors.ts';
 import type { Service } from '../service/index.ts';
 import type { CallOptions } from '../service/options.ts';
@@ -16,7 +17,7 @@ import { countOf } from '../text/numbers.ts';
 import { action } from './action.ts';
 import { benchmarkQuery } from './benchmarks.ts';
 import { readAcross } from './every-benchmark.ts';
-import { heldOutMeans } from './held-out.ts';
+import { heldOutMeans, thinned } from './held-out.ts';
 import { amended } from './lists/amended.ts';
 import { type AnnotatedPage, type ListSource, readRows, wholePage } from './lists/list-source.ts';
 import { type LiveQuery, shareWhole } from './live-query.ts';
@@ -341,28 +342,32 @@ export function partOfTraining(runId: string): NonNullable<ListSource<never>['pa
 }
 
 /** @param steps the steps done, if known: a complete curve may be long, and is read less often */
-export function trainerRewardsQuery(
-  runId: string,
-  ended: boolean,
-  steps?: number | null,
-): LiveQuery<readonly TrainerReward[]> {
+export function trainerRewardsQuery(runId: string, ended: boolean, steps?: number | null): LiveQuery<TrainerCurve> {
   return {
     key: trainingKeys.trainerRewards(runId),
     share: shareWhole,
-    observes: rewards => {
-      const curve = rewards.map(({ trainer_reward }) => trainer_reward ?? undefined);
-      return { kind: 'training', id: runId, curve, mean: curve.findLast(value => value !== undefined) };
-    },
-    activity: rewards => {
+    observes: curve => ({
+      ...{ kind: 'training', id: runId, mean: lastReward(curve) },
+      curve: thinned(curve.rewards, curve.rewards.length, index => index),
+    }),
+    activity: curve => {
       if (ended) return 'settled';
-      return rewards && steps != null && rewards.length >= steps ? 'open' : 'running';
+      return curve && steps != null && curve.steps.length >= steps ? 'open' : 'running';
     },
     read: async context => {
       const params = { training_run_id: runId };
+      let reader = new TrainerCurveReader();
+      const begin = (): ((row: unknown) => void) => {
+        reader = new TrainerCurveReader();
+        return row => reader.add(row);
+      };
+      const options = { signal: context.signal, longList: { name: 'trainer_rewards', begin } };
       const answer = await readPart('getTrainerRewards', trainingRunQuery(runId), context, () =>
-        context.service.call('getTrainerRewards', { params }, { signal: context.signal }),
+        context.service.call('getTrainerRewards', { params }, options),
       );
-      return answer.trainer_rewards;
+      // Services that wrap the list otherwise.
+      for (const row of answer.trainer_rewards) reader.add(row);
+      return reader.curve(unreadableIn(answer.trainer_rewards));
     },
   };
 }

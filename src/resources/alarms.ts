@@ -4,7 +4,8 @@
  */
 import { perObject } from '../base/memo.ts';
 import { hasEnded, statusMeaning } from '../contract/status.ts';
-import type { Checkpoint, HeldOutReward, TrainerReward, TrainingRun } from '../contract/training.ts';
+import { lastReward, type TrainerCurve } from '../contract/trainer-curve.ts';
+import type { Checkpoint, HeldOutReward, TrainingRun } from '../contract/training.ts';
 import type { Range } from '../present/statistics/tasks.ts';
 import { type HeldOutMean, type HeldOutMeans, heldOutMeansOf } from '../queries/held-out.ts';
 import { paceOf, rateWords } from '../queries/pace.ts';
@@ -210,7 +211,7 @@ export const alarmsIn = (verdicts: Verdicts): readonly Alarm[] => alarmKinds.fla
 /** The known past of a training run. */
 export interface TrainingHistory {
   readonly heldOut: readonly HeldOutReward[];
-  readonly trainer: readonly TrainerReward[];
+  readonly trainer: TrainerCurve;
   /** When its counts of steps were first seen on this machine. */
   readonly points: readonly ProgressPoint[];
   /** The periods in which answers repeated a count. */
@@ -230,7 +231,7 @@ export function historyOf(
     const at = parseTime(time);
     return completed_steps == null || at === undefined ? [] : [{ completed_steps, at }];
   };
-  const last = Math.max(0, ...[heldOut.at(-1)?.step, trainer.at(-1)?.step].filter(step => step !== undefined));
+  const last = Math.max(0, ...[heldOut.at(-1)?.step, trainer.steps.at(-1)].filter(step => step !== undefined));
   return {
     heldOut,
     trainer,
@@ -311,9 +312,7 @@ export function reportOf(history: TrainingHistory, rules: AlarmRules, range: Ran
     failedShare !== undefined && means.every(({ failed }) => failed === undefined)
       ? 'failed rollouts: the service does not count them'
       : '',
-    trainer !== undefined && history.trainer.every(each => each.trainer_reward == null)
-      ? 'trainer rewards: the service has none'
-      : '',
+    trainer !== undefined && lastReward(history.trainer) === undefined ? 'trainer rewards: the service has none' : '',
   ];
   return { alarms: pastAlarms(history, rules, range), unjudged: lacks.filter(Boolean) };
 }
@@ -348,9 +347,11 @@ export function pastAlarms(history: TrainingHistory, rules: AlarmRules, range: R
     const recent = means.slice(Math.max(0, index + 1 - Math.max(1, rules.belowBest ?? 1)), index + 1);
     episodes.add(judge({ heldOut: { best, recent } }, rules, range), mean.step, undefined);
   }
-  for (const { step, trainer_reward } of history.trainer.toSorted((left, right) => left.step - right.step)) {
-    if (trainer_reward == null) continue;
-    episodes.add(judge({ trainer: { reward: trainer_reward, step } }, rules, range), step, undefined);
+  const { trainer } = history;
+  for (const [index, step] of trainer.steps.entries()) {
+    const reward = trainer.rewards[index] as number;
+    if (Number.isNaN(reward)) continue;
+    episodes.add(judge({ trainer: { reward, step } }, rules, range), step, undefined);
   }
   const stalls = [...silencesOf(history)].flatMap(({ at, ...silence }) => {
     const stall = judge({ silence }, rules, range).get('stall');

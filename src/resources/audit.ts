@@ -1,6 +1,7 @@
 /** The audit of a training run: its reads, and its findings as a list. */
 import { inParallel } from '../base/in-parallel.ts';
 import { hasEnded } from '../contract/status.ts';
+import { emptyCurve, stepValues } from '../contract/trainer-curve.ts';
 import type { Trajectory } from '../contract/trajectories.ts';
 import { type AuditRollout, type AuditStep, audit, type Finding, findingKinds, textsToRead } from '../present/audit.ts';
 import type { Column } from '../present/column.ts';
@@ -65,12 +66,13 @@ export async function readAudit(runId: string, range: Range, context: QueryConte
     ifOffered(trainerRewardsQuery(runId, true).read(context)),
     ifOffered(heldOutRewardsQuery(runId, true).read(context)),
   ]);
-  const known = stepsIn(trainer ?? []);
+  const curve = trainer ?? emptyCurve;
+  const known = stepsIn(curve);
   const steps = await ifOffered(readSteps(runId, stepsToRead(known), context));
   const texts = await readTexts(textsToRead(steps ?? []), context);
   const means = heldOutMeansOf((heldOut ?? []).toSorted((left, right) => left.step - right.step));
   const findings = audit({
-    trainer: (trainer ?? []).toSorted((left, right) => left.step - right.step),
+    trainer: stepValues(curve, curve.rewards),
     heldOut: means,
     steps: withTexts(steps ?? [], texts),
     range,

@@ -1,5 +1,6 @@
 /** The curves of a training run in words. */
-import type { HeldOutReward, TrainerReward } from '../contract/training.ts';
+import { stepValues, type TrainerCurve } from '../contract/trainer-curve.ts';
+import type { HeldOutReward } from '../contract/training.ts';
 import { curveWords } from '../present/curve-words.ts';
 import type { Range } from '../present/statistics/tasks.ts';
 import { heldOutMeans, isOutstanding } from '../queries/held-out.ts';
@@ -9,7 +10,7 @@ import { heldOutWords } from './training.ts';
 /** The held-out curve, then the trainer's, then its diagnostics, in lines; details are indented. */
 export function trainingCurveWords(
   heldOut: readonly HeldOutReward[],
-  trainer: readonly TrainerReward[],
+  trainer: TrainerCurve,
   range: Range | undefined,
 ): readonly string[] {
   const means = heldOutMeans(heldOut);
@@ -22,8 +23,8 @@ export function trainingCurveWords(
       name: 'held-out reward',
       points: heldOut.map(row => ({ step: row.step, value: row.held_out_reward, isUnfinished: isOutstanding(row) })),
     },
-    { name: 'trainer reward', points: trainer.map(row => ({ step: row.step, value: row.trainer_reward })) },
-    ...diagnosticsOf(trainer).map(({ label, points }) => ({ name: label, points })),
+    { name: 'trainer reward', points: stepValues(trainer, trainer.rewards) },
+    ...diagnosticsOf(trainer).map(({ label, values }) => ({ name: label, points: stepValues(trainer, values) })),
   ];
   return curves.flatMap(({ name, points }, index) => {
     const [first = '', ...details] = curveWords(name, points);

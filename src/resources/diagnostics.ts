@@ -1,8 +1,5 @@
 /** The diagnostics of a training step: what a service measures besides the reward. */
-import { perObject } from '../base/memo.ts';
-import { own } from '../base/own-property.ts';
-import type { TrainerReward } from '../contract/training.ts';
-import type { StepValue } from '../present/curve-words.ts';
+import type { TrainerCurve } from '../contract/trainer-curve.ts';
 import { sanitiseLine } from '../text/sanitise.ts';
 
 /** Names of the local service's diagnostics. Those of other services keep their field names. */
@@ -16,33 +13,11 @@ export const diagnosticLabels = new Map([
 
 /** A diagnostic by step. */
 export interface Diagnostic {
-  /** The name of its field. */
-  readonly field: string;
   readonly label: string;
-  readonly points: readonly StepValue[];
-}
-
-/** With more fields than this, they are hardly diagnostics. */
-const mostFields = 24;
-
-function numberIn(row: TrainerReward, field: string): number | undefined {
-  const value = own(row, field);
-  return typeof value === 'number' ? value : undefined;
+  /** Of each step of the curve; NaN where it is missing. */
+  readonly values: Float64Array;
 }
 
 /** The diagnostics of a curve: the numbers beside its rewards, in the order in which they first appear. */
-export const diagnosticsOf = perObject((trainer: readonly TrainerReward[]): readonly Diagnostic[] => {
-  const fields = new Set<string>();
-  for (const row of trainer) {
-    for (const field of Object.keys(row)) {
-      if (fields.size < mostFields && numberIn(row, field) !== undefined) fields.add(field);
-    }
-  }
-  fields.delete('step');
-  fields.delete('trainer_reward');
-  return [...fields].map(field => ({
-    field,
-    label: diagnosticLabels.get(field) ?? sanitiseLine(field),
-    points: trainer.map(row => ({ step: row.step, value: numberIn(row, field) })),
-  }));
-});
+export const diagnosticsOf = ({ others }: Pick<TrainerCurve, 'others'>): readonly Diagnostic[] =>
+  Array.from(others, ([field, values]) => ({ label: diagnosticLabels.get(field) ?? sanitiseLine(field), values }));

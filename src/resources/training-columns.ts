@@ -2,6 +2,7 @@
 import { perObject } from '../base/memo.ts';
 import { isRecord, own } from '../base/own-property.ts';
 import { hasEnded, statusMeaning, trainingStatuses } from '../contract/status.ts';
+import { lastReward } from '../contract/trainer-curve.ts';
 import type { TrainingRun } from '../contract/training.ts';
 import { type Cell, type Column, statusColumn } from '../present/column.ts';
 import { intervalColumn, numberColumn } from '../present/number-columns.ts';
@@ -209,8 +210,8 @@ async function withHeldOut(row: MeasuredTraining, context: QueryContext): Promis
 async function withTrainerReward(row: MeasuredTraining, context: QueryContext): Promise<MeasuredTraining> {
   const { training_run_id: id, status, trainer_reward: known } = row;
   const rewards = await ifThere(known === undefined, () => trainerRewardsQuery(id, hasEnded(status)).read(context));
-  const newest = rewards?.findLast(({ trainer_reward }) => trainer_reward != null)?.trainer_reward;
-  return newest == null ? row : { ...row, trainer_reward: newest };
+  const newest = rewards && lastReward(rewards);
+  return newest === undefined ? row : { ...row, trainer_reward: newest };
 }
 
 /** Adds the data for the columns, for a few runs at a time. @throws ServiceError */

@@ -1,6 +1,7 @@
 /** What reports say: on a run, a training run or a dataset, and on flagged trajectories. */
 import { histogram } from '../base/statistics.ts';
 import { version } from '../base/version.ts';
+import { stepValues } from '../contract/trainer-curve.ts';
 import type { Trajectory } from '../contract/trajectories.ts';
 import { type Column, cellText, exportColumns } from '../present/column.ts';
 import { noteFacts } from '../present/notes.ts';
@@ -84,12 +85,15 @@ async function* curves(id: string, context: ReportContext): Blocks {
       const interval = intervalOfHeldOut(point, range);
       return { x: point.step, y: point.reward, low: interval?.low, high: interval?.high };
     });
-    const trained = trainer.flatMap(({ step, trainer_reward: y }) => (y == null ? [] : { x: step, y }));
-    const inOrder = <Point extends { readonly x: number }>(points: readonly Point[]): Point[] =>
-      points.toSorted((left, right) => left.x - right.x);
+    const trained = stepValues(trainer, trainer.rewards).flatMap(({ step: x, value: y }) =>
+      y === undefined ? [] : { x, y },
+    );
     const named = [
-      { name: 'held-out reward, with 95% limits', points: inOrder(held) },
-      { name: 'trainer reward', points: inOrder(trained) },
+      {
+        name: 'held-out reward, with 95% limits',
+        points: held.toSorted((left, right) => left.x - right.x),
+      },
+      { name: 'trainer reward', points: trained },
     ];
     yield { kind: 'curves', curves: named.filter(({ points }) => points.length > 0) };
     for (const text of trainingCurveWords(heldOut, trainer, range)) yield { kind: 'words', text };

@@ -1,10 +1,11 @@
 /** Calls the operations of the contract, and reads their answers whole or as streams. */
 import type * as z from 'zod/mini';
 import { parseJson } from '../base/json-depth.ts';
+import { JsonRows } from '../base/json-rows.ts';
 import { isRecord, own } from '../base/own-property.ts';
 import { type Endpoint, readWith } from '../contract/common.ts';
 import { endpoints } from '../contract/endpoints.ts';
-import { BodyTooLarge, readBody } from '../net/body.ts';
+import { type BodyReader, BodyTooLarge, readBody } from '../net/body.ts';
 import type { WireFailure } from '../net/failure.ts';
 import type { WireAnswer } from '../net/wire.ts';
 import { requestIdOf, tooLarge, unusableAnswer, type WrongId, wrongRecord } from './answer-error.ts';
@@ -38,9 +39,10 @@ export async function callOperation<Response extends z.ZodMiniType>(
   const other = options.otherPath ? client.otherPath(declared) : undefined;
   const { newest: _, ...rest } = declared;
   const endpoint = other === undefined ? declared : { ...rest, path: other };
-  const maxBytes = options.maxBytes ?? defaultMaxBytes;
+  const { maxBytes = defaultMaxBytes, longList } = options;
   const read = async (answer: WireAnswer, facts: CallFacts): Promise<z.output<Response>> => {
-    const text = await readText(answer, facts, maxBytes);
+    const rows = longList && new JsonRows(longList.name, longList.begin());
+    const text = await readText(answer, facts, maxBytes, rows);
     // A 200 without a body does not tell what was done. An empty body with another success status confirms the ids in
     // the request.
     const isConfirmed = answer.status !== 200 && text.trim() === '';
@@ -142,9 +144,14 @@ export async function openOperation(
 }
 
 /** The body as text. @throws ResponseError if it is too large, WireFailure */
-export async function readText(answer: WireAnswer, facts: CallFacts, maxBytes: number): Promise<string> {
+export async function readText(
+  answer: WireAnswer,
+  facts: CallFacts,
+  maxBytes: number,
+  reader?: BodyReader,
+): Promise<string> {
   try {
-    return await readBody(answer, maxBytes);
+    return await readBody(answer, maxBytes, reader);
   } catch (error) {
     throw error instanceof BodyTooLarge ? tooLarge(answer, facts, maxBytes) : error;
   }

@@ -86,6 +86,11 @@ export interface ServiceOptions {
 
 export interface CallOptions extends Partial<Timeouts> {
   readonly signal?: AbortSignal | undefined;
+  /**
+   * Reads the rows of this list, unchecked, as they arrive: it may be too long to hold all of them at once. Rows under
+   * another name stay in the answer.
+   */
+  readonly longList?: LongList | undefined;
   /** Largest accepted answer, in bytes. */
   readonly maxBytes?: number | undefined;
   /**
@@ -112,6 +117,12 @@ export interface CallOptions extends Partial<Timeouts> {
   readonly onAnswer?: ((head: AnswerHead) => void) | undefined;
   /** Access token of the trajectory; by default the organization's key is sent. */
   readonly token?: string | undefined;
+}
+
+export interface LongList {
+  readonly name: string;
+  /** Called for each answer; returns what takes its rows. */
+  readonly begin: () => (row: unknown) => void;
 }
 
 export interface AnswerHead {

@@ -72,7 +72,7 @@ describe('the audit', () => {
   });
 
   it('finds a held-out reward that does not follow the trainer, if that is certain', () => {
-    const trainer = Array.from({ length: 20 }, (_, index) => ({ step: index + 1, trainer_reward: 0.2 + index / 30 }));
+    const trainer = Array.from({ length: 20 }, (_, index) => ({ step: index + 1, value: 0.2 + index / 30 }));
     const withHeldOut = (...heldOut: AuditHeldOut[]) =>
       audit({ trainer, heldOut, steps: stepsOf(() => ({})), range }).map(({ kind }) => kind);
     const at = (step: number, reward: number, samples?: number) => ({ step, reward, samples });

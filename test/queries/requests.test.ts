@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod/mini';
 import { endpoints } from '../../src/contract/endpoints.ts';
+import { trainerCurveOf } from '../../src/contract/trainer-curve.ts';
 import type { Action } from '../../src/queries/action.ts';
 import {
   benchmarkList,
@@ -97,7 +98,6 @@ describe('a query', () => {
     ['getEvalProgress', evalProgressQuery('r1'), run],
     ['getTrainingRun', trainingRunQuery('t1'), training],
     ['getTrainingProgress', trainingProgressQuery('t1'), training],
-    ['getTrainerRewards', trainerRewardsQuery('t1', false), training, { trainer_rewards: [] }],
     ['getHeldOutRewards', heldOutRewardsQuery('t1', false), training, { held_out_rewards: [] }],
     ['getCheckpoint', checkpointQuery('t1', 4), { params: { training_run_id: 't1', step_index: 4 } }],
     ['getDeployment', deploymentQuery('d1'), deployment],
@@ -153,7 +153,7 @@ describe('a query', () => {
   );
 
   it('is kept under a key of its own, whose words say what it is of', () => {
-    const keys = [...queries, ...lists].map(([, { key }]) => key);
+    const keys = [...[...queries, ...lists].map(([, { key }]) => key), trainerRewardsQuery('t1', false).key];
     expect(keys.filter(key => key.length === 0 || key.includes(''))).toEqual([]);
     // The trajectories of a run are one list, by whichever way it is opened.
     expect(new Set(keys.map(key => JSON.stringify(key))).size).toBe(keys.length - 1);
@@ -249,7 +249,9 @@ describe('a query', () => {
 
   it('says what an answer says of its run', () => {
     const rewards = [{ trainer_reward: 0.5 }, { trainer_reward: 0.25 }, { trainer_reward: null }];
-    expect(trainerRewardsQuery('t1', false).observes?.(rewards.map((each, step) => ({ step, ...each })))).toEqual({
+    expect(
+      trainerRewardsQuery('t1', false).observes?.(trainerCurveOf(rewards.map((each, step) => ({ step, ...each })))),
+    ).toEqual({
       kind: 'training',
       id: 't1',
       curve: [0.5, 0.25, undefined],

@@ -1,5 +1,6 @@
 /** What is asked about runs: under keys that their actions touch, and polled until they have ended. */
 import { expect, it } from 'vitest';
+import { trainerCurveOf } from '../../src/contract/trainer-curve.ts';
 import {
   deploymentList,
   deploymentQuery,
@@ -100,7 +101,7 @@ it.each([
 });
 
 it('the curve and the results of a run are polled less often while they have all that has been done', () => {
-  const curve = [1, 2].map(step => ({ step, trainer_reward: 0.5 }));
+  const curve = trainerCurveOf([1, 2].map(step => ({ step, trainer_reward: 0.5 })));
   const rewards = [0.5, null, 0.25].map((reward, index) => ({ trajectory_id: `t${index}`, reward }));
   const of = { status: 'running', total: undefined, certainty: undefined };
   const results = { ...of, rewards, unreadable: 0, snapshots: [], unreadSnapshots: 0, statisticsError: undefined };

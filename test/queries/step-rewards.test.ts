@@ -1,29 +1,31 @@
 /** The rollouts of steps: which are read, and that none is read twice. */
 import { describe, expect, it } from 'vitest';
+import { trainerCurveOf } from '../../src/contract/trainer-curve.ts';
 import { type ReadStep, readSteps, stepRewardsQuery, stepsIn, stepsToRead } from '../../src/queries/step-rewards.ts';
 import { RememberedStore } from '../../src/store/store.ts';
 import { notFound, scriptedService } from './scripted-service.ts';
 
 const upTo = (count: number): number[] => Array.from({ length: count }, (_, index) => index + 1);
+const readUpTo = (count: number) => stepsToRead(Float64Array.from(upTo(count)));
 
 describe('the steps to read', () => {
   it('are all of them, newest first, or the newest and some at equal distances', () => {
-    expect(stepsToRead(stepsIn([{ step: 3 }, { step: 1 }, { step: 3 }]))).toEqual([3, 1]);
-    expect(stepsToRead(upTo(60))).toEqual(upTo(60).reverse());
-    const long = stepsToRead(upTo(20_000));
+    expect(stepsToRead(stepsIn(trainerCurveOf([{ step: 3 }, { step: 1 }, { step: 3 }])))).toEqual([3, 1]);
+    expect(readUpTo(60)).toEqual(upTo(60).reverse());
+    const long = readUpTo(20_000);
     expect(long.length).toBeLessThanOrEqual(60);
     expect(long.slice(0, 12)).toEqual(upTo(20_000).slice(-12).reverse());
     expect(long.at(-1)).toBe(1);
   });
 
   it('are found once for each curve: a key must not sort a million steps', () => {
-    const curve = [{ step: 2 }, { step: 1 }];
+    const curve = trainerCurveOf([{ step: 2 }, { step: 2 }, { step: 1 }]);
     expect(stepsIn(curve)).toBe(stepsIn(curve));
   });
 
   it('stay mostly the same while the run grows', () => {
-    const before = new Set(stepsToRead(upTo(15_000)));
-    const added = stepsToRead(upTo(15_001)).filter(step => !before.has(step));
+    const before = new Set(readUpTo(15_000));
+    const added = readUpTo(15_001).filter(step => !before.has(step));
     expect(added).toEqual([15_001]);
   });
 });
@@ -42,7 +44,7 @@ describe('reading', () => {
     };
     let known: readonly ReadStep[] = [];
     const queryOf = (steps: readonly number[]) => stepRewardsQuery('trn_1', steps, () => known);
-    const query = queryOf(stepsToRead(upTo(20)));
+    const query = queryOf(readUpTo(20));
     for (const count of [8, 16, 20]) {
       expect(query.activity(known)).toBe('running');
       known = await query.read(context);
@@ -53,7 +55,7 @@ describe('reading', () => {
     // A step that the service does not have is empty, and not asked again.
     expect(known[6]).toEqual({ step: 7, rewards: [] });
     expect(scripted.requests).toHaveLength(20);
-    const again = queryOf(stepsToRead(upTo(18)));
+    const again = queryOf(readUpTo(18));
     expect(again.activity(known)).toBe('running');
     known = await again.read(context);
     expect(known.map(({ step }) => step)).toEqual(upTo(18));

@@ -2,6 +2,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { type AlarmRules, alarmDefaults, resolveAlarms, rulesFor } from '../../src/config/alarms.ts';
 import type { Settings } from '../../src/config/schema.ts';
+import { emptyCurve } from '../../src/contract/trainer-curve.ts';
 import { heldOutMeans } from '../../src/queries/held-out.ts';
 import { alarmsIn, judge, pastAlarms, type Reading, type TrainingHistory } from '../../src/resources/alarms.ts';
 import { kinds } from '../../src/resources/catalogue.ts';
@@ -116,7 +117,7 @@ describe('a reading', () => {
 });
 
 describe('the past of a run', () => {
-  const nothing: TrainingHistory = { heldOut: [], trainer: [], points: [], silences: [], times: [] };
+  const nothing: TrainingHistory = { heldOut: [], trainer: emptyCurve, points: [], silences: [], times: [] };
 
   it('has each alarm once, with its step, its time where known, and when it was over', () => {
     const history = {

@@ -1,5 +1,6 @@
 /** The facts of a training run, in words. */
 import { expect, it } from 'vitest';
+import { emptyCurve } from '../../src/contract/trainer-curve.ts';
 import { type HeldOutReward, trainingRun } from '../../src/contract/training.ts';
 import { cellText } from '../../src/present/column.ts';
 import type { Range } from '../../src/present/statistics/tasks.ts';
@@ -70,7 +71,7 @@ it('take the highest held-out reward from finished rounds, and say of how many s
   };
   expect(cells(rounds)).toEqual(['1.00 n=2', '0.600']);
   expect(cells(rounds.slice(3))).toEqual(['1.00 n=2', '1.00 n=2']);
-  const words = trainingCurveWords(rounds, [], undefined);
+  const words = trainingCurveWords(rounds, emptyCurve, undefined);
   expect(words).toContain('  highest 0.600 at step 2, lowest 0.400 at step 3');
   expect(words[1]).toMatch(/^ {2}newest: 1\.00 at step 4, of 2 of 100 samples/);
 });

@@ -119,7 +119,7 @@ export function auditedRun(seed: number, fault?: Fault, steps: number = size.ste
   const options = { samples: size.samples, learningRate, klPenalty: fault === 'collapse' ? 0 : 0.01, seed, longest };
   const trainer = new Trainer(policy, options, freshOptimizer(policy.network.weights.length));
   const batchAt = batchesOf(train, size.batch, seed);
-  const trainerRewards: { step: number; trainer_reward: number | null }[] = [];
+  const trainerRewards: { step: number; value: number | null }[] = [];
   const heldOut: AuditHeldOut[] = [];
   const read: AuditStep[] = [];
   const findings: FindingKind[][] = [];
@@ -139,7 +139,7 @@ export function auditedRun(seed: number, fault?: Fault, steps: number = size.ste
       });
       return score;
     });
-    trainerRewards.push({ step, trainer_reward: reward });
+    trainerRewards.push({ step, value: reward });
     read.push({ step, rewards });
     if (step % size.heldOutEvery === 0) heldOut.push({ step, ...heldOutMean(policy, heldOutTasks, seed) });
     first ??= diagnostics?.entropy;

@@ -1,5 +1,5 @@
 /** Shows the alarms that the settings would have raised for a run. */
-
+import { emptyCurve } from '../../contract/trainer-curve.ts';
 import type { KnownResource } from '../../queries/statuses/store.ts';
 import {
   checkpointTimesQuery,
@@ -42,7 +42,7 @@ export function TrainingAlarms({ id, ended, onClose }: { id: string; ended: bool
   const checkpoints = useLive(checkpointTimesQuery(id, ended), 'visible');
   const isRead = [record, heldOut, trainer, checkpoints].every(({ data, error }) => data !== undefined || error);
   const run = record.data ?? { training_run_id: id };
-  const curves = { heldOut: heldOut.data ?? [], trainer: trainer.data ?? [] };
+  const curves = { heldOut: heldOut.data ?? [], trainer: trainer.data ?? emptyCurve };
   const history = historyOf(run, curves, checkpoints.data ?? [], remembered);
   const rules = workbench.alarmsFor(run.bench_id ?? undefined);
   const report = isRead ? reportOf(history, rules, compare.rewardRange) : undefined;

@@ -1,5 +1,6 @@
 /** The runs of a chart: their curves and the times of their steps. */
 import { hasEnded } from '../../../contract/status.ts';
+import { emptyCurve } from '../../../contract/trainer-curve.ts';
 import type { TrainingRun } from '../../../contract/training.ts';
 import type { Freshness } from '../../../queries/freshness.ts';
 import type { Attention } from '../../../queries/polling.ts';
@@ -39,7 +40,7 @@ export function useRunCurves(runId: string, ended: boolean, attention: Attention
   const trainer = useLive(trainerRewardsQuery(runId, ended, steps), attention);
   const heldOut = useLive(heldOutRewardsQuery(runId, ended), attention);
   return {
-    trainer: trainer.data ?? none,
+    trainer: trainer.data ?? emptyCurve,
     heldOut: heldOut.data ?? none,
     missing: isNotOffered(trainer.error) ?? false,
     freshness: trainer.freshness,
@@ -69,7 +70,7 @@ export function useChartedRuns(runs: readonly RunToChart[], attention: Attention
   );
   const charted = runs.map(({ id, name }, index) => ({
     ...{ id, name, ended: ended[index] ?? false },
-    trainer: trainer[index]?.data ?? none,
+    trainer: trainer[index]?.data ?? emptyCurve,
     heldOut: heldOut[index]?.data ?? none,
     missing: isNotOffered(trainer[index]?.error) ?? false,
   }));
@@ -97,7 +98,7 @@ export function useStepTimes(runs: readonly ChartedRun[], wanted: boolean): (run
       ...timed(0, parseTime(created_at)),
       ...(checkpoints[index]?.data ?? []).flatMap(each => timed(each.step_index, parseTime(each.created_at))),
       ...remembered.progressOf(run.id).flatMap(each => timed(each.completed_steps, each.at)),
-      ...timed(run.trainer.at(-1)?.step, parseTime(completed_at)),
+      ...timed(run.trainer.steps.at(-1), parseTime(completed_at)),
     ];
   };
 }

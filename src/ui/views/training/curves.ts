@@ -1,11 +1,12 @@
 /** The curves of a training run as chart series, and the values at the crosshair. Pure. */
 import { perObject } from '../../../base/memo.ts';
 import { multipleOf, roundStep } from '../../../base/scale.ts';
-import type { Checkpoint, HeldOutReward, TrainerReward, TrainingProgress } from '../../../contract/training.ts';
+import type { TrainerCurve } from '../../../contract/trainer-curve.ts';
+import type { Checkpoint, HeldOutReward, TrainingProgress } from '../../../contract/training.ts';
 import type { Range } from '../../../present/statistics/tasks.ts';
 import { heldOutMeans, samplesOf } from '../../../queries/held-out.ts';
 import { stepsIn } from '../../../queries/step-rewards.ts';
-import { type Diagnostic, diagnosticsOf } from '../../../resources/diagnostics.ts';
+import { diagnosticsOf } from '../../../resources/diagnostics.ts';
 import { heldOutInterval, heldOutLimits, optimismWords } from '../../../resources/training.ts';
 import type { ProgressPoint } from '../../../store/store.ts';
 import { cutApart } from '../../../text/apart.ts';
@@ -22,6 +23,7 @@ import {
   type Curve,
   columnsOf,
   curveOf,
+  curveOfColumns,
   extentOf,
   gapsIn,
   leastPositive,
@@ -32,7 +34,7 @@ import {
 import type { Theme } from '../../widgets/theme/theme.tsx';
 
 export interface RunCurves {
-  readonly trainer: readonly TrainerReward[];
+  readonly trainer: TrainerCurve;
   readonly heldOut: readonly HeldOutReward[];
 }
 
@@ -41,13 +43,7 @@ export const curveKinds = ['both', 'held-out', 'trainer', 'diagnostics'] as cons
 export type CurveKinds = (typeof curveKinds)[number];
 
 // A missing reward is a gap, not 0.
-const trainerCurve = perObject((rows: readonly TrainerReward[]) =>
-  curveOf(
-    rows,
-    row => row.step,
-    row => row.trainer_reward,
-  ),
-);
+const trainerCurve = perObject(({ steps, rewards }: TrainerCurve) => curveOfColumns(steps, rewards));
 const heldOutCurve = perObject((rows: readonly HeldOutReward[]) =>
   curveOf(
     rows,
@@ -106,12 +102,8 @@ export function curveSeries(curves: RunCurves, options: SeriesOptions): ChartSer
   return chosen.filter(({ curve }) => curve.xs.length > 0);
 }
 
-const diagnosticCurve = perObject(({ points }: Diagnostic) =>
-  curveOf(
-    points,
-    ({ step }) => step,
-    ({ value }) => value,
-  ),
+const diagnosticCurves = perObject(({ steps }: TrainerCurve) =>
+  perObject((values: Float64Array) => curveOfColumns(steps, values)),
 );
 
 /** The diagnostics of several runs, each with a series for every run, empty if the run lacks it. */
@@ -122,7 +114,7 @@ export function diagnosticSeries(
   return [...labels].map(label => {
     const series = runs.map(({ curves, options: { smoothing, name, align = curve => curve } }): ChartSeries => {
       const diagnostic = diagnosticsOf(curves.trainer).find(each => each.label === label);
-      const curve = diagnostic ? diagnosticCurve(diagnostic) : curveOf([], Number, Number);
+      const curve = diagnostic ? diagnosticCurves(curves.trainer)(diagnostic.values) : curveOf([], Number, Number);
       return {
         ...{ name: label, of: name === undefined ? undefined : sanitiseLine(name) },
         curve: align(smoothed[smoothing]?.(curve) ?? curve),
@@ -165,7 +157,7 @@ export function progressSeries(points: readonly ProgressPoint[]): ChartSeries[] 
  */
 export function completedSteps(
   progress: TrainingProgress | undefined,
-  trainer: readonly TrainerReward[],
+  trainer: TrainerCurve,
   checkpoints: readonly Pick<Checkpoint, 'step_index'>[] = [],
 ): number | undefined {
   const counted = countOf(progress?.completed_steps);
@@ -180,7 +172,7 @@ export function completedSteps(
  * The last step of a curve that ends before the completed steps, which may be counted from 0; undefined if the curve is
  * complete.
  */
-export function lastStepRead(trainer: readonly TrainerReward[], completed: number | undefined): number | undefined {
+export function lastStepRead(trainer: TrainerCurve, completed: number | undefined): number | undefined {
   const last = stepsIn(trainer).at(-1);
   return last !== undefined && completed !== undefined && last < completed - 1 ? last : undefined;
 }

@@ -41,7 +41,7 @@ export function useStepsDone(
   const left = progress.freshness;
   const right = freshnessAt(curve.freshness, Date.now());
   const waits = left.kind === 'fresh' && right.kind === 'fresh' && right.at < left.at;
-  const isBehind = curve.trainer.length > 0 && curve.trainer.length < (counted ?? 0);
+  const isBehind = curve.trainer.steps.length > 0 && curve.trainer.steps.length < (counted ?? 0);
   if (waits && isBehind && !ended && shown !== undefined) return shown;
   if (shown !== counted) setShown(counted);
   return counted;

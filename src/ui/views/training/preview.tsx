@@ -1,5 +1,6 @@
 /** The curves of a training run in the inspector of the list. */
 import { hasEnded } from '../../../contract/status.ts';
+import { emptyCurve } from '../../../contract/trainer-curve.ts';
 import { heldOutRewardsQuery, trainerRewardsQuery } from '../../../queries/training.ts';
 import type { MeasuredTraining } from '../../../resources/training-columns.ts';
 import { useAhead } from '../../data/use-ahead.ts';
@@ -15,7 +16,7 @@ export function TrainingPreview({ row, box: { width, height }, rests }: PreviewP
   const { training_run_id: id } = row;
   const ended = hasEnded(row.status);
   const heldOut = useAhead(heldOutRewardsQuery(id, ended), rests && ended) ?? [];
-  const trainer = useAhead(trainerRewardsQuery(id, ended), rests && ended) ?? [];
+  const trainer = useAhead(trainerRewardsQuery(id, ended), rests && ended) ?? emptyCurve;
   const series = curveSeries({ heldOut, trainer }, { smoothing: 0, range });
   const curves = series.flatMap(each => smallCurve([each], width, theme));
   return <Lines lines={curves.length === 0 ? [] : ['', ...curves]} width={width} height={height} />;

@@ -1,5 +1,6 @@
 /** The tasks of a training step, worst first. */
 import { useMemo } from 'react';
+import { emptyCurve } from '../../../contract/trainer-curve.ts';
 import { referenceFact } from '../../../present/fact.ts';
 import type { StepTask } from '../../../present/task-groups.ts';
 import { ageOf } from '../../../present/times.ts';
@@ -28,7 +29,7 @@ export function TrainingStepView({ place: { trainingRunId: runId, step } }: View
   const source = useMemo(() => stepTaskList(runId, step, compare.rewardRange), [runId, step, compare.rewardRange]);
   const columns = useMemo(() => [taskColumn, ...drawnColumns(theme)], [theme]);
   // The keys for neighbouring steps need only the steps so far.
-  const steps = stepsIn(useLive(trainerRewardsQuery(runId, true), 'visible').data ?? []);
+  const steps = stepsIn(useLive(trainerRewardsQuery(runId, true), 'visible').data ?? emptyCurve);
   const goTo = (next: number | undefined): Omit<Binding, 'command'> => ({
     enabled: next !== undefined,
     run: () => shell.navigate({ kind: 'replace', place: { view: 'step', trainingRunId: runId, step: next ?? step } }),

@@ -1,6 +1,7 @@
 /** A task over the course of training: its reward, its length and its best answer at each step that was read. */
 import { useMemo, useState } from 'react';
 import { hasEnded } from '../../../contract/status.ts';
+import { emptyCurve } from '../../../contract/trainer-curve.ts';
 import type { Column } from '../../../present/column.ts';
 import { answerOf, bestRollout, type StepTask, taskOf } from '../../../present/task-groups.ts';
 import { byTask, widenedRange } from '../../../present/teaching.ts';
@@ -46,7 +47,7 @@ export function TaskLifeView({ place: { trainingRunId: runId, task, step, words 
   const theme = useTheme();
   const run = useLive(trainingRunQuery(runId), 'visible');
   const trainer = useLive(trainerRewardsQuery(runId, hasEnded(run.data?.status)), pane.attention);
-  const { read, known, range, live, isReading } = useStepsRead(runId, trainer.data ?? [], pane.attention);
+  const { read, known, range, live, isReading } = useStepsRead(runId, trainer.data ?? emptyCurve, pane.attention);
   const rows = useMemo((): readonly StepTask[] => {
     const widened = widenedRange(range, read);
     return read.flatMap(each => {

@@ -2,7 +2,7 @@
 
 import { type Dispatch, useEffect, useReducer } from 'react';
 import { lastAt } from '../../../base/binary-search.ts';
-import type { TrainerReward } from '../../../contract/training.ts';
+import { emptyCurve, type TrainerCurve } from '../../../contract/trainer-curve.ts';
 import { stepsIn } from '../../../queries/step-rewards.ts';
 import { diagnosticsOf } from '../../../resources/diagnostics.ts';
 import { truncate } from '../../../text/width.ts';
@@ -176,7 +176,7 @@ export function useCurvesView(runs: readonly ChartedRun[], options: CurvesOption
     among,
     isObserved,
     hasCurves: series.length > 0,
-    step: stepAt(runs[0]?.trainer ?? [], chart.crosshair),
+    step: stepAt(runs[0]?.trainer ?? emptyCurve, chart.crosshair),
   };
   return {
     isFull,
@@ -259,7 +259,7 @@ function useCurveWindows(
 }
 
 /** The step of the trainer curve at the crosshair: the newest up to it, otherwise the first. */
-function stepAt(trainer: readonly TrainerReward[], crosshair = Number.POSITIVE_INFINITY): number | undefined {
+function stepAt(trainer: TrainerCurve, crosshair = Number.POSITIVE_INFINITY): number | undefined {
   const steps = stepsIn(trainer);
   return steps[
     Math.max(

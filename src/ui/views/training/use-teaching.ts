@@ -1,7 +1,7 @@
 /** Reads the teaching signal of a run on screen. */
 import { hashKey } from '@tanstack/react-query';
 import { useMemo } from 'react';
-import type { TrainerReward } from '../../../contract/training.ts';
+import type { TrainerCurve } from '../../../contract/trainer-curve.ts';
 import type { Range } from '../../../present/statistics/tasks.ts';
 import { type StepTeaching, teachingOf, teachingTurn, widenedRange } from '../../../present/teaching.ts';
 import type { Attention } from '../../../queries/polling.ts';
@@ -25,7 +25,7 @@ export interface StepsRead {
 }
 
 /** Reads the rollouts of some steps at first, and of a few more with each poll, up to {@link mostStepsRead}. */
-export function useStepsRead(runId: string, trainer: readonly TrainerReward[], attention: Attention): StepsRead {
+export function useStepsRead(runId: string, trainer: TrainerCurve, attention: Attention): StepsRead {
   const { cache, compare } = useWorkbench();
   const steps = stepsIn(trainer);
   const wanted = useMemo(() => stepsToRead(steps), [steps]);
@@ -38,7 +38,7 @@ export function useStepsRead(runId: string, trainer: readonly TrainerReward[], a
 /** The teaching signal of a run, if the service lists rewards by step. Reads nothing unless it is `shown`. */
 export function useTeaching(
   runId: string,
-  trainer: readonly TrainerReward[],
+  trainer: TrainerCurve,
   attention: Attention,
   shown: boolean,
 ): TeachingSignal | undefined {

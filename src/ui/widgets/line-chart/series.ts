@@ -50,6 +50,16 @@ export function curveOf<Row>(
   return curve;
 }
 
+/** The curve of columns in order of x, in which NaN is a gap. It shares their memory. */
+export function curveOfColumns(xs: Float64Array, ys: Float64Array): Curve {
+  if (xs.every(isDrawable) && ys.every(y => Number.isNaN(y) || isDrawable(y))) return { xs, ys };
+  return curveOf(
+    Array.from(xs.keys()),
+    index => xs[index],
+    index => ys[index],
+  );
+}
+
 /**
  * Exponential moving average without the bias of its start (as in TensorBoard). `weight` ranges from 0, which changes
  * nothing, to below 1. A gap stays a gap, and the average continues after it.

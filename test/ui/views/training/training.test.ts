@@ -1,6 +1,7 @@
 /** What the screens make of a training run: its curves and its options. Pure. */
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
+import { emptyCurve, trainerCurveOf } from '../../../../src/contract/trainer-curve.ts';
 import { heldOutMeans } from '../../../../src/queries/held-out.ts';
 import { heldOutWords } from '../../../../src/resources/training.ts';
 import { modelsOf, optionSpecs, optionsOf } from '../../../../src/ui/views/benchmarks/option-fields.ts';
@@ -17,7 +18,7 @@ import {
 } from '../../../../src/ui/views/training/curves.ts';
 import { createTheme } from '../../../../src/ui/widgets/theme/theme.tsx';
 
-const trainer = [1, 2, 3].map(step => ({ step, trainer_reward: step / 10 }));
+const trainer = trainerCurveOf([1, 2, 3].map(step => ({ step, trainer_reward: step / 10 })));
 const options = { smoothing: 0, range: [0, 1] } as const;
 const heldOut = [
   { step: 0, held_out_reward: 0 },
@@ -31,7 +32,7 @@ describe('curves', () => {
     expect([...(held?.curve.xs ?? [])]).toEqual([0, 2, 3]);
     expect([...(held?.curve.ys ?? [])]).toEqual([0, 0.5, Number.NaN]);
     expect(trained?.curve.xs).toHaveLength(3);
-    expect(curveSeries({ trainer: [], heldOut: [] }, options)).toEqual([]);
+    expect(curveSeries({ trainer: emptyCurve, heldOut: [] }, options)).toEqual([]);
     expect(curveSeries({ trainer, heldOut }, { ...options, kinds: 'trainer' }).map(({ name }) => name)).toEqual([
       'trainer',
     ]);
@@ -105,7 +106,7 @@ describe('curves', () => {
       step,
       trainer_reward: step >= 4 && step < 12 ? null : 0.5,
     }));
-    const [series] = curveSeries({ trainer: gap, heldOut: [] }, { ...options, smoothing: 2 });
+    const [series] = curveSeries({ trainer: trainerCurveOf(gap), heldOut: [] }, { ...options, smoothing: 2 });
     expect(series && [...series.curve.xs].filter((_, index) => Number.isNaN(series.curve.ys[index]))).toEqual([
       4, 5, 6, 7, 8, 9, 10, 11,
     ]);
