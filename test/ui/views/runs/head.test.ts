@@ -176,7 +176,7 @@ describe('the interval', () => {
 
   it('counts rewards that are to come, or will not come, as the lowest and as the highest', () => {
     expect(certainty('running', ofTasks(1, 0, 1), 28)).toBe(
-      '95% between 0.00125 and 1.00 by 3 tasks; 0.0714 to 0.964 with the 25 to come',
+      '95% between 0.00125 and 0.9999 by 3 tasks; 0.0714 to 0.964 with the 25 to come',
     );
     expect(certainty('cancelled', ofTasks(1, 0, 1), 28)).toMatch(/; 0\.0714 to 0\.964 with the 25 missing$/);
   });
