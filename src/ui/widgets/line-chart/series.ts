@@ -1,5 +1,6 @@
 /** Curves in typed arrays: a million points take 16 MB and are drawn in milliseconds. Pure. */
 import { isDeepStrictEqual } from 'node:util';
+import { lastAt } from '../../../base/binary-search.ts';
 import { perObject } from '../../../base/memo.ts';
 import type { Range } from './axis.ts';
 
@@ -105,24 +106,76 @@ export interface Shown extends Range {
   readonly positive: boolean;
 }
 
-/** The points of a curve from x `low` to `high`. */
-export function visible({ xs, ys }: Curve, { low, high, positive }: Shown): Curve {
-  const from = indexAt(xs, low);
+/** The indices of the points from x `low` to `high`; the second is not part of it. */
+function indicesIn(xs: Float64Array, { low, high }: Range): readonly [from: number, to: number] {
   let to = indexAt(xs, high);
   while (xs[to] === high) to += 1;
+  return [indexAt(xs, low), to];
+}
+
+/** The points of a curve from x `low` to `high`. */
+export function visible({ xs, ys }: Curve, { positive, ...range }: Shown): Curve {
+  const [from, to] = indicesIn(xs, range);
   const shown = ys.subarray(from, to);
   return { xs: xs.subarray(from, to), ys: positive ? shown.map(y => (y >= leastPositive ? y : Number.NaN)) : shown };
 }
 
-/** The least and the greatest value; undefined without values. */
-export const valueRange = lastResult((curve, shown: Shown): Range | undefined => {
-  let low = Number.POSITIVE_INFINITY;
-  let high = Number.NEGATIVE_INFINITY;
-  for (const y of visible(curve, shown).ys) {
+/** What is known of a part of a curve. Without values, `low` is above `high`. */
+interface Summary extends Range {
+  readonly sum: number;
+  /** The number of values. */
+  readonly count: number;
+}
+
+/** Sums up the values between two indices that are at least `least`. */
+function scan(ys: Float64Array, from: number, to: number, least = Number.NEGATIVE_INFINITY): Summary {
+  let [low, high, sum, count] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, 0, 0];
+  for (let index = from; index < to; index += 1) {
+    const y = ys[index] as number;
+    // A gap is NaN, which is not at least anything.
+    if (!(y >= least)) continue;
     if (y < low) low = y;
     if (y > high) high = y;
+    sum += y;
+    count += 1;
   }
-  return low > high ? undefined : { low, high };
+  return { low, high, sum, count };
+}
+
+/** Points in a block. */
+const blockSize = 128;
+
+/** The summaries of equal blocks of points, made once for each curve: a zoom then scans only the ends of its columns. */
+const blocksOf = perObject(({ ys }: Curve): readonly Summary[] =>
+  Array.from({ length: Math.floor(ys.length / blockSize) }, (_, block) =>
+    scan(ys, block * blockSize, (block + 1) * blockSize),
+  ),
+);
+
+/** Sums up the points between two indices. @param positive leaves out values up to 0 */
+function summaryOf(curve: Curve, from: number, to: number, positive: boolean): Summary {
+  if (positive) return scan(curve.ys, from, to, leastPositive);
+  const [first, last] = [Math.ceil(from / blockSize), Math.floor(to / blockSize)];
+  if (first >= last) return scan(curve.ys, from, to);
+  const blocks = blocksOf(curve);
+  let all = scan(curve.ys, from, first * blockSize);
+  const add = ({ low, high, sum, count }: Summary): void => {
+    all = {
+      low: Math.min(all.low, low),
+      high: Math.max(all.high, high),
+      sum: all.sum + sum,
+      count: all.count + count,
+    };
+  };
+  for (let block = first; block < last; block += 1) add(blocks[block] as Summary);
+  add(scan(curve.ys, last * blockSize, to));
+  return all;
+}
+
+/** The least and the greatest value; undefined without values. */
+export const valueRange = lastResult((curve, { positive, ...range }: Shown): Range | undefined => {
+  const { low, high, count } = summaryOf(curve, ...indicesIn(curve.xs, range), positive);
+  return count === 0 ? undefined : { low, high };
 });
 
 /** The index of the first x that is at least `x`; the length if there is none. */
@@ -174,33 +227,22 @@ export interface Columns {
  * (U. Jugel et al., "M4: A Visualization-Oriented Time Series Data Aggregation", VLDB 2014).
  */
 export const columnsOf = lastResult((curve, { low, high, positive }: Shown, count: number): Columns => {
-  const { xs, ys } = curve;
+  const { xs } = curve;
   const lows = new Float64Array(count).fill(Number.NaN);
   const highs = new Float64Array(count).fill(Number.NaN);
   const means = new Float64Array(count).fill(Number.NaN);
   const read = new Uint8Array(count);
   const scale = (count - 1) / (high - low || 1);
-  let [column, sum, valued] = [-1, 0, 0];
-  const flush = (): void => {
-    if (valued > 0) means[column] = sum / valued;
-    [sum, valued] = [0, 0];
-  };
-  for (let index = indexAt(xs, low); index < xs.length; index += 1) {
-    const x = xs[index] as number;
-    if (x > high) break;
-    const own = Math.round((x - low) * scale);
-    if (own !== column) {
-      flush();
-      column = own;
-      read[own] = 1;
-    }
-    const y = ys[index] as number;
-    if (Number.isNaN(y) || (positive && y < leastPositive)) continue;
-    sum += y;
-    valued += 1;
-    if (!(y >= (lows[own] as number))) lows[own] = y;
-    if (!(y <= (highs[own] as number))) highs[own] = y;
+  const columnAt = (index: number): number => Math.round(((xs[index] as number) - low) * scale);
+  const [first, end] = indicesIn(xs, { low, high });
+  let index = first;
+  while (index < end) {
+    const column = columnAt(index);
+    const next = index + 1 + lastAt(end - index - 1, at => columnAt(index + 1 + at), column) + 1;
+    const { sum, count: valued, ...range } = summaryOf(curve, index, next, positive);
+    read[column] = 1;
+    if (valued > 0) [lows[column], highs[column], means[column]] = [range.low, range.high, sum / valued];
+    index = next;
   }
-  flush();
   return { lows, highs, means, read };
 });

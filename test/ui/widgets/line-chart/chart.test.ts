@@ -12,6 +12,7 @@ import {
   curveOf,
   readingAt,
   smooth,
+  valueRange,
 } from '../../../../src/ui/widgets/line-chart/series.ts';
 import { createTheme } from '../../../../src/ui/widgets/theme/theme.tsx';
 
@@ -283,6 +284,32 @@ describe('more points than columns', () => {
     // The means are all about 0.5: a line, and not the whole of the plot.
     expect(lines.filter(each => each.includes(strong)).length).toBeLessThan(9);
     expect(lines.filter(each => each.includes(faint)).length).toBeGreaterThan(10);
+  });
+
+  it('have the range of exactly the values in view, wherever it begins and ends', () => {
+    const wave = (x: number) => (x % 97 === 0 ? undefined : Math.sin(x * x) + (x % 700) / 100);
+    for (const length of [0, 1, 511, 512, 513, 1_024, 3_000]) {
+      // Each x twice, so that several points are at the ends.
+      const points = Array.from({ length }, (_, index) => ({ x: index >> 1, y: wave(index) }));
+      const drawn = curve(points);
+      for (const [low, high] of [
+        [0, length],
+        [0, 0],
+        [0, 255],
+        [0, 256],
+        [255, 256],
+        [256, 767.5],
+        [300, 1_400],
+      ] as const) {
+        for (const positive of [false, true]) {
+          const values = points.flatMap(({ x, y }) =>
+            x < low || x > high || y === undefined || (positive && y <= 0) ? [] : y,
+          );
+          const range = values.length === 0 ? undefined : { low: Math.min(...values), high: Math.max(...values) };
+          expect(valueRange(drawn, { low, high, positive })).toEqual(range);
+        }
+      }
+    }
   });
 
   it('lose no peak: each column has its least and greatest value', () => {
