@@ -19,6 +19,8 @@ const main = `${root}src/main.ts`;
 const dispatch = `${root}src/commands/run.ts`;
 /** Stands in for classes of Intl. */
 const intl = `${root}src/base/late-intl.ts`;
+/** Stands in for globals of Node. */
+const globals = `${root}src/base/late-globals.ts`;
 /** The entries of the local service's process. */
 const daemon = [`${root}src/commands/serve.ts`, `${root}src/local/daemon/serve.ts`];
 
@@ -87,9 +89,15 @@ export async function bundle(folder: string, plugins: readonly Plugin[] = []): P
     platform: 'node',
     transform: {
       define: { 'process.env.NODE_ENV': '"production"' },
-      inject: { 'Intl.Segmenter': [intl, 'Segmenter'], 'Intl.ListFormat': [intl, 'ListFormat'] },
+      inject: {
+        'Intl.Segmenter': [intl, 'Segmenter'],
+        'Intl.ListFormat': [intl, 'ListFormat'],
+        ReadableStream: [globals, 'ReadableStream'],
+      },
       target: 'node22',
     },
+    // Used by `signal-exit`.
+    resolve: { alias: { assert: `${root}src/base/late-assert.ts` } },
     moduleTypes: { '.txt': 'text' },
     plugins: [...plugins],
     preserveEntrySignatures: false,

@@ -271,8 +271,9 @@ export class RateLimitGate {
     this.#wakePump();
   }
 
-  /** Wakes the pump to check the queue again. */
+  /** Wakes the pump to check the queue again. An abort costs milliseconds the first time, and most find no queue. */
   #wakePump(): void {
+    if (!this.#pumping) return;
     this.#wake.abort();
     this.#wake = new AbortController();
   }

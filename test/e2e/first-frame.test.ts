@@ -84,16 +84,18 @@ it('compiles little before the cache of compiled code is switched on', () => {
   expect(bytes).toBeLessThan(12_000);
 });
 
-/** Loaded before the program: writes which parts of Node are loaded when the first frame is sent. */
+/** Loaded before the program: writes which parts of Node are loaded when the first frame is sent, and at the end. */
 const listLoaded = `
+  const list = name => require('node:fs').writeFileSync(process.env.LOADED + name, process.moduleLoadList.join('\\n'));
+  process.on('exit', () => list('-at-end'));
   const { _write: write } = require('node:net').Socket.prototype;
   require('node:net').Socket.prototype._write = function (data, ...rest) {
-    if (String(data).includes('Benchmarks')) require('node:fs').writeFileSync(process.env.LOADED, process.moduleLoadList.join('\\n'));
+    if (String(data).includes('Benchmarks')) list('');
     return write.call(this, data, ...rest);
   };
 `;
 
-it('loads neither the schemas of the contract nor HTTP nor cryptography before the first frame', async () => {
+it('loads neither schemas nor HTTP nor cryptography before the first frame, and no web streams for an answer', async () => {
   const chunks = join(dirname(program), 'chunks');
   const screen = readdirSync(chunks).find(name => name.startsWith('screen-')) ?? '';
   const code = [...importedBy(join(chunks, screen))].map(path => readFileSync(path, 'utf8')).join('\n');
@@ -107,7 +109,15 @@ it('loads neither the schemas of the contract nor HTTP nor cryptography before t
   await session.waitFor('Benchmarks');
   const loaded = readFileSync(list, 'utf8').split('\n');
   expect(loaded).toContain('NativeModule tty');
-  expect(loaded.filter(name => /^NativeModule (crypto|https?|tls|fs\/promises)$/.test(name))).toEqual([]);
+  expect(loaded.filter(name => /^NativeModule (assert|crypto|https?|tls|fs\/promises)$/.test(name))).toEqual([]);
+  await expect.poll(() => held.length, { timeout: 20_000 }).toBeGreaterThan(0);
+  holds = false;
+  for (const response of held.splice(0)) answer(response);
+  await session.waitFor('live');
+  await end(session);
+  const atEnd = readFileSync(`${list}-at-end`, 'utf8').split('\n');
+  expect(atEnd).toContain('NativeModule http');
+  expect(atEnd).not.toContain('NativeModule internal/webstreams/readablestream');
 });
 
 describe('compiled code', () => {

@@ -1,6 +1,6 @@
 /** The gate before a host: who waits for what, by a clock that is moved by hand. */
 import { getEventListeners } from 'node:events';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { Gates, type Passage, RateLimitGate } from '../../src/service/gate.ts';
 import { flush, type ManualClock, manualClock } from './manual-clock.ts';
 
@@ -39,6 +39,15 @@ describe('an open gate', () => {
       gate.answered();
     }
   });
+});
+
+it('wakes nobody if nobody waits', () => {
+  const abort = vi.spyOn(AbortController.prototype, 'abort');
+  onTestFinished(() => abort.mockRestore());
+  const { gate } = gateOn();
+  gate.succeeded();
+  gate.restarted();
+  expect(abort).not.toHaveBeenCalled();
 });
 
 it('leaves nothing on the signal of whoever has passed, or was too late', async () => {

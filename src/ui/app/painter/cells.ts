@@ -15,14 +15,16 @@ export const blank: Cell = { text: ' ', width: 1, style: '' };
 const mostStyles = 200;
 const mostChanges = 1_000;
 
-/** By style, the cells of ASCII characters: most cells of a frame are among them, so they are shared. */
-const asciiCells = new Map<string, Cell[]>();
+const asciiUnits = 0x80;
 
-function asciiCellsOf(style: string): Cell[] {
+/** By style, the cells of ASCII characters: most cells of a frame are among them, so they are shared. */
+const asciiCells = new Map<string, (Cell | undefined)[]>();
+
+function asciiCellsOf(style: string): (Cell | undefined)[] {
   const known = asciiCells.get(style);
   if (known) return known;
   if (asciiCells.size >= mostStyles) asciiCells.clear();
-  const cells = Array.from({ length: 0x80 }, (_, unit) => ({ text: String.fromCharCode(unit), width: 1, style }));
+  const cells = new Array<Cell | undefined>(asciiUnits).fill(undefined);
   asciiCells.set(style, cells);
   return cells;
 }
@@ -97,8 +99,10 @@ export function parseLine(line: string, columns: number): Cell[] {
       // A character without a cell of its own belongs to the previous one.
       if (width === 0) return true;
       if (cells.length + width > columns) return false;
-      const plain = end - start === 1 && width === 1 ? ascii[text.charCodeAt(start)] : undefined;
-      cells.push(plain ?? { text: text.slice(start, end), width, style });
+      const unit = end - start === 1 ? text.charCodeAt(start) : asciiUnits;
+      const cell = (unit < asciiUnits && ascii[unit]) || { text: text.slice(start, end), width, style };
+      if (unit < asciiUnits) ascii[unit] = cell;
+      cells.push(cell);
       for (let more = 1; more < width; more += 1) cells.push({ text: '', width: 0, style });
       return true;
     });

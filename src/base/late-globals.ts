@@ -1,0 +1,14 @@
+/** Lazy stand-ins for globals of Node in the bundle: the first mention loads modules that a start does not need. */
+const node = globalThis;
+
+/** `instanceof` asks only for objects, so a request without a body does not load the streams of the web. */
+const isStream = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null && value instanceof node.ReadableStream;
+
+/** A proxy of a class would have to keep the prototype of that class. */
+function standIn(): void {}
+
+export const ReadableStream = new Proxy(standIn as unknown as typeof node.ReadableStream, {
+  construct: (_, values) => Reflect.construct(node.ReadableStream, values),
+  get: (_, name) => (name === Symbol.hasInstance ? isStream : Reflect.get(node.ReadableStream, name)),
+});
