@@ -1,8 +1,4 @@
 /** The rewards of a trainer, in columns: a run may have a million steps, which take 150 MB as objects. */
-import { own } from '../base/own-property.ts';
-import { readWith } from './common.ts';
-import { notePage } from './lists.ts';
-import { type TrainerReward, trainerReward } from './training.ts';
 
 /** A curve in order of the step. */
 export interface TrainerCurve {
@@ -13,89 +9,8 @@ export interface TrainerCurve {
   readonly others: ReadonlyMap<string, Float64Array>;
 }
 
-/** With more numbers than this beside the reward, they are hardly diagnostics. */
-const mostOthers = 24;
-
-/** Collects the rows of a curve as they arrive, in any order. */
-export class TrainerCurveReader {
-  #size = 0;
-  #dropped = 0;
-  #steps = new Float64Array(64);
-  #rewards = new Float64Array(64);
-  readonly #others = new Map<string, Float64Array>();
-
-  /** Takes a row of the answer. One that cannot be read is left out and counted. */
-  add(row: unknown): void {
-    const { success, data } = isPlain(row) ? { success: true, data: row } : readWith(trainerReward, row);
-    if (!success) {
-      this.#dropped += 1;
-      return;
-    }
-    if (this.#size === this.#steps.length) this.#grow();
-    this.#steps[this.#size] = data.step;
-    this.#rewards[this.#size] = data.trainer_reward ?? Number.NaN;
-    for (const field in data) {
-      const value = own(data, field);
-      if (field !== 'step' && field !== 'trainer_reward' && typeof value === 'number') this.#setOther(field, value);
-    }
-    this.#size += 1;
-  }
-
-  #setOther(field: string, value: number): void {
-    let column = this.#others.get(field);
-    if (!column) {
-      if (this.#others.size === mostOthers) return;
-      column = new Float64Array(this.#steps.length).fill(Number.NaN);
-      this.#others.set(field, column);
-    }
-    column[this.#size] = value;
-  }
-
-  #grow(): void {
-    const grown = (column: Float64Array): Float64Array<ArrayBuffer> => {
-      const longer = new Float64Array(2 * column.length).fill(Number.NaN, column.length);
-      longer.set(column);
-      return longer;
-    };
-    this.#steps = grown(this.#steps);
-    this.#rewards = grown(this.#rewards);
-    for (const [field, column] of this.#others) this.#others.set(field, grown(column));
-  }
-
-  /** The curve of the rows so far. `unreadableIn` tells how many were left out, with those left out `before`. */
-  curve(before = 0): TrainerCurve {
-    const steps = this.#steps.subarray(0, this.#size);
-    const order = steps.every((step, index) => index === 0 || (steps[index - 1] as number) <= step)
-      ? undefined
-      : Array.from(steps.keys()).sort((left, right) => (steps[left] as number) - (steps[right] as number));
-    const ordered = (column: Float64Array): Float64Array =>
-      order ? Float64Array.from(order, index => column[index] as number) : column.slice(0, this.#size);
-    const curve = {
-      steps: ordered(steps),
-      rewards: ordered(this.#rewards),
-      others: new Map([...this.#others].map(([field, column]) => [field, ordered(column)])),
-    };
-    notePage(curve, { dropped: before + this.#dropped, cursor: null });
-    return curve;
-  }
-}
-
-/** Whether the schema would read a row unchanged, as it does nearly all: a million rows take a second there. */
-function isPlain(row: unknown): row is TrainerReward {
-  if (typeof row !== 'object' || row === null || Array.isArray(row)) return false;
-  const { step, trainer_reward } = row as Partial<TrainerReward>;
-  return Number.isFinite(step) && (trainer_reward == null || Number.isFinite(trainer_reward));
-}
-
-/** The curve of these rows. */
-export function trainerCurveOf(rows: readonly unknown[]): TrainerCurve {
-  const reader = new TrainerCurveReader();
-  for (const row of rows) reader.add(row);
-  return reader.curve();
-}
-
 /** A curve without steps. */
-export const emptyCurve = trainerCurveOf([]);
+export const emptyCurve: TrainerCurve = { steps: new Float64Array(), rewards: new Float64Array(), others: new Map() };
 
 /** A column as steps with their values, in order; undefined where there is none. */
 export function stepValues(

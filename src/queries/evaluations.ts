@@ -1,9 +1,9 @@
 /** Queries and actions for evaluation runs. */
 
-import { own } from '../base/own-property.ts';
+import { isRecord, own } from '../base/own-property.ts';
 import type { OfBoth } from '../base/sides.ts';
 import { failureReason, type ListQuery } from '../contract/common.ts';
-import { type EvalProgress, type EvalRun, startEvalBody, startEvalResult } from '../contract/evaluations.ts';
+import type { EvalProgress, EvalRun } from '../contract/evaluations.ts';
 import { hasEnded } from '../contract/status.ts';
 import { ifThere, isNotOffered, mayLackPath } from '../service/errors.ts';
 import type { CallOptions } from '../service/options.ts';
@@ -89,9 +89,11 @@ export function runWithSentOptions(
   { params, body }: CallInput<unknown, unknown>,
   answer: unknown,
 ): SeenResource | undefined {
-  if (operation !== 'startEval') return undefined;
-  const { eval_run_id } = startEvalResult.parse(answer);
-  const { display_name, options } = startEvalBody.parse(body);
+  // Both were read with the schemas of the contract, which are loaded after the first frame.
+  if (operation !== 'startEval' || !isRecord(answer) || !isRecord(body)) return undefined;
+  const { eval_run_id } = answer;
+  const { display_name, options } = body;
+  if (typeof eval_run_id !== 'string' || typeof display_name !== 'string') return undefined;
   const bench_id = String(params?.['bench_id']);
   const record = { eval_run_id, display_name, bench_id, status: null, [sentOptionsField]: options };
   return { kind: 'run', id: eval_run_id, label: display_name, parent: bench_id, record };

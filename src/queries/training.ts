@@ -5,7 +5,7 @@ import { failureReason, type ListQuery } from '../contract/common.ts';
 import type { EvalRun, TrajectoryReward } from '../contract/evaluations.ts';
 import { unreadableIn } from '../contract/lists.ts';
 import { hasEnded, isRunning, statusMeaning } from '../contract/status.ts';
-import { lastReward, type TrainerCurve, TrainerCurveReader } from '../contract/trainer-curve.ts';
+import { lastReward, type TrainerCurve } from '../contract/trainer-curve.ts';
 import type { Checkpoint, HeldOutReward, TrainingProgress, TrainingRun } from '../contract/training.ts';
 import { ifThere, isGone } from '../service/errors.ts';
 import type { Service } from '../service/index.ts';
@@ -356,6 +356,7 @@ export function trainerRewardsQuery(runId: string, ended: boolean, steps?: numbe
     },
     read: async context => {
       const params = { training_run_id: runId };
+      const { TrainerCurveReader } = await import('../contract/trainer-curve-reader.ts');
       let reader = new TrainerCurveReader();
       const begin = (): ((row: unknown) => void) => {
         reader = new TrainerCurveReader();

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod/mini';
 import { endpoints } from '../../src/contract/endpoints.ts';
-import { trainerCurveOf } from '../../src/contract/trainer-curve.ts';
+import { trainerCurveOf } from '../../src/contract/trainer-curve-reader.ts';
 import type { Action } from '../../src/queries/action.ts';
 import {
   benchmarkList,

@@ -1,6 +1,6 @@
 /** What is asked about runs: under keys that their actions touch, and polled until they have ended. */
 import { expect, it } from 'vitest';
-import { trainerCurveOf } from '../../src/contract/trainer-curve.ts';
+import { trainerCurveOf } from '../../src/contract/trainer-curve-reader.ts';
 import {
   deploymentList,
   deploymentQuery,

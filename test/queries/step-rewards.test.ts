@@ -1,6 +1,6 @@
 /** The rollouts of steps: which are read, and that none is read twice. */
 import { describe, expect, it } from 'vitest';
-import { trainerCurveOf } from '../../src/contract/trainer-curve.ts';
+import { trainerCurveOf } from '../../src/contract/trainer-curve-reader.ts';
 import { type ReadStep, readSteps, stepRewardsQuery, stepsIn, stepsToRead } from '../../src/queries/step-rewards.ts';
 import { RememberedStore } from '../../src/store/store.ts';
 import { notFound, scriptedService } from './scripted-service.ts';

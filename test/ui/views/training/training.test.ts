@@ -1,7 +1,8 @@
 /** What the screens make of a training run: its curves and its options. Pure. */
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { emptyCurve, trainerCurveOf } from '../../../../src/contract/trainer-curve.ts';
+import { emptyCurve } from '../../../../src/contract/trainer-curve.ts';
+import { trainerCurveOf } from '../../../../src/contract/trainer-curve-reader.ts';
 import { heldOutMeans } from '../../../../src/queries/held-out.ts';
 import { heldOutWords } from '../../../../src/resources/training.ts';
 import { modelsOf, optionSpecs, optionsOf } from '../../../../src/ui/views/benchmarks/option-fields.ts';
