@@ -238,6 +238,11 @@ export function rolloutsDone({ terminal_rollouts, live }: EvalProgress): number 
   );
 }
 
+/** The number of finished rollouts. A rollout with a reward is finished, even if the count was read before it. */
+export function doneWith(done: number | undefined, graded: number | undefined): number | undefined {
+  return done === undefined ? undefined : Math.max(done, graded ?? 0);
+}
+
 export function evalProgressQuery(runId: string): LiveQuery<EvalProgress> {
   return {
     key: evaluationKeys.progress(runId),

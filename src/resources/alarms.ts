@@ -7,6 +7,7 @@ import { hasEnded, statusMeaning } from '../contract/status.ts';
 import { lastReward, type TrainerCurve } from '../contract/trainer-curve.ts';
 import type { Checkpoint, HeldOutReward, TrainingRun } from '../contract/training.ts';
 import type { Range } from '../present/statistics/tasks.ts';
+import { doneWith } from '../queries/evaluations.ts';
 import { type HeldOutMean, type HeldOutMeans, heldOutMeansOf } from '../queries/held-out.ts';
 import { paceOf, rateWords } from '../queries/pace.ts';
 import type { KnownResource } from '../queries/statuses/store.ts';
@@ -61,7 +62,8 @@ interface Rollouts {
   readonly mean: number | undefined;
   readonly graded: number | undefined;
   readonly failed: number | undefined;
-  readonly total: number | undefined;
+  /** Rollouts that have ended: with a reward, failed, or completed without a score. */
+  readonly ended: number | undefined;
   readonly isOver: boolean;
 }
 
@@ -138,8 +140,8 @@ function failuresOf({ failed, ended, isAll, step }: Failed, limit: number): Alar
 
 function failuresRead({ heldOut, rollouts }: Reading): Failed | undefined {
   if (rollouts) {
-    const { failed, graded, isOver } = rollouts;
-    return failed === undefined || graded === undefined ? undefined : { failed, ended: failed + graded, isAll: isOver };
+    const { failed, ended, isOver } = rollouts;
+    return failed === undefined || ended === undefined ? undefined : { failed, ended, isAll: isOver };
   }
   const { step, samples, failed } = heldOut?.recent?.at(-1) ?? {};
   if (samples === undefined || failed === undefined) return undefined;
@@ -186,6 +188,12 @@ function silenceOf(known: Known, points: readonly ProgressPoint[], readAt: numbe
   return { ms: Math.max(0, readAt - changedAt), stepMs: stepMs ?? mean, step: done };
 }
 
+type RunField = 'status' | 'mean' | 'graded' | 'failed' | 'done';
+
+const rolloutsOf = ({ status, mean, graded, failed, done }: Pick<KnownResource, RunField>): Rollouts => ({
+  ...{ mean, graded, failed, ended: doneWith(done, graded), isOver: hasEnded(status) },
+});
+
 type Known = Pick<
   KnownResource,
   'kind' | 'status' | 'done' | 'total' | 'mean' | 'graded' | 'failed' | 'measured' | 'gone' | 'startedAt'
@@ -198,8 +206,8 @@ type Known = Pick<
  * @param readAt when the steps were last read; epoch milliseconds
  */
 export function readingOf(known: Known, points: readonly ProgressPoint[], readAt: number | undefined): Reading {
-  const { kind, status, measured, mean, graded, failed, total } = known;
-  if (kind === 'run') return { rollouts: { mean, graded, failed, total, isOver: hasEnded(status) } };
+  const { kind, measured, mean } = known;
+  if (kind === 'run') return { rollouts: rolloutsOf(known) };
   if (kind !== 'training') return {};
   const trainer = mean === undefined ? undefined : { reward: mean, step: undefined };
   return { silence: silenceOf(known, points, readAt), heldOut: measured, trainer };
@@ -318,22 +326,22 @@ export function reportOf(history: TrainingHistory, rules: AlarmRules, range: Ran
 }
 
 /** The report of an evaluation run, as last read. */
-export function reportOfRun(run: Pick<KnownResource, RunField>, rules: AlarmRules, range: Range): PastReport {
-  const { status, mean, graded, failed, total, endTime } = run;
-  const rollouts = { mean, graded, failed, total, isOver: hasEnded(status) };
-  const verdicts = judge({ rollouts }, rules, range);
+export function reportOfRun(
+  run: Pick<KnownResource, RunField | 'endTime'>,
+  rules: AlarmRules,
+  range: Range,
+): PastReport {
+  const verdicts = judge({ rollouts: rolloutsOf(run) }, rules, range);
   const lacks = [
     rules.failedShare !== undefined && !verdicts.has('failed rollouts')
       ? 'failed rollouts: their number is unknown'
       : '',
     rules.evaluation && !verdicts.has('evaluation range') ? 'the mean: too few rewards are known' : '',
   ];
-  const at = parseTime(endTime);
+  const at = parseTime(run.endTime);
   const alarms = alarmsIn(verdicts).map(alarm => ({ ...alarm, at, overAtStep: undefined }));
   return { alarms, unjudged: lacks.filter(words => words !== undefined && words !== '').map(String) };
 }
-
-type RunField = 'status' | 'mean' | 'graded' | 'failed' | 'total' | 'endTime';
 
 /** The alarms that a training run would have raised, in the order of its steps. */
 export function pastAlarms(history: TrainingHistory, rules: AlarmRules, range: Range): readonly PastAlarm[] {

@@ -1,5 +1,6 @@
 /** Reads the state of a resource for commands. */
 import { isRunning } from '../contract/status.ts';
+import { doneWith } from '../queries/evaluations.ts';
 import type { AnyQuery } from '../queries/live-query.ts';
 import type { QueryContext } from '../queries/query-context.ts';
 import { type KnownResource, knownResource, type Observation } from '../queries/statuses/store.ts';
@@ -27,11 +28,6 @@ export interface LookedAt extends KnownResource {
   readonly bestHeldOut: string | undefined;
   /** Messages about responses that could not be read and were left out. */
   readonly unreadable: readonly string[];
-}
-
-/** The number of finished rollouts. A rollout with a reward is finished, even if the count was read before it. */
-export function doneWith(done: number | undefined, graded: number | undefined): number | undefined {
-  return done === undefined ? undefined : Math.max(done, graded ?? 0);
 }
 
 /**

@@ -2,9 +2,20 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { type AlarmRules, alarmDefaults, resolveAlarms, rulesFor } from '../../src/config/alarms.ts';
 import type { Settings } from '../../src/config/schema.ts';
+import type { EvalProgress } from '../../src/contract/evaluations.ts';
 import { emptyCurve } from '../../src/contract/trainer-curve.ts';
+import { evalProgressQuery } from '../../src/queries/evaluations.ts';
 import { heldOutMeans } from '../../src/queries/held-out.ts';
-import { alarmsIn, judge, pastAlarms, type Reading, type TrainingHistory } from '../../src/resources/alarms.ts';
+import { knownResource } from '../../src/queries/statuses/store.ts';
+import {
+  alarmsIn,
+  judge,
+  pastAlarms,
+  type Reading,
+  readingOf,
+  reportOfRun,
+  type TrainingHistory,
+} from '../../src/resources/alarms.ts';
 import { kinds } from '../../src/resources/catalogue.ts';
 import { noteAlarms, stateOf, watchedOf } from '../../src/resources/watch.ts';
 import { Workbench } from '../../src/workbench/workbench.ts';
@@ -93,7 +104,7 @@ describe('a reading', () => {
 
   it('counts failed rollouts of a sample, or of all that there are', () => {
     const rollouts = (failed: number, graded: number, isOver = false): Reading => ({
-      rollouts: { failed, graded, isOver, mean: undefined, total: 128 },
+      rollouts: { failed, graded, isOver, mean: undefined, ended: failed + graded },
     });
     expect(kindsIn(rollouts(3, 4), { failedShare: 0.2 })).toEqual([]);
     expect(kindsIn(rollouts(3, 4, true), { failedShare: 0.2 })).toEqual(['failed rollouts']);
@@ -104,13 +115,34 @@ describe('a reading', () => {
     ]);
   });
 
+  it('counts completed rollouts without a score as ended, in Watch and in the past of a run', () => {
+    const live = { scored_rollouts: 4, failed_rollouts: 2, provisional_reward_mean: 1 };
+    const progress = { status: 'completed', terminal_rollouts: 32, total_rollouts: 32, live } as const;
+    const judged = (answer: EvalProgress) => {
+      const observed = evalProgressQuery('evr_1').observes?.(answer) ?? { kind: 'run', id: 'evr_1' };
+      const run = knownResource({ kind: 'run', id: 'evr_1', label: 'evr_1' }, [observed]);
+      const now = alarmsIn(judge(readingOf(run, [], undefined), { ...off, failedShare: 0.2 }, [0, 1]));
+      const past = reportOfRun(run, { ...off, failedShare: 0.2 }, [0, 1]);
+      expect(past.alarms.map(({ words }) => words)).toEqual(now.map(({ words }) => words));
+      return { words: now.map(({ words }) => words), unjudged: past.unjudged };
+    };
+    expect(judged(progress)).toEqual({ words: [], unjudged: [] });
+    expect(judged({ ...progress, live: { ...live, failed_rollouts: 7 } }).words).toEqual([
+      '7 of 32 rollouts failed (21.9%), more than 20%',
+    ]);
+    // Without the number of ended rollouts, a share would be wrong.
+    expect(judged({ ...progress, terminal_rollouts: null }).unjudged).toEqual([
+      'failed rollouts: their number is unknown',
+    ]);
+  });
+
   it('has means outside of their ranges', () => {
     const limits: Partial<AlarmRules> = { heldOut: [0.2, 0.9], trainer: [0.1, 1], evaluation: [0.5, 1] };
     expect(kindsIn({ ...heldOut([0.1]), trainer: { reward: 0.05, step: 1 } }, limits)).toEqual([
       'held-out range',
       'trainer range',
     ]);
-    const rollouts = { mean: 0.4, graded: 12, failed: 0, total: 128, isOver: false };
+    const rollouts = { mean: 0.4, graded: 12, failed: 0, ended: 12, isOver: false };
     expect(kindsIn({ rollouts }, limits)).toEqual([]);
     expect(kindsIn({ rollouts: { ...rollouts, graded: 20 } }, limits)).toEqual(['evaluation range']);
   });

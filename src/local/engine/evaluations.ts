@@ -90,7 +90,7 @@ export class EvaluationRunner implements JobSource, JobRecords {
       }));
       evaluations.record(run.eval_run_id, records);
     }
-    this.#end(run);
+    this.#end(run, tasks);
   }
 
   async #rollouts(run: EvalRunRow, batch: readonly PlannedRollout[], signal: AbortSignal): Promise<RolloutResult[]> {
@@ -132,11 +132,11 @@ export class EvaluationRunner implements JobSource, JobRecords {
     return [...(await Promise.all(results)), ...others];
   }
 
-  /** A run fails if none of its rollouts could be scored. */
-  #end(run: EvalRunRow): void {
+  /** A run fails if none of its rollouts could be scored, unless no task has a grader that runs here. */
+  #end(run: EvalRunRow, tasks: readonly Task[]): void {
     const { evaluations } = this.#parts;
-    const { scored, failed } = evaluations.counts(run.eval_run_id);
-    if (scored > 0 || failed === 0) {
+    const { scored, failed, ungraded } = evaluations.counts(run.eval_run_id);
+    if (scored > 0 || failed === 0 || tasks.every(({ grader }) => grader.kind === 'none')) {
       evaluations.complete(run.eval_run_id);
       return;
     }
@@ -144,8 +144,8 @@ export class EvaluationRunner implements JobSource, JobRecords {
     evaluations.setStatus(run.eval_run_id, 'failed', {
       type: 'api_error',
       code: 'no_rollout_scored',
-      message: `None of the ${failed} rollouts could be scored. The first failed with: ${reason}`,
-      context: { failed_rollouts: failed, first_error: reason },
+      message: `None of the ${failed + ungraded} rollouts could be scored. ${failed} failed, the first with: ${reason}`,
+      context: { ended_rollouts: failed + ungraded, failed_rollouts: failed, first_error: reason },
     });
   }
 }

@@ -18,8 +18,14 @@ const full = Object.assign(new Error('database or disk is full'), { errcode: 13 
 /**
  * @param count tasks, of one sample each unless the options say otherwise
  * @param url of an upstream server that answers instead
+ * @param graders of the first tasks; the last one is also that of all others
  */
-function pendingRun(count = 1, options: Readonly<Record<string, number>> = {}, url?: string) {
+function pendingRun(
+  count = 1,
+  options: Readonly<Record<string, number>> = {},
+  url?: string,
+  ...graders: readonly object[]
+) {
   const folder = mkdtempSync(join(tmpdir(), 'benchtop-evaluation-'));
   const stores = openStores(folder, new Keyring(new Uint8Array(32)));
   onTestFinished(() => {
@@ -30,7 +36,7 @@ function pendingRun(count = 1, options: Readonly<Record<string, number>> = {}, u
   const tasks = Array.from({ length: count }, (_, index) => ({
     name: `task-${index + 10}`,
     input_messages: [{ role: 'user', content: 'a' }],
-    grader: { kind: 'exact', expected: 'a' },
+    grader: graders[index] ?? graders.at(-1) ?? { kind: 'exact', expected: 'a' },
   }));
   const bench_id = benchmarks.ingest('org_1', { name: 'b', tasks });
   const worker = new WorkerThread({ name: 'test' });
@@ -52,7 +58,8 @@ function pendingRun(count = 1, options: Readonly<Record<string, number>> = {}, u
   const rewarded = () => evaluations.rewards(eval_run_id).map(({ task_id }) => task_id);
   const run = () => Promise.all(runner.jobs().map(job => job.run(new AbortController().signal)));
   return {
-    ...{ run, rollouts, sampled, rewarded, evaluations },
+    ...{ run, rollouts, grade, sampled, rewarded, evaluations },
+    failure: () => JSON.parse(evaluations.get('org_1', eval_run_id)?.failure ?? 'null') as unknown,
     status: () => evaluations.get('org_1', eval_run_id)?.status,
     counts: () => evaluations.counts(eval_run_id),
   };
@@ -75,6 +82,33 @@ it('fails where its model does', async () => {
   rollouts.mockRejectedValueOnce(new WorkerFailed('The weights are gone.', 'weights_missing'));
   await run();
   expect(status()).toBe('failed');
+});
+
+describe('without a score, a run', () => {
+  const judge = { kind: 'judge' };
+  const down = new Error('The server is down.');
+
+  it.each([0, 1])('completes where no task has a grader that runs here, with %i failed', async failures => {
+    const { run, grade, counts, status } = pendingRun(2, {}, undefined, judge);
+    if (failures > 0) grade.mockRejectedValueOnce(down);
+    await run();
+    expect(counts()).toMatchObject({ scored: 0, failed: failures, ungraded: 2 - failures });
+    expect(status()).toBe('completed');
+  });
+
+  it('fails where a task has one, with the number of all of its rollouts', async () => {
+    const { run, grade, status, failure } = pendingRun(2, {}, undefined, judge, { kind: 'exact', expected: 'a' });
+    grade.mockImplementation(async answered => {
+      if (answered.order.grader.kind === 'exact') throw down;
+      return gradeAnswer(answered);
+    });
+    await run();
+    expect(status()).toBe('failed');
+    expect(failure()).toMatchObject({
+      message: 'None of the 2 rollouts could be scored. 1 failed, the first with: The server is down.',
+      context: { ended_rollouts: 2, failed_rollouts: 1 },
+    });
+  });
 });
 
 describe('behind an upstream server, a rollout', () => {
