@@ -11,6 +11,7 @@ import { readingRewardsOnce } from '../queries/run-rewards.ts';
 import { resources } from '../resources/catalogue.ts';
 import { isReadAlone, type Resource } from '../resources/define.ts';
 import { type LookedAt, lookAt } from '../resources/look.ts';
+import { failedAmong } from '../resources/runs.ts';
 import type { Watching } from '../resources/watch-reads.ts';
 import { counted, reward } from '../text/numbers.ts';
 import { CommandError, exitCodes } from './exit.ts';
@@ -77,7 +78,10 @@ function progressFacts(seen: LookedAt, watch: Watching, hasMean: boolean): Fact[
   return [
     { label: 'progress', value: progressWords(seen) },
     { label, value: seen.mean === undefined || hasMean ? undefined : reward(seen.mean) },
-    { label: 'no reward', value: without > 0 ? counted(without, 'rollout') : undefined },
+    {
+      label: 'no reward',
+      value: without > 0 ? `${counted(without, 'rollout')}${failedAmong(without, seen.failed)}` : undefined,
+    },
     { label: 'held-out reward', value: seen.heldOut },
     { label: 'best held-out', value: seen.bestHeldOut },
   ];

@@ -6,6 +6,7 @@ import type { KnownResource } from '../queries/statuses/store.ts';
 import { resourceOfKind } from '../resources/catalogue.ts';
 import type { LookedAt } from '../resources/look.ts';
 import { certaintyFields, certaintyWords } from '../resources/run-mean.ts';
+import { failedAmong } from '../resources/runs.ts';
 import { counted, reward } from '../text/numbers.ts';
 import { sanitiseLine } from '../text/sanitise.ts';
 
@@ -52,7 +53,7 @@ export function seenWords(seen: Seen): string {
     status === undefined ? 'no status' : sanitiseLine(statusWords(status)),
     progressWords(seen),
     meanWords(seen),
-    without > 0 ? `${without} without a reward` : '',
+    without > 0 ? `${without} without a reward${failedAmong(without, seen.failed)}` : '',
     heldOut === undefined ? '' : `held-out reward ${heldOut}`,
   ]
     .filter(Boolean)

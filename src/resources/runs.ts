@@ -255,10 +255,17 @@ export function outcomeOf(
   return { mean, graded: live?.scored_rollouts ?? undefined, listed: undefined, without, ended, isRead };
 }
 
+/** `(2 failed)`, after the number of rollouts without a reward, which includes the failed ones; empty for none. */
+export function failedAmong(without: number, failed: number = 0): string {
+  if (failed === 0 || failed > without) return '';
+  return failed === without ? ' (all failed)' : ` (${failed} failed)`;
+}
+
 /** Shown for a run without a mean: the number of rollouts listed without a reward. */
-export function noRewardWords({ isRead }: Pick<RunOutcome, 'isRead'>, without: number): string {
+export function noRewardWords({ isRead }: Pick<RunOutcome, 'isRead'>, without: number, failed?: number): string {
   if (!isRead) return 'rewards not read';
-  return without > 0 ? `no reward; ${counted(without, 'rollout')} without one` : 'no reward yet';
+  if (without === 0) return 'no reward yet';
+  return `no reward; ${counted(without, 'rollout')} without one${failedAmong(without, failed)}`;
 }
 
 /** `mean 0.143 of 8 rewards`; says so if it is not final. */

@@ -1,6 +1,7 @@
 /** What reports say: on a run, a training run or a dataset, and on flagged trajectories. */
 import { histogram } from '../base/statistics.ts';
 import { version } from '../base/version.ts';
+import { hasEnded } from '../contract/status.ts';
 import { stepValues } from '../contract/trainer-curve.ts';
 import type { Trajectory } from '../contract/trajectories.ts';
 import { type Column, cellText, exportColumns } from '../present/column.ts';
@@ -17,6 +18,7 @@ import { comparisonOptions } from '../resources/comparison.ts';
 import { trainingCurveWords } from '../resources/curve-words.ts';
 import { outcomeColumns } from '../resources/outcomes.ts';
 import { certaintyWords } from '../resources/run-mean.ts';
+import { failedAmong } from '../resources/runs.ts';
 import { groupColumns, groupsOf, groupsWords, taskColumn } from '../resources/task-groups.ts';
 import { intervalOfHeldOut } from '../resources/training-columns.ts';
 import { trajectoryFacts } from '../resources/trajectories.ts';
@@ -109,11 +111,15 @@ function* summary({ rows, rewards }: OwnRollouts, range: Range): Generator<Repor
   yield { kind: 'heading', text: 'Rewards' };
   const mean = values.length === 0 ? undefined : values.reduce((sum, value) => sum + value, 0) / values.length;
   const certainty = rewards ? certaintyWords(runMeanOf(rewards.rewards, { ...rewards, range }), mean) : '';
-  const without = rows.length - values.length;
+  const unrated = rows.filter(each => each.reward == null);
+  // Rollouts that never began are not listed.
+  const all = hasEnded(rewards?.status) ? Math.max(rows.length, rewards?.total ?? 0) : rows.length;
+  const without = all - values.length;
+  const failed = unrated.filter(({ status }) => status === 'failed').length;
   const words = [
     `mean ${reward(mean)} of ${counted(values.length, 'reward')}`,
     certainty,
-    without > 0 ? `${without} without a reward` : '',
+    without > 0 ? `${without} without a reward${failedAmong(without, failed)}` : '',
   ];
   yield { kind: 'words', text: words.filter(Boolean).join(', ') };
   const bins = histogram(values, mostBins);

@@ -1,8 +1,17 @@
 /** What reports say, on a service that answers what the test says. */
 import { expect, it } from 'vitest';
 import type { EvalRun } from '../../src/contract/evaluations.ts';
+import type { Resource } from '../../src/resources/define.ts';
+import { runs } from '../../src/resources/runs.ts';
 import { comparisonReport } from '../../src/rollouts/comparison-report.ts';
-import { flaggedReport, type Report, type ReportContext, reportParts } from '../../src/rollouts/report.ts';
+import { readRollouts } from '../../src/rollouts/read.ts';
+import {
+  flaggedReport,
+  type Report,
+  type ReportContext,
+  reportParts,
+  rolloutsReport,
+} from '../../src/rollouts/report.ts';
 import { ServiceError } from '../../src/service/errors.ts';
 import { RememberedStore } from '../../src/store/store.ts';
 import { fakeService } from '../service/fake-service.ts';
@@ -122,4 +131,22 @@ it('prints fifty flagged trajectories in full, and says that there are more', as
   memory.notes.put([{ ...note, id: 'traj_new_task50_0', flag: '', at: 2 }]);
   const fewer = await joined(flaggedReport(context), 'markdown');
   expect(fewer).toContain('## Flagged: 50 trajectories\n');
+});
+
+it('says how many rollouts of a run have no reward, and how many of these failed', async () => {
+  const row = run('evr_1', { total_rollouts: 5 });
+  const statuses = ['completed', 'failed', 'completed'];
+  const { context } = reading({
+    ...answers,
+    listTrajectories: () => ({
+      items: statuses.map((status, index) => ({ trajectory_id: `traj_${index}`, task_id: `t${index}`, status })),
+    }),
+    getTrajectoryRewards: () => ({
+      trajectory_rewards: [{ task_id: 't0', reward: 1, trajectory_id: 'traj_0' }],
+    }),
+  });
+  const owner = { resource: runs as Resource, id: 'evr_1', row };
+  const read = await readRollouts(owner, context);
+  const text = await joined(rolloutsReport(owner, read, { worst: 0, best: 0 }, context), 'markdown');
+  expect(text).toMatch(/mean 1\.00 of 1 reward, .*4 without a reward \(1 failed\)/);
 });

@@ -8,7 +8,7 @@ import { hasEnded } from '../../../contract/status.ts';
 import { rolloutsDone } from '../../../queries/evaluations.ts';
 import type { MeasuredRun } from '../../../resources/measured-run.ts';
 import type { RewardSummary } from '../../../resources/runs.ts';
-import { cautionOf, meanWords, noRewardWords, outcomeOf } from '../../../resources/runs.ts';
+import { cautionOf, failedAmong, meanWords, noRewardWords, outcomeOf } from '../../../resources/runs.ts';
 import { counted, countOf } from '../../../text/numbers.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
 import { clockOrDay } from '../../../text/time.ts';
@@ -63,7 +63,8 @@ export function summaryLines(
   const failed = progress?.live?.failed_rollouts ?? 0;
   // While a run continues, rollouts without an entry are still to come.
   const missing = rewards ? (ended ? rewards.total - rewards.values.length - unreadable : rewards.missing) : 0;
-  const without = Math.max(0, missing - failed);
+  const without = Math.max(0, missing);
+  const isAmong = failed <= without;
   const outcome = outcomeOf(run, progress, rewards);
   const [label, mean, of] = meanWords(outcome);
   const caution = outcome.mean === undefined ? undefined : cautionOf(run);
@@ -83,9 +84,9 @@ export function summaryLines(
       .filter(Boolean)
       .join('  '),
     [
-      hasNone ? styles.muted(noRewardWords(outcome, without)) : meanText,
-      failed > 0 ? styles.danger(`${failed} failed`) : '',
-      without > 0 && !hasNone ? styles.warning(`${without} without a reward`) : '',
+      hasNone ? styles.muted(noRewardWords(outcome, without, failed)) : meanText,
+      without > 0 && !hasNone ? styles.warning(`${without} without a reward${failedAmong(without, failed)}`) : '',
+      failed > 0 && !isAmong ? styles.danger(`${failed} failed`) : '',
       unreadable > 0 ? styles.warning(`${counted(unreadable, 'reward')} could not be read`) : '',
     ]
       .filter(Boolean)

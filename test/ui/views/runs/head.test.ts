@@ -8,7 +8,9 @@ import {
   evalRun,
   type TrajectoryReward,
 } from '../../../../src/contract/evaluations.ts';
+import { evalProgressQuery } from '../../../../src/queries/evaluations.ts';
 import { type RunMean, runMeanOf } from '../../../../src/queries/run-mean.ts';
+import { knownResource } from '../../../../src/queries/statuses/store.ts';
 import { intervalLabel } from '../../../../src/resources/comparison.ts';
 import { withHeldOutSplits } from '../../../../src/resources/measured-run.ts';
 import { certaintyWords } from '../../../../src/resources/run-mean.ts';
@@ -252,10 +254,22 @@ describe('the counts', () => {
     expect(head('running', rewardsOf(0, 1, 1), { terminal_rollouts: 9 })[1]).toContain('9 of 28 rollouts');
   });
 
-  it('say what failed and what has no reward, each once', () => {
+  it('say what has no reward, with what failed of it, as everywhere', () => {
     const live = { failed_rollouts: 2 };
     expect(head('completed', rewardsOf(1, 1, null), { live })[2]).toBe(
-      'mean 1.00 of 2 rewards  2 failed  24 without a reward',
+      'mean 1.00 of 2 rewards  26 without a reward (2 failed)',
+    );
+    const progress: EvalProgress = { status: 'completed', terminal_rollouts: 28, total_rollouts: 28, live };
+    const observed = evalProgressQuery('evr_1').observes?.(progress) ?? { kind: 'run', id: 'evr_1' };
+    const seen = { ...knownResource({ kind: 'run', id: 'evr_1', label: 'a' }, [observed]), graded: 2, mean: 1 };
+    expect(seenWords(seen)).toBe('completed, 28 of 28, mean 1.00 of 2 rewards, 26 without a reward (2 failed)');
+    expect(head('completed', rewardsOf(1, null, null), { live, total_rollouts: 3 })[2]).toBe(
+      'mean 1.00 of 1 reward  2 without a reward (all failed)',
+    );
+    // The service lists no failed rollout before the end.
+    expect(head('running', rewardsOf(1), { live })[2]).toBe('mean so far 1.00 of 1 reward  2 failed');
+    expect(head('running', rewardsOf(null, null, null), { live })[2]).toBe(
+      'no reward; 3 rollouts without one (2 failed)',
     );
     expect(head('running', rewardsOf(1, null), {})[2]).toBe('mean so far 1.00 of 1 reward  1 without a reward');
   });
