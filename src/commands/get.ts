@@ -4,7 +4,7 @@ import * as z from 'zod/mini';
 import { isRecord, own } from '../base/own-property.ts';
 import { declaresField } from '../contract/fields.ts';
 import { hasEnded } from '../contract/status.ts';
-import type { Fact } from '../present/fact.ts';
+import { type Fact, withValue } from '../present/fact.ts';
 import { factText } from '../present/fact-text.ts';
 import { doneWith } from '../queries/evaluations.ts';
 import { readingRewardsOnce } from '../queries/run-rewards.ts';
@@ -37,16 +37,22 @@ async function knownOf(resource: Resource, row: object, context: CommandContext,
   const { kind, list, watch } = resource;
   const id = list({}).id(row);
   const look = kind === undefined || !watch?.details ? undefined : await lookAt({ kind, id, label: id }, context);
-  const whole = (await resource.wholeFacts?.(row, context)) ?? { facts: resource.facts(row) };
+  // Old rows have no status, but their progress may have one.
+  const known = look?.status === undefined || hasValue(row, 'status') ? row : { ...row, status: look.status };
+  const whole = (await resource.wholeFacts?.(known, context)) ?? { facts: resource.facts(known) };
   noteUnreadable(whole.answer, io);
-  const record = { ...row, ...whole.fields };
+  if (whole.unread !== undefined) io.note(whole.unread);
+  const record = { ...known, ...whole.fields };
   if (!look || !watch) return { facts: whole.facts, record };
   for (const words of look.unreadable) io.note(words);
   // The rewards were read later, when more rollouts may have finished.
   const { graded } = z.catch(withGraded, {}).parse(whole.fields);
   const seen = { ...look, done: doneWith(look.done, graded) };
+  const more = withValue(progressFacts(seen, watch, whole.hasMean ?? false));
+  // A mean of the progress replaces the words that there is none.
+  const replaced = new Set(more.map(({ label }) => label));
   return {
-    facts: [...whole.facts, ...progressFacts(seen, watch, whole.hasMean ?? false)],
+    facts: [...whole.facts.filter(({ label }) => !replaced.has(label)), ...more],
     record: { ...record, ...progressFields(seen, watch, record) },
   };
 }

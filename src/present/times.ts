@@ -8,12 +8,16 @@ export function instant(time: string | null | undefined): number | undefined {
   return parseTime(time ?? undefined);
 }
 
-/** How long ago an instant was: `2m ago`; empty if it is undefined. */
-export function agoOf(at: number | undefined): string {
-  return at === undefined ? '' : `${age(Date.now() - at)} ago`;
+/** How far the clock of a service may be ahead of this machine's, in milliseconds. */
+const maxAheadMs = 5 * 60_000;
+
+/** How long ago an instant was: `2m ago`; `in 3d` if it is yet to come; empty if it is undefined. */
+export function agoOf(at: number | undefined, now = Date.now()): string {
+  if (at === undefined) return '';
+  return at - now > maxAheadMs ? `in ${age(at - now)}` : `${age(now - at)} ago`;
 }
 
-/** How long ago a time was: `2m ago`; `?` if it cannot be parsed, empty if it is missing. */
+/** How long ago a time was, as `agoOf` says it; `?` if it cannot be parsed, empty if it is missing. */
 export function ageOf(time: string | null | undefined): string {
   if (time == null || time === '') return '';
   const at = parseTime(time);

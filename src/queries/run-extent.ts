@@ -8,6 +8,7 @@ import { unreadableIn } from '../contract/lists.ts';
 import { hasEnded, statusMeaning } from '../contract/status.ts';
 import { isNotOffered } from '../service/errors.ts';
 import { sentOptionsIn } from '../store/seen.ts';
+import { countOf } from '../text/numbers.ts';
 import { evalProgressQuery, evalRunQuery } from './evaluations.ts';
 import type { RunExtent } from './extent-of.ts';
 import type { QueryContext, SharedQuery } from './query-context.ts';
@@ -46,9 +47,9 @@ export async function readRunRewards(
 /** What the record of a run says about it. */
 export const extentOfRecord = (run: EvalRun): RunExtent => ({
   status: run.status,
-  total: run.total_rollouts ?? undefined,
+  total: countOf(run.total_rollouts),
   samplesPerTask: samplesPerTaskOf(run),
-  recorded: { mean: run.reward_mean ?? undefined, graded: run.reward_count ?? undefined },
+  recorded: { mean: run.reward_mean ?? undefined, graded: countOf(run.reward_count) },
 });
 
 /** A total below the number of rewards is wrong. */
@@ -81,7 +82,7 @@ export async function readExtent(
   let failure: Error | undefined;
   try {
     const progress = await ask(evalProgressQuery(eval_run_id), context);
-    total = progress.total_rollouts ?? undefined;
+    total = countOf(progress.total_rollouts);
     ended = progress.status ?? undefined;
     if (ended !== undefined && total !== undefined) return { status: ended, total };
   } catch (error) {

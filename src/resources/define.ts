@@ -27,6 +27,8 @@ export interface WholeFacts {
   readonly hasMean?: boolean;
   /** An additional response, which may have unreadable rows. */
   readonly answer?: unknown;
+  /** Why a part could not be read, as a message. */
+  readonly unread?: string | undefined;
   /** Additional data under the contract's names; programs get it with the record. */
   readonly fields?: object;
 }

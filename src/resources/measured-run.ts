@@ -5,7 +5,7 @@ import type { Interval } from '../present/statistics/interval.ts';
 import type { Range } from '../present/statistics/tasks.ts';
 import { type Certainty, intervalBeside } from '../queries/run-mean.ts';
 import type { KnownResource } from '../queries/statuses/store.ts';
-import { reward } from '../text/numbers.ts';
+import { countOf, reward } from '../text/numbers.ts';
 
 /** A run with its measured mean: the record may lack it, and does not tell how many rewards are missing. */
 export type MeasuredRun = EvalRun & {
@@ -22,7 +22,7 @@ export const listedMean = (row: MeasuredRun): number | undefined => row.reward_m
 
 /** The number of rewards in that mean, if known. */
 export const listedCount = ({ reward_mean, reward_count, provisional_count }: MeasuredRun): number | undefined =>
-  reward_count ?? (reward_mean == null ? provisional_count : undefined);
+  countOf(reward_count) ?? (reward_mean == null ? provisional_count : undefined);
 
 /** The interval of that mean, if it is known. */
 export const intervalOfRun = (row: MeasuredRun, range: Range): Interval | undefined =>
@@ -86,10 +86,7 @@ export function meanOfRun(row: MeasuredRun): string {
   const [mean, graded] = [listedMean(row), listedCount(row)];
   if (!isSoFar(row)) {
     if (mean === undefined && mayHaveMean(row)) return unknownMean;
-    return meanCell(
-      { mean, graded: row.reward_count ?? undefined, total: row.total_rollouts ?? undefined },
-      row.status,
-    );
+    return meanCell({ mean, graded: countOf(row.reward_count), total: countOf(row.total_rollouts) }, row.status);
   }
   return mean === undefined ? unknownMean : meanSoFar(mean, graded);
 }

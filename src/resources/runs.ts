@@ -1,5 +1,6 @@
 /** Evaluation runs. */
 
+import { errorMessage } from '../base/errors.ts';
 import { mean } from '../base/statistics.ts';
 import type { EvalProgress, EvalRun, TrajectoryReward } from '../contract/evaluations.ts';
 import { evalRunStatuses, hasEnded } from '../contract/status.ts';
@@ -19,9 +20,10 @@ import { everyRun, runsOfBenchmark } from '../queries/run-lists.ts';
 import { runMeanOf } from '../queries/run-mean.ts';
 import { readHeldOutSplit } from '../queries/training.ts';
 import { trajectoryKeys } from '../queries/trajectories.ts';
+import { isNotOffered } from '../service/errors.ts';
 import { rememberedAt, sentOptionsIn } from '../store/seen.ts';
 import type { RememberedStore } from '../store/store.ts';
-import { counted, reward } from '../text/numbers.ts';
+import { counted, countOf, reward } from '../text/numbers.ts';
 import { type ActionTable, running, untilStopped } from './action.ts';
 import {
   type BasedRun,
@@ -138,7 +140,7 @@ export const runColumns: readonly Column<MeasuredRun>[] = [
     align: 'right',
     wide: true,
     forPrograms: true,
-    value: row => row.total_rollouts ?? undefined,
+    value: row => countOf(row.total_rollouts),
   },
   durationColumn(),
 ];
@@ -278,12 +280,14 @@ export function meanWords(outcome: RunOutcome): readonly [label: string, value: 
 }
 
 /** The mean of a record, with the number of rewards, and of rollouts without one once the run has ended. */
-function meanFact(run: MeasuredRun): Fact {
+function meanFact(run: MeasuredRun, isUnread: boolean): Fact {
   const [mean, graded] = [listedMean(run), listedCount(run)];
+  if (isUnread && mean === undefined)
+    return { label: isSoFar(run) ? `mean ${soFar}` : 'mean', value: 'could not be read' };
   const of = graded === undefined || mean === undefined ? '' : ` of ${counted(graded, 'reward')}`;
   if (isSoFar(run)) return { label: `mean ${soFar}`, value: mean === undefined ? undefined : `${reward(mean)}${of}` };
   if (mean === undefined && mayHaveMean(run)) return { label: 'mean', value: 'not reported' };
-  const without = graded === undefined ? 0 : (run.total_rollouts ?? graded) - graded;
+  const without = graded === undefined ? 0 : (countOf(run.total_rollouts) ?? graded) - graded;
   const missing = without > 0 ? `, ${counted(without, 'rollout')} without one` : '';
   return { label: 'mean', value: `${reward(mean)}${of}${missing}` };
 }
@@ -298,13 +302,17 @@ function outcomeFact(outcome: RunOutcome): Fact {
 export const cautionOf = (run: MeasuredRun): string | undefined =>
   isMeasuredAsChosen(run, run.held_out_split) ? optimisticWords : undefined;
 
-/** The facts of a run, with its outcome and interval if they were read. */
-export function runFacts(run: BasedRun, outcome?: RunOutcome, certainty?: string): readonly Fact[] {
+/**
+ * The facts of a run, with its outcome and interval if they were read.
+ *
+ * @param isUnread whether its rewards could not be read
+ */
+export function runFacts(run: BasedRun, outcome?: RunOutcome, certainty?: string, isUnread = false): readonly Fact[] {
   return [
     { label: 'name', value: run.display_name },
     { label: 'id', value: run.eval_run_id },
     run.status == null ? { label: 'status', value: 'not reported' } : statusFact('status', run.status),
-    outcome ? outcomeFact(outcome) : meanFact(run),
+    outcome ? outcomeFact(outcome) : meanFact(run, isUnread),
     {
       label: 'no reward',
       value: outcome?.mean !== undefined && outcome.without > 0 ? counted(outcome.without, 'rollout') : undefined,
@@ -334,9 +342,12 @@ export function runFacts(run: BasedRun, outcome?: RunOutcome, certainty?: string
 /** Adds the mean, its number of rewards and its interval, if there are readable rewards. */
 async function wholeFacts(run: EvalRun, context: QueryContext): Promise<WholeFacts> {
   const held_out_split = await readHeldOutSplit(run, context);
-  const read = rewardsOfRun(run, context);
-  const answer = await read.catch((error: unknown) => {
-    if (context.signal.aborted) throw error;
+  let unread: string | undefined;
+  const answer = await rewardsOfRun(run, context).catch((error: unknown) => {
+    context.signal.throwIfAborted();
+    // A service may lack this part.
+    if (!isNotOffered(error)) unread = `The rewards could not be read. ${errorMessage(error)}`;
+    return undefined;
   });
   const outcome = answer && outcomeOf(run, undefined, summariseRewards(answer.rewards));
   const known = outcome?.mean === undefined ? undefined : outcome;
@@ -346,7 +357,9 @@ async function wholeFacts(run: EvalRun, context: QueryContext): Promise<WholeFac
       { ...run, held_out_split },
       outcome && !outcome.ended ? outcome : known,
       certain ? certaintyWords(certain, outcome?.mean) : undefined,
+      unread !== undefined,
     ),
+    unread,
     hasMean: known !== undefined || run.reward_mean != null,
     answer,
     ...(known && { fields: { mean: known.mean, graded: known.graded, ...(certain && certaintyFields(certain)) } }),

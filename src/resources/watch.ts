@@ -6,6 +6,7 @@
 import { hasEnded, isRunning, statusMeaning, statusWords } from '../contract/status.ts';
 import type { StatusLook } from '../present/column.ts';
 import { referenceFact } from '../present/fact.ts';
+import { agoOf } from '../present/times.ts';
 import { paceOf, rateWords, type Standing, standingOf, standingWords } from '../queries/pace.ts';
 import { followedOf, type KnownResource, keyOf, unknownResource } from '../queries/statuses/store.ts';
 import type { ResourceRef } from '../store/store.ts';
@@ -154,7 +155,7 @@ function endedState(row: WatchedResource, status: string, now: number): LineStat
   const word = statusWords(status);
   const look = statusMeaning(status);
   // Without an end time, only this program's observation is known.
-  const ago = to === undefined ? row.endedAt && `seen ${age(now - row.endedAt)} ago` : `${age(now - to)} ago`;
+  const ago = to === undefined ? row.endedAt && `seen ${age(now - row.endedAt)} ago` : agoOf(to, now);
   if (!ago) return { word, text: word, short: word, look };
   const took = from === undefined || to === undefined || to < from ? '' : `, ${duration(to - from)}`;
   const isSeen = to === undefined;

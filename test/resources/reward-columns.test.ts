@@ -125,6 +125,10 @@ describe('the table of runs', () => {
     const some = { status: 'completed', reward_mean: 0, reward_count: 4, total_rollouts: 8 };
     expect(said(some)).toEqual(['0 n=4', 'mean: 0 of 4 rewards, 4 rollouts without one']);
     expect(said({ ...some, total_rollouts: 4 })).toEqual(['0', 'mean: 0 of 4 rewards']);
+    // A count below zero is no count.
+    const wrong = { status: 'completed', reward_mean: 7, reward_count: -1, total_rollouts: -5 };
+    expect(said(wrong)).toEqual(['7.00 n=?', 'mean: 7.00']);
+    expect(said({ ...wrong, reward_count: 4 })).toEqual(['7.00 n=4', 'mean: 7.00 of 4 rewards']);
   });
 
   it('says of how many rewards the mean is, where a run has ended and some are missing or may be', () => {

@@ -20,7 +20,7 @@ import { certaintyWords } from '../../../resources/run-mean.ts';
 import { outcomeOf, runActions, runFacts, runs, summariseRewards } from '../../../resources/runs.ts';
 import { trajectories, trajectoryFacts } from '../../../resources/trajectories.ts';
 import { isNotOffered } from '../../../service/errors.ts';
-import { counted } from '../../../text/numbers.ts';
+import { counted, countOf } from '../../../text/numbers.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
 import { truncate } from '../../../text/width.ts';
 import { useDeleted } from '../../app/error-note.tsx';
@@ -69,7 +69,7 @@ function useRun({ id, label, parent }: Place<'record'>, attention: Attention) {
   const measured: MeasuredRun = { ...shown, held_out_split: heldOutMeans(heldOut.data ?? [])?.best.split };
   const deleted = useDeleted('run', id) !== undefined;
   const ended = deleted || hasEnded(shown.status);
-  const total = progress.data?.total_rollouts ?? known.total_rollouts ?? undefined;
+  const total = countOf(progress.data?.total_rollouts) ?? countOf(known.total_rollouts);
   const isKnown = record.data !== undefined && (progress.data !== undefined || isNotOffered(progress.error));
   const reward_mean = known.reward_mean ?? progress.data?.live?.final_reward_mean;
   const { samplesPerTask, recorded } = extentOfRecord({ ...known, reward_mean });

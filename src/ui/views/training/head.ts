@@ -2,9 +2,10 @@
 import { useCallback, useMemo, useState } from 'react';
 import { statusMeaning } from '../../../contract/status.ts';
 import type { TrainingProgress, TrainingRun } from '../../../contract/training.ts';
+import { agoOf } from '../../../present/times.ts';
 import { freshnessAt } from '../../../queries/freshness.ts';
 import { paceOf, paceWords } from '../../../queries/pace.ts';
-import { age, parseTime } from '../../../text/time.ts';
+import { parseTime } from '../../../text/time.ts';
 import { useTime } from '../../app/clock.tsx';
 import type { Live } from '../../data/use-live.ts';
 import { useWorkbench } from '../../data/workbench.tsx';
@@ -77,7 +78,7 @@ export function usePace(
         const seen = freshnessAt(freshness, now);
         const observedAt = seen.kind === 'fresh' ? now : 'at' in seen ? (seen.at ?? now) : now;
         const isWaiting = status != null && statusMeaning(status) === 'waiting';
-        const elapsed = started === undefined || isWaiting ? '' : `started ${age(Math.max(0, now - started))} ago`;
+        const elapsed = started === undefined || isWaiting ? '' : `started ${agoOf(started, now)}`;
         const words = paceWords(pace, { status, completed, total, startedAt: started, observedAt, now });
         return [words, elapsed].filter(Boolean).join('  ');
       },

@@ -1,0 +1,64 @@
+/** `benchtop get` on an evaluation run of which parts are missing or cannot be read. */
+import { expect, it } from 'vitest';
+import { type Behaviour, hostileServer, json, refusal } from '../service/hostile-server.ts';
+import { cliOn } from './cli.ts';
+
+const missing = refusal(404, 'invalid_request_error', 'resource_not_found');
+
+/** A service with one run, `evr_1`. */
+async function serviceOf(parts: { run: object; progress?: object; rewards: Behaviour }) {
+  const { run, progress, rewards } = parts;
+  const server = await hostileServer((response, request) => {
+    const path = request.url.split('?')[0];
+    const answer =
+      path === '/api/v1/eval/evr_1'
+        ? json({ eval_run_id: 'evr_1', ...run })
+        : path === '/api/v1/eval/evr_1/progress' && progress
+          ? json({ eval_run_id: 'evr_1', ...progress })
+          : path === '/api/v1/eval/evr_1/trajectory-rewards'
+            ? rewards
+            : missing;
+    return answer(response, request);
+  });
+  return cliOn({ baseUrl: server.url, apiKey: 'key' });
+}
+
+const unreadable: readonly (readonly [string, Behaviour])[] = [
+  ['a refusal', refusal(403, 'permission_error', 'forbidden')],
+  ['the rewards of another run', json({ eval_run_id: 'evr_2', trajectory_rewards: [] })],
+];
+
+it.each(unreadable)('says that the rewards could not be read, and why: %s', async (_, rewards) => {
+  const cli = await serviceOf({ run: { status: 'completed', reward_mean: null }, rewards });
+  const { code, out, notes } = await cli('get', ['run', 'evr_1']);
+  expect(code).toBe(0);
+  expect(out).toMatch(/^mean +could not be read$/m);
+  expect(notes).toContain('The rewards could not be read. ');
+  expect((await cli('get', ['run', 'evr_1', '--json'])).notes).toContain('The rewards could not be read. ');
+});
+
+it('shows the mean of the progress in place of the rewards that could not be read', async () => {
+  const cli = await serviceOf({
+    run: { status: 'completed' },
+    progress: { status: 'completed', total_rollouts: 2, terminal_rollouts: 2, live: { final_reward_mean: 0.25 } },
+    rewards: refusal(403, 'permission_error', 'forbidden'),
+  });
+  const { out, notes } = await cli('get', ['run', 'evr_1']);
+  expect(out.match(/^mean .*$/gm)).toEqual([expect.stringMatching(/^mean +0\.250$/)]);
+  expect(notes).toContain('The rewards could not be read. ');
+});
+
+it('takes the status from the progress where the record has none', async () => {
+  const cli = await serviceOf({
+    run: { status: null },
+    progress: { status: 'completed', total_rollouts: 2, terminal_rollouts: 2 },
+    rewards: json({
+      eval_run_id: 'evr_1',
+      trajectory_rewards: [1, 0].map((reward, at) => ({ reward, trajectory_id: `traj_${at}`, task_id: `t${at}` })),
+    }),
+  });
+  const { out } = await cli('get', ['run', 'evr_1']);
+  expect(out).toMatch(/^status +completed$/m);
+  expect(out).toMatch(/^mean +0\.500 of 2 rewards$/m);
+  expect(JSON.parse((await cli('get', ['run', 'evr_1', '--json'])).out)).toMatchObject({ status: 'completed' });
+});
