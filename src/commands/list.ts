@@ -1,6 +1,6 @@
 /** `benchtop list`: lists a resource, for people and for programs. */
 
-import { own } from '../base/own-property.ts';
+import { isRecord, own } from '../base/own-property.ts';
 import type { Endpoint } from '../contract/common.ts';
 import { mayHaveField, rowsIn } from '../contract/fields.ts';
 import { isSameStatus } from '../contract/status.ts';
@@ -9,12 +9,12 @@ import { sortRows } from '../present/sort.ts';
 import { defaultRange } from '../present/statistics/interval.ts';
 import { readingRewardsOnce } from '../queries/run-rewards.ts';
 import { resourceNamed } from '../resources/catalogue.ts';
-import { noneSeenWords, type Resource, wordsFor } from '../resources/define.ts';
+import { labelOf, noneSeenWords, type Resource, wordsFor } from '../resources/define.ts';
 import { pagesOf, type ResourcePage } from '../resources/pages.ts';
 import { type Scope, type ScopeName, scopeNames } from '../resources/place.ts';
 import { ServiceError } from '../service/errors.ts';
 import { counted } from '../text/numbers.ts';
-import { safeJson } from '../text/sanitise.ts';
+import { clean, safeJson } from '../text/sanitise.ts';
 import { CommandError, exitCodes } from './exit.ts';
 import { findAmong, idOf, resourceOrThrow } from './find.ts';
 import type { CommandIo } from './io.ts';
@@ -317,9 +317,14 @@ export async function run({ args, flags }: CommandInput<'list'>, io: CommandIo):
     let last: Omit<ResourcePage<object>, 'rows'> = { notes: [], dropped: 0, isRemembered: false };
     let doubt: string | undefined;
     const held: object[] = [];
+    const waiting = new Map<string, string>();
     const take = async (rows: readonly object[], read: number): Promise<void> => {
       const found = await measured.filtered(rows);
       ({ doubt } = found);
+      for (const row of found.rows) {
+        const why = isRecord(row) ? row['waits_because'] : undefined;
+        if (typeof why === 'string') waiting.set(labelOf(resource, row), why);
+      }
       await output.take(found.rows, read);
     };
     for await (const page of pagesOf(resource, scope, context)) {
@@ -337,6 +342,7 @@ export async function run({ args, flags }: CommandInput<'list'>, io: CommandIo):
     if (output.taken === 0 && doubt !== undefined) throw new CommandError(doubt);
     const shown = await output.end(rows => (sort ? sortRows(rows, sort.value, flags.reverse ?? false) : rows));
     for (const note of last.notes) io.note(note);
+    for (const [label, why] of waiting) io.note(clean`${label} waits: ${why}`);
     measured.note();
     printed.note();
     // A script must not mistake unreadable rows for an empty list.

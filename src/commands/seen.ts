@@ -14,7 +14,16 @@ export type Seen = Pick<KnownResource, 'id' | 'label' | 'status' | 'done' | 'tot
   Partial<
     Pick<
       LookedAt,
-      'kind' | 'graded' | 'failed' | 'measured' | 'parent' | 'startedAt' | 'heldOut' | 'endTime' | 'unreadable'
+      | 'kind'
+      | 'graded'
+      | 'failed'
+      | 'measured'
+      | 'parent'
+      | 'startedAt'
+      | 'heldOut'
+      | 'endTime'
+      | 'unreadable'
+      | 'waits'
     >
   > & {
     /** Why it failed, if it did and the service says so. */

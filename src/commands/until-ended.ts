@@ -252,6 +252,7 @@ class EndWait {
     const seen = await this.#judged(found, found.status === undefined ? once : service.background);
     this.#silentSince = undefined;
     for (const words of seen.unreadable ?? []) this.#noteOnce(words);
+    if (seen.waits !== undefined) this.#noteOnce(`waits: ${seen.waits}`);
     this.#last = seen;
     await this.#options.onLook?.(seen);
     return seen;

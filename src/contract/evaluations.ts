@@ -70,6 +70,8 @@ export const evalRun = settled(
       split: text,
       ignored_options: sentences,
       warnings: sentences,
+      // Sent by the local service: why its work waits, e.g. for space on the disk.
+      waits_because: text,
     }),
   ),
 );

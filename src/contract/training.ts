@@ -66,6 +66,8 @@ export const trainingRun = settled(
       // Sent by the local service: ignored options, and warnings about the tasks.
       ignored_options: sentences,
       warnings: sentences,
+      // Sent by the local service: why its work waits, e.g. for space on the disk.
+      waits_because: text,
       diagnostics: field(stepDiagnostics),
     }),
   ),

@@ -47,11 +47,13 @@ export function statusFact(label: string, status: string | null | undefined): Fa
 interface Remarks {
   readonly warnings?: readonly string[] | null | undefined;
   readonly ignored_options?: readonly string[] | null | undefined;
+  readonly waits_because?: string | null | undefined;
 }
 
-/** A run's warnings about its tasks, and its ignored options. */
-export function warningFacts({ warnings, ignored_options: ignored }: Remarks): readonly Fact[] {
+/** Why a run waits, its warnings about its tasks, and its ignored options. */
+export function warningFacts({ warnings, ignored_options: ignored, waits_because }: Remarks): readonly Fact[] {
   return [
+    { label: 'waits', value: waits_because },
     ...(warnings ?? []).map(value => ({ label: 'warning', value })),
     { label: 'ignored options', value: ignored?.join(', ') },
   ];

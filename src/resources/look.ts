@@ -20,12 +20,16 @@ export async function observeOnce(query: AnyQuery, context: QueryContext): Promi
   return observation && isPast && isRunning(observation.status) ? { ...observation, status: undefined } : observation;
 }
 
+const textOf = (value: unknown): string[] => (typeof value === 'string' && value !== '' ? [value] : []);
+
 /** The state of a resource, as commands report it. */
 export interface LookedAt extends KnownResource {
   /** The newest held-out reward with its interval, in words. */
   readonly heldOut: string | undefined;
   /** The best one. */
   readonly bestHeldOut: string | undefined;
+  /** Why its work waits, if the service says so. */
+  readonly waits: string | undefined;
   /** Messages about responses that could not be read and were left out. */
   readonly unreadable: readonly string[];
 }
@@ -69,5 +73,6 @@ export async function lookAt(ref: ResourceRef, context: QueryContext): Promise<L
   const done = doneWith(known.done, known.graded);
   const heldOut = last && heldOutWords(last, context.compare?.rewardRange);
   const bestHeldOut = best && bestWords(best, context.compare?.rewardRange);
-  return { ...known, done, heldOut, bestHeldOut, unreadable: unreadable.map(({ message }) => message) };
+  const [waits] = observations.flatMap(({ record }) => textOf(record?.['waits_because']));
+  return { ...known, done, heldOut, bestHeldOut, waits, unreadable: unreadable.map(({ message }) => message) };
 }

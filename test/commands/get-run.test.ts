@@ -62,3 +62,21 @@ it('takes the status from the progress where the record has none', async () => {
   expect(out).toMatch(/^mean +0\.500 of 2 rewards$/m);
   expect(JSON.parse((await cli('get', ['run', 'evr_1', '--json'])).out)).toMatchObject({ status: 'completed' });
 });
+
+it('says why the work of a run waits, as do list and watch', async () => {
+  const waits_because = 'The disk is full.';
+  const run = { status: 'running', bench_id: 'bench_1', display_name: 'first', waits_because };
+  const server = await hostileServer((response, request) => {
+    const path = request.url.split('?')[0];
+    const record = { eval_run_id: 'evr_1', ...run };
+    if (path === '/api/v1/benchmarks') return json({ items: [{ bench_id: 'bench_1' }] })(response, request);
+    if (path === '/api/v1/eval/bench_1/runs') return json([record])(response, request);
+    return (path === '/api/v1/eval/evr_1' ? json(record) : missing)(response, request);
+  });
+  const cli = cliOn({ baseUrl: server.url, apiKey: 'key' });
+  expect((await cli('get', ['run', 'evr_1'])).out).toMatch(/^waits +The disk is full\.$/m);
+  expect((await cli('list', ['runs', '--benchmark', 'bench_1'])).notes).toContain('first waits: The disk is full.');
+  const stop = new AbortController();
+  const watched = await cli('watch', ['evr_1'], { signal: stop.signal, onPrint: () => stop.abort() });
+  expect(watched.notes).toContain('waits: The disk is full.');
+});

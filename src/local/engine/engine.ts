@@ -61,6 +61,11 @@ export class Engine {
     return Object.values(this.#queues).flatMap(({ waiting }) => waiting);
   }
 
+  /** Why a job waits for a retry; null if it does not. */
+  problemOf(kind: JobKind, id: string): string | null {
+    return this.#queues[kind].problemOf(id);
+  }
+
   /** At start, before the first `wake`: completes interrupted work, and sets aside jobs that crash the service. */
   recover(): void {
     this.deployer.recover();

@@ -2,9 +2,8 @@
  * Runs the jobs of one kind concurrently: a job that hangs or fails does not delay the others. The queue only tracks
  * running jobs, because all pending work is in the database.
  */
-import { errorStack, isDiskFull } from '../../base/errors.ts';
+import { errorMessage, errorStack, isDiskFull } from '../../base/errors.ts';
 import type { JobAttempts, JobKind } from '../store/job-attempts.ts';
-import { failureOf } from './failures.ts';
 
 /** Delay before a job that failed for an external reason, such as a full disk, is retried. */
 const retryMs = 5_000;
@@ -37,6 +36,11 @@ export interface WaitingJob {
   readonly message: string;
 }
 
+const problemOf = (error: unknown): string =>
+  isDiskFull(error)
+    ? 'The disk of this machine is full. It goes on by itself once there is some space.'
+    : errorMessage(error);
+
 interface RunningJob {
   readonly controller: AbortController;
   readonly ended: Promise<void>;
@@ -61,6 +65,11 @@ export class JobQueue {
 
   get busy(): boolean {
     return this.#running.size > 0 || this.#held.size > 0 || this.#nextLook !== undefined;
+  }
+
+  /** Why a job waits for a retry; null if it does not. */
+  problemOf(id: string): string | null {
+    return this.#problems.get(id) ?? null;
   }
 
   get waiting(): WaitingJob[] {
@@ -123,7 +132,7 @@ export class JobQueue {
       this.#problems.delete(id);
     } catch (error) {
       this.#report(error);
-      this.#problems.set(id, failureOf(error, {}).message);
+      this.#problems.set(id, problemOf(error));
       if (!this.#stopped) this.hold(id, retryMs);
     }
     try {

@@ -2,7 +2,8 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { JobAttempts } from '../../../src/local/store/job-attempts.ts';
 import { eventually } from '../../eventually.ts';
 import { startService, type TestService, until } from './running.ts';
 
@@ -59,4 +60,25 @@ describe('an evaluation whose model server hangs', () => {
     expect((await service.call(method, `/api/v1/eval/${runId}${path}`)).status).toBe(200);
     await closed;
   });
+});
+
+it('a job that waits for space on the disk says so in its record, and goes on by itself', async () => {
+  const full = vi.spyOn(JobAttempts.prototype, 'begin').mockImplementation(() => {
+    throw Object.assign(new Error('no space left'), { code: 'ENOSPC' });
+  });
+  const report = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
+  onTestFinished(() => {
+    full.mockRestore();
+    report.mockRestore();
+  });
+  const runId = await start('benchtop/tutor-base');
+  const recordOf = async () => (await service.call('GET', `/api/v1/eval/${runId}`)).body;
+  const waits = 'The disk of this machine is full. It goes on by itself once there is some space.';
+  await eventually(async () => expect(await recordOf()).toMatchObject({ waits_because: waits }));
+  const runs = (await service.call('GET', `/api/v1/eval/${benchId}/runs`)).body;
+  expect(runs.find((run: { eval_run_id: string }) => run.eval_run_id === runId)).toMatchObject({
+    waits_because: waits,
+  });
+  full.mockRestore();
+  await until(recordOf, ({ status, waits_because }) => status === 'completed' && waits_because === null);
 });

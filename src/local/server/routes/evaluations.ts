@@ -19,7 +19,11 @@ const pipeline_name = 'local-evaluation';
  * A run in the contract's form, with the names of every generation. An ended run has the mean and the number of its
  * rewards.
  */
-function evalRunRecord(row: EvalRunRow, { scored, mean }: Pick<RolloutCounts, 'scored' | 'mean'>) {
+function evalRunRecord(
+  { engine }: ServiceContext,
+  row: EvalRunRow,
+  { scored, mean }: Pick<RolloutCounts, 'scored' | 'mean'>,
+) {
   const { organization_id: _, ...run } = row;
   const ended = hasEnded(row.status);
   return {
@@ -30,6 +34,7 @@ function evalRunRecord(row: EvalRunRow, { scored, mean }: Pick<RolloutCounts, 's
     checkpoint_id: run.parent_checkpoint_id,
     agent_id: null,
     ...storedStart(row),
+    waits_because: engine.problemOf('evaluation', row.eval_run_id),
     failure: storedFailure(row),
   };
 }
@@ -117,7 +122,7 @@ function listEvalRuns(service: ServiceContext, { organizationId, params }: Call<
   const sums = service.evaluations.rewardSums(organizationId, bench_id);
   const none = { scored: 0, mean: null };
   const runs = service.evaluations.list(organizationId, bench_id);
-  return runs.map(run => evalRunRecord(run, sums.get(run.eval_run_id) ?? none));
+  return runs.map(run => evalRunRecord(service, run, sums.get(run.eval_run_id) ?? none));
 }
 
 function getEvalProgress(service: ServiceContext, call: Call<'getEvalProgress'>) {
@@ -179,7 +184,7 @@ export const evaluationArea: Area = {
     listEvalRuns,
     getEvalRun: (service, call) => {
       const run = findEvalRun(service, call);
-      return evalRunRecord(run, service.evaluations.counts(run.eval_run_id));
+      return evalRunRecord(service, run, service.evaluations.counts(run.eval_run_id));
     },
     getEvalProgress,
     cancelEval,

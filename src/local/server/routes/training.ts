@@ -14,13 +14,14 @@ import type { BodyOf } from '../requests.ts';
 import { findBenchmark, namedBenchmark, requireReady, tasksToRun, withOptions } from './launch.ts';
 
 /** A run in the contract's form, with the names of every generation. */
-function trainingRunRecord(row: TrainingRunRow) {
+function trainingRunRecord({ engine }: ServiceContext, row: TrainingRunRow) {
   const { organization_id: _, total_steps: __, ...run } = row;
   return {
     ...run,
     model_slug: run.base_model_slug,
     agent_id: null,
     ...storedStart(row),
+    waits_because: engine.problemOf('training', row.training_run_id),
     resolved_trajectory_options: null,
     failure: storedFailure(row),
     has_training_execution: run.status !== 'pending',
@@ -70,7 +71,7 @@ function startTraining(
       total_steps: read.options.num_steps,
       created_by: user,
     });
-    return trainingRunRecord(created);
+    return trainingRunRecord(service, created);
   });
   engine.wake();
   return run;
@@ -159,11 +160,11 @@ export const trainingArea: Area = {
     startTraining,
     listTrainingRuns: (service, { organizationId, params }) => {
       const { bench_id } = findBenchmark(service, organizationId, params['bench_id'] ?? '');
-      return service.training.list(organizationId, bench_id).map(trainingRunRecord);
+      return service.training.list(organizationId, bench_id).map(run => trainingRunRecord(service, run));
     },
     getTrainingRun: (service, call) => {
       const run = findTrainingRun(service, call);
-      return { ...trainingRunRecord(run), diagnostics: service.training.diagnostics(run.training_run_id) };
+      return { ...trainingRunRecord(service, run), diagnostics: service.training.diagnostics(run.training_run_id) };
     },
     getTrainingProgress: (service, call) => {
       const run = findTrainingRun(service, call);
