@@ -51,7 +51,7 @@ export function useTeaching(
   const turn = useMemo(() => teachingTurn(taught), [taught]);
   // The strip must not come and go with each attempt: the chart above it would move by a line.
   const error = live.error ?? (live.data ? undefined : failed.lastError(hashKey(trainingKeys.stepsRead(runId))));
-  if (!shown || known === 0 || isNotOffered(error)) return undefined;
+  if (!shown || known === 0 || (!live.data && isNotOffered(error))) return undefined;
   const problem = error ? 'the rewards of the steps cannot be read' : undefined;
   return { steps: taught, turn, known, problem };
 }

@@ -309,3 +309,23 @@ it('keeps the height of the chart while the missing rewards by step are asked fo
   await stage.waitFor('smoothed 0.6');
   expect(stage.text()).not.toContain('teaching signal');
 });
+
+it('keeps the teaching signal it has read when the service no longer lists rewards by step', async () => {
+  let asked = 0;
+  const forgetful = fakeService({
+    ...answers,
+    getStepTrajectoryRewards: ({ params: { step } }) => {
+      asked += 1;
+      if (asked > 8) throw new CapabilityMissingError('getStepTrajectoryRewards');
+      return {
+        trajectory_rewards: [0, 1].map(reward => ({ trajectory_id: `${step} ${reward}`, task_id: 'a', reward })),
+      };
+    },
+  });
+  const place = { view: 'record', resource: 'training', id: 'trn_first' } as const;
+  const stage = openViewOnStage(TrainingRunView, { place, service: async () => forgetful, columns: 110, rows: 40 });
+  await stage.waitFor('8 of 40 steps read');
+  await eventually(() => expect(asked).toBeGreaterThan(8));
+  await stage.waitFor('the rewards of the steps cannot be read');
+  expect(stage.text()).toContain('8 of 40 steps read');
+});
