@@ -58,7 +58,8 @@ const stageOf = (columns: number, rows: number) =>
 
 it('lists the tasks of a step, worst first, with their rewards, lengths and what they teach', async () => {
   const stage = stageOf(170, 30);
-  await stage.waitFor('▸ c');
+  // The next step is known from the curve.
+  await stage.waitFor(text => text.includes('▸ c') && text.includes('<.> next step'));
   expect(stage.text()).toMatch(/c +2 +0 +▁▁ +0 +0 +0% +too hard +10/);
   expect(stage.text()).toMatch(/a +2 +0\.0500 +▁▂ +0 +0\.100 +0% +teaches +10/);
   expect(stage.text()).toMatch(/b +2 +1\.00 +██ +1\.00 +1\.00 +100% +too easy +10/);
