@@ -6,7 +6,7 @@ import { hasEnded, isUnknown, statusMeaning } from '../contract/status.ts';
 import type { Fact } from '../present/fact.ts';
 import { factText } from '../present/fact-text.ts';
 import { type ComparisonOptions, ofSameRun } from '../present/statistics/comparison.ts';
-import type { TaskMean } from '../present/statistics/tasks.ts';
+import { isBeyond, type Range, type TaskMean } from '../present/statistics/tasks.ts';
 import { type ComparedTask, comparison } from '../queries/compare.ts';
 import { comparedRuns } from '../queries/compare-many.ts';
 import { type RewardMean, ratedRewards } from '../queries/run-rewards.ts';
@@ -126,13 +126,13 @@ function checkGate(failBelow: number | undefined, [low, high]: ComparisonOptions
 }
 
 /** @throws CommandError for a reward outside the given range */
-function checkRange(tasks: readonly ComparedTask[], [low, high]: readonly [number, number]): void {
+function checkRange(tasks: readonly ComparedTask[], range: Range): void {
   for (const { task_id, rollouts } of tasks) {
     const outside = Object.values(rollouts)
       .flatMap(ratedRewards)
-      .find(reward => reward < low || reward > high);
+      .find(reward => isBeyond(reward, range));
     if (outside !== undefined)
-      throw new CommandError(clean`A reward of ${task_id} is ${outside}, outside --reward-range ${low}..${high}.`);
+      throw new CommandError(clean`A reward of ${task_id} is ${outside}, outside --reward-range ${range.join('..')}.`);
   }
 }
 

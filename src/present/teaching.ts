@@ -3,7 +3,7 @@
  * baseline gets no gradient from a group whose rewards are all equal. Pure.
  */
 import { counted, percent } from '../text/numbers.ts';
-import type { Range } from './statistics/tasks.ts';
+import { type Range, withinRange } from './statistics/tasks.ts';
 
 /**
  * Groups whose rewards differ; are all the highest, all the lowest, or equal in between; or with fewer than two
@@ -55,7 +55,7 @@ export const scoresOf = (rows: readonly TaskReward[]): number[] =>
 
 /** @param range the lowest and the highest reward */
 export function groupKind(rows: readonly TaskReward[], [low, high]: Range): GroupKind {
-  const scores = scoresOf(rows);
+  const scores = scoresOf(rows).map(score => withinRange(score, [low, high]));
   const [first] = scores;
   if (first === undefined || scores.length < 2) return 'unscored';
   if (scores.some(score => score !== first)) return 'teaches';
@@ -66,7 +66,8 @@ export function groupKind(rows: readonly TaskReward[], [low, high]: Range): Grou
 export function widenedRange([low, high]: Range, steps: readonly StepRewards[]): Range {
   let [least, most] = [low, high];
   for (const { rewards } of steps) {
-    for (const score of scoresOf(rewards)) {
+    for (const reward of scoresOf(rewards)) {
+      const score = withinRange(reward, [low, high]);
       if (score < least) least = score;
       if (score > most) most = score;
     }

@@ -6,7 +6,14 @@ import { isRecord } from '../base/own-property.ts';
 import type { TrajectoryReward } from '../contract/evaluations.ts';
 import { hasEnded } from '../contract/status.ts';
 import { evidenceFor, type Interval, intervalDefaults } from '../present/statistics/interval.ts';
-import { type Range, type RunTasks, type TaskMean, taskMean } from '../present/statistics/tasks.ts';
+import {
+  isBeyond,
+  type Range,
+  type RunTasks,
+  type TaskMean,
+  taskMean,
+  withinRange,
+} from '../present/statistics/tasks.ts';
 import type { RememberedStore } from '../store/store.ts';
 import { extentOf, type RecordedMean } from './extent-of.ts';
 import { extremesOf, meanOfRewards, rewardsByTask } from './run-rewards.ts';
@@ -113,7 +120,7 @@ export function certaintyOf(rewards: readonly TrajectoryReward[], options: RunMe
 
 /** Whether it is still valid for the range of rewards in the settings. */
 function holdsFor({ lowest, highest, range }: Certainty, [low, high]: Range): boolean {
-  const isOutside = (lowest ?? low) < low || (highest ?? high) > high;
+  const isOutside = [lowest ?? low, highest ?? high].some(reward => isBeyond(reward, [low, high]));
   return isOutside || (range[0] === low && range[1] === high);
 }
 
@@ -159,9 +166,10 @@ export interface CertainMean {
 export function intervalBeside({ mean, graded, status, certainty }: CertainMean, range: Range): Interval | undefined {
   if (certainty?.interval === undefined || mean === undefined || !holdsFor(certainty, range)) return undefined;
   const { interval, isFinal, rewards, lowest = range[0], highest = range[1] } = certainty;
-  if (lowest < range[0] || highest > range[1]) return undefined;
+  if (isBeyond(lowest, range) || isBeyond(highest, range)) return undefined;
   const isOfMean = hasEnded(status) ? isFinal && isOf(certainty, { mean, graded }) : rewards === graded;
-  return isOfMean && mean >= interval.low && mean <= interval.high ? interval : undefined;
+  const value = withinRange(mean, range);
+  return isOfMean && value >= interval.low && value <= interval.high ? interval : undefined;
 }
 
 export const isNumber = (value: unknown): value is number => typeof value === 'number';

@@ -6,7 +6,7 @@ import { perObject } from '../base/memo.ts';
 import { hasEnded, statusMeaning } from '../contract/status.ts';
 import { lastReward, type TrainerCurve } from '../contract/trainer-curve.ts';
 import type { Checkpoint, HeldOutReward, TrainingRun } from '../contract/training.ts';
-import type { Range } from '../present/statistics/tasks.ts';
+import { isBeyond, type Range } from '../present/statistics/tasks.ts';
 import { doneWith } from '../queries/evaluations.ts';
 import { type HeldOutMean, type HeldOutMeans, heldOutMeansOf } from '../queries/held-out.ts';
 import { paceOf, rateWords } from '../queries/pace.ts';
@@ -119,7 +119,7 @@ interface Mean {
 }
 
 function outsideOf({ kind, name, value, step }: Mean, [low, high]: Range): Alarm | undefined {
-  if (value >= low && value <= high) return undefined;
+  if (!isBeyond(value, [low, high])) return undefined;
   const words = `${name} ${reward(value)} is outside of ${low}..${high}`;
   return { kind, step, value, limit: [low, high], words };
 }

@@ -8,7 +8,7 @@ import { type Cell, type Column, statusColumn } from '../present/column.ts';
 import { intervalColumn, numberColumn } from '../present/number-columns.ts';
 import { defaultRange, type Interval } from '../present/statistics/interval.ts';
 import { intervalOfMean } from '../present/statistics/mean-and-count.ts';
-import type { Range } from '../present/statistics/tasks.ts';
+import { isBeyond, type Range } from '../present/statistics/tasks.ts';
 import { durationColumn, queueColumn, seenColumn, timeColumn } from '../present/times.ts';
 import { type HeldOutMean, type HeldOutMeans, heldOutMeans } from '../queries/held-out.ts';
 import type { QueryContext } from '../queries/query-context.ts';
@@ -75,7 +75,7 @@ export function intervalOfHeldOut(
   { reward: mean, samples = 0, expected = samples, extremes: [lowest, highest] = [mean, mean] }: HeldOutMean,
   range: Range = defaultRange,
 ): Interval | undefined {
-  if (lowest < range[0] || highest > range[1]) return undefined;
+  if (isBeyond(lowest, range) || isBeyond(highest, range)) return undefined;
   return intervalOfMean(mean, samples, Math.max(0, expected - samples), range);
 }
 

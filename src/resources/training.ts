@@ -5,7 +5,7 @@ import { hasEnded, trainingStatuses } from '../contract/status.ts';
 import type { Checkpoint, HeldOutReward, StepDiagnostics, TrainingRun } from '../contract/training.ts';
 import type { Column } from '../present/column.ts';
 import { type Fact, failureFacts, optionLines, referenceFact, statusFact, warningFacts } from '../present/fact.ts';
-import type { Range } from '../present/statistics/tasks.ts';
+import { isBeyond, type Range } from '../present/statistics/tasks.ts';
 import { instantFact, timeColumn, timeFact, tookWords } from '../present/times.ts';
 import { deploymentList, startDeployment } from '../queries/deployments.ts';
 import { type HeldOutMean, heldOutMeansOf } from '../queries/held-out.ts';
@@ -72,8 +72,7 @@ const mostLimits = 200;
  * none if a mean is outside the range.
  */
 export function heldOutLimits(rewards: readonly HeldOutReward[], range: Range): readonly Limits[] {
-  const isOutside = ({ held_out_reward: mean }: HeldOutReward): boolean =>
-    mean != null && (mean < range[0] || mean > range[1]);
+  const isOutside = ({ held_out_reward: mean }: HeldOutReward): boolean => mean != null && isBeyond(mean, range);
   if (rewards.some(isOutside)) return [];
   const every = Math.ceil(rewards.length / mostLimits);
   const chosen = rewards.filter((_, index) => (rewards.length - 1 - index) % every === 0);

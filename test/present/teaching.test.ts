@@ -25,6 +25,13 @@ describe('a group', () => {
     expect(counts).toEqual({ teaches: 2, easy: 2, hard: 1, equal: 1, unscored: 2 });
   });
 
+  it('is too easy at the highest reward, whatever the rounding', () => {
+    const step = stepOf(1, [1, 1.0000000000000002], [1.0000000000000002, 1.0000000000000002], [1, 1]);
+    const widened = widenedRange(range, [step]);
+    expect(widened).toEqual(range);
+    expect(teachingOf(step, widened).counts).toMatchObject({ easy: 3, teaches: 0 });
+  });
+
   it('is judged by the rewards that occur, if they lie outside of the range', () => {
     const step = stepOf(1, [10, 10], [1, 1], [-2, -2], [3, 10]);
     const { counts } = teachingOf(step, widenedRange(range, [step]));

@@ -42,6 +42,16 @@ describe('an interval', () => {
       expect(beside(other)).toBeUndefined();
   });
 
+  it('stands beside a mean that is beyond the range by rounding only', () => {
+    const rounded = 1.0000000000000002;
+    const certainty = certaintyOf(rewards(...Array<number>(20).fill(rounded)), ended);
+    expect(certainty.interval).toMatchObject({ high: 1 });
+    const shown = { mean: rounded, graded: 20, status: 'completed', certainty };
+    expect(intervalBeside(shown, range)).toEqual(certainty.interval);
+    expect(isSettled(certainty, { mean: rounded, graded: 20 }, range)).toBe(true);
+    expect(isSettled(certainty, { mean: rounded, graded: 20 }, [0, 2])).toBe(false);
+  });
+
   it('is none beside a mean outside it, though the record has this mean', () => {
     const recorded = { mean: 0.99, graded: 20 };
     const certainty = certaintyOf(rewards(...values), { ...ended, recorded });

@@ -144,6 +144,7 @@ describe('a reading', () => {
     ]);
     const rollouts = { mean: 0.4, graded: 12, failed: 0, ended: 12, isOver: false };
     expect(kindsIn({ rollouts }, limits)).toEqual([]);
+    expect(kindsIn({ trainer: { reward: 1.0000000000000002, step: 1 } }, limits)).toEqual([]);
     expect(kindsIn({ rollouts: { ...rollouts, graded: 20 } }, limits)).toEqual(['evaluation range']);
   });
 });

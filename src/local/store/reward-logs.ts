@@ -38,7 +38,9 @@ export function weightedMean(rewards: readonly Pick<RewardLog, 'value' | 'weight
   const ofValues = unitOf(counted.map(({ value }) => Math.abs(value)));
   const weights = counted.reduce((sum, { weight }) => sum + weight * ofWeights, 0);
   const values = counted.reduce((sum, { value, weight }) => sum + value * ofValues * (weight * ofWeights), 0);
-  return values / weights / ofValues;
+  // Rounding may put it beyond all values.
+  const all = counted.map(({ value }) => value).toSorted((one, other) => one - other);
+  return Math.min(all.at(-1) ?? 0, Math.max(all[0] ?? 0, values / weights / ofValues));
 }
 
 /** The power of two that scales the largest number to about 1, so that sums neither round nor overflow. */

@@ -21,6 +21,7 @@ import {
   type TaskMean,
   taskMean,
   withEach,
+  withoutOvershoot,
 } from './tasks.ts';
 
 export interface ComparisonOptions extends IntervalOptions {
@@ -89,7 +90,7 @@ export function summariseComparison(
 ): ComparedRuns {
   const asEnded = (run: RunTasks): RunTasks =>
     options.ended && run.end === 'unreported' ? { ...run, end: 'complete' } : run;
-  const runs = withEach([asEnded(one), asEnded(other)] as const);
+  const runs = withoutOvershoot(withEach([asEnded(one), asEnded(other)] as const), options.range);
   const [base, fresh] = runs;
   const pairs = base.tasks.flatMap((rewards, index) => {
     const [before, after] = [rated(rewards), rated(fresh.tasks[index] ?? [])];

@@ -13,6 +13,7 @@ import {
   type RunTasks,
   rated,
   withEach,
+  withoutOvershoot,
 } from './tasks.ts';
 
 /**
@@ -56,8 +57,8 @@ export interface Evidence {
  * the last one.
  */
 export function evidenceFor(given: readonly [RunTasks, RunTasks?], options: IntervalOptions): Evidence {
-  const runs = withEach(given);
   const { confidence, range } = options;
+  const runs = withoutOvershoot(withEach(given), range);
   const present = runs.filter(run => run !== undefined);
   const isRated = (index: number): boolean => present.every(({ tasks }) => rated(tasks[index] ?? []).length > 0);
   if (!runs[0].tasks.some((_, index) => isRated(index))) return none('nothing');

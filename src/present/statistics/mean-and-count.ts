@@ -3,7 +3,7 @@ import { perArguments } from '../../base/memo.ts';
 import { lowerLimit } from './bounded-mean.ts';
 import { defaultRange, type Interval, intervalDefaults } from './interval.ts';
 import type { Tally } from './tally.ts';
-import type { Range } from './tasks.ts';
+import { type Range, withinRange } from './tasks.ts';
 
 /**
  * A lower limit for a mean, assuming that each reward is either the lowest or the highest. It is kept: tables ask for the
@@ -35,13 +35,14 @@ const lowestMean = perArguments((mean: number, samples: number, low: number, hig
  * @param missing samples without a reward, which count as the lowest and as the highest
  */
 export function intervalOfMean(
-  mean: number,
+  shown: number,
   samples: number,
   missing: number = 0,
   range: Range = defaultRange,
   confidence: number = intervalDefaults.confidence,
 ): Interval | undefined {
   const [low, high] = range;
+  const mean = withinRange(shown, range);
   if (!(samples > 0) || !(mean >= low && mean <= high)) return undefined;
   const risk = (1 - confidence) / 2;
   const all = samples + missing;

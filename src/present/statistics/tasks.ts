@@ -8,6 +8,22 @@ import { type Tally, tallyMean, tallyOf, withMore } from './tally.ts';
 /** The range of rewards. */
 export type Range = readonly [low: number, high: number];
 
+/** Graders that add weighted parts overshoot: .2 + .4 + .3 + .1 is 1.0000000000000002. As a share of the range. */
+const roundingShare = 1e-9;
+
+/** The reward, or the end of the range if it is beyond that by rounding only. */
+export function withinRange(reward: number, [low, high]: Range): number {
+  const slack = (high - low) * roundingShare;
+  if (reward > high && reward <= high + slack) return high;
+  return reward < low && reward >= low - slack ? low : reward;
+}
+
+/** Whether a reward is outside the range by more than rounding. */
+export function isBeyond(reward: number, range: Range): boolean {
+  const value = withinRange(reward, range);
+  return value < range[0] || value > range[1];
+}
+
 /**
  * How to treat rollouts without a reward: `bound` counts them as the lowest for one limit and as the highest for the
  * other.
@@ -263,7 +279,7 @@ export interface TaskMean {
 }
 
 export function taskMean(given: RunTasks, range: Range): TaskMean {
-  const [run] = withEach([given] as const);
+  const [run] = withoutOvershoot(withEach([given] as const), range);
   const { tasks, end } = run;
   const total = totalOf(run);
   const means = tasks.flatMap(rewards => mean(rated(rewards)) ?? []);
@@ -353,6 +369,17 @@ function leastMean(tasks: readonly ListedTask[], loose: number, fill: number): n
 }
 
 /** Whether a reward is outside the range. */
-export function isOutside(runs: readonly RunTasks[], [low, high]: Range): boolean {
-  return runs.some(({ tasks }) => tasks.some(rewards => rated(rewards).some(reward => reward < low || reward > high)));
+export function isOutside(runs: readonly RunTasks[], range: Range): boolean {
+  return runs.some(({ tasks }) => tasks.some(rewards => rated(rewards).some(reward => isBeyond(reward, range))));
+}
+
+/** The runs with each reward {@link withinRange}. */
+export function withoutOvershoot<Runs extends readonly (RunTasks | undefined)[]>(runs: Runs, range: Range): Runs {
+  const overshoots = (reward: number | undefined): boolean =>
+    reward !== undefined && withinRange(reward, range) !== reward;
+  const corrected = (run: RunTasks | undefined): RunTasks | undefined =>
+    run?.tasks.some(rewards => rewards.some(overshoots))
+      ? { ...run, tasks: run.tasks.map(rewards => rewards.map(each => each && withinRange(each, range))) }
+      : run;
+  return runs.map(corrected) as readonly (RunTasks | undefined)[] as Runs;
 }

@@ -85,6 +85,16 @@ it.each<[why: string, rewards: [value: number, weight: number][], mean: number |
     ],
     1e-300,
   ],
+  [
+    'rounding would put it beyond every value',
+    [
+      [0.85, 0.4],
+      [0.85, 0.2],
+      [0.85, 0.4],
+      [0.85, 0.5],
+    ],
+    0.85,
+  ],
 ])('is their weighted mean where %s', (_, rewards, mean) => {
   expect(weightedMean(rewards.map(([value, weight]) => ({ value, weight })))).toBe(mean);
 });

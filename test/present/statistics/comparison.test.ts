@@ -552,6 +552,23 @@ describe('rewards outside of the range', () => {
     expect(gate(0).outcome).toBe('undecided');
   });
 
+  it('are at its end if they are beyond it by rounding only', () => {
+    const rounded = 0.2 + 0.4 + 0.3 + 0.1;
+    expect(rounded).toBeGreaterThan(1);
+    const seen = [...times(76, 1), ...times(4, 0)];
+    const [over, at] = [compared(seen, times(80, rounded)), compared(seen, times(80, 1))];
+    expect(over.interval).toBeDefined();
+    for (const part of ['interval', 'verdict', 'base', 'new', 'wins', 'ties'] as const)
+      expect(over[part]).toEqual(at[part]);
+    expect(over.gate(-0.1)).toEqual(at.gate(-0.1));
+    expect(compared(times(80, -1e-12), times(80, 1 + 1e-10)).interval).toEqual(
+      compared(times(80, 0), times(80, 1)).interval,
+    );
+    // More than rounding.
+    expect(compared(times(80, 0), times(80, 1 + 1e-8)).interval).toBeUndefined();
+    expect(compared(times(80, 0), times(80, 10 + 1e-8), { range: [-10, 10] }).interval).toBeDefined();
+  });
+
   it('are no exception once the range is given', () => {
     expect(compared(times(28, 0), times(28, 8), { range: [0, 10] }).verdict.kind).toBe('better');
   });

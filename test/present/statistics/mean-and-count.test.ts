@@ -35,4 +35,5 @@ it('does not exist without samples, and outside of the range', () => {
   expect(intervalOfMean(3, 10)).toBeUndefined();
   expect(intervalOfMean(Number.NaN, 10)).toBeUndefined();
   expect(intervalOfMean(3, 10, 0, [0, 10])).toBeDefined();
+  expect(intervalOfMean(1.0000000000000002, 10)).toEqual(intervalOfMean(1, 10));
 });
