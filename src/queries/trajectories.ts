@@ -85,11 +85,7 @@ export function trajectoryList(filter: TrajectoryFilter): ListSource<Trajectory>
     sorts: true,
     ...(part && { partOf: part }),
     observesFirst: rememberedRows,
-    readPage: context => {
-      if (run !== undefined) return readOfRun(run, context);
-      const { service, query, signal } = context;
-      return service.call('listTrajectories', { query: { ...query, ...filter } }, { signal });
-    },
+    readPage: context => (run === undefined ? readFiltered(filter, context) : readOfRun(run, context)),
     activity: rows => (rows.some(row => isRunning(row.status)) ? 'running' : 'open'),
   };
   return remembering(listed, {
@@ -136,30 +132,55 @@ export function trajectoryStatusQuery(trajectoryId: string): LiveQuery<Trajector
   };
 }
 
+type PageContext = Parameters<ListSource<Trajectory>['readPage']>[0];
+
 /**
- * A page of the trajectories of an evaluation run. If the service does not list trajectories, the run's rewards are shown
- * instead, without failed rollouts.
+ * A page of the list of trajectories. The filter is not in the document: a service may ignore it, and answer with the
+ * trajectories of others, which are left out.
  */
-async function readOfRun(
-  eval_run_id: string,
-  context: Parameters<ListSource<Trajectory>['readPage']>[0],
+async function readFiltered(
+  filter: TrajectoryFilter,
+  { service, query, signal }: PageContext,
 ): Promise<AnnotatedPage<Trajectory>> {
-  const { service, query, signal } = context;
+  const page = await service.call('listTrajectories', { query: { ...query, ...filter } }, { signal });
+  const fields = (Object.keys(filter) as (keyof TrajectoryFilter)[]).filter(field => filter[field] !== undefined);
+  const items = page.items.filter(row => fields.every(field => (row[field] ?? filter[field]) === filter[field]));
+  const others = page.items.length - items.length;
+  return others === 0 ? page : { ...page, items, others, mayBeEmpty: true };
+}
+
+const ofRewardsWords =
+  'The service lists the trajectories of other runs as well: these are the rewards of this run, which may lack rollouts that failed';
+
+/**
+ * A page of the trajectories of an evaluation run. If the service does not list trajectories, or ignores the filter by
+ * run, the run's rewards are shown instead, without failed rollouts.
+ */
+async function readOfRun(eval_run_id: string, context: PageContext): Promise<AnnotatedPage<Trajectory>> {
+  const { service, query } = context;
+  const { capabilities } = service;
   let refusal: unknown;
-  if (service.capabilities.has('listTrajectories')) {
+  if (capabilities.has('listTrajectories') && !capabilities.ignoresFilter('eval_run_id')) {
     try {
-      return await service.call('listTrajectories', { query: { ...query, eval_run_id } }, { signal });
+      const page = await readFiltered({ eval_run_id }, context);
+      if (page.others === undefined) return page;
+      capabilities.noteIgnoredFilter('eval_run_id');
     } catch (error) {
       if (!isNotOffered(error)) throw error;
       refusal = error;
     }
   }
   const rewards = await readTrajectoryRewards(eval_run_id, context);
-  service.capabilities.confirmMissing(refusal);
+  capabilities.confirmMissing(refusal);
   const items = rewards.flatMap(({ trajectory_id, ...row }) => (trajectory_id ? [{ ...row, trajectory_id }] : []));
   const nameless = rewards.length - items.length;
-  const note = nameless === 0 ? undefined : `${nameless} more, counted above, have no id and cannot be opened`;
-  return { ...wholePage(items, note), dropped: unreadableIn(rewards) };
+  const notes = [
+    ...(nameless === 0 ? [] : [`${nameless} more, counted above, have no id and cannot be opened`]),
+    ...(capabilities.ignoresFilter('eval_run_id') ? [ofRewardsWords] : []),
+  ];
+  const page = wholePage(items, notes.length === 0 ? undefined : notes.join('. '));
+  // Earlier pages may have come from the list.
+  return { ...page, dropped: unreadableIn(rewards), mayRepeat: query.cursor != null };
 }
 
 /** A row from the rewards of its run. */

@@ -1,5 +1,5 @@
 /** Reads the list of a resource to its end, page by page. */
-import { maxPagesWithoutNewRows, pageSize, readListed } from '../queries/lists/list-source.ts';
+import { maxPagesWithoutNewRows, othersWords, pageSize, readListed } from '../queries/lists/list-source.ts';
 import type { QueryContext } from '../queries/query-context.ts';
 import { rememberRows } from '../queries/remembered-fallback.ts';
 import { cutOffWords, readPages } from '../service/pagination.ts';
@@ -27,6 +27,7 @@ export async function* pagesOf<Row extends object>(
   const seen = new Set<string>();
   let dropped = 0;
   let repeated = 0;
+  let others = 0;
   let fruitless = 0;
   const mostFruitless = maxPagesWithoutNewRows(source);
   const readPage = (cursor: string | undefined) =>
@@ -39,11 +40,13 @@ export async function* pagesOf<Row extends object>(
     // More rows would not be kept, and the list may be endless.
     if (seen.size <= keptOfKind) rememberRows(memory, source, rows);
     dropped += page.dropped;
-    repeated += page.items.length - rows.length;
+    repeated += page.mayRepeat ? 0 : page.items.length - rows.length;
+    others += page.others ?? 0;
     fruitless = rows.length > 0 ? 0 : fruitless + 1;
     const notes = [
       dropped === 0 ? '' : `${dropped} row${dropped === 1 ? '' : 's'} could not be read`,
       repeated === 0 ? '' : `${repeated} row${repeated === 1 ? '' : 's'} with a duplicate id left out`,
+      others === 0 ? '' : othersWords(others),
       fruitless < mostFruitless ? '' : `The last ${mostFruitless} pages had no new rows: there may be more`,
       page.isCutOff ? cutOffWords : '',
       page.note ?? '',

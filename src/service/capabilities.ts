@@ -116,6 +116,8 @@ export class Capabilities {
   readonly #ids = new Set<string>();
   /** Ids that a search of the lists did not find. */
   readonly #unlisted = new Set<string>();
+  /** Fields of a query that the service ignored. */
+  readonly #ignored = new Set<string>();
   readonly #clock: Pick<Clock, 'monotonic'>;
 
   constructor(clock: Pick<Clock, 'monotonic'> = systemClock) {
@@ -138,6 +140,16 @@ export class Capabilities {
     this.#proven.clear();
     this.#ids.clear();
     this.#unlisted.clear();
+    this.#ignored.clear();
+  }
+
+  /** Whether the service answered with trajectories that this filter excludes. */
+  ignoresFilter(field: string): boolean {
+    return this.#ignored.has(field);
+  }
+
+  noteIgnoredFilter(field: string): void {
+    this.#ignored.add(field);
   }
 
   /** Whether a search of the lists did not find this record. */

@@ -7,8 +7,8 @@ import { readRunRewards } from '../../src/queries/run-extent.ts';
 import { runResultsQuery } from '../../src/queries/run-results.ts';
 import { eachOnce, readingRewardsOnce, rewardsByTask } from '../../src/queries/run-rewards.ts';
 import { trajectoriesOfRun } from '../../src/queries/trajectories.ts';
+import { Capabilities } from '../../src/service/capabilities.ts';
 import { CapabilityMissingError } from '../../src/service/errors.ts';
-import type { Service } from '../../src/service/index.ts';
 import { RememberedStore } from '../../src/store/store.ts';
 import { type Answers, fakeService } from '../service/fake-service.ts';
 
@@ -42,7 +42,7 @@ const notOffered = () => {
 };
 const contextOf = (answers: Answers) => ({
   service: fakeService(answers, {
-    capabilities: { has: () => false, confirmMissing: () => undefined } as unknown as Service['capabilities'],
+    capabilities: Object.assign(new Capabilities(), { has: () => false }),
   }),
   signal: new AbortController().signal,
   memory: RememberedStore.inMemory('test'),

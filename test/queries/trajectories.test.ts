@@ -9,6 +9,9 @@ import {
   trajectoryList,
   trajectoryQuery,
 } from '../../src/queries/trajectories.ts';
+import { pagesOf } from '../../src/resources/pages.ts';
+import type { Scope } from '../../src/resources/place.ts';
+import { trajectories } from '../../src/resources/trajectories.ts';
 import { Capabilities } from '../../src/service/capabilities.ts';
 import { CapabilityMissingError } from '../../src/service/errors.ts';
 import { RememberedStore } from '../../src/store/store.ts';
@@ -82,6 +85,63 @@ describe('the trajectories of an evaluation run', () => {
     const page = await trajectoriesOfRun('evr_1', true).readPage(context);
     expect(page.items).toMatchObject([{ trajectory_id: 'trj of evr_1', reward: 1 }]);
     expect(page.note).toBe('2 more, counted above, have no id and cannot be opened');
+  });
+});
+
+describe('a service that ignores the filters of its list', () => {
+  const row = (trajectory_id: string, parts: object = {}) => ({ trajectory_id, status: 'completed', ...parts });
+  const pageOf = (items: readonly object[], next_cursor: string | null = null) => ({
+    ...{ items, has_more: next_cursor !== null, next_cursor, dropped: 0 },
+  });
+  const rewardsOf = (...ids: string[]) =>
+    trajectoryRewards.parse({ trajectory_rewards: ids.map(trajectory_id => ({ trajectory_id, reward: 1 })) });
+  async function readAll(scope: Scope, answers: Answers) {
+    const context = contextOf(answers);
+    const rows: string[] = [];
+    let notes: readonly string[] = [];
+    for await (const page of pagesOf(trajectories, scope, context)) {
+      rows.push(...page.rows.map(({ trajectory_id }) => trajectory_id));
+      ({ notes } = page);
+    }
+    return { rows, notes, context };
+  }
+
+  it('gives a run the rollouts of its rewards, and is not asked for its list again', async () => {
+    let asked = 0;
+    const answers: Answers = {
+      listTrajectories: ({ query }) => {
+        asked += 1;
+        // The other runs are on the second page only.
+        return query?.cursor === 'more'
+          ? pageOf([row('y1', { eval_run_id: 'e2' }), row('x2', { eval_run_id: 'e1' })])
+          : pageOf([row('x1', { eval_run_id: 'e1' })], 'more');
+      },
+      getTrajectoryRewards: () => rewardsOf('x1', 'x2'),
+    };
+    const { rows, notes, context } = await readAll({ run: 'e1' }, answers);
+    expect(rows).toEqual(['x1', 'x2']);
+    expect(notes).toEqual([expect.stringContaining('lists the trajectories of other runs as well')]);
+    const again = await trajectoriesOfRun('e1', true).readPage(context);
+    expect(again.items.map(({ trajectory_id }) => trajectory_id)).toEqual(['x1', 'x2']);
+    expect(asked).toBe(2);
+    context.service.capabilities.forget();
+    expect(context.service.capabilities.ignoresFilter('eval_run_id')).toBe(false);
+  });
+
+  it.each([
+    ['training run', { training: 'e1' }, 'training_run_id'],
+    ['dataset', { dataset: 'e1' }, 'dataset_name'],
+  ] as const)('leaves out what is of another %s, and says how many', async (_, scope, field) => {
+    const pages: Readonly<Record<string, object>> = {
+      first: pageOf([row('y1', { [field]: 'e2' })], 'second'),
+      second: pageOf([row('x1', { [field]: 'e1' }), row('x2'), row('y2', { [field]: 'e3' })]),
+    };
+    const { rows, notes } = await readAll(scope, {
+      listTrajectories: ({ query }) => pages[query?.cursor ?? 'first'],
+    });
+    // One that names none may be of it.
+    expect(rows).toEqual(['x1', 'x2']);
+    expect(notes).toEqual(['2 rows of others left out: the service did not apply the filter']);
   });
 });
 

@@ -30,9 +30,17 @@ export type AnnotatedPage<Row> = Page<Row> & {
   readonly rest?: string | undefined;
   /** It may be empty although it is not the last one. */
   readonly mayBeEmpty?: boolean;
+  /** It may have rows of earlier pages. */
+  readonly mayRepeat?: boolean;
+  /** How many rows were left out, because the service did not apply the filter. */
+  readonly others?: number;
   /** Whether a row was not covered by this request: a known row then stays. */
   readonly isUnread?: (row: Row) => boolean;
 };
+
+/** Says how many rows of a list were left out, because the service did not apply its filter. */
+export const othersWords = (others: number): string =>
+  `${others} row${others === 1 ? '' : 's'} of others left out: the service did not apply the filter`;
 
 /** A list that comes in a single answer. */
 export function wholePage<Row>(items: readonly Row[], note?: string): AnnotatedPage<Row> {

@@ -5,7 +5,7 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import { cutOffWords } from '../../service/pagination.ts';
-import type { ListData } from './list-source.ts';
+import { type ListData, othersWords } from './list-source.ts';
 
 /** One answer: a page of a list. */
 export interface ListAnswer<Row> {
@@ -17,6 +17,7 @@ export interface ListAnswer<Row> {
   readonly rows: ReadonlyMap<string, Row>;
   readonly dropped: number;
   readonly repeated: number;
+  readonly others: number;
   /** The last page, though the service has more rows: it gave no way to read them. */
   readonly isCutOff: boolean;
   readonly note: string | undefined;
@@ -87,7 +88,8 @@ export class ListPages<Row> {
     const { complete } = this;
     const last = pages.at(-1);
     const rest = complete ? undefined : last?.isCutOff ? cutOffWords : last?.rest;
-    const notes = [...pages.map(({ note }) => note), rest];
+    const others = pages.reduce((sum, page) => sum + page.others, 0);
+    const notes = [...pages.map(({ note }) => note), others === 0 ? undefined : othersWords(others), rest];
     const fresh = {
       rows: pages.flatMap(({ rows }) => [...rows.values()]),
       complete,
@@ -136,7 +138,7 @@ export class ListPages<Row> {
     const touched = new Set([...taken].map(id => this.#pageOf.get(id)));
     const untaken = (page: ListPage<Row>) => (touched.has(page) ? only(page, id => !taken.has(id)) : page);
     const follow = last.next !== null && meet ? this.#after(from, lastId(last), untaken) : [];
-    const [next, ...more] = follow.filter(({ rows, dropped }) => rows.size > 0 || dropped > 0);
+    const [next, ...more] = follow.filter(({ rows, dropped, others }) => rows.size > 0 || dropped > 0 || others > 0);
     const rest = next ? [{ ...next, cursor: last.next }, ...more] : [];
     this.#set([...this.#pages.slice(0, from).map(untaken), ...fresh, ...rest]);
   }
@@ -163,7 +165,7 @@ export class ListPages<Row> {
     if (!page || at < from) return [];
     const ids = [...page.rows.keys()];
     const later = new Set(ids.slice(ids.indexOf(end as string) + 1));
-    const left = { ...only(untaken(page), id => later.has(id)), dropped: 0, repeated: 0, note: undefined };
+    const left = { ...only(untaken(page), id => later.has(id)), dropped: 0, repeated: 0, others: 0, note: undefined };
     const [next, ...more] = this.#pages.slice(at + 1).map(untaken);
     if (!next || left.rows.size === 0) return [left, ...(next ? [next] : []), ...more];
     const rows = new Map([...left.rows, ...next.rows]);

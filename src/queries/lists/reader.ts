@@ -376,6 +376,7 @@ export class ListReader<Row> {
       rows,
       dropped: page.dropped,
       repeated,
+      others: page.others ?? 0,
       isCutOff: isCutOff(page, next),
       note: page.note,
       rest: page.rest,

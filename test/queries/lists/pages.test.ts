@@ -8,12 +8,26 @@ const answer = (ids: string, next: string | null = 'more'): ListAnswer<string> =
   rows: new Map(ids.split(' ').map(id => [id, id])),
   dropped: 0,
   repeated: 0,
+  others: 0,
   isCutOff: false,
   note: undefined,
   rest: undefined,
   rememberedAt: undefined,
   readAt: 0,
   round: 0,
+});
+
+it('the rows that a service added although the filter excludes them are counted over all pages', () => {
+  const pages = new ListPages<string>();
+  pages.splice(
+    0,
+    [
+      { ...answer('a'), others: 2 },
+      { ...answer('b', null), others: 1 },
+    ],
+    true,
+  );
+  expect(pages.data.notes).toEqual(['3 rows of others left out: the service did not apply the filter']);
 });
 
 function meets(known: string, answers: readonly string[]): boolean {
