@@ -1,4 +1,5 @@
 /** Help text, from the table of commands and the resources. */
+import { maxOf } from '../base/many.ts';
 import { own } from '../base/own-property.ts';
 import { version } from '../base/version.ts';
 import { defaultColumns } from '../text/terminal.ts';
@@ -75,7 +76,7 @@ export async function helpText(name: string | undefined, columns = defaultColumn
   const spec = own<CommandSpec>(commands, name ?? '');
   const help = name === undefined ? rootHelp() : spec ? commandHelp(name, spec) : groupHelp(name);
   const width = Math.min(columns, defaultColumns);
-  const termWidth = Math.max(...help.sections.flatMap(({ terms }) => terms.map(([term]) => term.length)));
+  const termWidth = maxOf(help.sections.flatMap(({ terms }) => terms.map(([term]) => term.length)));
   const indent = ' '.repeat(termWidth + 4);
   const described = ([term, meaning]: Term): string =>
     `  ${term.padEnd(termWidth)}  ${wrap(meaning, Math.max(20, width - indent.length)).join(`\n${indent}`)}`;

@@ -1,5 +1,6 @@
 /** `benchtop list`: lists a resource, for people and for programs. */
 
+import { pushAll } from '../base/many.ts';
 import { isRecord, own } from '../base/own-property.ts';
 import type { Endpoint } from '../contract/common.ts';
 import { mayHaveField, rowsIn } from '../contract/fields.ts';
@@ -331,7 +332,7 @@ export async function run({ args, flags }: CommandInput<'list'>, io: CommandIo):
       last = page;
       const rows = status ? page.rows.filter(status.isOf) : page.rows;
       if (measured.needsAll) {
-        held.push(...rows);
+        pushAll(held, rows);
         await output.take([], page.rows.length);
       } else await take(rows, page.rows.length);
       if (output.taken > limit && !sort) break;

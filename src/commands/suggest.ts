@@ -1,4 +1,5 @@
 /** Suggests the known word closest to a mistyped one. */
+import { minOf } from '../base/many.ts';
 import { clean } from '../text/sanitise.ts';
 
 /** The fewest edits that turn one word into the other: a letter added, left out, replaced, or swapped with the next. */
@@ -36,7 +37,7 @@ export function didYouMean(typed: string, known: readonly string[]): string {
     const far = distance(typed, word);
     return far === undefined ? [] : [{ word, far }];
   });
-  const least = Math.min(...near.map(({ far }) => far));
+  const least = minOf(near.map(({ far }) => far));
   const [first, ...others] = near.filter(({ far }) => far === least).map(({ word }) => word);
   if (first === undefined) return '';
   return others.length === 0 ? clean`Did you mean ${first}?` : clean`Did you mean one of ${[first, ...others]}?`;

@@ -1,4 +1,5 @@
 /** `benchtop watch`: prints every change of running work until it has ended; the exit code says how it ended. */
+import { pushAll } from '../base/many.ts';
 import { hasEnded, isOver, isRunning } from '../contract/status.ts';
 import type { ListSource } from '../queries/lists/list-source.ts';
 import { readListed } from '../queries/lists/list-source.ts';
@@ -83,7 +84,10 @@ async function runningOf(resource: Resource, context: CommandContext): Promise<R
   const refs: ResourceRef[] = [];
   for await (const { rows } of pagesOf(resource, {}, context)) {
     const running = rows.filter(row => isRunning(observes?.(row)?.status));
-    refs.push(...running.flatMap(row => refOf(resource, row) ?? []));
+    pushAll(
+      refs,
+      running.flatMap(row => refOf(resource, row) ?? []),
+    );
   }
   return refs;
 }

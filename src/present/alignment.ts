@@ -1,5 +1,6 @@
 /** Aligns the messages of two trajectories by content and role, and finds the words that differ. Pure. */
 import { differencesOf } from '../base/differences.ts';
+import { pushAll } from '../base/many.ts';
 import type { Trajectory } from '../contract/trajectories.ts';
 import { asReceived, reward } from '../text/numbers.ts';
 import { sanitise } from '../text/sanitise.ts';
@@ -83,7 +84,7 @@ export function align(left: readonly Message[], right: readonly Message[]): Alig
   const pairs: AlignedPair[] = [];
   let [one, other] = [0, 0];
   for (const [toOne, toOther] of [...matched, [left.length, right.length] as const]) {
-    pairs.push(...byRole(left.slice(one, toOne), right.slice(other, toOther)));
+    pushAll(pairs, byRole(left.slice(one, toOne), right.slice(other, toOther)));
     if (toOne < left.length) pairs.push({ left: left[toOne], right: right[toOther], isEqual: true });
     [one, other] = [toOne + 1, toOther + 1];
   }
@@ -98,8 +99,14 @@ function byRole(left: readonly Message[], right: readonly Message[]): AlignedPai
   const pairs: AlignedPair[] = [];
   let [one, other] = [0, 0];
   for (const [toOne, toOther] of [...matched, [left.length, right.length] as const]) {
-    pairs.push(...left.slice(one, toOne).map(each => ({ left: each, right: undefined, isEqual: false })));
-    pairs.push(...right.slice(other, toOther).map(each => ({ left: undefined, right: each, isEqual: false })));
+    pushAll(
+      pairs,
+      left.slice(one, toOne).map(each => ({ left: each, right: undefined, isEqual: false })),
+    );
+    pushAll(
+      pairs,
+      right.slice(other, toOther).map(each => ({ left: undefined, right: each, isEqual: false })),
+    );
     if (toOne < left.length) pairs.push({ left: left[toOne], right: right[toOther], isEqual: false });
     [one, other] = [toOne + 1, toOther + 1];
   }

@@ -1,4 +1,5 @@
 /** Facts as text, for a terminal, a pipe or a file. Pure. */
+import { maxOf } from '../base/many.ts';
 import { asReceived } from '../text/numbers.ts';
 import { sanitise, sanitiseLine } from '../text/sanitise.ts';
 import { padEnd } from '../text/width.ts';
@@ -16,7 +17,7 @@ const widestLabel = 24;
 export function factText(facts: readonly Fact[], width: number | undefined): string {
   const shown = withValue(facts);
   const labels = shown.map(({ label }) => label.length).filter(length => length <= widestLabel);
-  const column = Math.max(0, ...labels) + columnGap;
+  const column = maxOf(labels, 0) + columnGap;
   return shown
     .flatMap(({ label, value, exported, group }, index) => {
       const received = width === undefined ? (exported ?? value) : value;

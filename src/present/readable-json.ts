@@ -71,7 +71,8 @@ class Writer {
 
   addBlock(lines: readonly string[]): void {
     this.add(block);
-    this.lines.push(this.#line, ...lines.map(line => indented(line, indentOf(this.#depth + 1))));
+    this.lines.push(this.#line);
+    for (const line of lines) this.lines.push(indented(line, indentOf(this.#depth + 1)));
     this.#line = '';
     this.#afterBlock = true;
   }

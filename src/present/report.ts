@@ -2,6 +2,7 @@
  * Writes a report to one file: HTML that loads nothing, or Markdown. All texts may be untrusted and are escaped. It
  * is written in parts, so that the transcripts need not fit in memory together.
  */
+import { maxOf } from '../base/many.ts';
 import { exportRows } from '../text/export.ts';
 import { asReceived, reward } from '../text/numbers.ts';
 import { sanitise } from '../text/sanitise.ts';
@@ -99,7 +100,10 @@ function curvesSvg({ curves }: Extract<ReportBlock, { kind: 'curves' }>): string
 }
 
 function barsSvg({ bars }: Extract<ReportBlock, { kind: 'bars' }>): string {
-  const most = Math.max(1, ...bars.map(({ count }) => count));
+  const most = maxOf(
+    bars.map(({ count }) => count),
+    1,
+  );
   const rows = bars.map(({ label, count }, index) => {
     const at = index * 22;
     const width = (count / most) * 420;
@@ -199,8 +203,14 @@ function blockMarkdown(block: ReportBlock): string {
     case 'table':
       return tableMarkdown(block.titles, block.rows);
     case 'bars': {
-      const most = Math.max(1, ...block.bars.map(({ count }) => count));
-      const widest = Math.max(0, ...block.bars.map(({ label }) => label.length));
+      const most = maxOf(
+        block.bars.map(({ count }) => count),
+        1,
+      );
+      const widest = maxOf(
+        block.bars.map(({ label }) => label.length),
+        0,
+      );
       const line = ({ label, count }: { readonly label: string; readonly count: number }): string =>
         `${label.padStart(widest)} ${'█'.repeat(Math.round((count / most) * barLength))} ${count}`;
       return fenced(block.bars.map(line).join('\n'));

@@ -3,6 +3,7 @@
  * Reads the document's format, OpenAI's and Anthropic's. Pure.
  */
 
+import { pushAll } from '../base/many.ts';
 import { isRecord, own } from '../base/own-property.ts';
 import { messageContent } from '../contract/common.ts';
 import { message as messageSchema, type TrajectoryMessage } from '../contract/trajectories.ts';
@@ -57,8 +58,8 @@ export function partsOf(message: TrajectoryMessage): readonly MessagePart[] {
     parts.push({ kind: 'refusal', text: refusal });
   }
   if (tool_calls) for (const call of callsOf(tool_calls)) parts.push(call);
-  if (function_call) parts.push(...callsOf(function_call));
-  if (tool_response) parts.push(...responsesOf(tool_response, message));
+  if (function_call) pushAll(parts, callsOf(function_call));
+  if (tool_response) pushAll(parts, responsesOf(tool_response, message));
   return parts;
 }
 

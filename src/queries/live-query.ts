@@ -2,6 +2,7 @@
 
 import { isDeepStrictEqual } from 'node:util';
 import { hashKey, type Query, replaceEqualDeep } from '@tanstack/react-query';
+import { maxOf } from '../base/many.ts';
 import { hasProtoField } from '../contract/proto-field.ts';
 import { isGone, isNotOffered } from '../service/errors.ts';
 import { type Activity, type Attention, fractionOf, pollDelay, requestedWait } from './polling.ts';
@@ -148,5 +149,5 @@ export function dueAt(host: QueryHost, query: AnyQuery, attention: Attention): n
   if (delay === undefined) return undefined;
   // Ignore times in the future, which are from before the clock was set back.
   const past = attempts.filter(at => at <= Date.now());
-  return past.length === 0 ? 0 : Math.max(...past) + delay;
+  return past.length === 0 ? 0 : maxOf(past) + delay;
 }

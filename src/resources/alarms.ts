@@ -2,6 +2,7 @@
  * Judges a run by the alarms: its current state from the last reads, and its past from its curves and the recorded
  * times of its steps. Data that was not read neither raises nor ends an alarm. Pure.
  */
+import { maxOf, minOf } from '../base/many.ts';
 import { perObject } from '../base/memo.ts';
 import { hasEnded, statusMeaning } from '../contract/status.ts';
 import { lastReward, type TrainerCurve } from '../contract/trainer-curve.ts';
@@ -80,7 +81,7 @@ function silenceLimit({ silentMs, silentPaces }: AlarmRules, stepMs: number | un
   const byPace =
     silentPaces === undefined || stepMs === undefined ? undefined : Math.max(shortestSilenceMs, silentPaces * stepMs);
   const limits = [silentMs, byPace].filter(limit => limit !== undefined);
-  return limits.length === 0 ? undefined : Math.min(...limits);
+  return limits.length === 0 ? undefined : minOf(limits);
 }
 
 function stallOf({ ms, stepMs, step }: ReadSilence, rules: AlarmRules): Alarm | undefined {
@@ -239,7 +240,10 @@ export function historyOf(
     const at = parseTime(time);
     return completed_steps == null || at === undefined ? [] : [{ completed_steps, at }];
   };
-  const last = Math.max(0, ...[heldOut.at(-1)?.step, trainer.steps.at(-1)].filter(step => step !== undefined));
+  const last = maxOf(
+    [heldOut.at(-1)?.step, trainer.steps.at(-1)].filter(step => step !== undefined),
+    0,
+  );
   return {
     heldOut,
     trainer,

@@ -1,4 +1,5 @@
 /** Compares several evaluation runs with one baseline, and by task. */
+import { maxOf, minOf } from '../base/many.ts';
 import { mean } from '../base/statistics.ts';
 import type { Column } from '../present/column.ts';
 import { type Fact, referenceFact } from '../present/fact.ts';
@@ -167,7 +168,7 @@ export function gridTasks(runs: readonly ComparedRun[]): readonly GridTask[] {
         return rollouts && mean(ratedRewards(rollouts));
       });
       const known = means.filter(each => each !== undefined);
-      const spread = known.length < 2 ? undefined : Math.max(...known) - Math.min(...known);
+      const spread = known.length < 2 ? undefined : maxOf(known) - minOf(known);
       return { task_id, means, spread };
     })
     .sort((one, other) => (other.spread ?? -1) - (one.spread ?? -1));

@@ -1,5 +1,6 @@
 /** A comparison of two runs for display: its columns, its facts, and its verdict in words. */
 
+import { minOf } from '../base/many.ts';
 import { type Side, sides } from '../base/sides.ts';
 import type { EvalRun } from '../contract/evaluations.ts';
 import type { Column } from '../present/column.ts';
@@ -123,7 +124,7 @@ export const comparisonColumns: readonly Column<ComparedTask>[] = [
   columnOf(
     'n',
     'N',
-    row => Math.min(...sides.map(side => ratedRewards(row.rollouts[side]).length)),
+    row => minOf(sides.map(side => ratedRewards(row.rollouts[side]).length)),
     row => sides.map(side => shareText(row.rollouts[side])).join(', '),
   ),
   ...sides.map(side => lowestColumn(side)),

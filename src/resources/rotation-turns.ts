@@ -1,5 +1,6 @@
 /** Which reads each resource needs: its status, its record, its curves and the certainty of its mean. */
 import { hashKey } from '@tanstack/react-query';
+import { maxOf } from '../base/many.ts';
 import { hasEnded, isOver, isRunning } from '../contract/status.ts';
 import { overdueIntervals } from '../queries/freshness.ts';
 import { type AnyQuery, dueAt } from '../queries/live-query.ts';
@@ -36,7 +37,10 @@ export type LastSent = ReadonlyMap<string, number>;
 /** When one of the queries last succeeded or failed; 0 for never. */
 export function lastAttempt({ cache }: Workbench, queries: readonly Pick<AnyQuery, 'key'>[]): number {
   const states = queries.map(({ key }) => cache.getQueryState(key));
-  return Math.max(0, ...states.flatMap(state => (state ? [state.dataUpdatedAt, state.errorUpdatedAt] : [])));
+  return maxOf(
+    states.flatMap(state => (state ? [state.dataUpdatedAt, state.errorUpdatedAt] : [])),
+    0,
+  );
 }
 
 const lastEver = (workbench: Workbench, query: AnyQuery, lastSent: LastSent): number =>

@@ -4,6 +4,7 @@
  * no longer has a known resource, that resource is read, so its end is not missed.
  */
 import { hashKey } from '@tanstack/react-query';
+import { minOf } from '../base/many.ts';
 import { isRunning } from '../contract/status.ts';
 import { overdueIntervals } from '../queries/freshness.ts';
 import { listQuery } from '../queries/lists/list-query.ts';
@@ -179,5 +180,5 @@ export function oldestCount({ lists, poll }: Workbench, now: number): number | u
     const { readAt } = lists.countOf(list.source.key) ?? {};
     return readAt !== undefined && now - readAt > overdueIntervals * intervalsOf(list) * poll.visibleMs ? [readAt] : [];
   });
-  return old.length === 0 ? undefined : Math.min(...old);
+  return old.length === 0 ? undefined : minOf(old);
 }

@@ -3,6 +3,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { errorMessage } from '../base/errors.ts';
 import { inParallel } from '../base/in-parallel.ts';
 import { Listeners } from '../base/listeners.ts';
+import { maxOf, minOf } from '../base/many.ts';
 import { unreadableIn } from '../contract/lists.ts';
 import { hasEnded, isRunning } from '../contract/status.ts';
 import type { Trajectory } from '../contract/trajectories.ts';
@@ -94,7 +95,7 @@ function rewardNames(rewards: readonly (number | null | undefined)[]): (reward: 
   const values = [...new Set(rewards.filter(value => value != null))];
   const name = (value: number | null | undefined): string => (value == null ? 'none' : rewardText(value));
   if (values.length <= mostRewards) return name;
-  const [low, high] = [Math.min(...values), Math.max(...values)];
+  const [low, high] = [minOf(values), maxOf(values)];
   const width = (high - low) / 5;
   return value => {
     if (value == null) return 'none';

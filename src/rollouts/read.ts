@@ -1,4 +1,5 @@
 /** Reads all rollouts of a run, a training run or a dataset, without their steps. */
+import { pushAll } from '../base/many.ts';
 import type { EvalRun } from '../contract/evaluations.ts';
 import type { Trajectory } from '../contract/trajectories.ts';
 import { finishOf } from '../present/outcome-classes.ts';
@@ -48,7 +49,7 @@ export async function readRollouts(owner: Owner, context: LongRead): Promise<Own
   const rows: Trajectory[] = [];
   let notes: readonly string[] = [];
   for await (const page of pagesOf(trajectories, scope, context)) {
-    rows.push(...page.rows);
+    pushAll(rows, page.rows);
     ({ notes } = page);
     context.onRead?.(rows.length);
   }

@@ -6,6 +6,7 @@
 import { randomUUID } from 'node:crypto';
 import { type FileHandle, open } from 'node:fs/promises';
 import { isDeepStrictEqual } from 'node:util';
+import { maxOf, pushAll } from '../base/many.ts';
 import { writeNewFile } from '../base/new-file.ts';
 import type { AgentFields } from '../contract/generation.ts';
 import {
@@ -298,7 +299,7 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
 
   /** @param recorded the counts of these items in the record of an earlier run */
   #add(outcomes: readonly Outcome[], counts: UploadCounts, end: number, recorded = noCounts): void {
-    this.#outcomes.push(...outcomes);
+    pushAll(this.#outcomes, outcomes);
     this.#shown = undefined;
     this.#reached = sumOf(this.#reached, counts);
     this.#ahead = differenceOf(this.#ahead, recorded);
@@ -471,7 +472,11 @@ const unknownCountsOf = ({ unknown, counted }: SentRequest): UploadCounts => ({
 });
 
 const nothing = { stored: [], skipped: [], unknown: [], counted: { stored: 0, skipped: 0 } };
-const endOf = (items: readonly Trajectory[]): number => Math.max(0, ...items.map(({ end }) => end));
+const endOf = (items: readonly Trajectory[]): number =>
+  maxOf(
+    items.map(({ end }) => end),
+    0,
+  );
 
 /** Whether the items can be sent again without duplicates, even if the service ignores idempotency keys. */
 function isRepeatable(items: readonly Trajectory[], service: Service): boolean {

@@ -10,27 +10,23 @@ import { registry } from '../../src/ui/views/registry.ts';
 import { fakeService } from '../service/fake-service.ts';
 
 const page = (row: object) => ({ items: [row], has_more: false, next_cursor: null, dropped: 0 });
-const has = () => true;
 
 /** A service with one of everything, named `x`. */
 const context = {
-  service: fakeService(
-    {
-      listBenchmarks: () => page({ bench_id: 'bench_1', label: 'x' }),
-      getBenchmark: () => ({ bench_id: 'bench_1', label: 'x' }),
-      listEvalRuns: () => [{ eval_run_id: 'evr_1', display_name: 'x', bench_id: 'bench_1' }],
-      getEvalRun: () => ({ eval_run_id: 'evr_1', display_name: 'x', bench_id: 'bench_1' }),
-      listTrajectories: () => page({ trajectory_id: 'traj_1', task_id: 'x' }),
-      getTrajectory: () => ({ trajectory_id: 'traj_1', task_id: 'x' }),
-      listTrainingRuns: () => [{ training_run_id: 'trn_1', display_name: 'x' }],
-      getTrainingRun: () => ({ training_run_id: 'trn_1', display_name: 'x' }),
-      listCheckpoints: () => [{ checkpoint_id: 'ckpt_1', step_index: 6 }],
-      listDeployments: () => page({ deployment_id: 'dep_1', name: 'x' }),
-      getDeployment: () => ({ deployment_id: 'dep_1', name: 'x' }),
-      listDatasets: () => page({ dataset_id: 'ds_1', dataset_name: 'x', name: 'x' }),
-    },
-    { capabilities: { has } as never },
-  ),
+  service: fakeService({
+    listBenchmarks: () => page({ bench_id: 'bench_1', label: 'x' }),
+    getBenchmark: () => ({ bench_id: 'bench_1', label: 'x' }),
+    listEvalRuns: () => [{ eval_run_id: 'evr_1', display_name: 'x', bench_id: 'bench_1' }],
+    getEvalRun: () => ({ eval_run_id: 'evr_1', display_name: 'x', bench_id: 'bench_1' }),
+    listTrajectories: () => page({ trajectory_id: 'traj_1', task_id: 'x' }),
+    getTrajectory: () => ({ trajectory_id: 'traj_1', task_id: 'x' }),
+    listTrainingRuns: () => [{ training_run_id: 'trn_1', display_name: 'x' }],
+    getTrainingRun: () => ({ training_run_id: 'trn_1', display_name: 'x' }),
+    listCheckpoints: () => [{ checkpoint_id: 'ckpt_1', step_index: 6 }],
+    listDeployments: () => page({ deployment_id: 'dep_1', name: 'x' }),
+    getDeployment: () => ({ deployment_id: 'dep_1', name: 'x' }),
+    listDatasets: () => page({ dataset_id: 'ds_1', dataset_name: 'x', name: 'x' }),
+  }),
   memory: RememberedStore.inMemory('test'),
   signal: new AbortController().signal,
 } as unknown as CommandContext;

@@ -1,5 +1,6 @@
 /** Options of a training run: names, bounds, defaults and descriptions. */
 
+import { maxOf } from '../../base/many.ts';
 import { buildBaseModel } from '../model/base-models.ts';
 import { mostSteps } from '../model/tools.ts';
 import type { Task } from '../samples/manifest.ts';
@@ -89,8 +90,8 @@ function weightsOf(slug: string): number {
 /** Small models and short answers get more steps for the same amount of work, up to a limit on what is recorded. */
 function stepsOf({ base_model_slug, tasks }: TrainedOn, options: Omit<TrainingOptions, 'num_steps'>): number {
   const { max_output_tokens_per_step: longest, train_batch_size, samples_per_instance } = options;
-  const words = Math.max(
-    ...tasks.map(({ max_tokens, tools }) => Math.min(longest, max_tokens ?? longest) * mostSteps(tools)),
+  const words = maxOf(
+    tasks.map(({ max_tokens, tools }) => Math.min(longest, max_tokens ?? longest) * mostSteps(tools)),
   );
   const work = train_batch_size * samples_per_instance * words * weightsOf(base_model_slug);
   const steps = Math.round(defaultWork / work / 10) * 10;

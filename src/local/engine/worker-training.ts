@@ -1,5 +1,6 @@
 /** A training run in a worker: batches, held-out evaluations, checkpoints. */
 import { hashOf } from '../../base/hash.ts';
+import { maxOf } from '../../base/many.ts';
 import { freshOptimizer } from '../model/adam.ts';
 import { packCheckpoint, packOptimizer, unpackCheckpoint, unpackOptimizer } from '../model/checkpoint-file.ts';
 import type { PolicyModel } from '../model/policy.ts';
@@ -83,7 +84,7 @@ function trainerOf({ model, from, options, train }: TrainingOrder): Trainer {
   const weights = from ? readVerifiedAs(from.weights, unpackCheckpoint).weights : start.network.weights.slice();
   const optimizer = from ? readVerifiedAs(from.state, unpackOptimizer) : freshOptimizer(weights.length);
   const { samples_per_instance: samples, learning_rate: learningRate, kl_penalty: klPenalty, seed } = options;
-  const longest = Math.max(...train.map(task => task.max_tokens * mostSteps(task.tools)));
+  const longest = maxOf(train.map(task => task.max_tokens * mostSteps(task.tools)));
   return new Trainer(start.withWeights(weights), { samples, learningRate, klPenalty, seed, longest }, optimizer);
 }
 

@@ -1,4 +1,5 @@
 /** A language model: its vocabulary, the counts of its training text, and trainable weights. */
+import { maxOf, minOf } from '../../base/many.ts';
 import { own } from '../../base/own-property.ts';
 import { type Activation, Network } from './network.ts';
 import type { Ngram } from './ngram.ts';
@@ -175,12 +176,18 @@ export function draw(
 /** Index of the first of `stops` in a text, searched from `from`; -1 if there is none. */
 function firstStop(text: string, stops: readonly string[], from: number): number {
   const places = stops.map(stop => text.indexOf(stop, from)).filter(place => place >= 0);
-  return places.length === 0 ? -1 : Math.min(...places);
+  return places.length === 0 ? -1 : minOf(places);
 }
 
 /** Number of characters at the end of a text that may be the start of a stop. */
 function undecided(text: string, stops: readonly string[]): number {
-  const longest = Math.min(text.length, Math.max(0, ...stops.map(stop => stop.length)));
+  const longest = Math.min(
+    text.length,
+    maxOf(
+      stops.map(stop => stop.length),
+      0,
+    ),
+  );
   for (let length = longest; length > 0; length -= 1) {
     const ending = text.slice(-length);
     if (stops.some(stop => stop.startsWith(ending))) return length;

@@ -3,6 +3,7 @@
  */
 
 import type { SQLInputValue } from 'node:sqlite';
+import { pushAll } from '../../base/many.ts';
 import { own } from '../../base/own-property.ts';
 import type { ListQuery, SortOrder } from '../../contract/common.ts';
 import { pageLimit, sortOrders } from '../../contract/common.ts';
@@ -76,7 +77,10 @@ export function readPage<Row extends Record<string, unknown>>(
   const { search } = query;
   if (search) {
     conditions.push(`(${searches.map(name => `instr(lower(${name}), lower(?)) > 0`).join(' or ')})`);
-    values.push(...searches.map(() => search));
+    pushAll(
+      values,
+      searches.map(() => search),
+    );
   }
   if (place) {
     conditions.push(`(${expression}, ${id}) ${order === 'desc' ? '<' : '>'} (?, ?)`);

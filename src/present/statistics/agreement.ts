@@ -6,6 +6,7 @@
  * Analysis, 2013). Either test alone is too narrow for some tables, and so is a standard error: that of the jackknife
  * held kappa in 89% of samples of 25 tasks.
  */
+import { minOf } from '../../base/many.ts';
 import { crossing } from './root.ts';
 
 /** A rollout that both graders have graded. */
@@ -81,7 +82,7 @@ function distanceTo(kappa: number, shares: readonly number[], size: number): num
       const most = 2 * Math.min(rate, 1 - rate);
       return lowestOf(-most, most, difference => {
         const table = tableOf(kappa, rate, difference);
-        const lacking = Math.min(...table);
+        const lacking = minOf(table);
         // No such table; less far the closer it is to one.
         if (lacking < -1e-12) return 1e9 * (1 - lacking);
         return table.reduce((sum, share, cell) => sum + distance(shares[cell] ?? 0, Math.max(share, 1e-15)), 0);

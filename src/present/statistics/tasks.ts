@@ -2,6 +2,7 @@
  * Means are computed over tasks. Several rollouts of a task are not independent, so they count as their mean. A
  * rollout without a reward is included: it counts as a value between the lowest and the highest reward.
  */
+import { maxOf, minOf } from '../../base/many.ts';
 import { mean, withoutRounding } from '../../base/statistics.ts';
 import { type Tally, tallyMean, tallyOf, withMore } from './tally.ts';
 
@@ -88,7 +89,7 @@ function mostOf(run: RunTasks): number {
  * fewer than another task of either run.
  */
 export function withEach<Runs extends readonly (RunTasks | undefined)[]>(runs: Runs): Runs {
-  const most = Math.max(...runs.map(run => (run ? mostOf(run) : 0)));
+  const most = maxOf(runs.map(run => (run ? mostOf(run) : 0)));
   const of = (run: RunTasks | undefined): RunTasks | undefined =>
     run === undefined || run.each !== undefined || !isUncounted(run)
       ? run
@@ -121,7 +122,7 @@ function divisors(total: number, low: number, high: number): readonly [number, n
   const found: number[] = [];
   for (let one = 1; one * one <= total; one++) if (total % one === 0) found.push(one, total / one);
   const fit = found.filter(each => each >= low && each <= high);
-  return fit.length === 0 ? undefined : [Math.min(...fit), Math.max(...fit)];
+  return fit.length === 0 ? undefined : [minOf(fit), maxOf(fit)];
 }
 
 /**
@@ -245,7 +246,7 @@ export function lackingTasks(runs: readonly [RunTasks, RunTasks]): {
     runs.every(({ tasks }, run) => !plans[run]?.isWhole || (tasks[index]?.length ?? 0) > 0),
   );
   const lacking = shared.filter(index => runs.some(({ tasks }) => rated(tasks[index] ?? []).length === 0));
-  const unlisted = Math.min(...plans.map(({ isWhole, unknown, tasks }) => (isWhole || !tasks ? 0 : unknown)));
+  const unlisted = minOf(plans.map(({ isWhole, unknown, tasks }) => (isWhole || !tasks ? 0 : unknown)));
   return { lacking: lacking.length + unlisted, tasks: shared.length + unlisted };
 }
 

@@ -1,5 +1,6 @@
 /** Help as lines, generated from the commands that define the keys. Pure. */
 
+import { pushAll } from '../../base/many.ts';
 import type { Command } from '../../present/command.ts';
 import { displayWidth, padEnd } from '../../text/width.ts';
 import { wrap } from '../../text/wrap.ts';
@@ -114,7 +115,10 @@ export function helpLines(
       }
     }
     const words = about === undefined ? [] : ['', ...wrap(about.replaceAll('\n', ' '), width - 4)];
-    lines.push(...words.map((text): HelpLine => ({ kind: 'text', text: text && `    ${text}` })));
+    pushAll(
+      lines,
+      words.map((text): HelpLine => ({ kind: 'text', text: text && `    ${text}` })),
+    );
   }
   return lines;
 }

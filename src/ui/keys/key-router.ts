@@ -5,6 +5,7 @@
  */
 
 import { Listeners } from '../../base/listeners.ts';
+import { pushAll } from '../../base/many.ts';
 import { own } from '../../base/own-property.ts';
 import type { Command } from '../../present/command.ts';
 import type { KeyOverrides } from './key.ts';
@@ -160,7 +161,7 @@ export class Router {
 
   #enqueue(inputs: readonly Input[], draw: (then: () => void) => void): void {
     this.#draw = draw;
-    this.#queue.push(...inputs);
+    pushAll(this.#queue, inputs);
     this.#drain(draw);
   }
 

@@ -1,6 +1,7 @@
 /** Everything that is pinned, running, or ended and not dismissed, one line each: the home of the program. */
 
 import { useMemo } from 'react';
+import { minOf } from '../../base/many.ts';
 import { isUnknown } from '../../contract/status.ts';
 import { ageOf, agoOf, tookWords } from '../../present/times.ts';
 import { summaryOf } from '../../resources/inbox.ts';
@@ -54,7 +55,7 @@ function watchReason({ pinned, endedAt, status }: WatchedResource): string {
 /** When the oldest line was read; epoch milliseconds. */
 function oldestRead({ statuses }: Workbench, rows: readonly WatchedResource[]): number | undefined {
   const times = rows.flatMap(row => statuses.lastRead(row)?.at || []);
-  return times.length === 0 ? undefined : Math.min(...times);
+  return times.length === 0 ? undefined : minOf(times);
 }
 
 /** The columns for these lines, with all curves on one scale, so that lines can be compared. */

@@ -1,4 +1,5 @@
 /** Shares and distributions drawn with block characters. Pure. */
+import { maxOf } from '../../base/many.ts';
 import type { Bin } from '../../base/statistics.ts';
 import { padEnd, padStart } from '../../text/width.ts';
 import type { Theme } from './theme/theme.tsx';
@@ -26,9 +27,15 @@ export function histogramLines(
   format: (value: number) => string,
   theme: Theme,
 ): string[] {
-  const most = Math.max(1, ...bins.map(bin => bin.count));
+  const most = maxOf(
+    bins.map(bin => bin.count),
+    1,
+  );
   const ranges = bins.map(({ low, high }) => (low === high ? format(low) : `${format(low)}–${format(high)}`));
-  const rangeWidth = Math.max(0, ...ranges.map(range => range.length));
+  const rangeWidth = maxOf(
+    ranges.map(range => range.length),
+    0,
+  );
   const countWidth = String(most).length;
   const room = Math.max(4, width - rangeWidth - countWidth - 2);
   return bins.map(({ count }, index) => {

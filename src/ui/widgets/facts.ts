@@ -1,4 +1,5 @@
 /** Labels and values as the lines of an inspector. Pure. */
+import { maxOf } from '../../base/many.ts';
 import { type Fact, withValue } from '../../present/fact.ts';
 import { asReceived } from '../../text/numbers.ts';
 import { sanitise, sanitiseLine } from '../../text/sanitise.ts';
@@ -28,7 +29,13 @@ export function drawFacts(
   selected?: number,
 ): DrawnFacts {
   const shown = withValue(facts);
-  const column = Math.min(most, Math.max(0, ...shown.map(({ label }) => label.length)));
+  const column = Math.min(
+    most,
+    maxOf(
+      shown.map(({ label }) => label.length),
+      0,
+    ),
+  );
   const room = Math.max(8, width - column - 2);
   const drawn: DrawnFacts = { lines: [], doors: [] };
   shown.forEach(({ label, value, group, refers }, index) => {

@@ -1,6 +1,7 @@
 /** Windows for choosing actions or values, and a notice in place of a form. */
 import { Box, Text } from 'ink';
 import { useReducer } from 'react';
+import { maxOf } from '../../base/many.ts';
 import { cutApart } from '../../text/apart.ts';
 import { sanitiseLine } from '../../text/sanitise.ts';
 import { displayWidth, padEnd, padStart } from '../../text/width.ts';
@@ -106,11 +107,14 @@ export interface Choice<Value> {
 /** The line of each choice: cut labels, and aligned notes. */
 function choiceLines(choices: readonly Choice<unknown>[], width: number, theme: Theme): string[] {
   const notes = choices.map(({ note = '' }) => sanitiseLine(note));
-  const widest = Math.max(0, ...notes.map(displayWidth));
+  const widest = maxOf(notes.map(displayWidth), 0);
   const labels = choices.map(({ label }) => sanitiseLine(label));
   const room = Math.max(leastLabel, width - (widest > 0 ? widest + 2 : 0));
   const cuts = cutApart(labels, room, { ellipsis: theme.glyphs.ellipsis });
-  const longest = Math.max(0, ...Array.from(cuts.values(), each => displayWidth(each)));
+  const longest = maxOf(
+    Array.from(cuts.values(), each => displayWidth(each)),
+    0,
+  );
   return labels.map((label, index) => {
     const shown = cuts.get(label) ?? label;
     return notes[index] ? `${padEnd(shown, longest)}  ${padStart(notes[index], widest)}` : shown;
@@ -134,7 +138,10 @@ const fewChoices = 5;
 /** A choice of one value among several. */
 export function ChoiceWindow<Value>(props: ChoiceWindowProps<Value>) {
   const { title, choices, waiting = false, emptyWords, onChoose, onClose } = props;
-  const widest = Math.max(0, ...choices.map(({ label, note = '' }) => displayWidth(`${label}  ${note}`)));
+  const widest = maxOf(
+    choices.map(({ label, note = '' }) => displayWidth(`${label}  ${note}`)),
+    0,
+  );
   const { width, inner, ...room } = useWindowRoom(Math.max(64, widest + 3 + windowMargin.columns));
   const labels = choiceLines(choices, inner - 3, useTheme());
   const isLong = choices.length > fewChoices;

@@ -18,23 +18,20 @@ const ofRun: Partial<Place<'list'>> = { scope: { run: 'evr_1' }, label: 'first' 
 
 function stageOf(of = ofRun) {
   let reads = 0;
-  const service = fakeService(
-    {
-      listTrajectories: ({ query: { cursor } = {} }) => {
-        const from = Number(cursor ?? 0);
-        const next = from + 5 < 12 ? String(from + 5) : null;
-        const items = Array.from({ length: Math.min(5, 12 - from) }, (_, index) => row(from + index));
-        return { items, has_more: next !== null, next_cursor: next };
-      },
-      getTrajectory: ({ params: { trajectory_id } }) => {
-        reads += 1;
-        const index = Number(String(trajectory_id).slice(5));
-        const reasoning = index % 3 === 0 ? `${filler}\nthe hidden \u001b[31mneedle\n${filler}` : filler;
-        return { ...row(index), steps: [{ step_index: 0, messages: [{ role: 'assistant', reasoning }] }] };
-      },
+  const service = fakeService({
+    listTrajectories: ({ query: { cursor } = {} }) => {
+      const from = Number(cursor ?? 0);
+      const next = from + 5 < 12 ? String(from + 5) : null;
+      const items = Array.from({ length: Math.min(5, 12 - from) }, (_, index) => row(from + index));
+      return { items, has_more: next !== null, next_cursor: next };
     },
-    { capabilities: { has: () => true } as never },
-  );
+    getTrajectory: ({ params: { trajectory_id } }) => {
+      reads += 1;
+      const index = Number(String(trajectory_id).slice(5));
+      const reasoning = index % 3 === 0 ? `${filler}\nthe hidden \u001b[31mneedle\n${filler}` : filler;
+      return { ...row(index), steps: [{ step_index: 0, messages: [{ role: 'assistant', reasoning }] }] };
+    },
+  });
   const views = [
     defineView<'search'>({ ...{ id: 'search', title: 'S', component: SearchView, commands: [], general: [] } }),
     defineView<'record'>({

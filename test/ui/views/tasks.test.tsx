@@ -22,29 +22,26 @@ const rowsOf = (run: string) =>
       reward: run === 'base' && task_id === 'always' ? 0 : (reward ?? null),
     })),
   );
-const service = fakeService(
-  {
-    getEvalRun: ({ params: { eval_run_id } }) => ({ eval_run_id, bench_id: 'b', status: 'completed' }),
-    getEvalProgress: () => ({ status: 'completed', total_rollouts: 12 }),
-    getTrajectoryRewards: ({ params: { eval_run_id } }) => ({
-      trajectory_rewards: rowsOf(String(eval_run_id)).filter(({ reward }) => reward !== null),
-    }),
-    getRolloutStatistics: () => ({ snapshots: [] }),
-    getTrajectory: ({ params: { trajectory_id } }) => {
-      const [row] = rowsOf('new').filter(each => each.trajectory_id === trajectory_id);
-      const messages = [{ role: 'assistant', completion_tokens: row?.reward === 1 ? 200 : 100 }];
-      return { ...row, steps: [{ messages }] };
-    },
-    // In pages, which are read to the end without a key.
-    listTrajectories: ({ query: { eval_run_id, cursor } = {} }) => {
-      const rows = rowsOf(String(eval_run_id));
-      const from = Number(cursor ?? 0);
-      const next = from + 5 < rows.length ? String(from + 5) : null;
-      return { items: rows.slice(from, from + 5), has_more: next !== null, next_cursor: next };
-    },
+const service = fakeService({
+  getEvalRun: ({ params: { eval_run_id } }) => ({ eval_run_id, bench_id: 'b', status: 'completed' }),
+  getEvalProgress: () => ({ status: 'completed', total_rollouts: 12 }),
+  getTrajectoryRewards: ({ params: { eval_run_id } }) => ({
+    trajectory_rewards: rowsOf(String(eval_run_id)).filter(({ reward }) => reward !== null),
+  }),
+  getRolloutStatistics: () => ({ snapshots: [] }),
+  getTrajectory: ({ params: { trajectory_id } }) => {
+    const [row] = rowsOf('new').filter(each => each.trajectory_id === trajectory_id);
+    const messages = [{ role: 'assistant', completion_tokens: row?.reward === 1 ? 200 : 100 }];
+    return { ...row, steps: [{ messages }] };
   },
-  { capabilities: { has: () => true } as never },
-);
+  // In pages, which are read to the end without a key.
+  listTrajectories: ({ query: { eval_run_id, cursor } = {} }) => {
+    const rows = rowsOf(String(eval_run_id));
+    const from = Number(cursor ?? 0);
+    const next = from + 5 < rows.length ? String(from + 5) : null;
+    return { items: rows.slice(from, from + 5), has_more: next !== null, next_cursor: next };
+  },
+});
 const rolloutsView = defineView<'rollouts'>({
   ...{ id: 'rollouts', title: 'R', component: RolloutsView, commands: [], general: [] },
 });
@@ -125,16 +122,13 @@ it.each([
   ['running', '3 rollouts are still to come'],
   ['weird', '3 rollouts are not listed by the service'],
 ])('says what became of the unlisted rollouts of a %s run', async (status, words) => {
-  const ofStatus = fakeService(
-    {
-      getEvalRun: ({ params: { eval_run_id } }) => ({ eval_run_id, bench_id: 'b', status }),
-      getEvalProgress: () => ({ status, total_rollouts: 15 }),
-      getTrajectoryRewards: () => ({ trajectory_rewards: rowsOf('new').filter(({ reward }) => reward !== null) }),
-      getRolloutStatistics: () => ({ snapshots: [] }),
-      listTrajectories: () => pageOf(rowsOf('new')),
-    },
-    { capabilities: { has: () => true } as never },
-  );
+  const ofStatus = fakeService({
+    getEvalRun: ({ params: { eval_run_id } }) => ({ eval_run_id, bench_id: 'b', status }),
+    getEvalProgress: () => ({ status, total_rollouts: 15 }),
+    getTrajectoryRewards: () => ({ trajectory_rewards: rowsOf('new').filter(({ reward }) => reward !== null) }),
+    getRolloutStatistics: () => ({ snapshots: [] }),
+    listTrajectories: () => pageOf(rowsOf('new')),
+  });
   for (const [view, component] of [
     ['outcomes', OutcomesView],
     ['tasks', TasksView],

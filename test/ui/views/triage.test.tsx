@@ -7,10 +7,10 @@ import { openViewOnStage } from '../stage.tsx';
 const items = ['one', 'two', 'three'].map((task_id, index) => ({
   ...{ trajectory_id: `traj_${index}`, task_id, status: 'completed', reward: index, num_steps: 1 },
 }));
-const service = fakeService(
-  { listTrajectories: () => ({ items, has_more: false, next_cursor: null }), getTrajectory: () => ({ ...items[0] }) },
-  { capabilities: { has: () => true } as never },
-);
+const service = fakeService({
+  listTrajectories: () => ({ items, has_more: false, next_cursor: null }),
+  getTrajectory: () => ({ ...items[0] }),
+});
 
 it('flags rows on a digit, filters and counts by flag, takes it back, and keeps a note', async () => {
   const stage = openViewOnStage(TrajectoriesView, {

@@ -4,6 +4,7 @@
  * that were not in the previous frame, and merely joins adjacent simple texts. Ink creates its outputs with
  * `Output.create`, which patches/ink+8.0.0.patch adds.
  */
+import { maxOf } from '../../../base/many.ts';
 import { simpleLineWidth, styledLines } from './cells.ts';
 
 /** Columns and rows, half open; a side without a bound is open. */
@@ -181,7 +182,7 @@ class Frame implements FrameOutput {
     const lines = styledLines(text);
     const kept = this.#kept;
     const widths = x1 !== undefined && x2 !== undefined ? lines.map(line => kept.cells(line)) : [];
-    if (x1 !== undefined && x2 !== undefined && (x > x2 || x + Math.max(...widths) < x1)) return;
+    if (x1 !== undefined && x2 !== undefined && (x > x2 || x + maxOf(widths) < x1)) return;
     for (const [index, whole] of lines.entries()) {
       const row = this.#rows[y + index];
       if (!row || y + index < y1 || y + index >= y2) continue;

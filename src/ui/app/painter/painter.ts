@@ -5,6 +5,7 @@
  * which the terminal answers once it has processed everything before. On a slow line, a large frame waits until no
  * newer one follows; otherwise it would be outdated on arrival.
  */
+import { minOf } from '../../../base/many.ts';
 import { diffFrame } from './diff.ts';
 
 export interface PainterLine {
@@ -268,6 +269,6 @@ class LineSpeed {
 
   /** Milliseconds that the line needs for this many bytes; 0 until known. */
   timeFor(bytes: number): number {
-    return this.#msPerByte.length < sampleCount ? 0 : bytes * Math.min(...this.#msPerByte);
+    return this.#msPerByte.length < sampleCount ? 0 : bytes * minOf(this.#msPerByte);
   }
 }

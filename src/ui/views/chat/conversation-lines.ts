@@ -1,6 +1,7 @@
 /** A conversation as lines, with answers as Markdown. Pure; a finished turn is laid out once. */
 
 import { stripVTControlCharacters } from 'node:util';
+import { maxOf, pushAll } from '../../../base/many.ts';
 import { callWords, leftOutWords } from '../../../chat/answer.ts';
 import type { Fork } from '../../../chat/branches.ts';
 import {
@@ -12,6 +13,7 @@ import {
   wordsOf,
 } from '../../../chat/conversation.ts';
 import { describeError } from '../../../service/errors.ts';
+import { counted } from '../../../text/numbers.ts';
 import { sanitise, sanitiseLine } from '../../../text/sanitise.ts';
 import { duration } from '../../../text/time.ts';
 import { wrap } from '../../../text/wrap.ts';
@@ -47,6 +49,18 @@ function paragraph(kind: ConversationLineKind, text: string, width: number): Con
 
 /** A streaming answer up to this length is laid out again with every word; a longer one only at its end. */
 const longestStreamed = 20_000;
+/** The start of a longer reasoning is hidden by so many characters at a time, so that its lines seldom change. */
+const hiddenAtOnce = 10_000;
+
+/** The reasoning; of a long one only the end while the answer arrives, because it is laid out again with every word. */
+function reasoningLines(reasoning: string, width: number, answering: boolean): ConversationLine[] {
+  const excess = answering ? Math.max(0, reasoning.length - longestStreamed) : 0;
+  const hidden = Math.floor(excess / hiddenAtOnce) * hiddenAtOnce;
+  const end = paragraph('reasoning', reasoning.slice(hidden), width);
+  if (hidden === 0) return end;
+  const words = `${counted(hidden, 'character')} of reasoning before this are shown once the answer has ended`;
+  return [...paragraph('note', words, width), ...end];
+}
 
 function markdown(text: string, width: number, theme: Theme): ConversationLine[] {
   return markdownLines(text, Math.max(8, width - indent.length), theme).map(line => ({
@@ -80,38 +94,36 @@ function markedLines(
   if (!head) return lines;
   const [before, after] = [isSelected ? `${glyphs.marker} ` : '', fork ? `  ${positionOf(fork, glyphs)}` : ''];
   const marked = [{ ...head, text: before + head.text + after }, ...body];
-  if (verdict !== undefined) marked.splice(-1, 0, ...paragraph('verdict', verdict, width));
-  return marked;
+  if (verdict === undefined) return marked;
+  return [...marked.slice(0, -1), ...paragraph('verdict', verdict, width), ...marked.slice(-1)];
 }
 
 function turnLines(turn: Turn, width: number, answering: boolean, theme: Theme): ConversationLine[] {
   const name = turn.role === 'user' ? 'you' : sanitiseLine(turn.stats?.model ?? 'assistant');
   const lines: ConversationLine[] = [{ kind: turn.role, text: name }];
-  if (turn.reasoning !== '') lines.push(...paragraph('reasoning', turn.reasoning, width));
+  if (turn.reasoning !== '') pushAll(lines, reasoningLines(turn.reasoning, width, answering));
   if (turn.content !== '') {
     const isMarkdown = turn.role === 'assistant' && !(answering && turn.content.length > longestStreamed);
-    // One by one: an answer may have more lines than a call allows arguments.
-    const layout = isMarkdown ? markdown(turn.content, width, theme) : paragraph('text', turn.content, width);
-    for (const line of layout) lines.push(line);
+    pushAll(lines, isMarkdown ? markdown(turn.content, width, theme) : paragraph('text', turn.content, width));
   }
   const { refusal = '', calls = [] } = turn;
   if (refusal !== '') {
     lines.push({ kind: 'refusal', text: `${indent}refusal` });
-    for (const line of paragraph('refusal', refusal, width)) lines.push(line);
+    pushAll(lines, paragraph('refusal', refusal, width));
   }
-  for (const call of calls) lines.push(...paragraph('note', callWords(call), width));
+  for (const call of calls) pushAll(lines, paragraph('note', callWords(call), width));
   const isEmpty = wordsOf(turn) === '';
   if (isEmpty && !answering && !turn.error) lines.push({ kind: 'note', text: `${indent}(no text)` });
   if (isEmpty && answering) lines.push({ kind: 'note', text: `${indent}…` });
   if (turn.cancelled) lines.push({ kind: 'note', text: `${indent}stopped: the answer is incomplete` });
   else if (turn.error && !isEmpty) lines.push({ kind: 'note', text: `${indent}interrupted: the answer is incomplete` });
   if (turn.error) {
-    lines.push(...paragraph('error', describeError(turn.error), width));
+    pushAll(lines, paragraph('error', describeError(turn.error), width));
   }
   const leftOut = leftOutWords(turn.leftOut);
-  if (leftOut !== '') lines.push(...paragraph('note', leftOut, width));
+  if (leftOut !== '') pushAll(lines, paragraph('note', leftOut, width));
   const note = turn.stats?.totalMs === undefined ? '' : answerNote(turn.stats);
-  if (note !== '') lines.push(...paragraph('note', note, width));
+  if (note !== '') pushAll(lines, paragraph('note', note, width));
   lines.push({ kind: 'text', text: '' });
   return lines;
 }
@@ -212,13 +224,13 @@ export function createConversationLayout(theme: Theme): ConversationLayout {
   };
   return columns => {
     const rows: ConversationRow[] = [];
-    const count = Math.max(...columns.map(({ conversation }) => conversation.turns.length));
+    const count = maxOf(columns.map(({ conversation }) => conversation.turns.length));
     for (let turn = 0; turn < count; turn += 1) {
       const sides = columns.map(column => {
         const lines = linesOf(column, turn);
         return column.marks ? markedLines(lines, column.marks(turn), column.width, theme) : lines;
       });
-      const length = Math.max(...sides.map(lines => lines.length));
+      const length = maxOf(sides.map(lines => lines.length));
       for (let line = 0; line < length; line += 1) {
         rows.push({ cells: sides.map(lines => lines[line]), place: placeOf(turn, line) });
       }

@@ -1,6 +1,7 @@
 /** The conversations with one or two models. They scroll together, turn by turn, and along with the answers. */
 import { Box } from 'ink';
 import { useCallback, useEffect, useMemo, useSyncExternalStore } from 'react';
+import { maxOf } from '../../../base/many.ts';
 import { type Conversation, wordsOf as wordsIn } from '../../../chat/conversation.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
 import { age } from '../../../text/time.ts';
@@ -142,7 +143,7 @@ export function ConversationPane(props: ConversationPaneProps) {
   const opened = isNew ? sides.map(({ model }, index) => opening(model, widths[index] ?? 0)) : [];
   const openedRows = opened.map(lines => lines.length);
   const lines: readonly Pick<ConversationRow, 'cells'>[] = isNew
-    ? Array.from({ length: Math.max(0, ...openedRows) }, (_, line) => ({ cells: opened.map(each => each[line]) }))
+    ? Array.from({ length: maxOf(openedRows, 0) }, (_, line) => ({ cells: opened.map(each => each[line]) }))
     : rows;
   const between = ` ${glyphs.vertical} `;
   const textAt = (line: number): string => textOf(lines[line]?.cells ?? [], widths, between);

@@ -1,6 +1,7 @@
 /** Facts as doors: the resources that they refer to open from there, and back returns to the same fact. */
 import { useEffect, useState } from 'react';
 import { errorMessage } from '../../../base/errors.ts';
+import { pushAll } from '../../../base/many.ts';
 import type { Fact, Reference } from '../../../present/fact.ts';
 import { mostSearched, trainingOfCheckpoint } from '../../../queries/training.ts';
 import { placeOfReference, resourceNamed } from '../../../resources/catalogue.ts';
@@ -109,15 +110,18 @@ export function useDoors(parts: readonly FactsPart[], { pane, width, focused }: 
   const partAt: number[] = [];
   for (const { lines = [], facts } of parts) {
     partAt.push(drawn.lines.length);
-    drawn.lines.push(...lines);
+    pushAll(drawn.lines, lines);
     const own = drawFacts(
       named(facts),
       width,
       theme,
       selected === undefined ? undefined : selected - drawn.doors.length,
     );
-    drawn.doors.push(...own.doors.map(line => line + drawn.lines.length));
-    drawn.lines.push(...own.lines);
+    pushAll(
+      drawn.doors,
+      own.doors.map(line => line + drawn.lines.length),
+    );
+    pushAll(drawn.lines, own.lines);
   }
   const move = (by: number) => (): unknown => {
     const next = (selected ?? (by > 0 ? -1 : 0)) + by;

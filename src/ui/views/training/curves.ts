@@ -1,4 +1,5 @@
 /** The curves of a training run as chart series, and the values at the crosshair. Pure. */
+import { maxOf } from '../../../base/many.ts';
 import { perObject } from '../../../base/memo.ts';
 import { multipleOf, roundStep } from '../../../base/scale.ts';
 import type { TrainerCurve } from '../../../contract/trainer-curve.ts';
@@ -337,7 +338,7 @@ export function legendLines(
   if (length - gap.length <= width) {
     return [lead + texts.map((text, index) => `${samples[index] ?? ''}${text}`).join(gap)];
   }
-  const longest = Math.max(...values.map(value => value.length));
+  const longest = maxOf(values.map(value => value.length));
   const room = width - at.length - sampleWidth - 1 - gap.length;
   const facts = series.map((each, index) => {
     const value = (values[index] ?? none).padStart(longest);

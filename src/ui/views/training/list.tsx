@@ -3,6 +3,7 @@
  * background polls, and columns for the options in which the runs differ.
  */
 import { useCallback, useMemo, useState } from 'react';
+import { minOf } from '../../../base/many.ts';
 import { isRunning } from '../../../contract/status.ts';
 import { overdueIntervals } from '../../../queries/freshness.ts';
 import type { KnownResource } from '../../../queries/statuses/store.ts';
@@ -47,7 +48,7 @@ function useOldSteps(): string | undefined {
         const running = statuses
           .all()
           .filter(({ kind, status, gone }) => kind === 'training' && isRunning(status) && !gone);
-        const oldest = Math.min(...running.flatMap(known => statuses.doneReadAt(known) ?? []));
+        const oldest = minOf(running.flatMap(known => statuses.doneReadAt(known) ?? []));
         return now - oldest > overdueIntervals * poll.visibleMs && Number.isFinite(oldest)
           ? `completed steps are polled in turn, the oldest read ${age(now - oldest)} ago`
           : undefined;

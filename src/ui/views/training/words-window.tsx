@@ -1,4 +1,5 @@
 /** The curves on a chart in words. */
+import { pushAll } from '../../../base/many.ts';
 import { teachingWords } from '../../../present/teaching.ts';
 import { trainingCurveWords } from '../../../resources/curve-words.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
@@ -28,6 +29,9 @@ export function CurveWordsWindow({ runs, teaching, onClose }: CurveWordsWindowPr
     ),
   ]);
   const taught = teaching ? teachingWords(teaching.steps, teaching.known) : [];
-  lines.push(...taught.flatMap(line => wrap(line, width).map(text => ({ text }))));
+  pushAll(
+    lines,
+    taught.flatMap(line => wrap(line, width).map(text => ({ text }))),
+  );
   return <ReadingWindow title="Curves in words" lines={lines} opener={chartCommands.words} onClose={onClose} />;
 }

@@ -1,4 +1,5 @@
 /** The view of a chart: crosshair, zoom, smoothing and scale. Pure. */
+import { maxOf, minOf } from '../../../base/many.ts';
 import type { Range } from './axis.ts';
 import { type Curve, extentOf, indexAt } from './series.ts';
 
@@ -71,7 +72,7 @@ export function chartReducer(state: ChartState, action: ChartAction): ChartState
       const start = Math.max(first, Math.min(last - width, middle - width / 2));
       const zoom = { low: start, high: start + width };
       const inside = plot.curves.map(({ xs }) => indexAt(xs, zoom.high) - indexAt(xs, zoom.low));
-      return Math.max(...inside) < fewest ? state : { ...state, zoom };
+      return maxOf(inside) < fewest ? state : { ...state, zoom };
     }
     case 'smooth':
       return { ...state, smoothing: (state.smoothing + 1) % smoothings.length };
@@ -109,8 +110,8 @@ function columnAway(
     return xs[index] ?? [];
   });
   const ends = curves.flatMap(({ xs }) => (by > 0 ? xs.at(-1) : xs[0]) ?? []);
-  if (found.length > 0) return by > 0 ? Math.min(...found) : Math.max(...found);
-  return ends.length === 0 ? x : by > 0 ? Math.max(x, ...ends) : Math.min(x, ...ends);
+  if (found.length > 0) return by > 0 ? minOf(found) : maxOf(found);
+  return ends.length === 0 ? x : by > 0 ? maxOf(ends, x) : minOf(ends, x);
 }
 
 /** Moves the zoomed range so that it contains x. */

@@ -2,6 +2,7 @@
  * Line charts for a terminal: braille patterns of two by four dots per cell, axes with round numbers, and a crosshair.
  * For fonts without braille, one mark per cell. Pure.
  */
+import { maxOf, minOf } from '../../../base/many.ts';
 import { fitCells, padStart } from '../../../text/width.ts';
 import type { Style, Theme } from '../theme/theme.tsx';
 import { type Axis, horizontalAxis, type Range, tickLine, verticalAxis } from './axis.ts';
@@ -109,7 +110,7 @@ export function valueRangeOf(series: readonly ChartSeries[], xRange: Range | und
   if (!range) return undefined;
   const ranges = drawnCurves(series).flatMap(({ curve }) => valueRange(curve, { ...range, positive }) ?? []);
   if (ranges.length === 0) return undefined;
-  return { low: Math.min(...ranges.map(({ low }) => low)), high: Math.max(...ranges.map(({ high }) => high)) };
+  return { low: minOf(ranges.map(({ low }) => low)), high: maxOf(ranges.map(({ high }) => high)) };
 }
 
 /** Draws the mean of each column in front of the range of its values. */
@@ -223,7 +224,10 @@ export function drawChart(series: readonly ChartSeries[], options: ChartOptions)
   // Steps begin at 0, so the range does not extend below it.
   const wide = x.low >= 0 ? { ...around, low: Math.max(0, around.low) } : around;
   const yAxis = verticalAxis(log ? widenedLog(values) : widened(values, leastSpan), plotHeight, log);
-  const labelWidth = Math.max(0, ...yAxis.ticks.map(({ label }) => label.length));
+  const labelWidth = maxOf(
+    yAxis.ticks.map(({ label }) => label.length),
+    0,
+  );
   const plotWidth = Math.max(1, width - labelWidth - 1);
   // Steps are whole numbers, times are not: the first points tell which.
   const whole = series.every(({ curve }) => curve.xs.subarray(0, 100).every(Number.isInteger));

@@ -1,6 +1,7 @@
 /** Curves in typed arrays: a million points take 16 MB and are drawn in milliseconds. Pure. */
 import { isDeepStrictEqual } from 'node:util';
 import { lastAt } from '../../../base/binary-search.ts';
+import { maxOf, minOf } from '../../../base/many.ts';
 import { perObject } from '../../../base/memo.ts';
 import type { Range } from './axis.ts';
 
@@ -210,7 +211,7 @@ function valueAt(ys: Float64Array, index: number): number | undefined {
 /** The range of x of some curves; undefined without points. */
 export function extentOf(curves: readonly Curve[]): Range | undefined {
   const ends = curves.flatMap(({ xs }) => (xs.length === 0 ? [] : [xs[0] ?? 0, xs.at(-1) ?? 0]));
-  return ends.length === 0 ? undefined : { low: Math.min(...ends), high: Math.max(...ends) };
+  return ends.length === 0 ? undefined : { low: minOf(ends), high: maxOf(ends) };
 }
 
 /** Points in equal columns of x: the least, greatest and mean value of each; NaN for a column without values. */

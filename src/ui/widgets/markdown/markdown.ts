@@ -1,5 +1,6 @@
 /** Renders Markdown as lines for a terminal. Pure. */
 import type { MarkedToken, Tokens } from 'marked';
+import { maxOf } from '../../../base/many.ts';
 import { sanitise, sanitiseLine } from '../../../text/sanitise.ts';
 import { displayWidth, padStart, truncate } from '../../../text/width.ts';
 import { differenceStyle, jsonLine } from '../syntax.ts';
@@ -148,7 +149,10 @@ function table(token: Tokens.Table, { width, theme }: Layout): string[] {
   if (room < minimumColumn * header.length) return records(header, rows, width, theme);
 
   const natural = header.map((cell, column) =>
-    Math.max(1, ...[cell, ...rows.map(row => row[column] ?? [])].map(spans => displayWidth(plainOf(spans)))),
+    maxOf(
+      [cell, ...rows.map(row => row[column] ?? [])].map(spans => displayWidth(plainOf(spans))),
+      1,
+    ),
   );
   const widths = fitColumns(natural, room);
   const line = (cells: readonly Span[][]): string =>

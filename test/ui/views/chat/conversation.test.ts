@@ -139,6 +139,18 @@ describe('createTalkLayout', () => {
     expect(lines.find(line => line.text.includes('green'))?.styled).toContain(theme.styles.strong('green'));
   });
 
+  it('shows the end of a long reasoning while the answer arrives, and all of it afterwards', () => {
+    const reasoning = `start\n${'a\n'.repeat(200_000)}`;
+    const talk = play(ask, { kind: 'text', content: 'end', reasoning, firstMs: 5 });
+    const streamed = linesOf(talk, 60);
+    expect(streamed.length).toBeLessThan(20_000);
+    expect(streamed.map(each => each.text)).toContain('  380000 characters of reasoning before this are shown once');
+    expect(streamed.map(each => each.text.trim())).toContain('end');
+    const whole = linesOf({ ...talk, answering: false }, 60);
+    expect(whole.filter(({ kind }) => kind === 'reasoning')).toHaveLength(200_002);
+    expect(whole.some(({ text }) => text.trim() === 'start')).toBe(true);
+  });
+
   it('lays a finished turn out once', () => {
     const layout = createConversationLayout(theme);
     const talk = play(ask, text('a'), { kind: 'end', stats: { model: 'm' } });

@@ -33,8 +33,7 @@ const answers = {
     };
   },
 } satisfies Parameters<typeof fakeService>[0];
-const parts = { capabilities: { has: () => true } as never };
-const service = fakeService(answers, parts);
+const service = fakeService(answers);
 const run = { view: 'record', resource: 'runs', id: 'new' } as const;
 
 const isOurs = (name: string): boolean => /^benchtop-(report|trajectories-steps)-/.test(name);
@@ -112,7 +111,7 @@ it('writes the marked trajectories with their steps, and a report on all flagged
 
 it('leaves no file of a report that is stopped', async () => {
   const held = Promise.withResolvers<never>();
-  const slow = fakeService({ ...answers, getTrajectory: () => held.promise }, parts);
+  const slow = fakeService({ ...answers, getTrajectory: () => held.promise });
   const stage = openViewOnStage(RunView, { place: run, service: async () => slow });
   await stage.waitFor('one');
   await stage.press('x');

@@ -48,7 +48,7 @@ const others = [
   }),
 ];
 function openRun(size: { columns: number; rows: number }, more: Partial<typeof answers> = {}, parts: object = {}) {
-  const service = fakeService({ ...answers, ...more }, { capabilities: { has: () => true } as never, ...parts });
+  const service = fakeService({ ...answers, ...more }, parts);
   return openViewOnStage(RunView, {
     ...{ place: { view: 'record', resource: 'runs', id: 'evr_1' }, service: async () => service, others, ...size },
   });
