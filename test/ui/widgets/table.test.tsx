@@ -10,6 +10,7 @@ import {
   type WidestTexts,
   withNamesCut,
 } from '../../../src/present/column.ts';
+import { numberColumn } from '../../../src/present/number-columns.ts';
 import { type Arrangement, createArrange } from '../../../src/present/rows.ts';
 import { sortRows } from '../../../src/present/sort.ts';
 import { timeColumn } from '../../../src/present/times.ts';
@@ -460,6 +461,26 @@ describe('TableView', () => {
     stdin.write('ssS');
     await eventually(() => expect(plain(lastFrame())).toContain('MEAN▼'));
     expect(plain(lastFrame()).split('\n')[1]).toContain('run 2');
+    unmount();
+  });
+
+  it('cuts no title for its arrow where the numbers are short', () => {
+    const [name] = columns as [Column<Run>];
+    const all = [name, numberColumn<Run>('mean', 'MEAN', () => 1, { text: String })];
+    const initial: TableState = { ...initialTableState, sort: { column: 'mean', descending: false } };
+    function Short() {
+      const table = useTable({ rows: runs(3), columns: all, id: idOf, height: 8, width: 24, initial });
+      return <TableView table={table} columns={all} id={idOf} width={24} focused total={3} emptyWords="none" />;
+    }
+    const { lastFrame, unmount } = render(
+      <KeyRouter>
+        <Short />
+      </KeyRouter>,
+    );
+    expect(plain(lastFrame()).split('\n').slice(0, 2)).toEqual([
+      '  RUN              MEAN▲',
+      '▸ run 0                1',
+    ]);
     unmount();
   });
 

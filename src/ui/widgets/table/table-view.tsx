@@ -237,15 +237,19 @@ export interface RowLook {
   readonly read?: boolean | undefined;
 }
 
-/** The header line, with an arrow at the sorted column. */
+/** The header line, with an arrow at the sorted column. A title that fills a column of numbers moves into the gap before it. */
 function headerText<Row>(columns: readonly FittedColumn<Row>[], sort: Sort | undefined, theme: Theme): string {
   const { glyphs, styles } = theme;
-  const titles = columns.map(({ column, width }) => {
+  const titles = columns.map(({ column, width }, index) => {
     const arrow = sort?.column === column.id ? (sort.descending ? glyphs.arrowDown : glyphs.arrowUp) : '';
-    const title = truncate(column.title, width - displayWidth(arrow), { ellipsis: glyphs.ellipsis });
-    return fitCells(title + arrow, width, column.align);
+    const before = index === 0 ? gutter : columnGap;
+    const spare = column.align === 'right' ? before - 1 : 0;
+    const title = truncate(column.title, width - Math.max(0, displayWidth(arrow) - spare), {
+      ellipsis: glyphs.ellipsis,
+    });
+    return ' '.repeat(before - spare) + fitCells(title + arrow, width + spare, column.align);
   });
-  return styles.header(`${' '.repeat(gutter)}${titles.join(gap)}`);
+  return styles.header(titles.join(''));
 }
 
 /** A row. Moving the cursor changes only the marker and the first cell, so few bytes are sent. */
