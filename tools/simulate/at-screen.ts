@@ -38,8 +38,9 @@ const mostRests = 3;
 const keyMs = 30;
 /** Maximum thread time of one input in milliseconds: enough to draw the whole screen several times. */
 const slowMs = 3_000;
-/** Time for a view to read its data. */
+/** Time for a view to read its data, and how often it is judged until then: a view that is not focused is polled in between. */
 const readMs = 60_000;
+const judgeMs = 12_000;
 
 export class AtScreen {
   readonly #options: AtScreenOptions;
@@ -155,6 +156,17 @@ export class AtScreen {
     for (const what of failures) fail(`${what}:\n${text}`);
   }
 
+  /** What is still wrong once the view has had time to read its data. */
+  async #wrongOnceRead(judge: () => readonly string[]): Promise<readonly string[]> {
+    let wrong: readonly string[] = [];
+    for (let waited = 0; waited < readMs; waited += judgeMs) {
+      await this.#options.time.pass(judgeMs);
+      wrong = judge();
+      if (wrong.length === 0) break;
+    }
+    return wrong;
+  }
+
   /** Law: in a new screen on a sound service, the count of a section equals that of its list and of the service. */
   async compareCounts(): Promise<void> {
     const { time, stored, fail, count } = this.#options;
@@ -169,15 +181,20 @@ export class AtScreen {
       screen.type(`:${what}`);
       await time.pass(500);
       screen.type('\r');
-      await time.pass(readMs);
-      const there = stored(what);
-      const text = screen.text();
-      const shown = shownRows(mainPane(text));
       count('counts compared');
-      if (shown.rows !== there && !shown.more) fail(`${shown.rows} of ${there} ${what} are shown:\n${text}`);
-      const section = new RegExp(`^│ +${title} +(\\d+)(\\+?) *│`, 'm').exec(text);
-      if (section && section[2] !== '+' && Number(section[1]) !== there)
-        fail(`${title} ${section[1]} in the sections, and there are ${there}:\n${text}`);
+      const wrong = await this.#wrongOnceRead(() => {
+        const there = stored(what);
+        const text = screen.text();
+        const shown = shownRows(mainPane(text));
+        const section = new RegExp(`^│ +${title} +(\\d+)(\\+?) *│`, 'm').exec(text);
+        return [
+          ...(shown.rows === there || shown.more ? [] : [`${shown.rows} of ${there} ${what} are shown:\n${text}`]),
+          ...(section && section[2] !== '+' && Number(section[1]) !== there
+            ? [`${title} ${section[1]} in the sections, and there are ${there}:\n${text}`]
+            : []),
+        ];
+      });
+      for (const each of wrong) fail(each);
     }
     await this.end();
   }
@@ -194,10 +211,9 @@ export class AtScreen {
     const exchanges = (): typeof proxy.exchanges =>
       proxy.exchanges.slice(before ? proxy.exchanges.indexOf(before) + 1 : 0);
     for (let turn = 0; turn < 6 && !isAnswered(look, exchanges()); turn += 1) await time.pass(10_000);
-    await time.pass(readMs);
     count('views compared');
     const faults = JSON.stringify(look.faults);
-    for (const what of failuresOf(look, screen.text(), exchanges()))
+    for (const what of await this.#wrongOnceRead(() => failuresOf(look, screen.text(), exchanges())))
       fail(`${look.view}: ${what}:\n${screen.text()}\n${faults}`);
     await this.end();
     proxy.setFaults([], agents.screen);
