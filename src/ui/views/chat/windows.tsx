@@ -180,26 +180,28 @@ export interface SaveWindowProps {
   readonly onClose: () => void;
 }
 
+const saveFields = (initial: SaveWindowProps['initial']): readonly FieldSpec[] => [
+  {
+    kind: 'text',
+    name: 'dataset',
+    label: 'Into the dataset',
+    initial: initial?.dataset ?? 'chats',
+    check: value => (value.trim() === '' ? 'Name the dataset' : undefined),
+  },
+  {
+    kind: 'text',
+    name: 'task',
+    label: 'Task id (optional)',
+    placeholder: 'none',
+    ...(initial && { initial: initial.task }),
+  },
+];
+
 /** Stores a conversation as a trajectory of a dataset, or both of two with one request. */
 export function SaveWindow({ halves, initial, onRefused, onClose }: SaveWindowProps) {
   const { toast } = useShell();
   const models = halves('').map(({ model }) => model);
-  const [fields] = useState<readonly FieldSpec[]>(() => [
-    {
-      kind: 'text',
-      name: 'dataset',
-      label: 'Into the dataset',
-      initial: initial?.dataset ?? 'chats',
-      check: value => (value.trim() === '' ? 'Name the dataset' : undefined),
-    },
-    {
-      kind: 'text',
-      name: 'task',
-      label: 'Task id (optional)',
-      placeholder: 'none',
-      ...(initial && { initial: initial.task }),
-    },
-  ]);
+  const [fields] = useState(() => saveFields(initial));
   const taskOf = (values: Readonly<Record<string, string>>): string => values['task']?.trim() ?? '';
   const task = useRef('');
   const inputOf = (values: Readonly<Record<string, string>>) => {
