@@ -34,7 +34,7 @@ const lineOf = (text: string, seed: number): string =>
   text.split('\n').find(line => new RegExp(`seed${seed} `).test(line)) ?? '';
 
 it('opens on Watch once something runs, and each line says how it stands (W4, W12, W17, W20)', async () => {
-  const { screen, busy } = await openBusy();
+  const { screen, busy } = await openBusy({ minutes: 2 });
   const text = screen.text();
   expect(text).toContain('WATCHED');
   // Moving: held-out reward, interval, best with its step, steps of steps, time left and rate.
@@ -108,7 +108,7 @@ it.each([
   [80, 24],
   [60, 15],
 ])('completes columns and values of a filter with tab, at %d columns', async (columns, rows) => {
-  const { screen } = await openBusy({ minutes: 2, columns, rows });
+  const { screen } = await openBusy({ minutes: 0.2, columns, rows });
   await pressed(screen.type('/seed sta'));
   expect(screen.text()).toMatch(/\/seed sta +tab state: {2}started</);
   await pressed(screen.press('tab'));
@@ -121,7 +121,7 @@ it.each([
 });
 
 it('marks what is wrong with a filter in the line while it is typed', async () => {
-  const { screen } = await openBusy({ minutes: 2, columns: 120, rows: 40 });
+  const { screen } = await openBusy({ minutes: 0.2, columns: 120, rows: 40 });
   await pressed(screen.type('/seed1 kind:run stauts:x'));
   const lines = screen.text().split('\n');
   expect(screen.text()).toContain('No column stauts: "stauts:x" in quotes searches for the text.');
