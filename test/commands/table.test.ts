@@ -12,6 +12,8 @@ import { startService, type TestService } from '../local/server/running.ts';
 import { cliOn, type Outcome } from './cli.ts';
 
 const model = 'benchtop/tutor-base';
+/** Options of a training run that ends soon. */
+const quick = ['num_steps=1', 'train_batch_size=2', 'samples_per_instance=2'].flatMap(option => ['-o', option]);
 const { done, failed, usage, unreachable, forbidden, notFound } = exitCodes;
 
 /** An input to try. `%NAME%` in an argument stands for a value of the world below. */
@@ -209,7 +211,7 @@ const rows: { readonly [Name in CommandName]: readonly Row[] } = {
     bad(['t-words', '-m', model, '--timeout', '5'], usage, /--timeout needs --wait/),
   ],
   train: [
-    ok(['t-words', '-m', model, '--name', 'short', '-o', 'num_steps=1', '-w'], /^trn_\w+\n$/, { notes: /succeeded/ }),
+    ok(['t-words', '-m', model, '--name', 'short', ...quick, '-w'], /^trn_\w+\n$/, { notes: /succeeded/ }),
     asJson(['t-words', '-m', model, '-n'], request('POST', /\/train/), {
       notes:
         /^\{"note":"What it takes: rollouts and cost unknown: the service chooses num_steps; a rollout took \d+ tokens out in step \d+ of \w+\."\}$/,

@@ -45,7 +45,7 @@ export interface Once {
 
 /**
  * Looks once at each of `draws` runs, or pairs of runs, of `tasks` tasks. Widths are measured on the first
- * `measured`.
+ * `measured`; if it is 0, nothing is compared with the t interval.
  */
 export function lookOnce(shape: Shape, tasks: number, draws: number, random: Random, measured: number): Once {
   let [missed, tooHigh, naiveMissed, width, naiveWidth] = [0, 0, 0, 0, 0];
@@ -58,6 +58,7 @@ export function lookOnce(shape: Shape, tasks: number, draws: number, random: Ran
     const side = missesOf(evidence, shape);
     if (side === 'above') tooHigh += 1;
     if (side !== undefined) missed += 1;
+    if (measured === 0) continue;
     const values = filled(runs, { ...intervalDefaults, missing: 'ignore' });
     const [low, high] = studentLimits(values.low, risk) ?? [Number.NaN, Number.NaN];
     // The t interval counts as a miss without a width and with a single task.
