@@ -31,8 +31,8 @@ export default defineConfig({
     // Where a harness is broken, each of its tests would fail after its whole timeout.
     bail: 30,
     reporters: ['default', './test/setup/totals.ts'],
-    // Sessions in a pseudo-terminal mostly wait: one worker more than there are cores.
-    maxWorkers: availableParallelism() + 1,
+    // Tests wait for terminals, polls and other processes about half of the time: two workers more than there are cores.
+    maxWorkers: availableParallelism() + 2,
     sequence: { sequencer: LongFirst },
     projects: [
       {
