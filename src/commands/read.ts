@@ -106,7 +106,7 @@ export async function run({ args: [path = ''], flags }: CommandInput<'read'>, io
   const isOnScreen = process.stdin.isTTY && io.columns !== undefined && !flags.json && !flags.text;
   return withFile(path, io, async (file, folder) => {
     if (!isOnScreen) return printAll(file, flags, io);
-    const { path: own } = await inOwnForm(file, folder, io);
+    const { path: own } = await inOwnForm(file, folder, io, true);
     return openOnScreen(own, path === '-' ? 'standard input' : path, flags, io);
   });
 }

@@ -56,11 +56,16 @@ export interface OwnFile {
   readonly unreadable: number;
 }
 
-/** The file itself, or a copy converted from the format of another program. @throws CommandError */
-export async function inOwnForm(path: string, folder: string, io: CommandIo): Promise<OwnFile> {
+/**
+ * The file itself, or a copy converted from the format of another program.
+ *
+ * @param toRead whether it is only read: then it is always copied, without what a service would refuse
+ * @throws CommandError
+ */
+export async function inOwnForm(path: string, folder: string, io: CommandIo, toRead = false): Promise<OwnFile> {
   const file = await open(path);
   try {
-    if (!(await isForeignFile(file))) return { path, unreadable: 0 };
+    if (!toRead && !(await isForeignFile(file))) return { path, unreadable: 0 };
     const reading = new Reading();
     const copy = join(folder, 'converted.jsonl');
     let unreadable = 0;

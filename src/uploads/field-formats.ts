@@ -12,6 +12,22 @@ export interface ForeignRecord {
   readonly trajectories: readonly Record<string, unknown>[];
   /** Names of the fields that were left out. */
   readonly leftOut: readonly string[];
+  /** How many rewards are no numbers, and are kept in the metadata instead. */
+  readonly unreadRewards?: number;
+}
+
+/** A reward that is missing: NaN is how Python writes one. */
+const isMissing = (reward: unknown): boolean => reward == null || Number.isNaN(reward);
+
+/** The field of the metadata with the rewards that are no numbers, by name. */
+export const unreadRewardsField = 'unread_rewards';
+
+/** Rewards that are no numbers, for the metadata, which keeps them as they came; JSON has no infinite number. */
+function unread(rewards: readonly (readonly [name: string, value: unknown])[]): Record<string, unknown> {
+  const asText = (value: unknown): unknown => (typeof value === 'number' ? String(value) : value);
+  return withoutEmpty({
+    [unreadRewardsField]: Object.fromEntries(rewards.map(([name, value]) => [name, asText(value)])),
+  });
 }
 
 const textOf = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined);
@@ -59,12 +75,16 @@ function messagesOf(value: unknown, role: string): Fields[] {
   return text === undefined ? recordsIn(value) : [{ role, content: text }];
 }
 
-/** Rollouts of verifiers and of prime-rl: a prompt, a completion and a reward. */
+/** Rollouts of verifiers and of prime-rl: a prompt, a completion, which is empty if the rollout failed, and a reward. */
 function fromVerifiers(fields: Fields): ForeignRecord | undefined {
   const { prompt, completion, reward } = fields;
   const answers = messagesOf(completion, 'assistant');
   const isMessages = Array.isArray(prompt) || Array.isArray(completion);
-  if (answers.length === 0 || prompt === undefined || (numberOf(reward) === undefined && !isMessages)) return undefined;
+  const steps = stepsOf([...messagesOf(prompt, 'user'), ...answers]);
+  const isEmpty = completion === null || completion === '' || (Array.isArray(completion) && completion.length === 0);
+  if (answers.length === 0 && !isEmpty) return undefined;
+  if (steps.length === 0 || prompt === undefined || (reward == null && !isMessages)) return undefined;
+  const unreadable = isMissing(reward) || numberOf(reward) !== undefined ? [] : [['reward', reward] as const];
   const known = ['prompt', 'completion', 'reward', 'metrics', 'example_id', 'id', 'task', 'error', 'stop_condition'];
   const metadata = ['answer', 'info', 'timing', 'token_usage', 'tool_defs', 'advantage', 'is_completed', 'rollout_id'];
   const others = othersOf(fields, [...known, ...metadata, 'is_truncated', 'model']);
@@ -82,13 +102,14 @@ function fromVerifiers(fields: Fields): ForeignRecord | undefined {
     error: error == null || typeof error === 'string' ? textOf(error) : JSON.stringify(error),
     termination_reason: truncated ?? textOf(fields['stop_condition']),
     metrics,
-    metadata: kept(fields, metadata),
-    steps: stepsOf([...messagesOf(prompt, 'user'), ...answers]),
+    metadata: { ...kept(fields, metadata), ...unread(unreadable) },
+    steps,
   });
   return {
     format: 'a rollout of verifiers or prime-rl',
     trajectories: [record],
     leftOut: others.filter(name => !functions.includes(name)),
+    unreadRewards: unreadable.length,
   };
 }
 
@@ -102,16 +123,23 @@ function inspectNumber(value: unknown): number | undefined {
   return Number.isFinite(number) ? number : undefined;
 }
 
+interface InspectReward {
+  readonly name: string;
+  /** As it came, and as a number if it is one. */
+  readonly score: unknown;
+  readonly value: number | undefined;
+  readonly explanation: string | undefined;
+}
+
 /** An Inspect score as rewards: one, or one per named value. */
-function inspectRewards(name: string, score: Fields): Fields[] {
-  const { value, explanation, answer } = score;
+function inspectRewards(name: string, { value, explanation, answer }: Fields): InspectReward[] {
   const words = textOf(explanation) ?? (textOf(answer) ? `answered ${String(answer)}` : undefined);
-  const reward = (of: string, each: unknown): Fields[] => {
-    const number = inspectNumber(each);
-    return number === undefined ? [] : [withoutEmpty({ name: of, value: number, explanation: words })];
-  };
-  if (!isRecord(value)) return reward(name, value);
-  return Object.entries(value).flatMap(([part, each]) => reward(`${name}.${part}`, each));
+  const parts = isRecord(value)
+    ? Object.entries(value).map(([part, each]) => [`${name}.${part}`, each] as const)
+    : [[name, value] as const];
+  return parts
+    .filter(([, score]) => !isMissing(score))
+    .map(([of, score]) => ({ name: of, score, value: inspectNumber(score), explanation: words }));
 }
 
 const inspectLimits: Readonly<Record<string, string>> = {
@@ -162,11 +190,17 @@ function inspectPart(part: Fields): Fields {
 const sampleFields = ['id', 'epoch', 'messages', 'scores', 'score', 'error', 'limit', 'attachments', 'output'];
 const sampleMetadata = ['target', 'metadata', 'input', 'choices', 'total_time', 'working_time', 'model_usage'];
 
-/** A sample of an Inspect log. @param log the log without its samples */
-function inspectSample(sample: Fields, log: Fields): Record<string, unknown> {
+/** A sample of an Inspect log, and how many of its scores are no numbers. @param log the log without its samples */
+function inspectSample(sample: Fields, log: Fields): readonly [Record<string, unknown>, unreadRewards: number] {
   const { error, limit, scores, score, attachments } = sample;
   const named = Object.entries(recordOf(scores ?? (isRecord(score) ? { score } : undefined)));
-  const rewards = named.flatMap(([name, each]) => inspectRewards(name, recordOf(each)));
+  const scored = named.flatMap(([name, each]) => inspectRewards(name, recordOf(each)));
+  const [read, others] = [
+    scored.filter(each => each.value !== undefined),
+    scored.filter(each => each.value === undefined),
+  ];
+  const rewards = read.map(({ name, value, explanation }) => withoutEmpty({ name, value, explanation }));
+  const unreadable = others.map(({ name, score: value }) => [name, value] as const);
   const messages = recordsIn(withAttachments(sample['messages'], recordOf(attachments)));
   const { model, task } = recordOf(log['eval']);
   const stop = textOf(recordOf(recordsIn(recordOf(sample['output'])['choices'])[0])['stop_reason']);
@@ -177,15 +211,20 @@ function inspectSample(sample: Fields, log: Fields): Record<string, unknown> {
   }));
   const type = textOf(recordOf(limit)['type']);
   const id = wordOf(sample['id']);
-  return withoutEmpty({
+  const record = withoutEmpty({
     task_id: id,
     model_id: textOf(model),
     error: isRecord(error) ? textOf(error['message']) : textOf(error),
     termination_reason: type && (own<string>(inspectLimits, type) ?? 'LIMIT_REACHED'),
     rewards,
-    metadata: { ...kept(sample, sampleMetadata), ...withoutEmpty({ task, epoch: sample['epoch'] }) },
+    metadata: {
+      ...kept(sample, sampleMetadata),
+      ...withoutEmpty({ task, epoch: sample['epoch'] }),
+      ...unread(unreadable),
+    },
     steps: stepsOf(marked),
   });
+  return [record, unreadable.length];
 }
 
 function fromInspect(fields: Fields): ForeignRecord | undefined {
@@ -193,10 +232,12 @@ function fromInspect(fields: Fields): ForeignRecord | undefined {
   if (!isRecord(of) || !Array.isArray(samples)) return undefined;
   const all = recordsIn(samples);
   const leftOut = new Set(all.flatMap(sample => othersOf(sample, [...sampleFields, ...sampleMetadata])));
+  const read = all.map(sample => inspectSample(sample, fields));
   return {
     format: 'a log of Inspect',
-    trajectories: all.map(sample => inspectSample(sample, fields)),
+    trajectories: read.map(([record]) => record),
     leftOut: [...leftOut],
+    unreadRewards: read.reduce((sum, [, unreadRewards]) => sum + unreadRewards, 0),
   };
 }
 

@@ -4,8 +4,9 @@ import { errorMessage } from '../base/errors.ts';
 import { isRecord } from '../base/own-property.ts';
 import { counted } from '../text/numbers.ts';
 import { clean } from '../text/sanitise.ts';
-import { type ForeignRecord, foreignRecord, fromInspectSample } from './field-formats.ts';
-import { bytesOf, readItems } from './trajectory-file.ts';
+import { type ForeignRecord, foreignRecord, fromInspectSample, unreadRewardsField } from './field-formats.ts';
+import { readJson } from './python-json.ts';
+import { bytesOf, notFiniteWords, readItems } from './trajectory-file.ts';
 import { isZip, type ZipEntry, zipEntries } from './zip-file.ts';
 
 /** A trajectory of a file, or why part of the file cannot be read. */
@@ -17,10 +18,18 @@ export type FileTrajectory =
 export class Reading {
   readonly #formats = new Map<string, number>();
   readonly #leftOut = new Set<string>();
+  #unreadRewards = 0;
+  #notFinite = 0;
 
-  add({ format, trajectories, leftOut }: ForeignRecord): void {
+  add({ format, trajectories, leftOut, unreadRewards = 0 }: ForeignRecord): void {
     this.#formats.set(format, (this.#formats.get(format) ?? 0) + trajectories.length);
     for (const name of leftOut) this.#leftOut.add(name);
+    this.#unreadRewards += unreadRewards;
+  }
+
+  /** @param count how many numbers are NaN or infinite, and are missing from the trajectories */
+  addNotFinite(count: number): void {
+    this.#notFinite += count;
   }
 
   get isForeign(): boolean {
@@ -33,14 +42,25 @@ export class Reading {
       ([format, count]) => clean`Read ${counted(count, 'trajectory', 'trajectories')} from ${format}.`,
     );
     const names = [...this.#leftOut].sort();
-    return names.length === 0 ? formats : [...formats, clean`Left out: ${names.join(', ')}.`];
+    const rewards = counted(this.#unreadRewards, 'reward is no number', 'rewards are no numbers');
+    return [
+      ...formats,
+      ...(names.length === 0 ? [] : [clean`Left out: ${names.join(', ')}.`]),
+      ...(this.#unreadRewards === 0 ? [] : [`${rewards}, and kept only in the metadata, as ${unreadRewardsField}.`]),
+      ...(this.#notFinite === 0 ? [] : [`Missing: ${notFiniteWords(this.#notFinite)}, which JSON does not have.`]),
+    ];
   }
 }
+
+/** The trajectory as it is written: without its numbers that are NaN or infinite. */
+const asJson = (trajectory: Record<string, unknown>): Record<string, unknown> => JSON.parse(JSON.stringify(trajectory));
 
 async function* trajectoriesInZip(file: FileHandle, reading: Reading): AsyncGenerator<FileTrajectory> {
   const entries = await zipEntries(file);
   const jsonOf = async (entry: ZipEntry | undefined): Promise<Record<string, unknown>> => {
-    const value: unknown = entry && JSON.parse((await entry.read()).toString('utf8'));
+    if (entry === undefined) return {};
+    const { value, notFinite } = readJson((await entry.read()).toString('utf8'));
+    reading.addNotFinite(notFinite);
     return isRecord(value) ? value : {};
   };
   // An unfinished log has only its start.
@@ -51,7 +71,7 @@ async function* trajectoriesInZip(file: FileHandle, reading: Reading): AsyncGene
       const read = fromInspectSample(await jsonOf(entry), header);
       if (!read) continue;
       reading.add({ ...read, format: 'a log of Inspect (.eval)' });
-      for (const trajectory of read.trajectories) yield { trajectory };
+      for (const trajectory of read.trajectories) yield { trajectory: asJson(trajectory) };
     } catch (error) {
       yield { place: entry.name, error: errorMessage(error) };
     }
@@ -75,13 +95,16 @@ export async function* trajectoriesIn(file: FileHandle, reading: Reading): Async
     yield* trajectoriesInZip(file, reading);
     return;
   }
-  for await (const { line, value, error } of readItems(read)) {
+  for await (const { line, value, error, notFinite } of readItems(read)) {
     if (value === undefined) {
       yield { place: `line ${line}`, error: error ?? 'It cannot be read.' };
       continue;
     }
+    reading.addNotFinite(notFinite);
     const record = foreignRecord(value);
     if (record) reading.add(record);
-    for (const trajectory of record?.trajectories ?? [value]) yield { trajectory: { ...trajectory } };
+    for (const trajectory of record?.trajectories ?? [value]) {
+      yield { trajectory: notFinite === 0 ? { ...trajectory } : asJson(trajectory) };
+    }
   }
 }

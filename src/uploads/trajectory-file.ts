@@ -6,7 +6,8 @@
 import type { FileHandle } from 'node:fs/promises';
 import { errorMessage } from '../base/errors.ts';
 import { deepestRequest, isNestedDeeper } from '../base/json-depth.ts';
-import { bytes } from '../text/numbers.ts';
+import { bytes, counted } from '../text/numbers.ts';
+import { readJson } from './python-json.ts';
 
 /** One trajectory of a file, or an error in its place. */
 export interface Item {
@@ -16,8 +17,10 @@ export interface Item {
   readonly start: number;
   readonly end: number;
   readonly value: Record<string, unknown> | undefined;
-  /** Why it cannot be sent. */
+  /** Why it cannot be sent as it is. */
   readonly error: string | undefined;
+  /** How many of its numbers are NaN or infinite. */
+  readonly notFinite: number;
 }
 
 /** Returns the bytes of a file from an offset; fewer at its end, none after it. */
@@ -143,7 +146,7 @@ async function* values(read: ReadBytes, from: number, base: 0 | 1): AsyncGenerat
 }
 
 async function itemOf(read: ReadBytes, line: number, range: Range): Promise<Item | undefined> {
-  const unusable = (words: string): Item => ({ line, ...range, value: undefined, error: words });
+  const unusable = (words: string): Item => ({ line, ...range, value: undefined, error: words, notFinite: 0 });
   if (range.end - range.start > largestItem) return unusable(`It is larger than ${bytes(largestItem)}.`);
   let text: string;
   try {
@@ -153,15 +156,21 @@ async function itemOf(read: ReadBytes, line: number, range: Range): Promise<Item
   }
   if (text.trim() === '') return undefined;
   try {
-    const value: unknown = JSON.parse(text);
+    const { value, notFinite } = readJson(text);
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return unusable('It is not an object.');
     if (isNestedDeeper(value, deepestItem))
       return unusable(`It is nested deeper than ${deepestItem} levels, and could not be read back.`);
-    return { line, ...range, value: value as Record<string, unknown>, error: undefined };
+    // Without them it would be another trajectory, e.g. one without its reward.
+    const error = notFinite === 0 ? undefined : `It has ${notFiniteWords(notFinite)}, which JSON does not have.`;
+    return { line, ...range, value: value as Record<string, unknown>, error, notFinite };
   } catch (error) {
     return unusable(`It is not JSON: ${errorMessage(error)}`);
   }
 }
+
+/** `1 number that is NaN or infinite`. */
+export const notFiniteWords = (count: number): string =>
+  `${counted(count, 'number')} that ${count === 1 ? 'is' : 'are'} NaN or infinite`;
 
 /** @throws TypeError if the bytes are not UTF-8 */
 function utf8Text(bytes: Uint8Array): string {

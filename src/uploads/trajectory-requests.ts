@@ -124,7 +124,7 @@ export async function* portionsOf(
   let batch: Trajectory[] = [];
   let total = 0;
   for await (const item of items) {
-    if (item.value === undefined) {
+    if (item.value === undefined || item.error !== undefined) {
       yield { kind: 'unreadable', item };
       continue;
     }

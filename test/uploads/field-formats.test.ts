@@ -45,6 +45,49 @@ describe('a rollout of verifiers', () => {
     });
   });
 
+  it.each([
+    ['0.5', '0.5'],
+    [true, true],
+    [Number.POSITIVE_INFINITY, 'Infinity'],
+    ['yes', 'yes'],
+    [
+      [1, 0],
+      [1, 0],
+    ],
+    ['', ''],
+  ])('with the reward %j, which is no number, has none, and keeps it in its metadata', (reward, kept) => {
+    for (const fields of [
+      { prompt: [user], completion: [said('ho')], reward },
+      { prompt: 'hi', completion: 'ho', reward },
+    ]) {
+      const read = foreignRecord(fields);
+      expect(read?.trajectories).toEqual([
+        { metadata: { unread_rewards: { reward: kept } }, steps: [{ messages: [user, said('ho')] }] },
+      ]);
+      expect(read?.unreadRewards).toBe(1);
+    }
+  });
+
+  it.each([null, Number.NaN])('with the reward %s has none', reward => {
+    const read = foreignRecord({ prompt: [user], completion: [said('ho')], reward });
+    expect(read?.trajectories).toEqual([{ steps: [{ messages: [user, said('ho')] }] }]);
+    expect(read?.unreadRewards).toBe(0);
+  });
+
+  it.each([[[]], [''], [null]])(
+    'that failed has its prompt, its error and its reward: the completion is %j',
+    completion => {
+      const steps = [{ messages: [user] }];
+      expect(only({ prompt: [user], completion, reward: 0, error: 'TimeoutError' })).toEqual({
+        ...{ reward: 0, error: 'TimeoutError', steps },
+      });
+      expect(only({ prompt: [user], completion, reward: null, stop_condition: 'has_error' })).toEqual({
+        ...{ termination_reason: 'has_error', steps },
+      });
+      expect(only({ prompt: 'hi', completion, reward: 0 })).toEqual({ reward: 0, steps });
+    },
+  );
+
   it('is not any record with a prompt and a completion', () => {
     expect(foreignRecord({ prompt: 'a', completion: 'b' })).toBeUndefined();
   });
@@ -80,7 +123,7 @@ const log = { version: 2, status: 'success', eval: { task: 'adding', model: 'm' 
 
 it('reads a log of Inspect: scores with explanations, calls, errors, limits, attachments', () => {
   const read = foreignRecord({ ...log, samples: [sample] });
-  expect(read).toMatchObject({ format: 'a log of Inspect', leftOut: ['events'] });
+  expect(read).toMatchObject({ format: 'a log of Inspect', leftOut: ['events'], unreadRewards: 1 });
   expect(read?.trajectories[0]).toMatchObject({
     task_id: 'add-1',
     model_id: 'm',
@@ -90,7 +133,7 @@ it('reads a log of Inspect: scores with explanations, calls, errors, limits, att
       { name: 'parts.a', value: 0.5 },
       { name: 'parts.b', value: 0 },
     ],
-    metadata: { target: '4', task: 'adding', epoch: 2 },
+    metadata: { target: '4', task: 'adding', epoch: 2, unread_rewards: { odd: 'maybe' } },
     steps: [
       {
         messages: [
@@ -215,7 +258,40 @@ describe('a file', () => {
       { trajectory: { task_id: 'add-1', metadata: { epoch: 2 } } },
       { place: 'samples/x_epoch_1.json', error: expect.stringContaining('JSON') },
     ]);
-    expect(notes).toEqual(['Read 2 trajectories from a log of Inspect (.eval).', 'Left out: events.']);
+    expect(notes).toEqual([
+      'Read 2 trajectories from a log of Inspect (.eval).',
+      'Left out: events.',
+      '2 rewards are no numbers, and kept only in the metadata, as unread_rewards.',
+    ]);
+  });
+
+  it.each(['a log', 'a ZIP file'])("of Inspect with Python's NaN lacks only that score: %s", async form => {
+    const scores = (value: string) =>
+      `{"id": "a", "messages": [{"role": "user", "content": "NaN \\" NaN"}], "scores": {"s": {"value": ${value}}, "t": {"value": 1}}}`;
+    const whole = JSON.stringify(log);
+    const { all, notes } = await readFileOf(
+      form === 'a log'
+        ? `{"eval": ${JSON.stringify(log.eval)}, "samples": [${scores('NaN')}, ${scores('-Infinity')}]}`
+        : zipped({ 'header.json': whole, 'samples/a_1.json': scores('NaN'), 'samples/a_2.json': scores('-Infinity') }),
+    );
+    const rewards = [{ name: 't', value: 1 }];
+    expect(all).toMatchObject([
+      { trajectory: { rewards, steps: [{ messages: [{ content: 'NaN " NaN' }] }] } },
+      { trajectory: { rewards, metadata: { unread_rewards: { s: '-Infinity' } } } },
+    ]);
+    expect(notes).toContain('Missing: 2 numbers that are NaN or infinite, which JSON does not have.');
+    expect(notes).toContain('1 reward is no number, and kept only in the metadata, as unread_rewards.');
+  });
+
+  it('of trajectories with a number that JSON cannot hold is read without it, which is said', async () => {
+    const line = (reward: string) => `{"messages": [{"role": "user", "content": "hi"}], "reward": ${reward}}\n`;
+    const { all, notes } = await readFileOf(line('1e999') + line('1e100') + line('"NaN"'));
+    expect(all).toMatchObject([
+      { trajectory: { reward: null } },
+      { trajectory: { reward: 1e100 } },
+      { trajectory: { reward: 'NaN' } },
+    ]);
+    expect(notes).toContain('Missing: 1 number that is NaN or infinite, which JSON does not have.');
   });
 
   it('that is cut off says so', async () => {

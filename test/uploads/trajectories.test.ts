@@ -43,6 +43,15 @@ async function uploaded(text: string, dataset = 'lines'): Promise<TrajectoryUplo
   return upload;
 }
 
+it('a trajectory with a number that JSON does not have is refused, instead of stored without it', async () => {
+  const upload = await uploaded(`${line('a')}\n${line('b').replace(/}$/, ',"reward":1e999}')}`, 'finite');
+  expect(upload.state.counts).toMatchObject({ stored: 1, failed: 1 });
+  expect(upload.outcomes).toMatchObject([
+    { line: 1 },
+    { line: 2, message: 'It has 1 number that is NaN or infinite, which JSON does not have.' },
+  ]);
+});
+
 /** Reads from memory in chunks of this size. */
 const reading =
   (bytes: Uint8Array, piece: number): ReadBytes =>

@@ -85,6 +85,26 @@ describe('a file', () => {
     }
   });
 
+  it("has the numbers that JSON does not have, as Python's writes them, and says that they cannot be sent", async () => {
+    const lines = [
+      '{"a": NaN, "b": [-Infinity, 1e400]}',
+      '{"a": "NaN \\" Infinity\\\\"}',
+      '{"a": 1e308}',
+      '{"a": NaNs}',
+    ];
+    const items = await itemsOf(lines.join('\n'), 5);
+    expect(items.map(({ value, error, notFinite }) => [value, error, notFinite])).toEqual([
+      [
+        { a: Number.NaN, b: [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY] },
+        'It has 3 numbers that are NaN or infinite, which JSON does not have.',
+        3,
+      ],
+      [{ a: 'NaN " Infinity\\' }, undefined, 0],
+      [{ a: 1e308 }, undefined, 0],
+      [undefined, expect.stringMatching(/^It is not JSON/), 0],
+    ]);
+  });
+
   it('says what is wrong with an item, in its place', async () => {
     const broken = Buffer.concat([
       Buffer.from('{"a":"'),
@@ -110,7 +130,9 @@ describe('a file', () => {
     const read = vi.fn<ReadBytes>(async at => piece.subarray(0, Math.max(0, size - at)));
     const items: Item[] = [];
     for await (const item of readItems(read)) items.push(item);
-    expect(items).toEqual([{ line: 1, start: 0, end: size, value: undefined, error: 'It is larger than 128 MiB.' }]);
+    expect(items).toMatchObject([
+      { line: 1, start: 0, end: size, value: undefined, error: 'It is larger than 128 MiB.' },
+    ]);
     expect(read).toHaveBeenCalledTimes(131);
   });
 });

@@ -41,7 +41,7 @@ type Upload = typeof anyUpload extends fc.Arbitrary<infer Value> ? Value : never
 
 function answerOf({ items, first, listsAll, indexed, counts, order }: Upload) {
   const sent = items.map(({ trace, conversation }, at) => ({
-    ...{ line: at + 1, start: at, end: at + 1, error: undefined, id: `${at}` },
+    ...{ line: at + 1, start: at, end: at + 1, error: undefined, notFinite: 0, id: `${at}` },
     value: { messages: [], ...(trace && { trace_id: trace }), ...(conversation && { conversation_id: conversation }) },
   }));
   const isUnique = (at: number): boolean => {

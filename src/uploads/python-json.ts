@@ -1,0 +1,53 @@
+/** JSON as Python's `json` writes it: with NaN and Infinity, which JSON does not have. */
+
+/** Stands for NaN until the text is parsed; a file cannot have it, as it is no text of a model. */
+const nanMark = '\u0000NaN\u0000';
+
+/** Where a number may be that JSON cannot hold: named, or too large. */
+const mayOverflow = /NaN|Infinity|\d[eE]\+?\d{3}|\d{309}/;
+
+export interface ReadJson {
+  readonly value: unknown;
+  /** How many of its numbers are NaN or infinite: JSON has none of them, so they are missing where it is written. */
+  readonly notFinite: number;
+}
+
+/** Reads JSON, also with the numbers that only Python's has. @throws SyntaxError */
+export function readJson(text: string): ReadJson {
+  if (!mayOverflow.test(text)) return { value: JSON.parse(text), notFinite: 0 };
+  let notFinite = 0;
+  const value: unknown = JSON.parse(withoutNames(text), (_, each: unknown) => {
+    const number = each === nanMark ? Number.NaN : each;
+    if (typeof number === 'number' && !Number.isFinite(number)) notFinite += 1;
+    return number;
+  });
+  return { value, notFinite };
+}
+
+/** Writes NaN and Infinity outside texts as JSON that is parsed to them. */
+function withoutNames(text: string): string {
+  const parts: string[] = [];
+  let from = 0;
+  const next = /"|NaN|Infinity/g;
+  for (let found = next.exec(text); found; found = next.exec(text)) {
+    const [token] = found;
+    if (token === '"') {
+      next.lastIndex = endOfText(text, next.lastIndex);
+      continue;
+    }
+    parts.push(text.slice(from, found.index), token === 'NaN' ? JSON.stringify(nanMark) : '1e999');
+    from = next.lastIndex;
+  }
+  return parts.length === 0 ? text : [...parts, text.slice(from)].join('');
+}
+
+/** The position after the closing quote of a text. @param from the position after the opening quote */
+function endOfText(text: string, from: number): number {
+  const next = /["\\]/g;
+  next.lastIndex = from;
+  for (let found = next.exec(text); found; found = next.exec(text)) {
+    if (found[0] === '"') return next.lastIndex;
+    next.lastIndex += 1;
+  }
+  return text.length;
+}
