@@ -273,8 +273,15 @@ async function startRun({ args: [word], flags }: RunCommand, run: RunStart, io: 
       const before = wanted === undefined ? undefined : readTokenUse(choice.benchId, wanted, context);
       io.note(`What it takes: ${run.cost(options ?? {}, offered, wanted, await before?.catch(() => undefined))}.`);
     }
-    const chosen = { model, checkpoint, name, options, offered: known };
-    return begin({ ...run, benchmark }, runInput(run, benchmark, chosen, context), flags, context, io);
+    const { startKeys } = context.memory;
+    const { idempotencyKey: key } = flags;
+    const sent = key === undefined ? undefined : startKeys.nameOf(run.kind, key);
+    const chosen = { model, checkpoint, name: name ?? sent, options, offered: known };
+    const input = runInput(run, benchmark, chosen, context);
+    const { display_name } = input;
+    if (key !== undefined && display_name !== undefined && !flags.dryRun)
+      startKeys.keepName(run.kind, key, display_name);
+    return begin({ ...run, benchmark }, input, flags, context, io);
   });
 }
 

@@ -65,6 +65,10 @@ const schema = `
     profile text not null, action text not null, content text not null, key text not null, open integer not null,
     pid integer not null, sent_at integer not null, primary key (profile, action, content, key)
   ) strict, without rowid;
+  create table if not exists start_names (
+    profile text not null, kind text not null, key text not null, name text not null, sent_at integer not null,
+    primary key (profile, kind, key)
+  ) strict, without rowid;
   create table if not exists events (
     profile text not null, kind text not null, id text not null, what text not null, label text not null,
     at integer not null, exact integer not null, detail text not null, dismissed integer not null,

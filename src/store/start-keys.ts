@@ -125,6 +125,24 @@ export class StartKeys {
     else this.#forget(action, content, key);
   }
 
+  /**
+   * The name that a start was first sent with under the user's own key; undefined once the key has expired.
+   *
+   * @param kind of what it starts
+   */
+  nameOf(kind: string, key: string, now = Date.now()): string | undefined {
+    const sql = 'select name from start_names where profile = ? and kind = ? and key = ? and sent_at > ?';
+    const [row] = this.#tables.all(sql, this.#tables.scope, kind, key, now - honouredMs);
+    return row && String(row['name']);
+  }
+
+  /** Remembers the name that is sent with the user's own key: with another name, it would be another request. */
+  keepName(kind: string, key: string, name: string, now = Date.now()): void {
+    if (this.nameOf(kind, key, now) !== undefined) return;
+    const sql = 'insert or replace into start_names (profile, kind, key, name, sent_at) values (?, ?, ?, ?, ?)';
+    this.#tables.run(sql, this.#tables.scope, kind, key, name, now);
+  }
+
   #keep(action: string, content: string, entry: StartKey): void {
     const sql =
       'insert or replace into starts (profile, action, content, key, open, pid, sent_at) values (?, ?, ?, ?, ?, ?, ?)';
@@ -143,5 +161,6 @@ export class StartKeys {
 
   prune(before: number): void {
     this.#tables.run('delete from starts where sent_at < ?', before);
+    this.#tables.run('delete from start_names where sent_at < ?', before);
   }
 }

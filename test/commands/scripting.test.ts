@@ -138,6 +138,14 @@ it('runs of different benchmarks are not compared', async () => {
   expect(notes).toMatch(/Only runs of one benchmark can be compared: /);
 });
 
+it('the same start with the same key is the same run, under the same name', async () => {
+  const words = ['t-words', '-m', 'benchtop/tutor-base', '--idempotency-key', 'K1'];
+  const first = await cli('evaluate', [...words, '-w']);
+  // The name is taken by now.
+  expect(await cli('evaluate', words)).toMatchObject({ code: exitCodes.done, out: first.out });
+  await cli('delete', [first.out.trim(), '--yes']);
+});
+
 describe('flags that do not go together', () => {
   it.each([
     ['runs --json --columns name', /--columns is for tables/],

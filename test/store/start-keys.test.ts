@@ -109,3 +109,21 @@ it('keeps keys in memory while the file cannot be written, and never takes a set
   blocker.exec('rollback');
   blocker.close();
 });
+
+it('keeps the name of the first start with a key of the user, for a day', () => {
+  const folder = testFolder();
+  const { keys, close } = program(folder);
+  keys.keepName('run', 'K1', 'words', 1_000);
+  keys.keepName('run', 'K1', 'words 2', 2_000);
+  keys.keepName('training', 'K1', 'trained', 1_000);
+  close();
+  const later = program(folder).keys;
+  const names = (now: number) => ['run', 'training'].map(kind => later.nameOf(kind, 'K1', now));
+  expect(names(1_000)).toEqual(['words', 'trained']);
+  expect(names(1_000 + dayMs)).toEqual([undefined, undefined]);
+  expect([later.nameOf('run', 'K2', 1_000), program(folder, 'elsewhere').keys.nameOf('run', 'K1', 1_000)]).toEqual([
+    ...[undefined, undefined],
+  ]);
+  later.keepName('run', 'K1', 'words 3', 1_000 + dayMs);
+  expect(names(1_000 + dayMs)[0]).toBe('words 3');
+});
