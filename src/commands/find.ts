@@ -9,7 +9,7 @@ import {
   isLikeIdOf,
   splitCheckpointName,
 } from '../queries/checkpoint-names.ts';
-import { type HeldOutMean, heldOutOfStep } from '../queries/held-out.ts';
+import { betterThan, type HeldOutMean, heldOutOfStep } from '../queries/held-out.ts';
 import { rememberRows } from '../queries/remembered-fallback.ts';
 import { checkpointsByStep, heldOutRewardsQuery } from '../queries/training.ts';
 import { resourceNamed, resourceOfId, resources } from '../resources/catalogue.ts';
@@ -248,6 +248,8 @@ export interface FoundCheckpoint {
   readonly isLatest?: boolean;
   /** The held-out reward that chose it, for `first@best`. */
   readonly chosenBy?: HeldOutMean | undefined;
+  /** What is better than it, see `betterThan`. */
+  readonly better?: HeldOutMean | undefined;
   /** The word names the training run alone. */
   readonly isRun?: boolean;
 }
@@ -428,7 +430,8 @@ export async function findCheckpoint(word: string, context: CommandContext): Pro
   if (checkpoint) {
     const { checkpoint_id, step_index: step } = checkpoint;
     const chosenBy = heldOutOfStep(heldOut)(step);
-    return { id: checkpoint_id, row: checkpoint, run, step, isLatest: which === 'latest', isRun, chosenBy };
+    const better = chosenBy && betterThan(chosenBy, heldOut);
+    return { id: checkpoint_id, row: checkpoint, run, step, isLatest: which === 'latest', isRun, chosenBy, better };
   }
   const saved = steps.map(each => each.step_index).join(', ');
   const there =

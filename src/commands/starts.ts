@@ -241,7 +241,8 @@ async function checkOptions(
 
 /** Says by what `first@best` was chosen. */
 function noteChoice(word: string | undefined, checkpoint: FoundCheckpoint | undefined, io: CommandIo): void {
-  if (checkpoint?.chosenBy) io.note(clean`${word ?? ''} is ${choiceWords(checkpoint.chosenBy)}.`);
+  const { chosenBy, better } = checkpoint ?? {};
+  if (chosenBy) io.note(clean`${word ?? ''} is ${choiceWords(chosenBy, better)}.`);
 }
 
 type RunCommand = CommandInput<'evaluate'> | CommandInput<'train'>;

@@ -141,6 +141,18 @@ export function bestHeldOut(means: readonly HeldOutMean[]): HeldOutMean | undefi
   }, undefined);
 }
 
+/**
+ * What is better than the best checkpoint although no checkpoint is of it: the model before training, at step 0, also if
+ * it is only as good, or a step that saved none. Undefined if the curve has no such mean.
+ */
+export function betterThan(best: HeldOutMean, rewards: readonly HeldOutReward[]): HeldOutMean | undefined {
+  const means = heldOutMeansOf(rewards).filter(({ isUnfinished }) => !isUnfinished);
+  const before = means.find(({ step }) => step === 0);
+  if (before && best.step !== 0 && before.reward >= best.reward) return before;
+  const top = bestHeldOut(means);
+  return top && top.reward > best.reward ? top : undefined;
+}
+
 /** The newest and the best held-out mean, and the curve; undefined if there is no reward. */
 export function heldOutMeans(rewards: readonly HeldOutReward[]): HeldOutMeans | undefined {
   const points = rewards.toSorted((left, right) => left.step - right.step);

@@ -8,7 +8,7 @@ import type { Fact } from '../present/fact.ts';
 import { intervalColumn, numberColumn } from '../present/number-columns.ts';
 import type { Interval } from '../present/statistics/interval.ts';
 import type { Range } from '../present/statistics/tasks.ts';
-import { bestHeldOut, type HeldOutMean, heldOutOfStep } from '../queries/held-out.ts';
+import { bestHeldOut, betterThan, type HeldOutMean, heldOutOfStep } from '../queries/held-out.ts';
 import { counted, reward } from '../text/numbers.ts';
 import { intervalOfRun, listedCount, listedMean, type MeasuredRun } from './measured-run.ts';
 import { heldOutCell, intervalOfHeldOut } from './training-columns.ts';
@@ -27,6 +27,8 @@ export interface Measured {
   readonly held_out?: HeldOutMean | undefined;
   /** The highest held-out reward of the checkpoints; the latest of equal ones. */
   readonly is_best?: boolean | undefined;
+  /** See `betterThan`, on the checkpoint with the highest held-out reward. */
+  readonly better?: HeldOutMean | undefined;
   readonly evaluations?: Evaluations | undefined;
 }
 
@@ -64,8 +66,21 @@ export function withMeasured<Row extends Checkpoint>(
     const held_out = means[index];
     const evaluations = evaluationsOf(byCheckpoint.get(row.checkpoint_id) ?? [], range);
     const is_best = known.length > 1 && held_out !== undefined && held_out === best;
-    return { ...row, held_out, evaluations, ...(is_best && { is_best }) };
+    const better = held_out !== undefined && held_out === best ? betterThan(best, heldOut) : undefined;
+    return { ...row, held_out, evaluations, ...(is_best && { is_best }), ...(better && { better }) };
   });
+}
+
+/** `the model before training had 0.111 at step 0, and no checkpoint is better` */
+export const betterWords = ({ step, reward: mean }: HeldOutMean): string =>
+  step === 0
+    ? `the model before training had ${reward(mean)} at step 0, and no checkpoint is better`
+    : `step ${step} had ${reward(mean)}, but has no checkpoint`;
+
+/** `best`, or `below step 0` where another step is better; empty for the other checkpoints. */
+export function bestCell({ held_out, is_best, better }: Measured): string | undefined {
+  if (!better) return is_best ? 'best' : undefined;
+  return `${better.reward === held_out?.reward ? 'equals' : 'below'} step ${better.step}`;
 }
 
 /** The columns of the measurements, which only some services and runs have. */
@@ -78,7 +93,7 @@ export function measuredCheckpointColumns<Row extends Measured>(range: Range): r
       text: row => heldOutCell(row.held_out),
       ...ifAny,
     },
-    { id: 'best', title: 'BEST', width: 4, ...ifAny, value: row => (row.is_best ? 'best' : undefined) },
+    { id: 'best', title: 'BEST', width: 4, whole: true, ...ifAny, value: bestCell },
     { ...intervalColumn<Row>(row => row.held_out && ofMean(row.held_out).interval), ...ifAny },
     { ...numberColumn<Row>('evaluated', 'EVALUATED', row => row.evaluations?.mean), ...ifAny },
     {
@@ -90,18 +105,20 @@ export function measuredCheckpointColumns<Row extends Measured>(range: Range): r
 }
 
 /** The measurements in words. */
-export function measuredCheckpointFacts({ held_out, is_best, evaluations }: Measured, range: Range): readonly Fact[] {
+export function measuredCheckpointFacts(
+  { held_out, is_best, better, evaluations }: Measured,
+  range: Range,
+): readonly Fact[] {
   const words = (value: number, interval: Interval | undefined): string =>
     interval ? `${reward(value)}, 95% between ${reward(interval.low)} and ${reward(interval.high)}` : reward(value);
   // A separate split does not evaluate its own selection.
   const isApart = held_out?.split === 'validation';
+  const best = `highest held-out reward of the checkpoints${isApart ? '' : ': chosen and measured by the same tasks, so it looks better than it is'}`;
   return [
     { label: 'held-out', value: held_out && words(held_out.reward, intervalOfHeldOut(held_out, range)) },
     {
       label: 'best',
-      value: is_best
-        ? `highest held-out reward of the checkpoints${isApart ? '' : ': chosen and measured by the same tasks, so it looks better than it is'}`
-        : undefined,
+      value: [is_best ? best : '', better ? betterWords(better) : ''].filter(Boolean).join('; ') || undefined,
     },
     {
       label: 'evaluated',

@@ -34,6 +34,7 @@ import { clean } from '../text/sanitise.ts';
 import { type ActionTable, running, single, untilStopped } from './action.ts';
 import { benchmarkActions } from './benchmarks.ts';
 import {
+  betterWords,
   type Measured,
   measuredCheckpointColumns,
   measuredCheckpointFacts,
@@ -101,7 +102,9 @@ export function heldOutWords(held: HeldOutMean, range: Range | undefined): strin
 
 /** The best held-out reward. A separate split does not evaluate its own selection. */
 export function bestWords(best: HeldOutMean, range: Range | undefined): string {
-  const words = heldOutWords(best, range);
+  const held = heldOutWords(best, range);
+  // Training saves no checkpoint at step 0.
+  const words = best.step === 0 ? `${held}, before training: @best is the best of the checkpoints` : held;
   return best.split === 'validation' ? words : `${words}. ${optimismWords}`;
 }
 
@@ -110,8 +113,14 @@ export const measuredWords = (held: HeldOutMean): string =>
   [`held-out ${reward(held.reward)} ${ofSamples(held)}`.trimEnd(), ...lostSamples(held)].filter(Boolean).join(', ');
 
 /** Why a checkpoint was chosen as the best. An unfinished round is the best only where there is no other. */
-export const choiceWords = (best: HeldOutMean): string =>
-  `step ${best.step}, ${measuredWords(best)}${best.isUnfinished ? '; no round has finished yet' : ''}`;
+export const choiceWords = (best: HeldOutMean, better?: HeldOutMean): string =>
+  [
+    `step ${best.step}, ${measuredWords(best)}`,
+    best.isUnfinished ? 'no round has finished yet' : '',
+    better ? betterWords(better) : '',
+  ]
+    .filter(Boolean)
+    .join('; ');
 
 /** A short form to show next to the curve: `held-out 0.412, 95% 0.150 to 0.723 of 10 samples`. */
 export function heldOutInterval(held: HeldOutMean, range: Range | undefined): string | undefined {

@@ -47,14 +47,14 @@ describe('evaluate', () => {
   );
 
   it('takes the checkpoint with the highest held-out reward for @best, and names its step', async () => {
-    const started = async (rewards: readonly (number | null)[], more: object = {}) => {
+    const started = async (rewards: readonly (number | null)[], more: object = {}, first = 2) => {
       const server = await hostileServer(
         json({ bench_id: 'bench_1', label: 'words' }),
         json({ training_run_id: 'trn_1', display_name: 'tuned', status: 'completed', base_model_slug: 'acme/m' }),
         json([2, 4, 6].map(step => ({ checkpoint_id: `ckpt_${step}`, step_index: step }))),
         json({
           held_out_rewards: rewards.map((held_out_reward, index) => ({
-            ...{ step: 2 * index + 2, held_out_reward },
+            ...{ step: 2 * index + first, held_out_reward },
             ...{ expected_samples: 100, completed_samples: 2, ...more },
           })),
         }),
@@ -67,6 +67,15 @@ describe('evaluate', () => {
     expect(notes).toContain(`${of2}; no round has finished yet.`);
     expect((await started([0.5, 0.9], { failed_samples: 98 })).notes).toContain(`${of2}, 98 failed.`);
     expect((await started([0.5, 0.9], { completed_samples: 120 })).notes).toContain('held-out 0.900 of 120 samples.');
+    const whole = { completed_samples: 100 };
+    const before = (await started([0.9, 0.5, 0.9], whole, 0)).notes;
+    expect(before).toContain(
+      'is step 4, held-out 0.900 of 100 samples; the model before training had 0.900 at step 0, and no checkpoint is better.',
+    );
+    expect((await started([0.8, 0.5, 0.9], whole, 0)).notes).not.toContain('before training');
+    expect((await started([0.5, 0.6, 0.7, 0.8], whole)).notes).toContain(
+      'is step 6, held-out 0.700 of 100 samples; step 8 had 0.800, but has no checkpoint.',
+    );
     const best = JSON.parse(out);
     expect(JSON.stringify(best)).toMatch(/"words tuned step 4".*ckpt_4|ckpt_4.*"words tuned step 4"/);
     expect(await started([null, null])).toMatchObject({

@@ -1,6 +1,7 @@
 /** The checkpoints of a training run with what was measured of them. */
 import { describe, expect, it } from 'vitest';
 import { cellText } from '../../src/present/column.ts';
+import { heldOutMeans } from '../../src/queries/held-out.ts';
 import { certaintyOf } from '../../src/queries/run-mean.ts';
 import { measuredCheckpointFacts, withMeasured } from '../../src/resources/checkpoint-columns.ts';
 import { deployedColumns, trainingFacts } from '../../src/resources/training.ts';
@@ -42,6 +43,27 @@ describe('checkpoints', () => {
     expect(plain).toBe('highest held-out reward of the checkpoints');
     // With one there is nothing to choose.
     expect(withMeasured(rows.slice(0, 1), heldOut, [], range)[0]?.is_best).toBeUndefined();
+  });
+
+  it('say where the model before training was at least as good as the best of them', () => {
+    const curveFrom = (held_out_reward: number) => [{ step: 0, held_out_reward, completed_samples: 100 }, ...heldOut];
+    const cellsAt = (reward: number) => withMeasured(rows, curveFrom(reward), [], range).map(row => cells(row)['BEST']);
+    expect(cellsAt(0.69)).toEqual(['', '', 'best', '']);
+    expect(cellsAt(0.7)).toEqual(['', '', 'equals step 0', '']);
+    expect(cellsAt(0.8)).toEqual(['', '', 'below step 0', '']);
+    const [only] = withMeasured(rows.slice(0, 1), curveFrom(0.8), [], range);
+    const words = measuredCheckpointFacts(only ?? {}, range).find(({ label }) => label === 'best')?.value;
+    expect(words).toBe('the model before training had 0.800 at step 0, and no checkpoint is better');
+    // A round that is not finished says little.
+    const unfinished = [{ step: 0, held_out_reward: 1, completed_samples: 2, expected_samples: 100 }, ...heldOut];
+    expect(cells(withMeasured(rows, unfinished, [], range)[2] ?? {})['BEST']).toBe('best');
+  });
+
+  it('say where a step without a checkpoint was better', () => {
+    const [first] = withMeasured(rows.slice(0, 1), heldOut, [], range);
+    expect(cells(first ?? {})['BEST']).toBe('below step 30');
+    const words = measuredCheckpointFacts(first ?? {}, range).find(({ label }) => label === 'best')?.value;
+    expect(words).toBe('step 30 had 0.700, but has no checkpoint');
   });
 
   it('have the mean of their evaluations on the same tasks, over all rewards', () => {
@@ -103,4 +125,12 @@ it('a training run says its best held-out reward, and that it is optimistic', ()
   const value = (name: string) => facts.find(({ label }) => label === name)?.value;
   expect(value('held-out')).toMatch(/^0\.600 at step 30, on the test tasks/);
   expect(value('best')).toMatch(/^0\.700 at step 20.*A checkpoint chosen by this reward looks better than it is$/);
+});
+
+it('a training run says that @best never is its best held-out reward where that is of step 0', () => {
+  const held = heldOutMeans([{ step: 0, held_out_reward: 0.8, completed_samples: 100 }, ...heldOut]);
+  const facts = trainingFacts({ training_run_id: 'trn_1' }, held, range);
+  expect(facts.find(({ label }) => label === 'best')?.value).toMatch(
+    /^0\.800 at step 0.*, before training: @best is the best of the checkpoints/,
+  );
 });

@@ -6,6 +6,7 @@ import { modelSlug } from '../../../contract/model-slug.ts';
 import type { Checkpoint, TrainingRun } from '../../../contract/training.ts';
 import { deploymentList } from '../../../queries/deployments.ts';
 import { everyTrainingRun, trainingRunsOf } from '../../../queries/training.ts';
+import { betterWords } from '../../../resources/checkpoint-columns.ts';
 import { recordPlace } from '../../../resources/define.ts';
 import { deployments, replacedWords, slugOf } from '../../../resources/deployments.ts';
 import { measuredWords, trainingActions } from '../../../resources/training.ts';
@@ -53,10 +54,11 @@ export function DeployWindow({ checkpoint = none, ...props }: DeployWindowProps)
 const checkpointWords = ({ row: { step_index: step, checkpoint_id }, run }: OfferedCheckpoint): string =>
   clean`${step == null ? checkpoint_id : `step ${step}`} of ${runName(run)}`;
 
-/** `Goes live: step 5 of words, held-out 0.412 of 16 samples. ` */
+/** `Goes live: step 5 of words, held-out 0.412 of 16 samples. `, and what was better than the best checkpoint. */
 function liveWords(chosen: OfferedCheckpoint): string {
-  const { held_out: mean } = chosen.row;
-  return `Goes live: ${checkpointWords(chosen)}${mean ? `, ${measuredWords(mean)}` : ''}. `;
+  const { held_out: mean, better } = chosen.row;
+  const words = [`${checkpointWords(chosen)}${mean ? `, ${measuredWords(mean)}` : ''}`, better && betterWords(better)];
+  return `Goes live: ${words.filter(Boolean).join('; ')}. `;
 }
 
 const idIn = (values: FormValues): string => values['checkpoint_id']?.trim() ?? '';

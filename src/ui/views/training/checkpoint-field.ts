@@ -10,7 +10,7 @@ import {
   namedSteps,
   splitCheckpointName,
 } from '../../../queries/checkpoint-names.ts';
-import { type Measured, withMeasured } from '../../../resources/checkpoint-columns.ts';
+import { bestCell, type Measured, withMeasured } from '../../../resources/checkpoint-columns.ts';
 import { heldOutLimits } from '../../../resources/training.ts';
 import { reward } from '../../../text/numbers.ts';
 import { clean } from '../../../text/sanitise.ts';
@@ -61,11 +61,11 @@ export function readingsAmong<Run extends TrainingRun>(
 
 /** The numbers of a checkpoint, the most important first. `best` is that of its run. */
 function factsOf({ row, limits }: OfferedCheckpoint): string[] {
-  const { held_out, is_best, evaluations, is_deployable } = row;
+  const { held_out, evaluations, is_deployable } = row;
   const samples = held_out?.samples === undefined ? '' : ` n=${held_out.samples}`;
   return [
     held_out ? `held-out ${reward(held_out.reward)}` : '',
-    is_best ? 'best' : '',
+    bestCell(row) ?? '',
     limits ? `${reward(limits.low)}..${reward(limits.high)}` : samples.trim(),
     evaluations ? `evaluated ${reward(evaluations.mean)}` : '',
     is_deployable === false ? 'cannot be deployed' : '',
