@@ -276,6 +276,7 @@ export async function run({ args, flags }: CommandInput<'api'>, io: CommandIo): 
       head = each;
     };
     const options = { signal, token, idempotencyKey: flags.idempotencyKey, onAnswer };
+    if (isChange) io.stopOnSignals?.();
     try {
       const answer = await request.send(service, options);
       if (flags.include && head) await io.print(headText(head));

@@ -171,6 +171,7 @@ async function confirmChange(found: readonly Found[], { command, flags, io }: Ch
 async function changeFound(send: Action<Found>, found: readonly Found[], run: ChangeRun): Promise<ExitCode> {
   const { context } = run;
   const answers = new Map<Found, unknown>();
+  run.io.stopOnSignals?.();
   const left = await sendAll(context.service, send, found, {
     signal: context.signal,
     onSuccess: (each, _done, answer) => answers.set(each, answer),
@@ -279,6 +280,7 @@ export async function promoteOne(
     const replaced = demoted ? clean`${demoted.id} is demoted.` : '';
     const loses = replaced || flags.undo || flags.yes ? replaced : await replacedBy(slug, context, id);
     await confirm(`${means(row as Deployment, id)} ${loses}`.trimEnd(), flags, io, slug);
+    io.stopOnSignals?.();
     await printOutcome(await send(context.service, input, { signal: context.signal }), { id, label: slug }, flags, io);
     return exitCodes.done;
   });
@@ -303,6 +305,8 @@ export async function reward({ args, flags }: CommandInput<'reward'>, io: Comman
   const input = { trajectory_id, token, reward_id, name, value, explanation, weight };
   return withService(flags, io, async context => {
     if (flags.dryRun) return printRequests(logReward, [input], context, flags, io);
+    // Without its id, the same reward cannot be sent again.
+    io.stopOnSignals?.();
     const result = await logReward(context.service, input, { signal: context.signal }).catch((error: unknown) => {
       throw withRewardId(error, reward_id);
     });
@@ -329,6 +333,7 @@ export async function setSecret(
     if (flags.dryRun) return printRequests(createSecret, [input], context, flags, io);
     if (value === '')
       throw new CommandError(clean`The value of ${name} is empty. Pipe it in: benchtop secret set ${name} < FILE`);
+    io.stopOnSignals?.();
     const made = await createSecret(context.service, input, { signal: context.signal });
     await printOutcome(made, { id: made.secret_id, label: name }, flags, io);
     return exitCodes.done;

@@ -20,8 +20,9 @@ export const exitCodes = {
   /** Not ended within --timeout. */
   timeout: 124,
   interrupted: 130,
-  /** By SIGHUP and SIGTERM, as a shell reports them. */
+  /** By SIGHUP, SIGQUIT and SIGTERM, as a shell reports them. */
   hungUp: 129,
+  quit: 131,
   terminated: 143,
 } as const;
 
@@ -32,6 +33,7 @@ const worstFirst: readonly ExitCode[] = [
   exitCodes.interrupted,
   exitCodes.terminated,
   exitCodes.hungUp,
+  exitCodes.quit,
   exitCodes.failed,
   exitCodes.usage,
   exitCodes.forbidden,

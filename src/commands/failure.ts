@@ -89,6 +89,7 @@ const kindOfExitCode: Readonly<Record<ExitCode, string>> = {
   [exitCodes.timeout]: 'timeout',
   [exitCodes.interrupted]: 'cancelled',
   [exitCodes.hungUp]: 'cancelled',
+  [exitCodes.quit]: 'cancelled',
   [exitCodes.terminated]: 'cancelled',
 };
 

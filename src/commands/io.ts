@@ -27,7 +27,10 @@ export interface CommandIo {
   readonly columns: number | undefined;
   /** Aborts on ctrl-c, with an {@link Interruption}. A second ctrl-c ends the program immediately. */
   readonly signal: AbortSignal;
-  /** Lets SIGTERM and SIGHUP abort the signal too, so that a command can print what it started and remove its files. */
+  /**
+   * Lets SIGTERM, SIGHUP and SIGQUIT abort the signal too, so that a command can print what it started, or may have
+   * started, and remove its files.
+   */
   readonly stopOnSignals?: () => void;
   /**
    * Sets the exit code for a closed standard output, which is no failure by default. For a command whose
@@ -151,6 +154,7 @@ export function processIo(asJson: boolean): CommandIo {
       stopsOnSignals = true;
       stopOn('SIGTERM', exitCodes.terminated);
       stopOn('SIGHUP', exitCodes.hungUp);
+      stopOn('SIGQUIT', exitCodes.quit);
     },
     exitUnread: code => {
       unread = code;

@@ -81,13 +81,14 @@ export async function runCommandLine(words: readonly string[], given?: CommandIo
     if (words[0] === '__complete') return await (await import('./completion.ts')).complete(words.slice(1), io);
     return interruptedBy(io, await run(parse(words), io));
   } catch (error) {
-    await io.fail(error);
-    return interruptedBy(io, (await import('./failure.ts')).exitCodeOf(error));
+    const code = interruptedBy(io, (await import('./failure.ts')).exitCodeOf(error));
+    await io.fail(error, code);
+    return code;
   }
 }
 
 /** The exit code for the signal that interrupted the command. */
-function interruptedBy({ signal }: CommandIo, code: number): number {
+function interruptedBy<Code extends number>({ signal }: CommandIo, code: Code): Code | ExitCode {
   return code === exitCodes.interrupted && signal.reason instanceof Interruption ? signal.reason.exitCode : code;
 }
 

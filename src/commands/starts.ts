@@ -154,6 +154,8 @@ async function begin<Input extends object>(
   const { send, kind } = creation;
   const { idempotencyKey } = flags;
   if (flags.dryRun) return printRequests(send, [input], context, flags, io);
+  // Without its answer, only the error says that it may have started, and with which key.
+  io.stopOnSignals?.();
   const result = await start(send, input, context, { idempotencyKey, note: io.note }).catch(async (error: unknown) => {
     throw await withCause(error, creation, flags, context);
   });

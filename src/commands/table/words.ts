@@ -17,6 +17,7 @@ export const exitCodeMeanings: readonly (readonly [code: number, words: string])
   [124, 'not ended within --timeout'],
   [129, 'ended by SIGHUP while it waited'],
   [130, 'interrupted'],
+  [131, 'ended by SIGQUIT while it waited'],
   [143, 'ended by SIGTERM while it waited'],
 ];
 
