@@ -238,6 +238,11 @@ it('has failed as a whole where both counts are none and the batch has a failure
   expect(outcomes({ ...none, trajectories: [{ ...failed, request_index: 0 }] }, bare(2))).toEqual(['failed', 'failed']);
 });
 
+it('takes no row by its position if another one could not be read', () => {
+  expect(outcomes({ trajectories: [failed, stored] }, bare(2))).toEqual(['failed', 'stored']);
+  expect(outcomes({ trajectories: [failed, 'unreadable', stored] }, bare(2))).toEqual(['counted', 'counted']);
+});
+
 it('does not place a row by its id where its index names another one', () => {
   const sent = [{ conversation_id: 'a' }, { conversation_id: 'b' }, { conversation_id: 'c' }];
   const row = { ...failed, conversation_id: 'a', request_index: 1 };

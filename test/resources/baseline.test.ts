@@ -2,13 +2,16 @@
 import { describe, expect, it } from 'vitest';
 import { compareDefaults } from '../../src/config/preferences.ts';
 import { cellText } from '../../src/present/column.ts';
+import { rememberedDifference } from '../../src/queries/run-difference.ts';
 import type { ReadRewards } from '../../src/queries/run-extent.ts';
 import { certaintyOf } from '../../src/queries/run-mean.ts';
 import {
   baselineColumns,
   baselineOf,
   baselineWords,
+  finalDifference,
   fromBaseline,
+  knownFromBaseline,
   toggleBaseline,
 } from '../../src/resources/baseline.ts';
 import { runListColumns } from '../../src/resources/runs.ts';
@@ -80,6 +83,44 @@ describe('the baseline', () => {
       expect(all({ ...fresh.run, from_baseline })['difference']).toBe('');
       expect(baselineWords({ ...fresh.run, from_baseline })).toBeUndefined();
     }
+  });
+});
+
+describe('a remembered difference', () => {
+  const [before, after] = [Array.from({ length: 40 }, () => 0.25), Array.from({ length: 40 }, () => 0.75)];
+  const extent = { status: 'completed', total: 40 };
+  const ended = (values: readonly number[]): ReadRewards => {
+    const rewards = rewarded(values);
+    return { ...rewards, certainty: certaintyOf(rewards.rewards, extent) };
+  };
+  const [base, fresh] = [run('evr_1', 0.25), run('evr_2', 0.75)];
+  const from = fromBaseline(
+    { run: base, rewards: ended(before) },
+    { run: fresh, rewards: ended(after) },
+    compareDefaults,
+  );
+  const known = finalDifference('evr_1', { base: ended(before), fresh: ended(after) }, from, compareDefaults);
+
+  it('is that of two runs which had both ended', () => {
+    expect(known).toMatchObject({ baseline: 'evr_1', difference: 0.5, interval: from.interval });
+    for (const running of [
+      { base: rewarded(before), fresh: ended(after) },
+      { base: ended(before), fresh: rewarded(after) },
+    ])
+      expect(finalDifference('evr_1', running, from, compareDefaults)).toBeUndefined();
+  });
+
+  it('is of the range of rewards that its interval was computed for', () => {
+    const runs = { base, run: fresh };
+    expect(knownFromBaseline(known, runs, compareDefaults)).toMatchObject({ difference: 0.5, interval: from.interval });
+    expect(knownFromBaseline(known, runs, { ...compareDefaults, rewardRange: [0, 2] })).toBeUndefined();
+    expect(knownFromBaseline(known, runs, { ...compareDefaults, rewardRange: [-1, 1] })).toBeUndefined();
+  });
+
+  it('is of the status that the run ended with', () => {
+    const find = () => ({ status: 'cancelled', difference: known }) as never;
+    expect(rememberedDifference({ find }, 'evr_2', 'cancelled')).toEqual(known);
+    expect(rememberedDifference({ find }, 'evr_2', 'completed')).toBeUndefined();
   });
 });
 

@@ -439,6 +439,8 @@ describe('a complete run of an unknown number of rollouts (A2)', () => {
       words: `Undecided whether the difference is at least 0: ${unknown}. To treat the listed rewards as complete, use --ended.`,
     });
     expect(of(run(times(28, 0)), run(times(28, 1))).gate(0).words).toContain('how many rollouts the runs have.');
+    // It fails none either.
+    expect(of(run(times(28, 1), { total: 28 }), run(times(28, 0))).gate(0)).toEqual(of(...runs).gate(0));
     const ended = of(...runs, { ended: true });
     expect([ended.verdict.words, ended.gate(0).outcome]).toEqual(['the new run is better', 'passed']);
   });
