@@ -150,7 +150,7 @@ async function readFiltered(
 }
 
 const ofRewardsWords =
-  'The service lists the trajectories of other runs as well: these are the rewards of this run, which may lack rollouts that failed';
+  'The service lists other runs as well: these are the rewards of this run, which may lack failed rollouts';
 
 /**
  * A page of the trajectories of an evaluation run. If the service does not list trajectories, or ignores the filter by
