@@ -20,7 +20,7 @@ export interface RunExtent {
    * missing, and not counted here.
    */
   readonly nameless?: number | undefined;
-  /** Rollouts of each task, by the options of the run. Read if the service does not report a total. */
+  /** Rollouts of each task, by the options of the run. Read if rollouts are missing, or the service reports no total. */
   readonly samplesPerTask?: number | undefined;
   /** What the record says about its rewards, if it was read. */
   readonly recorded?: RecordedMean | undefined;

@@ -37,7 +37,12 @@ export async function readRunRewards(
   const extent = known.total === undefined ? await readExtent(eval_run_id, context, known) : known;
   const { status } = extent;
   const { recorded = extent.recorded } = known;
-  const read = withExtent(await readTrajectoryRewards(eval_run_id, context), { ...extent, recorded });
+  const rewards = await readTrajectoryRewards(eval_run_id, context);
+  const isShort = extent.total !== undefined && extent.total > rewards.length + unreadableIn(rewards);
+  // How many rollouts each task has tells where the missing ones belong; only the record has it.
+  const samplesPerTask =
+    isShort && !recorded ? await readSamplesPerTask(eval_run_id, context, extent) : extent.samplesPerTask;
+  const read = withExtent(rewards, { ...extent, samplesPerTask, recorded });
   if (!hasEnded(status) || read.unread) return read;
   const certainty = certaintyOf(read.rewards, { ...read, range: context.compare?.rewardRange });
   context.memory.see([{ kind: 'run', id: eval_run_id, status, certainty }]);
@@ -112,6 +117,19 @@ async function readRecord(
     context.signal.throwIfAborted();
     return { ...known, unread: isNotOffered(error) ? undefined : asError(error) };
   }
+}
+
+/** Options cannot change, so a record that was read before will do. */
+async function readSamplesPerTask(
+  eval_run_id: string,
+  context: QueryContext,
+  known: Partial<RunExtent>,
+): Promise<number | undefined> {
+  const before = context.memory.find('run', eval_run_id)?.record as EvalRun | undefined;
+  const each = before && samplesPerTaskOf(before);
+  // A record without a status is that of a start, with the options that were sent at most.
+  if (each !== undefined || before?.status != null) return each;
+  return (await readRecord(eval_run_id, context, known)).samplesPerTask;
 }
 
 const ask = <Data>(query: SharedQuery<Data>, context: QueryContext): Promise<Data> =>

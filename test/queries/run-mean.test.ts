@@ -1,6 +1,7 @@
 /** When the interval of a mean may stand beside it, and when an ended run need not be read again. */
 import { describe, expect, it } from 'vitest';
 import { certaintyOf, intervalBeside, isSettled, runMeanOf } from '../../src/queries/run-mean.ts';
+import { certaintyWords } from '../../src/resources/run-mean.ts';
 
 const rewards = (...values: readonly number[]) =>
   values.map((reward, index) => ({ task_id: `t${index}`, trajectory_id: `tr${index}`, reward }));
@@ -33,6 +34,15 @@ it('a rollout with neither task nor reward counts like one that is not listed', 
 });
 
 describe('an interval', () => {
+  it('uses the number of rollouts per task in the options of the run', () => {
+    const of = (samplesPerTask?: number) =>
+      runMeanOf(rewards(1, 1, 1, 1, 1, 1), { ...ended, total: 32, samplesPerTask });
+    // Clopper and Pearson: 6 of 32.
+    expect(of(1).interval?.low).toBeCloseTo(0.072_076, 5);
+    expect(certaintyWords(of(1), 1)).toContain('by 6 of 32 tasks');
+    expect(of().interval?.low).toBeCloseTo(0.072_076 / 4, 5);
+  });
+
   it('is that of the mean and the number of rewards beside it', () => {
     const beside = (more: object) =>
       intervalBeside({ mean, graded: 20, status: 'completed', certainty: known, ...more }, range);

@@ -4,6 +4,7 @@ import { trajectoryRewards } from '../../src/contract/evaluations.ts';
 import { unreadableIn } from '../../src/contract/lists.ts';
 import { evalRunQuery } from '../../src/queries/evaluations.ts';
 import { readRunRewards } from '../../src/queries/run-extent.ts';
+import { runMeanOf } from '../../src/queries/run-mean.ts';
 import { runResultsQuery } from '../../src/queries/run-results.ts';
 import { eachOnce, readingRewardsOnce, rewardsByTask } from '../../src/queries/run-rewards.ts';
 import { trajectoriesOfRun } from '../../src/queries/trajectories.ts';
@@ -128,6 +129,31 @@ describe('how far a run got', () => {
   it('is said by the record where progress is not offered', async () => {
     const record = { getEvalProgress: notOffered, getEvalRun: () => ({ eval_run_id: 'evr_1', status: 'completed' }) };
     expect(await read(record)).toMatchObject({ status: 'completed', total: undefined, listed: 1 });
+  });
+
+  it('includes the rollouts of each task, where some are missing and the record has not been read before', async () => {
+    let records = 0;
+    const options = { evaluation_samples_per_task: 3 };
+    const record = () => {
+      records += 1;
+      return { eval_run_id: 'evr_1', status: 'completed', options };
+    };
+    const ended = progress('completed', 6);
+    const service = fakeService({ getTrajectoryRewards: rewards, ...ended, getEvalRun: record });
+    const context = { ...contextOf({}), service };
+    const short = await readRunRewards('evr_1', context);
+    expect(short).toMatchObject({ total: 6, samplesPerTask: 3 });
+    expect(runMeanOf(short.rewards, short)).toMatchObject({ tasks: 1, allTasks: 2 });
+    context.memory.see([{ kind: 'run', id: 'evr_1', status: 'completed', record: record() }]);
+    records = 0;
+    expect(await readRunRewards('evr_1', context)).toMatchObject({ samplesPerTask: 3 });
+    expect(await read({ ...progress('completed', 1), getEvalRun: record })).not.toHaveProperty('samplesPerTask');
+    expect(records).toBe(0);
+    // The interval is wider without it, but right.
+    const unread = fakeService({ getTrajectoryRewards: rewards, ...ended, getEvalRun: failing });
+    const without = await readRunRewards('evr_1', { ...contextOf({}), service: unread });
+    expect(without).toMatchObject({ total: 6 });
+    expect(without).not.toHaveProperty('unread');
   });
 
   it('is not believed of a run that has ended where the number of its rollouts could not be read', async () => {
