@@ -111,6 +111,19 @@ function textOfPart(part: unknown): string {
   return typeof text === 'string' ? text : JSON.stringify(part);
 }
 
+const isTextPart = (part: unknown): boolean =>
+  typeof part === 'string' || (isRecord(part) && (typeof part['text'] === 'string' || Array.isArray(part['text'])));
+
+/** The content of an answer that is more than text, e.g. has an image: its parts, and their text alone. */
+export function partsIn({
+  content,
+}: z.output<typeof modelMessage>): { readonly parts: readonly unknown[]; readonly text: string } | undefined {
+  if (!Array.isArray(content)) return undefined;
+  const parts = content.filter(part => kindOfPart(part) === 'content');
+  const texts = parts.filter(isTextPart);
+  return texts.length === parts.length ? undefined : { parts, text: texts.map(textOfPart).join('') };
+}
+
 export const chatCompletion = z.looseObject({
   id: text,
   object: text,

@@ -118,13 +118,15 @@ export function grade(spec: GraderSpec, whole: string): Grade {
 export interface AnswerEnd {
   readonly refusal?: string | null | undefined;
   readonly finish_reason?: string | null | undefined;
+  readonly tool_calls?: unknown;
 }
 
 /** Why an answer is missing or incomplete; undefined if the server gives no such reason. */
-function shortfallOf({ refusal, finish_reason }: AnswerEnd): string | undefined {
+function shortfallOf({ refusal, finish_reason, tool_calls }: AnswerEnd, isEmpty: boolean): string | undefined {
   if (refusal || finish_reason === 'refusal') return 'the model refused';
   if (finish_reason === 'content_filter') return 'withheld by a content filter';
-  return finish_reason === 'length' ? 'cut off at the token limit' : undefined;
+  if (finish_reason === 'length') return 'cut off at the token limit';
+  return isEmpty && tool_calls ? 'the model only called tools' : undefined;
 }
 
 /**
@@ -135,9 +137,10 @@ function shortfallOf({ refusal, finish_reason }: AnswerEnd): string | undefined 
  */
 export function gradeEnded(spec: GraderSpec, answer: string, end: AnswerEnd): Grade {
   const graded = grade(spec, answer);
-  const shortfall = graded.reward === 0 ? shortfallOf(end) : undefined;
+  const isEmpty = answer.trim() === '';
+  const shortfall = graded.reward === 0 ? shortfallOf(end, isEmpty) : undefined;
   if (shortfall === undefined) return graded;
-  const explanation = answer.trim() === '' ? `no answer: ${shortfall}` : `${graded.explanation}; ${shortfall}`;
+  const explanation = isEmpty ? `no answer: ${shortfall}` : `${graded.explanation}; ${shortfall}`;
   return { ...graded, explanation };
 }
 

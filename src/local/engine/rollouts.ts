@@ -77,8 +77,11 @@ export function ungraded(reason: string): Pick<RolloutResult, 'reward' | 'explan
 }
 
 /** An answer of the model as a message. */
-function assistantMessage({ text, tokens: _, ...answer }: Generated, finish_reason = answer.finish_reason) {
-  return { role: 'assistant', content: text, ...answer, finish_reason };
+function assistantMessage(
+  { text, tokens: _, content_parts, ...answer }: Generated,
+  finish_reason = answer.finish_reason,
+) {
+  return { role: 'assistant', content: content_parts ?? text, ...answer, finish_reason };
 }
 
 /** A call of a tool and its result as the messages of a step. */

@@ -1,12 +1,15 @@
 /** Reads the message of an upstream answer, for a trajectory: whole, or while its stream is forwarded unchanged. */
 import { createParser } from 'eventsource-parser';
 import { parseDeepJson } from '../../base/json-depth.ts';
-import { chatChunk, chatCompletion, saidIn, type Usage } from '../../contract/inference.ts';
+import { chatChunk, chatCompletion, partsIn, saidIn, type Usage } from '../../contract/inference.ts';
 
 /** A model's answer as a message of a step. */
 export interface AssistantMessage {
   readonly role: 'assistant';
+  /** Its text. */
   readonly content: string;
+  /** Its content, if that is more than text. */
+  readonly content_parts?: readonly unknown[] | undefined;
   readonly reasoning?: string | undefined;
   readonly refusal?: string | undefined;
   readonly tool_calls?: unknown;
@@ -26,9 +29,11 @@ export function answerMessage(text: string): AssistantMessage | undefined {
   const choice = answer?.choices[0];
   if (!choice) return undefined;
   const { content, reasoning, refusal } = saidIn(choice.message);
+  const more = partsIn(choice.message);
   return {
     role: 'assistant',
-    content,
+    content: more?.text ?? content,
+    content_parts: more?.parts,
     reasoning: reasoning || undefined,
     refusal: refusal || undefined,
     tool_calls: choice.message.tool_calls?.length ? choice.message.tool_calls : undefined,

@@ -205,6 +205,8 @@ export async function answerUpstream(
     finish_reason: message.finish_reason,
     reasoning: message.reasoning,
     refusal: message.refusal,
+    content_parts: message.content_parts,
+    tool_calls: message.tool_calls,
   };
 }
 

@@ -40,6 +40,9 @@ export interface Generated {
   /** Of an upstream server. */
   readonly reasoning?: string | undefined;
   readonly refusal?: string | undefined;
+  /** The content, if it is more than text. */
+  readonly content_parts?: readonly unknown[] | undefined;
+  readonly tool_calls?: unknown;
 }
 
 /** The prediction of the next token. */

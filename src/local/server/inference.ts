@@ -96,7 +96,9 @@ export async function answerChat(
     const { messages } = (request ?? {}) as { messages?: unknown };
     const conversation: readonly unknown[] = Array.isArray(messages) ? messages : [];
     const onMessage =
-      record && ((message: AssistantMessage) => record(modelOf(request) ?? 'upstream', [...conversation, message]));
+      record &&
+      (({ content, content_parts, ...message }: AssistantMessage) =>
+        record(modelOf(request) ?? 'upstream', [...conversation, { ...message, content: content_parts ?? content }]));
     const sent = asIs ? { content: body, encoding } : { content: JSON.stringify(request) };
     return forward(context, source.upstream, sent, left.signal, onMessage);
   }

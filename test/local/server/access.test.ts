@@ -272,6 +272,15 @@ describe('an upstream server', () => {
           const message = { role: 'assistant', content: null, refusal: 'not this', reasoning_content: 'may I?' };
           response.setHeader('Content-Type', 'application/json');
           response.end(JSON.stringify({ choices: [{ index: 0, message, finish_reason: 'content_filter' }] }));
+        } else if (body.model === 'calls' || body.model === 'draws') {
+          const image = { type: 'image_url', image_url: { url: 'data:image/png;base64,iVBORw0KGgo=' } };
+          const function_ = { name: 'look', arguments: '{"at":"t"}' };
+          const message =
+            body.model === 'calls'
+              ? { role: 'assistant', content: null, tool_calls: [{ id: 'c1', type: 'function', function: function_ }] }
+              : { role: 'assistant', content: [{ type: 'text', text: 'cold' }, image] };
+          response.setHeader('Content-Type', 'application/json');
+          response.end(JSON.stringify({ choices: [{ index: 0, message, finish_reason: 'stop' }] }));
         } else if (body.stream) {
           response.writeHead(200, { 'Content-Type': 'text/event-stream' });
           response.write('data: {"choices":[{"index":0,"delta":{"content":"cold"}}]}\n\n');
@@ -382,11 +391,23 @@ describe('an upstream server', () => {
     expect(good.status).toBe('completed');
     expect(good.reward_mean).toBeGreaterThanOrEqual(0);
     expect(good.reward_mean).toBeLessThan(1);
-    const coy = await end('coy');
-    const listed = (await relayed.call('GET', `/api/v1/trajectories?eval_run_id=${coy.eval_run_id}`)).body.items;
-    expect(listed.length).toBeGreaterThan(0);
-    const read = await relayed.call('GET', `/api/v1/trajectories/${listed[0].trajectory_id}`);
-    expect(read.body.steps[0].messages.slice(-2)).toMatchObject([
+    const lastOf = async (model: string) => {
+      const { eval_run_id } = await end(model);
+      const listed = (await relayed.call('GET', `/api/v1/trajectories?eval_run_id=${eval_run_id}`)).body.items;
+      expect(listed.length).toBeGreaterThan(0);
+      const { body } = await relayed.call('GET', `/api/v1/trajectories/${listed[0].trajectory_id}`);
+      return body.steps[0].messages.slice(-2);
+    };
+    const [called, grade] = await lastOf('calls');
+    expect(JSON.parse(called.tool_calls)).toMatchObject([{ id: 'c1', function: { name: 'look' } }]);
+    expect(grade).toMatchObject({
+      role: 'grader',
+      content: expect.stringContaining('no answer: the model only called tools'),
+    });
+    // The grader sees the text alone.
+    const [drawn] = await lastOf('draws');
+    expect(drawn).toMatchObject({ content_parts: [{ text: 'cold' }, { type: 'image_url' }] });
+    expect(await lastOf('coy')).toMatchObject([
       { content: '', refusal: 'not this', reasoning: 'may I?', finish_reason: 'content_filter' },
       { role: 'grader', content: 'no answer: the model refused' },
     ]);
