@@ -86,6 +86,16 @@ function repeats({ policy_step, rollout }: Trajectory, name: string, value: unkn
   return name === 'termination_reason' && value === rollout?.termination_reason;
 }
 
+/** How its model was found, without what other facts say. */
+function associationOf({ model_association_metadata: metadata, ...shown }: Trajectory): unknown {
+  if (!isRecord(metadata)) return metadata;
+  const known = new Set<unknown>([shown.eval_run_id, shown.training_run_id]);
+  const isStep = (name: string, value: unknown): boolean => name === 'step' && value === shown.policy_step;
+  return Object.fromEntries(
+    Object.entries(metadata).filter(([name, value]) => !known.has(value) && !isStep(name, value)),
+  );
+}
+
 /** Rewards with their explanations, metrics, and other fields, in groups. */
 export function trajectoryDetails(trajectory: Trajectory): readonly Fact[] {
   const others = Object.entries(trajectory).filter(
@@ -95,6 +105,7 @@ export function trajectoryDetails(trajectory: Trajectory): readonly Fact[] {
     ...rewardFacts(trajectory.rewards),
     ...valueFacts(trajectory.metrics, 'Metrics'),
     ...valueFacts(trajectory.execution_metrics, 'Execution metrics'),
+    ...valueFacts(associationOf(trajectory), 'Model association'),
     ...valueFacts(Object.fromEntries(others), 'Other fields'),
   ].map(fact => ({ ...fact, label: sanitiseLine(fact.label) }));
 }

@@ -239,9 +239,14 @@ interface OfTrajectory {
   readonly token?: string | undefined;
 }
 
-/** @throws ApiError if a successful answer says that nothing was done */
-function accepted<Answer extends LogRewardResult>(answer: Answer, what: string): Answer {
-  const { ok, status } = answer;
+/** @throws ApiError if a successful answer says that nothing was done, or is about another trajectory */
+function accepted<Answer extends LogRewardResult>(answer: Answer, asked: string, what: string): Answer {
+  const { ok, status, trajectory_id: id } = answer;
+  if (ok !== false && id != null && id !== '' && id !== asked) {
+    const words = clean`The service answered for the trajectory ${id} instead of ${asked}.`;
+    const details = { code: 'other_trajectory', outcomeUnknown: true };
+    throw new ApiError(`${words} It may or may not have done it: check before you repeat it.`, details);
+  }
   if (ok !== false) return answer;
   const suffix = status ? clean`, with the status ${status}` : '';
   throw new ApiError(`The service answered that it did not ${what}${suffix}.`, { code: 'not_ok' });
@@ -252,6 +257,7 @@ export const logReward = action(
   async (service, { trajectory_id, token, ...body }: OfTrajectory & LogRewardBody, options) =>
     accepted(
       await service.call('logReward', { params: { trajectory_id }, body }, { ...options, token }),
+      trajectory_id,
       'log the reward',
     ),
   { touches: [trajectoryKeys.all] },
@@ -262,6 +268,7 @@ export const completeTrajectory = action(
   async (service, { trajectory_id, token, ...body }: OfTrajectory & CompleteTrajectoryBody, options) =>
     accepted(
       await service.call('completeTrajectory', { params: { trajectory_id }, body }, { ...options, token }),
+      trajectory_id,
       'end the trajectory',
     ),
   { touches: [trajectoryKeys.all] },

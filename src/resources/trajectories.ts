@@ -91,13 +91,20 @@ const trajectoryColumns: readonly Column<Trajectory>[] = [
   { id: 'id', title: 'ID', width: { min: 12, max: 40, grow: 1 }, wide: true, value: row => row.trajectory_id },
 ];
 
+/** The number of steps, and how many of them the service sent, if it left some out. */
+function stepWords({ num_steps, steps }: Trajectory): string | number | undefined {
+  const all = countOf(num_steps);
+  if (all === undefined || !steps || steps.length === 0 || steps.length >= all) return all;
+  return `${all}, of which the service sent ${steps.length}`;
+}
+
 export function trajectoryFacts(trajectory: Trajectory): readonly Fact[] {
   return [
     { label: 'task', value: trajectory.task_id },
     { label: 'id', value: trajectory.trajectory_id },
     statusFact('status', trajectory.status),
     { label: 'reward', value: reward(trajectory.reward) },
-    { label: 'steps', value: countOf(trajectory.num_steps) },
+    { label: 'steps', value: stepWords(trajectory) },
     { label: 'policy step', value: trajectory.policy_step },
     statusFact('rollout', trajectory.rollout?.status),
     { label: 'ended by', value: trajectory.rollout?.termination_reason },
@@ -117,6 +124,11 @@ export function trajectoryFacts(trajectory: Trajectory): readonly Fact[] {
     timeFact('created', trajectory.created_at),
     instantFact('seen', rememberedAt(trajectory)),
     { label: 'stored', value: trajectory.gcs_blob_uri },
+    { label: 'dataset id', value: trajectory.dataset_id },
+    { label: 'dataset source', value: trajectory.dataset_source },
+    { label: 'dataset prefix', value: trajectory.dataset_gcs_prefix },
+    { label: 'organization', value: trajectory.organization_id },
+    { label: 'model found by', value: trajectory.model_association_source },
     ...trajectoryDetails(trajectory),
   ];
 }

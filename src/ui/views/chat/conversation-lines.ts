@@ -52,11 +52,18 @@ const longestStreamed = 20_000;
 /** The start of a longer reasoning is hidden by so many characters at a time, so that its lines seldom change. */
 const hiddenAtOnce = 10_000;
 
-/** The reasoning; of a long one only the end while the answer arrives, because it is laid out again with every word. */
-function reasoningLines(reasoning: string, width: number, answering: boolean): ConversationLine[] {
+/**
+ * The reasoning, with a bar as in the reader: without colours it would look like the answer. Of a long one only the end
+ * while the answer arrives, because it is laid out again with every word.
+ */
+function reasoningLines(reasoning: string, width: number, answering: boolean, { glyphs }: Theme): ConversationLine[] {
+  const bar = `${glyphs.vertical} `;
   const excess = answering ? Math.max(0, reasoning.length - longestStreamed) : 0;
   const hidden = Math.floor(excess / hiddenAtOnce) * hiddenAtOnce;
-  const end = paragraph('reasoning', reasoning.slice(hidden), width);
+  const end = paragraph('reasoning', reasoning.slice(hidden), width - bar.length).map(line => ({
+    ...line,
+    text: indent + bar + line.text.slice(indent.length),
+  }));
   if (hidden === 0) return end;
   const words = `${counted(hidden, 'character')} of reasoning before this are shown once the answer has ended`;
   return [...paragraph('note', words, width), ...end];
@@ -101,7 +108,7 @@ function markedLines(
 function turnLines(turn: Turn, width: number, answering: boolean, theme: Theme): ConversationLine[] {
   const name = turn.role === 'user' ? 'you' : sanitiseLine(turn.stats?.model ?? 'assistant');
   const lines: ConversationLine[] = [{ kind: turn.role, text: name }];
-  if (turn.reasoning !== '') pushAll(lines, reasoningLines(turn.reasoning, width, answering));
+  if (turn.reasoning !== '') pushAll(lines, reasoningLines(turn.reasoning, width, answering, theme));
   if (turn.content !== '') {
     const isMarkdown = turn.role === 'assistant' && !(answering && turn.content.length > longestStreamed);
     pushAll(lines, isMarkdown ? markdown(turn.content, width, theme) : paragraph('text', turn.content, width));

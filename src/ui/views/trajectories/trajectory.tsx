@@ -231,7 +231,7 @@ const StepColumn = memo(({ steps, current, wordsOf, width, height }: StepColumnP
   };
   const first = Math.max(0, Math.min(current - Math.floor(height / 2), steps.length - height + 1));
   const lines = steps.slice(first, first + height - 1).map((step, index) => lineOf(step, first + index));
-  const titles = `  STEP    REWARD${withTokens ? '  TOKENS' : ''}${withWords ? '    FIRST WORDS' : ''}`;
+  const titles = `  STEP    REWARD${withTokens ? ' TOK OUT' : ''}${withWords ? '    FIRST WORDS' : ''}`;
   return (
     <>
       <Box flexDirection="column" width={width} height={height} overflow="hidden">

@@ -139,6 +139,13 @@ describe('createTalkLayout', () => {
     expect(lines.find(line => line.text.includes('green'))?.styled).toContain(theme.styles.strong('green'));
   });
 
+  it('marks each line of the reasoning, which without colours would look like the answer', () => {
+    const bar = theme.glyphs.vertical;
+    const talk = play(ask, { kind: 'text', content: 'answer 8', reasoning: 'first\nsecond', firstMs: 5 });
+    const lines = linesOf(talk, 40).map(({ text: line }) => line.trimEnd());
+    expect(lines.slice(4, 7)).toEqual([`  ${bar} first`, `  ${bar} second`, '  answer 8']);
+  });
+
   it('shows the end of a long reasoning while the answer arrives, and all of it afterwards', () => {
     const reasoning = `start\n${'a\n'.repeat(200_000)}`;
     const talk = play(ask, { kind: 'text', content: 'end', reasoning, firstMs: 5 });
@@ -148,7 +155,7 @@ describe('createTalkLayout', () => {
     expect(streamed.map(each => each.text.trim())).toContain('end');
     const whole = linesOf({ ...talk, answering: false }, 60);
     expect(whole.filter(({ kind }) => kind === 'reasoning')).toHaveLength(200_002);
-    expect(whole.some(({ text }) => text.trim() === 'start')).toBe(true);
+    expect(whole.some(({ text }) => text.endsWith(' start'))).toBe(true);
   });
 
   it('lays a finished turn out once', () => {

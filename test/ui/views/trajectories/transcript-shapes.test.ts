@@ -329,6 +329,11 @@ it('gives rewards with their explanations, metrics and unknown fields, in the fa
     step: 4,
     policy_step: 4,
     seed: 7,
+    num_steps: 7,
+    eval_run_id: 'evr_1',
+    organization_id: 'org_1',
+    dataset_gcs_prefix: 'gs://x',
+    model_association_metadata: { eval_run_id: 'evr_1', step: 4, by: 'slug' },
   });
   const facts = factText(trajectoryFacts(trajectory), 80);
   for (const line of [
@@ -336,6 +341,10 @@ it('gives rewards with their explanations, metrics and unknown fields, in the fa
     /^Metrics\nturns +3$/m,
     /^Execution metrics\nwall_s +1\.5$/m,
     /^Other fields\nseed +7$/m,
+    /^steps +7, of which the service sent 1$/m,
+    /^organization +org_1$/m,
+    /^dataset prefix +gs:\/\/x$/m,
+    /^Model association\nby +slug$/m,
   ]) {
     expect(facts).toMatch(line);
   }
