@@ -103,6 +103,8 @@ function partOf(part: unknown): readonly MessagePart[] {
     case 'redacted_thinking':
       return [{ kind: 'reasoning', text: '(redacted by the provider)' }];
   }
+  const written = documentText(part);
+  if (written !== undefined) return textPart('text', written, part);
   const attachment = attachmentWords(part);
   if (attachment !== undefined) return [{ kind: 'attachment', text: attachment, image: imageIn(part) }];
   if (/(^|_)(tool_use|tool_call|function_call)$/.test(String(type))) return [callOf(JSON.stringify(part))];
@@ -110,6 +112,15 @@ function partOf(part: unknown): readonly MessagePart[] {
     return [responseOf(membersOf(JSON.stringify(part))) ?? jsonPart(part)];
   }
   return [jsonPart(part)];
+}
+
+/** The text of a document that Anthropic's format has as text, after its title; undefined if it has none. */
+function documentText({ type, title, source }: Readonly<Record<string, unknown>>): string | undefined {
+  if (type !== 'document' || !isRecord(source)) return undefined;
+  const text =
+    source['type'] === 'text' ? source['data'] : source['type'] === 'content' ? textOf(source['content']) : undefined;
+  if (typeof text !== 'string') return undefined;
+  return typeof title === 'string' && title !== '' ? `[document ${title}]\n${text}` : `[document]\n${text}`;
 }
 
 function textPart(kind: 'text' | 'refusal' | 'reasoning', text: unknown, part: object): readonly MessagePart[] {

@@ -353,3 +353,14 @@ it('gives rewards with their explanations, metrics and unknown fields, in the fa
     expect.arrayContaining(['Rewards', 'tests  1.00  ·  weight 0.5  ·  all hidden tests pass  ·  extra 2']),
   );
 });
+
+it('the text of a document is shown under its title, which Anthropic has as text or as parts', () => {
+  const documentOf = (source: object) => ({ type: 'document', title: 'notes', source });
+  const plain = { type: 'text', media_type: 'text/plain', data: 'The answer is 8.' };
+  const inParts = { type: 'content', content: [{ type: 'text', text: 'Not 9.' }] };
+  const message = { role: 'user', content: [documentOf(plain), documentOf(inParts)] };
+  const { blocks } = transcriptOf(read([message]), { showHidden: false, details: true });
+  const shown = blocks.map(({ text }) => text).join('\n');
+  expect(shown).toContain('[document notes]\nThe answer is 8.');
+  expect(shown).toContain('[document notes]\nNot 9.');
+});
