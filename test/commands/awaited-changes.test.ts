@@ -147,7 +147,7 @@ it('undeploy says where only the record was kept, and does not know what an empt
   const { out } = await cli('undeploy', ['dep_1', '--yes', '--json']);
   expect(JSON.parse(out)).toMatchObject({ id: 'dep_1', done: kept, row_deleted: false });
   expect(await cli('undeploy', ['dep_2', '--yes'])).toMatchObject({
-    code: exitCodes.failed,
+    code: exitCodes.endUnseen,
     out: '',
     notes: expect.stringMatching(/is empty\..*may have/),
   });
@@ -162,7 +162,7 @@ it('reward reports a refusal in a successful answer, and an empty one', async ()
     notes: expect.stringContaining('did not log the reward, with the status rejected'),
   });
   const unreported = await cli('reward', ['traj_1', 'quality', '1', '--json']);
-  expect(unreported).toMatchObject({ code: exitCodes.failed, out: '' });
+  expect(unreported).toMatchObject({ code: exitCodes.endUnseen, out: '' });
   expect(JSON.parse(unreported.notes).error).toMatchObject({ code: 'answer_empty', outcome_unknown: true });
 });
 
