@@ -10,7 +10,7 @@ function world() {
   const tasks = ['a', 'b', 'c', 'd'].map(name => ({ name, input_messages: [{ role: 'user', content: name }] }));
   const bench_id = benchmarks.ingest(organizationId, { name: 'b', tasks });
   const { eval_run_id } = evaluations.create(organizationId, { ...newEvaluation, bench_id, total_rollouts: 4 });
-  const service = { ...stores, engine: { wake: () => {} } } as unknown as ServiceContext;
+  const service = { ...stores, engine: { wake: () => {}, problemOf: () => null } } as unknown as ServiceContext;
   const call = { organizationId, params: { bench_id, eval_run_id } } as unknown as Call;
   const answer = (name: 'listEvalRuns' | 'getEvalRun' | 'getEvalProgress') =>
     evaluationArea.routes[name]?.(service, call as never);
