@@ -1,4 +1,6 @@
 /** Lays out two aligned trajectories in two columns or in one, with the words that differ marked. Pure. */
+import { differencesOf } from '../base/differences.ts';
+import { pushAll } from '../base/many.ts';
 import { counted } from '../text/numbers.ts';
 import { fitCells } from '../text/width.ts';
 import { wrap } from '../text/wrap.ts';
@@ -21,7 +23,7 @@ export interface SideLine {
 
 export interface SideLayout {
   readonly lines: readonly SideLine[];
-  /** Positions of the pairs that differ. */
+  /** Positions of the first differing line of each pair that differs. */
   readonly differences: readonly number[];
 }
 
@@ -29,7 +31,7 @@ interface SideOptions {
   readonly width: number;
   /** In a single column, the lines of the left side come first. */
   readonly columns: 1 | 2;
-  /** Show equal messages as well. */
+  /** Show equal messages, and the equal lines of others, as well. */
   readonly all: boolean;
 }
 
@@ -39,6 +41,10 @@ export const sideGap = 3;
 const mostText = 6_000;
 /** Characters shown before the first difference of a longer message. */
 const before = 1_000;
+/** Equal lines shown next to those that differ. */
+const around = 2;
+/** Maximum insertions and deletions of lines to search for; more are shown as if all of them differed. */
+const mostLines = 400;
 /** Maximum characters laid out; later messages get one line each. */
 const mostLaidOut = 4_000_000;
 const indent = '  ';
@@ -50,22 +56,33 @@ function headOf({ left, right }: AlignedPair, side: 'left' | 'right'): string {
   return message.step === Number.MAX_SAFE_INTEGER ? message.role : `step ${message.number}  ${message.role}`;
 }
 
-/** The part of two texts around their first difference. */
-function shownParts(left: string, right: string): readonly [left: string, right: string] {
+/** The part of two texts around their first difference, and how many characters are left out. */
+function shownParts(left: string, right: string) {
+  if (Math.max(left.length, right.length) <= mostText)
+    return { texts: [left, right], before: 0, after: [0, 0] } as const;
   let same = 0;
   while (same < left.length && left[same] === right[same]) same += 1;
-  const start = same > before ? Math.max(0, left.lastIndexOf('\n', same - before)) : 0;
-  const part = (text: string): string => {
-    if (text.length <= mostText) return text;
-    const shown = text.slice(start, start + mostText);
-    const rest = Math.max(0, text.length - start - mostText);
-    return [
-      ...(start > 0 ? [`… ${counted(start, 'character')} before`] : []),
-      shown,
-      ...(rest > 0 ? [`… ${counted(rest, 'more character')}`] : []),
-    ].join('\n');
-  };
-  return [part(left), part(right)];
+  const start = same > before ? beginsAt(left, same - before) : 0;
+  const end = Math.min(left.length, start + mostText);
+  // Both end before the same words, or their ends would differ.
+  const sameEnd = right.length - (left.length - end);
+  const isSame = end < left.length && sameEnd > start && right.endsWith(left.slice(end));
+  const otherEnd = Math.min(right.length, isSame && sameEnd - start < 2 * mostText ? sameEnd : start + mostText);
+  return {
+    texts: [left.slice(start, end), right.slice(start, otherEnd)],
+    before: start,
+    after: [left.length - end, right.length - otherEnd],
+  } as const;
+}
+
+/** Where a line begins at or before this position, or else a word, or else a character. */
+function beginsAt(text: string, position: number): number {
+  for (const end of ['\n', ' ']) {
+    const at = text.lastIndexOf(end, position) + 1;
+    if (at > position - before) return at;
+  }
+  // Not within a surrogate pair.
+  return position - (/[\uDC00-\uDFFF]/.test(text.charAt(position)) ? 1 : 0);
 }
 
 /** Wraps a text into lines, each with its marks. */
@@ -99,15 +116,20 @@ export function sideBySide({ pairs }: Alignment, { width, columns, all }: SideOp
   const room = Math.max(8, (columns === 2 ? Math.floor((width - sideGap) / 2) : width - indent.length) - indent.length);
   let left = mostLaidOut;
   let equal: AlignedPair[] = [];
-  const push = (pair: number, own: readonly Omit<SideLine, 'place'>[]): void => {
-    for (const [index, line] of own.entries()) lines.push({ ...line, place: pair + index / (own.length + 1) });
+  const push = (pair: number, { rows, first = 0 }: Rows): void => {
+    const placeOf = (index: number): number => pair + index / (rows.length + 1);
+    if (pairs[pair]?.isEqual === false) differences.push(placeOf(first));
+    for (const row of all ? rows.map((line, at) => ({ line, at })) : folded(rows)) {
+      const { isEqual: _, ...line } = row.line;
+      lines.push({ ...line, place: placeOf(row.at) });
+    }
   };
   const fold = (end: number): void => {
     if (equal.length === 0) return;
     const [first, last] = [equal[0]?.left?.number, equal.at(-1)?.left?.number];
     const steps = first === last ? `step ${first}` : `steps ${first} to ${last}`;
     const text = plain(`= ${counted(equal.length, 'equal message')}, ${steps}`);
-    push(end - equal.length, [{ kind: 'equal', left: text, right: undefined }]);
+    push(end - equal.length, { rows: [{ kind: 'equal', left: text, right: undefined }] });
     equal = [];
   };
   for (const [index, pair] of pairs.entries()) {
@@ -116,7 +138,6 @@ export function sideBySide({ pairs }: Alignment, { width, columns, all }: SideOp
       continue;
     }
     fold(index);
-    if (!pair.isEqual) differences.push(index);
     const size = Math.min(mostText, pair.left?.text.length ?? 0) + Math.min(mostText, pair.right?.text.length ?? 0);
     left -= size;
     push(index, left < 0 ? notLaidOut(pair) : laidOut(pair, room, columns));
@@ -128,45 +149,132 @@ export function sideBySide({ pairs }: Alignment, { width, columns, all }: SideOp
 const lengthWords = (message: Message | undefined): string =>
   message === undefined ? '' : counted(message.text.length, 'character');
 
-const notLaidOut = (pair: AlignedPair): readonly Omit<SideLine, 'place'>[] => [
-  {
-    kind: 'head',
-    left: plain(`${headOf(pair, 'left')}, ${lengthWords(pair.left)}`),
-    right: plain(`${headOf(pair, 'right')}, ${lengthWords(pair.right)}`),
-  },
-];
+/** A line, and whether it says the same on both sides; undefined if it is not of the message. */
+type Row = Omit<SideLine, 'place'> & { readonly isEqual?: boolean };
 
-function laidOut(pair: AlignedPair, room: number, columns: 1 | 2): readonly Omit<SideLine, 'place'>[] {
-  const [one, other] = shownParts(pair.left?.text ?? '', pair.right?.text ?? '');
+/** The lines of a message, and the index of the first that differs. */
+interface Rows {
+  readonly rows: readonly Row[];
+  readonly first?: number;
+}
+
+const notLaidOut = (pair: AlignedPair): Rows => ({
+  rows: [
+    {
+      kind: 'head',
+      left: plain(`${headOf(pair, 'left')}, ${lengthWords(pair.left)}`),
+      right: plain(`${headOf(pair, 'right')}, ${lengthWords(pair.right)}`),
+    },
+  ],
+});
+
+function laidOut(pair: AlignedPair, room: number, columns: 1 | 2): Rows {
+  const cut = shownParts(pair.left?.text ?? '', pair.right?.text ?? '');
+  const [one, other] = cut.texts;
   const marks: readonly [Ranges, Ranges] =
     pair.isEqual || !pair.left || !pair.right ? [[], []] : differingWords(one, other);
-  const texts = [
-    pair.left ? linesOf(one, marks[0], room) : [],
-    pair.right ? linesOf(other, marks[1], room) : [],
-  ] as const;
+  const left = pair.left ? linesOf(one, marks[0], room) : [];
+  const right = pair.right ? linesOf(other, marks[1], room) : [];
   const blank = { kind: 'blank', left: undefined, right: undefined } as const;
   const [leftHead, rightHead] = [plain(headOf(pair, 'left')), plain(headOf(pair, 'right'))];
-  if (columns === 2) {
-    const length = Math.max(texts[0].length, texts[1].length);
-    const body = Array.from({ length }, (_, index) => ({
-      ...({ kind: 'text', left: texts[0][index], right: texts[1][index] } as const),
-    }));
-    return [{ kind: 'head', left: leftHead, right: rightHead }, ...body, blank];
-  }
-  const head = pair.left ? leftHead : rightHead;
-  if (pair.isEqual) {
-    return [
-      { kind: 'head', left: head, right: undefined },
-      ...texts[0].map(text => ({ kind: 'equal', left: text, right: undefined }) as const),
-      blank,
-    ];
-  }
-  return [
-    { kind: 'head', left: head, right: undefined },
-    ...texts[0].map(text => ({ kind: 'text', left: text, right: undefined }) as const),
-    ...texts[1].map(text => ({ kind: 'text', left: undefined, right: text }) as const),
+  const bothHeads = leftHead.text === rightHead.text ? leftHead : plain(`${leftHead.text}, ${rightHead.text}`);
+  const onlyHead = pair.left && pair.right ? bothHeads : pair.left ? leftHead : rightHead;
+  const head =
+    columns === 2
+      ? ({ kind: 'head', left: leftHead, right: rightHead } as const)
+      : ({ kind: 'head', left: onlyHead, right: undefined } as const);
+  const [rest, otherRest] = cut.after.map(count => (count > 0 ? [plain(`… ${counted(count, 'more character')}`)] : []));
+  const rows: readonly Row[] = [
+    head,
+    ...(cut.before > 0
+      ? [{ kind: 'equal', left: plain(`… ${counted(cut.before, 'character')} before`), right: undefined } as const]
+      : []),
+    ...(pair.isEqual ? equalRows(left, right, columns) : rowsOf(left, right, columns)),
+    ...changedRows(rest ?? [], otherRest ?? [], columns),
     blank,
   ];
+  return {
+    rows,
+    first: Math.max(
+      1,
+      rows.findIndex(({ isEqual }) => isEqual === false),
+    ),
+  };
+}
+
+/** The lines of both sides: equal ones next to each other, and what differs between them. */
+function rowsOf(left: readonly SideText[], right: readonly SideText[], columns: 1 | 2): readonly Row[] {
+  const { matched } = differencesOf(
+    left.map(({ text }) => text),
+    right.map(({ text }) => text),
+    mostLines,
+  );
+  const isMarked = ({ marks }: SideText): boolean => marks.length > 0;
+  // The same line may stand for another word of the message.
+  const equal = matched.filter(([one, other]) => ![left[one], right[other]].some(line => line && isMarked(line)));
+  const rows: Row[] = [];
+  let [one, other] = [0, 0];
+  for (const [toOne, toOther] of [...equal, [left.length, right.length] as const]) {
+    const [ones, others] = [left.slice(one, toOne), right.slice(other, toOther)];
+    // After the last differing word, lines are only wrapped in another way.
+    const [last, lastOther] = [ones.findLastIndex(isMarked) + 1, others.findLastIndex(isMarked) + 1];
+    const isRewrapped = last + lastOther > 0;
+    const [end, endOther] = isRewrapped ? [last, lastOther] : [ones.length, others.length];
+    pushAll(rows, changedRows(ones.slice(0, end), others.slice(0, endOther), columns));
+    pushAll(rows, equalRows(ones.slice(end), others.slice(endOther), columns));
+    const [shared, sharedOther] = [left[toOne], right[toOther]];
+    if (shared && sharedOther) pushAll(rows, equalRows([shared], [sharedOther], columns));
+    [one, other] = [toOne + 1, toOther + 1];
+  }
+  return rows;
+}
+
+const beside = (ones: readonly SideText[], others: readonly SideText[], isEqual: boolean): readonly Row[] =>
+  Array.from({ length: Math.max(ones.length, others.length) }, (_, index) => ({
+    ...({ kind: 'text', left: ones[index], right: others[index], isEqual } as const),
+  }));
+
+/** In a single column, equal lines are shown once. */
+const equalRows = (ones: readonly SideText[], others: readonly SideText[], columns: 1 | 2): readonly Row[] =>
+  columns === 2
+    ? beside(ones, others, true)
+    : ones.map(left => ({ kind: 'equal', left, right: undefined, isEqual: true }) as const);
+
+const changedRows = (ones: readonly SideText[], others: readonly SideText[], columns: 1 | 2): readonly Row[] =>
+  columns === 2
+    ? beside(ones, others, false)
+    : [
+        ...ones.map(left => ({ kind: 'text', left, right: undefined, isEqual: false }) as const),
+        ...others.map(right => ({ kind: 'text', left: undefined, right, isEqual: false }) as const),
+      ];
+
+/** The rows with their indexes; of many equal ones, only those next to one that differs. */
+function folded(rows: readonly Row[]): readonly { readonly line: Row; readonly at: number }[] {
+  const shown: { line: Row; at: number }[] = [];
+  for (let at = 0; at < rows.length; ) {
+    const line = rows[at];
+    let end = at;
+    while (rows[end]?.isEqual) end += 1;
+    const from = rows[at - 1]?.isEqual === false ? at + around : at;
+    const to = rows[end]?.isEqual === false ? end - around : end;
+    if (line && to - from < 2) {
+      shown.push({ line, at });
+      at += 1;
+      continue;
+    }
+    const text = plain(`= ${counted(to - from, 'equal line')}`);
+    pushAll(
+      shown,
+      rows.slice(at, from).map((each, index) => ({ line: each, at: at + index })),
+    );
+    shown.push({ line: { kind: 'equal', left: text, right: undefined }, at: from });
+    pushAll(
+      shown,
+      rows.slice(to, end).map((each, index) => ({ line: each, at: to + index })),
+    );
+    at = end;
+  }
+  return shown;
 }
 
 /** A line as plain text, for searching. */

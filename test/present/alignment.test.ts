@@ -129,3 +129,49 @@ it('lays out only a part of a long message, around its first difference, and say
   expect(shown).toContain('one');
   expect(shown.some(text => /^… \d+ characters before$/.test(text ?? ''))).toBe(true);
 });
+
+it('stands at the sentence that differs, deep in a message of any form, with the equal lines around it folded', () => {
+  const sentences = (count: number, from = 0): string[] =>
+    Array.from({ length: count }, (_, index) => `Sentence ${from + index} says the same.`);
+  for (const between of ['\n', ' ']) {
+    // Longer texts are laid out in part: the lengths lie on both sides of that limit.
+    for (const [count, more] of [
+      [80, ' and more'],
+      [190, ` and more${' words'.repeat(170)}`],
+      [900, ''],
+    ] as const) {
+      const long = (said: string): Trajectory =>
+        trajectoryOf([[['assistant', [...sentences(count), said, ...sentences(count, count)].join(between)]]]);
+      const alignment = alignmentOf(long('Here it calls the tool.'), long(`Here it gives up${more}.`));
+      for (const columns of [1, 2] as const) {
+        const options = { width: columns === 1 ? 60 : 200, columns };
+        const { lines, differences } = sideBySide(alignment, { ...options, all: false });
+        const at = lines.findIndex(({ place }) => place >= (differences[0] ?? 0));
+        const shown = lines.slice(at, at + 6);
+        expect(shown[0]?.left?.text).toContain('Here it calls');
+        expect(shown[0]?.left?.marks.length).toBeGreaterThan(0);
+        expect(shown.some(({ right }) => right?.text.includes('gives'))).toBe(true);
+        // The head, what is cut, the fold, and two equal lines.
+        expect(at).toBeLessThanOrEqual(5);
+        expect(lines.some(({ left }) => /^= \d+ equal lines$/.test(left?.text ?? ''))).toBe(true);
+        const all = sideBySide(alignment, { ...options, all: true });
+        expect(all.differences).toEqual(differences);
+        expect(all.lines.some(({ left }) => left?.text.startsWith('= '))).toBe(false);
+      }
+    }
+  }
+});
+
+it('names the roles of both sides in a single column, where they differ', () => {
+  const failing = (is_error: boolean): Trajectory => ({
+    ...{
+      trajectory_id: 'traj',
+      reward: 0,
+      steps: [{ step_index: 0, messages: [{ role: 'tool', content: 'x', is_error }] }],
+    },
+  });
+  const alignment = alignmentOf(failing(false), failing(true));
+  const { lines } = sideBySide(alignment, { width: 60, columns: 1, all: false });
+  expect(alignment.first).toBe(0);
+  expect(lines[0]?.left?.text).toBe('step 0  tool, step 0  tool (error)');
+});

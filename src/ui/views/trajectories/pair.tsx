@@ -29,8 +29,8 @@ import { pairCommands } from '../commands.ts';
 
 /** Below this width the sides are shown one after the other. */
 const twoColumnsFrom = 100;
-/** Lines shown before a difference. */
-const beforeDifference = 2;
+/** Lines shown before a difference, if they are not more than a quarter of all: the head, a fold, and equal lines. */
+const beforeDifference = 5;
 /** Maximum number of other rollouts of the task to read, to count those that say the same. */
 const mostOthers = 8;
 /** Maximum steps of a rollout that is read only to be counted. */
@@ -57,7 +57,7 @@ export function PairView({ place }: ViewProps<'pair'>) {
   const height = Math.max(1, pane.height - head.length - scrollViewLines);
   const { scroll, textAt } = usePairScroll(lines, differences, { width: pane.width, height }, alignment);
   const jump = (by: 1 | -1) => () =>
-    scroll.act(() => ({ kind: 'jump', places: differences, by, before: beforeDifference }));
+    scroll.act(() => ({ kind: 'jump', places: differences, by, before: before(height) }));
   const hasDifference = differences.length > 0;
   const error = one.error ?? other.error;
   return (
@@ -95,6 +95,8 @@ export function PairView({ place }: ViewProps<'pair'>) {
   );
 }
 
+const before = (height: number): number => Math.min(beforeDifference, Math.floor(height / 4));
+
 /** The scrolling text, which begins at the first difference. */
 function usePairScroll(
   lines: readonly SideLine[],
@@ -122,7 +124,7 @@ function usePairScroll(
   useEffect(() => remember(scroll.state), [remember, scroll.state]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: once, as soon as the texts are there
   useEffect(() => {
-    if (!initial) scroll.act(() => ({ kind: 'show', place: differences[0] ?? 0, before: beforeDifference }));
+    if (!initial) scroll.act(() => ({ kind: 'show', place: differences[0] ?? 0, before: before(height) }));
   }, [alignment]);
   return { scroll, textAt };
 }
