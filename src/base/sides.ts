@@ -4,3 +4,5 @@ export type Side = (typeof sides)[number];
 
 /** A value for each side. */
 export type OfBoth<Value> = Readonly<Record<Side, Value>>;
+
+export const otherSide = (side: Side): Side => (side === 'base' ? 'new' : 'base');

@@ -14,6 +14,8 @@ export interface Message {
   readonly number: number;
   readonly role: string;
   readonly text: string;
+  /** `finish length`; empty if its finish reason is unknown. */
+  readonly finish: string;
   /** The text to compare, without the ids of tool calls, which differ in every rollout. */
   readonly key: string;
 }
@@ -39,7 +41,9 @@ export function messagesOf(trajectory: Trajectory): readonly Message[] {
     const [role = '', ...facts] = head.text.split('  ·  ');
     const flag = facts.includes('error') ? ' (error)' : '';
     const text = body.map(block => block.text).join('\n');
-    messages.push({ step: head.step, number, role: role + flag, text, key: body.map(withoutCallId).join('\n') });
+    const finish = facts.find(fact => fact.startsWith('finish ')) ?? '';
+    const key = body.map(withoutCallId).join('\n');
+    messages.push({ step: head.step, number, role: role + flag, text, finish, key });
   }
   const graded = trajectoryDetails(trajectory).filter(({ group }) => group === 'Rewards');
   const text = [
@@ -48,7 +52,10 @@ export function messagesOf(trajectory: Trajectory): readonly Message[] {
     ...graded.map(({ label, value }) => `${label}  ${asReceived(value)}`),
   ].join('\n');
   const shown = sanitise(text, { multiline: true });
-  return [...messages, { step: Number.MAX_SAFE_INTEGER, number, role: rewardsRole, text: shown, key: shown }];
+  return [
+    ...messages,
+    { step: Number.MAX_SAFE_INTEGER, number, role: rewardsRole, text: shown, finish: '', key: shown },
+  ];
 }
 
 function withoutCallId({ text, heading }: Block): string {

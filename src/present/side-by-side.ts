@@ -53,7 +53,9 @@ const plain = (text: string): SideText => ({ text, marks: [] });
 function headOf({ left, right }: AlignedPair, side: 'left' | 'right'): string {
   const message = side === 'left' ? left : right;
   if (!message) return 'not there';
-  return message.step === Number.MAX_SAFE_INTEGER ? message.role : `step ${message.number}  ${message.role}`;
+  if (message.step === Number.MAX_SAFE_INTEGER) return message.role;
+  const isSame = !left || !right || left.finish === right.finish;
+  return [`step ${message.number}`, message.role, isSame ? '' : message.finish].filter(Boolean).join('  ');
 }
 
 /** The part of two texts around their first difference, and how many characters are left out. */
@@ -218,8 +220,8 @@ function rowsOf(left: readonly SideText[], right: readonly SideText[], columns: 
     const [ones, others] = [left.slice(one, toOne), right.slice(other, toOther)];
     // After the last differing word, lines are only wrapped in another way.
     const [last, lastOther] = [ones.findLastIndex(isMarked) + 1, others.findLastIndex(isMarked) + 1];
-    const isRewrapped = last + lastOther > 0;
-    const [end, endOther] = isRewrapped ? [last, lastOther] : [ones.length, others.length];
+    const rewrapped = last + lastOther === 0 ? 0 : Math.min(ones.length - last, others.length - lastOther);
+    const [end, endOther] = [ones.length - rewrapped, others.length - rewrapped];
     pushAll(rows, changedRows(ones.slice(0, end), others.slice(0, endOther), columns));
     pushAll(rows, equalRows(ones.slice(end), others.slice(endOther), columns));
     const [shared, sharedOther] = [left[toOne], right[toOther]];

@@ -1,6 +1,6 @@
 /** Compares two evaluation runs task by task. */
 
-import { type OfBoth, sides } from '../base/sides.ts';
+import { type OfBoth, type Side, sides } from '../base/sides.ts';
 import { mean, meanDifference } from '../base/statistics.ts';
 import { unreadableIn } from '../contract/lists.ts';
 import { hasEnded } from '../contract/status.ts';
@@ -41,12 +41,41 @@ export function lowest({ listed }: Rollouts): Rollouts['listed'][number] | undef
   return others.reduce((least, each) => (Number(each.reward) < Number(least.reward) ? each : least), first);
 }
 
+/** The rollout with the highest reward, or one without a reward. */
+function highest({ listed }: Rollouts): Rollouts['listed'][number] | undefined {
+  const openable = listed.filter(({ trajectory_id }) => trajectory_id !== undefined);
+  return openable.toSorted((one, other) => (other.reward ?? -Infinity) - (one.reward ?? -Infinity))[0];
+}
+
 /**
- * Ids of one trajectory of each run. The run with the lower mean comes first, or the new run if the means are equal.
+ * The run that lost a task, by its mean or, if that is the same or unknown, by its rollouts without a reward; the new
+ * run if neither did.
  */
-export function trajectoriesOf({ difference, rollouts }: ComparedTask): string[] {
-  const order = (difference ?? 0) > 0 ? sides : sides.toReversed();
-  return order.flatMap(side => lowest(rollouts[side])?.trajectory_id ?? []);
+export function lostBy({ difference, rollouts }: ComparedTask): Side {
+  if (difference) return difference > 0 ? 'base' : 'new';
+  return withoutReward(rollouts.base) > withoutReward(rollouts.new) ? 'base' : 'new';
+}
+
+/** Whether the rewards of a task, or the number of its rollouts without one, differ between the runs. */
+export function isChanged({ difference, base, new: fresh, rollouts }: ComparedTask): boolean {
+  if (difference !== undefined && difference !== 0) return true;
+  return (base === undefined) !== (fresh === undefined) || withoutReward(rollouts.base) !== withoutReward(rollouts.new);
+}
+
+/**
+ * The rollouts of a task to look at first: the worst one of the run that lost it, and the best one of the other run; of
+ * a task that has not changed, the worst ones.
+ */
+export function telling(task: ComparedTask): OfBoth<Rollouts['listed'][number] | undefined> {
+  const { difference, rollouts } = task;
+  const lost = lostBy(task);
+  const failed = rollouts[lost].listed.find(({ trajectory_id, reward }) => trajectory_id && reward === undefined);
+  const best = isChanged(task) ? highest : lowest;
+  const of = (side: Side) => {
+    if (side !== lost) return best(rollouts[side]);
+    return (difference ? undefined : failed) ?? lowest(rollouts[side]);
+  };
+  return { base: of('base'), new: of('new') };
 }
 
 /** Stands for the task id of unlisted rollouts, whose tasks are unknown. */

@@ -1,7 +1,7 @@
 /** A comparison of two runs for display: its columns, its facts, and its verdict in words. */
 
 import { minOf } from '../base/many.ts';
-import { type Side, sides } from '../base/sides.ts';
+import { otherSide, type Side, sides } from '../base/sides.ts';
 import type { EvalRun } from '../contract/evaluations.ts';
 import type { Column } from '../present/column.ts';
 import { type Fact, referenceFact, withValue } from '../present/fact.ts';
@@ -14,7 +14,7 @@ import {
 } from '../present/statistics/comparison.ts';
 import type { Interval } from '../present/statistics/interval.ts';
 import type { RunTasks, TaskMean } from '../present/statistics/tasks.ts';
-import { type ComparedTask, lowest, trajectoriesOf, unlistedTask, withoutReward } from '../queries/compare.ts';
+import { type ComparedTask, lostBy, lowest, telling, unlistedTask, withoutReward } from '../queries/compare.ts';
 import { extentOf } from '../queries/extent-of.ts';
 import type { QueryContext } from '../queries/query-context.ts';
 import { type Rollouts, ratedRewards } from '../queries/run-rewards.ts';
@@ -144,12 +144,14 @@ export function comparedFacts(task: ComparedTask): readonly Fact[] {
       .filter(Boolean)
       .join(', ');
   };
+  const opened = telling(task);
+  const lost = lostBy(task);
   return [
     { label: 'task', value: task.task_id || undefined },
     { label: 'base', value: side('base') },
     { label: 'new', value: side('new') },
     { label: 'difference', value: difference(task.difference) },
-    referenceFact('opens', 'trajectories', trajectoriesOf(task)[0]),
+    referenceFact('opens', 'trajectories', (opened[lost] ?? opened[otherSide(lost)])?.trajectory_id),
   ];
 }
 

@@ -44,8 +44,8 @@ interface Places {
     readonly parent?: string;
     /** The id of the part under the cursor at first, e.g. a checkpoint of a training run. */
     readonly at?: string;
-    /** The trajectory of the same task in another run, with the names of both runs. */
-    readonly twin?: { readonly id: string; readonly name: string; readonly of: string };
+    /** The trajectory of the same task in another run. */
+    readonly twin?: Twin;
   };
   /** Two evaluation runs, task by task. */
   readonly compare: {
@@ -109,6 +109,17 @@ export interface ChatPrompt {
   readonly training?: string;
   /** Who answers. */
   readonly words: string;
+}
+
+/** The trajectory of the same task in another run, with the names of both runs. */
+export interface Twin {
+  /** Undefined if that run has none to open. */
+  readonly id: string | undefined;
+  readonly name: string;
+  /** The run of the trajectory whose twin it is. */
+  readonly of: string;
+  /** It is of the base run. */
+  readonly isBase: boolean;
 }
 
 /** The scope of rollouts; those of all runs if empty. */

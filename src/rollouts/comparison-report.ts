@@ -7,7 +7,7 @@ import type { Column } from '../present/column.ts';
 import { compact, isEmpty } from '../present/other-fields.ts';
 import type { ReportBlock } from '../present/report.ts';
 import { type SideLine, sideBySide } from '../present/side-by-side.ts';
-import { type ComparedTask, compareTasks, lowest, unlistedTask } from '../queries/compare.ts';
+import { type ComparedTask, compareTasks, telling, unlistedTask } from '../queries/compare.ts';
 import { type ComparedRun, comparedRuns } from '../queries/compare-many.ts';
 import { ratedRewards } from '../queries/run-rewards.ts';
 import {
@@ -107,13 +107,13 @@ function differenceWords({ pairs, first, differing }: Alignment): string {
 
 /** The rollouts of a task in both runs: the lowest of the run that lost it, against the best of the other. */
 async function* changedTask(task: ComparedTask, names: Record<Side, string>, context: ReportContext): Blocks {
-  const { rollouts, base, new: fresh, difference: by } = task;
+  const { base, new: fresh, difference: by } = task;
   yield {
     kind: 'heading',
     text: `${task.task_id} · ${difference(by)} · ${reward(base)} to ${reward(fresh)}`,
   };
-  const lost = (by ?? 0) > 0 ? 'base' : 'new';
-  const ids = sides.map(side => (side === lost ? lowest(rollouts[side]) : highest(task, side))?.trajectory_id);
+  const told = telling(task);
+  const ids = sides.map(side => told[side]?.trajectory_id);
   const read = [];
   for (const [index, side] of sides.entries()) {
     const id = ids[index];
@@ -134,12 +134,6 @@ async function* changedTask(task: ComparedTask, names: Record<Side, string>, con
   const [before, after] = [left, right].map(each => `${each.trajectory_id}, reward ${reward(each.reward)}`);
   const text = [`- ${names.base}: ${before}`, `+ ${names.new}: ${after}`, '', ...lines.map(lineText)].join('\n');
   yield longText('both transcripts', text, `benchtop get ${left.trajectory_id} and ${right.trajectory_id}`);
-}
-
-/** The rollout with the highest reward, or any other. */
-function highest({ rollouts }: ComparedTask, side: Side) {
-  const openable = rollouts[side].listed.filter(({ trajectory_id }) => trajectory_id !== undefined);
-  return openable.toSorted((one, other) => (other.reward ?? -Infinity) - (one.reward ?? -Infinity))[0];
 }
 
 /** The tasks with the largest losses and gains, with their transcripts. */

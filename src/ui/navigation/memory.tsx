@@ -9,6 +9,8 @@ export interface SiblingList {
   readonly placeAt: (index: number) => Place | undefined;
   /** Alternative ids of the same rows: a record is found by either. */
   readonly twins?: readonly (string | undefined)[];
+  /** The ids of the rows that open them, if these are not of the records. */
+  readonly rows?: readonly string[];
   /** The service has more rows. */
   readonly partial?: boolean;
   /** Reads more of these, and returns the longer list. */
@@ -43,13 +45,23 @@ export class Siblings {
     return this.#shown.get(resource) === id;
   }
 
-  /** The record last shown, if it is in the same list as `id`: the user may have stepped on from there. */
-  lastShown(id: string): string {
-    for (const [resource, { ids }] of this.#lists) {
+  /** The row of the record last shown, if it is in the same list as `row`: the user may have stepped on from there. */
+  lastShown(row: string): string {
+    for (const [resource, list] of this.#lists) {
+      const { rows = list.ids } = list;
       const shown = this.#shown.get(resource);
-      if (shown !== undefined && ids.includes(id) && ids.includes(shown)) return shown;
+      const index = rows.indexOf(row);
+      if (shown === undefined || index === -1) continue;
+      // Several rows may open the same record.
+      return list.ids[index] === shown ? row : (rows[placeIn(list, shown)] ?? row);
     }
-    return id;
+    return row;
+  }
+
+  /** The place of `id` in the list it was opened from. */
+  placeOf(resource: string, id: string): Place | undefined {
+    const list = this.#lists.get(resource);
+    return list?.placeAt(placeIn(list, id));
   }
 
   /** Reads more rows of the list that records of a resource were opened from, if it has more. */

@@ -142,8 +142,8 @@ export const pairCommands = {
   previous: { id: 'pair.previous', title: 'previous difference', keys: ['K'], ...pair, repeats: true },
   equal: { id: 'pair.equal', title: 'show or fold equal parts', keys: ['z'], hint: 'equal', ...pair },
   swap: { id: 'pair.swap', title: 'swap the sides', keys: ['v'], ...pair },
-  left: { id: 'pair.left', title: 'open the left one', keys: ['['], ...pair },
-  right: { id: 'pair.right', title: 'open the right one', keys: [']', 'enter'], hint: 'open', ...pair },
+  left: { id: 'pair.left', title: 'open the left one', keys: ['<'], hint: 'left', ...pair },
+  right: { id: 'pair.right', title: 'open the right one', keys: ['>', 'enter'], hint: 'right', ...pair },
 } as const satisfies CommandTable;
 
 export const tasksCommands = {

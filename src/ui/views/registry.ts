@@ -283,7 +283,7 @@ export const registry: Registry = {
       component: lazyView(async () => (await import('./trajectories/pair.tsx')).PairView),
       hasInspector: false,
       sidesFrom: 240,
-      commands: Object.values(pairCommands),
+      commands: [...Object.values(pairCommands), recordCommands.previous, recordCommands.next],
       general: [scrollCommands],
     }),
     defineView<'lengths'>({

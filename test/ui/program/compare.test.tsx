@@ -163,7 +163,8 @@ it('opens the rollout that lost, that of the other run, and those of the next ta
   await screen.press('b');
   await screen.waitFor('this is traj_evr_old_lost_0');
   await screen.press(']');
-  await screen.waitFor('this is traj_evr_old_next_1');
+  // The best of the run that won.
+  await screen.waitFor('this is traj_evr_old_next_0');
 });
 
 it('says that a run is compared with itself', async () => {

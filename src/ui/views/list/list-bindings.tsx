@@ -32,9 +32,9 @@ export function useListBindings<Row extends object>(
       enabled: current !== undefined,
       run: () => table.dispatch({ kind: 'move', by }),
     })),
-    ...opens.map(({ command, place }) => ({
+    ...opens.map(({ command, place, why }) => ({
       command,
-      enabled: current !== undefined && place(current) !== undefined,
+      ...(current !== undefined && place(current) !== undefined ? {} : why ? { why } : { enabled: false }),
       run: () => current && openAs(current, place),
     })),
     ...(shown.searchTexts ? [{ command: searchCommands.texts, run: () => shown.searchTexts?.('') }] : []),

@@ -56,8 +56,8 @@ export interface ResourceListProps<Row> {
   readonly open?: PlaceOf<Row>;
   /** Whether the keys for neighbours stop at a row; by default at every row. */
   readonly isNeighbour?: (row: Row) => boolean;
-  /** Other places that a row opens, by command. */
-  readonly opens?: readonly { readonly command: Command; readonly place: PlaceOf<Row> }[];
+  /** Other places that a row opens, by command, and why it opens none. */
+  readonly opens?: readonly { readonly command: Command; readonly place: PlaceOf<Row>; readonly why?: string }[];
   /** Facts in the inspector about the row under the cursor. */
   readonly facts: (row: Row) => readonly Fact[];
   /** Words about the row under the cursor in the line below the rows, where a column has no room. */

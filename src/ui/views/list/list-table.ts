@@ -172,7 +172,7 @@ type ArrangeAgain<Row> = (rows: readonly Row[], arrangement: Arrangement) => Arr
 
 /** Returns a function that goes to a place of a row; it returns false if there is none. */
 function useOpening<Row extends object>(
-  { source, rows, isNeighbour }: ResourceListProps<Row>,
+  { source, rows, open, isNeighbour }: ResourceListProps<Row>,
   { hasMore, readOn, latest }: PagedList<Row>,
   arrangeAgain: ArrangeAgain<Row>,
 ) {
@@ -181,8 +181,10 @@ function useOpening<Row extends object>(
   return (row: Row, placeOf: PlaceOf<Row>, { arranged, state }: Table<Row>): boolean => {
     const target = placeOf(row);
     if (!target) return false;
-    if (target.view === 'record') {
-      const { resource } = target;
+    // The neighbours of two side by side are those of either.
+    const one = target.view === 'pair' ? open?.(row) : target;
+    if (one?.view === 'record') {
+      const { resource } = one;
       const listOf = (found: ArrangedRows<Row>, partial: boolean): SiblingList => ({
         ...siblingRows(resource, found, placeOf),
         partial,
@@ -192,10 +194,13 @@ function useOpening<Row extends object>(
           return listOf(arrangeAgain(read.rows, state), !read.complete);
         },
       });
-      const isRow = rows === undefined && target.id === source.id(row);
-      const plain = target.id === source.id(row) ? siblingRows(resource, arranged, placeOf) : undefined;
+      const isRow = rows === undefined && one.id === source.id(row);
+      const plain = one.id === source.id(row) ? siblingRows(resource, arranged, placeOf) : undefined;
       const near = isNeighbour ? arranged.rows.filter(each => each === row || isNeighbour(each)) : arranged.rows;
-      const others = { ...(plain ?? siblingPlaces(near, placeOf)), partial: hasMore };
+      const others = {
+        ...(plain ?? siblingPlaces(near, target === one ? placeOf : open, source.id)),
+        partial: hasMore,
+      };
       siblings.remember(resource, isRow ? listOf(arranged, hasMore) : others);
     }
     shell.open(target);
@@ -220,11 +225,19 @@ function siblingRows<Row extends object>(
 }
 
 /** The neighbours if rows open other records; some rows may open none. */
-function siblingPlaces<Row>(rows: readonly Row[], placeOf: PlaceOf<Row>): SiblingList {
-  const places = rows.map(placeOf).filter(place => place?.view === 'record');
+function siblingPlaces<Row>(
+  rows: readonly Row[],
+  placeOf: PlaceOf<Row> = () => undefined,
+  idOf: (row: Row) => string,
+): SiblingList {
+  const known = rows.flatMap(row => {
+    const place = placeOf(row);
+    return place?.view === 'record' ? [{ place, row: idOf(row) }] : [];
+  });
   return {
-    ids: places.map(({ id }) => id),
-    twins: places.map(({ twin }) => twin?.id),
-    placeAt: index => places[index],
+    ids: known.map(({ place }) => place.id),
+    twins: known.map(({ place }) => place.twin?.id),
+    rows: known.map(({ row }) => row),
+    placeAt: index => known[index]?.place,
   };
 }

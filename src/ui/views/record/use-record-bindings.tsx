@@ -5,6 +5,7 @@
 
 import { useEffect } from 'react';
 import { errorMessage } from '../../../base/errors.ts';
+import type { Place } from '../../../resources/place.ts';
 import { treePlaceOf } from '../../../resources/tree-place.ts';
 import type { ResourceRef } from '../../../store/store.ts';
 import { safeJson } from '../../../text/sanitise.ts';
@@ -34,8 +35,15 @@ export interface RecordOptions extends ExportOptions {
   readonly siblingId?: string | undefined;
 }
 
-/** The keys that step to the neighbours in the list that the record was opened from. */
-function useSiblingBindings(resource: string | undefined, id: string | undefined): readonly Binding[] {
+/**
+ * The keys that step to the neighbours in the list that the record was opened from.
+ * @param shownAs what is shown of a neighbour, if not its record
+ */
+export function useSiblingBindings(
+  resource: string | undefined,
+  id: string | undefined,
+  shownAs: (place: Place) => Place = place => place,
+): readonly Binding[] {
   const { navigate, toast } = useShell();
   const { keyOf } = useRouter();
   const siblings = useSiblings();
@@ -53,7 +61,7 @@ function useSiblingBindings(resource: string | undefined, id: string | undefined
         left -= steps;
         if (place?.view !== 'record') return;
         reached = place.id;
-        navigate({ kind: 'replace', place });
+        navigate({ kind: 'replace', place: shownAs(place) });
       };
       move();
       while (left > 0 && direction === 1 && siblings.isPartial(resource)) {

@@ -1,8 +1,8 @@
 /** Compares two runs task by task, the largest loss first. */
 import { useMemo } from 'react';
-import { type OfBoth, type Side, sides } from '../../../base/sides.ts';
+import { type OfBoth, otherSide } from '../../../base/sides.ts';
 import { type ComparedRuns, ofSameRun } from '../../../present/statistics/comparison.ts';
-import { type ComparedTask, comparison, lowest } from '../../../queries/compare.ts';
+import { type ComparedTask, comparison, isChanged, lostBy, telling } from '../../../queries/compare.ts';
 import {
   comparability,
   comparedFacts,
@@ -27,35 +27,25 @@ import { useWorkbench } from '../../data/workbench.tsx';
 import { useKeyOf } from '../../keys/router.tsx';
 import type { StyleName, Theme } from '../../widgets/theme/theme.tsx';
 import { useTheme } from '../../widgets/theme/theme.tsx';
-import { compareCommands, rolloutCommands } from '../commands.ts';
+import { compareCommands, rolloutCommands, sideCommands } from '../commands.ts';
 import { ResourceList } from '../list/resource-list.tsx';
 import { comparisonFiles } from '../record/rollout-files.ts';
-import { pairBinding } from '../tasks/rollout-doors.ts';
+import { pairOfTwins } from '../tasks/rollout-doors.ts';
 import { comparedHeads, comparedNames, type HeadRoom, headIndent } from './compared-heads.ts';
 
 const worstFirst = { column: 'difference', descending: false } as const;
 
 /** The rollout of the run that lost the task, or of the other run; each has the other as its twin. */
-function rolloutPlace(row: ComparedTask, names: OfBoth<string>, isOther: boolean): Place | undefined {
-  const lost = (row.difference ?? 0) > 0 ? 'base' : 'new';
+function rolloutPlace(row: ComparedTask, names: OfBoth<string>, isOther: boolean): Place<'record'> | undefined {
+  const told = telling(row);
+  const lost = lostBy(row);
   const side = isOther ? otherSide(lost) : lost;
-  const [id, twin] = [side, otherSide(side)].map(each => lowest(row.rollouts[each])?.trajectory_id);
-  const [of, name] = [names[side], names[otherSide(side)]];
-  if (id !== undefined)
-    return {
-      ...recordPlace(trajectories, id, row.task_id),
-      ...(twin !== undefined && { twin: { id: twin, of, name } }),
-    };
-  return twin === undefined || isOther ? undefined : recordPlace(trajectories, twin, row.task_id);
+  const id = told[side]?.trajectory_id;
+  if (id === undefined) return isOther ? undefined : rolloutPlace(row, names, true);
+  const other = otherSide(side);
+  const twin = { id: told[other]?.trajectory_id, name: names[other], of: names[side], isBase: other === 'base' };
+  return { ...recordPlace(trajectories, id, row.task_id), twin };
 }
-
-/** The rollout of each run to look at first. */
-const sidesOf = ({ rollouts }: ComparedTask, names: OfBoth<string>) =>
-  sides.map(side => ({ ...lowest(rollouts[side]), name: names[side] }));
-
-const otherSide = (side: Side): Side => (side === 'base' ? 'new' : 'base');
-
-const isChanged = ({ difference: by }: ComparedTask): boolean => by !== undefined && by !== 0;
 
 export function CompareView({ place }: ViewProps<'compare'>) {
   const { base, new: fresh, isUndated = false } = place;
@@ -90,11 +80,15 @@ export function CompareView({ place }: ViewProps<'compare'>) {
       sort={worstFirst}
       emptyWords="Neither run has a trajectory that names its task"
       open={row => rolloutPlace(row, runNames, false)}
-      opens={[{ command: compareCommands.other, place: row => rolloutPlace(row, runNames, true) }]}
-      isNeighbour={isChanged}
-      actions={([row]) => [
-        pairBinding(row ? sidesOf(row, runNames) : [], 'One of the runs has no rollout of it', open),
+      opens={[
+        { command: compareCommands.other, place: row => rolloutPlace(row, runNames, true) },
+        {
+          command: sideCommands.pair,
+          place: row => pairOfTwins(rolloutPlace(row, runNames, false)),
+          why: 'One of the runs has no rollout of it',
+        },
       ]}
+      isNeighbour={isChanged}
       facts={comparedFacts}
       bindings={[
         {

@@ -55,6 +55,25 @@ export function pairBinding(
   };
 }
 
+/** The place of the twin of a trajectory, whose own twin is that trajectory. */
+export function twinPlace(place: Place<'record'>): Place<'record'> | undefined {
+  const { id, twin } = place;
+  if (twin?.id === undefined) return undefined;
+  return { ...place, id: twin.id, twin: { id, name: twin.of, of: twin.name, isBase: !twin.isBase } };
+}
+
+/** A trajectory and its twin side by side, the base run at the left; undefined if it has none. */
+export function pairOfTwins(place: Place | undefined): Place<'pair'> | undefined {
+  if (place?.view !== 'record' || place.twin?.id === undefined) return undefined;
+  const { id, twin } = place;
+  const sides = [
+    { id, name: twin.of },
+    { id: place.twin.id, name: twin.name },
+  ] as const;
+  const [left, right] = twin.isBase ? [sides[1], sides[0]] : sides;
+  return { view: 'pair', left, right };
+}
+
 export const markTwo = 'Mark two rollouts to see them side by side';
 
 /** The worst and the best openable rollout of a task, with their names. */

@@ -2,12 +2,20 @@
 import { Text } from 'ink';
 import { useEffect, useMemo, useState } from 'react';
 import type { Trajectory } from '../../../contract/trajectories.ts';
-import { type Alignment, align, likeFirstDifference, type Message, messagesOf } from '../../../present/alignment.ts';
+import {
+  type AlignedPair,
+  type Alignment,
+  align,
+  likeFirstDifference,
+  type Message,
+  messagesOf,
+} from '../../../present/alignment.ts';
 import { endedBy } from '../../../present/outcome-classes.ts';
 import { plainLine, type SideLine, type SideText, sideBySide, sideGap } from '../../../present/side-by-side.ts';
 import { runResultsQuery } from '../../../queries/run-results.ts';
 import { trajectoryQuery } from '../../../queries/trajectories.ts';
 import { recordPlace } from '../../../resources/define.ts';
+import type { Place } from '../../../resources/place.ts';
 import { trajectories } from '../../../resources/trajectories.ts';
 import { counted, reward } from '../../../text/numbers.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
@@ -19,17 +27,21 @@ import { useShell } from '../../app/shell-context.tsx';
 import { usePane, View } from '../../app/view.tsx';
 import { Waiting } from '../../app/waiting.tsx';
 import { useLive, useLives } from '../../data/use-live.ts';
-import { useMemory } from '../../navigation/memory.tsx';
+import { recordCommands } from '../../keys/general.ts';
+import { useMemory, useSiblings } from '../../navigation/memory.tsx';
 import { Lines } from '../../widgets/lines.tsx';
 import type { ScrollState } from '../../widgets/scroll-view/scroll-state.ts';
 import { ScrollView, scrollViewLines } from '../../widgets/scroll-view/scroll-view.tsx';
 import { useScroll } from '../../widgets/scroll-view/use-scroll.ts';
 import { type Theme, useTheme } from '../../widgets/theme/theme.tsx';
 import { pairCommands } from '../commands.ts';
+import { useSiblingBindings } from '../record/use-record-bindings.tsx';
+import { pairOfTwins, twinPlace } from '../tasks/rollout-doors.ts';
+import { useNeighbours } from './use-neighbours.ts';
 
 /** Below this width the sides are shown one after the other. */
 const twoColumnsFrom = 100;
-/** Lines shown before a difference, if they are not more than a quarter of all: the head, a fold, and equal lines. */
+/** Lines shown before a difference, if they are not more than half of all: the head, a fold, and equal lines. */
 const beforeDifference = 5;
 /** Maximum number of other rollouts of the task to read, to count those that say the same. */
 const mostOthers = 8;
@@ -58,6 +70,16 @@ export function PairView({ place }: ViewProps<'pair'>) {
   const { scroll, textAt } = usePairScroll(lines, differences, { width: pane.width, height }, alignment);
   const jump = (by: 1 | -1) => () =>
     scroll.act(() => ({ kind: 'jump', places: differences, by, before: before(height) }));
+  const listed = useListed(place);
+  const length = alignment?.pairs.reduce((sum, pair) => sum + textLength(pair), 0);
+  useNeighbours(left.id, listed && length, right.id, true);
+  const stepping = useSiblingBindings('trajectories', listed && left.id, next => pairOfTwins(next) ?? next);
+  const unlisted = { why: 'These two were not opened from a comparison of runs', run: () => {} };
+  const openSide = ({ id, name }: typeof left) => {
+    const own = listed?.id === id ? listed : listed && twinPlace(listed);
+    shell.open(own ?? recordPlace(trajectories, id, name));
+  };
+  const position = useSiblings().position('trajectories', left.id);
   const hasDifference = differences.length > 0;
   const error = one.error ?? other.error;
   return (
@@ -71,8 +93,11 @@ export function PairView({ place }: ViewProps<'pair'>) {
           command: pairCommands.swap,
           run: () => shell.navigate({ kind: 'replace', place: { ...place, left: right, right: left } }),
         },
-        { command: pairCommands.left, run: () => shell.open(recordPlace(trajectories, left.id, left.name)) },
-        { command: pairCommands.right, run: () => shell.open(recordPlace(trajectories, right.id, right.name)) },
+        { command: pairCommands.left, run: () => openSide(left) },
+        { command: pairCommands.right, run: () => openSide(right) },
+        ...(listed
+          ? stepping
+          : [recordCommands.previous, recordCommands.next].map(command => ({ command, ...unlisted }))),
       ]}
       main={
         alignment ? (
@@ -81,7 +106,7 @@ export function PairView({ place }: ViewProps<'pair'>) {
             <ScrollView
               {...{ scroll, textAt, width: pane.width, focused: pane.focused }}
               drawnAt={line => drawn(lines[line], pane.width, columns, theme)}
-              words={positionWords(alignment)}
+              words={[...(listed ? [`task ${position}`] : []), positionWords(alignment)].join('  ·  ')}
             />
           </>
         ) : error ? (
@@ -95,7 +120,17 @@ export function PairView({ place }: ViewProps<'pair'>) {
   );
 }
 
-const before = (height: number): number => Math.min(beforeDifference, Math.floor(height / 4));
+const textLength = ({ left, right }: AlignedPair): number => (left?.text.length ?? 0) + (right?.text.length ?? 0);
+
+/** The place of one of these two, if they are of a task in a comparison of two runs. */
+function useListed({ left, right }: ViewProps<'pair'>['place']): Place<'record'> | undefined {
+  const place = useSiblings().placeOf('trajectories', left.id);
+  if (place?.view !== 'record') return undefined;
+  const ids = [place.id, place.twin?.id];
+  return ids.includes(left.id) && ids.includes(right.id) ? place : undefined;
+}
+
+const before = (height: number): number => Math.min(beforeDifference, Math.floor(height / 2));
 
 /** The scrolling text, which begins at the first difference. */
 function usePairScroll(

@@ -25,12 +25,12 @@ import { Lines } from '../../widgets/lines.tsx';
 import { ScrollView, scrollViewLines } from '../../widgets/scroll-view/scroll-view.tsx';
 import { type Style, useTheme } from '../../widgets/theme/theme.tsx';
 import { usePromptDoor } from '../chat/use-prompt-door.ts';
-import { readerCommands } from '../commands.ts';
+import { readerCommands, sideCommands } from '../commands.ts';
 import type { Document } from '../record/open-external.ts';
 import { useActions } from '../record/use-actions.tsx';
 import { linesAround, useDoors } from '../record/use-doors.ts';
 import { useRecordBindings } from '../record/use-record-bindings.tsx';
-import { pairBinding } from '../tasks/rollout-doors.ts';
+import { pairOfTwins, twinPlace } from '../tasks/rollout-doors.ts';
 import { trajectoryNoted } from '../triage/noted.ts';
 import { useNotes, useTriage } from '../triage/use-triage.tsx';
 import { drawnLine, styleOf } from './line-style.ts';
@@ -79,7 +79,7 @@ export function TrajectoryView({ place }: ViewProps<'record'>) {
     siblingId: id,
   });
   const task = data?.task_id ?? place.label ?? data?.trajectory_id ?? '';
-  const name = place.twin ? clean`${task} in ${place.twin.of}` : sanitiseLine(task);
+  const name = [task, ...twinWords(place)].map(each => sanitiseLine(each)).join(' ');
   const head = { name, position: useSiblings().position('trajectories', id), width: pane.width };
   return (
     <View
@@ -129,19 +129,23 @@ function Transcript({ steps, reader, notes, stepsWidth, width, height }: Transcr
   );
 }
 
+/** The run that it is of, and that it has no twin. Only one run is named: the middle of a long line is cut. */
+function twinWords({ twin }: Place<'record'>): readonly string[] {
+  if (!twin) return [];
+  return [twin.id === undefined ? `in ${twin.of}, unpaired` : `in ${twin.of}`];
+}
+
 /** The key that goes to the same task in the other run, and back. */
 function useTwinBinding(place: Place<'record'>): readonly Binding[] {
   const { navigate, open } = useShell();
-  const { id, twin } = place;
+  const { twin } = place;
   if (!twin) return [];
-  const other = { ...place, id: twin.id, twin: { id, name: twin.of, of: twin.name } };
-  const pair = [
-    { trajectory_id: id, name: twin.of },
-    { trajectory_id: twin.id, name: twin.name },
-  ];
+  const why = twin.id === undefined ? clean`${twin.name} has no rollout of this task to open` : undefined;
+  const pair = pairOfTwins(place);
+  const other = twinPlace(place);
   return [
-    { command: readerCommands.twin, run: () => navigate({ kind: 'replace', place: other }) },
-    pairBinding(pair, '', open),
+    { command: readerCommands.twin, why, run: () => other && navigate({ kind: 'replace', place: other }) },
+    { command: sideCommands.pair, why, run: () => pair && open(pair) },
   ];
 }
 

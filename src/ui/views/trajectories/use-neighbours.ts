@@ -15,8 +15,9 @@ const mostText = 8_000_000;
  * Marks a trajectory as read and prefetches its neighbours once it stays on screen.
  * @param length characters of its text; undefined until it has been read
  * @param twin the trajectory of the same task in another run
+ * @param withTwins prefetches the twins of the neighbours, too
  */
-export function useNeighbours(id: string, length: number | undefined, twin?: string): void {
+export function useNeighbours(id: string, length: number | undefined, twin?: string, withTwins = false): void {
   const workbench = useWorkbench();
   const siblings = useSiblings();
   const isRead = length !== undefined;
@@ -35,7 +36,9 @@ export function useNeighbours(id: string, length: number | undefined, twin?: str
     };
     const fetchNext = async (by: 1 | -1): Promise<void> => {
       const { place } = siblings.step('trajectories', id, by);
-      if (place?.view === 'record') await fetch(place.id);
+      if (place?.view !== 'record') return;
+      await fetch(place.id);
+      if (withTwins && place.twin?.id !== undefined) await fetch(place.twin.id);
     };
     const fetchBoth = async (): Promise<void> => {
       if (twin !== undefined) await fetch(twin);
@@ -49,5 +52,5 @@ export function useNeighbours(id: string, length: number | undefined, twin?: str
       isGone = true;
       clearTimeout(timer);
     };
-  }, [workbench, siblings, id, isSmall, twin]);
+  }, [workbench, siblings, id, isSmall, twin, withTwins]);
 }

@@ -2,7 +2,7 @@ import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { cellText } from '../../../../src/present/column.ts';
 import { comparisonDefaults } from '../../../../src/present/statistics/comparison.ts';
-import { type ComparedTask, compareTasks, trajectoriesOf } from '../../../../src/queries/compare.ts';
+import { type ComparedTask, compareTasks, isChanged, lostBy, telling } from '../../../../src/queries/compare.ts';
 import type { ReadRewards } from '../../../../src/queries/run-extent.ts';
 import { comparedFacts, compareRuns, comparisonColumns } from '../../../../src/resources/comparison.ts';
 import { comparePlace } from '../../../../src/resources/runs.ts';
@@ -104,17 +104,35 @@ describe('compareTasks', () => {
     });
   });
 
-  it('opens the lowest rollout of the run that lost, and that of the other one (R1)', () => {
-    const base = [rewarded('a', 1, 'base_1'), rewarded('a', 0.9, 'base_2')];
+  const opened = (task: ComparedTask | undefined): unknown => {
+    if (!task) return undefined;
+    const { base, new: fresh } = telling(task);
+    return [lostBy(task), base?.trajectory_id, fresh?.trajectory_id];
+  };
+
+  it('opens the worst rollout of the run that lost, and the best of the other one (R1)', () => {
+    const base = [rewarded('a', 0.9, 'base_1'), rewarded('a', 1, 'base_2')];
     const fresh = [rewarded('a', 1, 'new_1'), rewarded('a', 0, 'new_2'), rewarded('a', null, 'new_3')];
     const [lost] = both(base, fresh);
-    expect(lost && trajectoriesOf(lost)).toEqual(['new_2', 'base_2']);
+    expect(opened(lost)).toEqual(['new', 'base_2', 'new_2']);
     const [won] = both(fresh, base);
-    expect(won && trajectoriesOf(won)).toEqual(['new_2', 'base_2']);
+    expect(opened(won)).toEqual(['base', 'new_2', 'base_2']);
     const [failed] = both(base, [rewarded('a', null, 'new_3')]);
-    expect(failed && trajectoriesOf(failed)).toEqual(['new_3', 'base_2']);
+    expect(opened(failed)).toEqual(['new', 'base_2', 'new_3']);
     const [only] = both(base, []);
-    expect(only && trajectoriesOf(only)).toEqual(['base_2']);
+    expect(opened(only)).toEqual(['new', 'base_2', undefined]);
+    const [same] = both([rewarded('a', 0, 'base_1'), rewarded('a', 1, 'base_2')], [rewarded('a', 0.5, 'new_1')]);
+    expect(opened(same)).toEqual(['new', 'base_1', 'new_1']);
+  });
+
+  it('counts a rollout that lost its reward as a change, and opens it, where the means are the same', () => {
+    const base = [rewarded('a', 1, 'base_1'), rewarded('a', 1, 'base_2')];
+    const [failed, kept] = [
+      both(base, [rewarded('a', 1, 'new_1'), rewarded('a', null, 'new_2')])[0],
+      both(base, [rewarded('a', 1, 'new_1')])[0],
+    ];
+    expect(opened(failed)).toEqual(['new', 'base_1', 'new_2']);
+    expect([failed, kept, both(base, [])[0]].map(task => task && isChanged(task))).toEqual([true, false, true]);
   });
 
   it('opens one of more rollouts than arguments fit into a call', () => {
@@ -122,7 +140,7 @@ describe('compareTasks', () => {
       rewarded('a', index === 150_000 ? 0 : 1, `new_${index}`),
     );
     const [task] = both([rewarded('a', 1, 'base_1')], many);
-    expect(task && trajectoriesOf(task)).toEqual(['new_150000', 'base_1']);
+    expect(opened(task)).toEqual(['new', 'base_1', 'new_150000']);
   });
 
   it('finds the tasks of rollouts that are not listed by the total of the run (R1)', () => {
