@@ -318,14 +318,11 @@ export async function run({ args, flags }: CommandInput<'list'>, io: CommandIo):
     let last: Omit<ResourcePage<object>, 'rows'> = { notes: [], dropped: 0, isRemembered: false };
     let doubt: string | undefined;
     const held: object[] = [];
-    const waiting = new Map<string, string>();
+    const waits: string[] = [];
     const take = async (rows: readonly object[], read: number): Promise<void> => {
       const found = await measured.filtered(rows);
       ({ doubt } = found);
-      for (const row of found.rows) {
-        const why = isRecord(row) ? row['waits_because'] : undefined;
-        if (typeof why === 'string') waiting.set(labelOf(resource, row), why);
-      }
+      pushAll(waits, waitsOf(resource, found.rows));
       await output.take(found.rows, read);
     };
     for await (const page of pagesOf(resource, scope, context)) {
@@ -342,17 +339,28 @@ export async function run({ args, flags }: CommandInput<'list'>, io: CommandIo):
     await fields.check();
     if (output.taken === 0 && doubt !== undefined) throw new CommandError(doubt);
     const shown = await output.end(rows => (sort ? sortRows(rows, sort.value, flags.reverse ?? false) : rows));
-    for (const note of last.notes) io.note(note);
-    for (const [label, why] of waiting) io.note(clean`${label} waits: ${why}`);
+    for (const note of [...last.notes, ...waits]) io.note(note);
     measured.note();
     printed.note();
     // A script must not mistake unreadable rows for an empty list.
     if (output.taken === 0 && last.dropped > 0) return exitCodes.failed;
     if (shown === 0) io.note(noneWords(resource, flags, last.isRemembered));
-    const these = limit === 1 ? 'is more than this row' : `are more than these ${limit} rows`;
-    if (output.taken > limit) io.note(`There ${these}: use --limit N or --all.`);
+    if (output.taken > limit) io.note(moreWords(limit));
     return exitCodes.done;
   });
+}
+
+/** Why rows wait, as the local service says. */
+function waitsOf(resource: Resource, rows: readonly object[]): string[] {
+  return rows.flatMap(row => {
+    const why = isRecord(row) ? row['waits_because'] : undefined;
+    return typeof why === 'string' ? [clean`${labelOf(resource, row)} waits: ${why}`] : [];
+  });
+}
+
+function moreWords(limit: number): string {
+  const these = limit === 1 ? 'is more than this row' : `are more than these ${limit} rows`;
+  return `There ${these}: use --limit N or --all.`;
 }
 
 /** Whether the rows are printed in columns. */
