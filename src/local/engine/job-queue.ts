@@ -67,14 +67,17 @@ export class JobQueue {
     return this.#running.size > 0 || this.#held.size > 0 || this.#nextLook !== undefined;
   }
 
-  /** Why a job waits for a retry; null if it does not. */
+  /** Why a job waits for a retry; null if it does not, e.g. because the retry runs. */
   problemOf(id: string): string | null {
-    return this.#problems.get(id) ?? null;
+    return this.#running.has(id) ? null : (this.#problems.get(id) ?? null);
   }
 
   get waiting(): WaitingJob[] {
     const { kind } = this.#source;
-    return [...this.#problems].map(([id, message]) => ({ id, kind, message }));
+    return [...this.#problems.keys()].flatMap(id => {
+      const message = this.problemOf(id);
+      return message === null ? [] : [{ id, kind, message }];
+    });
   }
 
   /** Looks for new jobs, and ends those that were cancelled or deleted; after the current request. Never throws. */

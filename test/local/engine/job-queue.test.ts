@@ -114,8 +114,12 @@ describe('jobs', () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const work = new Work();
     let isFull = true;
+    const waitingInRetry: unknown[] = [];
     work.add('unlucky', async () => {
       if (isFull) throw Object.assign(new Error('no space left'), { code: 'ENOSPC' });
+      // It counts as running once it has begun.
+      await Promise.resolve();
+      waitingInRetry.push(work.queue.waiting, work.queue.problemOf('unlucky'));
     });
     work.add('other');
     work.queue.wake();
@@ -127,7 +131,7 @@ describe('jobs', () => {
     isFull = false;
     await vi.runAllTimersAsync();
     await vi.waitFor(() => expect(work.ended).toEqual(['other', 'unlucky']));
-    expect(work.queue.waiting).toEqual([]);
+    expect([...waitingInRetry, work.queue.waiting]).toEqual([[], null, []]);
     await work.queue.stop();
   });
 
