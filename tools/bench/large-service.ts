@@ -54,6 +54,56 @@ function manyOf(index: number) {
   };
 }
 
+/** Every hundredth task of the new run goes wrong, the first one most; these steps are the same in both runs, the last is not. */
+const comparedSteps = 20;
+/** The words of the last step of a compared task. */
+export const comparedWords = (task: number, run: 'old' | 'new'): string =>
+  `task ${task} is done ${run === 'new' && task % 100 === 0 ? 'wrongly' : 'rightly'}.`;
+
+/** Two evaluation runs with this many tasks. */
+class ComparedRuns {
+  readonly #tasks: number;
+  constructor(tasks: number) {
+    this.#tasks = tasks;
+  }
+
+  /** The body for a path below `/api/v1/`; undefined for another. */
+  answer(path: string): unknown {
+    const record = (run: string) => ({
+      ...{ eval_run_id: `evr_${run}`, bench_id: 'bench_000000', display_name: `the ${run} run`, status: 'completed' },
+      created_at: new Date(made + (run === 'new' ? 1_000 : 0)).toISOString(),
+    });
+    if (path === 'eval/bench_000000/runs') return { items: [record('new'), record('old')], has_more: false };
+    const [, run, of] = /^eval\/(?:bench_000000\/runs\/)?evr_(old|new)(?:\/(.*))?$/.exec(path) ?? [];
+    const total = { terminal_rollouts: this.#tasks, total_rollouts: this.#tasks };
+    if (run && of === undefined) return record(run);
+    if (run && of === 'progress') return { eval_run_id: `evr_${run}`, status: 'completed', ...total };
+    if (run && of === 'trajectory-rewards') {
+      const rewards = Array.from({ length: this.#tasks }, (_, task) => ({
+        ...{ task_id: `task ${task}`, trajectory_id: `traj_${run}_${task}` },
+        reward: this.#reward(task, run),
+      }));
+      return { trajectory_rewards: rewards };
+    }
+    const [id, side, number] = /^trajectories\/(traj_(old|new)_(\d+))$/.exec(path)?.slice(1) ?? [];
+    return id && (side === 'old' || side === 'new') ? this.#trajectory(id, side, Number(number)) : undefined;
+  }
+
+  #reward(task: number, run: string): number {
+    return run === 'new' && task % 100 === 0 ? task / this.#tasks / 2 : 1;
+  }
+
+  #trajectory(trajectory_id: string, run: 'old' | 'new', task: number) {
+    const said = Array.from({ length: comparedSteps }, () => text);
+    const steps = [...said, `${text}\n${comparedWords(task, run)}\n${text}`].map((content, step_index) => ({
+      step_index,
+      messages: [{ role: 'assistant', content }],
+    }));
+    const known = { eval_run_id: `evr_${run}`, task_id: `task ${task}`, status: 'completed' };
+    return { trajectory_id, ...known, reward: this.#reward(task, run), num_steps: steps.length, steps };
+  }
+}
+
 function send(response: ServerResponse, body: unknown, status = 200): void {
   response.writeHead(status, { 'content-type': 'application/json' });
   response.end(JSON.stringify(body));
@@ -153,6 +203,8 @@ export interface LargeServiceOptions {
   readonly steps?: number;
   /** Many small trajectories in place of the large one. */
   readonly trajectories?: number;
+  /** Tasks of two evaluation runs; 0 for none. */
+  readonly compared?: number;
 }
 
 /** Starts the service on a free port of this machine. */
@@ -161,15 +213,19 @@ export function startLargeService({
   trajectoryBytes = 5_200_000,
   steps = 0,
   trajectories = 0,
+  compared = 0,
 }: LargeServiceOptions = {}): Promise<LargeService> {
   let firstRuns = 0;
   const large = trajectoryOf(trajectoryBytes);
   const training = new LargeTraining(steps);
+  const runs = new ComparedRuns(compared);
   const server = createServer((request, response) => {
     const url = new URL(request.url ?? '/', 'http://localhost');
     const limit = Number(url.searchParams.get('limit') ?? 25);
     const from = Number(url.searchParams.get('cursor') ?? 0);
-    if (url.pathname === '/api/v1/benchmarks') {
+    const ofRuns = compared > 0 ? runs.answer(url.pathname.slice('/api/v1/'.length)) : undefined;
+    if (ofRuns) send(response, ofRuns);
+    else if (url.pathname === '/api/v1/benchmarks') {
       const items = Array.from({ length: Math.min(limit, benchmarks - from) }, (_, index) =>
         from + index === 0 ? { ...benchmark(0), eval_run_count: firstRuns } : benchmark(from + index),
       );

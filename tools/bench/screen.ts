@@ -3,7 +3,14 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { program } from '../rig/terminal.ts';
-import { chatBytes, commonWords, type LargeService, rareWords, startLargeService } from './large-service.ts';
+import {
+  chatBytes,
+  commonWords,
+  comparedWords,
+  type LargeService,
+  rareWords,
+  startLargeService,
+} from './large-service.ts';
 import { memoryOf, quantile, runTime, smallestProgram, type TerminalOptions, TimedTerminal } from './timed.ts';
 
 interface Row {
@@ -391,7 +398,34 @@ async function search(bench: Bench): Promise<void> {
   service.close();
 }
 
-const parts = { start, help, list, oneCell, slowLine, onePane, chat, gone, stop, huge, curves, search };
+async function compare(bench: Bench): Promise<void> {
+  const tasks = bench.smoke ? 200 : 2_000;
+  const service = await startLargeService({ benchmarks: 1, compared: tasks });
+  const terminal = bench.openLarge({}, service);
+  await terminal.reach('▸ benchmark 0');
+  await terminal.key(':run evr_new\r');
+  await terminal.reach('<=> compare');
+  await terminal.keyUntil('=', '▸ the old run');
+  await terminal.keyUntil('\r', /new is higher on[\s\S]*▸ task 0 /);
+  let task = 0;
+  // Each time another task, whose transcripts were not read yet: the next one is read ahead.
+  const opened = await bench.times(6, async () => {
+    const { ms } = await terminal.keyUntil('=', comparedWords(task, 'new'));
+    await terminal.keyUntil('\u001b', `▸ task ${task} `);
+    await terminal.key('jjj');
+    task += 300;
+    return ms;
+  });
+  bench.row(`compared task to both transcripts, ${tasks} tasks`, Math.max(...opened), 1_000, 'ms');
+  await terminal.keyUntil('g', '▸ task 0 ');
+  await terminal.keyUntil('=', comparedWords(0, 'new'));
+  const next = await terminal.keyUntil(']', comparedWords(100, 'new'));
+  bench.row('the same of the next changed task', next.ms, 1_000, 'ms');
+  await terminal.end();
+  service.close();
+}
+
+const parts = { start, help, list, oneCell, slowLine, onePane, chat, gone, stop, huge, curves, search, compare };
 
 function print(table: readonly Row[]): void {
   const [what, measured] = [
