@@ -8,6 +8,13 @@ export interface RecordedMean {
   readonly graded: number | undefined;
 }
 
+/** How many rollouts of each task a run has, by its options. */
+export interface SamplesPerTask {
+  readonly each: number;
+  /** By the options that benchtop sent: the service returns none, and may have ignored them. */
+  readonly isSent: boolean;
+}
+
 /** The totals of a run, as the service reports them. */
 export interface RunExtent {
   readonly status: string | null | undefined;
@@ -21,7 +28,7 @@ export interface RunExtent {
    */
   readonly nameless?: number | undefined;
   /** Rollouts of each task, by the options of the run. Read if rollouts are missing, or the service reports no total. */
-  readonly samplesPerTask?: number | undefined;
+  readonly samplesPerTask?: SamplesPerTask | undefined;
   /** What the record says about its rewards, if it was read. */
   readonly recorded?: RecordedMean | undefined;
   /** Why its status or total could not be read. */
@@ -47,11 +54,17 @@ export const extentOf = ({
   nameless,
   samplesPerTask,
   isMeasuredAsChosen,
-}: Partial<RunExtent> = {}): Omit<RunTasks, 'tasks'> => ({
-  total: Number.isInteger(total) && total > 0 && total <= mostRollouts ? total : undefined,
-  least: listed,
-  nameless,
-  samplesPerTask,
-  end: endOf(status),
-  isMeasuredAsChosen,
-});
+}: Partial<RunExtent> = {}): Omit<RunTasks, 'tasks'> => {
+  const known = Number.isInteger(total) && total > 0 && total <= mostRollouts ? total : undefined;
+  // Without a total, options that were only sent still show that rollouts may be missing. With one, they would say which
+  // are, and that the tasks of a service that ignored them are fewer.
+  const isUsed = known === undefined || samplesPerTask?.isSent === false;
+  return {
+    total: known,
+    least: listed,
+    nameless,
+    samplesPerTask: isUsed ? samplesPerTask?.each : undefined,
+    end: endOf(status),
+    isMeasuredAsChosen,
+  };
+};

@@ -10,7 +10,7 @@ import { isNotOffered } from '../service/errors.ts';
 import { sentOptionsIn } from '../store/seen.ts';
 import { countOf } from '../text/numbers.ts';
 import { evalProgressQuery, evalRunQuery } from './evaluations.ts';
-import type { RunExtent } from './extent-of.ts';
+import type { RunExtent, SamplesPerTask } from './extent-of.ts';
 import type { QueryContext, SharedQuery } from './query-context.ts';
 import { type Certainty, certaintyOf } from './run-mean.ts';
 import { readTrajectoryRewards } from './run-rewards.ts';
@@ -124,11 +124,11 @@ async function readSamplesPerTask(
   eval_run_id: string,
   context: QueryContext,
   known: Partial<RunExtent>,
-): Promise<number | undefined> {
+): Promise<SamplesPerTask | undefined> {
   const before = context.memory.find('run', eval_run_id)?.record as EvalRun | undefined;
   const each = before && samplesPerTaskOf(before);
-  // A record without a status is that of a start, with the options that were sent at most.
-  if (each !== undefined || before?.status != null) return each;
+  // A record without a status is that of a start, and may lack options that the service returns later.
+  if (before?.status != null || each?.isSent === false) return each;
   return (await readRecord(eval_run_id, context, known)).samplesPerTask;
 }
 
@@ -138,9 +138,9 @@ const ask = <Data>(query: SharedQuery<Data>, context: QueryContext): Promise<Dat
 const samples = z.object({ each: number });
 
 /** How many rollouts each task has, by the options that the service returns, otherwise by those that were sent. */
-function samplesPerTaskOf(run: EvalRun): number | undefined {
+function samplesPerTaskOf(run: EvalRun): SamplesPerTask | undefined {
   const name = 'evaluation_samples_per_task';
-  const option = run.options?.[name] ?? sentOptionsIn(run)?.[name];
-  const { each } = readWith(samples, { each: option }).data ?? {};
-  return each != null && Number.isInteger(each) && each > 0 ? each : undefined;
+  const own = run.options?.[name];
+  const { each } = readWith(samples, { each: own ?? sentOptionsIn(run)?.[name] }).data ?? {};
+  return each != null && Number.isInteger(each) && each > 0 ? { each, isSent: own == null } : undefined;
 }

@@ -15,7 +15,7 @@ import {
   withinRange,
 } from '../present/statistics/tasks.ts';
 import type { RememberedStore } from '../store/store.ts';
-import { extentOf, type RecordedMean } from './extent-of.ts';
+import { extentOf, type RecordedMean, type SamplesPerTask } from './extent-of.ts';
 import { extremesOf, meanOfRewards, rewardsByTask } from './run-rewards.ts';
 
 export interface RunMean extends TaskMean {
@@ -32,7 +32,7 @@ export interface RunMeanOptions {
   readonly total?: number | null | undefined;
   readonly listed?: number | undefined;
   /** Rollouts of each task by the options of the run, if known. */
-  readonly samplesPerTask?: number | undefined;
+  readonly samplesPerTask?: SamplesPerTask | undefined;
   readonly range?: Range | undefined;
   /** What the record says about its rewards, if it was read. */
   readonly recorded?: RecordedMean | undefined;

@@ -35,12 +35,16 @@ it('a rollout with neither task nor reward counts like one that is not listed', 
 
 describe('an interval', () => {
   it('uses the number of rollouts per task in the options of the run', () => {
-    const of = (samplesPerTask?: number) =>
-      runMeanOf(rewards(1, 1, 1, 1, 1, 1), { ...ended, total: 32, samplesPerTask });
+    const of = (each?: number, isSent = false) => {
+      const samplesPerTask = each === undefined ? undefined : { each, isSent };
+      return runMeanOf(rewards(1, 1, 1, 1, 1, 1), { ...ended, total: 32, samplesPerTask });
+    };
     // Clopper and Pearson: 6 of 32.
     expect(of(1).interval?.low).toBeCloseTo(0.072_076, 5);
     expect(certaintyWords(of(1), 1)).toContain('by 6 of 32 tasks');
     expect(of().interval?.low).toBeCloseTo(0.072_076 / 4, 5);
+    // The service may have ignored what was sent.
+    expect(of(1, true)).toEqual(of());
   });
 
   it('is that of the mean and the number of rewards beside it', () => {

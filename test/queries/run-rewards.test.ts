@@ -142,11 +142,11 @@ describe('how far a run got', () => {
     const service = fakeService({ getTrajectoryRewards: rewards, ...ended, getEvalRun: record });
     const context = { ...contextOf({}), service };
     const short = await readRunRewards('evr_1', context);
-    expect(short).toMatchObject({ total: 6, samplesPerTask: 3 });
+    expect(short).toMatchObject({ total: 6, samplesPerTask: { each: 3, isSent: false } });
     expect(runMeanOf(short.rewards, short)).toMatchObject({ tasks: 1, allTasks: 2 });
     context.memory.see([{ kind: 'run', id: 'evr_1', status: 'completed', record: record() }]);
     records = 0;
-    expect(await readRunRewards('evr_1', context)).toMatchObject({ samplesPerTask: 3 });
+    expect(await readRunRewards('evr_1', context)).toMatchObject({ samplesPerTask: { each: 3 } });
     expect(await read({ ...progress('completed', 1), getEvalRun: record })).not.toHaveProperty('samplesPerTask');
     expect(records).toBe(0);
     // The interval is wider without it, but right.

@@ -113,7 +113,7 @@ interface Plan {
   readonly isEven: boolean;
   /** The number of tasks of the run; undefined if uncertain. */
   readonly tasks: number | undefined;
-  /** All tasks are listed, so that a task without any rollout does not belong to this run. */
+  /** All rollouts are listed, so that a task without any does not belong to this run. */
   readonly isWhole: boolean;
 }
 
@@ -126,8 +126,8 @@ function divisors(total: number, low: number, high: number): readonly [number, n
 }
 
 /**
- * Assumes the same number of rollouts for every task, if possible: that of the options of the run, if it fits. Otherwise,
- * if several numbers are possible, known tasks get the largest, and the smallest determines the number of unknown tasks:
+ * Assumes the same number of rollouts for every task, if possible: that of the options of the run. Without these, if
+ * several numbers are possible, known tasks get the largest, and the smallest determines the number of unknown tasks:
  * this gives the widest bounds.
  */
 function planOf(run: RunTasks): Plan {
@@ -145,12 +145,14 @@ function planOf(run: RunTasks): Plan {
   const most = tasks.reduce((longest, { length }) => Math.max(longest, length), 1);
   // Tasks that only the other run lists may not belong to this run.
   const fits = (each: number): boolean => total % each === 0 && each >= most && each <= total / own;
-  const { samplesPerTask: given } = run;
-  const fit = given !== undefined && fits(given) ? ([given, given] as const) : divisors(total, most, total / own);
+  // Of an uncounted run, `total` has only the rollouts that were seen.
+  const given = run.total === undefined ? undefined : run.samplesPerTask;
+  const fit =
+    given === undefined ? divisors(total, most, total / own) : fits(given) ? ([given, given] as const) : undefined;
   if (fit) {
     const unknown = Math.max(0, total / fit[0] - tasks.length);
     const all = fit[0] === fit[1] ? total / fit[0] : undefined;
-    return { each: fit[1], unknown, loose: 0, isEven: true, isWhole: own === all, tasks: all };
+    return { each: fit[1], unknown, loose: 0, isEven: true, isWhole, tasks: all };
   }
   // A task without rollouts lacks at least one.
   const loose = Math.max(0, total - listed - (tasks.length - own));

@@ -131,20 +131,34 @@ it('takes no other number of rollouts per task than the options say, unless that
   expect(of(1, { tasks: [[1, 1], ...tasks.slice(1)] })).toBeUndefined();
 });
 
-it('compares no task that only the other run has, if all tasks of this one are listed', () => {
-  const run = (tasks: readonly TaskRewards[], total: number): RunTasks => ({
-    ...{ tasks, total, samplesPerTask: total / tasks.filter(({ length }) => length > 0).length, end: 'complete' },
-  });
-  const pair = [
-    run([[1], []], 2),
-    run(
-      [
-        [0, 0],
-        [1, 1],
-      ],
-      4,
-    ),
-  ] as const;
-  const { low, high } = filled(pair, { missing: 'bound', range: [0, 1] });
-  expect([low.size, tallyMean(low), tallyMean(high)]).toEqual([1, -1, -0.5]);
+it('leaves it open which tasks a run has whose number of rollouts contradicts its options', () => {
+  const run = {
+    tasks: [
+      [1, 1],
+      [0, 0, 1],
+    ],
+    total: 10,
+    end: 'complete',
+  } as const;
+  expect(taskMean(run, [0, 1])).toMatchObject({ allTasks: 2, bounds: [0.3, 0.8] });
+  const { allTasks, bounds } = taskMean({ ...run, samplesPerTask: 4 }, [0, 1]);
+  expect(allTasks).toBeUndefined();
+  expect(bounds?.[0]).toBeLessThan(0.25);
+  expect(bounds?.[1]).toBeGreaterThan(0.83);
+});
+
+it('counts a task that only the other run lists, though the rollouts of this one would fit its own tasks', () => {
+  const times = <Value>(count: number, value: Value): Value[] => Array.from({ length: count }, () => value);
+  const none: TaskRewards = [];
+  const base = { tasks: [...times(12, times(4, 0)), ...times(12, times(4, 1))], total: 96, end: 'complete' } as const;
+  const tasks = [...times(10, times(4, 1)), ...times(14, none)];
+  for (const more of [
+    { end: 'stopped', samplesPerTask: 4 },
+    { end: 'stopped' },
+    { end: 'complete', samplesPerTask: 4 },
+  ]) {
+    const { low } = filled([base, { tasks, total: 50, ...more } as RunTasks], { missing: 'bound', range: [0, 1] });
+    expect(low.size).toBeGreaterThanOrEqual(24);
+    expect(tallyMean(low)).toBeLessThan(0);
+  }
 });
