@@ -390,9 +390,9 @@ it('asks two models the same, side by side', async () => {
   // One at a time at 60 columns.
   await session.waitFor('tokens out');
   await goWay(session, [
-    { gone: 'answering' },
+    // The other model may still answer, and `esc` would stop it: only the keys say that both have.
+    { see: '<esc> read' },
     'esc',
-    // The words on the answers are there before: only the keys say that it is read.
     { gone: '<esc> read' },
     { see: '1 of 2, v for the other' },
     'v',
