@@ -188,6 +188,9 @@ export function rows<Schema extends z.ZodMiniType>(item: Schema): z.ZodMiniType<
   ) as unknown as z.ZodMiniType<z.output<Schema>[], unknown>;
 }
 
+/** An id for comparison: services differ in the case of a UUID. */
+export const spelledId = (id: string): string => (/^[\da-f-]{32,36}$/i.test(id) ? id.toLowerCase() : id);
+
 export const pageLimit = { minimum: 1, maximum: 200, default: 25 } as const;
 export const sortOrders = ['asc', 'desc'] as const;
 export type SortOrder = (typeof sortOrders)[number];

@@ -124,7 +124,7 @@ export async function readTrajectoryRewards(
 
 /**
  * Wraps the service for one command or look, so that several queries share one read of a run's rewards. Rewards that were
- * requested before an answer with the end of the run are read again: they may be incomplete.
+ * requested before an answer with the end of the run, or with its trajectories, are read again: they may be incomplete.
  */
 export function readingRewardsOnce(service: Service): Service {
   const read = new Map<unknown, Promise<unknown>>();
@@ -133,12 +133,14 @@ export function readingRewardsOnce(service: Service): Service {
     const ask = untypedCall(of);
     const call: UntypedCall = async (operation, input, options) => {
       const id = input?.params?.['eval_run_id'];
+      const listed = isRecord(input?.query) ? input.query['eval_run_id'] : undefined;
       if (operation === 'getTrajectoryRewards') {
         const answer = read.get(id) ?? ask(operation, input, options);
         read.set(id, answer);
         return answer;
       }
       const answer = await ask(operation, input, options);
+      if (operation === 'listTrajectories') read.delete(listed);
       if (id !== undefined && !ended.has(id) && isRecord(answer) && hasEnded(answer['status'] as string)) {
         ended.add(id);
         read.delete(id);

@@ -1,12 +1,14 @@
 /** Queries and actions for trajectories. */
 
+import { spelledId } from '../contract/common.ts';
 import type { Failure } from '../contract/errors.ts';
-import type { TrajectoryReward } from '../contract/evaluations.ts';
+import type { EvalRun, TrajectoryReward } from '../contract/evaluations.ts';
 import { unreadableIn } from '../contract/lists.ts';
-import { hasEnded, isRunning } from '../contract/status.ts';
+import { hasEnded, isRunning, statusMeaning } from '../contract/status.ts';
 import type { CompleteTrajectoryBody, LogRewardBody, LogRewardResult, Trajectory } from '../contract/trajectories.ts';
 import { readAnswer } from '../contract/upload-answer.ts';
-import { ApiError, isNotOffered } from '../service/errors.ts';
+import { ApiError, ifThere, isNotOffered } from '../service/errors.ts';
+import { countOf } from '../text/numbers.ts';
 import { clean } from '../text/sanitise.ts';
 import { action } from './action.ts';
 import { datasetKeys } from './datasets.ts';
@@ -51,7 +53,7 @@ const shownFields = [
 const keptErrorLength = 300;
 
 const parentOf = ({ eval_run_id, training_run_id }: Trajectory): string | undefined =>
-  eval_run_id ?? training_run_id ?? undefined;
+  eval_run_id || training_run_id || undefined;
 
 function observeTrajectory(trajectory: Trajectory): Observation {
   const { trajectory_id: id, task_id, status, reward, created_at, error } = trajectory;
@@ -79,13 +81,14 @@ const rememberedRows = 200;
 export function trajectoryList(filter: TrajectoryFilter): ListSource<Trajectory> {
   const { eval_run_id: run, training_run_id: training, dataset_name: dataset } = filter;
   const part = run === undefined ? (training === undefined ? undefined : partOfTraining(training)) : partOfRun(run);
+  const compared: Compared = {};
   const listed: ListSource<Trajectory> = {
     key: trajectoryKeys.list(filter),
     id: row => row.trajectory_id,
     sorts: true,
     ...(part && { partOf: part }),
     observesFirst: rememberedRows,
-    readPage: context => (run === undefined ? readFiltered(filter, context) : readOfRun(run, context)),
+    readPage: context => (run === undefined ? readFiltered(filter, context) : readOfRun(run, context, compared)),
     activity: rows => (rows.some(row => isRunning(row.status)) ? 'running' : 'open'),
   };
   return remembering(listed, {
@@ -144,7 +147,10 @@ async function readFiltered(
 ): Promise<AnnotatedPage<Trajectory>> {
   const page = await service.call('listTrajectories', { query: { ...query, ...filter } }, { signal });
   const fields = (Object.keys(filter) as (keyof TrajectoryFilter)[]).filter(field => filter[field] !== undefined);
-  const items = page.items.filter(row => fields.every(field => (row[field] ?? filter[field]) === filter[field]));
+  // An empty string names nothing.
+  const isOf = (row: Trajectory) => (field: keyof TrajectoryFilter) =>
+    !row[field] || spelledId(row[field]) === spelledId(filter[field] ?? '');
+  const items = page.items.filter(row => fields.every(isOf(row)));
   const others = page.items.length - items.length;
   return others === 0 ? page : { ...page, items, others, mayBeEmpty: true };
 }
@@ -152,25 +158,82 @@ async function readFiltered(
 const ofRewardsWords =
   'The service lists other runs as well: these are the rewards of this run, which may lack failed rollouts';
 
+/** The rewards that a list was last compared with; null if the service has none of the run. */
+interface Compared {
+  rewards?: readonly TrajectoryReward[] | null;
+}
+
+/** Whether the row of an evaluation run must be among the run's rewards, which may leave out those that fail or stop. */
+const isGraded = ({ reward, status }: Trajectory): boolean =>
+  reward != null && ['success', 'unknown'].includes(statusMeaning(status ?? ''));
+
+/**
+ * Whether rows without the id of their run cannot all be of the run with these rewards: the rewards lack one that has a
+ * reward, or the total leaves no room for those without.
+ */
+function hasOthers(
+  rows: readonly Trajectory[],
+  rewards: readonly TrajectoryReward[],
+  total = Number.POSITIVE_INFINITY,
+): boolean {
+  const ids = new Set(rewards.flatMap(({ trajectory_id }) => (trajectory_id ? spelledId(trajectory_id) : [])));
+  const unnamed = rewards.length - ids.size + unreadableIn(rewards);
+  const unknown = rows.filter(({ trajectory_id }) => !ids.has(spelledId(trajectory_id)));
+  // A total below the number of rewards is wrong.
+  const most = total < ids.size + unnamed ? Number.POSITIVE_INFINITY : total - ids.size;
+  return unknown.length > most || unknown.filter(isGraded).length > unnamed;
+}
+
+/**
+ * Compares rows without the id of their run with the run's rewards, as in the document. Those are read again only if
+ * they lack a rollout: it may be newer.
+ *
+ * @returns the rewards, if the rows are not those of the run
+ */
+async function rewardsWithoutOthers(
+  eval_run_id: string,
+  rows: readonly Trajectory[],
+  context: PageContext,
+  compared: Compared,
+): Promise<readonly TrajectoryReward[] | undefined> {
+  if (rows.length === 0 || compared.rewards === null) return undefined;
+  const { status, record } = context.memory.find('run', eval_run_id) ?? {};
+  // Until it succeeds, its total may count only what has begun.
+  const isWhole = statusMeaning(status ?? '') === 'success';
+  const total = isWhole ? countOf((record as EvalRun | undefined)?.total_rollouts) : undefined;
+  if (compared.rewards && !hasOthers(rows, compared.rewards, total)) return undefined;
+  compared.rewards = (await ifThere(true, () => readTrajectoryRewards(eval_run_id, context))) ?? null;
+  return compared.rewards && hasOthers(rows, compared.rewards, total) ? compared.rewards : undefined;
+}
+
 /**
  * A page of the trajectories of an evaluation run. If the service does not list trajectories, or ignores the filter by
  * run, the run's rewards are shown instead, without failed rollouts.
  */
-async function readOfRun(eval_run_id: string, context: PageContext): Promise<AnnotatedPage<Trajectory>> {
+async function readOfRun(
+  eval_run_id: string,
+  context: PageContext,
+  compared: Compared,
+): Promise<AnnotatedPage<Trajectory>> {
   const { service, query } = context;
   const { capabilities } = service;
   let refusal: unknown;
+  let own: readonly TrajectoryReward[] | undefined;
   if (capabilities.has('listTrajectories') && !capabilities.ignoresFilter('eval_run_id')) {
     try {
       const page = await readFiltered({ eval_run_id }, context);
-      if (page.others === undefined) return page;
+      if (page.others === undefined) {
+        const rows = page.items.filter(row => !row.eval_run_id);
+        own = await rewardsWithoutOthers(eval_run_id, rows, context, compared);
+        if (!own) return page;
+      }
       capabilities.noteIgnoredFilter('eval_run_id');
     } catch (error) {
       if (!isNotOffered(error)) throw error;
       refusal = error;
     }
   }
-  const rewards = await readTrajectoryRewards(eval_run_id, context);
+  const rewards = own ?? (await readTrajectoryRewards(eval_run_id, context));
   capabilities.confirmMissing(refusal);
   const items = rewards.flatMap(({ trajectory_id, ...row }) => (trajectory_id ? [{ ...row, trajectory_id }] : []));
   const nameless = rewards.length - items.length;

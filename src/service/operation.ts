@@ -3,7 +3,7 @@ import type * as z from 'zod/mini';
 import { parseJson } from '../base/json-depth.ts';
 import { JsonRows } from '../base/json-rows.ts';
 import { isRecord, own } from '../base/own-property.ts';
-import { type Endpoint, readWith } from '../contract/common.ts';
+import { type Endpoint, readWith, spelledId } from '../contract/common.ts';
 import { endpoints } from '../contract/endpoints.ts';
 import { type BodyReader, BodyTooLarge, readBody } from '../net/body.ts';
 import type { WireFailure } from '../net/failure.ts';
@@ -73,13 +73,12 @@ export async function callOperation<Response extends z.ZodMiniType>(
   }
 }
 
-/** The requested and the received id, if they differ. The case of a UUID may differ. */
+/** The requested and the received id, if they differ. */
 function otherId({ params = {} }: CallInput<unknown, unknown>, data: unknown): WrongId | undefined {
   if (!isRecord(data)) return undefined;
-  const spelled = (id: string): string => (/^[\da-f-]{32,36}$/i.test(id) ? id.toLowerCase() : id);
   return Object.entries(params)
     .map(([name, requested]) => ({ requested: String(requested), received: String(own(data, name) ?? requested) }))
-    .find(({ requested, received }) => spelled(requested) !== spelled(received));
+    .find(({ requested, received }) => spelledId(requested) !== spelledId(received));
 }
 
 /** Operations whose answers reveal the generation. */

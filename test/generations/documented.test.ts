@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { cliOn, testFolder, timeIsUp } from '../commands/cli.ts';
 import { apiKey, type Behaviour, hostileServer, json, resetAtOnce } from '../service/hostile-server.ts';
 import { documentedIds, refusals, startedRun, unknownId } from './documented.ts';
+import { page } from './routes.ts';
 import { standIn } from './stand-in.ts';
 
 async function worldOf(refusal: string) {
@@ -119,6 +120,21 @@ it('failures reads each trajectory where rewards have no status, or says that no
     expect.stringContaining('The service does not say how the 4 rollouts ended.'),
   ]);
   expect(JSON.parse(unsaid.out)).toMatchObject({ rollouts: 4, classes: [] });
+});
+
+it('rollouts of other runs are not counted where a list of trajectories is of all, and its rows name no run', async () => {
+  const { run, trajectory } = documentedIds;
+  const idOf = (index: number) => trajectory.replace(/f1$/, `f${index + 1}`);
+  const rows = [0, 1, 2, 3, 4, 5].map(index => ({ trajectory_id: idOf(index), status: 'completed', reward: 0 }));
+  const { url } = await standIn('documented', {
+    unknown: json({ detail: 'Not Found' }, 404),
+    routes: { 'GET /api/v1/trajectories': page(...rows) },
+  });
+  const cli = cliOn({ baseUrl: url, apiKey, home: testFolder() });
+  const { code, out, notes } = await cli('tasks', [run]);
+  expect([code, notes]).toEqual([0, expect.stringContaining('4 tasks: 4 rollouts have a reward')]);
+  expect(notes).toContain('The service lists other runs as well');
+  expect(out.trim().split('\n')).toHaveLength(5);
 });
 
 describe('an evaluation whose status the service never says (C2)', () => {

@@ -192,3 +192,21 @@ it('are shared by what a command reads, but not with those that were asked for b
   await read();
   expect(asked).toBe(2);
 });
+
+it('are read again after a page of the trajectories of the run, which may have newer ones', async () => {
+  let asked = 0;
+  const service = readingRewardsOnce(
+    fakeService({
+      getTrajectoryRewards: () => ({ trajectory_rewards: [], asked: ++asked }),
+      listTrajectories: () => ({ items: [] }),
+    }),
+  );
+  const read = () => service.call('getTrajectoryRewards', { params: { eval_run_id: 'r' } });
+  await read();
+  await service.call('listTrajectories', { query: { eval_run_id: 'other' } });
+  await read();
+  expect(asked).toBe(1);
+  await service.call('listTrajectories', { query: { eval_run_id: 'r' } });
+  await read();
+  expect(asked).toBe(2);
+});

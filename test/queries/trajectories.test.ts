@@ -95,8 +95,9 @@ describe('a service that ignores the filters of its list', () => {
   });
   const rewardsOf = (...ids: string[]) =>
     trajectoryRewards.parse({ trajectory_rewards: ids.map(trajectory_id => ({ trajectory_id, reward: 1 })) });
-  async function readAll(scope: Scope, answers: Answers) {
+  async function readAll(scope: Scope, answers: Answers, record: object = {}) {
     const context = contextOf(answers);
+    context.memory.see([{ kind: 'run', id: 'e1', ...record }]);
     const rows: string[] = [];
     let notes: readonly string[] = [];
     for await (const page of pagesOf(trajectories, scope, context)) {
@@ -126,6 +127,99 @@ describe('a service that ignores the filters of its list', () => {
     expect(asked).toBe(2);
     context.service.capabilities.forget();
     expect(context.service.capabilities.ignoresFilter('eval_run_id')).toBe(false);
+  });
+
+  const graded = (id: string) => row(id, { reward: 1 });
+  const failed = (id: string) => row(id, { reward: 0, status: 'failed' });
+  const ended = (total_rollouts: number) => ({ status: 'completed', record: { total_rollouts } });
+  const stand = 'e1e1e1e1-0000-4000-8000-00000000000a';
+
+  it.each<[string, object[], string[], object, string[]]>([
+    ['are not of the run, if its rewards lack one with a reward', [graded('x1'), graded('y1')], ['x1'], {}, ['x1']],
+    ['are not of the run, if it has no rewards yet', [graded('y1')], [], {}, []],
+    ['are not of the run, if they are more than its total', [row('x1'), row('y1')], ['x1'], ended(1), ['x1']],
+    ['are of the run, if they have its rewards', [graded('x1'), graded('x2')], ['x1', 'x2'], ended(2), ['x1', 'x2']],
+    ['may have failed, if the total has room', [graded('x1'), failed('x2')], ['x1'], ended(2), ['x1', 'x2']],
+    [
+      'may have failed, if the total is too small to be right',
+      [graded('x1'), row('y1')],
+      ['x1'],
+      ended(0),
+      ['x1', 'y1'],
+    ],
+    [
+      'may be newer than the total of a run that goes on',
+      [graded('x1'), row('x2', { status: 'running' })],
+      ['x1'],
+      { ...ended(1), status: 'running' },
+      ['x1', 'x2'],
+    ],
+    [
+      'may not be in the total of a run that was stopped',
+      [graded('x1'), row('x2', { reward: 0, status: 'cancelled' })],
+      ['x1'],
+      { ...ended(1), status: 'cancelled' },
+      ['x1', 'x2'],
+    ],
+    ['may be those whose reward has no id', [graded('x1'), graded('x2')], ['x1', ''], {}, ['x1', 'x2']],
+    ['may spell their id in capitals', [graded(stand.toUpperCase())], [stand], {}, [stand.toUpperCase()]],
+  ])('rows that name no run %s', async (_, items, rewards, record, expected) => {
+    const answers = { listTrajectories: () => pageOf(items), getTrajectoryRewards: () => rewardsOf(...rewards) };
+    const { rows, notes, context } = await readAll({ run: 'e1' }, answers, record);
+    expect(rows).toEqual(expected);
+    const ignores = context.service.capabilities.ignoresFilter('eval_run_id');
+    expect(ignores).toBe(expected.length < items.length);
+    expect(notes).toEqual(ignores ? [expect.stringContaining('lists other runs as well')] : []);
+  });
+
+  it('compares the pages of a run with its rewards once, and again for a rollout that may be newer', async () => {
+    let asked = 0;
+    let rewards = ['x1', 'x2'];
+    let pages: Readonly<Record<string, object>> = {
+      first: pageOf([graded('x1'), failed('x3')], 'second'),
+      second: pageOf([graded('x2'), failed('x4')]),
+    };
+    const context = contextOf({
+      listTrajectories: ({ query }) => pages[query?.cursor ?? 'first'],
+      getTrajectoryRewards: () => {
+        asked += 1;
+        return rewardsOf(...rewards);
+      },
+    });
+    const list = trajectoriesOfRun('e1', false);
+    const read = async (cursor?: string) => (await list.readPage({ ...context, query: { cursor } })).items.length;
+    expect([await read(), await read('second'), asked]).toEqual([2, 2, 1]);
+    pages = { first: pageOf([graded('x5'), row('x6', { eval_run_id: 'e1', reward: 1 })]) };
+    rewards = ['x1', 'x2', 'x5'];
+    expect([await read(), await read(), asked]).toEqual([2, 2, 2]);
+    pages = { first: pageOf([row('x7', { eval_run_id: 'e1', reward: 1 })]) };
+    expect([await read(), asked]).toEqual([1, 2]);
+    // The rewards that show it are those that are listed.
+    pages = { first: pageOf([graded('y1')]) };
+    expect([await read(), asked]).toEqual([3, 3]);
+  });
+
+  it('is believed where the service has no rewards of the run', async () => {
+    const getTrajectoryRewards = () => {
+      throw new CapabilityMissingError('getTrajectoryRewards');
+    };
+    const { rows, notes } = await readAll(
+      { run: 'e1' },
+      { listTrajectories: () => pageOf([graded('x1')]), getTrajectoryRewards },
+    );
+    expect([rows, notes]).toEqual([['x1'], []]);
+  });
+
+  it.each([
+    ['an empty string', '', 'e1'],
+    ['a UUID in capitals', stand.toUpperCase(), stand],
+  ])('takes %s for no other run', async (_, eval_run_id, run) => {
+    const items = [row('x1', { eval_run_id, reward: 1 }), row('x2', { eval_run_id, status: 'failed' })];
+    const { rows, notes } = await readAll(
+      { run },
+      { listTrajectories: () => pageOf(items), getTrajectoryRewards: () => rewardsOf('x1') },
+    );
+    expect([rows, notes]).toEqual([['x1', 'x2'], []]);
   });
 
   it.each([

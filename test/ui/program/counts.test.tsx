@@ -284,7 +284,7 @@ describe('the head of a run', () => {
   it('counts what the rows below it say has been done, also while its other answers are late', async () => {
     const service = world();
     const rollout = (id: number, status: string, reward: number | null) => {
-      return { trajectory_id: `traj_${id}`, task_id: `task ${id}`, status, reward };
+      return { trajectory_id: `traj_${id}`, task_id: `task ${id}`, eval_run_id: 'evr_1', status, reward };
     };
     let rollouts = [1, 2].map(id => rollout(id, 'running', null));
     service.answers.getEvalProgress = () => ({ status: 'running', terminal_rollouts: 0, total_rollouts: 28 });

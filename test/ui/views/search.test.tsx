@@ -10,7 +10,7 @@ import { openViewOnStage } from '../stage.tsx';
 
 const row = (index: number) => ({
   ...{ trajectory_id: `traj_${index}`, task_id: `task-${index}`, status: 'completed', reward: index % 2 },
-  num_steps: 1,
+  ...{ num_steps: 1, eval_run_id: 'evr_1' },
 });
 const filler = Array.from({ length: 80 }, (_, line) => `line ${line}`).join('\n');
 

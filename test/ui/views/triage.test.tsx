@@ -6,6 +6,7 @@ import { openViewOnStage } from '../stage.tsx';
 
 const items = ['one', 'two', 'three'].map((task_id, index) => ({
   ...{ trajectory_id: `traj_${index}`, task_id, status: 'completed', reward: index, num_steps: 1 },
+  eval_run_id: 'evr_1',
 }));
 const service = fakeService({
   listTrajectories: () => ({ items, has_more: false, next_cursor: null }),
