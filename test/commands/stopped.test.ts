@@ -16,7 +16,8 @@ it('an export removes its unfinished file on SIGTERM and SIGHUP (R17)', async ()
     const answer = (body: unknown) =>
       json(body)(response, { method: 'GET', url, headers: {}, body: '', closed: Promise.resolve() });
     if (url.startsWith('/api/v1/eval/evr_1')) return answer({ eval_run_id: 'evr_1', status: 'completed' });
-    if (url.includes('eval_run_id=evr_1')) return answer({ items: ids.map(trajectory_id => ({ trajectory_id })) });
+    if (url.includes('eval_run_id=evr_1'))
+      return answer({ items: ids.map(trajectory_id => ({ trajectory_id, eval_run_id: 'evr_1' })) });
     if (!url.includes('traj_8')) return answer({ trajectory_id: url.replace(/.*\/|\?.*/g, '') });
     // The last one is never answered: the signal comes while the file is written.
     await eventually(() => expect(readdirSync(folder)).toEqual([expect.stringMatching(/\.part$/)]));
