@@ -35,6 +35,6 @@ const spread = (maxMs: number, random: number): number => Math.round(maxMs * (1 
 export const backoff = (attempt: number, random: number): number =>
   spread(Math.min(maxBackoffMs, firstBackoffMs * 2 ** (attempt - 1)), random);
 
-/** How long a host is left alone that asks for `requestedMs`. @param random in [0, 1) */
+/** The wait for a host that asks for `requestedMs`. @param random in [0, 1) */
 export const honouredWait = (requestedMs: number, random: number): number =>
   requestedMs <= maxRetryAfterMs ? requestedMs : spread(maxRetryAfterMs, random);

@@ -112,8 +112,8 @@ async function* changedTask(task: ComparedTask, names: Record<Side, string>, con
     kind: 'heading',
     text: `${task.task_id} · ${difference(by)} · ${reward(base)} to ${reward(fresh)}`,
   };
-  const told = telling(task);
-  const ids = sides.map(side => told[side]?.trajectory_id);
+  const opened = telling(task);
+  const ids = sides.map(side => opened[side]?.trajectory_id);
   const read = [];
   for (const [index, side] of sides.entries()) {
     const id = ids[index];

@@ -257,7 +257,7 @@ export class RateLimitGate {
     this.#changed();
   }
 
-  /** Sets when the request after the one released at `now` follows. */
+  /** Sets when the next request may follow the one released at `now`. */
   #spaceFrom(now: number): void {
     const jitter = 1 - spacingJitter + 2 * spacingJitter * this.#clock.random();
     const isTrial = this.#trial === 'due';
@@ -265,7 +265,7 @@ export class RateLimitGate {
     if (isTrial || this.#spaced) this.#nextAt = now + (isTrial ? trialMs : spacingMs * jitter);
   }
 
-  /** Releases the next one after this time, if the gate is open by then. */
+  /** Releases the next request once this time has passed and the gate is open. */
   #releaseAfter(ms: number): void {
     this.#nextAt = this.#clock.monotonic() + ms;
     this.#wakePump();

@@ -464,7 +464,7 @@ const countsOf = (request: SentRequest): UploadCounts =>
     ...{ stored: request.stored.length, skipped: request.skipped.length },
   });
 
-/** The counts of the items of which the service did not say what became of each. */
+/** The counts of the items whose outcomes the service did not give one by one. */
 const unknownCountsOf = ({ unknown, counted }: SentRequest): UploadCounts => ({
   ...noCounts,
   ...counted,
