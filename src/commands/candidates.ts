@@ -62,7 +62,9 @@ async function onService(
   try {
     const service = await connection.service();
     const { compare } = config.preferences;
-    const context = { config, service, memory, compare, signal: AbortSignal.timeout(quickMs) };
+    // What is not complete is not said below a line that is being typed.
+    const note = (): void => {};
+    const context = { config, service, memory, compare, note, signal: AbortSignal.timeout(quickMs) };
     return await work(context, mayAsk);
   } finally {
     memory.close();

@@ -140,7 +140,7 @@ async function findEach(
 ): Promise<readonly Found[]> {
   const byId = new Map<string, Found>();
   for (const word of words) {
-    const each = await findAmong(among, word, context).catch((error: unknown) => {
+    const each = await findAmong(among, word, context, 'write').catch((error: unknown) => {
       if (!(error instanceof CommandError) || words.length === 1) throw error;
       throw new CommandError(`${error.message} Nothing was ${past}.`, error.exitCode);
     });
@@ -270,9 +270,9 @@ export async function promoteOne(
   await checkOutcomeFlags(flags, [deployment], io);
   return withService(flags, io, async context => {
     const among = [resourceOrThrow('deployments')];
-    const { id, row } = await findAmong(among, word, context);
+    const { id, row } = await findAmong(among, word, context, 'write');
     const { send, means } = flags.undo ? deploymentActions.unpromote.change : deploymentActions.promote.sends;
-    const demoted = flags.demote === undefined ? undefined : await findAmong(among, flags.demote, context);
+    const demoted = flags.demote === undefined ? undefined : await findAmong(among, flags.demote, context, 'write');
     const input = { deployment_id: id, ...(demoted && { demote_deployment_id: demoted.id }) };
     if (flags.dryRun) return printRequests(send, [input], context, flags, io);
     context.service.requireWrites();

@@ -1,5 +1,6 @@
 /** Finds rows of resources by id or name. */
 
+import { pushAll } from '../base/many.ts';
 import type { Checkpoint, HeldOutReward, TrainingRun } from '../contract/training.ts';
 import {
   type CheckpointReading,
@@ -48,19 +49,27 @@ function isCalled(resource: Resource, row: object, word: string): boolean {
   );
 }
 
+/** Rows with an id or name, and why the list may have others of it that were not read. */
+interface NamedRows {
+  readonly rows: readonly object[];
+  readonly unread: readonly string[];
+}
+
 /** The rows with this id or name. @param listed called with each row of the list @throws ServiceError */
 export async function rowsNamed(
   resource: Resource,
   word: string,
   context: CommandContext,
   listed: (row: object) => void = () => undefined,
-): Promise<object[]> {
+): Promise<NamedRows> {
   const found: object[] = [];
-  for await (const { rows } of pagesOf(resource, {}, context)) {
-    rows.forEach(listed);
-    for (const row of rows) if (isCalled(resource, row, word)) found.push(row);
+  let unread: readonly string[] = [];
+  for await (const page of pagesOf(resource, {}, context)) {
+    page.rows.forEach(listed);
+    for (const row of page.rows) if (isCalled(resource, row, word)) found.push(row);
+    ({ unread } = page);
   }
-  return found;
+  return { rows: found, unread };
 }
 
 async function readOne(resource: Resource, id: string, context: CommandContext): Promise<object | undefined> {
@@ -113,6 +122,8 @@ interface LookedUp {
   readonly found: readonly Found[];
   /** Whether `found` are rows of lists, which may have less than their records. */
   readonly isListed: boolean;
+  /** Why others may have the word as their name: their lists could not be read to the end. */
+  readonly unread?: readonly string[];
   /** Why nothing was found, if so. */
   readonly none?: Error;
 }
@@ -139,16 +150,18 @@ async function lookUp(
   if (isFound(guessed)) return { found: [guessed], isListed: false };
   const rows: Found[] = [];
   const unlisted: ServiceError[] = [];
-  let unread: ServiceError | undefined;
+  const unread: string[] = [];
+  let failure: ServiceError | undefined;
   // A service may have too many rows without names to look through for a word that looks like an id.
   for (const resource of among.length > 1 || guess ? among.filter(isFoundByLabel) : among) {
     const named = await rowsNamed(resource, word, context, listed).catch((error: unknown) => {
       if (!(error instanceof ServiceError) || affectsAllRequests(error) || context.signal.aborted) throw error;
       if (isNotOffered(error) && (among.length > 1 || guess)) unlisted.push(error);
-      else unread ??= error;
-      return [];
+      else failure ??= error;
+      return { rows: [], unread: [] };
     });
-    for (const row of named) rows.push({ resource, id: idOfRow(resource, row), row });
+    pushAll(unread, named.unread);
+    for (const row of named.rows) rows.push({ resource, id: idOfRow(resource, row), row });
   }
   const byId = rows.filter(({ id }) => id === word);
   if (byId.length > 0) return { found: byId, isListed: true };
@@ -166,21 +179,43 @@ async function lookUp(
     if (isSure && tried instanceof ServiceError) refusal = tried;
   }
   // A list that cannot be read may have the same name.
-  if (unread) throw unread;
-  if (rows.length > 0) return { found: rows, isListed: true };
-  return { found: [], isListed: true, none: noneFound(word, { among, looksLike, refusal, unlisted }) };
+  if (failure) throw failure;
+  if (rows.length > 0) return { found: rows, isListed: true, unread };
+  return { found: [], isListed: true, none: noneFound(word, { among, looksLike, refusal, unlisted, unread }) };
+}
+
+/** What a row is looked up for: a write must not go to another row of the same name. */
+type Use = 'read' | 'write';
+
+/**
+ * Handles a name from a list that could not be read to its end, which may have another row of that name.
+ *
+ * @throws CommandError for a write; otherwise notes it
+ */
+function checkOnly(found: Found, unread: readonly string[] = [], { note }: CommandContext, use: Use): void {
+  if (unread.length === 0) return;
+  const why = clean`another ${wordFor(found.resource)} may have that name, because not all could be read: ${unread.join('. ')}.`;
+  if (use === 'write')
+    throw new CommandError(`Give the id. ${nameOf(found)} has that name, but ${why} Nothing was changed.`);
+  note(`${nameOf(found)} is taken by its name, but ${why}`);
 }
 
 /**
  * The row with this id or name among several resources.
  *
- * @throws CommandError or ServiceError if there is none; CommandError if several share the name
+ * @throws CommandError or ServiceError if there is none; CommandError if several share the name, or for a write may
  */
-export async function findAmong(among: readonly Resource[], word: string, context: CommandContext): Promise<Found> {
-  const { found, isListed, none } = await lookUp(among, word, context);
+export async function findAmong(
+  among: readonly Resource[],
+  word: string,
+  context: CommandContext,
+  use: Use = 'read',
+): Promise<Found> {
+  const { found, isListed, unread, none } = await lookUp(among, word, context);
   const [first, ...others] = found;
   if (!first) throw none;
   if (others.length > 0) throw severalNamed(among, word, found);
+  checkOnly(first, unread, context, use);
   return isListed ? readFound(first, context) : first;
 }
 
@@ -208,20 +243,27 @@ interface Tried {
   /** The service's answer to the word as an id of the only or the guessed resource. */
   readonly refusal: ServiceError | undefined;
   readonly unlisted: readonly ServiceError[];
+  /** Why their lists may have more than was read. */
+  readonly unread: readonly string[];
 }
 
 /** The error for a word that nothing has as its id or name. */
-function noneFound(word: string, { among, looksLike, refusal, unlisted }: Tried): Error {
+function noneFound(word: string, { among, looksLike, refusal, unlisted, unread }: Tried): Error {
+  const gaps =
+    unread.length === 0
+      ? ''
+      : clean`Something may have that name, because not all could be read: ${unread.join('. ')}.`;
   if (refusal && among.length > 1 && looksLike && isGone(refusal)) {
     const words = clean`There is no ${wordFor(looksLike)} ${word}: ${refusal.message}`;
     return new NotFoundError(`${words} Nothing else was found with this id or name.`, refusal);
   }
   // A refusal of the id's form says only that it is none.
   const isOfForm = looksLike !== undefined && refusal?.kind === 'validation';
-  if (refusal && !isOfForm) return refusal;
+  if (refusal && !isOfForm)
+    return gaps === '' ? refusal : new ServiceError(refusal.kind, `${refusal.message} ${gaps}`, refusal);
   const none = clean`There is no ${oneOf(among.map(wordFor))} ${word}.`;
   const form = looksLike && !among.includes(looksLike) ? `It looks like the id of a ${wordFor(looksLike)}.` : '';
-  const words = [none, form, ...unlisted.map(({ message }) => message)];
+  const words = [none, form, ...unlisted.map(({ message }) => message), gaps];
   return new CommandError(words.filter(Boolean).join(' '), exitCodes.notFound);
 }
 
@@ -383,13 +425,17 @@ const training = resourceOrThrow('training');
  *
  * @throws CommandError if there is none, or if the word has several meanings
  */
-export async function findCheckpoint(word: string, context: CommandContext): Promise<FoundCheckpoint> {
+export async function findCheckpoint(
+  word: string,
+  context: CommandContext,
+  use: Use = 'read',
+): Promise<FoundCheckpoint> {
   if (isCheckpointId(word)) return { id: word };
   const { service, signal } = context;
   // A training run may have the whole word as its name: one listing tells both.
   const wholes: Found[] = [];
   const { name } = splitCheckpointName(word);
-  const { found, isListed, none } = await lookUp([training], name, context, row => {
+  const { found, isListed, unread, none } = await lookUp([training], name, context, row => {
     if (isCalled(training, row, word)) wholes.push({ resource: training, id: idOfRow(training, row), row });
   });
   const [reading, ...others] = checkpointReadings(
@@ -409,6 +455,7 @@ export async function findCheckpoint(word: string, context: CommandContext): Pro
     if (name === word && !isKnown) return { id: word };
     throw none;
   }
+  if (reading.run.id !== reading.name) checkOnly(reading.run, unread, context, use);
   const { which, isRun } = reading;
   if (which === '') throw new CommandError(clean`${word} has no step: add one after @, or latest or best.`);
   const readRun = async () => {

@@ -248,8 +248,9 @@ class Lines {
     }
     const { config, workbench } = this.#session;
     const { remembered: memory, compare } = workbench;
-    const context = { config, service, memory, compare, signal: this.#signal };
-    const prompt = { ask: this.#ask, choose: this.#choose, say: (text: string) => this.say(text) };
+    const say = (text: string): void => this.say(text);
+    const context = { config, service, memory, compare, note: say, signal: this.#signal };
+    const prompt = { ask: this.#ask, choose: this.#choose, say };
     this.say(await act(row as never, prompt, context));
   }
 

@@ -315,7 +315,7 @@ export async function run({ args, flags }: CommandInput<'list'>, io: CommandIo):
       text: printed.text,
       io,
     });
-    let last: Omit<ResourcePage<object>, 'rows'> = { notes: [], dropped: 0, isRemembered: false };
+    let last: Omit<ResourcePage<object>, 'rows'> = { notes: [], unread: [], isRemembered: false };
     let doubt: string | undefined;
     const held: object[] = [];
     const waits: string[] = [];
@@ -342,8 +342,8 @@ export async function run({ args, flags }: CommandInput<'list'>, io: CommandIo):
     for (const note of [...last.notes, ...waits]) io.note(note);
     measured.note();
     printed.note();
-    // A script must not mistake unreadable rows for an empty list.
-    if (output.taken === 0 && last.dropped > 0) return exitCodes.failed;
+    // A script must not mistake a list that was not read for an empty one.
+    if (output.taken === 0 && last.unread.length > 0) return exitCodes.failed;
     if (shown === 0) io.note(noneWords(resource, flags, last.isRemembered));
     if (output.taken > limit) io.note(moreWords(limit));
     return exitCodes.done;

@@ -175,7 +175,7 @@ async function begin<Input extends object>(
 }
 
 async function benchmarkOf(word = '', context: CommandContext): Promise<Benchmark> {
-  return (await findAmong([resourceOrThrow('benchmarks')], word, context)).row as Benchmark;
+  return (await findAmong([resourceOrThrow('benchmarks')], word, context, 'write')).row as Benchmark;
 }
 
 /** The user's choices for a run; everything else follows from them. */
@@ -260,7 +260,7 @@ async function startRun({ args: [word], flags }: RunCommand, run: RunStart, io: 
   await checkPrinted(flags, run, io);
   return withService(flags, io, async context => {
     const benchmark = await benchmarkOf(word, context);
-    const checkpoint = from === undefined ? undefined : await findCheckpoint(from, context);
+    const checkpoint = from === undefined ? undefined : await findCheckpoint(from, context, 'write');
     noteChoice(from, checkpoint, io);
     const base = checkpoint?.run?.base_model_slug;
     if (model !== undefined && base != null && model !== base) {
@@ -318,7 +318,7 @@ export async function deployableCheckpoint(
   context: CommandContext,
   note: (text: string) => void,
 ): Promise<FoundCheckpoint> {
-  const named = await findCheckpoint(word, context);
+  const named = await findCheckpoint(word, context, 'write');
   const found = named.row ? named : await recorded(named, context);
   const { id, row, run, step } = found;
   if (row?.is_deployable !== false) return found;

@@ -152,10 +152,10 @@ type Flags = CommandInput<'upload'>['flags'];
 /** The service allows another benchmark of the same name, so a folder can be uploaded again. */
 async function noteNamesakes(name: string, context: CommandContext, io: CommandIo): Promise<void> {
   const benchmarks = resourceOrThrow('benchmarks');
-  const rows = await rowsNamed(benchmarks, name, context).catch((error: unknown) => {
+  const { rows } = await rowsNamed(benchmarks, name, context).catch((error: unknown) => {
     if (context.signal.aborted) throw error;
     // The upload will report what is wrong with the service.
-    return [];
+    return { rows: [] };
   });
   if (rows.length === 0) return;
   const ids = rows.map(row => benchmarks.list({}).id(row)).join(', ');

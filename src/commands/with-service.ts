@@ -26,6 +26,8 @@ export interface CommandContext {
   readonly memory: RememberedStore;
   /** How runs are compared, by the settings. */
   readonly compare: CompareSettings;
+  /** Tells the user something beside the result. */
+  readonly note: (text: string) => void;
   /** Aborts when the user interrupts, at the end of --timeout, and when the work has ended. */
   readonly signal: AbortSignal;
 }
@@ -140,7 +142,7 @@ export async function withService<Result>(
   const connection = connectTo(config, 'command', { remembered: () => memory, debug: requestNotes(flags, io) });
   try {
     const { compare } = config.preferences;
-    return await work({ config, service: await connection.service(), memory, signal, compare });
+    return await work({ config, service: await connection.service(), memory, signal, compare, note: io.note });
   } catch (error) {
     if (limit.aborted && !io.signal.aborted && flags.timeout !== undefined && !isRefusal(error))
       throw lateError(error, flags.timeout, flags, past, connection.gate.state());

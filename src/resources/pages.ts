@@ -9,10 +9,10 @@ import type { Scope } from './place.ts';
 
 export interface ResourcePage<Row> {
   readonly rows: readonly Row[];
-  /** Rows of the pages so far that could not be read. */
-  readonly dropped: number;
   /** Why the list may be incomplete; the notes of the last page cover all pages. */
   readonly notes: readonly string[];
+  /** Those of the notes by which the service has, or may have, rows that are not among these. */
+  readonly unread: readonly string[];
   /** The service does not list them: these are the ones seen here. */
   readonly isRemembered: boolean;
 }
@@ -29,6 +29,7 @@ export async function* pagesOf<Row extends object>(
   let repeated = 0;
   let others = 0;
   let fruitless = 0;
+  const ofPages = new Set<string>();
   const mostFruitless = maxPagesWithoutNewRows(source);
   const readPage = (cursor: string | undefined) =>
     readListed(source, { service, query: { limit: pageSize, cursor }, signal, memory });
@@ -43,16 +44,23 @@ export async function* pagesOf<Row extends object>(
     repeated += page.mayRepeat ? 0 : page.items.length - rows.length;
     others += page.others ?? 0;
     fruitless = rows.length > 0 ? 0 : fruitless + 1;
-    const notes = [
-      dropped === 0 ? '' : `${dropped} row${dropped === 1 ? '' : 's'} could not be read`,
-      repeated === 0 ? '' : `${repeated} row${repeated === 1 ? '' : 's'} with a duplicate id left out`,
-      others === 0 ? '' : othersWords(others),
+    if (page.note) ofPages.add(page.note);
+    const isRemembered = page.remembered_at !== undefined;
+    const unreadable = dropped === 0 ? '' : `${dropped} row${dropped === 1 ? '' : 's'} could not be read`;
+    const rest = [
       fruitless < mostFruitless ? '' : `The last ${mostFruitless} pages had no new rows: there may be more`,
       page.isCutOff ? cutOffWords : '',
-      page.note ?? '',
+      ...ofPages,
     ];
-    const isRemembered = page.remembered_at !== undefined;
-    yield { rows, dropped, notes: notes.filter(Boolean), isRemembered };
+    const notes = [
+      unreadable,
+      repeated === 0 ? '' : `${repeated} row${repeated === 1 ? '' : 's'} with a duplicate id left out`,
+      others === 0 ? '' : othersWords(others),
+      ...rest,
+    ];
+    // Remembered rows say so themselves.
+    const unread = isRemembered ? [] : [unreadable, ...rest].filter(Boolean);
+    yield { rows, notes: notes.filter(Boolean), unread, isRemembered };
     if (fruitless === mostFruitless) return;
   }
 }

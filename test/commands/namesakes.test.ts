@@ -1,0 +1,50 @@
+/** Names in lists that could not be read to their end. */
+import { expect, it } from 'vitest';
+import { exitCodes } from '../../src/commands/exit.ts';
+import { hostileServer, json, refusal } from '../service/hostile-server.ts';
+import { cliOn } from './cli.ts';
+
+const cutOff = json({ items: [{ bench_id: 'bench_1', label: 'Twin' }], has_more: true, next_cursor: null });
+const unreadable = json({ items: [{ bench_id: 'bench_1', label: 'Twin' }, { label: 'Twin' }], has_more: false });
+
+it.each([
+  ['was cut off', cutOff, 'gives no way to read them'],
+  ['has an unreadable row', unreadable, '1 row could not be read'],
+])('are not used for a write where the list %s', async (_, list, why) => {
+  const server = await hostileServer(list, json({}));
+  const cli = cliOn({ baseUrl: server.url, apiKey: 'key' });
+  const { code, notes } = await cli('evaluate', ['Twin', '--model', 'acme/m', '--name', 'first']);
+  expect(code).toBe(exitCodes.usage);
+  expect(notes).toContain('Give the id. benchmark Twin (bench_1) has that name, but another benchmark may have');
+  expect(notes).toContain(why);
+  expect(server.requests.map(({ method }) => method)).not.toContain('POST');
+});
+
+it('are read with a note', async () => {
+  const record = json({ bench_id: 'bench_1', label: 'Twin' });
+  const server = await hostileServer(cutOff, record, record);
+  const { code, out, notes } = await cliOn({ baseUrl: server.url, apiKey: 'key' })('get', [
+    'benchmark',
+    'Twin',
+    '--field',
+    'bench_id',
+  ]);
+  expect({ code, out }).toMatchObject({ code: exitCodes.done, out: expect.stringContaining('bench_1') });
+  expect(notes).toContain('benchmark Twin (bench_1) is taken by its name, but another benchmark may have that name');
+});
+
+it('are not said to be missing', async () => {
+  const missing = refusal(404, 'invalid_request_error', 'resource_not_found');
+  const server = await hostileServer(cutOff, missing, missing);
+  const { notes } = await cliOn({ baseUrl: server.url, apiKey: 'key' })('get', ['benchmark', 'Other']);
+  expect(notes).toContain('Something may have that name, because not all could be read');
+});
+
+it('does not call a list empty that goes on', async () => {
+  const server = await hostileServer(json({ items: [], has_more: true, next_cursor: null }));
+  const { code, notes } = await cliOn({ baseUrl: server.url, apiKey: 'key' })('list', ['benchmarks']);
+  expect({ code, notes }).toEqual({
+    code: exitCodes.failed,
+    notes: 'The service says that there are more rows, but gives no way to read them',
+  });
+});
