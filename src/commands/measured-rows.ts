@@ -6,6 +6,7 @@ import type { QueryContext } from '../queries/query-context.ts';
 import type { MeasuredList, Resource } from '../resources/define.ts';
 import { ServiceError } from '../service/errors.ts';
 import { counted } from '../text/numbers.ts';
+import { clean } from '../text/sanitise.ts';
 import { CommandError } from './exit.ts';
 import type { CommandIo } from './io.ts';
 import type { CommandContext } from './with-service.ts';
@@ -16,8 +17,11 @@ export const mostMeasured = 500;
 /** Reading that takes longer is announced; milliseconds. */
 const announcedMs = 3_000;
 
-/** How long the rows wait for an answer of the values that are only shown; milliseconds. */
+/** How long the rows wait for an answer of the values that a row may lack; milliseconds. */
 const silentMs = 5_000;
+
+/** The most rows without a value that are named. */
+const mostNamed = 3;
 
 export interface MeasuredOptions extends MeasuredList {
   readonly filter: string;
@@ -102,7 +106,7 @@ export class MeasuredRows {
     rows: readonly object[],
     columns: ReadonlySet<string>,
     context: QueryContext,
-    about: Pick<MeasuredList, 'onUnread' | 'silentMs' | 'failure'>,
+    about: Pick<MeasuredList, 'onUnread' | 'silentMs' | 'needsOne' | 'failure'>,
   ): Promise<readonly object[]> {
     const { measures } = this.#resource;
     if (!measures || columns.size === 0 || rows.length === 0) return rows;
@@ -151,7 +155,8 @@ export class MeasuredRows {
       if (isOfAll) throw error;
       this.#leave(row, error);
     };
-    const read = await this.#read(rows, this.#first, this.#context, this.#isForOrder ? { onUnread } : {});
+    const about = this.#isForOrder ? { onUnread, silentMs, needsOne: true } : {};
+    const read = await this.#read(rows, this.#first, this.#context, about);
     const arrange = this.#resource.measures ? createArrange(this.columns(read), this.#id) : this.#arrange;
     const { rows: kept, notice, doubt } = arrange(read, { filter: this.#options.filter, sort: undefined });
     if (notice) throw new CommandError(notice);
@@ -201,9 +206,14 @@ export class MeasuredRows {
   note(): void {
     const titles = this.#titles(id => this.#first.has(id) || this.#shown.has(id)).join(', ');
     if (this.#problem !== undefined) this.#io.note(`${titles} could not be read: ${this.#problem}`);
-    const unread = this.#unread.size;
+    const unread = [...this.#unread];
+    const named = unread.slice(0, mostNamed).map(id => clean`${id}`);
+    const more = unread.length > mostNamed ? ` and ${unread.length - mostNamed} more` : '';
     const order = this.#isForOrder && this.#first.size > 0 ? ' Rows without the value come last.' : '';
-    if (unread > 0) this.#io.note(`${titles} could not be read for ${counted(unread, 'row')}: ${this.#reason}${order}`);
+    if (unread.length > 0) {
+      const them = `${counted(unread.length, 'row')} (${named.join(', ')}${more})`;
+      this.#io.note(`${titles} could not be read for ${them}: ${this.#reason}${order}`);
+    }
     if (this.#beyond === 0) return;
     const left = counted(this.#beyond, 'further row');
     this.#io.note(

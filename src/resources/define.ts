@@ -65,6 +65,8 @@ export interface MeasuredList {
   readonly onUnread?: ((row: object, error: ServiceError, isOfAll: boolean) => void) | undefined;
   /** Without an answer for so long, what is left stays unread; in milliseconds, unlimited if missing. */
   readonly silentMs?: number | undefined;
+  /** The first value is awaited for longer, because without any there is nothing to show. */
+  readonly needsOne?: boolean;
   /** Why no row of an earlier page could be measured: nothing is asked, and what is remembered is shown. */
   readonly failure?: ServiceError | undefined;
 }

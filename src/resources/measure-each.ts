@@ -20,7 +20,7 @@ const affectsEveryRow = (error: ServiceError): boolean =>
 export async function measureEach<Row extends object>(
   rows: readonly Row[],
   context: QueryContext,
-  { onUnread, silentMs, failure }: Pick<MeasuredList, 'onUnread' | 'silentMs' | 'failure'>,
+  { onUnread, silentMs, needsOne, failure }: Pick<MeasuredList, 'onUnread' | 'silentMs' | 'needsOne' | 'failure'>,
   measures: readonly ((row: Row, context: QueryContext) => Promise<Row>)[],
 ): Promise<readonly Row[]> {
   const measured = [...rows];
@@ -29,6 +29,7 @@ export async function measureEach<Row extends object>(
   let done = 0;
   const silence = new AbortController();
   const giveUp = (): void => {
+    if (needsOne && done === 0) return;
     const error = new TimeoutError(`There was no answer for ${duration(silentMs ?? 0)}.`);
     end ??= error;
     silence.abort(error);

@@ -195,7 +195,7 @@ it.each([429, 503, 403])(
     const { asked, list } = await meanCli(() => json({ error }, status, { 'retry-after': '3600' }));
     const { code, out, notes } = await list();
     expect([code, cells(out).length]).toEqual([0, 6]);
-    expect(notes.match(/could not be read for 5 rows: .*Not now/g)).toHaveLength(1);
+    expect(notes.match(/could not be read for 5 rows \(.* and 2 more\): .*Not now/g)).toHaveLength(1);
     // Each at most once: none is sent after the first refusal.
     expect(asked().length).toBeLessThan(5);
   },
@@ -205,7 +205,7 @@ it('leaves out the value of the one row that fails by itself (B1)', async () => 
   const { list } = await meanCli(id => (id === 'evr_b' ? json({ error: { message: 'Broken.' } }, 500) : rewards));
   const { out, notes } = await list('--columns', 'id,interval');
   expect(cells(out).map(([, interval]) => interval !== '')).toEqual([true, true, false, true, true, true]);
-  expect(notes).toContain('95% CI could not be read for 1 row: ');
+  expect(notes).toContain('95% CI could not be read for 1 row (evr_b): ');
 });
 
 it('keeps and remembers what was read before a refusal of all (N7)', async () => {
@@ -234,7 +234,7 @@ it('sorts by a column with the unread row last, but does not filter by it (N7)',
   for (const flags of [[], ['--reverse']]) {
     const { code, out, notes } = await list('--sort', 'interval', '--ids', ...flags);
     expect([code, out.trim().split('\n').at(-1)]).toEqual([0, 'evr_b']);
-    expect(notes).toMatch(/95% CI could not be read for 1 row: .*Rows without the value come last/);
+    expect(notes).toMatch(/95% CI could not be read for 1 row \(evr_b\): .*Rows without the value come last/);
   }
   const { code, out } = await list('--sort', 'interval', '--filter', 'interval>0', '--ids');
   expect([code, out]).toEqual([2, '']);

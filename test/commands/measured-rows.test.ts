@@ -1,8 +1,9 @@
-/** What a list says while it reads the values of its rows for long. */
+/** What a list says while it reads the values of its rows for long, and how long it waits for them. */
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { MeasuredRows } from '../../src/commands/measured-rows.ts';
 import type { CommandContext } from '../../src/commands/with-service.ts';
 import type { Resource } from '../../src/resources/define.ts';
+import { measureEach } from '../../src/resources/measure-each.ts';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
@@ -47,4 +48,41 @@ it('says once, after 3 seconds, what it reads', async () => {
   measured.note();
   expect(notes).toEqual([words]);
   expect(vi.getTimerCount()).toBe(0);
+});
+
+it('sorts without the value of a row that is silent for 5 seconds, and names the row', async () => {
+  interface Row {
+    readonly id: string;
+    readonly best?: number;
+  }
+  const value = (row: object) => (row as Row).best;
+  const columns = [{ id: 'best', title: 'BEST', width: 8, value }];
+  const bestOf = ({ id }: Row, signal: AbortSignal) =>
+    new Promise<number>((resolve, reject) => {
+      if (id !== 'run_2') resolve(1);
+      signal.addEventListener('abort', () => reject(signal.reason as Error));
+    });
+  const measures: Partial<Resource['measures']> = {
+    ...{ columns: () => columns, costly: ['best'] },
+    read: (rows, _, context, list) =>
+      measureEach(rows as Row[], context, list, [
+        async (row, { signal }) => ({ ...row, best: await bestOf(row, signal) }),
+      ]),
+  };
+  const notes: string[] = [];
+  const options = { filter: '', sort: 'best', field: undefined, shown: ['best'], scope: {}, range: [0, 1] as const };
+  const measured = new MeasuredRows(
+    { columns, measures } as unknown as Resource,
+    row => (row as Row).id,
+    options,
+    { service: {}, signal: new AbortController().signal } as CommandContext,
+    { note: text => void notes.push(text) },
+  );
+  const filtered = measured.filtered(['run_1', 'run_2', 'run_3'].map(id => ({ id })));
+  await vi.advanceTimersByTimeAsync(5_000);
+  expect((await filtered).rows.map(value)).toEqual([1, undefined, 1]);
+  measured.note();
+  expect(notes.at(-1)).toBe(
+    'BEST could not be read for 1 row (run_2): There was no answer for 5s. Rows without the value come last.',
+  );
 });

@@ -121,7 +121,7 @@ it('is read again after the run was graded again, and is missing for no other ro
   const first = await list();
   expect(first.out).toMatch(/^evr_1,0\.5,0\.3\d+\.\.0\.6\d+$/m);
   expect(first.out).toMatch(/^evr_2,0\.5,$/m);
-  expect(first.notes).toMatch(/95% CI could not be read for 1 row: /);
+  expect(first.notes).toMatch(/95% CI could not be read for 1 row \(evr_2\): /);
   graded.rewardAt = () => 0.6;
   expect((await list()).out).toMatch(/^evr_1,0\.6\d*,0\.5\d+\.\.0\.6\d+$/m);
   graded.rewardAt = at => (at % 2 === 0 ? 0.6 : 1.6);
@@ -163,7 +163,7 @@ it.each([403, 500])(
     const list = () => cli('list', ['runs', '--columns', 'id,95% ci', '--format', 'csv']);
     const first = await list();
     expect(first.out).not.toContain('..');
-    expect(first.notes).toMatch(/^95% CI could not be read for 3 rows: no entry/m);
+    expect(first.notes).toMatch(/^95% CI could not be read for 3 rows \(.*\): no entry/m);
     isRefused = false;
     const second = await list();
     expect(second.out.match(/\.\./g)).toHaveLength(3);

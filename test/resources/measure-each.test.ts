@@ -35,9 +35,10 @@ function measuring(answer: (id: string, signal: AbortSignal) => unknown) {
     unread.set(row, error);
     isOfAll ||= all;
   };
-  const measured = (...names: ('one' | 'two')[]) =>
-    measureEach(rows, context, { onUnread, silentMs: 5_000 }, names.map(adding));
-  return { asked, unread, measured, isOfAll: () => isOfAll };
+  const measuredBy = (more: object, ...names: ('one' | 'two')[]) =>
+    measureEach(rows, context, { onUnread, silentMs: 5_000, ...more }, names.map(adding));
+  const measured = (...names: ('one' | 'two')[]) => measuredBy({}, ...names);
+  return { asked, unread, measured, measuredBy, isOfAll: () => isOfAll };
 }
 
 const silent = (signal: AbortSignal) =>
@@ -61,6 +62,18 @@ it('waits as long as answers arrive', async () => {
   const result = measured('one');
   await vi.advanceTimersByTimeAsync(12_000);
   expect([measuredIds(await result).length, unread.size]).toEqual([12, 0]);
+});
+
+it('awaits the first value for longer where it needs one, and no other', async () => {
+  const { unread, measuredBy, isOfAll } = measuring((id, signal) =>
+    Promise.race([silent(signal), ...(id === 'evr_5' ? [] : [new Promise(resolve => setTimeout(resolve, 12_000, 1))])]),
+  );
+  const result = measuredBy({ needsOne: true }, 'one');
+  await vi.advanceTimersByTimeAsync(12_000);
+  expect(unread.size).toBe(0);
+  await vi.advanceTimersByTimeAsync(5_000);
+  expect(measuredIds(await result)).toHaveLength(4);
+  expect([unread.has(rows[5] as Row), isOfAll()]).toEqual([true, false]);
 });
 
 it('asks nothing more of a service that does not answer at all', async () => {
