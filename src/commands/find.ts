@@ -1,6 +1,5 @@
 /** Finds rows of resources by id or name. */
 
-import { pushAll } from '../base/many.ts';
 import type { Checkpoint, HeldOutReward, TrainingRun } from '../contract/training.ts';
 import {
   type CheckpointReading,
@@ -15,7 +14,7 @@ import { rememberRows } from '../queries/remembered-fallback.ts';
 import { checkpointsByStep, heldOutRewardsQuery } from '../queries/training.ts';
 import { resourceNamed, resourceOfId, resources } from '../resources/catalogue.ts';
 import { idOf as idOfRow, isFoundByLabel, type Resource, wordFor, wordsFor } from '../resources/define.ts';
-import { pagesOf } from '../resources/pages.ts';
+import { pagesOf, type ResourcePage } from '../resources/pages.ts';
 import { affectsAllRequests, ifThere, isGone, isNotOffered, NotFoundError, ServiceError } from '../service/errors.ts';
 import { rememberedAt } from '../store/seen.ts';
 import { clean } from '../text/sanitise.ts';
@@ -49,11 +48,16 @@ function isCalled(resource: Resource, row: object, word: string): boolean {
   );
 }
 
-/** Rows with an id or name, and why the list may have others of it that were not read. */
+/** Why lists may have rows that were not read, and whether they were not read to their end. */
+type Gaps = Pick<ResourcePage<object>, 'unread' | 'isCutOff'>;
+
+/** Rows with an id or name. */
 interface NamedRows {
   readonly rows: readonly object[];
-  readonly unread: readonly string[];
+  readonly gaps: Gaps;
 }
+
+const noGaps: Gaps = { unread: [], isCutOff: false };
 
 /** The rows with this id or name. @param listed called with each row of the list @throws ServiceError */
 export async function rowsNamed(
@@ -63,13 +67,13 @@ export async function rowsNamed(
   listed: (row: object) => void = () => undefined,
 ): Promise<NamedRows> {
   const found: object[] = [];
-  let unread: readonly string[] = [];
+  let gaps = noGaps;
   for await (const page of pagesOf(resource, {}, context)) {
     page.rows.forEach(listed);
     for (const row of page.rows) if (isCalled(resource, row, word)) found.push(row);
-    ({ unread } = page);
+    gaps = page;
   }
-  return { rows: found, unread };
+  return { rows: found, gaps };
 }
 
 async function readOne(resource: Resource, id: string, context: CommandContext): Promise<object | undefined> {
@@ -122,8 +126,8 @@ interface LookedUp {
   readonly found: readonly Found[];
   /** Whether `found` are rows of lists, which may have less than their records. */
   readonly isListed: boolean;
-  /** Why others may have the word as their name: their lists could not be read to the end. */
-  readonly unread?: readonly string[];
+  /** Why others may have the word as their name. */
+  readonly gaps?: Gaps;
   /** Why nothing was found, if so. */
   readonly none?: Error;
 }
@@ -150,7 +154,7 @@ async function lookUp(
   if (isFound(guessed)) return { found: [guessed], isListed: false };
   const rows: Found[] = [];
   const unlisted: ServiceError[] = [];
-  const unread: string[] = [];
+  const gaps: Gaps[] = [];
   let failure: ServiceError | undefined;
   // A service may have too many rows without names to look through for a word that looks like an id.
   for (const resource of among.length > 1 || guess ? among.filter(isFoundByLabel) : among) {
@@ -158,9 +162,9 @@ async function lookUp(
       if (!(error instanceof ServiceError) || affectsAllRequests(error) || context.signal.aborted) throw error;
       if (isNotOffered(error) && (among.length > 1 || guess)) unlisted.push(error);
       else failure ??= error;
-      return { rows: [], unread: [] };
+      return { rows: [], gaps: noGaps };
     });
-    pushAll(unread, named.unread);
+    gaps.push(named.gaps);
     for (const row of named.rows) rows.push({ resource, id: idOfRow(resource, row), row });
   }
   const byId = rows.filter(({ id }) => id === word);
@@ -180,7 +184,9 @@ async function lookUp(
   }
   // A list that cannot be read may have the same name.
   if (failure) throw failure;
-  if (rows.length > 0) return { found: rows, isListed: true, unread };
+  const unread = [...new Set(gaps.flatMap(each => each.unread))];
+  if (rows.length > 0)
+    return { found: rows, isListed: true, gaps: { unread, isCutOff: gaps.some(each => each.isCutOff) } };
   return { found: [], isListed: true, none: noneFound(word, { among, looksLike, refusal, unlisted, unread }) };
 }
 
@@ -188,14 +194,14 @@ async function lookUp(
 type Use = 'read' | 'write';
 
 /**
- * Handles a name from a list that could not be read to its end, which may have another row of that name.
+ * Notes that a list may have another row of the name.
  *
- * @throws CommandError for a write; otherwise notes it
+ * @throws CommandError for a write if the list was not read to its end
  */
-function checkOnly(found: Found, unread: readonly string[] = [], { note }: CommandContext, use: Use): void {
+function checkOnly(found: Found, { unread, isCutOff }: Gaps = noGaps, { note }: CommandContext, use: Use): void {
   if (unread.length === 0) return;
   const why = clean`another ${wordFor(found.resource)} may have that name, because not all could be read: ${unread.join('. ')}.`;
-  if (use === 'write')
+  if (use === 'write' && isCutOff)
     throw new CommandError(`Give the id. ${nameOf(found)} has that name, but ${why} Nothing was changed.`);
   note(`${nameOf(found)} is taken by its name, but ${why}`);
 }
@@ -211,11 +217,11 @@ export async function findAmong(
   context: CommandContext,
   use: Use = 'read',
 ): Promise<Found> {
-  const { found, isListed, unread, none } = await lookUp(among, word, context);
+  const { found, isListed, gaps, none } = await lookUp(among, word, context);
   const [first, ...others] = found;
   if (!first) throw none;
   if (others.length > 0) throw severalNamed(among, word, found);
-  checkOnly(first, unread, context, use);
+  checkOnly(first, gaps, context, use);
   return isListed ? readFound(first, context) : first;
 }
 
@@ -435,7 +441,7 @@ export async function findCheckpoint(
   // A training run may have the whole word as its name: one listing tells both.
   const wholes: Found[] = [];
   const { name } = splitCheckpointName(word);
-  const { found, isListed, unread, none } = await lookUp([training], name, context, row => {
+  const { found, isListed, gaps, none } = await lookUp([training], name, context, row => {
     if (isCalled(training, row, word)) wholes.push({ resource: training, id: idOfRow(training, row), row });
   });
   const [reading, ...others] = checkpointReadings(
@@ -455,7 +461,7 @@ export async function findCheckpoint(
     if (name === word && !isKnown) return { id: word };
     throw none;
   }
-  if (reading.run.id !== reading.name) checkOnly(reading.run, unread, context, use);
+  if (reading.run.id !== reading.name) checkOnly(reading.run, gaps, context, use);
   const { which, isRun } = reading;
   if (which === '') throw new CommandError(clean`${word} has no step: add one after @, or latest or best.`);
   const readRun = async () => {

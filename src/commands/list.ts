@@ -315,7 +315,7 @@ export async function run({ args, flags }: CommandInput<'list'>, io: CommandIo):
       text: printed.text,
       io,
     });
-    let last: Omit<ResourcePage<object>, 'rows'> = { notes: [], unread: [], isRemembered: false };
+    let last: Omit<ResourcePage<object>, 'rows'> = { notes: [], unread: [], isCutOff: false, isRemembered: false };
     let doubt: string | undefined;
     const held: object[] = [];
     const waits: string[] = [];

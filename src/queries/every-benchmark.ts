@@ -97,6 +97,7 @@ export async function readAcross<Row extends OfBenchmark>(
     next_cursor: hasRest ? JSON.stringify(next) : null,
     dropped,
     mayBeEmpty: true,
+    isPartial: failed.size > 0,
     note: notes.filter(Boolean).join('. ') || undefined,
     rest: restWords(next, words),
     isUnread: row => failed.has(row.bench_id ?? ''),

@@ -11,8 +11,10 @@ export interface ResourcePage<Row> {
   readonly rows: readonly Row[];
   /** Why the list may be incomplete; the notes of the last page cover all pages. */
   readonly notes: readonly string[];
-  /** Those of the notes by which the service has, or may have, rows that are not among these. */
+  /** Those of the notes by which the service may have rows that are not among these. */
   readonly unread: readonly string[];
+  /** Whether rows are missing that could not be asked for, or failed to be. */
+  readonly isCutOff: boolean;
   /** The service does not list them: these are the ones seen here. */
   readonly isRemembered: boolean;
 }
@@ -29,7 +31,6 @@ export async function* pagesOf<Row extends object>(
   let repeated = 0;
   let others = 0;
   let fruitless = 0;
-  const ofPages = new Set<string>();
   const mostFruitless = maxPagesWithoutNewRows(source);
   const readPage = (cursor: string | undefined) =>
     readListed(source, { service, query: { limit: pageSize, cursor }, signal, memory });
@@ -44,23 +45,22 @@ export async function* pagesOf<Row extends object>(
     repeated += page.mayRepeat ? 0 : page.items.length - rows.length;
     others += page.others ?? 0;
     fruitless = rows.length > 0 ? 0 : fruitless + 1;
-    if (page.note) ofPages.add(page.note);
-    const isRemembered = page.remembered_at !== undefined;
-    const unreadable = dropped === 0 ? '' : `${dropped} row${dropped === 1 ? '' : 's'} could not be read`;
     const rest = [
       fruitless < mostFruitless ? '' : `The last ${mostFruitless} pages had no new rows: there may be more`,
       page.isCutOff ? cutOffWords : '',
-      ...ofPages,
+      page.note ?? '',
     ];
+    const unreadable = dropped === 0 ? '' : `${dropped} row${dropped === 1 ? '' : 's'} could not be read`;
     const notes = [
       unreadable,
       repeated === 0 ? '' : `${repeated} row${repeated === 1 ? '' : 's'} with a duplicate id left out`,
       others === 0 ? '' : othersWords(others),
       ...rest,
     ];
-    // Remembered rows say so themselves.
-    const unread = isRemembered ? [] : [unreadable, ...rest].filter(Boolean);
-    yield { rows, notes: notes.filter(Boolean), unread, isRemembered };
+    const isCutOff = fruitless === mostFruitless || page.isCutOff || page.isPartial === true;
+    const unread = [unreadable, ...(isCutOff ? rest : [])].filter(Boolean);
+    const isRemembered = page.remembered_at !== undefined;
+    yield { rows, notes: notes.filter(Boolean), unread, isCutOff, isRemembered };
     if (fruitless === mostFruitless) return;
   }
 }

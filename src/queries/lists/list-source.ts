@@ -28,6 +28,8 @@ export type AnnotatedPage<Row> = Page<Row> & {
   readonly remembered_at?: number | undefined;
   /** Describes the rest after this page, with `restKey`. Shown if this is the last page read so far and more follow. */
   readonly rest?: string | undefined;
+  /** It is made of several answers, and some could not be read. */
+  readonly isPartial?: boolean;
   /** It may be empty although it is not the last one. */
   readonly mayBeEmpty?: boolean;
   /** It may have rows of earlier pages. */
