@@ -3,7 +3,7 @@ import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import * as z from 'zod/mini';
 import { own } from '../base/own-property.ts';
-import { type Action, sendKeyed } from '../queries/action.ts';
+import { type Action, isHarmlessRepeat, sendKeyed } from '../queries/action.ts';
 import { resourceOfKind } from '../resources/catalogue.ts';
 import type { RequestPreview } from '../service/request.ts';
 import type { EarlierStart } from '../store/start-keys.ts';
@@ -106,27 +106,27 @@ export function trajectoryToken(
   throw new CommandError(`The variable ${tokenEnv} is not set.`, exitCodes.forbidden);
 }
 
-/** The note before a start that may already have happened. */
-function earlierWords({ sentAt, isExpired }: EarlierStart): string {
-  const before = `The same request was sent at ${clockOrDay(sentAt)}, but its answer was lost: it may have succeeded.`;
-  return isExpired
-    ? `${before} Its idempotency key is too old to reuse: this start has a new one.`
-    : `${before} This repeats it with the same idempotency key; use another key or name to start another.`;
-}
+/** What is known of a start that may already have happened. */
+export const earlierWords = ({ sentAt }: EarlierStart): string =>
+  `The same request was sent at ${clockOrDay(sentAt)}, but its answer was lost: it may have succeeded.`;
 
 interface StartOptions {
   readonly idempotencyKey?: string | undefined;
-  readonly note: (text: string) => void;
+  /** Called if the same start may have happened, and repeating it may start another. Nothing is sent if it throws. */
+  readonly onDoubt: (earlier: EarlierStart) => Promise<void>;
 }
 
 /** Sends an action that starts something, and remembers what it started. */
 export async function start<Input, Result>(
   send: Action<Input, Result>,
   input: Input,
-  { service, memory, signal }: CommandContext,
-  { idempotencyKey, note }: StartOptions,
+  { service, memory, signal, note }: CommandContext,
+  { idempotencyKey, onDoubt }: StartOptions,
 ): Promise<Result> {
-  const onEarlier = (earlier: EarlierStart): void => note(earlierWords(earlier));
+  const onEarlier = async (earlier: EarlierStart): Promise<void> => {
+    if (!isHarmlessRepeat(earlier, service)) return onDoubt(earlier);
+    note(`${earlierWords(earlier)} This repeats it with the same idempotency key, so it cannot start a second one.`);
+  };
   const result = await sendKeyed(service, send, input, { signal, keys: memory.startKeys, idempotencyKey, onEarlier });
   const seen = send.starts?.(result, input);
   if (seen?.kind && seen.id) memory.see([{ ...seen, kind: seen.kind, id: seen.id, isStart: true }]);

@@ -9,12 +9,14 @@ import { actionOf, resources } from '../resources/catalogue.ts';
 import { changeTitle, doneWords, outageWords } from '../resources/change-words.ts';
 import { idOf, labelOf, type Resource } from '../resources/define.ts';
 import { trainingActions } from '../resources/training.ts';
+import { isUnanswered, ServiceError } from '../service/errors.ts';
+import type { EarlierStart } from '../store/start-keys.ts';
 import { clean } from '../text/sanitise.ts';
 import { isTyped, typeable } from '../text/typed.ts';
-import { start } from './act.ts';
+import { earlierWords, start } from './act.ts';
 import { resourceOrThrow } from './find.ts';
 import { replacedBy } from './production.ts';
-import { defaultSlug, deployableCheckpoint, productionWords, runInput } from './starts.ts';
+import { type Creation, defaultSlug, deployableCheckpoint, productionWords, runInput, whereToLook } from './starts.ts';
 import type { CommandContext } from './with-service.ts';
 
 export interface LinePrompt {
@@ -32,15 +34,23 @@ export interface LinePrompt {
 type Act<Row> = (row: Row, prompt: LinePrompt, context: CommandContext) => Promise<string>;
 
 /** Starts it, and says where to see it. */
-async function started<Input>(
-  { send, kind }: Start<Input>,
+async function started<Input extends object>(
+  creation: Pick<Start<Input>, 'send'> & Creation,
   input: Input,
-  { say }: LinePrompt,
+  { choose, say }: LinePrompt,
   context: CommandContext,
   past = 'Started',
 ) {
+  const { send, kind } = creation;
   const resource = resourceOrThrow(kind);
-  const result = await start(send, input, context, { note: say });
+  const onDoubt = async (earlier: EarlierStart): Promise<void> => {
+    say(`${earlierWords(earlier)} ${await whereToLook(creation, input, context)}`);
+    if ((await choose('Send it again', ['no', 'yes'])) === 'no') throw new Error('Nothing was sent.');
+  };
+  const result = await start(send, input, context, { onDoubt }).catch(async (error: unknown) => {
+    if (!isUnanswered(error)) throw error;
+    throw new ServiceError(error.kind, `${error.message} ${await whereToLook(creation, input, context)}`, error);
+  });
   return clean`${past} ${idOf(resource, result)}. Type ${resource.names[0]} to see it.`;
 }
 
@@ -50,7 +60,7 @@ const starting =
   async (row, prompt, context) => {
     const input = runInput(run, row, { model: await prompt.ask('Model') }, context);
     const display_name = await prompt.ask('Name of the run', input.display_name);
-    return started(run, { ...input, display_name }, prompt, context);
+    return started({ ...run, benchmark: row }, { ...input, display_name }, prompt, context);
   };
 
 /** Makes a change that a resource declares. Asks first if something would be lost for good. */

@@ -15,7 +15,7 @@ import { rememberRows } from '../queries/remembered-fallback.ts';
 import { refOf, resources } from '../resources/catalogue.ts';
 import { type Resource, wordFor, wordsFor } from '../resources/define.ts';
 import { lookAt } from '../resources/look.ts';
-import { describeError } from '../service/errors.ts';
+import { describeError, isUnanswered } from '../service/errors.ts';
 import type { Service } from '../service/index.ts';
 import type { ResourceRef } from '../store/store.ts';
 import { asReceived, counted } from '../text/numbers.ts';
@@ -294,6 +294,7 @@ export async function run({ lines: _, debug: __, ...flags }: WorkbenchFlags, io:
     write: (text, _, done) => void io.print(String(text)).then(() => done(), done),
   });
   const terminal = createInterface({ input: io.input, output, terminal: false });
+  io.stopOnSignals?.();
   const lines = new Lines(session, terminal, output, io.signal);
   io.signal.addEventListener('abort', () => terminal.close(), { once: true });
   lines.say(`benchtop, ${session.connection.current}. Type help for the commands.`);
@@ -303,7 +304,8 @@ export async function run({ lines: _, debug: __, ...flags }: WorkbenchFlags, io:
       try {
         if (!(await lines.hear(line))) break;
       } catch (error) {
-        if (io.signal.aborted) break;
+        // What may have been started must be said, even to who leaves.
+        if (io.signal.aborted && !isUnanswered(error)) break;
         lines.say(clean`This did not work: ${describeError(asError(error))}`);
       }
     }

@@ -1,5 +1,6 @@
 /** `benchtop evaluate`, `train`, `deploy` and `build`: commands that start long-running work. */
 import { jsonOrText } from '../base/json-depth.ts';
+import { pushAll } from '../base/many.ts';
 import type { Benchmark } from '../contract/benchmarks.ts';
 import { deploymentRoles } from '../contract/deployments.ts';
 import { endpoints } from '../contract/endpoints.ts';
@@ -17,13 +18,15 @@ import { readTokenUse } from '../queries/token-use.ts';
 import { checkpointsByStep } from '../queries/training.ts';
 import { nameOfStart, type RunStart, type Start } from '../resources/action.ts';
 import { benchmarkActions } from '../resources/benchmarks.ts';
-import { idOf, labelOf, startedAdvice, wordsFor } from '../resources/define.ts';
+import { idOf, labelOf, type Resource, startedAdvice, wordFor, wordsFor } from '../resources/define.ts';
 import { slugOf } from '../resources/deployments.ts';
 import { pagesOf } from '../resources/pages.ts';
 import { choiceWords, trainingActions } from '../resources/training.ts';
 import { isGone, isNotOffered, ServiceError } from '../service/errors.ts';
+import type { EarlierStart } from '../store/start-keys.ts';
 import { clean } from '../text/sanitise.ts';
-import { type ActFlags, checkOutcomeFlags, confirm, finish, printRequests, start } from './act.ts';
+import { clockOrDay, parseTime } from '../text/time.ts';
+import { type ActFlags, checkOutcomeFlags, confirm, earlierWords, finish, printRequests, start } from './act.ts';
 import { CommandError, type ExitCode, exitCodes } from './exit.ts';
 import { exitCodeOf } from './failure.ts';
 import {
@@ -60,39 +63,76 @@ interface BeginFlags extends ActFlags {
 }
 
 /** The kind of resource that a start creates, the operation that lists it, and the benchmark it is started on. */
-interface Creation extends Pick<Start, 'kind' | 'listedBy'> {
+export interface Creation extends Pick<Start, 'kind' | 'listedBy'> {
   readonly benchmark?: Benchmark;
 }
 
-/** How long a service that lost an answer may take to say whether it lists such work, in milliseconds. */
+/** The name that its input gives to what a start creates. */
+function nameIn(input: object): string | undefined {
+  const { display_name, model_slug } = input as { readonly display_name?: unknown; readonly model_slug?: unknown };
+  return [display_name, model_slug].find(name => typeof name === 'string');
+}
+
+/** How long a service that lost an answer may take to list such work, in milliseconds. */
 const listedMs = 5_000;
 
-/** Whether the service lists what was started; undefined if it does not answer. */
-async function isListed(
+interface Listing {
+  /** Whether the service lists such work; undefined if it does not answer. */
+  readonly isListed: boolean | undefined;
+  /** The rows with the name, as far as the list was read. */
+  readonly named: readonly object[];
+}
+
+/** Looks in the service's list for what was started. */
+async function listingOf(
   { kind, listedBy, benchmark }: Creation,
+  name: string | undefined,
   { service, memory, signal }: CommandContext,
-): Promise<boolean | undefined> {
-  if (listedBy === undefined || !service.capabilities.has(listedBy)) return false;
+): Promise<Listing> {
+  const named: object[] = [];
+  if (listedBy === undefined || !service.capabilities.has(listedBy)) return { isListed: false, named };
   const asked = {
     service: service.background,
     memory,
     signal: AbortSignal.any([signal, AbortSignal.timeout(listedMs)]),
   };
+  const resource = resourceOrThrow(kind);
+  let isListed: boolean | undefined;
   try {
-    const pages = pagesOf(resourceOrThrow(kind), benchmark ? { benchmark: benchmark.bench_id } : {}, asked);
-    for await (const { isRemembered } of pages) return !isRemembered;
-    return true;
+    const pages = pagesOf(resource, benchmark ? { benchmark: benchmark.bench_id } : {}, asked);
+    for await (const { rows, isRemembered } of pages) {
+      if (isRemembered) return { isListed: false, named };
+      isListed = true;
+      pushAll(
+        named,
+        rows.filter(row => labelOf(resource, row) === name),
+      );
+    }
   } catch (error) {
-    return isNotOffered(error) ? false : undefined;
+    if (isNotOffered(error)) isListed ??= false;
   }
+  return { isListed, named };
+}
+
+/** When a row was created, in epoch milliseconds. */
+const createdAt = (row: object): number | undefined => parseTime((row as { readonly created_at?: unknown }).created_at);
+
+/** The newest row with the name of what was started: whether it is that one, its time tells. */
+function newestWords(resource: Resource, named: readonly object[]): string {
+  const [newest] = named.toSorted((left, right) => (createdAt(right) ?? 0) - (createdAt(left) ?? 0));
+  if (!newest) return '';
+  const at = createdAt(newest);
+  const created = at === undefined ? '' : `, created at ${clockOrDay(at)}`;
+  return clean`The newest ${wordFor(resource)} of that name is ${idOf(resource, newest)}${created}. `;
 }
 
 /** How to find out on this service whether work has started whose answer was lost. */
-async function whereToLook(creation: Creation, context: CommandContext): Promise<string> {
+export async function whereToLook(creation: Creation, input: object, context: CommandContext): Promise<string> {
   const { kind, benchmark } = creation;
   const resource = resourceOrThrow(kind);
-  const listed = await isListed(creation, context);
-  if (listed !== false) return startedAdvice(resource, `benchtop list ${resource.names[0]}`, listed);
+  const { isListed, named } = await listingOf(creation, nameIn(input), context);
+  if (isListed !== false)
+    return `${newestWords(resource, named)}${startedAdvice(resource, `benchtop list ${resource.names[0]}`, isListed)}`;
   const unlisted = `This service does not list ${wordsFor(resource)}`;
   const { bench_id = '', label, eval_run_count: count } = benchmark ?? {};
   if (kind !== 'run' || count == null) return `${unlisted}, so benchtop cannot find out whether it has started.`;
@@ -103,17 +143,33 @@ async function whereToLook(creation: Creation, context: CommandContext): Promise
 async function withRepeatAdvice(
   error: ServiceError,
   creation: Creation,
+  input: object,
   context: CommandContext,
 ): Promise<ServiceError> {
   if (error.idempotencyKey === undefined) return error;
-  const where = await whereToLook(creation, context);
+  const where = await whereToLook(creation, input, context);
   return new ServiceError(error.kind, `${error.message} ${where} ${repeatAdvice(error.idempotencyKey)}`, error);
+}
+
+/** Refuses to repeat a start that may have happened: what is known of it, and how to repeat it all the same. */
+async function inDoubt(
+  earlier: EarlierStart,
+  creation: Creation,
+  input: object,
+  context: CommandContext,
+): Promise<CommandError> {
+  const where = await whereToLook(creation, input, context);
+  const repeat = earlier.isExpired
+    ? 'Its idempotency key is too old to be honoured: to start another, add --idempotency-key with a new one.'
+    : repeatAdvice(earlier.key);
+  return new CommandError(`Nothing was sent. ${earlierWords(earlier)} ${where} ${repeat}`, exitCodes.endUnseen);
 }
 
 /** Adds the cause of a failed start, if other records of the service show it. */
 async function withCause(
   error: unknown,
   creation: Creation,
+  input: object,
   { model, checkpoint = '' }: BeginFlags,
   context: CommandContext,
 ): Promise<unknown> {
@@ -122,7 +178,7 @@ async function withCause(
   if (hint !== '' && isGone(error) && error.message.includes(checkpoint)) {
     return new ServiceError(error.kind, `${error.message}${hint}`, error);
   }
-  if (error.outcomeUnknown) return withRepeatAdvice(error, creation, context);
+  if (error.outcomeUnknown) return withRepeatAdvice(error, creation, input, context);
   if (error.kind === 'validation' && model !== undefined) return ofModel(error, model, context);
   if (error.kind !== 'conflict' || !creation.benchmark) return error;
   const { names, notes } = await missingSecrets(creation.benchmark.bench_id, context);
@@ -156,8 +212,11 @@ async function begin<Input extends object>(
   if (flags.dryRun) return printRequests(send, [input], context, flags, io);
   // Without its answer, only the error says that it may have started, and with which key.
   io.stopOnSignals?.();
-  const result = await start(send, input, context, { idempotencyKey, note: io.note }).catch(async (error: unknown) => {
-    throw await withCause(error, creation, flags, context);
+  const onDoubt = async (earlier: EarlierStart): Promise<void> => {
+    throw await inDoubt(earlier, creation, input, context);
+  };
+  const result = await start(send, input, context, { idempotencyKey, onDoubt }).catch(async (error: unknown) => {
+    throw await withCause(error, creation, input, flags, context);
   });
   const { ignored_options: ignored } = result as { readonly ignored_options?: unknown };
   // Options without effect may be mistakes.
@@ -194,14 +253,17 @@ export function runInput(start: RunStart, benchmark: Benchmark, chosen: Chosen, 
   const { id, run, step } = checkpoint ?? {};
   const model = chosen.model ?? run?.base_model_slug ?? undefined;
   const from = { benchmark, model, checkpoint, run, options, offered };
-  return {
+  const named = (display_name: string): RunInput => ({
     bench_id: benchmark.bench_id,
     model,
-    display_name: name ?? memory.freeName(start.kind, nameOfStart(start, from)),
+    display_name,
     checkpoint: id,
     ...(run && { trained: { training_run_id: run.training_run_id, step } }),
     ...(options && { options }),
-  };
+  });
+  const { keyed = '' } = start.send;
+  const isOpen = (usual: string): boolean => memory.startKeys.earlier(keyed, named(usual)) !== undefined;
+  return named(name ?? memory.freeName(start.kind, nameOfStart(start, from), isOpen));
 }
 
 /** The default slug for a checkpoint; empty if there is no name to derive it from. */

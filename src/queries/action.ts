@@ -81,14 +81,18 @@ interface SendOptions {
 interface KeyedOptions extends SendOptions {
   /** The user's own key. */
   readonly idempotencyKey?: string | undefined;
-  /** Called before sending if the same start may have happened before and the user sets no key. */
-  readonly onEarlier?: ((earlier: EarlierStart) => void) | undefined;
+  /** Called before sending if the same start may have happened before and the user sets no key. Nothing is sent if it throws. */
+  readonly onEarlier?: ((earlier: EarlierStart) => void | Promise<void>) | undefined;
 }
 
 export interface SendAllOptions<Input> extends SendOptions {
   /** Called after each success, with the number of successes so far, and the answer if there is one. */
   readonly onSuccess?: ((input: Input, done: number, answer: unknown) => void) | undefined;
 }
+
+/** Whether a start that may have happened can be repeated without asking: it has its key, which the service honours. */
+export const isHarmlessRepeat = ({ isExpired }: EarlierStart, { honoursKeys }: Pick<Service, 'honoursKeys'>): boolean =>
+  honoursKeys && !isExpired;
 
 /** Runs an action. An input with an earlier unknown outcome keeps its idempotency key. @throws ServiceError */
 export async function sendKeyed<Input, Result>(
@@ -100,7 +104,7 @@ export async function sendKeyed<Input, Result>(
   const { keyed } = send;
   if (keyed === undefined || !keys) return send(service, input, { signal, idempotencyKey });
   const earlier = idempotencyKey === undefined ? keys.earlier(keyed, input) : undefined;
-  if (earlier) onEarlier?.(earlier);
+  if (earlier) await onEarlier?.(earlier);
   const key = keys.take(keyed, input, idempotencyKey);
   try {
     const result = await send(service, input, { signal, idempotencyKey: key });

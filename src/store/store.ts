@@ -134,11 +134,15 @@ export class RememberedStore {
     return this.#seen.list(kind, parent);
   }
 
-  /** An unused name for a new resource: `base`, else `base 2`, and so on. */
-  freeName(kind: string, base: string): string {
+  /**
+   * An unused name for a new resource: `base`, else `base 2`, and so on.
+   *
+   * @param isOpen whether a start with this name may have happened: it keeps its name, or else it would be another one
+   */
+  freeName(kind: string, base: string, isOpen: (name: string) => boolean = () => false): string {
     const taken = this.#seen.labels(kind);
     let name = base;
-    for (let number = 2; taken.has(name); number += 1) name = `${base} ${number}`;
+    for (let number = 2; taken.has(name) && !isOpen(name); number += 1) name = `${base} ${number}`;
     return name;
   }
 

@@ -1,7 +1,7 @@
 /** Line mode: asks until it has an answer, sends exactly what was meant, and stops when stopped. */
 import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { exitCodes } from '../../src/commands/exit.ts';
+import { exitCodes, Interruption } from '../../src/commands/exit.ts';
 import { eventually } from '../eventually.ts';
 import { serviceDouble } from '../service/double.ts';
 import { hostileServer, json, open, type SeenRequest, silent } from '../service/hostile-server.ts';
@@ -45,6 +45,23 @@ describe('a question of the line mode', () => {
     expect(out.match(/Model: /g)).toHaveLength(3);
     // The same name as from `benchtop evaluate`, and on the screen.
     expect(sent).toMatchObject([{ model_slug: 'acme/small', display_name: 't-words small' }]);
+  });
+
+  it('asks before it repeats a start whose answer was lost', async () => {
+    const benchmark = { bench_id: 'bench_1', label: 't-words' };
+    const server = await hostileServer((response, request) => {
+      if (request.method === 'POST') return void response.destroy();
+      return json(request.url.includes('/runs') ? [] : { items: [benchmark], has_more: false })(response, request);
+    });
+    const evaluate = ['evaluate 1', 'acme/small', ''];
+    const input = ['benchmarks', ...evaluate, ...evaluate, 'no', ...evaluate, 'yes', 'quit'].join('\n');
+    const { out } = await cliOn({ baseUrl: server.url, apiKey: 'key' })('--lines', [], { input });
+    expect(out.match(/its answer was lost: it may have succeeded\. benchtop list runs shows whether/g)).toHaveLength(2);
+    expect(out).toContain('Nothing was sent.');
+    const keys = server.requests.flatMap(({ method, headers }) =>
+      method === 'POST' ? headers['idempotency-key'] : [],
+    );
+    expect(keys).toEqual([expect.any(String), keys[0]]);
   });
 
   it('holds nothing of a name that would act on the terminal', async () => {
@@ -113,6 +130,26 @@ describe('a change in the line mode', () => {
     expect(lost.out).toContain('Revoked TOKEN.');
     expect(lost.sent).toEqual([expect.stringMatching(/^DELETE .*sec_1/), expect.stringMatching(/^DELETE .*dep_1/)]);
   });
+});
+
+it('a signal that ends the line mode during a start leaves word that it may have happened', async () => {
+  const stop = new AbortController();
+  let stopsOnSignals = false;
+  const server = await hostileServer((response, request) => {
+    const items = [{ bench_id: 'bench_1', label: 't-words' }];
+    if (request.method !== 'POST') return json({ items, has_more: false })(response, request);
+    if (stopsOnSignals) stop.abort(new Interruption(exitCodes.terminated));
+    else response.destroy();
+  });
+  const ended = await cliOn({ baseUrl: server.url, apiKey: 'key' })('--lines', [], {
+    input: 'benchmarks\nevaluate 1\nacme/small\n\n',
+    signal: stop.signal,
+    onStopOnSignals: () => {
+      stopsOnSignals = true;
+    },
+  });
+  expect(ended.code).toBe(exitCodes.terminated);
+  expect(ended.out).toMatch(/It may have happened anyway: check before you repeat it.*benchtop list runs shows/);
 });
 
 describe('ctrl-c in the line mode', () => {

@@ -2,6 +2,8 @@
  * Commands on a service with the endpoints of the document alone, which refuses unknown paths in every legal way: what
  * the document lists is the last word.
  */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { cliOn, testFolder, timeIsUp } from '../commands/cli.ts';
 import { apiKey, type Behaviour, hostileServer, json, resetAtOnce } from '../service/hostile-server.ts';
@@ -429,7 +431,7 @@ it.each<[string, Behaviour, RegExp, RegExp]>([
   expect(server.requests.filter(({ url }) => url.startsWith('/api/v1/eval/b1/runs'))).toHaveLength(1);
 });
 
-it('a second command repeats a start whose answer was lost with its key, and a third starts another', async () => {
+it('a start whose answer was lost is repeated with its key only, and the next one is another', async () => {
   let starts = 0;
   const server = await hostileServer((response, request) => {
     const isList = request.url.startsWith('/api/v1/benchmarks?');
@@ -441,19 +443,70 @@ it('a second command repeats a start whose answer was lost with its key, and a t
   });
   const cli = cliOn({ baseUrl: server.url, apiKey, home: testFolder() });
   const evaluate = ['t-words', ...model, '--name', 'nightly'];
-  const [first, second, third] = [
-    await cli('evaluate', evaluate),
-    await cli('evaluate', evaluate),
-    await cli('evaluate', evaluate),
-  ];
-  expect([first.code, second.code, third.code]).toEqual([3, 0, 0]);
-  expect(second.notes).toMatch(/^The same request was sent at \S+, but its answer was lost.*same idempotency key/);
-  expect(third.notes).toBe('');
+  expect((await cli('evaluate', evaluate)).code).toBe(3);
+  const { code, notes } = await cli('evaluate', evaluate);
+  expect([code, starts]).toEqual([6, 1]);
+  expect(notes).toMatch(
+    /Nothing was sent\. The same request was sent at \S+, but its answer was lost.*does not list runs/,
+  );
+  const [, key = ''] = /--idempotency-key (\S+)/.exec(notes) ?? [];
+  expect(await cli('evaluate', [...evaluate, '--idempotency-key', key])).toMatchObject({ code: 0, notes: '' });
+  expect(await cli('evaluate', evaluate)).toMatchObject({ code: 0, notes: '' });
   const sent = server.requests.flatMap(({ method, headers }) =>
     method === 'POST' ? [headers['idempotency-key']] : [],
   );
-  expect(sent).toEqual([expect.any(String), sent[0], expect.any(String)]);
-  expect(sent[2]).not.toBe(sent[0]);
+  expect(sent).toEqual([key, key, expect.any(String)]);
+  expect(sent[2]).not.toBe(key);
+});
+
+it('a start without a name whose run is listed by now is not started again under another name', async () => {
+  const run = {
+    eval_run_id: 'evr_1',
+    bench_id: 'b1',
+    display_name: 't-words small',
+    created_at: '2026-03-04T05:06:07Z',
+  };
+  const older = { ...run, eval_run_id: 'evr_0', created_at: '2026-03-04T05:06:06Z' };
+  let starts = 0;
+  const server = await hostileServer((response, request) => {
+    const items = [{ bench_id: 'b1', label: 't-words' }];
+    if (request.url.startsWith('/api/v1/benchmarks?')) return json({ items, has_more: false })(response, request);
+    if (request.url.startsWith('/api/v1/eval/b1/runs')) return json([older, run])(response, request);
+    if (request.method !== 'POST') return json({}, 405)(response, request);
+    starts += 1;
+    return resetAtOnce(response, request);
+  });
+  const cli = cliOn({ baseUrl: server.url, apiKey, home: testFolder() });
+  const newest = expect.stringMatching(
+    /The newest run of that name is evr_1, created at 2026-03-04 .*benchtop list runs/,
+  );
+  expect(await cli('evaluate', ['t-words', ...model])).toMatchObject({ code: 3, notes: newest });
+  expect(await cli('evaluate', ['t-words', ...model])).toMatchObject({ code: 6, notes: newest });
+  expect(starts).toBe(1);
+});
+
+it('a start whose answer was lost is repeated at once where the service honours its key', async () => {
+  let starts = 0;
+  const server = await hostileServer((response, request) => {
+    const isList = request.url.startsWith('/api/v1/benchmarks?');
+    if (isList) return json({ items: [{ bench_id: 'b1', label: 't-words' }], has_more: false })(response, request);
+    if (request.method !== 'POST') return json({}, 405)(response, request);
+    starts += 1;
+    return starts === 1 ? resetAtOnce(response, request) : json({ eval_run_id: 'evr_1' })(response, request);
+  });
+  const settings = testFolder();
+  const cli = cliOn({ baseUrl: server.url, apiKey, home: testFolder() });
+  const evaluate = (assumptions: object) => {
+    const lab = { baseUrl: server.url, apiKey, assumptions };
+    writeFileSync(join(settings, 'config.json'), JSON.stringify({ profiles: { lab } }), { mode: 0o600 });
+    const environment = { BENCHTOP_CONFIG_DIR: settings };
+    return cli('evaluate', ['t-words', ...model, '--profile', 'lab'], { environment });
+  };
+  expect((await evaluate({})).code).toBe(3);
+  const { code, notes } = await evaluate({ honoursIdempotencyKey: 'yes' });
+  expect([code, notes]).toEqual([0, expect.stringMatching(/same idempotency key, so it cannot start a second one/)]);
+  const keys = server.requests.flatMap(({ method, headers }) => (method === 'POST' ? headers['idempotency-key'] : []));
+  expect(keys[1]).toBe(keys[0]);
 });
 
 it('a start that the service says failed is reported like one whose answer was lost', async () => {

@@ -127,7 +127,10 @@ function useUsualName({ row: benchmark, start, offered }: StartRunFormProps, cho
     const options = chosen.optionsIn(values);
     const from = { benchmark, model: chosen.baseOf(values), checkpoint: at, run: found?.run, options, offered };
     const base = sanitiseLine(nameOfStart(start, from));
-    const name = names.get(base) ?? remembered.freeName(start.kind, base);
+    const isOpen = (display_name: string): boolean =>
+      remembered.startKeys.earlier(start.send.keyed ?? '', inputOf(benchmark, chosen, { ...values, display_name })) !==
+      undefined;
+    const name = names.get(base) ?? remembered.freeName(start.kind, base, isOpen);
     names.set(base, name);
     return name;
   };

@@ -7,7 +7,7 @@ import type { Checkpoint, TrainingRun } from '../../../contract/training.ts';
 import { deploymentList } from '../../../queries/deployments.ts';
 import { everyTrainingRun, trainingRunsOf } from '../../../queries/training.ts';
 import { betterWords } from '../../../resources/checkpoint-columns.ts';
-import { recordPlace } from '../../../resources/define.ts';
+import { recordPlace, startedAdvice } from '../../../resources/define.ts';
 import { deployments, replacedWords, slugOf } from '../../../resources/deployments.ts';
 import { measuredWords, trainingActions } from '../../../resources/training.ts';
 import { clean } from '../../../text/sanitise.ts';
@@ -128,6 +128,7 @@ function DeployForm({ run, checkpoint, onClose }: Omit<DeployWindowProps, 'check
       fields={fields}
       action={trainingActions.deploy.sends.send}
       inputOf={inputOf}
+      lostAdvice={startedAdvice(deployments, `:${deployments.names[0]}`)}
       onChange={(values, focused) =>
         setSeen(last => ({ id: idIn(values), isSeen: last.isSeen || focused === 'checkpoint_id' }))
       }

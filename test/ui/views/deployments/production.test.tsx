@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Deployment } from '../../../../src/contract/deployments.ts';
 import { isInProduction, replacedWords } from '../../../../src/resources/deployments.ts';
+import { NetworkError } from '../../../../src/service/errors.ts';
 import { DeployWindow } from '../../../../src/ui/views/deployments/deploy.tsx';
 import { pageOf } from '../../../queries/scripted-service.ts';
 import { fakeService } from '../../../service/fake-service.ts';
@@ -36,7 +37,7 @@ const heldOut = [
   { step: 10, held_out_reward: 0.9, completed_samples: 16 },
 ];
 
-function openDeploy(size = { columns: 100, rows: 30 }) {
+function openDeploy(size = { columns: 100, rows: 30 }, failure?: Error) {
   const sent: unknown[] = [];
   const answering = fakeService({
     listDeployments: async () => pageOf([active]),
@@ -44,6 +45,7 @@ function openDeploy(size = { columns: 100, rows: 30 }) {
     getHeldOutRewards: async () => ({ held_out_rewards: heldOut }),
     startDeployment: async ({ body }) => {
       sent.push(body);
+      if (failure) throw failure;
       return { ...active, deployment_id: 'dep_2', ...body };
     },
   });
@@ -65,6 +67,15 @@ describe('a checkpoint', () => {
     await screen.press('enter');
     await screen.waitFor(() => sent.length > 0);
     expect(sent).toEqual([{ checkpoint_id: 'ckpt_1', model_slug: 'tutor', role: 'test' }]);
+  });
+
+  it('whose start lost its answer is looked for in the list', async () => {
+    const lost = new NetworkError('Check before you repeat it.', { outcomeUnknown: true });
+    const { screen } = openDeploy(undefined, lost);
+    await screen.waitFor('Deploy step 5 of tutor');
+    await screen.press('enter');
+    const advice = 'repeat it. If this service lists deployments, :deployments shows whether it has started.';
+    await screen.waitFor(text => text.replaceAll(/[│\s]+/g, ' ').includes(advice));
   });
 
   it.each([
