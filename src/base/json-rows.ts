@@ -1,4 +1,5 @@
 /** Reads the rows of a long list in JSON as its bytes arrive, so that neither its text nor all of its rows are held at once. */
+import { createHash } from 'node:crypto';
 import { parseDeepJson } from './json-depth.ts';
 
 const [quote, backslash, comma] = [0x22, 0x5c, 0x2c];
@@ -7,13 +8,35 @@ const [openBracket, closeBracket, openBrace, closeBrace] = [0x5b, 0x5d, 0x7b, 0x
 /** Enough of the text before a list to hold its name. */
 const mostNameBytes = 256;
 
+/** Whole rows are recorded in blocks of at least this size. */
+const blockBytes = 64 * 1024;
+
+/** Whole rows of a list, by their bytes. */
+export interface RowBlock {
+  readonly bytes: number;
+  /** SHA-256. */
+  readonly digest: string;
+}
+
+/** Takes the rows of a list, and may keep them for the next answer: mostly, that has the same rows and a few more. */
+export interface RowReader {
+  /** Takes the next row. */
+  add(row: unknown): void;
+  /** The first rows of an earlier answer, in blocks. */
+  readonly blocks: readonly RowBlock[];
+  /** Drops all rows but those of this many blocks, which the list begins with. */
+  keep(blocks: number): void;
+  /** Records the rows since the last block as one. */
+  endBlock(block: RowBlock): void;
+}
+
 /**
  * Takes the rows of a list from a JSON text: of the whole text, or of a field of its object. The rest remains, with an
- * empty list in their place.
+ * empty list in their place. Rows that the reader has from an earlier answer are compared, not parsed.
  */
 export class JsonRows {
   readonly #field: RegExp;
-  readonly #take: (row: unknown) => void;
+  readonly #reader: RowReader;
   #place: 'before' | 'within' | 'behind' = 'before';
   #depth = 0;
   #isText = false;
@@ -23,15 +46,65 @@ export class JsonRows {
   #rows: Uint8Array[] = [];
   #hasTaken = false;
   #isBroken = false;
+  /** The number of blocks that are the same as before; final as soon as one is not. */
+  #same = 0;
+  #isSame = true;
+  /** What has arrived of the block to compare. */
+  #compared: Uint8Array[] = [];
+  #missingBytes = 0;
+  /** The block of the rows that were parsed last. */
+  #hash = createHash('sha256');
+  #hashedBytes = 0;
 
   /** @param name the field; must not need escaping */
-  constructor(name: string, take: (row: unknown) => void) {
+  constructor(name: string, reader: RowReader) {
     this.#field = new RegExp(`[{,]\\s*"${name}"\\s*:\\s*\\[$`);
-    this.#take = take;
+    this.#reader = reader;
   }
 
   /** Takes the next bytes of the text. They must not change afterwards. */
   add(bytes: Uint8Array): void {
+    if (this.#place === 'within' && this.#isSame) this.#compare(bytes);
+    else this.#scan(bytes);
+  }
+
+  /** Compares the next bytes of the list with the blocks, and scans those that differ. */
+  #compare(bytes: Uint8Array): void {
+    let rest = bytes;
+    for (;;) {
+      const block = this.#reader.blocks[this.#same];
+      if (!block) {
+        this.#differ();
+        break;
+      }
+      this.#missingBytes ||= block.bytes;
+      const part = rest.subarray(0, this.#missingBytes);
+      rest = rest.subarray(part.length);
+      this.#compared.push(part);
+      this.#missingBytes -= part.length;
+      if (this.#missingBytes > 0) return;
+      const hash = createHash('sha256');
+      for (const each of this.#compared) hash.update(each);
+      if (hash.digest('base64') !== block.digest) {
+        this.#differ();
+        break;
+      }
+      this.#compared = [];
+      this.#same += 1;
+      this.#hasTaken = true;
+    }
+    if (rest.length > 0) this.#scan(rest);
+  }
+
+  /** From here on, the list is not what it was before. */
+  #differ(): void {
+    const compared = this.#compared;
+    [this.#isSame, this.#compared] = [false, []];
+    this.#reader.keep(this.#same);
+    for (const part of compared) this.#scan(part);
+  }
+
+  #scan(bytes: Uint8Array): void {
     // Where the current part of the rest or of the rows begins, and the comma behind its last whole row.
     let [from, whole] = [0, -1];
     let [depth, isText, isEscaped] = [this.#depth, this.#isText, this.#isEscaped];
@@ -51,7 +124,9 @@ export class JsonRows {
         from = at + 1;
         if (depth > 1 && !this.#isNamed()) continue;
         this.#place = 'within';
-        depth = 0;
+        [this.#depth, this.#isText, this.#isEscaped] = [0, false, false];
+        this.#compare(bytes.subarray(from));
+        return;
       } else if (byte === closeBrace || byte === closeBracket) {
         depth -= 1;
         if (depth >= 0 || this.#place === 'before') continue;
@@ -75,18 +150,26 @@ export class JsonRows {
 
   /** @param isFollowed whether a comma follows */
   #takeRows(end: Uint8Array, isFollowed: boolean): void {
-    const text = Buffer.concat([...this.#rows, end]).toString();
+    const bytes = Buffer.concat([...this.#rows, end]);
     this.#rows = [];
+    const text = bytes.toString();
     const rows = parseDeepJson(`[${text}]`);
     // Before or behind a comma, there must be a row.
     const isMissing = (isFollowed || this.#hasTaken) && text.trim() === '';
     this.#hasTaken = true;
-    if (Array.isArray(rows) && !isMissing) for (const row of rows) this.#take(row);
+    if (Array.isArray(rows) && !isMissing) for (const row of rows) this.#reader.add(row);
     else this.#isBroken = true;
+    if (!isFollowed) return;
+    this.#hash.update(bytes).update(',');
+    this.#hashedBytes += bytes.length + 1;
+    if (this.#hashedBytes < blockBytes) return;
+    this.#reader.endBlock({ bytes: this.#hashedBytes, digest: this.#hash.digest('base64') });
+    [this.#hash, this.#hashedBytes] = [createHash('sha256'), 0];
   }
 
   /** The text without the rows. If these are not JSON, neither is this. */
   text(): string {
+    if (this.#isSame) this.#differ();
     return Buffer.concat([...this.#rest, ...this.#rows]).toString() + (this.#isBroken ? '…' : '');
   }
 }

@@ -1,4 +1,5 @@
 /** Reads the rewards of a trainer into columns. Loaded with the first curve: it needs the schemas of the contract. */
+import type { RowBlock, RowReader } from '../base/json-rows.ts';
 import { own } from '../base/own-property.ts';
 import { readWith } from './common.ts';
 import { notePage } from './lists.ts';
@@ -8,10 +9,22 @@ import { type TrainerReward, trainerReward } from './training.ts';
 /** With more numbers than this beside the reward, they are hardly diagnostics. */
 const mostOthers = 24;
 
-/** Collects the rows of a curve as they arrive, in any order. */
-export class TrainerCurveReader {
+/** What has been read at the end of a block. */
+interface Mark {
+  readonly size: number;
+  readonly dropped: number;
+  /** The number of columns beside the rewards. */
+  readonly others: number;
+}
+
+/** Collects the rows of a curve as they arrive, in any order, and keeps them for the next answer. */
+export class TrainerCurveReader implements RowReader {
+  readonly blocks: RowBlock[] = [];
+  readonly #marks: Mark[] = [];
   #size = 0;
   #dropped = 0;
+  /** The first row that is not in order of the step. */
+  #unordered = Number.POSITIVE_INFINITY;
   #steps = new Float64Array(64);
   #rewards = new Float64Array(64);
   readonly #others = new Map<string, Float64Array>();
@@ -24,6 +37,8 @@ export class TrainerCurveReader {
       return;
     }
     if (this.#size === this.#steps.length) this.#grow();
+    if (this.#size > 0 && !((this.#steps[this.#size - 1] as number) <= data.step))
+      this.#unordered = Math.min(this.#unordered, this.#size);
     this.#steps[this.#size] = data.step;
     this.#rewards[this.#size] = data.trainer_reward ?? Number.NaN;
     for (const field in data) {
@@ -31,6 +46,23 @@ export class TrainerCurveReader {
       if (field !== 'step' && field !== 'trainer_reward' && typeof value === 'number') this.#setOther(field, value);
     }
     this.#size += 1;
+  }
+
+  endBlock(block: RowBlock): void {
+    this.blocks.push(block);
+    this.#marks.push({ size: this.#size, dropped: this.#dropped, others: this.#others.size });
+  }
+
+  keep(blocks: number): void {
+    this.blocks.length = blocks;
+    this.#marks.length = blocks;
+    const { size, dropped, others } = this.#marks.at(-1) ?? { size: 0, dropped: 0, others: 0 };
+    [this.#size, this.#dropped] = [size, dropped];
+    if (this.#unordered >= size) this.#unordered = Number.POSITIVE_INFINITY;
+    for (const [index, [field, column]] of [...this.#others].entries()) {
+      if (index < others) column.fill(Number.NaN, size);
+      else this.#others.delete(field);
+    }
   }
 
   #setOther(field: string, value: number): void {
@@ -57,9 +89,10 @@ export class TrainerCurveReader {
   /** The curve of the rows so far. `unreadableIn` tells how many were left out, with those left out `before`. */
   curve(before = 0): TrainerCurve {
     const steps = this.#steps.subarray(0, this.#size);
-    const order = steps.every((step, index) => index === 0 || (steps[index - 1] as number) <= step)
-      ? undefined
-      : Array.from(steps.keys()).sort((left, right) => (steps[left] as number) - (steps[right] as number));
+    const order =
+      this.#unordered >= this.#size
+        ? undefined
+        : Array.from(steps.keys()).sort((left, right) => (steps[left] as number) - (steps[right] as number));
     const ordered = (column: Float64Array): Float64Array =>
       order ? Float64Array.from(order, index => column[index] as number) : column.slice(0, this.#size);
     const curve = {

@@ -1,9 +1,13 @@
 /** Reads a response body as text, up to a limit. */
+import { setImmediate as turn } from 'node:timers/promises';
 import { WireFailure } from './failure.ts';
 import type { WireAnswer } from './wire.ts';
 
 /** A larger error body is not more useful. */
 const maxErrorBytes = 1024 * 1024;
+
+/** After so many bytes, keys have their turn: parsing them takes a millisecond or two. */
+const turnBytes = 64 * 1024;
 
 /** The response is larger than the call allows. */
 export class BodyTooLarge extends Error {}
@@ -42,12 +46,17 @@ export async function readBody(
     close();
     throw new BodyTooLarge();
   }
-  let size = 0;
+  let [size, sinceTurn] = [0, 0];
   for await (const part of chunks()) {
     size += part.byteLength;
+    sinceTurn += part.byteLength;
     // Counts decompressed bytes: a small body may unpack to a huge one.
     if (size > maxBytes) throw new BodyTooLarge();
     reader.add(part);
+    if (sinceTurn < turnBytes) continue;
+    // Node reads up to 32 parts of 64 KB from a socket before anything else has its turn.
+    sinceTurn = 0;
+    await turn();
   }
   return reader.text().replace(/^\uFEFF/, '');
 }

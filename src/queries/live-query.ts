@@ -1,7 +1,7 @@
 /** Queries as passed to react-query: their options, and when they are due. */
 
 import { isDeepStrictEqual } from 'node:util';
-import { hashKey, type Query, replaceEqualDeep } from '@tanstack/react-query';
+import { hashKey, type Query, type QueryFunctionContext, replaceEqualDeep } from '@tanstack/react-query';
 import { maxOf } from '../base/many.ts';
 import { hasProtoField } from '../contract/proto-field.ts';
 import { isGone, isNotOffered } from '../service/errors.ts';
@@ -98,7 +98,7 @@ export function optionsOf<Data>(host: QueryHost, query: LiveQuery<Data>) {
       ? (previous: unknown, answer: unknown) => query.share?.(previous as Data | undefined, answer as Data)
       : shareEqualParts,
     meta: query.reports ?? { observes: query.observes, about: query.about },
-    queryFn: async ({ signal, queryKey }: { signal: AbortSignal; queryKey: readonly unknown[] }): Promise<Data> => {
+    queryFn: async ({ client, signal, queryKey }: QueryFunctionContext): Promise<Data> => {
       const hash = hashKey(queryKey);
       const waitFromNow = (): void => {
         host.waitingSince.set(hash, performance.now());
@@ -115,7 +115,17 @@ export function optionsOf<Data>(host: QueryHost, query: LiveQuery<Data>) {
             ...optionsOf<Other>(host, other as LiveQuery<Other>),
             staleTime: usualStaleMs,
           });
-        const context = { service: background, signal, memory, compare, progressed, shared, isFollowed: true };
+        const previous = client.getQueryData(queryKey);
+        const context = {
+          service: background,
+          signal,
+          memory,
+          previous,
+          compare,
+          progressed,
+          shared,
+          isFollowed: true,
+        };
         const answer = await query.read(context);
         host.failed.succeeded(hash);
         return answer;

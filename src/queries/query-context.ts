@@ -14,6 +14,8 @@ export interface QueryContext {
   readonly signal: AbortSignal;
   /** Resources seen on this service before. */
   readonly memory: RememberedStore;
+  /** The last answer to the query that is read. */
+  readonly previous?: unknown;
   /** Sends a query, or joins the request in flight, or takes an answer that has just arrived. */
   readonly shared?: (<Data>(query: SharedQuery<Data>) => Promise<Data>) | undefined;
   /** How runs are compared; the defaults if missing. */

@@ -6,6 +6,7 @@ import type { EvalRun, TrajectoryReward } from '../contract/evaluations.ts';
 import { unreadableIn } from '../contract/lists.ts';
 import { hasEnded, isRunning, statusMeaning } from '../contract/status.ts';
 import { lastReward, type TrainerCurve } from '../contract/trainer-curve.ts';
+import type { TrainerCurveReader } from '../contract/trainer-curve-reader.ts';
 import type { Checkpoint, HeldOutReward, TrainingProgress, TrainingRun } from '../contract/training.ts';
 import { ifThere, isGone } from '../service/errors.ts';
 import type { Service } from '../service/index.ts';
@@ -341,6 +342,9 @@ export function partOfTraining(runId: string): NonNullable<ListSource<never>['pa
   return { kind: 'training', id: runId, read: trainingRunQuery(runId).read };
 }
 
+/** What read a curve has its rows, of which most will be in the next answer, too. */
+const readers = new WeakMap<TrainerCurve, TrainerCurveReader>();
+
 /** @param steps the steps done, if known: a complete curve may be long, and is read less often */
 export function trainerRewardsQuery(runId: string, ended: boolean, steps?: number | null): LiveQuery<TrainerCurve> {
   return {
@@ -357,10 +361,15 @@ export function trainerRewardsQuery(runId: string, ended: boolean, steps?: numbe
     read: async context => {
       const params = { training_run_id: runId };
       const { TrainerCurveReader } = await import('../contract/trainer-curve-reader.ts');
+      const previous = context.previous as TrainerCurve | undefined;
+      let known = previous && readers.get(previous);
+      // A cancelled read and its successor must not share it; nor does a retry know what the lost answer left there.
+      if (previous) readers.delete(previous);
       let reader = new TrainerCurveReader();
-      const begin = (): ((row: unknown) => void) => {
-        reader = new TrainerCurveReader();
-        return row => reader.add(row);
+      const begin = (): TrainerCurveReader => {
+        reader = known ?? new TrainerCurveReader();
+        known = undefined;
+        return reader;
       };
       const options = { signal: context.signal, longList: { name: 'trainer_rewards', begin } };
       const answer = await readPart('getTrainerRewards', trainingRunQuery(runId), context, () =>
@@ -368,7 +377,9 @@ export function trainerRewardsQuery(runId: string, ended: boolean, steps?: numbe
       );
       // Services that wrap the list otherwise.
       for (const row of answer.trainer_rewards) reader.add(row);
-      return reader.curve(unreadableIn(answer.trainer_rewards));
+      const curve = shareWhole(previous, reader.curve(unreadableIn(answer.trainer_rewards)));
+      readers.set(curve, reader);
+      return curve;
     },
   };
 }

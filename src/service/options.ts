@@ -1,4 +1,5 @@
 /** The options of a service and of a single call. All times are in milliseconds. */
+import type { RowReader } from '../base/json-rows.ts';
 import type { Endpoint } from '../contract/common.ts';
 import type { Operation } from '../contract/endpoints.ts';
 import type { Generation } from '../contract/generation.ts';
@@ -122,7 +123,7 @@ export interface CallOptions extends Partial<Timeouts> {
 export interface LongList {
   readonly name: string;
   /** Called for each answer; returns what takes its rows. */
-  readonly begin: () => (row: unknown) => void;
+  readonly begin: () => RowReader;
 }
 
 export interface AnswerHead {

@@ -1,14 +1,36 @@
 /** The rows of a list, taken from JSON that arrives in pieces. */
-import { expect, it } from 'vitest';
-import { JsonRows } from '../../src/base/json-rows.ts';
+import { describe, expect, it } from 'vitest';
+import { JsonRows, type RowBlock, type RowReader } from '../../src/base/json-rows.ts';
+
+/** Keeps the rows for the next answer. */
+class KeptRows implements RowReader {
+  rows: unknown[] = [];
+  readonly blocks: (RowBlock & { readonly rows: number })[] = [];
+  /** The number of rows that were parsed. */
+  parsed = 0;
+
+  add(row: unknown): void {
+    this.rows.push(row);
+    this.parsed += 1;
+  }
+
+  endBlock(block: RowBlock): void {
+    this.blocks.push({ ...block, rows: this.rows.length });
+  }
+
+  keep(blocks: number): void {
+    this.blocks.length = blocks;
+    this.rows.length = this.blocks.at(-1)?.rows ?? 0;
+  }
+}
 
 /** What is read if the text arrives in pieces of so many bytes. */
-function readIn(text: string, size: number) {
-  const rows: unknown[] = [];
-  const reader = new JsonRows('rows', row => rows.push(row));
+function readIn(text: string, size: number, kept = new KeptRows()) {
+  const reader = new JsonRows('rows', kept);
   const bytes = Buffer.from(text);
   for (let at = 0; at < bytes.length; at += size) reader.add(bytes.subarray(at, at + size));
-  return { rows, rest: reader.text() };
+  const rest = reader.text();
+  return { rows: [...kept.rows], rest };
 }
 
 const sizes = [1, 2, 3, 7, 1_000];
@@ -36,4 +58,51 @@ it.each(sizes)('of what is not JSON leave a rest that is not JSON, in pieces of 
   for (const text of [...list, ...list.map(each => `{"rows":${each}}`), 'x[1', '<p>']) {
     expect(() => JSON.parse(readIn(text, size).rest), text).toThrow();
   }
+});
+
+describe('that are known from an earlier answer', () => {
+  const points = Array.from({ length: 10_000 }, (_, step) => ({ step, note: 'ü]},"' }));
+  const pieces = [777, 65_536, 10_000_000];
+
+  it.each(pieces)('are not parsed again, in pieces of %s bytes', size => {
+    const kept = new KeptRows();
+    readIn(JSON.stringify({ rows: points }), 5_000, kept);
+    kept.parsed = 0;
+    const more = [...points, { step: 10_000 }];
+    expect(readIn(JSON.stringify({ count: 1, rows: more, end: [1] }), size, kept)).toEqual({
+      rows: more,
+      rest: '{"count":1,"rows":[],"end":[1]}',
+    });
+    // Those after the last whole block.
+    expect(kept.parsed).toBeLessThan(2_500);
+    expect(readIn(JSON.stringify(more), size, kept)).toEqual({ rows: more, rest: '[]' });
+  });
+
+  it.each(pieces)('are parsed from the first block that differs, in pieces of %s bytes', size => {
+    const changed = points.map(each => (each.step === 5_000 ? { step: 5_000, note: 'new' } : each));
+    for (const rows of [changed, points.slice(0, 6_000), points.slice(0, 3), points.toReversed(), [], [null]]) {
+      const kept = new KeptRows();
+      readIn(JSON.stringify(points), 5_000, kept);
+      kept.parsed = 0;
+      expect(readIn(JSON.stringify(rows), size, kept)).toEqual({ rows, rest: '[]' });
+      if (rows === changed) expect(kept.parsed).toBeLessThan(8_000);
+      // What is kept now is the newer answer.
+      expect(readIn(JSON.stringify(rows), size, kept).rows).toEqual(rows);
+      expect(readIn('{"items":[]}', size, kept)).toEqual({ rows: [], rest: '{"items":[]}' });
+    }
+  });
+
+  it.each(pieces)('do not hide that the rest is not JSON, in pieces of %s bytes', size => {
+    const text = JSON.stringify(points);
+    for (const broken of [`${text.slice(0, -1)},]`, text.slice(0, -1), `${text.slice(0, -1)} 1]`, `${text}]`]) {
+      const kept = new KeptRows();
+      readIn(text, 5_000, kept);
+      expect(() => JSON.parse(readIn(broken, size, kept).rest)).toThrow();
+    }
+    // A block ends with a comma, behind which there must be a row.
+    const kept = new KeptRows();
+    readIn(text, 5_000, kept);
+    const [{ bytes = 0 } = {}] = kept.blocks;
+    expect(() => JSON.parse(readIn(`${text.slice(0, bytes + 1)}]`, size, kept).rest)).toThrow();
+  });
 });

@@ -1,7 +1,8 @@
 /** The curve of a trainer, read row by row from a service. */
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { unreadableIn } from '../../src/contract/lists.ts';
-import { lastReward, stepValues } from '../../src/contract/trainer-curve.ts';
+import { lastReward, stepValues, type TrainerCurve } from '../../src/contract/trainer-curve.ts';
+import { TrainerCurveReader, trainerCurveOf } from '../../src/contract/trainer-curve-reader.ts';
 import { trainerRewardsQuery } from '../../src/queries/training.ts';
 import { ResponseError } from '../../src/service/errors.ts';
 import { RememberedStore } from '../../src/store/store.ts';
@@ -15,15 +16,22 @@ import {
   text,
 } from '../service/hostile-server.ts';
 
-/** Reads the curve, and how often it was asked for. */
-async function readFrom(...answers: readonly Behaviour[]) {
+/** Returns a function that reads the next curve of the service, with what the previous one left. */
+async function readingFrom(...answers: readonly Behaviour[]) {
   const server = await hostileServer(...answers);
   const { service } = serviceAt(server.url);
   const memory = RememberedStore.inMemory('test');
   const { signal } = new AbortController();
-  const curve = await trainerRewardsQuery('trn_1', true).read({ service, signal, memory });
-  return { curve, dropped: unreadableIn(curve), asked: server.requests.length };
+  let previous: TrainerCurve | undefined;
+  return async () => {
+    const curve = await trainerRewardsQuery('trn_1', true).read({ service, signal, memory, previous });
+    previous = curve;
+    return { curve, dropped: unreadableIn(curve), asked: server.requests.length };
+  };
 }
+
+/** Reads the curve, and how often it was asked for. */
+const readFrom = async (...answers: readonly Behaviour[]) => (await readingFrom(...answers))();
 
 const point = (step: number, trainer_reward?: number | null) => ({ step, trainer_reward });
 
@@ -82,3 +90,53 @@ it.each(['{"trainer_rewards":[{"step":1,}]}', '{"trainer_rewards":[{"step":1}', 
     expect(await errorOf(readFrom(text(body)))).toBeInstanceOf(ResponseError);
   },
 );
+
+it('takes only the new rows of an answer that begins like the previous one', async () => {
+  const rows: readonly object[] = Array.from({ length: 10_000 }, (_, step) => ({ ...point(step, step / 7), kl: step }));
+  const unreadable = { trainer_reward: 1 };
+  const answers = [
+    rows,
+    // Points are added, one of which cannot be read, and one has a number that no other has.
+    [...rows, unreadable, { ...point(10_000, 1), loss: 2 }],
+    [...rows, point(10_000, 1)],
+    // The service has another opinion of old ones, and goes back to the first.
+    rows.map((row, step) => (step < 7_000 ? row : unreadable)),
+    [...rows.slice(0, 5_000), point(3, 1), ...rows.slice(5_000)],
+    rows.map((row, step) => (step < 7_000 ? row : { ...row, lr: 1 })),
+    rows.slice(0, 10),
+    [],
+    rows,
+  ];
+  const next = await readingFrom(...answers.map(trainer_rewards => json({ trainer_rewards })));
+  for (const answer of answers) {
+    const expected = trainerCurveOf(answer);
+    const { curve, dropped } = await next();
+    expect(curve).toEqual(expected);
+    expect(dropped).toBe(unreadableIn(expected));
+  }
+  const taken = vi.spyOn(TrainerCurveReader.prototype, 'add');
+  onTestFinished(() => taken.mockRestore());
+  const { curve } = await next();
+  expect(taken.mock.calls.length).toBeLessThan(2_500);
+  // An equal curve remains the same, and does not lose its rows.
+  expect((await next()).curve).toBe(curve);
+  expect(taken.mock.calls.length).toBeLessThan(5_000);
+});
+
+it('reads all rows again after an answer that was lost in between', async () => {
+  const rows = Array.from({ length: 10_000 }, (_, step) => point(step, step / 7));
+  const changed = rows.map(({ step }) => point(step, step > 5_000 ? 1 : step / 7));
+  const half = JSON.stringify({ trainer_rewards: changed }).slice(0, -1_000);
+  const next = await readingFrom(
+    json({ trainer_rewards: rows }),
+    resetAfter(half),
+    json({ trainer_rewards: rows }),
+    text(half),
+    json({ trainer_rewards: rows }),
+  );
+  for (const problem of [false, false, true, false]) {
+    const read = next();
+    if (problem) expect(await errorOf(read)).toBeInstanceOf(ResponseError);
+    else expect((await read).curve).toEqual(trainerCurveOf(rows));
+  }
+});
