@@ -135,7 +135,10 @@ async function chat(response: ServerResponse): Promise<void> {
 
 /** A training run that is at this step; its curves have a point for each, and for each thousand. */
 class LargeTraining {
-  #points: string[] = [];
+  #steps = 0;
+  #newPoints: string[] = [];
+  /** The answer without the new points, and without its end. Kept, as the service shares its process with what measures. */
+  #curve = Buffer.from('{"trainer_rewards":[');
 
   constructor(steps: number) {
     for (let step = 1; step <= steps; step += 1) this.step();
@@ -143,8 +146,15 @@ class LargeTraining {
 
   /** Does a step. */
   step(): void {
-    const step = this.#points.length + 1;
-    this.#points.push(`{"step":${step},"trainer_reward":${LargeTraining.#reward(step)}}`);
+    this.#steps += 1;
+    const point = `{"step":${this.#steps},"trainer_reward":${LargeTraining.#reward(this.#steps)}}`;
+    this.#newPoints.push(this.#steps > 1 ? `,${point}` : point);
+  }
+
+  #curveBody(): Buffer {
+    if (this.#newPoints.length > 0) this.#curve = Buffer.concat([this.#curve, Buffer.from(this.#newPoints.join(''))]);
+    this.#newPoints = [];
+    return Buffer.concat([this.#curve, Buffer.from(']}')]);
   }
 
   /** Rises with noise, and has a peak that no chart may lose. */
@@ -154,8 +164,8 @@ class LargeTraining {
   }
 
   /** The body for a path below `/api/v1/train/`; undefined for another. */
-  answer(path: string): string | undefined {
-    const steps = this.#points.length;
+  answer(path: string): string | Buffer | undefined {
+    const steps = this.#steps;
     const record = {
       training_run_id: 'trn_large',
       bench_id: 'bench_000000',
@@ -174,12 +184,12 @@ class LargeTraining {
       step: 1_000 * (index + 1),
       held_out_reward: LargeTraining.#reward(index),
     }));
-    const bodies: Readonly<Record<string, () => string>> = {
+    const bodies: Readonly<Record<string, () => string | Buffer>> = {
       'bench_000000/runs': () => JSON.stringify({ items: [record] }),
       trn_large: () => JSON.stringify(record),
       'trn_large/progress': () => JSON.stringify(progress),
       'trn_large/checkpoints': () => JSON.stringify({ items: [] }),
-      'trn_large/step/trainer-reward-by-step': () => `{"trainer_rewards":[${this.#points.join()}]}`,
+      'trn_large/step/trainer-reward-by-step': () => this.#curveBody(),
       'trn_large/step/held-out-reward-by-step': () => JSON.stringify({ held_out_rewards: heldOut }),
     };
     return Object.hasOwn(bodies, path) ? bodies[path]?.() : undefined;
