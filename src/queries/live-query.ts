@@ -18,6 +18,8 @@ export interface LiveQuery<Data> {
   /** Merges an answer with the previous one; by default, equal parts keep their identity. */
   readonly share?: (previous: Data | undefined, answer: Data) => Data;
   readonly activity: (data: Data | undefined) => Activity;
+  /** The shortest poll interval, in milliseconds, for data that is large. */
+  readonly leastMs?: (data: Data | undefined) => number;
   /** How long settled data is not read again when a view opens, in milliseconds; a second by default. */
   readonly settledForMs?: number;
   /** The observation in the data. Every answer is reported, whichever part of the program requested it. */
@@ -29,7 +31,8 @@ export interface LiveQuery<Data> {
 }
 
 /** A query with an opaque data type. */
-export interface AnyQuery extends Pick<LiveQuery<never>, 'key' | 'activity' | 'observes' | 'reports' | 'about'> {
+export interface AnyQuery
+  extends Pick<LiveQuery<never>, 'key' | 'activity' | 'leastMs' | 'observes' | 'reports' | 'about'> {
   readonly read: (context: QueryContext) => Promise<unknown>;
   readonly share?: (previous: never, answer: never) => unknown;
 }
@@ -53,7 +56,7 @@ export const noJitter = 0.5;
 /** The delay before the query is sent again, in milliseconds; undefined for never. */
 export function delayOf(
   host: QueryHost,
-  query: Pick<AnyQuery, 'activity'>,
+  query: Pick<AnyQuery, 'activity' | 'leastMs'>,
   attention: Attention,
   sent: SentQuery,
   jitter: number,
@@ -70,6 +73,7 @@ export function delayOf(
     requestedMs: requestedWait(error),
     jitter,
     intervals: host.poll,
+    leastMs: query.leastMs?.(data as never),
   });
 }
 

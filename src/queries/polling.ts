@@ -67,14 +67,25 @@ export interface PollSituation {
   /** Jitter in [0, 1), stable until the next attempt. 0.5 leaves the interval unchanged. */
   readonly jitter: number;
   readonly intervals?: PollIntervals;
+  /** The shortest interval for an answer of this size. */
+  readonly leastMs?: number | undefined;
 }
 
 /** Milliseconds until the next attempt, or `undefined` for none. */
 export function pollDelay(situation: PollSituation): number | undefined {
-  const { activity, attention, failures, jitter, requestedMs = 0, intervals = defaultIntervals } = situation;
+  const {
+    activity,
+    attention,
+    failures,
+    jitter,
+    requestedMs = 0,
+    leastMs = 0,
+    intervals = defaultIntervals,
+  } = situation;
   if (attention === 'hidden') return undefined;
-  const interval = intervalOf(activity, attention, intervals) ?? (failures > 0 ? backoffBase : undefined);
-  if (interval === undefined) return undefined;
+  const usual = intervalOf(activity, attention, intervals) ?? (failures > 0 ? backoffBase : undefined);
+  if (usual === undefined) return undefined;
+  const interval = Math.max(usual, leastMs);
   const backoff = failures > 0 ? Math.min(backoffLimit, Math.max(interval, backoffBase * 2 ** failures)) : interval;
   const delay = Math.round(backoff * (1 - jitterShare + 2 * jitterShare * jitter));
   if (requestedMs === 0) return delay;

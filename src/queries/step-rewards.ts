@@ -1,4 +1,6 @@
 /** The rewards of the rollouts of training steps. Each step takes a request, so only some steps are read. */
+
+import { lastAt } from '../base/binary-search.ts';
 import { inParallel } from '../base/in-parallel.ts';
 import { perObject } from '../base/memo.ts';
 import { roundStep } from '../base/scale.ts';
@@ -25,8 +27,10 @@ export interface ReadStep {
 
 /** The distinct steps of a curve, in order. */
 export const stepsIn = perObject(({ steps }: Pick<TrainerCurve, 'steps'>): Float64Array => {
-  const isFirst = (step: number, index: number): boolean => index === 0 || steps[index - 1] !== step;
-  return steps.every(isFirst) ? steps : steps.filter(isFirst);
+  // By index, which takes a tenth of the time of `every`.
+  let repeated = false;
+  for (let index = 1; index < steps.length && !repeated; index += 1) repeated = steps[index - 1] === steps[index];
+  return repeated ? steps.filter((step, index) => index === 0 || steps[index - 1] !== step) : steps;
 });
 
 /**
@@ -40,10 +44,17 @@ export function stepsToRead(steps: Float64Array, most = mostStepsRead): readonly
   if (older.length <= room) return [...steps].reverse();
   const [first = 0, last = 0] = [older[0], older.at(-1)];
   let every = roundStep(Math.max(1, (last - first) / Math.max(1, room)));
-  const chosenBy = (distance: number): Float64Array =>
-    older.filter(
-      (step, index) => index === 0 || Math.floor(step / distance) > Math.floor((older[index - 1] ?? 0) / distance),
-    );
+  // The first of each multiple. There are few of them among up to a million steps.
+  const chosenBy = (distance: number): readonly number[] => {
+    const chosen: number[] = [];
+    const multipleAt = (index: number): number => Math.floor((older[index] as number) / distance);
+    let at = 0;
+    while (at < older.length) {
+      chosen.push(older[at] as number);
+      at = lastAt(older.length, multipleAt, multipleAt(at)) + 1;
+    }
+    return chosen;
+  };
   while (room > 0 && chosenBy(every).length > room) every = roundStep(every * 1.5);
   return [...(room > 0 ? chosenBy(every) : []), ...newest].reverse();
 }

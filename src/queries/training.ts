@@ -345,7 +345,13 @@ export function partOfTraining(runId: string): NonNullable<ListSource<never>['pa
 /** What read a curve has its rows, of which most will be in the next answer, too. */
 const readers = new WeakMap<TrainerCurve, TrainerCurveReader>();
 
-/** @param steps the steps done, if known: a complete curve may be long, and is read less often */
+/**
+ * A curve is always read whole, at 35 bytes a point. With more of them than a chart has columns by far, a few new ones are
+ * not worth more than 700 KB a second.
+ */
+const mostPointsASecond = 20_000;
+
+/** @param steps the steps done, if known: a curve that has them all is read again only when there are more */
 export function trainerRewardsQuery(runId: string, ended: boolean, steps?: number | null): LiveQuery<TrainerCurve> {
   return {
     key: trainingKeys.trainerRewards(runId),
@@ -356,8 +362,10 @@ export function trainerRewardsQuery(runId: string, ended: boolean, steps?: numbe
     }),
     activity: curve => {
       if (ended) return 'settled';
-      return curve && steps != null && curve.steps.length >= steps ? 'open' : 'running';
+      if (!curve || steps == null || curve.steps.length < steps) return 'running';
+      return curve.steps.length === steps ? 'settled' : 'open';
     },
+    leastMs: curve => ((curve?.steps.length ?? 0) / mostPointsASecond) * 1_000,
     read: async context => {
       const params = { training_run_id: runId };
       const { TrainerCurveReader } = await import('../contract/trainer-curve-reader.ts');

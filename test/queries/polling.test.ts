@@ -11,6 +11,12 @@ describe('pollDelay', () => {
     expect(pollDelay({ ...calm, activity: 'open' })).toBe(10_000);
   });
 
+  it('asks less often for what is large, if at all', () => {
+    expect([1_000, 50_000].map(leastMs => pollDelay({ ...calm, leastMs }))).toEqual([2_000, 50_000]);
+    expect(pollDelay({ ...calm, leastMs: 50_000, failures: 1 })).toBe(50_000);
+    expect(pollDelay({ ...calm, leastMs: 50_000, activity: 'settled' })).toBeUndefined();
+  });
+
   it('never asks for what is hidden or finished', () => {
     expect(pollDelay({ ...calm, attention: 'hidden' })).toBeUndefined();
     expect(pollDelay({ ...calm, attention: 'hidden', failures: 3 })).toBeUndefined();

@@ -1,5 +1,6 @@
 /** What is asked about runs: under keys that their actions touch, and polled until they have ended. */
 import { expect, it } from 'vitest';
+import { emptyCurve } from '../../src/contract/trainer-curve.ts';
 import { trainerCurveOf } from '../../src/contract/trainer-curve-reader.ts';
 import {
   deploymentList,
@@ -105,13 +106,21 @@ it('the curve and the results of a run are polled less often while they have all
   const rewards = [0.5, null, 0.25].map((reward, index) => ({ trajectory_id: `t${index}`, reward }));
   const of = { status: 'running', total: undefined, certainty: undefined };
   const results = { ...of, rewards, unreadable: 0, snapshots: [], unreadSnapshots: 0, statisticsError: undefined };
-  const activities = [undefined, null, 2, 3].map(done => [
-    trainerRewardsQuery('r1', false, done).activity(curve),
-    runResultsQuery('r1', false, { scored: done }).activity(results),
+  const known = [undefined, null, 1, 2, 3];
+  expect(known.map(done => runResultsQuery('r1', false, { scored: done }).activity(results))).toEqual([
+    ...['running', 'running', 'open', 'open', 'running'],
   ]);
-  expect(activities.map(each => new Set(each))).toEqual(
-    ['running', 'running', 'open', 'running'].map(each => new Set([each])),
-  );
+  // Progress counts the steps of the curve: with as many of them, it has nothing new.
+  expect(known.map(done => trainerRewardsQuery('r1', false, done).activity(curve))).toEqual([
+    ...['running', 'running', 'open', 'settled', 'running'],
+  ]);
+});
+
+it('a long curve is read less often: as a rule, 20,000 points a second', () => {
+  const { leastMs } = trainerRewardsQuery('r1', false);
+  const lengths = [undefined, 0, 20_000, 1_000_000];
+  const curves = lengths.map(length => length && { ...emptyCurve, steps: new Float64Array(length) });
+  expect(curves.map(curve => leastMs?.(curve || undefined))).toEqual([0, 0, 1_000, 50_000]);
 });
 
 it.each([

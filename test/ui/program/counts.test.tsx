@@ -264,6 +264,42 @@ describe('the frame', () => {
     await screen.waitFor(text => ['step 20008 of', 'step 20008: no rollouts'].every(words => text.includes(words)));
     expect(screen.bytes()).toBeLessThan(300);
   });
+
+  it('reads a curve again only if it has fewer points than there are steps, or these are unknown', async () => {
+    const service = world('none');
+    const run = { training_run_id: 'trn_1', bench_id: 'bench_1', display_name: 'long', status: 'running' };
+    let [steps, polls, curves] = [40, 0, 0];
+    let progress = (): unknown => ({ ...run, completed_steps: steps, total_steps: 100 });
+    Object.assign(service.answers, {
+      listTrainingRuns: () => [run],
+      getTrainingRun: () => run,
+      getTrainingProgress: () => {
+        polls += 1;
+        return progress() as never;
+      },
+      getTrainerRewards: () => {
+        curves += 1;
+        return { trainer_rewards: Array.from({ length: steps }, (_, step) => ({ step, trainer_reward: 0.5 })) };
+      },
+      getHeldOutRewards: () => ({ held_out_rewards: [] }),
+      listCheckpoints: () => [],
+    } satisfies Partial<typeof service.answers>);
+    const place = { view: 'record', resource: 'training', id: 'trn_1' } as const;
+    const screen = openWorld(service, place, { poll: { focusedMs: 20, visibleMs: 20 } });
+    await screen.waitFor(text => text.includes('step 40 of') && text.includes('trainer 0.500'));
+    // One may have been sent before the steps were known.
+    const pollsBefore = polls;
+    await screen.waitFor(() => polls > pollsBefore + 3);
+    const curvesBefore = curves;
+    await screen.waitFor(() => polls > pollsBefore + 12);
+    expect(curves).toBe(curvesBefore);
+    steps += 1;
+    await screen.waitFor(() => curves === curvesBefore + 1);
+    progress = () => {
+      throw new Error('lost');
+    };
+    await screen.waitFor(() => curves > curvesBefore + 3);
+  });
 });
 
 describe('the line above the deployments', () => {

@@ -70,10 +70,12 @@ function useTrainingRun({ id, label, parent }: Place<'record'>, attention: Atten
   const { status, failure } = progress.data ?? {};
   const shown: TrainingRun = { ...known, status: status ?? known.status, failure: failure ?? known.failure };
   const ended = state.isDeleted || hasEnded(shown.status);
-  const curves = useRunCurves(id, ended, attention, progress.data?.completed_steps);
+  // While the progress cannot be read, the curve may grow unseen.
+  const steps = progress.error ? undefined : progress.data?.completed_steps;
+  const curves = useRunCurves(id, ended, attention, steps);
   const source = useMemo(() => checkpointList(id, ended), [id, ended]);
-  const steps = completedSteps(progress.data, curves.trainer, useListedRows(source));
-  const completed = useStepsDone(steps, progress, curves, ended);
+  const counted = completedSteps(progress.data, curves.trainer, useListedRows(source));
+  const completed = useStepsDone(counted, progress, curves, ended);
   return {
     ...{ shown, ended, state, source, curves, completed },
     total: progress.data?.total_steps,

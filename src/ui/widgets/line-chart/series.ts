@@ -52,9 +52,18 @@ export function curveOf<Row>(
   return curve;
 }
 
+/** By index, which takes a tenth of the time of `every` or `for of`. @param withGaps allows NaN */
+function areDrawable(values: Float64Array, withGaps = false): boolean {
+  for (let index = 0; index < values.length; index += 1) {
+    const value = values[index] as number;
+    if (!(isDrawable(value) || (withGaps && Number.isNaN(value)))) return false;
+  }
+  return true;
+}
+
 /** The curve of columns in order of x, in which NaN is a gap. It shares their memory. */
 export function curveOfColumns(xs: Float64Array, ys: Float64Array): Curve {
-  if (xs.every(isDrawable) && ys.every(y => Number.isNaN(y) || isDrawable(y))) return { xs, ys };
+  if (areDrawable(xs) && areDrawable(ys, true)) return { xs, ys };
   return curveOf(
     Array.from(xs.keys()),
     index => xs[index],
@@ -81,7 +90,7 @@ export function smooth({ xs, ys }: Curve, weight: number): Curve {
 /** The number of points without a value. */
 export const gapsIn = perObject(({ ys }: Curve): number => {
   let gaps = 0;
-  for (const y of ys) if (Number.isNaN(y)) gaps += 1;
+  for (let index = 0; index < ys.length; index += 1) if (Number.isNaN(ys[index])) gaps += 1;
   return gaps;
 });
 
