@@ -1,6 +1,7 @@
 /**
  * Summarises the held-out rewards of a training run: the newest and the best mean, with their steps and samples. Pure.
  */
+import { perObject } from '../base/memo.ts';
 import type { EvalRun } from '../contract/evaluations.ts';
 import type { HeldOutReward } from '../contract/training.ts';
 import { countOf } from '../text/numbers.ts';
@@ -28,6 +29,8 @@ export interface HeldOutMeans {
   readonly last: HeldOutMean;
   /** See `bestHeldOut`. */
   readonly best: HeldOutMean;
+  /** A round is incomplete, so that the means may change, also after the end of the run. */
+  readonly isUnfinished?: boolean | undefined;
   /** The newest means, oldest first. */
   readonly recent?: readonly HeldOutMean[];
   /** The whole curve at equal distances of steps, oldest first; undefined where a reward is missing. */
@@ -73,6 +76,9 @@ export function isOutstanding(point: HeldOutReward): boolean {
   if (expected === undefined || completed === undefined) return false;
   return completed + (countOf(failed_samples) ?? 0) + (countOf(cancelled_samples) ?? 0) < expected;
 }
+
+/** Whether a round of the curve is incomplete. */
+export const hasOutstanding = perObject((points: readonly HeldOutReward[]): boolean => points.some(isOutstanding));
 
 /** Finds the mean of a step, such as that of a checkpoint. */
 export function heldOutOfStep(
@@ -164,6 +170,7 @@ export function heldOutMeans(rewards: readonly HeldOutReward[]): HeldOutMeans | 
   return {
     last,
     best,
+    isUnfinished: hasOutstanding(rewards),
     recent: means.slice(-mostRecent),
     curve: curveOf(points, everySteps),
     everySteps,

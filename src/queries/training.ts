@@ -18,7 +18,7 @@ import { countOf } from '../text/numbers.ts';
 import { action } from './action.ts';
 import { benchmarkQuery } from './benchmarks.ts';
 import { readAcross } from './every-benchmark.ts';
-import { heldOutMeans, thinned } from './held-out.ts';
+import { hasOutstanding, heldOutMeans, thinned } from './held-out.ts';
 import { amended } from './lists/amended.ts';
 import { type AnnotatedPage, type ListSource, readRows, wholePage } from './lists/list-source.ts';
 import { type LiveQuery, shareWhole } from './live-query.ts';
@@ -401,8 +401,8 @@ export function heldOutRewardsQuery(runId: string, ended: boolean): LiveQuery<re
       id: runId,
       measured: heldOutMeans(rewards),
     }),
-    // New rewards arrive only every few steps.
-    activity: () => (ended ? 'settled' : 'building'),
+    // New rewards arrive only every few steps. The last rounds may be complete only after the end of the run.
+    activity: rewards => (!ended ? 'building' : rewards && hasOutstanding(rewards) ? 'open' : 'settled'),
     read: async context => {
       const params = { training_run_id: runId };
       const answer = await readPart('getHeldOutRewards', trainingRunQuery(runId), context, () =>

@@ -20,8 +20,8 @@ export interface Purpose extends Round {
   /** A list with curves is on screen. */
   readonly isListed: boolean;
   readonly known: readonly KnownResource[];
-  /** Ended resources on a list whose curve was never read. */
-  readonly unmeasured: readonly KnownResource[];
+  /** The curves of ended resources on a list that may lack something. */
+  readonly unmeasured: readonly (Turn & { readonly known: KnownResource })[];
   /** Reads for the ended resources on screen whose certainty or difference is unknown. */
   readonly uncertain: readonly RewardRead[];
   /** The number of running ones. */
@@ -130,6 +130,19 @@ const lacksEndTime = ({ endedAt, endTime, gone }: KnownResource): boolean =>
 /** Curves are large, so they are read only every so many turns. */
 const curveTurns = 4;
 
+/**
+ * When the curve of an ended resource is due, in epoch milliseconds: never again, unless a round was incomplete.
+ * Undefined for never.
+ */
+function endedCurveDue(workbench: Workbench, known: KnownResource, curve: AnyQuery, lastSent: LastSent) {
+  const last = lastEver(workbench, curve, lastSent);
+  const { measured } = known;
+  if (measured ? !measured.isUnfinished : last > 0) return undefined;
+  if (last === 0) return 0;
+  const due = dueAt(workbench, curve, 'visible');
+  return due === undefined ? undefined : Math.max(due, last + curveTurns * workbench.poll.visibleMs);
+}
+
 /** The other reads for a line of Watch: the record, if no answer had it, and the growing curves. */
 export function detailTurns(workbench: Workbench, known: KnownResource, { now, running, ...purpose }: Purpose): Turn[] {
   const { poll } = workbench;
@@ -143,8 +156,12 @@ export function detailTurns(workbench: Workbench, known: KnownResource, { now, r
     const turn = { queries: [query], dueAt: 0, isDetail: true };
     if (isInFlight(workbench, query)) return [];
     // The inbox and its notice wait for the time and the reason.
-    if (hasEnded(known.status))
-      return lacksEnd(workbench, known, query, purpose.lastSent) ? [{ ...turn, isDetail: curves.includes(query) }] : [];
+    if (hasEnded(known.status)) {
+      const isDetail = curves.includes(query);
+      if (lacksEnd(workbench, known, query, purpose.lastSent)) return [{ ...turn, isDetail }];
+      const due = query === curves[0] ? endedCurveDue(workbench, known, query, purpose.lastSent) : undefined;
+      return due === undefined ? [] : [{ ...turn, dueAt: due }];
+    }
     if (attemptedAt === 0) return curves.includes(query) || known.startedAt === undefined ? [turn] : [];
     if (!curves.includes(query) || !hasGrown(workbench, known, attemptedAt, now)) return [];
     const due = dueAt(workbench, query, 'focused');
@@ -159,11 +176,13 @@ export function mayEnd({ statuses }: Workbench, known: KnownResource): boolean {
   return known.status !== undefined || known.isNew || statuses.lastRead(known)?.by === undefined;
 }
 
-/** Whether it ended and its curve was never read. */
-export function isUnmeasured(workbench: Workbench, known: KnownResource, lastSent: LastSent): boolean {
-  if (known.gone || known.measured || !hasEnded(known.status)) return false;
+/** The read of the curve of an ended resource, if it was never read or a round of it was incomplete. */
+export function curveTurn(workbench: Workbench, known: KnownResource, lastSent: LastSent): Turn | undefined {
+  if (known.gone || !hasEnded(known.status)) return undefined;
   const [curve] = curvesOf(workbench, known);
-  return curve !== undefined && lastEver(workbench, curve, lastSent) === 0 && !isInFlight(workbench, curve);
+  if (!curve || isInFlight(workbench, curve)) return undefined;
+  const due = endedCurveDue(workbench, known, curve, lastSent);
+  return due === undefined ? undefined : { queries: [curve], dueAt: due, isDetail: true };
 }
 
 /**

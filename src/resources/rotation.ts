@@ -18,9 +18,8 @@ import type { Workbench } from '../workbench/workbench.ts';
 import { inTurn, type Turn, windowMs } from './rotation-budget.ts';
 import { dueLists, listedKinds, seeListed } from './rotation-lists.ts';
 import {
-  curvesOf,
+  curveTurn,
   detailTurns,
-  isUnmeasured,
   type LastSent,
   lastAttempt,
   mayEnd,
@@ -90,7 +89,10 @@ function purposeOf(workbench: Workbench, sent: readonly Sent[], lastSent: LastSe
   const attention = roundMs <= poll.visibleMs / 2 ? 'focused' : 'visible';
   const known = watchedKnown(workbench, now).filter(each => !each.gone && (watched || mayEnd(workbench, each)));
   const running = known.filter(({ status }) => !hasEnded(status)).length;
-  const unmeasured = isListed ? workbench.statuses.all().filter(each => isUnmeasured(workbench, each, lastSent)) : [];
+  const unmeasured = (isListed ? workbench.statuses.all() : []).flatMap(each => {
+    const turn = curveTurn(workbench, each, lastSent);
+    return turn ? [{ ...turn, known: each }] : [];
+  });
   const uncertain = uncertainOn(workbench, watched ? known : [], lastSent);
   const inWindow = sent.filter(({ at }) => at > now - windowMs(poll));
   const spentFirst = inWindow.filter(({ isFirst }) => isFirst).length;
@@ -120,15 +122,12 @@ async function readTurns(workbench: Workbench, purpose: Purpose, context: QueryC
     const details = detailTurns(workbench, known, purpose);
     return [statusTurn(workbench, known, purpose) ?? [], details].flat().map(turn => ({ ...turn, known }));
   });
-  const measures = purpose.unmeasured.map((known): Turn & { readonly known: KnownResource } => {
-    return { queries: curvesOf(workbench, known).slice(0, 1), dueAt: 0, isDetail: true, known };
-  });
   const certain = purpose.uncertain.map(({ known, query }): Turn & { readonly known: KnownResource } => {
     // Without a total, its progress and its record may tell it.
     const requests = known.total === undefined ? 3 : 1;
     return { queries: [query], dueAt: 0, isDetail: true, requests, known };
   });
-  const chosen = inTurn([...turns, ...measures, ...certain], purpose);
+  const chosen = inTurn([...turns, ...purpose.unmeasured, ...certain], purpose);
   const isThere = (known: KnownResource): boolean => !workbench.statuses.get(known)?.gone;
   await readEach(
     chosen.map(

@@ -22,8 +22,8 @@ import type { MeasuredList, Measures } from './define.ts';
 import { measureEach } from './measure-each.ts';
 import { modelColumn } from './models.ts';
 
-/** The last and the best held-out reward of a run. */
-export type HeldOut = Pick<HeldOutMeans, 'last' | 'best'>;
+/** The last and the best held-out reward of a run, and whether they may change. */
+export type HeldOut = Pick<HeldOutMeans, 'last' | 'best' | 'isUnfinished'>;
 
 /** A run with the rewards that were read. */
 export type MeasuredTraining = ProgressedRun & {
@@ -150,7 +150,7 @@ export function measuredColumns<Row>(of: {
   readonly interval: (row: Row) => Interval | undefined;
   readonly trainer: (row: Row) => number | undefined;
 }) {
-  const meanColumn = (id: string, title: string, which: keyof HeldOut): Column<Row> => ({
+  const meanColumn = (id: string, title: string, which: 'last' | 'best'): Column<Row> => ({
     ...numberColumn<Row>(id, title, row => of.heldOut(row)?.[which].reward),
     text: row => heldOutCell(of.heldOut(row)?.[which]),
   });
@@ -173,32 +173,44 @@ export function listColumns(rows: readonly ProgressedRun[], range: Range): reado
     trainer: row => row.trainer_reward,
   });
   const optional = { wide: true, forPrograms: true };
+  const samples = (id: 'samples' | 'expected', title: string): Column<MeasuredTraining> => ({
+    ...numberColumn<MeasuredTraining>(id, title, row => row.held_out?.last[id], { text: String }),
+    ...optional,
+  });
   const columns = [
     ...[name, status, heldOut, { ...interval, ...optional }],
     ...[done, steps, best, { ...bestStep, ...optional }, trainer],
     ...optionColumns(rows),
     ...others,
+    ...[samples('samples', 'N'), samples('expected', 'OF')],
   ];
   return columns.filter(column => column !== undefined);
 }
 
 /** The columns that a held-out curve fills. */
-const ofHeldOut = ['held-out', 'best', 'best-step', 'interval'];
+const ofHeldOut = ['held-out', 'samples', 'expected', 'best', 'best-step', 'interval'];
 
 /** The name under which the held-out rewards of an ended run are remembered with its record. */
 const field = 'held_out_means';
 
-const isHeldOut = (value: unknown): value is HeldOut =>
-  isRecord(value) && [value['last'], value['best']].every(mean => isRecord(mean) && typeof mean['reward'] === 'number');
+const isFinal = (value: unknown): value is HeldOut =>
+  isRecord(value) &&
+  value['isUnfinished'] === false &&
+  [value['last'], value['best']].every(mean => isRecord(mean) && typeof mean['reward'] === 'number');
 
-/** The held-out rewards of a run. Those of an ended run are final: they are read once, and remembered. */
+/**
+ * The held-out rewards of a run. Those of an ended run whose rounds are complete are final: they are read once, and
+ * remembered.
+ */
 async function readHeldOut({ training_run_id: id, status }: TrainingRun, context: QueryContext) {
   const ended = hasEnded(status);
   const known = ended ? context.memory.find('training', id)?.record[field] : undefined;
-  if (isHeldOut(known)) return known;
-  const { last, best } = heldOutMeans(await heldOutRewardsQuery(id, ended).read(context)) ?? {};
-  const held = last && best && { last, best };
-  if (held && ended) context.memory.see([{ kind: 'training', id, status, record: { [field]: held } }]);
+  if (isFinal(known)) return known;
+  const means = heldOutMeans(await heldOutRewardsQuery(id, ended).read(context));
+  if (!means) return undefined;
+  const { last, best, isUnfinished } = means;
+  const held: HeldOut = { last, best, isUnfinished };
+  if (ended && !isUnfinished) context.memory.see([{ kind: 'training', id, status, record: { [field]: held } }]);
   return held;
 }
 

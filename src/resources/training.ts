@@ -92,6 +92,7 @@ export function heldOutWords(held: HeldOutMean, range: Range | undefined): strin
     `${reward(held.reward)} at step ${held.step}`,
     splitWords(held),
     ofSamples(held),
+    held.isUnfinished ? 'the round is incomplete' : '',
     ...lostSamples(held),
     interval &&
       `${intervalLabel(interval)} between ${reward(interval.low)} and ${reward(interval.high)} on these tasks`,

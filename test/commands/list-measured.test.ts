@@ -42,6 +42,44 @@ it('a table has the columns of the screen', async () => {
   expect(curves()).toEqual({ heldOut: 0, trainer: 0 });
 });
 
+it('reads an ended run again until its held-out rounds are complete, and says of how many samples its mean is', async () => {
+  const round = {
+    step: 40,
+    held_out_reward: 0.95,
+    expected_samples: 112,
+    completed_samples: 5,
+    round_completed: false,
+  };
+  // The best one may be a round that is not the newest.
+  const before = { ...round, step: 35, held_out_reward: 0.4, completed_samples: 50 };
+  const whole = { completed_samples: 112, round_completed: true };
+  let held_out_rewards = [before, round];
+  const server = await hostileServer(
+    answering({
+      ...busyWorld().answers,
+      listTrainingRuns: () => [{ training_run_id: 'trn_1', bench_id: 'bench_1', status: 'succeeded' }],
+      getHeldOutRewards: () => ({ held_out_rewards }),
+    }),
+  );
+  const cli = cliOn({ baseUrl: server.url, apiKey: 'key' });
+  const columns = ['--columns', 'held-out,samples,expected,best,best-step'];
+  const listed = async () => cells((await cli('list', ['training', ...bench, ...columns])).out)[1];
+  expect(await listed()).toEqual(['0.95', '5', '112', '0.95', '40']);
+  const { out } = await cli('list', ['training', ...bench], { columns: 200 });
+  expect(out).toContain('0.950 n=5');
+  held_out_rewards = [before, { ...round, ...whole, held_out_reward: 0.671 }];
+  expect(await listed()).toEqual(['0.671', '112', '112', '0.671', '40']);
+  held_out_rewards = [
+    { ...before, ...whole, held_out_reward: 0.8 },
+    { ...round, ...whole, held_out_reward: 0.671 },
+  ];
+  expect(await listed()).toEqual(['0.671', '112', '112', '0.8', '35']);
+  const count = () => server.requests.filter(({ url }) => url.includes('held-out')).length;
+  const asked = count();
+  expect(await listed()).toEqual(['0.671', '112', '112', '0.8', '35']);
+  expect(count()).toBe(asked);
+});
+
 it('is filtered and sorted by what was measured and by options', async () => {
   const { cli, curves } = await busyCli();
   // All have the same learning rate, which no column shows.

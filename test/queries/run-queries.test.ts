@@ -101,6 +101,14 @@ it.each([
   expect([activity(false), activity(true)]).toEqual([before, 'settled']);
 });
 
+it('the held-out rewards of an ended run are read again, seldom, while a round is incomplete', () => {
+  const round = { step: 1, held_out_reward: 0.5, expected_samples: 4 };
+  const { activity } = heldOutRewardsQuery('r1', true);
+  expect(activity([round, { ...round, round_completed: false }])).toBe('open');
+  expect(activity([round, { ...round, completed_samples: 3 }])).toBe('open');
+  expect(activity([round, { ...round, completed_samples: 3, failed_samples: 1 }])).toBe('settled');
+});
+
 it('the curve and the results of a run are polled less often while they have all that has been done', () => {
   const curve = trainerCurveOf([1, 2].map(step => ({ step, trainer_reward: 0.5 })));
   const rewards = [0.5, null, 0.25].map((reward, index) => ({ trajectory_id: `t${index}`, reward }));

@@ -3,6 +3,7 @@ import { hasEnded } from '../../../contract/status.ts';
 import { emptyCurve } from '../../../contract/trainer-curve.ts';
 import type { TrainingRun } from '../../../contract/training.ts';
 import type { Freshness } from '../../../queries/freshness.ts';
+import { hasOutstanding } from '../../../queries/held-out.ts';
 import type { Attention } from '../../../queries/polling.ts';
 import {
   checkpointTimesQuery,
@@ -29,8 +30,8 @@ export interface LiveCurves extends RunCurves {
   readonly missing: boolean;
   /** The freshness of the trainer curve, which has a point for each step. */
   readonly freshness: Freshness;
-  /** The curves, to refresh them. */
-  readonly parts: readonly Pick<Live<unknown>, 'refresh'>[];
+  /** The curves, to refresh them; with an incomplete round, what they show is not final. */
+  readonly parts: readonly (Pick<Live<unknown>, 'refresh'> & Partial<Pick<Live<unknown>, 'freshness'>>)[];
 }
 
 const none: readonly never[] = [];
@@ -39,12 +40,13 @@ const none: readonly never[] = [];
 export function useRunCurves(runId: string, ended: boolean, attention: Attention, steps?: number | null): LiveCurves {
   const trainer = useLive(trainerRewardsQuery(runId, ended, steps), attention);
   const heldOut = useLive(heldOutRewardsQuery(runId, ended), attention);
+  const { data = none, refresh, freshness } = heldOut;
   return {
     trainer: trainer.data ?? emptyCurve,
-    heldOut: heldOut.data ?? none,
+    heldOut: data,
     missing: isNotOffered(trainer.error) ?? false,
     freshness: trainer.freshness,
-    parts: [{ refresh: trainer.refresh }, { refresh: heldOut.refresh }],
+    parts: [{ refresh: trainer.refresh }, { refresh, ...(hasOutstanding(data) && { freshness }) }],
   };
 }
 

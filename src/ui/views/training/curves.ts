@@ -5,7 +5,7 @@ import { multipleOf, roundStep } from '../../../base/scale.ts';
 import type { TrainerCurve } from '../../../contract/trainer-curve.ts';
 import type { Checkpoint, HeldOutReward, TrainingProgress } from '../../../contract/training.ts';
 import type { Range } from '../../../present/statistics/tasks.ts';
-import { heldOutMeans, samplesOf } from '../../../queries/held-out.ts';
+import { heldOutMeans, isOutstanding, samplesOf } from '../../../queries/held-out.ts';
 import { stepsIn } from '../../../queries/step-rewards.ts';
 import { diagnosticsOf } from '../../../resources/diagnostics.ts';
 import { heldOutInterval, heldOutLimits, optimismWords } from '../../../resources/training.ts';
@@ -401,24 +401,25 @@ export function smallCurve(series: readonly ChartSeries[], width: number, theme:
   return [`${theme.styles.muted(label)} ${theme.styles.accent(line)}`];
 }
 
-/** Says if held-out means have fewer samples than expected, and so are less certain. */
+/** Says if held-out means have fewer samples than expected, and so are less certain, or are still incomplete. */
 export function heldOutNote(heldOut: readonly HeldOutReward[]): string | undefined {
   const short = heldOut.flatMap(point => {
     const { samples: of, expected } = samplesOf(point);
-    return of !== undefined && expected !== undefined && of < expected ? [{ point, of, expected }] : [];
+    const words = of !== undefined && expected !== undefined && of < expected ? `${of} of ${expected} samples` : '';
+    return words !== '' || isOutstanding(point) ? [{ point, words }] : [];
   });
   const last = short.at(-1);
   if (!last) return undefined;
   const { step, failed_samples: failed, cancelled_samples: cancelled } = last.point;
   const earlier = short.length - 1;
-  return [
-    `held-out at step ${step}: ${last.of} of ${last.expected} samples`,
+  const words = [
+    last.words,
+    isOutstanding(last.point) ? 'the round is incomplete' : '',
     failed ? `${failed} failed` : '',
     cancelled ? `${cancelled} cancelled` : '',
     earlier > 0 ? `incomplete at ${earlier} earlier step${earlier === 1 ? '' : 's'} too` : '',
-  ]
-    .filter(Boolean)
-    .join(', ');
+  ];
+  return `held-out at step ${step}: ${words.filter(Boolean).join(', ')}`;
 }
 
 /** From this pane height on, lines about the newest held-out mean precede the chart. */

@@ -1,5 +1,5 @@
 /** The view of a training run: what it remembers while one is elsewhere, and what it says first. */
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import type { Call, UntypedCall } from '../../../../src/service/call.ts';
 import { Capabilities } from '../../../../src/service/capabilities.ts';
 import { CapabilityMissingError } from '../../../../src/service/errors.ts';
@@ -8,6 +8,7 @@ import { PlainListView } from '../../../../src/ui/views/list/list-view.tsx';
 import { TrainingRunView } from '../../../../src/ui/views/training/training-run.tsx';
 import { eventually } from '../../../eventually.ts';
 import { type Answers, fakeService } from '../../../service/fake-service.ts';
+import { openProgram } from '../../program/rig.tsx';
 import { openViewOnStage } from '../../stage.tsx';
 
 const runs = ['first', 'second'].map((name, index) => ({
@@ -328,4 +329,25 @@ it('keeps the teaching signal it has read when the service no longer lists rewar
   await eventually(() => expect(asked).toBeGreaterThan(8));
   await stage.waitFor('the rewards of the steps cannot be read');
   expect(stage.text()).toContain('8 of 40 steps read');
+});
+
+it('is not final while a round of an ended run is incomplete, and reads it again', async () => {
+  const part = { held_out_reward: 0.95, expected_samples: 112, completed_samples: 5, round_completed: false };
+  const whole = { held_out_reward: 0.671, expected_samples: 112, completed_samples: 112, round_completed: true };
+  let isComplete = false;
+  const asked = fakeService(
+    { ...answers, getHeldOutRewards: () => ({ held_out_rewards: [{ step: 40, ...(isComplete ? whole : part) }] }) },
+    { capabilities },
+  );
+  const start = { view: 'record', resource: 'training', id: 'trn_first' } as const;
+  const poll = { focusedMs: 20, visibleMs: 20 };
+  const { screen, close } = openProgram({ service: asked, start, poll, columns: 140, rows: 44 });
+  onTestFinished(close);
+  await screen.waitFor(
+    text =>
+      text.includes('held-out at step 40: 5 of 112 samples, the round is incomplete') && text.includes('live, read'),
+  );
+  expect(screen.text()).not.toContain('● final');
+  isComplete = true;
+  await screen.waitFor(text => text.includes('held-out 0.671') && text.includes('● final'));
 });
