@@ -1,31 +1,29 @@
 /** Queries and actions for trajectories. */
 
-import { spelledId } from '../contract/common.ts';
+import { pushAll } from '../base/many.ts';
+import type { Page } from '../contract/common.ts';
+import type { Dataset } from '../contract/datasets.ts';
 import type { Failure } from '../contract/errors.ts';
 import type { EvalRun, TrajectoryReward } from '../contract/evaluations.ts';
 import { unreadableIn } from '../contract/lists.ts';
 import { hasEnded, isRunning, statusMeaning } from '../contract/status.ts';
 import type { CompleteTrajectoryBody, LogRewardBody, LogRewardResult, Trajectory } from '../contract/trajectories.ts';
 import { readAnswer } from '../contract/upload-answer.ts';
-import { ApiError, ifThere, isNotOffered } from '../service/errors.ts';
+import { ApiError, ifThere, isNotOffered, ServiceError } from '../service/errors.ts';
+import { readPages } from '../service/pagination.ts';
 import { countOf } from '../text/numbers.ts';
 import { clean } from '../text/sanitise.ts';
 import { action } from './action.ts';
 import { datasetKeys } from './datasets.ts';
 import { partOfRun } from './evaluations.ts';
-import { type AnnotatedPage, type ListSource, wholePage } from './lists/list-source.ts';
+import { type AnnotatedPage, type ListSource, pageSize, wholePage } from './lists/list-source.ts';
 import type { LiveQuery } from './live-query.ts';
+import { type OwnRows, ownRows, type TrajectoryFilter } from './own-rows.ts';
 import { activityOfRun } from './polling.ts';
 import { remembering } from './remembered-fallback.ts';
 import { readTrajectoryRewards } from './run-rewards.ts';
 import type { Observation } from './statuses/store.ts';
 import { partOfTraining } from './training.ts';
-
-export interface TrajectoryFilter {
-  readonly eval_run_id?: string;
-  readonly training_run_id?: string;
-  readonly dataset_name?: string;
-}
 
 export const trajectoryKeys = {
   all: ['trajectories'],
@@ -81,14 +79,18 @@ const rememberedRows = 200;
 export function trajectoryList(filter: TrajectoryFilter): ListSource<Trajectory> {
   const { eval_run_id: run, training_run_id: training, dataset_name: dataset } = filter;
   const part = run === undefined ? (training === undefined ? undefined : partOfTraining(training)) : partOfRun(run);
-  const compared: Compared = {};
+  const learnt: Learnt = { unlisted: [] };
   const listed: ListSource<Trajectory> = {
     key: trajectoryKeys.list(filter),
     id: row => row.trajectory_id,
     sorts: true,
     ...(part && { partOf: part }),
     observesFirst: rememberedRows,
-    readPage: context => (run === undefined ? readFiltered(filter, context) : readOfRun(run, context, compared)),
+    readPage: async context => {
+      if (run !== undefined) return readOfRun(run, context, learnt);
+      const { page, found } = await readFiltered(filter, context, learnt);
+      return withoutOthers(page, found);
+    },
     activity: rows => (rows.some(row => isRunning(row.status)) ? 'running' : 'open'),
   };
   return remembering(listed, {
@@ -137,73 +139,81 @@ export function trajectoryStatusQuery(trajectoryId: string): LiveQuery<Trajector
 
 type PageContext = Parameters<ListSource<Trajectory>['readPage']>[0];
 
-/**
- * A page of the list of trajectories. The filter is not in the document: a service may ignore it, and answer with the
- * trajectories of others, which are left out.
- */
-async function readFiltered(
-  filter: TrajectoryFilter,
-  { service, query, signal }: PageContext,
-): Promise<AnnotatedPage<Trajectory>> {
-  const page = await service.call('listTrajectories', { query: { ...query, ...filter } }, { signal });
-  const fields = (Object.keys(filter) as (keyof TrajectoryFilter)[]).filter(field => filter[field] !== undefined);
-  // An empty string names nothing.
-  const isOf = (row: Trajectory) => (field: keyof TrajectoryFilter) =>
-    !row[field] || spelledId(row[field]) === spelledId(filter[field] ?? '');
-  const items = page.items.filter(row => fields.every(isOf(row)));
-  const others = page.items.length - items.length;
-  return others === 0 ? page : { ...page, items, others, mayBeEmpty: true };
-}
-
 const ofRewardsWords =
   'The service lists other runs as well: these are the rewards of this run, which may lack failed rollouts';
 
-/** The rewards that a list was last compared with; null if the service has none of the run. */
-interface Compared {
+/** What a list has read to tell its rows from those of others. */
+interface Learnt {
+  datasets?: readonly Dataset[] | undefined;
+  /** Null if the service has none of the run. */
   rewards?: readonly TrajectoryReward[] | null;
+  total?: number | undefined;
+  /** The rows so far that neither name the run nor are among its rewards. */
+  unlisted: readonly Trajectory[];
 }
 
-/** Whether the row of an evaluation run must be among the run's rewards, which may leave out those that fail or stop. */
-const isGraded = ({ reward, status }: Trajectory): boolean =>
-  reward != null && ['success', 'unknown'].includes(statusMeaning(status ?? ''));
-
-/**
- * Whether rows without the id of their run cannot all be of the run with these rewards: the rewards lack one that has a
- * reward, or the total leaves no room for those without.
- */
-function hasOthers(
-  rows: readonly Trajectory[],
-  rewards: readonly TrajectoryReward[],
-  total = Number.POSITIVE_INFINITY,
-): boolean {
-  const ids = new Set(rewards.flatMap(({ trajectory_id }) => (trajectory_id ? spelledId(trajectory_id) : [])));
-  const unnamed = rewards.length - ids.size + unreadableIn(rewards);
-  const unknown = rows.filter(({ trajectory_id }) => !ids.has(spelledId(trajectory_id)));
-  // A total below the number of rewards is wrong.
-  const most = total < ids.size + unnamed ? Number.POSITIVE_INFINITY : total - ids.size;
-  return unknown.length > most || unknown.filter(isGraded).length > unnamed;
+/** Every dataset; undefined if they cannot be listed now. */
+async function everyDataset({ service, signal }: PageContext): Promise<readonly Dataset[] | undefined> {
+  const all: Dataset[] = [];
+  try {
+    const readPage = (cursor: string | undefined) =>
+      service.call('listDatasets', { query: { limit: pageSize, cursor } }, { signal });
+    for await (const { items } of readPages(readPage)) pushAll(all, items);
+  } catch (error) {
+    signal.throwIfAborted();
+    if (!(error instanceof ServiceError)) throw error;
+    return undefined;
+  }
+  return all;
 }
 
-/**
- * Compares rows without the id of their run with the run's rewards, as in the document. Those are read again only if
- * they lack a rollout: it may be newer.
- *
- * @returns the rewards, if the rows are not those of the run
- */
-async function rewardsWithoutOthers(
-  eval_run_id: string,
-  rows: readonly Trajectory[],
-  context: PageContext,
-  compared: Compared,
-): Promise<readonly TrajectoryReward[] | undefined> {
-  if (rows.length === 0 || compared.rewards === null) return undefined;
-  const { status, record } = context.memory.find('run', eval_run_id) ?? {};
+/** A page of the list of trajectories as the service sends it, and which of its rows belong to what was asked for. */
+async function readFiltered(filter: TrajectoryFilter, context: PageContext, learnt: Learnt) {
+  const { service, query, signal, memory } = context;
+  const page = await service.call('listTrajectories', { query: { ...query, ...filter } }, { signal });
+  const { eval_run_id: run } = filter;
+  const { status, record } = (run === undefined ? undefined : memory.find('run', run)) ?? {};
   // Until it succeeds, its total may count only what has begun.
   const isWhole = statusMeaning(status ?? '') === 'success';
   const total = isWhole ? countOf((record as EvalRun | undefined)?.total_rollouts) : undefined;
-  if (compared.rewards && !hasOthers(rows, compared.rewards, total)) return undefined;
-  compared.rewards = (await ifThere(true, () => readTrajectoryRewards(eval_run_id, context))) ?? null;
-  return compared.rewards && hasOthers(rows, compared.rewards, total) ? compared.rewards : undefined;
+  // The rows of a run that goes on may be replaced.
+  if (total !== learnt.total) learnt.unlisted = [];
+  learnt.total = total;
+  const choose = () => {
+    const { datasets, rewards, unlisted } = learnt;
+    return ownRows(page.items, filter, {
+      datasets,
+      rewards: rewards ?? undefined,
+      total,
+      earlier: unlisted,
+    });
+  };
+  let found = choose();
+  if (run !== undefined) {
+    // Rewards are read again only if they lack a rollout: it may be newer.
+    const isInDoubt = found.others > 0 || found.isMixed || (!learnt.rewards && found.unsure.length > 0);
+    if (isInDoubt && learnt.rewards !== null) {
+      learnt.rewards = (await ifThere(true, () => readTrajectoryRewards(run, context))) ?? null;
+      found = choose();
+    }
+    learnt.unlisted = found.unlisted;
+  } else if (found.unsure.some(row => row.dataset_id || row.dataset_name) && filter.dataset_name !== undefined) {
+    learnt.datasets ??= await everyDataset(context);
+    found = choose();
+  }
+  return { page, found };
+}
+
+const idsOf = (rows: readonly Trajectory[]): ReadonlySet<string> =>
+  new Set(rows.map(({ trajectory_id }) => trajectory_id));
+
+/** A page without the rows of others. */
+function withoutOthers(page: Page<Trajectory>, { own, others, unsure }: OwnRows): AnnotatedPage<Trajectory> {
+  return {
+    ...page,
+    ...(others > 0 && { items: own, others, mayBeEmpty: true }),
+    ...(unsure.length > 0 && { unsure: idsOf(unsure) }),
+  };
 }
 
 /**
@@ -213,7 +223,7 @@ async function rewardsWithoutOthers(
 async function readOfRun(
   eval_run_id: string,
   context: PageContext,
-  compared: Compared,
+  learnt: Learnt,
 ): Promise<AnnotatedPage<Trajectory>> {
   const { service, query } = context;
   const { capabilities } = service;
@@ -221,12 +231,9 @@ async function readOfRun(
   let own: readonly TrajectoryReward[] | undefined;
   if (capabilities.has('listTrajectories') && !capabilities.ignoresFilter('eval_run_id')) {
     try {
-      const page = await readFiltered({ eval_run_id }, context);
-      if (page.others === undefined) {
-        const rows = page.items.filter(row => !row.eval_run_id);
-        own = await rewardsWithoutOthers(eval_run_id, rows, context, compared);
-        if (!own) return page;
-      }
+      const { page, found } = await readFiltered({ eval_run_id }, context, learnt);
+      if (!learnt.rewards || (found.others === 0 && !found.isMixed)) return withoutOthers(page, found);
+      own = learnt.rewards;
       capabilities.noteIgnoredFilter('eval_run_id');
     } catch (error) {
       if (!isNotOffered(error)) throw error;
@@ -243,7 +250,13 @@ async function readOfRun(
   ];
   const page = wholePage(items, notes.length === 0 ? undefined : notes.join('. '));
   // Earlier pages may have come from the list.
-  return { ...page, dropped: unreadableIn(rewards), mayRepeat: query.cursor != null };
+  return {
+    ...page,
+    dropped: unreadableIn(rewards),
+    mayRepeat: query.cursor != null,
+    // Of the earlier pages.
+    ...(own && { unsure: idsOf(learnt.unlisted) }),
+  };
 }
 
 /** A row from the rewards of its run. */

@@ -1,5 +1,11 @@
 /** Reads the list of a resource to its end, page by page. */
-import { maxPagesWithoutNewRows, othersWords, pageSize, readListed } from '../queries/lists/list-source.ts';
+import {
+  maxPagesWithoutNewRows,
+  othersWords,
+  pageSize,
+  readListed,
+  unsureWords,
+} from '../queries/lists/list-source.ts';
 import type { QueryContext } from '../queries/query-context.ts';
 import { rememberRows } from '../queries/remembered-fallback.ts';
 import { cutOffWords, readPages } from '../service/pagination.ts';
@@ -30,6 +36,7 @@ export async function* pagesOf<Row extends object>(
   let dropped = 0;
   let repeated = 0;
   let others = 0;
+  const unsure = new Set<string>();
   let fruitless = 0;
   const mostFruitless = maxPagesWithoutNewRows(source);
   const readPage = (cursor: string | undefined) =>
@@ -44,6 +51,7 @@ export async function* pagesOf<Row extends object>(
     dropped += page.dropped;
     repeated += page.mayRepeat ? 0 : page.items.length - rows.length;
     others += page.others ?? 0;
+    for (const id of page.unsure ?? []) if (seen.has(id)) unsure.add(id);
     fruitless = rows.length > 0 ? 0 : fruitless + 1;
     const rest = [
       fruitless < mostFruitless ? '' : `The last ${mostFruitless} pages had no new rows: there may be more`,
@@ -55,6 +63,7 @@ export async function* pagesOf<Row extends object>(
       unreadable,
       repeated === 0 ? '' : `${repeated} row${repeated === 1 ? '' : 's'} with a duplicate id left out`,
       others === 0 ? '' : othersWords(others),
+      unsure.size === 0 ? '' : unsureWords(unsure.size),
       ...rest,
     ];
     const isCutOff = fruitless === mostFruitless || page.isCutOff || page.isPartial === true;

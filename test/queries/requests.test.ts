@@ -64,6 +64,7 @@ import {
   trajectoryStatusQuery,
 } from '../../src/queries/trajectories.ts';
 import { Capabilities } from '../../src/service/capabilities.ts';
+import { RememberedStore } from '../../src/store/store.ts';
 import { fakeService } from '../service/fake-service.ts';
 
 const { signal } = new AbortController();
@@ -146,7 +147,8 @@ describe('a query', () => {
     'of a list asks for its page: $operation',
     async ({ operation, list, input, answer }) => {
       const { service, sent } = recording(answer);
-      const read = await list.readPage({ service, signal, query: at } as QueryContext & { query: typeof at });
+      const memory = RememberedStore.inMemory('test');
+      const read = await list.readPage({ service, signal, memory, query: at });
       expect(sent).toEqual([[operation, input, { signal }]]);
       expect(read).toMatchObject({ items: [], dropped: 0 });
     },

@@ -13,7 +13,7 @@ import { pagesOf } from '../../src/resources/pages.ts';
 import type { Scope } from '../../src/resources/place.ts';
 import { trajectories } from '../../src/resources/trajectories.ts';
 import { Capabilities } from '../../src/service/capabilities.ts';
-import { CapabilityMissingError } from '../../src/service/errors.ts';
+import { CapabilityMissingError, NetworkError } from '../../src/service/errors.ts';
 import { RememberedStore } from '../../src/store/store.ts';
 import { type Answers, fakeService } from '../service/fake-service.ts';
 
@@ -132,27 +132,27 @@ describe('a service that ignores the filters of its list', () => {
   const graded = (id: string) => row(id, { reward: 1 });
   const failed = (id: string) => row(id, { reward: 0, status: 'failed' });
   const ended = (total_rollouts: number) => ({ status: 'completed', record: { total_rollouts } });
-  const stand = 'e1e1e1e1-0000-4000-8000-00000000000a';
 
-  it.each<[string, object[], string[], object, string[]]>([
-    ['are not of the run, if its rewards lack one with a reward', [graded('x1'), graded('y1')], ['x1'], {}, ['x1']],
-    ['are not of the run, if it has no rewards yet', [graded('y1')], [], {}, []],
-    ['are not of the run, if they are more than its total', [row('x1'), row('y1')], ['x1'], ended(1), ['x1']],
-    ['are of the run, if they have its rewards', [graded('x1'), graded('x2')], ['x1', 'x2'], ended(2), ['x1', 'x2']],
-    ['may have failed, if the total has room', [graded('x1'), failed('x2')], ['x1'], ended(2), ['x1', 'x2']],
+  const doubt = (rows: number) => expect.stringMatching(new RegExp(`^${rows} rows? may be of others`));
+
+  it.each<[string, object[], string[], object, string[], string]>([
+    ['are not of the run, if its rewards lack one', [graded('x1'), graded('y1')], ['x1'], {}, ['x1'], 'lists other'],
     [
-      'may have failed, if the total is too small to be right',
-      [graded('x1'), row('y1')],
+      'are not of the run, if they are more than its total',
+      [row('x1'), row('y1')],
       ['x1'],
-      ended(0),
-      ['x1', 'y1'],
+      ended(1),
+      ['x1'],
+      'lists other',
     ],
+    ['are of the run, if they fit its total', [graded('x1'), failed('x2')], ['x1'], ended(2), ['x1', 'x2'], ''],
     [
       'may be newer than the total of a run that goes on',
       [graded('x1'), row('x2', { status: 'running' })],
       ['x1'],
       { ...ended(1), status: 'running' },
       ['x1', 'x2'],
+      '1 row may be of others',
     ],
     [
       'may not be in the total of a run that was stopped',
@@ -160,16 +160,77 @@ describe('a service that ignores the filters of its list', () => {
       ['x1'],
       { ...ended(1), status: 'cancelled' },
       ['x1', 'x2'],
+      '1 row may be of others',
     ],
-    ['may be those whose reward has no id', [graded('x1'), graded('x2')], ['x1', ''], {}, ['x1', 'x2']],
-    ['may spell their id in capitals', [graded(stand.toUpperCase())], [stand], {}, [stand.toUpperCase()]],
-  ])('rows that name no run %s', async (_, items, rewards, record, expected) => {
+  ])('rows that name no run %s', async (_, items, rewards, record, expected, words) => {
     const answers = { listTrajectories: () => pageOf(items), getTrajectoryRewards: () => rewardsOf(...rewards) };
     const { rows, notes, context } = await readAll({ run: 'e1' }, answers, record);
     expect(rows).toEqual(expected);
-    const ignores = context.service.capabilities.ignoresFilter('eval_run_id');
-    expect(ignores).toBe(expected.length < items.length);
-    expect(notes).toEqual(ignores ? [expect.stringContaining('lists other runs as well')] : []);
+    expect(context.service.capabilities.ignoresFilter('eval_run_id')).toBe(expected.length < items.length);
+    expect(notes).toEqual(words === '' ? [] : [expect.stringContaining(words)]);
+  });
+
+  it('says which rows of earlier pages may be of others, if they turn out to be more than the total', async () => {
+    const pages: Readonly<Record<string, object>> = {
+      first: pageOf([graded('x1'), failed('x2')], 'second'),
+      second: pageOf([failed('x3')]),
+    };
+    const answers: Answers = {
+      listTrajectories: ({ query }) => pages[query?.cursor ?? 'first'],
+      getTrajectoryRewards: () => rewardsOf('x1'),
+    };
+    const whole = await readAll({ run: 'e1' }, answers, ended(3));
+    expect([whole.rows, whole.notes]).toEqual([['x1', 'x2', 'x3'], []]);
+    const { rows, notes } = await readAll({ run: 'e1' }, answers, ended(2));
+    expect([rows, notes]).toEqual([
+      ['x1', 'x2'],
+      [doubt(1), expect.stringContaining('lists other runs')],
+    ]);
+  });
+
+  it('leaves out rows that name another run where the service has no rewards', async () => {
+    const { rows, notes } = await readAll(
+      { run: 'e1' },
+      {
+        listTrajectories: () => pageOf([row('x1', { eval_run_id: 'e1' }), row('y1', { eval_run_id: 'e2' })]),
+        getTrajectoryRewards: () => {
+          throw new CapabilityMissingError('getTrajectoryRewards');
+        },
+      },
+    );
+    expect([rows, notes]).toEqual([['x1'], [expect.stringContaining('1 row of others left out')]]);
+  });
+
+  describe('rows that name a dataset by its id', () => {
+    const items = [row('x1', { dataset_id: 'd1' }), row('y1', { dataset_id: 'd2' })];
+    const listTrajectories = () => pageOf(items, null);
+
+    it('are of the dataset that the list of datasets names, which is read once and to its end', async () => {
+      let asked = 0;
+      const answers: Answers = {
+        listTrajectories: ({ query }) => pageOf(items, query?.cursor ? null : 'second'),
+        listDatasets: ({ query }) => {
+          asked += 1;
+          return query?.cursor
+            ? pageOf([{ dataset_id: 'd1', dataset_name: 'words' }])
+            : pageOf([{ dataset_id: 'd2', dataset_name: 'sums' }], 'more');
+        },
+      };
+      const { rows, notes } = await readAll({ dataset: 'words' }, answers);
+      expect([rows, asked]).toEqual([['x1'], 2]);
+      expect(notes).toContain('2 rows of others left out: the service did not apply the filter');
+      expect(notes).not.toContainEqual(doubt(1));
+    });
+
+    it('may be of others where datasets cannot be listed', async () => {
+      for (const error of [new CapabilityMissingError('listDatasets'), new NetworkError('The connection was lost.')]) {
+        const listDatasets = () => {
+          throw error;
+        };
+        const { rows, notes } = await readAll({ dataset: 'words' }, { listTrajectories, listDatasets });
+        expect([rows, notes]).toEqual([['x1', 'y1'], [doubt(2)]]);
+      }
+    });
   });
 
   it('compares the pages of a run with its rewards once, and again for a rollout that may be newer', async () => {
@@ -199,7 +260,7 @@ describe('a service that ignores the filters of its list', () => {
     expect([await read(), asked]).toEqual([3, 3]);
   });
 
-  it('is believed where the service has no rewards of the run', async () => {
+  it('is believed, but doubted, where the service has no rewards of the run', async () => {
     const getTrajectoryRewards = () => {
       throw new CapabilityMissingError('getTrajectoryRewards');
     };
@@ -207,19 +268,7 @@ describe('a service that ignores the filters of its list', () => {
       { run: 'e1' },
       { listTrajectories: () => pageOf([graded('x1')]), getTrajectoryRewards },
     );
-    expect([rows, notes]).toEqual([['x1'], []]);
-  });
-
-  it.each([
-    ['an empty string', '', 'e1'],
-    ['a UUID in capitals', stand.toUpperCase(), stand],
-  ])('takes %s for no other run', async (_, eval_run_id, run) => {
-    const items = [row('x1', { eval_run_id, reward: 1 }), row('x2', { eval_run_id, status: 'failed' })];
-    const { rows, notes } = await readAll(
-      { run },
-      { listTrajectories: () => pageOf(items), getTrajectoryRewards: () => rewardsOf('x1') },
-    );
-    expect([rows, notes]).toEqual([['x1', 'x2'], []]);
+    expect([rows, notes]).toEqual([['x1'], [doubt(1)]]);
   });
 
   it.each([
@@ -235,7 +284,7 @@ describe('a service that ignores the filters of its list', () => {
     });
     // One that names none may be of it.
     expect(rows).toEqual(['x1', 'x2']);
-    expect(notes).toEqual(['2 rows of others left out: the service did not apply the filter']);
+    expect(notes).toEqual(['2 rows of others left out: the service did not apply the filter', doubt(1)]);
   });
 });
 

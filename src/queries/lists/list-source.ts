@@ -36,6 +36,8 @@ export type AnnotatedPage<Row> = Page<Row> & {
   readonly mayRepeat?: boolean;
   /** How many rows were left out, because the service did not apply the filter. */
   readonly others?: number;
+  /** Ids of rows, of this page or an earlier one, that may be of others: nothing says what they belong to. */
+  readonly unsure?: ReadonlySet<string>;
   /** Whether a row was not covered by this request: a known row then stays. */
   readonly isUnread?: (row: Row) => boolean;
 };
@@ -43,6 +45,12 @@ export type AnnotatedPage<Row> = Page<Row> & {
 /** Says how many rows of a list were left out, because the service did not apply its filter. */
 export const othersWords = (others: number): string =>
   `${others} row${others === 1 ? '' : 's'} of others left out: the service did not apply the filter`;
+
+/** Says how many rows of a list may not belong to it. */
+export const unsureWords = (rows: number): string =>
+  rows === 1
+    ? '1 row may be of others: the service does not say what it belongs to'
+    : `${rows} rows may be of others: the service does not say what they belong to`;
 
 /** A list that comes in a single answer. */
 export function wholePage<Row>(items: readonly Row[], note?: string): AnnotatedPage<Row> {

@@ -5,7 +5,7 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import { cutOffWords } from '../../service/pagination.ts';
-import { type ListData, othersWords } from './list-source.ts';
+import { type ListData, othersWords, unsureWords } from './list-source.ts';
 
 /** One answer: a page of a list. */
 export interface ListAnswer<Row> {
@@ -18,6 +18,8 @@ export interface ListAnswer<Row> {
   readonly dropped: number;
   readonly repeated: number;
   readonly others: number;
+  /** Ids of rows, of this page or another one, that may be of others. */
+  readonly unsure: ReadonlySet<string>;
   /** The last page, though the service has more rows: it gave no way to read them. */
   readonly isCutOff: boolean;
   readonly note: string | undefined;
@@ -89,7 +91,14 @@ export class ListPages<Row> {
     const last = pages.at(-1);
     const rest = complete ? undefined : last?.isCutOff ? cutOffWords : last?.rest;
     const others = pages.reduce((sum, page) => sum + page.others, 0);
-    const notes = [...pages.map(({ note }) => note), others === 0 ? undefined : othersWords(others), rest];
+    const doubted = new Set(pages.flatMap(page => [...page.unsure]));
+    const unsure = [...doubted].filter(id => this.#pageOf.has(id)).length;
+    const notes = [
+      ...pages.map(({ note }) => note),
+      others === 0 ? undefined : othersWords(others),
+      unsure === 0 ? undefined : unsureWords(unsure),
+      rest,
+    ];
     const fresh = {
       rows: pages.flatMap(({ rows }) => [...rows.values()]),
       complete,
@@ -170,7 +179,7 @@ export class ListPages<Row> {
     if (!next || left.rows.size === 0) return [left, ...(next ? [next] : []), ...more];
     const rows = new Map([...left.rows, ...next.rows]);
     const [readAt, round] = [Math.min(left.readAt, next.readAt), Math.min(left.round, next.round)];
-    return [{ ...next, rows, readAt, round }, ...more];
+    return [{ ...next, rows, unsure: new Set([...left.unsure, ...next.unsure]), readAt, round }, ...more];
   }
 
   /** Equal rows keep their identity. */

@@ -377,6 +377,7 @@ export class ListReader<Row> {
       dropped: page.dropped,
       repeated,
       others: page.others ?? 0,
+      unsure: page.unsure ?? new Set(),
       isCutOff: isCutOff(page, next),
       note: page.note,
       rest: page.rest,

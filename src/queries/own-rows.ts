@@ -1,0 +1,109 @@
+/** Which rows of a list of trajectories belong to what was asked for. */
+import { spelledId } from '../contract/common.ts';
+import type { Dataset } from '../contract/datasets.ts';
+import type { TrajectoryReward } from '../contract/evaluations.ts';
+import { unreadableIn } from '../contract/lists.ts';
+import { statusMeaning } from '../contract/status.ts';
+import type { Trajectory } from '../contract/trajectories.ts';
+
+export interface TrajectoryFilter {
+  readonly eval_run_id?: string;
+  readonly training_run_id?: string;
+  readonly dataset_name?: string;
+}
+
+/** What is known of the run or the dataset that was asked for. */
+export interface KnownOwner {
+  /** All datasets, if they were listed. */
+  readonly datasets?: readonly Dataset[] | undefined;
+  /** The rewards of the run. */
+  readonly rewards?: readonly TrajectoryReward[] | undefined;
+  /** The number of rollouts of the run, if it cannot change. */
+  readonly total?: number | undefined;
+  /** Rows of other pages that neither name the run nor are among its rewards. */
+  readonly earlier?: readonly Trajectory[];
+}
+
+export interface OwnRows {
+  /** The rows that belong to it or may do so, in order. */
+  readonly own: Trajectory[];
+  /** How many rows name another one. */
+  readonly others: number;
+  /** Those of `own` that may be of others. */
+  readonly unsure: readonly Trajectory[];
+  /** The rows that name no run cannot all be of this one. */
+  readonly isMixed: boolean;
+  /** The rows, of all pages, that neither name the run nor are among its rewards. */
+  readonly unlisted: readonly Trajectory[];
+}
+
+/**
+ * Chooses the rows of a page that belong to the run, training run or dataset that was asked for. The filters are not in
+ * the document: a service may ignore them, and answer with the rows of others.
+ *
+ * - A row that names it belongs to it, and a row that names another does not. UUIDs may differ in case. A dataset is
+ *   also named by its id, or by another spelling of its name (case, space around it), if the list of datasets says whose
+ *   they are. An empty string names nothing.
+ * - Rows that name no evaluation run are compared, with those of earlier pages, with the run's rewards, as in the
+ *   document: one with a reward must be among them, others may have failed, as many as the run's total has room for. If
+ *   they do not fit, the list is of several runs.
+ * - It is not known whether any other row belongs to it: it stays, but is `unsure`.
+ */
+export function ownRows(rows: readonly Trajectory[], filter: TrajectoryFilter, known: KnownOwner): OwnRows {
+  const verdicts = new Map(rows.map(row => [row, belongs(row, filter, known)]));
+  const own = rows.filter(row => verdicts.get(row) !== false);
+  const unnamed = own.filter(row => verdicts.get(row) === undefined);
+  const others = rows.length - own.length;
+  const { rewards, total, earlier = [] } = known;
+  if (!rewards) return { own, others, unsure: unnamed, isMixed: false, unlisted: [] };
+  const ids = new Set(rewards.flatMap(({ trajectory_id }) => (trajectory_id ? spelledId(trajectory_id) : [])));
+  const nameless = rewards.length - ids.size + unreadableIn(rewards);
+  const unlisted = new Map(
+    [...earlier, ...unnamed].flatMap(row => {
+      const id = spelledId(row.trajectory_id);
+      return ids.has(id) ? [] : [[id, row] as const];
+    }),
+  );
+  // A total below the number of rewards is wrong.
+  const room = total === undefined || total < ids.size + nameless ? undefined : total - ids.size;
+  const isMixed =
+    unlisted.size > (room ?? Number.POSITIVE_INFINITY) || [...unlisted.values()].filter(isGraded).length > nameless;
+  const isUnsure = (row: Trajectory): boolean => room === undefined && unlisted.has(spelledId(row.trajectory_id));
+  return { own, others, unsure: unnamed.filter(isUnsure), isMixed, unlisted: [...unlisted.values()] };
+}
+
+/** Whether the row of an evaluation run must be among the run's rewards, which may leave out those that fail or stop. */
+const isGraded = ({ reward, status }: Trajectory): boolean =>
+  reward != null && ['success', 'unknown'].includes(statusMeaning(status ?? ''));
+
+/** By what the row names; undefined if that does not say. */
+function belongs(row: Trajectory, filter: TrajectoryFilter, { datasets }: KnownOwner): boolean | undefined {
+  const { eval_run_id, training_run_id, dataset_name } = filter;
+  const verdicts = [
+    ...(eval_run_id === undefined ? [] : [isSameId(row.eval_run_id, eval_run_id)]),
+    ...(training_run_id === undefined ? [] : [isSameId(row.training_run_id, training_run_id)]),
+    ...(dataset_name === undefined ? [] : [isOfDataset(row, dataset_name, datasets)]),
+  ];
+  if (verdicts.includes(false)) return false;
+  return verdicts.includes(undefined) ? undefined : true;
+}
+
+const isSameId = (id: string | null | undefined, asked: string): boolean | undefined =>
+  id ? spelledId(id) === spelledId(asked) : undefined;
+
+const folded = (name: string): string => name.trim().toLowerCase();
+
+function isOfDataset(
+  { dataset_name: name, dataset_id: id }: Trajectory,
+  asked: string,
+  datasets: readonly Dataset[] = [],
+): boolean | undefined {
+  // A dataset without a name is asked for by its id.
+  if (name === asked || isSameId(id, asked)) return true;
+  if (name && folded(name) !== folded(asked)) return false;
+  const named = datasets.filter(({ dataset_name }) => dataset_name === asked);
+  if (named.length === 0) return undefined;
+  if (id) return named.some(({ dataset_id }) => isSameId(dataset_id, id));
+  // Two datasets may have names that differ only in their spelling.
+  return datasets.some(({ dataset_name }) => name && dataset_name === name) ? false : undefined;
+}
