@@ -16,7 +16,7 @@ import {
 } from '../present/statistics/tasks.ts';
 import type { RememberedStore } from '../store/store.ts';
 import { extentOf, type RecordedMean, type SamplesPerTask } from './extent-of.ts';
-import { extremesOf, meanOfRewards, rewardsByTask } from './run-rewards.ts';
+import { extremesOf, meanOfRewards, rewardsByTask, valuesOf } from './run-rewards.ts';
 
 export interface RunMean extends TaskMean {
   readonly interval: Interval | undefined;
@@ -24,6 +24,11 @@ export interface RunMean extends TaskMean {
   readonly outside: Range | undefined;
   /** The number of rewards without a task. With any, there is no interval: several may belong to one task. */
   readonly namelessRewards: number;
+  /**
+   * Whether the run was stopped with a reward for each rollout of its total. This may count only what had begun, so the
+   * interval is that of a run which was to have no other.
+   */
+  readonly isStoppedWhole: boolean;
 }
 
 export interface RunMeanOptions {
@@ -58,10 +63,15 @@ export function runMeanOf(
     // They belong to an unknown number of tasks.
     ...(alone.length > 0 && known.end === 'running' && { total: undefined }),
   };
+  const isStoppedWhole =
+    known.end === 'stopped' && known.total === listed && valuesOf(rewards).length === listed && alone.length === 0;
+  const assumed: RunTasks = isStoppedWhole ? { ...run, end: 'complete' } : run;
   const options = { ...intervalDefaults, ...(range && { range }) };
-  const { interval, reason } = evidenceFor([run], options);
+  const { interval, reason } = evidenceFor([assumed], options);
   return {
-    ...taskMean(run, options.range),
+    ...taskMean(assumed, options.range),
+    end: known.end,
+    isStoppedWhole,
     interval: alone.length > 0 ? undefined : interval(),
     outside: reason === 'outside' ? options.range : undefined,
     namelessRewards: alone.length,
@@ -95,12 +105,19 @@ export interface Certainty {
   readonly isFinal: boolean;
 }
 
-function reasonOf({ interval, outside, namelessRewards, isOpen, isUncounted }: RunMean): Certainty['reason'] {
+function reasonOf({
+  interval,
+  outside,
+  namelessRewards,
+  isOpen,
+  isUncounted,
+  isStoppedWhole,
+}: RunMean): Certainty['reason'] {
   if (namelessRewards > 0) return 'nameless';
   if (isOpen) return 'open';
   if (outside) return 'outside';
   if (interval === undefined) return 'nothing';
-  return isUncounted ? 'uncounted' : undefined;
+  return isUncounted || isStoppedWhole ? 'uncounted' : undefined;
 }
 
 /** @param options `range` is the range of rewards in the settings */

@@ -35,7 +35,7 @@ export interface RewardMean {
   readonly rewards: number;
 }
 
-const valuesOf = (rewards: readonly TrajectoryReward[]): number[] =>
+export const valuesOf = (rewards: readonly TrajectoryReward[]): number[] =>
   rewards.flatMap(({ reward: value }) => value ?? []);
 
 export function meanOfRewards(rewards: readonly TrajectoryReward[]): RewardMean {

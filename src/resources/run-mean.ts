@@ -50,8 +50,9 @@ export function certaintyWords(run: RunMean, shownMean: number | undefined): str
   return [...(isShown ? [] : [`mean of tasks ${reward(mean)}`]), intervalWords(run)].filter(Boolean).join(', ');
 }
 
-/** What the interval assumes, if the service does not report how many rollouts the run has. */
-function conditionWords({ isUncounted, end, unlistedRollouts, each }: RunMean): string {
+/** What the interval assumes, if the service does not report how many rollouts the run has or would have had. */
+function conditionWords({ isUncounted, isStoppedWhole, end, unlistedRollouts, each }: RunMean): string {
+  if (isStoppedWhole) return 'if no more rollouts were planned (stopped)';
   if (!isUncounted) return '';
   const ended = end === 'unreported' ? 'the run has ended and ' : '';
   const all = unlistedRollouts === 0 ? 'these are all its rollouts' : `no task has more than ${each} rollouts`;

@@ -1,7 +1,7 @@
 /** When the interval of a mean may stand beside it, and when an ended run need not be read again. */
 import { describe, expect, it } from 'vitest';
 import { certaintyOf, intervalBeside, isSettled, runMeanOf } from '../../src/queries/run-mean.ts';
-import { certaintyWords } from '../../src/resources/run-mean.ts';
+import { certaintyFields, certaintyWords } from '../../src/resources/run-mean.ts';
 
 const rewards = (...values: readonly number[]) =>
   values.map((reward, index) => ({ task_id: `t${index}`, trajectory_id: `tr${index}`, reward }));
@@ -16,6 +16,26 @@ it('the total of a run that continues says nothing of its tasks while a reward h
   const of = (status: string) => runMeanOf(some, { status, total: 40 });
   expect(runMeanOf(rewards(0.5, 0.5, 0.5), { status: 'running', total: 40 }).isOpen).toBe(false);
   expect([of('running').isOpen, of('completed').isOpen]).toEqual([true, false]);
+});
+
+it('a run that was stopped with all rewards of its total has an interval under that condition, and none in lists', () => {
+  const of = (total: number | undefined, ...given: readonly (number | undefined)[]) => {
+    const some = given.map((reward, index) => ({ task_id: `t${index}`, reward }));
+    const options = { status: 'cancelled', total, range };
+    return { run: runMeanOf(some, options), certainty: certaintyOf(some as never, options) };
+  };
+  const { run, certainty } = of(20, ...values);
+  const complete = runMeanOf(rewards(...values), ended);
+  expect(run.interval).toEqual(complete.interval);
+  expect(certaintyWords(run, run.mean)).toBe(
+    `${certaintyWords(complete, run.mean)}, if no more rollouts were planned (stopped)`,
+  );
+  expect(certaintyFields(run)).toMatchObject({ interval_condition: expect.stringContaining('no more rollouts') });
+  expect(certainty).toMatchObject({ reason: 'uncounted' });
+  for (const open of [of(undefined, ...values), of(21, ...values, undefined)]) {
+    expect([open.run.isOpen, open.run.interval, open.certainty.reason]).toEqual([true, undefined, 'open']);
+    expect(certaintyWords(open.run, 0.5)).toContain('no interval');
+  }
 });
 
 it('a rollout with neither task nor reward counts like one that is not listed', () => {
