@@ -98,6 +98,26 @@ describe('a pager', () => {
     expect(session.leftOn()).toEqual([]);
   });
 
+  it.each([
+    ['is killed while the program goes on', 'kill -9 $$', undefined],
+    ['ends with the program', 'while :; do read x; done', 'SIGTERM'],
+  ])('that switches the mouse on and %s leaves it off', async (_, then, signal) => {
+    const editor = join(home.home, 'with-mouse');
+    writeFileSync(editor, `#!/bin/sh\nprintf '\\033[?1000hWITH MOUSE'\n${then}\n`);
+    chmodSync(editor, 0o755);
+    const session = await opened({ PAGER: editor });
+    session.press('o');
+    await eventually(() => expect(session.sent()).toContain('WITH MOUSE'));
+    if (signal) session.signal(signal);
+    else {
+      await session.waitFor('▸ t-words');
+      session.press('q');
+    }
+    await session.ended;
+    expect(session.leftOn()).toEqual([]);
+    rmSync(editor);
+  });
+
   it('that does not end when asked to is killed, and the terminal is given back for it', async () => {
     const stubborn = join(home.home, 'stubborn');
     const on = String.raw`\033[?1049h\033[?25l\033[?1000h`;

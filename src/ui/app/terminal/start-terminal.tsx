@@ -217,7 +217,10 @@ class Terminal {
     const bringBack = await this.#lend();
     if (!bringBack) throw new Error('Another program is using the terminal.');
     try {
-      return await this.#external.run(command, args);
+      const code = await this.#external.run(command, args);
+      // Ended by a signal, it may have left its modes on; a shell in between reports that as an exit code.
+      if (code > 128) this.#reset();
+      return code;
     } finally {
       bringBack();
     }
@@ -238,11 +241,17 @@ class Terminal {
 
   readonly #onStopSignal = (): void => void this.#suspend(process.pid);
 
+  /** Switches off what a program that was ended may have left on: even one that ends when asked may leave the mouse. */
+  #reset(): void {
+    this.#input.renew();
+    this.#output.writeNow(switchAllOff());
+  }
+
   /** Ends another program that has the terminal, and then this one. */
   async #endBy(signal: EndingSignal): Promise<void> {
-    if (this.#external.isRunning && !(await this.#external.end())) {
-      this.#input.renew();
-      this.#output.writeNow(switchAllOff());
+    if (this.#external.isRunning) {
+      await this.#external.end();
+      this.#reset();
     }
     this.#end(codeOf(signal));
     process.exit(codeOf(signal));
