@@ -9,7 +9,7 @@ import {
   isLikeIdOf,
   splitCheckpointName,
 } from '../queries/checkpoint-names.ts';
-import { betterThan, type HeldOutMean, heldOutOfStep } from '../queries/held-out.ts';
+import { betterThan, type HeldOutMean, heldOutOfStep, tiedSteps } from '../queries/held-out.ts';
 import { rememberRows } from '../queries/remembered-fallback.ts';
 import { checkpointsByStep, heldOutRewardsQuery } from '../queries/training.ts';
 import { resourceNamed, resourceOfId, resources } from '../resources/catalogue.ts';
@@ -298,6 +298,8 @@ export interface FoundCheckpoint {
   readonly chosenBy?: HeldOutMean | undefined;
   /** What is better than it, see `betterThan`. */
   readonly better?: HeldOutMean | undefined;
+  /** The steps of the other checkpoints that are as good. */
+  readonly ties?: readonly number[] | undefined;
   /** The word names the training run alone. */
   readonly isRun?: boolean;
 }
@@ -484,7 +486,19 @@ export async function findCheckpoint(
     const { checkpoint_id, step_index: step } = checkpoint;
     const chosenBy = heldOutOfStep(heldOut)(step);
     const better = chosenBy && betterThan(chosenBy, heldOut);
-    return { id: checkpoint_id, row: checkpoint, run, step, isLatest: which === 'latest', isRun, chosenBy, better };
+    const means = steps.flatMap(each => heldOutOfStep(heldOut)(each.step_index) ?? []);
+    const ties = chosenBy && tiedSteps(chosenBy, means);
+    return {
+      id: checkpoint_id,
+      row: checkpoint,
+      run,
+      step,
+      isLatest: which === 'latest',
+      isRun,
+      chosenBy,
+      better,
+      ties,
+    };
   }
   const saved = steps.map(each => each.step_index).join(', ');
   const there =

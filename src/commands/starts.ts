@@ -305,8 +305,8 @@ async function checkOptions(
 
 /** Says by what `first@best` was chosen. */
 function noteChoice(word: string | undefined, checkpoint: FoundCheckpoint | undefined, io: CommandIo): void {
-  const { chosenBy, better } = checkpoint ?? {};
-  if (chosenBy) io.note(clean`${word ?? ''} is ${choiceWords(chosenBy, better)}.`);
+  const { chosenBy, ...others } = checkpoint ?? {};
+  if (chosenBy) io.note(clean`${word ?? ''} is ${choiceWords(chosenBy, others)}.`);
 }
 
 type RunCommand = CommandInput<'evaluate'> | CommandInput<'train'>;

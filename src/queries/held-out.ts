@@ -147,6 +147,16 @@ export function bestHeldOut(means: readonly HeldOutMean[]): HeldOutMean | undefi
   }, undefined);
 }
 
+/** The steps of the other means that are as high as the best one, in order: the latest of them is the best. */
+export const tiedSteps = (best: HeldOutMean, means: readonly HeldOutMean[]): readonly number[] =>
+  means
+    .filter(
+      ({ step, reward, isUnfinished }) =>
+        step !== best.step && reward === best.reward && isUnfinished === best.isUnfinished,
+    )
+    .map(({ step }) => step)
+    .sort((left, right) => left - right);
+
 /**
  * What is better than the best checkpoint although no checkpoint is of it: the model before training, at step 0, also if
  * it is only as good, or a step that saved none. Undefined if the curve has no such mean.

@@ -8,7 +8,7 @@ import type { Fact } from '../present/fact.ts';
 import { intervalColumn, numberColumn } from '../present/number-columns.ts';
 import type { Interval } from '../present/statistics/interval.ts';
 import type { Range } from '../present/statistics/tasks.ts';
-import { bestHeldOut, betterThan, type HeldOutMean, heldOutOfStep } from '../queries/held-out.ts';
+import { bestHeldOut, betterThan, type HeldOutMean, heldOutOfStep, tiedSteps } from '../queries/held-out.ts';
 import { counted, reward } from '../text/numbers.ts';
 import { intervalOfRun, listedCount, listedMean, type MeasuredRun } from './measured-run.ts';
 import { heldOutCell, intervalOfHeldOut } from './training-columns.ts';
@@ -29,6 +29,8 @@ export interface Measured {
   readonly is_best?: boolean | undefined;
   /** See `betterThan`, on the checkpoint with the highest held-out reward. */
   readonly better?: HeldOutMean | undefined;
+  /** The steps of the other checkpoints with the same held-out reward, on the latest of them, which is the best. */
+  readonly ties?: readonly number[] | undefined;
   readonly evaluations?: Evaluations | undefined;
 }
 
@@ -67,8 +69,20 @@ export function withMeasured<Row extends Checkpoint>(
     const evaluations = evaluationsOf(byCheckpoint.get(row.checkpoint_id) ?? [], range);
     const is_best = known.length > 1 && held_out !== undefined && held_out === best;
     const better = held_out !== undefined && held_out === best ? betterThan(best, heldOut) : undefined;
-    return { ...row, held_out, evaluations, ...(is_best && { is_best }), ...(better && { better }) };
+    const ties = is_best ? tiedSteps(best, known) : [];
+    const of = { ...(is_best && { is_best }), ...(better && { better }), ...(ties.length > 0 && { ties }) };
+    return { ...row, held_out, evaluations, ...of };
   });
+}
+
+/** Steps that are named one by one. */
+const mostNamed = 4;
+
+/** `ties with step 40, 60; the latest is taken`; empty without ties. */
+export function tieWords(ties: readonly number[]): string {
+  if (ties.length === 0) return '';
+  const others = ties.length > mostNamed ? ` and ${ties.length - mostNamed} others` : '';
+  return `ties with step ${ties.slice(-mostNamed).join(', ')}${others}: the latest is taken`;
 }
 
 /** `the model before training had 0.111 at step 0, and no checkpoint is better` */
@@ -106,7 +120,7 @@ export function measuredCheckpointColumns<Row extends Measured>(range: Range): r
 
 /** The measurements in words. */
 export function measuredCheckpointFacts(
-  { held_out, is_best, better, evaluations }: Measured,
+  { held_out, is_best, better, ties = [], evaluations }: Measured,
   range: Range,
 ): readonly Fact[] {
   const words = (value: number, interval: Interval | undefined): string =>
@@ -118,7 +132,9 @@ export function measuredCheckpointFacts(
     { label: 'held-out', value: held_out && words(held_out.reward, intervalOfHeldOut(held_out, range)) },
     {
       label: 'best',
-      value: [is_best ? best : '', better ? betterWords(better) : ''].filter(Boolean).join('; ') || undefined,
+      value:
+        [is_best ? best : '', tieWords(ties), better ? betterWords(better) : ''].filter(Boolean).join('; ') ||
+        undefined,
     },
     {
       label: 'evaluated',

@@ -38,6 +38,7 @@ import {
   type Measured,
   measuredCheckpointColumns,
   measuredCheckpointFacts,
+  tieWords,
   withMeasured,
 } from './checkpoint-columns.ts';
 import { intervalLabel } from './comparison.ts';
@@ -114,10 +115,11 @@ export const measuredWords = (held: HeldOutMean): string =>
   [`held-out ${reward(held.reward)} ${ofSamples(held)}`.trimEnd(), ...lostSamples(held)].filter(Boolean).join(', ');
 
 /** Why a checkpoint was chosen as the best. An unfinished round is the best only where there is no other. */
-export const choiceWords = (best: HeldOutMean, better?: HeldOutMean): string =>
+export const choiceWords = (best: HeldOutMean, { better, ties }: Pick<Measured, 'better' | 'ties'> = {}): string =>
   [
     `step ${best.step}, ${measuredWords(best)}`,
     best.isUnfinished ? 'no round has finished yet' : '',
+    ties ? tieWords(ties) : '',
     better ? betterWords(better) : '',
   ]
     .filter(Boolean)

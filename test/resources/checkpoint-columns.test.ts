@@ -40,7 +40,7 @@ describe('checkpoints', () => {
       range,
     );
     const plain = measuredCheckpointFacts(apart[2] ?? {}, range).find(({ label }) => label === 'best')?.value;
-    expect(plain).toBe('highest held-out reward of the checkpoints');
+    expect(plain).toBe('highest held-out reward of the checkpoints; ties with step 20: the latest is taken');
     // With one there is nothing to choose.
     expect(withMeasured(rows.slice(0, 1), heldOut, [], range)[0]?.is_best).toBeUndefined();
   });

@@ -6,7 +6,7 @@ import { modelSlug } from '../../../contract/model-slug.ts';
 import type { Checkpoint, TrainingRun } from '../../../contract/training.ts';
 import { deploymentList } from '../../../queries/deployments.ts';
 import { everyTrainingRun, trainingRunsOf } from '../../../queries/training.ts';
-import { betterWords } from '../../../resources/checkpoint-columns.ts';
+import { betterWords, tieWords } from '../../../resources/checkpoint-columns.ts';
 import { recordPlace, startedAdvice } from '../../../resources/define.ts';
 import { deployments, replacedWords, slugOf } from '../../../resources/deployments.ts';
 import { measuredWords, trainingActions } from '../../../resources/training.ts';
@@ -56,8 +56,9 @@ const checkpointWords = ({ row: { step_index: step, checkpoint_id }, run }: Offe
 
 /** `Goes live: step 5 of words, held-out 0.412 of 16 samples. `, and what was better than the best checkpoint. */
 function liveWords(chosen: OfferedCheckpoint): string {
-  const { held_out: mean, better } = chosen.row;
-  const words = [`${checkpointWords(chosen)}${mean ? `, ${measuredWords(mean)}` : ''}`, better && betterWords(better)];
+  const { held_out: mean, better, ties = [] } = chosen.row;
+  const measured = mean ? `, ${measuredWords(mean)}` : '';
+  const words = [`${checkpointWords(chosen)}${measured}`, tieWords(ties), better && betterWords(better)];
   return `Goes live: ${words.filter(Boolean).join('; ')}. `;
 }
 

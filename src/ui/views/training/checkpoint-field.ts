@@ -61,11 +61,11 @@ export function readingsAmong<Run extends TrainingRun>(
 
 /** The numbers of a checkpoint, the most important first. `best` is that of its run. */
 function factsOf({ row, limits }: OfferedCheckpoint): string[] {
-  const { held_out, evaluations, is_deployable } = row;
+  const { held_out, ties, evaluations, is_deployable } = row;
   const samples = held_out?.samples === undefined ? '' : ` n=${held_out.samples}`;
   return [
     held_out ? `held-out ${reward(held_out.reward)}` : '',
-    bestCell(row) ?? '',
+    [bestCell(row), ties && `of ${ties.length + 1} equal`].filter(Boolean).join(' '),
     limits ? `${reward(limits.low)}..${reward(limits.high)}` : samples.trim(),
     evaluations ? `evaluated ${reward(evaluations.mean)}` : '',
     is_deployable === false ? 'cannot be deployed' : '',
