@@ -62,7 +62,7 @@ async function printAll(path: string, { json }: Flags, io: CommandIo): Promise<E
   }
   for (const note of reading.notes) io.note(note);
   if (count === 0) throw new CommandError('The file holds no trajectories.');
-  return unreadable > 0 ? exitCodes.failed : exitCodes.done;
+  return unreadable + reading.unreadRewards > 0 ? exitCodes.failed : exitCodes.done;
 }
 
 /**

@@ -80,7 +80,7 @@ export async function inOwnForm(path: string, folder: string, io: CommandIo, toR
     };
     await pipeline(Readable.from(lines()), createWriteStream(copy, { mode: 0o600 }), { signal: io.signal });
     for (const note of reading.notes) io.note(note);
-    return { path: copy, unreadable };
+    return { path: copy, unreadable: unreadable + reading.unreadRewards };
   } catch (error) {
     io.signal.throwIfAborted();
     throw new CommandError(clean`The file cannot be read: ${errorMessage(error)}`);

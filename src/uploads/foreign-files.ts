@@ -32,6 +32,11 @@ export class Reading {
     this.#notFinite += count;
   }
 
+  /** How many rewards are no numbers, and are kept in the metadata alone. */
+  get unreadRewards(): number {
+    return this.#unreadRewards;
+  }
+
   get isForeign(): boolean {
     return this.#formats.size > 0;
   }

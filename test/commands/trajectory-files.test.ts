@@ -3,8 +3,10 @@ import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { exitCodes } from '../../src/commands/exit.ts';
 import type { CommandIo } from '../../src/commands/io.ts';
 import { inOwnForm } from '../../src/commands/trajectory-files.ts';
+import { cliOn } from './cli.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'own-form-'));
 
@@ -33,4 +35,12 @@ it('are sent as they are, and read without what a service would refuse, which is
   ).toEqual([{ steps: [{ messages }] }, { steps: [{ messages }], reward: null }]);
   expect(read.notes).toContain('Missing: 1 number that is NaN or infinite, which JSON does not have.');
   expect(read.notes).toContainEqual(expect.stringContaining('line 3'));
+});
+
+it('of another program with a reward that is no number are not read without a loss', async () => {
+  const text = JSON.stringify({ prompt: 'hi', completion: 'ho', reward: 'good' });
+  expect(await ownFormOf(text)).toMatchObject({ isSame: false, unreadable: 1 });
+  const { code, notes } = await cliOn({ baseUrl: 'http://127.0.0.1:1', apiKey: 'key' })('read', ['-'], { input: text });
+  expect(code).toBe(exitCodes.failed);
+  expect(notes).toContain('1 reward is no number, and kept only in the metadata');
 });
