@@ -177,7 +177,8 @@ async function compareMany(
     const run = row as EvalRun;
     return { eval_run_id: id, name: run.display_name ?? id, model: modelWords(run, true) || undefined };
   });
-  const { items, dropped } = await comparedRuns(named).readPage({ ...context, query: {} });
+  const { items, dropped, note } = await comparedRuns(named).readPage({ ...context, query: {} });
+  if (note) io.note(note);
   if (dropped > 0) io.note(`${counted(dropped, 'reward')} could not be read: not counted in these means.`);
   const nameless = items.flatMap(({ read }) => read.rewards).filter(({ task_id }) => !task_id).length;
   if (nameless > 0) io.note(`${counted(nameless, 'reward names', 'rewards name')} no task: not compared.`);

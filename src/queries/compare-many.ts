@@ -1,4 +1,5 @@
 /** Several evaluation runs, compared with one of them. */
+
 import type { EvalRun } from '../contract/evaluations.ts';
 import { unreadableIn } from '../contract/lists.ts';
 import { hasEnded } from '../contract/status.ts';
@@ -6,6 +7,7 @@ import { comparedRun } from './compare.ts';
 import { evaluationKeys } from './evaluations.ts';
 import { type ListSource, wholePage } from './lists/list-source.ts';
 import type { ReadRewards } from './run-extent.ts';
+import { contradictionWords } from './run-rewards.ts';
 
 /** A run with its rewards. */
 export interface ComparedRun {
@@ -33,7 +35,8 @@ export function comparedRuns(
         return run ? [{ id: run.eval_run_id, name: run.name, model: run.model, read: rewards }] : [];
       });
       const dropped = read.reduce((sum, { rewards }) => sum + unreadableIn(rewards), 0);
-      return { ...wholePage(rows), dropped };
+      const note = contradictionWords(...read.map(({ rewards }) => rewards)) || undefined;
+      return { ...wholePage(rows, note), dropped };
     },
   };
 }

@@ -12,7 +12,15 @@ import { isMeasuredAsChosen } from './held-out.ts';
 import { type AnnotatedPage, type ListSource, wholePage } from './lists/list-source.ts';
 import type { QueryContext } from './query-context.ts';
 import { type ReadRewards, readRunRewards } from './run-extent.ts';
-import { meanOfRewards, type RewardMean, type Rollouts, ratedRewards, rewardsByTask, taskIds } from './run-rewards.ts';
+import {
+  contradictionWords,
+  meanOfRewards,
+  type RewardMean,
+  type Rollouts,
+  ratedRewards,
+  rewardsByTask,
+  taskIds,
+} from './run-rewards.ts';
 import { readHeldOutSplit } from './training.ts';
 
 /** The rewards of a task in two runs. Several rollouts of a task count as their mean. */
@@ -156,11 +164,12 @@ export function comparison(
       const [base, fresh] = await Promise.all([runs[0](context), runs[1](context)]);
       const nameless = [...base.rewards, ...fresh.rewards].filter(({ task_id }) => !task_id).length;
       const means = { base: meanOfRewards(base.rewards), new: meanOfRewards(fresh.rewards) };
-      const note =
+      const noTask =
         nameless > 0
           ? `${counted(nameless, 'reward has', 'rewards have')} no task and cannot be compared. The means of all rewards are ${meanText(means.base)} and ${meanText(means.new)}`
-          : undefined;
-      const page = wholePage(compareTasks(base, fresh), note);
+          : '';
+      const notes = [noTask, contradictionWords(base.rewards, fresh.rewards)].filter(Boolean);
+      const page = wholePage(compareTasks(base, fresh), notes.join('. ') || undefined);
       return { ...page, dropped: unreadableIn(base.rewards) + unreadableIn(fresh.rewards), ...means };
     },
   };

@@ -7,6 +7,7 @@ import { rowsMadeOf } from '../contract/lists.ts';
 import { hasEnded } from '../contract/status.ts';
 import { type Call, type UntypedCall, untypedCall } from '../service/call.ts';
 import type { Service } from '../service/index.ts';
+import { counted } from '../text/numbers.ts';
 import type { QueryContext } from './query-context.ts';
 
 export interface Rollout {
@@ -94,6 +95,16 @@ export function rewardsByTask(
 export const taskIds = (rewards: readonly TrajectoryReward[]): string[] =>
   rewards.flatMap(({ task_id }) => task_id || []);
 
+/** How many trajectories of a list had several rewards. */
+const contradicted = new WeakMap<object, number>();
+
+/** Says that trajectories had several rewards, of which every mean, list and export takes one; empty if none had. */
+export function contradictionWords(...lists: readonly (readonly TrajectoryReward[])[]): string {
+  const count = lists.reduce((sum, list) => sum + (contradicted.get(list) ?? 0), 0);
+  const what = counted(count, 'trajectory has', 'trajectories have');
+  return count === 0 ? '' : `${what} several rewards in the answer of the service: the last one counts`;
+}
+
 /**
  * Removes duplicate trajectories. A repeated row is not a second rollout: if a list shifts between two pages, a row is
  * on both. The later row wins, because it was read later and a reward may have been added or corrected; fields that it
@@ -102,15 +113,20 @@ export const taskIds = (rewards: readonly TrajectoryReward[]): string[] =>
  */
 export function eachOnce(rewards: readonly TrajectoryReward[]): readonly TrajectoryReward[] {
   const rows = new Map<string | object, TrajectoryReward>();
+  const changed = new Set<string | object>();
   for (const row of rewards) {
     const present = Object.entries(row).filter(([, value]) => value != null);
     const first = row.trajectory_id || row;
     const task = rows.get(first)?.task_id;
     const key = task && row.task_id && task !== row.task_id ? JSON.stringify([first, row.task_id]) : first;
     const before = rows.get(key);
+    if (before?.reward != null && row.reward != null && before.reward !== row.reward) changed.add(key);
     rows.set(key, before ? { ...before, ...Object.fromEntries(present) } : row);
   }
-  return rows.size === rewards.length ? rewards : rowsMadeOf(rewards, [...rows.values()]);
+  if (rows.size === rewards.length) return rewards;
+  const once = rowsMadeOf(rewards, [...rows.values()]);
+  contradicted.set(once, changed.size);
+  return once;
 }
 
 /** Reads the rewards of a run's trajectories without duplicates. @throws ServiceError */

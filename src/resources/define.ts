@@ -27,7 +27,7 @@ export interface WholeFacts {
   readonly hasMean?: boolean;
   /** An additional response, which may have unreadable rows. */
   readonly answer?: unknown;
-  /** Why a part could not be read, as a message. */
+  /** Why a part could not be read, or what is wrong with it, as a message. */
   readonly unread?: string | undefined;
   /** Additional data under the contract's names; programs get it with the record. */
   readonly fields?: object;

@@ -18,6 +18,7 @@ import { rememberedDifference } from '../queries/run-difference.ts';
 import { extentOfRecord, readRunRewards } from '../queries/run-extent.ts';
 import { everyRun, runsOfBenchmark } from '../queries/run-lists.ts';
 import { runMeanOf } from '../queries/run-mean.ts';
+import { contradictionWords } from '../queries/run-rewards.ts';
 import { readHeldOutSplit } from '../queries/training.ts';
 import { trajectoryKeys } from '../queries/trajectories.ts';
 import { isNotOffered } from '../service/errors.ts';
@@ -67,6 +68,8 @@ export interface RewardSummary {
   /** Trajectories listed without a reward. */
   readonly missing: number;
   readonly unreadable: number;
+  /** Says that trajectories have several rewards, if any do. */
+  readonly contradictions: string;
   /** Rollouts of the run, if the service reports them; otherwise the number of listed trajectories. */
   readonly total: number;
 }
@@ -82,6 +85,7 @@ export function summariseRewards(
     mean: mean(values),
     missing: rewards.length - values.length,
     unreadable,
+    contradictions: contradictionWords(rewards),
     total: Math.max(totalRollouts ?? 0, rewards.length + unreadable),
   };
 }
@@ -359,7 +363,7 @@ async function wholeFacts(run: EvalRun, context: QueryContext): Promise<WholeFac
       certain ? certaintyWords(certain, outcome?.mean) : undefined,
       unread !== undefined,
     ),
-    unread,
+    unread: unread ?? ((answer && contradictionWords(answer.rewards)) || undefined),
     hasMean: known !== undefined || run.reward_mean != null,
     answer,
     ...(known && { fields: { mean: known.mean, graded: known.graded, ...(certain && certaintyFields(certain)) } }),

@@ -9,7 +9,7 @@ import type { ReportBlock } from '../present/report.ts';
 import { type SideLine, sideBySide } from '../present/side-by-side.ts';
 import { type ComparedTask, compareTasks, telling, unlistedTask } from '../queries/compare.ts';
 import { type ComparedRun, comparedRuns } from '../queries/compare-many.ts';
-import { ratedRewards } from '../queries/run-rewards.ts';
+import { contradictionWords, ratedRewards } from '../queries/run-rewards.ts';
 import {
   comparability,
   compareRuns,
@@ -251,6 +251,8 @@ function* leftOut(items: readonly ComparedRun[]): Generator<ReportBlock> {
   const nameless = rewards.flat().filter(({ task_id }) => !task_id).length;
   if (unreadable > 0)
     yield { kind: 'words', text: `${counted(unreadable, 'reward')} could not be read: not counted here.` };
+  const contradictions = contradictionWords(...rewards);
+  if (contradictions !== '') yield { kind: 'words', text: `${contradictions}.` };
   if (nameless > 0)
     yield { kind: 'words', text: `${counted(nameless, 'reward names', 'rewards name')} no task: not compared.` };
 }

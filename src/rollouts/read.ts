@@ -1,10 +1,12 @@
 /** Reads all rollouts of a run, a training run or a dataset, without their steps. */
+
 import { pushAll } from '../base/many.ts';
 import type { EvalRun } from '../contract/evaluations.ts';
 import type { Trajectory } from '../contract/trajectories.ts';
 import { finishOf } from '../present/outcome-classes.ts';
 import type { QueryContext } from '../queries/query-context.ts';
 import { extentOfRecord, type ReadRewards, readRunRewards } from '../queries/run-extent.ts';
+import { contradictionWords } from '../queries/run-rewards.ts';
 import { trajectoryStatusQuery, withRewards } from '../queries/trajectories.ts';
 import type { Resource } from '../resources/define.ts';
 import { pagesOf } from '../resources/pages.ts';
@@ -56,7 +58,11 @@ export async function readRollouts(owner: Owner, context: LongRead): Promise<Own
   if (scope.run === undefined) return { rows, notes };
   const rewards = await readRunRewards(scope.run, context, extentOfRecord(owner.row as EvalRun));
   const all = withRewards(rows, rewards.rewards);
-  return { rows: all, rewards, notes: [...notes, ...unlistedWords(all, rewards)] };
+  return {
+    rows: all,
+    rewards,
+    notes: [...notes, ...unlistedWords(all, rewards), contradictionWords(rewards.rewards)].filter(Boolean),
+  };
 }
 
 /**

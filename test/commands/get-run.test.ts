@@ -80,3 +80,17 @@ it('says why the work of a run waits, as do list and watch', async () => {
   const watched = await cli('watch', ['evr_1'], { signal: stop.signal, onPrint: () => stop.abort() });
   expect(watched.notes).toContain('waits: The disk is full.');
 });
+
+it('says that the service gives a trajectory several rewards, and which one counts', async () => {
+  const cli = await serviceOf({
+    run: { status: 'completed' },
+    progress: { status: 'completed', total_rollouts: 1, terminal_rollouts: 1 },
+    rewards: json({
+      eval_run_id: 'evr_1',
+      trajectory_rewards: [1, 0].map(reward => ({ reward, trajectory_id: 'traj_1', task_id: 't1' })),
+    }),
+  });
+  const { out, notes } = await cli('get', ['run', 'evr_1']);
+  expect(out).toMatch(/^mean +0 of 1 reward/m);
+  expect(notes).toContain('1 trajectory has several rewards in the answer of the service: the last one counts');
+});

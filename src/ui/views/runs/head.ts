@@ -92,6 +92,7 @@ export function summaryLines(
       .filter(Boolean)
       .join('  '),
     ...certaintyLines(certainty, width).map(line => styles.muted(line)),
+    ...wrap(rewards?.contradictions ?? '', width).flatMap(line => (line === '' ? [] : styles.warning(line))),
     ...wrap(caution ?? '', width).flatMap(line => (line === '' ? [] : styles.warning(line))),
   ];
 }

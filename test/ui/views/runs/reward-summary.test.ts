@@ -15,6 +15,7 @@ describe('summariseRewards', () => {
       mean: 0.5,
       missing: 1,
       unreadable: 0,
+      contradictions: '',
       total: 10,
     });
   });
@@ -30,7 +31,14 @@ describe('summariseRewards', () => {
   });
 
   it('has no mean if nothing was scored', () => {
-    expect(summariseRewards([], null)).toEqual({ values: [], mean: undefined, missing: 0, unreadable: 0, total: 0 });
+    expect(summariseRewards([], null)).toEqual({
+      values: [],
+      mean: undefined,
+      missing: 0,
+      unreadable: 0,
+      contradictions: '',
+      total: 0,
+    });
   });
 
   it('never claims fewer rollouts than there are trajectories', () => {
