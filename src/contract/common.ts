@@ -52,6 +52,11 @@ export function messageContent(value: unknown): string | null | undefined {
   return isParts(value) ? value.map(textOfPart).join('') : written(value);
 }
 
+/** The text of message content alone: parts of a list that are no text, such as images, are left out. */
+export function contentText(value: unknown): string | null | undefined {
+  return isParts(value) ? value.map(part => textIn(part) ?? '').join('') : written(value);
+}
+
 type Part = string | { readonly type: string; readonly text?: unknown; readonly refusal?: unknown };
 
 function isParts(value: unknown): value is readonly Part[] {
@@ -60,11 +65,13 @@ function isParts(value: unknown): value is readonly Part[] {
   return Array.isArray(value) && value.length > 0 && value.every(isPart);
 }
 
-function textOfPart(part: Part): string {
+function textIn(part: Part): string | undefined {
   if (typeof part === 'string') return part;
   const text = part.type === 'refusal' ? part.refusal : part.text;
-  return typeof text === 'string' ? text : JSON.stringify(part);
+  return typeof text === 'string' ? text : undefined;
 }
+
+const textOfPart = (part: Part): string => textIn(part) ?? JSON.stringify(part);
 
 /** Reads an object whose list may be a bare array, or have another name than in the document. */
 export function wrappedList<Schema extends z.ZodMiniType>(name: string, schema: Schema) {

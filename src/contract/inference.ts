@@ -117,12 +117,18 @@ const isTextPart = (part: unknown): boolean =>
 /** The content of an answer that is more than text, e.g. has an image: its parts, and their text alone. */
 export function partsIn({
   content,
-}: z.output<typeof modelMessage>): { readonly parts: readonly unknown[]; readonly text: string } | undefined {
+}: Pick<z.output<typeof modelMessage>, 'content'>):
+  | { readonly parts: readonly unknown[]; readonly text: string }
+  | undefined {
   if (!Array.isArray(content)) return undefined;
   const parts = content.filter(part => kindOfPart(part) === 'content');
   const texts = parts.filter(isTextPart);
   return texts.length === parts.length ? undefined : { parts, text: texts.map(textOfPart).join('') };
 }
+
+/** The text of an answer, as graders take it: without its reasoning, refusal, images and calls of tools. */
+export const answerText = (message: Pick<z.output<typeof modelMessage>, 'content'>): string =>
+  partsIn(message)?.text ?? saidIn(message).content;
 
 export const chatCompletion = z.looseObject({
   id: text,

@@ -5,7 +5,7 @@
 
 import { pushAll } from '../base/many.ts';
 import { isRecord, own } from '../base/own-property.ts';
-import { messageContent } from '../contract/common.ts';
+import { contentText, messageContent } from '../contract/common.ts';
 import { message as messageSchema, type TrajectoryMessage } from '../contract/trajectories.ts';
 import { attachmentWords, imageIn } from './attachments.ts';
 import { isJson, type JsonMember, jsonOf, membersOf, otherLines, repeats, stringOf } from './json-members.ts';
@@ -66,7 +66,8 @@ export function partsOf(message: TrajectoryMessage): readonly MessagePart[] {
 /** The original content: the local service has its parts in a separate field. */
 function contentOf({ content, content_parts: parts }: TrajectoryMessage): unknown {
   if (!Array.isArray(parts) || parts.length === 0) return content;
-  return content == null || content === messageContent(parts) ? parts : content;
+  // Earlier versions wrote other parts into the text as JSON.
+  return content == null || content === contentText(parts) || content === messageContent(parts) ? parts : content;
 }
 
 function contentParts(content: unknown): readonly MessagePart[] {

@@ -291,7 +291,9 @@ function writeMessage(writer: Writer, message: TrajectoryMessage): void {
     ...(message.finish_reason ? [`finish ${sanitiseLine(message.finish_reason)}`] : []),
   ].filter(Boolean);
   if (isError) writer.markError();
-  writer.beginMessage(roleKinds.get(role) ?? 'role', [role, ...facts].join('  ·  '));
+  // A tool's name is that of its result.
+  const named = message.name && !result ? sanitiseLine(`${role} ${message.name}`) : role;
+  writer.beginMessage(roleKinds.get(role) ?? 'role', [named, ...facts].join('  ·  '));
   const parallel = parts.filter(part => part.kind === 'call').length > 1;
   for (const part of parts) {
     switch (part.kind) {

@@ -3,11 +3,11 @@ import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { errorCode, errorMessage } from '../base/errors.ts';
 import { isRecord, own } from '../base/own-property.ts';
 import { shellWords, UnclosedQuoteError } from '../base/shell-words.ts';
-import { messageContent } from '../contract/common.ts';
-import { saidIn } from '../contract/inference.ts';
+import { answerText, saidIn } from '../contract/inference.ts';
 import type { Trajectory, TrajectoryMessage } from '../contract/trajectories.ts';
 import { type GraderSpec, gradeEnded, graderKinds, graderSpec } from '../grading/graders.ts';
 import { transcriptText } from '../present/transcript-lines.ts';
+import { isToolRole } from '../present/transcript-parts.ts';
 import type { Service } from '../service/index.ts';
 import { clean, sanitiseLine } from '../text/sanitise.ts';
 
@@ -54,9 +54,11 @@ function storedGrader(trajectory: Trajectory): Record<string, unknown> {
   return isRecord(stored) ? stored : {};
 }
 
-/** The last message of the model in a rollout. */
+/** The last message of the model in a rollout; none if a tool had the last word, since its call is no answer. */
 function finalAnswer({ steps }: Trajectory): TrajectoryMessage | undefined {
-  return (steps ?? []).flatMap(({ messages }) => messages ?? []).findLast(({ role }) => role === 'assistant');
+  const messages = (steps ?? []).flatMap(({ messages }) => messages ?? []);
+  const last = messages.findLast(({ role }) => role === 'assistant' || isToolRole(role));
+  return isToolRole(last?.role) ? undefined : last;
 }
 
 /** The fields of a grader that its words give; the rest comes from the grader of the task. */
@@ -106,7 +108,7 @@ export function graderOf(words: string): Regrader {
       throw new Error(`the grader needs ${lacking}, and the service stored no grader with this rollout`);
     }
     const answer = finalAnswer(trajectory);
-    const text = answer?.tool_calls ? '' : (messageContent(answer?.content) ?? '');
+    const text = answerText({ content: answer?.content_parts ?? answer?.content });
     return gradeEnded(spec.data satisfies GraderSpec, text, answer ?? {});
   };
 }

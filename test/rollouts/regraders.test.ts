@@ -34,8 +34,18 @@ it('says why an answer that earns nothing is missing or cut short (B3)', async (
 });
 
 it('does not take a call of a tool for an answer', async () => {
-  const calling = rollout([said('look up tea', { tool_calls: '[{}]' })]);
+  const call = said('look up tea', { tool_calls: '[{}]' });
+  const calling = rollout([call, { role: 'tool', tool_response: 'look' }]);
   expect(await graderOf('regex look')(calling, never)).toMatchObject({ reward: 0 });
+  // An answer may have text and calls.
+  expect(await graderOf('regex look')(rollout([call]), never)).toMatchObject({ reward: 1 });
+  const parts = [
+    { type: 'text', text: 'four' },
+    { type: 'tool_use', id: 'a', name: 'look', input: {} },
+  ];
+  expect(await graderOf('exact four')(rollout([said('x', { content_parts: parts })]), never)).toMatchObject({
+    reward: 1,
+  });
 });
 
 it('gives a command the trajectory as JSON, and no shell', async () => {

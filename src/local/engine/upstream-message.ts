@@ -1,7 +1,7 @@
 /** Reads the message of an upstream answer, for a trajectory: whole, or while its stream is forwarded unchanged. */
 import { createParser } from 'eventsource-parser';
 import { parseDeepJson } from '../../base/json-depth.ts';
-import { chatChunk, chatCompletion, partsIn, saidIn, type Usage } from '../../contract/inference.ts';
+import { answerText, chatChunk, chatCompletion, partsIn, saidIn, type Usage } from '../../contract/inference.ts';
 
 /** A model's answer as a message of a step. */
 export interface AssistantMessage {
@@ -28,12 +28,11 @@ export function answerMessage(text: string): AssistantMessage | undefined {
   const answer = chatCompletion.safeParse(parseDeepJson(text)).data;
   const choice = answer?.choices[0];
   if (!choice) return undefined;
-  const { content, reasoning, refusal } = saidIn(choice.message);
-  const more = partsIn(choice.message);
+  const { reasoning, refusal } = saidIn(choice.message);
   return {
     role: 'assistant',
-    content: more?.text ?? content,
-    content_parts: more?.parts,
+    content: answerText(choice.message),
+    content_parts: partsIn(choice.message)?.parts,
     reasoning: reasoning || undefined,
     refusal: refusal || undefined,
     tool_calls: choice.message.tool_calls?.length ? choice.message.tool_calls : undefined,

@@ -2,7 +2,7 @@
 
 import { deepestRequest, isNestedDeeper } from '../../base/json-depth.ts';
 import { isRecord } from '../../base/own-property.ts';
-import { messageContent, written } from '../../contract/common.ts';
+import { contentText, written } from '../../contract/common.ts';
 import { hasEnded } from '../../contract/status.ts';
 import type { TrajectoryListQuery } from '../../contract/trajectories.ts';
 import type { Database } from './database.ts';
@@ -208,7 +208,7 @@ function stepOf(step: Fields, step_index: number) {
 }
 
 /**
- * A message in the contract's form. Text fields hold text: tool calls and responses as JSON, parts of content joined;
+ * A message in the contract's form. Text fields hold text: tool calls and responses as JSON, the text of parts joined;
  * the parts themselves are in a separate field.
  */
 function storedMessage(message: Fields, index: number) {
@@ -220,7 +220,7 @@ function storedMessage(message: Fields, index: number) {
     ...(Array.isArray(content) && { content_parts: content }),
     message_id: integerOf(message_id) ?? index,
     role: writtenOrNull(role),
-    content: messageContent(content) ?? null,
+    content: contentText(content) ?? null,
     tool_calls: writtenOrNull(tool_calls),
     tool_response: writtenOrNull(tool_response),
     reasoning: writtenOrNull(reasoning),

@@ -286,6 +286,10 @@ describe('parts of content', () => {
       { type: 'text', text: 'two' },
     ];
     expect(shown([{ role: 'user', content: 'onetwo', content_parts: parts }])).toEqual(['user', '  one', '  two']);
+    const image = { type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } };
+    const withImage = { role: 'user', content: 'onetwo', content_parts: [...parts, image] };
+    expect(shown([withImage])).toEqual(['user', '  one', '  two', expect.stringContaining('[image')]);
+    expect(shown([{ role: 'user', name: 'ann', content: 'hello' }])).toEqual(['user ann', '  hello']);
     expect(shown([{ role: 'user', content: 'another', content_parts: parts }])).toEqual(['user', '  another']);
   });
 });
