@@ -17,6 +17,7 @@ import { createPrng } from '../src/local/model/prng.ts';
 import { endIn } from '../test/setup/left.ts';
 import { equivalents } from './mutants/equivalent.ts';
 import { byNumbers, type Mutant, mutantsOf, withMutants } from './mutants/find.ts';
+import './built.ts';
 
 const usage = `npm run mutants -- [--seed N] [--count N] [--tests FOLDER,…] [--workers N] [FOLDER…]
 
