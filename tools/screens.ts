@@ -1,7 +1,8 @@
 /**
  * `npm run screens`: renders every view of the built program at every size, as text and as a picture, for people to
- * look at; then Watch, the inbox and the grid of several runs on a service that much runs on. Writes to the folder `screens`, or the given one. `npm run screens -- --readme` renders README's picture
- * instead; `-- --smoke` one view at one size, into a temporary folder.
+ * look at; then Watch, the inbox and the grid of several runs on a busy service. Writes to the folder `screens`, or the
+ * given one. `npm run screens -- --readme` renders README's picture instead; `-- --smoke` one view at one size, into a
+ * temporary folder.
  */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -129,7 +130,7 @@ async function readmePicture(home: PopulatedHome, path: string): Promise<void> {
   const session = openSession(home.env, { columns: 120, rows: 18 });
   await session.waitFor(/ETA/);
   await home.until(`train/${second}`, ({ status }) => status === 'succeeded');
-  await session.waitFor(/ETA(.|\n)* ended (.|\n)* ended /);
+  await session.waitFor(/long +[\d.]+ .*ETA(.|\n)* ✓ (.|\n)* ✓ /);
   // Without the welcome of a first start.
   await session.waitFor('<enter> open');
   writeFileSync(path, svgOf(session.emulator));

@@ -169,12 +169,19 @@ function measure<Row>(column: Column<Row>, rows: readonly Row[], widest: WidestT
   return shortText ? most(`${column.id} short`, shortText) : whole;
 }
 
-/** Makes the column wide enough for its numbers, because a cut number would be a different one. */
-function holding<Row>(column: Column<Row>, needed: number): Column<Row> {
-  if (column.align !== 'right' && !column.whole) return column;
-  const { width } = column;
-  if (typeof width === 'number') return { ...column, width: Math.max(width, needed) };
-  return { ...column, width: { ...width, min: Math.max(width.min, needed), max: Math.max(width.max, needed) } };
+/**
+ * The column with a width that suits its texts. One that must not be cut is wide enough for them, because a cut number
+ * would be a different one. Words need no more room than the widest, unless the user chose it; a number keeps the room
+ * for more digits.
+ */
+function suited<Row>(column: Column<Row>, widest: number, isChosen: boolean): Column<Row> {
+  const { width, align, whole, title } = column;
+  const { min, max, grow } = typeof width === 'number' ? { min: width, max: width, grow: 1 } : width;
+  const isNumber = align === 'right';
+  const least = isNumber || whole ? Math.max(min, widest) : min;
+  // One cell more for the arrow of a sorted column.
+  const enough = isNumber || isChosen || widest === 0 ? least : Math.max(widest, displayWidth(title) + 1);
+  return { ...column, width: { min: Math.min(least, enough), max: Math.max(max, least), grow } };
 }
 
 /**
@@ -193,9 +200,10 @@ export function fitColumns<Row>(
   widest: WidestTexts = new Map(),
   equal: ReadonlySet<string> = new Set(),
 ): readonly FittedColumn<Row>[] {
-  const columns = declared.map(column =>
-    holding(withPreference(column, own(choice, column.id) ?? {}), measure(column, rows, widest)),
-  );
+  const columns = declared.map(column => {
+    const preference = own(choice, column.id) ?? {};
+    return suited(withPreference(column, preference), measure(column, rows, widest), Boolean(preference.wider));
+  });
   const isVain = ({ id, ifAny }: Column<Row>): boolean => ifAny === true && (widest.get(id) ?? 0) === 0;
   const wanted = columns.filter(
     column => own(choice, column.id)?.shown ?? !(column.wide || column.hidden || isVain(column)),

@@ -36,7 +36,9 @@ function indexed(index: number): string {
   return `rgb(${parts.join(',')})`;
 }
 
-const escaped = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+/** Text of an SVG. Browsers collapse plain spaces, and some ignore `xml:space`: no-break spaces keep their width. */
+const escaped = (text: string): string =>
+  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll(' ', '\u00a0');
 
 interface Run {
   readonly column: number;
@@ -97,7 +99,7 @@ export function svgOf(terminal: Terminal): string {
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}">`,
     `<rect width="100%" height="100%" fill="${background}"/>`,
-    `<g font-family="DejaVu Sans Mono, Menlo, monospace" font-size="14" xml:space="preserve">`,
+    `<g font-family="DejaVu Sans Mono, Menlo, monospace" font-size="14">`,
     ...parts,
     '</g></svg>',
     '',

@@ -59,20 +59,19 @@ function intervalOfLine(row: WatchedResource, range: Range): Interval | undefine
 export const curveOf = ({ measured, curve }: WatchedResource): readonly (number | undefined)[] =>
   measured?.curve ?? curve;
 
-/** Its alarms; without any, why it failed, or its rate. */
-export function noteWords(row: WatchedResource): string {
-  const { alarms, standing, rate, reason } = row;
-  if (alarms.length > 0) return alarms.map(({ words }) => words).join('; ');
-  // The state says how long it has been queued or silent.
-  return reason ?? (standing.kind === 'queued' || standing.kind === 'silent' ? '' : rate);
-}
+/** Its alarms; without any, why it failed. */
+const reasonWords = ({ alarms, reason }: WatchedResource): string =>
+  alarms.length > 0 ? alarms.map(({ words }) => words).join('; ') : (reason ?? '');
 
-/** A shorter version of these. */
-function shortNote(row: WatchedResource): string {
-  const { alarms, standing, reason } = row;
-  const isRate = alarms.length === 0 && reason === undefined && standing.kind === 'moving';
-  return isRate ? rateWords(standing.stepMs) : noteWords(row);
-}
+/** Its rate. The state says how long it has been queued or silent. */
+const paceWords = ({ standing, rate }: WatchedResource): string =>
+  standing.kind === 'queued' || standing.kind === 'silent' ? '' : rate;
+
+const shortPace = (row: WatchedResource): string =>
+  row.standing.kind === 'moving' ? rateWords(row.standing.stepMs) : paceWords(row);
+
+/** Its alarms; without any, why it failed, or its rate. */
+export const noteWords = (row: WatchedResource): string => reasonWords(row) || paceWords(row);
 
 /** A column that is shown if there is room for all others. */
 const textColumn = (
@@ -105,6 +104,8 @@ const countColumns: readonly Column<WatchedResource>[] = [
 
 /** Below this pane width, there is neither an interval nor a curve nor a reason. */
 export const narrow = 72;
+/** The share of the pane that a long name takes before the other columns grow. */
+const labelShare = 0.28;
 /** From this pane width on, progress is two counts, and a curve has many points. */
 const roomy = 130;
 
@@ -122,7 +123,7 @@ export interface WatchColumnsOptions {
 const labelColumn = (room: number, glyphs: Pick<Glyphs, 'pinned' | 'closed' | 'opened'>): Column<WatchedResource> => ({
   id: 'label',
   title: 'WATCHED',
-  width: { min: room < narrow ? 12 : 16, max: 100, grow: 3 },
+  width: { min: Math.max(12, Math.floor(room * labelShare)), max: 100, grow: 3 },
   value: row => row.label,
   text: ({ pinned, label, group }) => {
     const mark = group ? (group.isFolded ? glyphs.closed : glyphs.opened) : pinned ? glyphs.pinned : '';
@@ -152,6 +153,23 @@ const stateColumn: Column<WatchedResource> = {
   shortText: row => stateNow(row).short,
   look: row => stateNow(row).look,
 };
+
+const paceColumn: Column<WatchedResource> = {
+  ...textColumn('pace', 'PACE', { min: 12, max: 20, grow: 1 }, paceWords),
+  shortText: shortPace,
+};
+
+/** Why it needs the user or failed. Its pace has a column of its own in little room, so that it leaves it to the name. */
+const noteColumn = (room: number): Column<WatchedResource> => ({
+  id: 'note',
+  title: room < roomy ? 'REASON' : 'PACE, REASON',
+  width: { min: 12, max: 80, grow: 2 },
+  cutAt: 'end',
+  wide: room < narrow,
+  ifAny: room < roomy,
+  value: room < roomy ? reasonWords : noteWords,
+  ...(room < roomy ? {} : { shortText: row => reasonWords(row) || shortPace(row) }),
+});
 
 /** The columns, most important first. */
 export function watchColumns({
@@ -185,17 +203,10 @@ export function watchColumns({
     ...(isRoomy ? countColumns : [shareColumn]),
     stateColumn,
     ...(isRoomy ? [heldOutCurve] : []),
-    {
-      id: 'note',
-      title: room < narrow ? 'PACE' : 'PACE, REASON',
-      width: { min: 12, max: 80, grow: 2 },
-      cutAt: 'end',
-      wide: room < narrow,
-      value: noteWords,
-      shortText: shortNote,
-    },
+    noteColumn(room),
     // In little room, the interval and the reason go before the curve.
     ...(!isRoomy && room >= narrow ? [heldOutCurve] : []),
+    ...(isRoomy ? [] : [paceColumn]),
     textColumn('kind', 'KIND', 10, row => row.kind),
     textColumn('benchmark', 'BENCHMARK', { min: 10, max: 30, grow: 1 }, row => row.benchmark),
     trainer,

@@ -97,7 +97,7 @@ it('tells the names apart at every size, and cuts no number (W7, W12, W17)', asy
       // At the least: held-out, progress and state.
       if (!line.includes('queued')) expect(numbers).toMatch(/ 0\.\d{3} .*\d+%? .*(running|ETA|no (new )?step|cancel)/);
     }
-    if (columns >= 120) expect(screen.text()).toContain('PACE, REASON');
+    if (columns >= 200) expect(screen.text()).toContain('PACE, REASON');
     // What one decides by is a reward with its interval.
     if (columns >= 120) expect(lineOf(screen.text(), 1)).toMatch(/0\.\d{3} +0\.\d{3}\.\.0\.\d{3} /);
   }

@@ -131,7 +131,7 @@ describe('fitColumns with rows', () => {
     fitColumns(optional, 60, {}, rows, widest).map(({ column, width }) => [column.id, width]);
 
   it('leaves out an optional column while names need its room', () => {
-    const [short, long] = [row('m', 'short'), row('m'.repeat(20), 'n'.repeat(33))];
+    const [short, long] = [row('m', 'short'), row('m'.repeat(20), 'n'.repeat(34))];
     expect(widths([short]).map(([id]) => id)).toEqual(['name', 'model', 'n']);
     expect(widths([long]).map(([id]) => id)).toEqual(['name', 'model']);
   });
@@ -446,7 +446,7 @@ describe('TableView', () => {
       unmount();
       return text;
     };
-    const narrow = frame(<Equal width={50} />);
+    const narrow = frame(<Equal width={48} />);
     expect(narrow).toContain('MODEL tutor-base for all');
     expect(narrow).toMatch(/run 1 with a name of 30 cells +0\.1/);
     expect(narrow.split('\n')[0]).not.toContain('MODEL');
