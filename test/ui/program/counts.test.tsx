@@ -264,42 +264,6 @@ describe('the frame', () => {
     await screen.waitFor(text => ['step 20008 of', 'step 20008: no rollouts'].every(words => text.includes(words)));
     expect(screen.bytes()).toBeLessThan(300);
   });
-
-  it('reads a curve again only if it has fewer points than there are steps, or these are unknown', async () => {
-    const service = world('none');
-    const run = { training_run_id: 'trn_1', bench_id: 'bench_1', display_name: 'long', status: 'running' };
-    let [steps, polls, curves] = [40, 0, 0];
-    let progress = (): unknown => ({ ...run, completed_steps: steps, total_steps: 100 });
-    Object.assign(service.answers, {
-      listTrainingRuns: () => [run],
-      getTrainingRun: () => run,
-      getTrainingProgress: () => {
-        polls += 1;
-        return progress() as never;
-      },
-      getTrainerRewards: () => {
-        curves += 1;
-        return { trainer_rewards: Array.from({ length: steps }, (_, step) => ({ step, trainer_reward: 0.5 })) };
-      },
-      getHeldOutRewards: () => ({ held_out_rewards: [] }),
-      listCheckpoints: () => [],
-    } satisfies Partial<typeof service.answers>);
-    const place = { view: 'record', resource: 'training', id: 'trn_1' } as const;
-    const screen = openWorld(service, place, { poll: { focusedMs: 20, visibleMs: 20 } });
-    await screen.waitFor(text => text.includes('step 40 of') && text.includes('trainer 0.500'));
-    // One may have been sent before the steps were known.
-    const pollsBefore = polls;
-    await screen.waitFor(() => polls > pollsBefore + 3);
-    const curvesBefore = curves;
-    await screen.waitFor(() => polls > pollsBefore + 12);
-    expect(curves).toBe(curvesBefore);
-    steps += 1;
-    await screen.waitFor(() => curves === curvesBefore + 1);
-    progress = () => {
-      throw new Error('lost');
-    };
-    await screen.waitFor(() => curves > curvesBefore + 3);
-  });
 });
 
 describe('the line above the deployments', () => {
@@ -395,12 +359,43 @@ describe('the record of a run that goes on', () => {
       getHeldOutRewards: () => ({ held_out_rewards: [] }),
       listCheckpoints: () => [],
     });
-    const screen = openWorld(service, { view: 'record', resource: 'training', id: 'trn_1' }, { poll });
+    // Not even as often as a list.
+    const often = { focusedMs: 20, visibleMs: 20 };
+    const screen = openWorld(service, { view: 'record', resource: 'training', id: 'trn_1' }, { poll: often });
     await screen.waitFor(text => text.includes('step 3 of 9') && text.includes('trainer 3.00'));
     await polledOn(service, 'getTrainingProgress', 'getTrainerRewards');
     steps = 4;
     await screen.waitFor(text => text.includes('step 4 of 9') && text.includes('trainer 4.00'));
     await polledOn(service, 'getTrainingProgress', 'getTrainerRewards');
+    // While the steps cannot be read, the curve is.
+    service.answers.getTrainingProgress = () => {
+      throw new Error('lost');
+    };
+    steps = 5;
+    await screen.waitFor('trainer 5.00');
+  });
+
+  it('counts the steps that its curve lacks if that is so long that it is seldom read', async () => {
+    const service = world('none');
+    let steps = 60_000;
+    const run = { training_run_id: 'trn_1', bench_id: 'bench_1', display_name: 'long', status: 'running' };
+    const trainer_rewards = Array.from({ length: steps }, (_, index) => ({ step: index + 1, trainer_reward: 0.5 }));
+    Object.assign(service.answers, {
+      listTrainingRuns: () => [run],
+      getTrainingRun: () => run,
+      getTrainingProgress: () => ({ status: 'running', completed_steps: steps, total_steps: 90_000 }),
+      getTrainerRewards: () => ({ trainer_rewards }),
+      getHeldOutRewards: () => ({ held_out_rewards: [] }),
+      listCheckpoints: () => [],
+    });
+    const screen = openWorld(service, { view: 'record', resource: 'training', id: 'trn_1' }, { poll });
+    await screen.waitFor(text => text.includes('step 60000 of') && text.includes('trainer 0.500'));
+    const asked = service.asked('getTrainerRewards');
+    steps += 5;
+    await screen.waitFor(
+      text => text.includes('step 60005 of') && text.includes('trainer curve read up to step 60000'),
+    );
+    expect(service.asked('getTrainerRewards')).toBe(asked);
   });
 
   it('has its rewards and statistics read again only when a rollout has been scored', async () => {

@@ -3,7 +3,7 @@ import { useCallback, useMemo, useState } from 'react';
 import { statusMeaning } from '../../../contract/status.ts';
 import type { TrainingProgress, TrainingRun } from '../../../contract/training.ts';
 import { agoOf } from '../../../present/times.ts';
-import { freshnessAt } from '../../../queries/freshness.ts';
+import { freshnessAt, overdueIntervals } from '../../../queries/freshness.ts';
 import { paceOf, paceWords } from '../../../queries/pace.ts';
 import { parseTime } from '../../../text/time.ts';
 import { useTime } from '../../app/clock.tsx';
@@ -30,7 +30,7 @@ export function statusLine(
 
 /**
  * The completed steps at the time of the curve. Count and curve are separate requests: a newer count waits for the next
- * poll of a curve that lacks it, if there is a curve.
+ * poll of a curve that lacks it, if there is a curve, and that poll is soon: a long one is seldom read.
  */
 export function useStepsDone(
   counted: number | undefined,
@@ -41,7 +41,9 @@ export function useStepsDone(
   const [shown, setShown] = useState(counted);
   const left = progress.freshness;
   const right = freshnessAt(curve.freshness, Date.now());
-  const waits = left.kind === 'fresh' && right.kind === 'fresh' && right.at < left.at;
+  const areFresh = left.kind === 'fresh' && right.kind === 'fresh';
+  const isSoon = areFresh && (right.intervalMs ?? 0) <= (left.intervalMs ?? 0) * overdueIntervals;
+  const waits = isSoon && right.at < left.at;
   const isBehind = curve.trainer.steps.length > 0 && curve.trainer.steps.length < (counted ?? 0);
   if (waits && isBehind && !ended && shown !== undefined) return shown;
   if (shown !== counted) setShown(counted);
