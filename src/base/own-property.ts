@@ -1,3 +1,5 @@
+import { isRawJson } from './exact-json.ts';
+
 /**
  * The own property of a plain object under a name known only at run time; undefined if there is none. `object[name]`
  * would return an inherited property if a name that came over the wire is `__proto__` or `constructor`.
@@ -6,7 +8,7 @@ export function own<Value>(object: Readonly<Record<string, Value>> | undefined, 
   return object && Object.hasOwn(object, name) ? object[name] : undefined;
 }
 
-/** Whether a JSON value is an object with fields. */
+/** Whether a JSON value is an object with fields; a large integer is none. */
 export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !isRawJson(value);
 }

@@ -6,6 +6,7 @@
  * is in doubt is unknown.
  */
 import { isDeepStrictEqual } from 'node:util';
+import { isRawJson } from '../base/exact-json.ts';
 import type { Failure } from './errors.ts';
 import { unreadableIn } from './lists.ts';
 import type { UploadedTrajectory, UploadTrajectoriesResult } from './trajectories.ts';
@@ -41,6 +42,7 @@ const allIds = [...callerIds, 'trajectory_id'] as const;
 
 function idIn(of: Sent, name: (typeof allIds)[number]): string | undefined {
   const id = of?.[name];
+  if (isRawJson(id)) return id.rawJSON;
   return typeof id === 'number' || (typeof id === 'string' && id !== '') ? String(id) : undefined;
 }
 

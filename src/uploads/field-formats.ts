@@ -2,6 +2,7 @@
  * Converts rollout files of other programs to trajectories of the contract. Recognises a record by its fields, never by
  * its file name, and names the fields it leaves out.
  */
+import { isRawJson } from '../base/exact-json.ts';
 import { isRecord, own } from '../base/own-property.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -31,8 +32,10 @@ function unread(rewards: readonly (readonly [name: string, value: unknown])[]): 
 }
 
 const textOf = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined);
-const wordOf = (value: unknown): string | undefined =>
-  typeof value === 'number' || typeof value === 'string' ? String(value) : undefined;
+const wordOf = (value: unknown): string | undefined => {
+  if (isRawJson(value)) return value.rawJSON;
+  return typeof value === 'number' || typeof value === 'string' ? String(value) : undefined;
+};
 const numberOf = (value: unknown): number | undefined =>
   typeof value === 'number' && Number.isFinite(value) ? value : undefined;
 const recordsIn = (value: unknown): Fields[] => (Array.isArray(value) ? value.filter(isRecord) : []);
@@ -89,7 +92,10 @@ function fromVerifiers(fields: Fields): ForeignRecord | undefined {
   const metadata = ['answer', 'info', 'timing', 'token_usage', 'tool_defs', 'advantage', 'is_completed', 'rollout_id'];
   const others = othersOf(fields, [...known, ...metadata, 'is_truncated', 'model']);
   // The reward functions are siblings of the reward.
-  const functions = others.filter(name => numberOf(own(fields, name)) !== undefined);
+  const functions = others.filter(name => {
+    const value = own(fields, name);
+    return numberOf(value) !== undefined || isRawJson(value);
+  });
   const metrics = { ...recordOf(fields['metrics']), ...kept(fields, functions) };
   const task = textOf(fields['task']);
   const example = wordOf(fields['example_id'] ?? fields['id']);

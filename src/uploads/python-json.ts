@@ -1,4 +1,5 @@
-/** JSON as Python's `json` writes it: with NaN and Infinity, which JSON does not have. */
+/** JSON as Python's `json` writes it: with NaN and Infinity, which JSON does not have, and integers of any size. */
+import { parseExactly } from '../base/exact-json.ts';
 
 /** Stands for NaN until the text is parsed; a file cannot have it, as it is no text of a model. */
 const nanMark = '\u0000NaN\u0000';
@@ -12,11 +13,11 @@ export interface ReadJson {
   readonly notFinite: number;
 }
 
-/** Reads JSON, also with the numbers that only Python's has. @throws SyntaxError */
+/** Reads JSON, also with the numbers that only Python's has; large integers are raw JSON. @throws SyntaxError */
 export function readJson(text: string): ReadJson {
-  if (!mayOverflow.test(text)) return { value: JSON.parse(text), notFinite: 0 };
+  if (!mayOverflow.test(text)) return { value: parseExactly(text), notFinite: 0 };
   let notFinite = 0;
-  const value: unknown = JSON.parse(withoutNames(text), (_, each: unknown) => {
+  const value = parseExactly(withoutNames(text), each => {
     const number = each === nanMark ? Number.NaN : each;
     if (typeof number === 'number' && !Number.isFinite(number)) notFinite += 1;
     return number;

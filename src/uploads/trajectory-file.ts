@@ -5,6 +5,7 @@
 
 import type { FileHandle } from 'node:fs/promises';
 import { errorMessage } from '../base/errors.ts';
+import { parseExactly } from '../base/exact-json.ts';
 import { deepestRequest, isNestedDeeper } from '../base/json-depth.ts';
 import { bytes, counted } from '../text/numbers.ts';
 import { readJson } from './python-json.ts';
@@ -182,7 +183,7 @@ export async function lineAt(read: ReadBytes, range: Pick<Item, 'start' | 'end'>
   const bytes = await bytesAt(read, range);
   if (!bytes.includes(newline)) return bytes;
   try {
-    return Buffer.from(JSON.stringify(JSON.parse(utf8Text(bytes))));
+    return Buffer.from(JSON.stringify(parseExactly(utf8Text(bytes))));
   } catch {
     return bytes.map(byte => (byte === newline || byte === carriageReturn ? space : byte));
   }

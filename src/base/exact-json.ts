@@ -1,0 +1,44 @@
+/**
+ * Integers that a double cannot hold, such as seeds and ids of 64 bits. `JSON.parse` would round them; here they are raw
+ * JSON (github.com/tc39/proposal-json-parse-with-source), which `JSON.stringify` writes as it was read.
+ */
+
+interface RawJson {
+  readonly rawJSON: string;
+}
+
+/** What the proposal adds, which the compiler's library lacks. */
+interface JsonWithSource {
+  parse(
+    text: string,
+    reviver: (key: string, value: unknown, context: { readonly source?: string }) => unknown,
+  ): unknown;
+  rawJSON(text: string): RawJson;
+  isRawJSON(value: unknown): value is RawJson;
+}
+
+const { parse, rawJSON, isRawJSON } = JSON as unknown as JsonWithSource;
+
+export { isRawJSON as isRawJson };
+
+/** Where an integer may be that is not safe: 2^53 has 16 digits. */
+const mayBeUnsafe = /\d{16}/;
+
+/**
+ * Parses JSON, with each integer that a number would change as raw JSON.
+ *
+ * @param revive changes each other value
+ * @throws SyntaxError
+ */
+export function parseExactly(text: string, revive?: (value: unknown) => unknown): unknown {
+  if (!revive && !mayBeUnsafe.test(text)) return JSON.parse(text);
+  return parse(text, (_, value, { source }) => {
+    const isChanged =
+      typeof value === 'number' &&
+      source !== undefined &&
+      Math.abs(value) > Number.MAX_SAFE_INTEGER &&
+      /^-?\d+$/.test(source) &&
+      source !== String(value);
+    return isChanged ? rawJSON(source) : revive ? revive(value) : value;
+  });
+}

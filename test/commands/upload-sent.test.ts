@@ -1,0 +1,47 @@
+/** `upload` of trajectories: what is sent, as it is, once for each organization, and never without a record. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { apiKey, type Behaviour, hostileServer } from '../service/hostile-server.ts';
+import { cliOn, testFolder } from './cli.ts';
+
+/** A service that stores all, with the body of each request. */
+async function storing() {
+  const bodies: string[] = [];
+  const store: Behaviour = (response, { body }) => {
+    bodies.push(body);
+    const { trajectories } = JSON.parse(body) as { trajectories: unknown[] };
+    response.writeHead(200, { 'content-type': 'application/json' });
+    const rows = trajectories.map((_, request_index) => ({ request_index, status: 'uploaded' }));
+    response.end(JSON.stringify({ uploaded: rows.length, skipped: 0, trajectories: rows }));
+  };
+  const { url } = await hostileServer(store);
+  return { url, bodies };
+}
+
+/** A file with these lines. */
+function fileOf(...lines: readonly string[]): string {
+  const path = join(testFolder(), 'sent.jsonl');
+  writeFileSync(path, lines.join('\n'));
+  return path;
+}
+
+const lineOf = (content: string, more = ''): string => `{"messages":[{"role":"user","content":"${content}"}]${more}}`;
+
+it('sends integers of 64 bits as they are, and does not take two of them for one', async () => {
+  const { url, bodies } = await storing();
+  const cli = cliOn({ baseUrl: url, apiKey });
+  const seeds = ['9007199254740993', '9007199254740992', '-12345678901234567891'];
+  const lines = seeds.map(seed => lineOf('a', `,"metadata":{"seed":${seed},"small":[1.50,1e20]}`));
+  const path = fileOf(...lines);
+  expect((await cli('upload', [path, '--dataset', 'seeds'])).out).toBe('3 stored, 0 skipped, 0 failed\n');
+  for (const seed of seeds) expect(bodies[0]).toContain(`{"seed":${seed},"small":[1.5,100000000000000000000]}`);
+  const [, other = ''] = lines;
+  await cli('upload', [fileOf(other.replace('992', '994')), '--dataset', 'seeds']);
+  expect(bodies).toHaveLength(2);
+  const read = await cli('read', [path, '--json']);
+  for (const seed of seeds) expect(read.out).toContain(`"seed":${seed}`);
+  const turns = '[{"from":"human","value":"q"},{"from":"gpt","value":"a"}]';
+  await cli('upload', [fileOf(`{"id":${seeds[2]},"conversations":${turns}}`), '--dataset', 'seeds']);
+  expect(bodies[2]).toContain(`"conversation_id":"${seeds[2]}"`);
+});
