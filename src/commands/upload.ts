@@ -14,14 +14,13 @@ import { planUpload, type UploadPlan } from '../uploads/benchmark-plan.ts';
 import { BenchmarkUpload, type UploadPhase } from '../uploads/benchmark-upload.ts';
 import {
   type BatchReport,
-  countWords,
   handledItems,
   reasonWords,
   reportWords,
   sentTimes,
   type Outcome as TrajectoryOutcome,
 } from '../uploads/trajectory-outcomes.ts';
-import { sentNothing, TrajectoryUpload } from '../uploads/trajectory-upload.ts';
+import { countsOfRun, runWords, sentNothing, TrajectoryUpload } from '../uploads/trajectory-upload.ts';
 import type { Job, JobState } from '../workbench/jobs.ts';
 import { awaited } from './awaited-changes.ts';
 import { CommandError, type ExitCode, exitCodes } from './exit.ts';
@@ -60,6 +59,7 @@ async function finish(
   };
   const stop = (): void => job.cancel();
   signal.addEventListener('abort', stop);
+  const unsubscribe = job.subscribe(() => job.state.phase === 'queued' && note());
   // It may have aborted while the folder or standard input was read.
   if (signal.aborted) stop();
   const timer = setInterval(note, progressEveryMs);
@@ -67,6 +67,7 @@ async function finish(
     await work;
   } finally {
     clearInterval(timer);
+    unsubscribe();
     signal.removeEventListener('abort', stop);
   }
 }
@@ -266,11 +267,16 @@ async function uploadTrajectories(
   const { failures, resendUnknown = false } = flags;
   const records = context.memory.trajectoryUploads;
   const job = new TrajectoryUpload(path, path, dataset, { records, isCopy, isNew: flags.new === true, resendUnknown });
+  const queueWords = clean`Another benchtop is sending into ${dataset}. This one waits for it.`;
   await finish(job, context, io, () => {
-    const { handled, size } = job.state;
+    const { handled, size, phase } = job.state;
+    if (phase === 'queued') return queueWords;
     return `${counted(handledItems(job.state.counts), 'trajectory', 'trajectories')}, ${bytes(handled)} of ${bytes(size)}`;
   });
   const { phase, counts, error, hasSent, sentBefore } = job.state;
+  if (job.isUnrecorded) {
+    io.note(clean`What was sent is not recorded: the same command would send it again. ${records.problem ?? ''}`);
+  }
   if (sentNothing(job.state) && sentBefore) {
     io.note(
       clean`This file was sent into ${dataset} before (${sentTimes(sentBefore)}): nothing was sent, because the service may store it twice. --new sends it again.`,
@@ -295,10 +301,11 @@ async function uploadTrajectories(
       io.note('The service counts the trajectories but does not say which are stored, skipped or failed.');
   }
   if (counts.unknown > 0) io.note(unknownWords(counts.unknown));
-  const text = `${countWords(counts).join(', ')}\n`;
+  const text = `${runWords(job.state).join(', ')}\n`;
+  const own = countsOfRun(job.state);
   const trajectories = job.outcomes.map(outcomeRecord);
   const result: z.infer<typeof uploadedTrajectories> = {
-    ...{ dataset, phase, ...counts, sent_before: sentBefore?.count ?? 0, trajectories },
+    ...{ dataset, phase, ...own.counts, sent_before: own.before, trajectories },
     reports: job.reports.map(reportRecord),
   };
   await printRecord(result, dataset, flags, io, { text: () => text, mayLack: () => true });

@@ -82,16 +82,28 @@ export class TrajectoryRecords extends ResumableUploads {
     return [this.tables.scope, dataset, agent ?? ''];
   }
 
+  /** Why what is sent cannot be recorded, or could not at the last try; undefined if it can. */
+  get problem(): string | undefined {
+    return this.tables.problem;
+  }
+
+  /** Whether there is a file to write to, or none was wanted. */
+  get isOpen(): boolean {
+    return this.tables.folder !== undefined || this.tables.problem === undefined;
+  }
+
   /**
-   * Locks this file and dataset against other processes. Returns the function that unlocks it, or undefined if it is
-   * locked.
+   * Locks the dataset against other uploads into it, of any file. Returns the function that unlocks it, or undefined if
+   * it is locked.
+   *
+   * @throws as `takeNamedLock` does
    */
-  async lock({ path, dataset }: TrajectoryUploadRef): Promise<(() => void) | undefined> {
-    if (this.tables.folder === undefined || path === '') return () => {};
+  async lock(upload: TrajectoryUploadRef): Promise<(() => void) | undefined> {
+    if (this.tables.folder === undefined) return () => {};
     // Import on demand: the first frame does not need it.
     const { takeNamedLock } = await import('../base/file-lock.ts');
     const name = createHash('sha256')
-      .update(JSON.stringify([this.tables.scope, path, dataset]))
+      .update(JSON.stringify(this.#keyOf(upload)))
       .digest('hex');
     return takeNamedLock(this.tables.folder, `upload-${name.slice(0, 32)}`, uploadsKeptMs);
   }
@@ -117,12 +129,12 @@ export class TrajectoryRecords extends ResumableUploads {
     return this.tables.all(sql, ...this.#keyOf(upload)).map(row => requestOf(row, upload.path));
   }
 
-  /** Records a request that is about to be sent; its id is the idempotency key. */
-  begin(upload: TrajectoryUploadRef, id: string, items: readonly string[]): void {
+  /** Records a request that is about to be sent; its id is the idempotency key. False if it could not be written. */
+  begin(upload: TrajectoryUploadRef, id: string, items: readonly string[]): boolean {
     const now = Date.now();
     for (const old of ['sent_requests where profile = ? and sent_at < ?', 'restarts where profile = ? and at < ?'])
       this.tables.run(`delete from ${old}`, this.tables.scope, now - uploadsKeptMs);
-    this.tables.run(
+    const isWritten = this.tables.run(
       `insert into sent_requests (profile, dataset, agent, path, id, key, stored, skipped, unknown, counted_stored,
          counted_skipped, sent_at) values (?, ?, ?, ?, ?, ?, '', '', ?, 0, 0, ?)`,
       ...this.#keyOf(upload),
@@ -133,11 +145,15 @@ export class TrajectoryRecords extends ResumableUploads {
       now,
     );
     this.changed();
+    return isWritten;
   }
 
-  /** Records that the unknown part of an answered request is about to be sent again, with this key. */
-  repeat(id: string, key: string): void {
-    this.tables.run('update sent_requests set key = ? where id = ?', key, id);
+  /**
+   * Records that the unknown part of an answered request is about to be sent again, with this key. False if it could not
+   * be written.
+   */
+  repeat(id: string, key: string): boolean {
+    return this.tables.run('update sent_requests set key = ? where id = ?', key, id);
   }
 
   /** Begins the record of the lines that one run sends. Undefined if it cannot be written. */

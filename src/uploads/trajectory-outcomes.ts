@@ -64,9 +64,10 @@ export function reportWords({
 
 export const noCounts: UploadCounts = { stored: 0, skipped: 0, failed: 0, unknown: 0 };
 
-/** `1 stored`, `2 skipped`… */
-export function countWords({ stored, skipped, failed, unknown }: UploadCounts): string[] {
-  return [`${stored} stored`, `${skipped} skipped`, `${failed} failed`, ...(unknown > 0 ? [`${unknown} unknown`] : [])];
+/** `1 stored`, `2 skipped`… @param before how many more were sent before, and not again */
+export function countWords({ stored, skipped, failed, unknown }: UploadCounts, before = 0): string[] {
+  const more = [...(unknown > 0 ? [`${unknown} unknown`] : []), ...(before > 0 ? [`${before} sent before`] : [])];
+  return [`${stored} stored`, `${skipped} skipped`, `${failed} failed`, ...more];
 }
 
 /** Items that an earlier run sent. */

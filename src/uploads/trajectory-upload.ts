@@ -5,7 +5,9 @@
 
 import { randomUUID } from 'node:crypto';
 import { type FileHandle, open } from 'node:fs/promises';
+import { setTimeout as delay } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
+import { errorMessage } from '../base/errors.ts';
 import { maxOf, pushAll } from '../base/many.ts';
 import { writeNewFile } from '../base/new-file.ts';
 import type { AgentFields } from '../contract/generation.ts';
@@ -53,12 +55,15 @@ import {
 import { type Portion, portionsOf, type Trajectory } from './trajectory-requests.ts';
 
 export interface TrajectoryUploadState extends JobState {
-  readonly phase: 'waiting' | 'uploading' | 'done' | 'failed' | 'cancelled';
+  /** `queued` while another upload into the dataset runs. */
+  readonly phase: 'waiting' | 'queued' | 'uploading' | 'done' | 'failed' | 'cancelled';
   /** Size of the file in bytes, and the position up to which it was sent. */
   readonly size: number;
   readonly handled: number;
   /** Includes the earlier run that this one continues. */
   readonly counts: UploadCounts;
+  /** Those that this run sent. */
+  readonly sent: Pick<UploadCounts, 'stored' | 'skipped'>;
   /** Whether any of it may be on the service, from this or an earlier run. */
   readonly hasSent: boolean;
   /** The stored and skipped ones that an earlier run sent, and that were not sent again. */
@@ -72,6 +77,33 @@ export interface TrajectoryUploadState extends JobState {
 export const sentNothing = ({ phase, sentBefore, counts }: TrajectoryUploadState): boolean =>
   phase === 'done' && sentBefore?.count === counts.stored + counts.skipped + counts.failed + counts.unknown;
 
+/** The counts of what this run sent, and how many were sent before. */
+export function countsOfRun({ counts, sent }: Pick<TrajectoryUploadState, 'counts' | 'sent'>) {
+  const before = counts.stored + counts.skipped - sent.stored - sent.skipped;
+  return { counts: { ...counts, ...sent }, before };
+}
+
+/** `1 stored`, `2 skipped`… of this run, and how many were sent before. */
+export function runWords(state: TrajectoryUploadState): string[] {
+  const { counts, before } = countsOfRun(state);
+  return countWords(counts, before);
+}
+
+/** How often an upload looks whether the one before it has ended, in milliseconds. */
+const queueMs = 250;
+
+/** What is sent cannot be recorded. */
+class UnrecordedError extends Error {
+  override readonly name = 'UnrecordedError';
+
+  constructor(why: string, hasSent: boolean) {
+    const what = hasSent ? 'No more was sent' : 'Nothing was sent';
+    super(
+      `${what}: what is sent cannot be recorded, and a repeat would store it twice. ${why}. Repeat it once that is mended; benchtop upload --new sends all of it without a record.`,
+    );
+  }
+}
+
 export interface TrajectoryUploadOptions {
   /** The agent that owns them, if not the profile's: an id, a name, or `name:` and a name. */
   readonly agent?: string | undefined;
@@ -79,7 +111,7 @@ export interface TrajectoryUploadOptions {
   readonly records?: TrajectoryRecords | undefined;
   /** The file is a copy that is deleted, of standard input: what was sent is known only by its content. */
   readonly isCopy?: boolean;
-  /** Sends all of it, also what was sent before. */
+  /** Sends all of it, also what was sent before, and also if it cannot be recorded. */
   readonly isNew?: boolean;
   /** Sends items with an unknown outcome again, so they may be stored twice. */
   readonly resendUnknown?: boolean;
@@ -123,6 +155,10 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
   readonly #ref: TrajectoryUploadRef;
   /** Whether the user wants it sent although it was sent before. */
   #isNew: boolean;
+  /** Whether a repeat would store again what is not recorded, and whether the user wants it sent all the same. */
+  #needsRecord = true;
+  #mayLackRecord = false;
+  #isUnrecorded = false;
   /** The counts of this run so far, and those of earlier requests whose items it has not reached. */
   #reached = noCounts;
   #ahead = noCounts;
@@ -144,6 +180,7 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
         size: 0,
         handled: 0,
         counts: noCounts,
+        sent: noneSent,
         hasSent: false,
         sentBefore: undefined,
         isForgotten: false,
@@ -169,7 +206,7 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
 
   override get outcome(): string {
     if (sentNothing(this.state)) return 'sent nothing: the same was sent before';
-    return `is done: ${countWords(this.state.counts).join(', ')}`;
+    return `is done: ${runWords(this.state).join(', ')}`;
   }
 
   /** Forgets what was sent: the next run sends the whole file. */
@@ -184,6 +221,11 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
   get outcomes(): readonly Outcome[] {
     this.#shown ??= this.#outcomes.toSorted((left, right) => left.line - right.line);
     return this.#shown;
+  }
+
+  /** Whether any of it was sent without a record. */
+  get isUnrecorded(): boolean {
+    return this.#isUnrecorded;
   }
 
   get failures(): number {
@@ -211,10 +253,12 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
     this.#namedAgent = undefined;
     this.#lines = undefined;
     this.#found = new Set();
+    this.#isUnrecorded = false;
     return {
       phase: 'uploading',
       handled: 0,
       counts: noCounts,
+      sent: noneSent,
       hasSent: this.hasStarted,
       sentBefore: undefined,
       isForgotten: false,
@@ -227,10 +271,10 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
   }
 
   protected override async work(service: Service): Promise<void> {
-    const unlock = this.#records ? await this.#records.lock(this.#ref) : () => {};
-    if (!unlock) {
-      throw new Error(`Another benchtop is sending ${this.path} into ${this.dataset}. Nothing was sent by this one.`);
-    }
+    this.#needsRecord = !service.skipsStored(false);
+    this.#mayLackRecord = this.#isNew;
+    if (this.#records?.isOpen === false) this.#refuse(this.#records.problem);
+    const unlock = await this.#lock();
     try {
       const file = await open(this.path);
       try {
@@ -243,13 +287,40 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
     }
   }
 
+  /** @throws UnrecordedError unless it may be sent without a record */
+  #refuse(why = 'The record cannot be written'): void {
+    if (this.#needsRecord && !this.#mayLackRecord) throw new UnrecordedError(why, this.state.hasSent);
+    this.#isUnrecorded = this.#needsRecord;
+  }
+
+  /** Waits until no other upload into the dataset runs: what it sends counts as sent before. Returns what unlocks it. */
+  async #lock(): Promise<() => void> {
+    for (;;) {
+      let unlock: (() => void) | undefined;
+      try {
+        unlock = this.#records ? await this.#records.lock(this.#ref) : () => {};
+      } catch (error) {
+        this.#refuse(errorMessage(error));
+        return () => {};
+      }
+      if (unlock) {
+        this.set({ phase: 'uploading' });
+        return unlock;
+      }
+      this.set({ phase: 'queued' });
+      await delay(queueMs, undefined, { signal: this.signal });
+    }
+  }
+
   async #sendFile(service: Service, file: FileHandle): Promise<void> {
     const { size, mark } = await openFileMark(file);
     this.#mark = mark;
-    if (this.#isNew) this.#records?.startOver(this.#ref);
-    const isStartedOver = this.#isNew || this.#records?.isStartedOver(this.#ref) === true;
+    const isNew = this.#isNew;
+    if (isNew) this.#records?.startOver(this.#ref);
+    const isStartedOver = isNew || this.#records?.isStartedOver(this.#ref) === true;
     this.#isNew = false;
-    const all = this.#records?.requests(this.#ref) ?? [];
+    // It may have failed to forget them.
+    const all = isNew ? [] : (this.#records?.requests(this.#ref) ?? []);
     const own = all.filter(({ isOwn }) => isOwn);
     this.#reached = noCounts;
     this.#ahead = own.map(countsOf).reduce(sumOf, noCounts);
@@ -323,6 +394,8 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
     items.forEach(({ start, end }, index) => {
       if (outcomes[index]?.failed) this.#failed.push({ start, end });
     });
+    const { stored, skipped } = this.state.sent;
+    this.set({ sent: { stored: stored + counts.stored, skipped: skipped + counts.skipped } });
     this.#add(outcomes, counts, endOf(items), recorded);
   }
 
@@ -331,7 +404,7 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
     await this.#resolveAgent(service);
     const id = randomUUID();
     const ids = items.map(item => item.id);
-    this.#records?.begin(this.#ref, id, ids);
+    if (this.#records?.begin(this.#ref, id, ids) === false) this.#refuse(this.#records.problem);
     try {
       const answer = answered(items, await this.#request(service, items, id));
       this.set({ hasSent: true });
@@ -404,7 +477,7 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
     }
     await this.#resolveAgent(service);
     const key = isSame && request.key !== undefined ? request.key : randomUUID();
-    if (isWhole) this.#records?.repeat(request.id, key);
+    if (isWhole && this.#records?.repeat(request.id, key) === false) this.#refuse(this.#records.problem);
     try {
       const answer = answered(items, await this.#request(service, items, key));
       const ids = new Set(items.map(({ id }) => id));
@@ -457,6 +530,8 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
     }
   }
 }
+
+const noneSent: TrajectoryUploadState['sent'] = { stored: 0, skipped: 0 };
 
 const countsOf = (request: SentRequest): UploadCounts =>
   sumOf(unknownCountsOf(request), {

@@ -144,7 +144,7 @@ const rows: { readonly [Name in CommandName]: readonly Row[] } = {
       notes: /^\{"note":"bench_\w+ is named sent too: this makes another benchmark\."\}$/,
     }),
     ok(['%trajectories%', '--dataset', 'sent'], /^1 stored, 0 skipped, 0 failed\n$/),
-    asJson(['%trajectories%', '--dataset', 'sent'], has({ stored: 1, trajectories: [] }), {
+    asJson(['%trajectories%', '--dataset', 'sent'], has({ stored: 0, sent_before: 1, trajectories: [] }), {
       notes: /^\{"note":"This file was sent into sent before \(.*--new sends it again\."\}$/,
     }),
     asJson(

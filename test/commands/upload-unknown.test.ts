@@ -45,7 +45,7 @@ it('holds back what may be stored, counts it as unknown and names the flag that 
   expect(counts).toEqual({
     dataset: 'd',
     phase: 'done',
-    stored: 149,
+    stored: 50,
     skipped: 0,
     failed: 1,
     unknown: 100,
@@ -55,7 +55,7 @@ it('holds back what may be stored, counts it as unknown and names the flag that 
   expect(trajectories.filter(each => isRecord(each) && each['status'] === 'unknown')).toHaveLength(100);
   expect([second.code, stored.length, new Set(stored).size]).toEqual([exitCodes.failed, 249, 249]);
   const third = await upload('--resend-unknown');
-  expect(third.out).toBe('249 stored, 0 skipped, 1 failed\n');
+  expect(third.out).toBe('100 stored, 0 skipped, 1 failed, 149 sent before\n');
   expect(stored).toHaveLength(349);
   // Only the rejected one is left.
   await upload();
@@ -91,7 +91,10 @@ it('takes a failure without an index for none of a trajectory, and sends nothing
   expect(first.notes).toContain('lines 1 to 2: the service says: 1 of 2 stored');
   expect(first.notes).not.toContain('line 1: ');
   const second = await upload();
-  expect(second).toMatchObject({ code: exitCodes.failed, out: '1 stored, 0 skipped, 0 failed, 1 unknown\n' });
+  expect(second).toMatchObject({
+    code: exitCodes.failed,
+    out: '0 stored, 0 skipped, 0 failed, 1 unknown, 1 sent before\n',
+  });
   expect(second.notes).toContain('--resend-unknown');
   expect(second.notes).toContain('does not say which are stored');
   expect(stored).toEqual(['first']);
@@ -109,7 +112,7 @@ it('says the failure of a batch whose trajectories are all accounted for, and ke
       reports: [{ kind: 'failure', first_line: 1, last_line: 2, ...reason }],
     },
   ]);
-  expect(await upload()).toMatchObject({ code: exitCodes.done, out: '1 stored, 1 skipped, 0 failed\n' });
+  expect(await upload()).toMatchObject({ code: exitCodes.done, out: '0 stored, 0 skipped, 0 failed, 2 sent before\n' });
   expect(stored).toEqual(['first']);
 });
 
@@ -181,7 +184,7 @@ it('says that a file was sent before, and sends it again only with --new or once
   const { stored, server, upload } = await storing(true);
   await upload();
   const again = await upload();
-  expect(again).toMatchObject({ code: exitCodes.done, out: '2 stored, 0 skipped, 0 failed\n' });
+  expect(again).toMatchObject({ code: exitCodes.done, out: '0 stored, 0 skipped, 0 failed, 2 sent before\n' });
   expect(again.notes).toMatch(/^This file was sent into d before \(.*\): nothing was sent.* --new sends it again\.$/);
   expect(server.requests).toHaveLength(1);
   expect(await upload('--new')).toMatchObject({ code: exitCodes.done, out: '0 stored, 2 skipped, 0 failed\n' });
@@ -194,12 +197,12 @@ it('sends the new lines of a file that has grown, also by standard input, and sa
   await upload();
   const text = write('t1', 't2', 't3');
   const grown = await upload();
-  expect(grown).toMatchObject({ code: exitCodes.done, out: '3 stored, 0 skipped, 0 failed\n' });
+  expect(grown).toMatchObject({ code: exitCodes.done, out: '1 stored, 0 skipped, 0 failed, 2 sent before\n' });
   expect(grown.notes).toMatch(
     /^2 of 3 trajectories were sent into d before \(.*\), and not again\. --new sends all of it again\.$/,
   );
   expect(await pipe(text)).toMatchObject({
-    out: '3 stored, 0 skipped, 0 failed\n',
+    out: '0 stored, 0 skipped, 0 failed, 3 sent before\n',
     notes: expect.stringContaining('was sent into d before'),
   });
   expect((await pipe(`${text}\n${JSON.stringify({ trace_id: 't4', messages: [] })}`)).notes).toContain('3 of 4');
@@ -212,9 +215,9 @@ it('has in its record how many were sent before', async () => {
   const { write, upload } = await storing(false);
   const record = async () => JSON.parse((await upload('--json')).out) as object;
   expect(await record()).toMatchObject({ phase: 'done', stored: 2, sent_before: 0 });
-  expect(await record()).toMatchObject({ phase: 'done', stored: 2, sent_before: 2, trajectories: [] });
+  expect(await record()).toMatchObject({ phase: 'done', stored: 0, sent_before: 2, trajectories: [] });
   write('t1', 't2', 't3');
-  expect(await record()).toMatchObject({ stored: 3, sent_before: 2, trajectories: [{ line: 3 }] });
+  expect(await record()).toMatchObject({ stored: 1, sent_before: 2, trajectories: [{ line: 3 }] });
 });
 
 it('holds back what came by standard input and may be stored, until the flag sends it', async () => {
@@ -226,7 +229,7 @@ it('holds back what came by standard input and may be stored, until the flag sen
   expect((await upload()).out).toBe(unknown);
   expect(stored).toEqual(['t1', 't2']);
   expect((await upload('--resend-unknown')).out).toBe('2 stored, 0 skipped, 0 failed\n');
-  expect((await pipe(text)).out).toBe('2 stored, 0 skipped, 0 failed\n');
+  expect((await pipe(text)).out).toBe('0 stored, 0 skipped, 0 failed, 2 sent before\n');
   expect(stored).toHaveLength(4);
 });
 

@@ -7,6 +7,8 @@ import { expect, it, onTestFinished, vi } from 'vitest';
 import { NetworkError, RateLimitError, ServerError, ValidationError } from '../../src/service/errors.ts';
 import type { Service } from '../../src/service/index.ts';
 import { RememberedStore } from '../../src/store/store.ts';
+import { tablesInMemory } from '../../src/store/tables.ts';
+import { TrajectoryRecords } from '../../src/store/trajectory-records.ts';
 import { sentNothing, TrajectoryUpload, type TrajectoryUploadOptions } from '../../src/uploads/trajectory-upload.ts';
 import { fakeService } from '../service/fake-service.ts';
 
@@ -163,7 +165,10 @@ it('sends only the lines that are new, whatever the name of the file, and each o
   const grown = await upload(service, ['a', 'b', 'c']);
   expect(sent).toEqual([['a', 'b'], ['c']]);
   expect(grown.state).toMatchObject({ counts: { stored: 3 }, sentBefore: { count: 2, first: expect.any(Number) } });
-  expect([sentNothing(grown.state), grown.outcome]).toEqual([false, 'is done: 3 stored, 0 skipped, 0 failed']);
+  expect([sentNothing(grown.state), grown.outcome]).toEqual([
+    false,
+    'is done: 1 stored, 0 skipped, 0 failed, 2 sent before',
+  ]);
   for (const options of [{}, { name: 'renamed' }, { isCopy: true }]) {
     const again = await upload(service, ['c', 'a', 'b'], options);
     expect([sentNothing(again.state), again.outcome]).toEqual([true, 'sent nothing: the same was sent before']);
@@ -255,4 +260,34 @@ it('neither reads nor keeps a record of lines for a service that stores none twi
   expect(lines).not.toHaveBeenCalled();
   await upload(service, ['a']);
   expect(sent).toEqual([['a'], ['a'], ['a']]);
+});
+
+it('sends nothing that cannot be recorded, except as the user wants it or to a service that stores none twice', async () => {
+  const full = new TrajectoryRecords(
+    tablesInMemory('test', 'History is kept only while the program runs: no space left'),
+  );
+  const { upload } = world();
+  const { service, sent } = storing([], []);
+  const refused = await upload(service, ['a'], { records: full });
+  expect(refused.state.error?.message).toMatch(/^Nothing was sent: .* no space left\. .*--new sends all of it/);
+  expect([refused.state.phase, sent]).toEqual(['failed', []]);
+  const forced = await upload(service, ['a'], { records: full, isNew: true });
+  expect([forced.state.phase, forced.isUnrecorded, sent]).toEqual(['done', true, [['a']]]);
+  const skipping = await upload({ ...service, skipsStored: () => true }, ['a'], { records: full });
+  expect([skipping.state.phase, skipping.isUnrecorded]).toEqual(['done', false]);
+});
+
+it('stops before a request that the disk has no room to record, and later sends the rest', async () => {
+  const { memory, upload } = world();
+  // It takes two in a request: one that is refused, then one of two, and one of the last.
+  const { service, sent } = storing([], []);
+  const records = memory.trajectoryUploads;
+  const begin = records.begin.bind(records);
+  const spy = vi.spyOn(records, 'begin');
+  spy.mockImplementation((...request) => spy.mock.calls.length < 3 && begin(...request));
+  const stopped = await upload(service, ['a', 'b', 'c']);
+  expect([stopped.state.error?.message, sent]).toEqual([expect.stringMatching(/^No more was sent: /), [['a', 'b']]]);
+  spy.mockRestore();
+  await upload(service, ['a', 'b', 'c']);
+  expect(sent).toEqual([['a', 'b'], ['c']]);
 });

@@ -562,40 +562,38 @@ describe('an upload that is interrupted', () => {
     ]);
   });
 
-  it('is refused in another program while it runs (A1)', async () => {
-    const { run } = runsOf('at once', lines);
-    let second: TrajectoryUpload | undefined;
-    const first = await run(async () =>
-      withAnswers(service, {
-        uploadTrajectories: async (input, options) => {
-          second ??= await run(losing(0).connect);
-          return service.call('uploadTrajectories', input, options);
-        },
-      }),
-    );
-    expect(second?.state.error?.message).toContain('Another benchtop is sending');
-    expect(second?.outcomes).toEqual([]);
-    expect(first.state).toMatchObject({ phase: 'done', counts: { stored: 250 } });
-    expect((await run(losing(0).connect)).state.phase).toBe('done');
-  });
-
-  it('is the same upload by a symbolic link to the file', async () => {
-    const { path, run, records } = runsOf('linked', lines);
-    const link = join(folder, 'link.jsonl');
-    symlinkSync(path, link);
-    let second: TrajectoryUpload | undefined;
-    await run(async () =>
-      withAnswers(service, {
-        uploadTrajectories: async (input, options) => {
-          if (!second) {
-            second = new TrajectoryUpload('other', link, 'linked', { records: records() });
-            await second.run(losing(0).connect);
+  it.each([
+    ['the same file', {}],
+    ['a link to it', { link: 'queued link.jsonl' }],
+    ['standard input', { isCopy: true }],
+  ])('waits for another upload into the dataset, of %s, and then sends only the rest', async (name, how) => {
+    const { path, run, records } = runsOf(`queued ${name}`, lines);
+    const { link, ...options } = { link: undefined, ...how };
+    if (link) symlinkSync(path, join(folder, link));
+    const second = new TrajectoryUpload('second', link ? join(folder, link) : path, `queued ${name}`, {
+      records: records(),
+      ...options,
+    });
+    const other = losing(0);
+    let waiting: Promise<void> | undefined;
+    const first = await run(async () => ({
+      ...withAnswers(service, {
+        uploadTrajectories: async (input, call) => {
+          if (!waiting) {
+            const queued = Promise.withResolvers<void>();
+            second.subscribe(() => second.state.phase === 'queued' && queued.resolve());
+            waiting = second.run(other.connect);
+            await queued.promise;
           }
-          return service.call('uploadTrajectories', input, options);
+          return service.call('uploadTrajectories', input, call);
         },
       }),
-    );
-    expect(second?.state.error?.message).toContain('Another benchtop is sending');
+      skipsStored: () => false,
+    }));
+    await waiting;
+    expect(first.state).toMatchObject({ phase: 'done', counts: { stored: 250 } });
+    expect(second.state).toMatchObject({ phase: 'done', counts: { stored: 250 }, sentBefore: { count: 250 } });
+    expect(other.sent).toEqual([]);
   });
 
   it('knows nothing of a request that is refused after it may have been stored (A1)', async () => {

@@ -167,7 +167,8 @@ array, or a single object, or any format that benchtop read accepts: rollouts of
 Inspect, conversations. A note says what was left out. After a failure, repeat the command to send the rest, including
 rejected trajectories. Those whose request was not answered, or of which the answer is not clear, count as unknown. They
 are sent again only with --resend-unknown, and those that were sent into the dataset before, from any file, only with
---new, unless the service is known to store nothing twice. sent_before in --json counts those that were not sent again.`,
+--new, unless the service is known to store nothing twice. Those that were not sent again are counted as sent
+before. If what is sent cannot be recorded, nothing is sent without --new.`,
     args: [{ name: 'PATH', of: 'file' }],
     flags: {
       ...serviceFlags,

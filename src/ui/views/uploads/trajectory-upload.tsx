@@ -11,14 +11,18 @@ import { clean } from '../../../text/sanitise.ts';
 import { truncate } from '../../../text/width.ts';
 import { wrap } from '../../../text/wrap.ts';
 import {
-  countWords,
   handledItems,
   type Outcome,
   reasonWords,
   reportWords,
   sentTimes,
 } from '../../../uploads/trajectory-outcomes.ts';
-import { sentNothing, TrajectoryUpload, type TrajectoryUploadState } from '../../../uploads/trajectory-upload.ts';
+import {
+  runWords,
+  sentNothing,
+  TrajectoryUpload,
+  type TrajectoryUploadState,
+} from '../../../uploads/trajectory-upload.ts';
 import { errorLines } from '../../app/error-note.tsx';
 import type { Size } from '../../app/layout.ts';
 import type { ViewProps } from '../../app/registry.ts';
@@ -51,6 +55,7 @@ const idOf = ({ line }: Outcome): string => String(line);
 
 const phaseWords = {
   waiting: 'connecting',
+  queued: 'waiting for another upload into this dataset to end',
   uploading: 'sending',
   done: 'everything was sent',
   failed: 'it failed: progress is kept; upload the file again to continue',
@@ -77,8 +82,8 @@ function headLines(job: TrajectoryUpload, { width, height }: Size, theme: Theme)
     theme.styles.title(truncate(clean`${job.path} into ${job.dataset}`, width)),
     truncate(wordsOf(state), width),
     `${progressBar(job.share, Math.max(10, Math.min(40, width - 40)), theme)}  ${counted(handledItems(state.counts), 'trajectory', 'trajectories')}  ${bytes(state.handled)} of ${bytes(state.size)}`,
-    countWords(state.counts)
-      .map((words, index) => (index >= 2 && !words.startsWith('0 ') ? theme.styles.danger(words) : words))
+    runWords(state)
+      .map(words => (/^[^0].* (failed|unknown)$/.test(words) ? theme.styles.danger(words) : words))
       .join('  '),
     ...(unknown > 0 && !job.busy
       ? [theme.styles.muted(truncate('Unknown: may be stored, so not sent again by itself.', width))]

@@ -340,14 +340,14 @@ it('an upload says that all of it, or some, was sent before, and what becomes of
   await screen.waitFor('everything was sent');
   await run();
   await screen.waitFor(text => /nothing was sent again: sent before \(\d\d:\d\d:\d\d\)/.test(text));
-  expect(screen.text()).toContain('2 stored  0 skipped  0 failed');
+  expect(screen.text()).toContain('0 stored  0 skipped  0 failed  2 sent before');
   appendFileSync(path, `\n${JSON.stringify({ messages: [{ role: 'user', content: 'one more' }] })}`);
   await run();
   await screen.waitFor(text => /sent; 2 sent before, not again \(\d\d:\d\d:\d\d\)/.test(text));
-  expect(screen.text()).toContain('3 stored  0 skipped  0 failed');
+  expect(screen.text()).toContain('1 stored  0 skipped  0 failed  2 sent before');
   await screen.press('d');
   await screen.waitFor('forgotten: upload the file again to send all of it');
-  expect(screen.text()).not.toContain('sent before');
+  expect(screen.text()).not.toContain('not again');
   await run();
   await screen.waitFor('everything was sent');
   // The local service has them.
@@ -614,7 +614,7 @@ describe('an upload of trajectories that was not finished', () => {
     await screen.press('R');
     await screen.waitFor('Sent before into cut-words: 100 stored');
     await screen.press('enter');
-    await screen.waitFor('120 stored  0 skipped  0 failed');
+    await screen.waitFor('20 stored  0 skipped  0 failed  100 sent before');
     await screen.press('esc');
     await screen.waitFor('DATASET');
     expect(offersResume(screen.text())).toBe(false);
@@ -628,7 +628,7 @@ describe('an upload of trajectories that was not finished', () => {
     expect(screen.text()).toContain('Send the unknown ones again');
     await screen.press('enter');
     await screen.waitFor('sent; 20 unknown');
-    expect(screen.text()).toContain('100 stored  0 skipped  0 failed  20 unknown');
+    expect(screen.text()).toContain('0 stored  0 skipped  0 failed  20 unknown  100 sent before');
     expect(screen.text()).not.toContain('everything was sent');
     await screen.press('esc');
     await screen.waitFor(offersResume);
@@ -637,6 +637,6 @@ describe('an upload of trajectories that was not finished', () => {
     await screen.press('tab', 'tab', 'right');
     await screen.waitFor('they may be stored twice');
     await screen.press('enter');
-    await screen.waitFor('120 stored  0 skipped  0 failed');
+    await screen.waitFor('20 stored  0 skipped  0 failed  100 sent before');
   });
 });
