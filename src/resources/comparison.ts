@@ -226,9 +226,10 @@ export function taskMeanWords(run: TaskMean): string {
  * The means that the difference compares: `over the 12 of 30 tasks in both: base 0.350, new 1.00`; empty if these are
  * all tasks of both runs.
  */
-export function pairedWords({ pairs, tasks, paired, base, new: fresh }: ComparedRuns): string {
+export function pairedWords({ pairs, tasks, unsure, paired, base, new: fresh }: ComparedRuns): string {
   if (pairs === 0 || (base.tasks === pairs && fresh.tasks === pairs)) return '';
-  const of = tasks > pairs ? `${pairs} of ${counted(tasks, 'task')}` : counted(pairs, 'task');
+  const shared = tasks - unsure;
+  const of = shared > pairs ? `${pairs} of ${counted(shared, 'task')}` : counted(pairs, 'task');
   return `over the ${of} in both: base ${reward(paired.base)}, new ${reward(paired.new)}`;
 }
 
@@ -240,8 +241,11 @@ export const intervalLabel = ({ confidence }: Pick<Interval, 'confidence'>): str
 export const tallyWords = ({ wins, losses, ties, pairs }: ComparedRuns): string =>
   `new is higher on ${wins}, lower on ${losses}, same on ${ties} of ${pairs}`;
 
-/** `4 of 28 tasks have no reward in one of the runs`; empty if all have. */
-export const lackingWords = ({ lacking, tasks }: ComparedRuns): string =>
+/**
+ * `4 of 28 tasks have no reward in one of the runs`, or `up to 4` if one of them may be no task of both; empty if all
+ * have.
+ */
+export const lackingWords = ({ lacking, tasks, unsure }: ComparedRuns): string =>
   lacking === 0
     ? ''
-    : `${lacking} of ${counted(tasks, 'task')} ${lacking === 1 ? 'has' : 'have'} no reward in one of the runs`;
+    : `${unsure > 0 ? 'up to ' : ''}${lacking} of ${counted(tasks, 'task')} ${lacking === 1 ? 'has' : 'have'} no reward in one of the runs`;

@@ -44,10 +44,11 @@ it('a rollout with neither task nor reward counts like one that is not listed', 
   const some = [...low, ...['f', 'g', 'h', 'i', 'j'].flatMap(task => ten(task, 1))];
   const unknown = Array.from({ length: 45 }, () => ({ task_id: null, reward: null }));
   for (const status of ['completed', 'running', 'failed']) {
-    const mean = runMeanOf([...some, ...unknown], { status, total: 100 });
-    expect(mean).toEqual(runMeanOf(some, { status, total: 100 }));
+    const extent = { status, total: 100, samplesPerTask: { each: 10, isSent: false } };
+    const mean = runMeanOf([...some, ...unknown], extent);
+    expect(mean).toEqual(runMeanOf(some, extent));
     expect(mean).toMatchObject({ mean: 0.5, tasks: 10, allTasks: 10 });
-    expect(mean.bounds).toEqual([0.05, expect.closeTo(0.5)]);
+    expect(mean.bounds).toEqual([expect.closeTo(0.05), expect.closeTo(0.5)]);
   }
   const uncounted = runMeanOf([...ten('a', 0, 0), ...ten('b', 0, 0), ...ten('c', 1), ...unknown.slice(0, 1)]);
   expect(uncounted.bounds?.[0]).toBeCloseTo(1 / 6);
@@ -62,7 +63,8 @@ describe('an interval', () => {
     // Clopper and Pearson: 6 of 32.
     expect(of(1).interval?.low).toBeCloseTo(0.072_076, 5);
     expect(certaintyWords(of(1), 1)).toContain('by 6 of 32 tasks');
-    expect(of().interval?.low).toBeCloseTo(0.072_076 / 4, 5);
+    // The others may be of these tasks.
+    expect(of().interval?.low).toBe(0);
     // The service may have ignored what was sent.
     expect(of(1, true)).toEqual(of());
   });

@@ -14,7 +14,7 @@ export interface Shape {
   /** The mean reward of a task, or the mean difference to the base. */
   readonly mean: number;
   readonly draw: (random: Random) => DrawnTask;
-  /** Tasks have different numbers of rollouts, so the number of missing rewards is unknown while a run goes on. */
+  /** Tasks have different numbers of rollouts. */
   readonly uneven?: boolean;
   /** Rollouts of each task, if the options of the run say so. */
   readonly samplesPerTask?: number;

@@ -60,7 +60,7 @@ export function lookOnce(shape: Shape, tasks: number, draws: number, random: Ran
     if (side !== undefined) missed += 1;
     if (measured === 0) continue;
     const values = filled(runs, { ...intervalDefaults, missing: 'ignore' });
-    const [low, high] = studentLimits(values.low, risk) ?? [Number.NaN, Number.NaN];
+    const [low, high] = studentLimits(values.low.certain, risk) ?? [Number.NaN, Number.NaN];
     // The t interval counts as a miss without a width and with a single task.
     if (!(low <= shape.mean + 1e-12 && high >= shape.mean - 1e-12)) naiveMissed += 1;
     if (draw >= measured || Number.isNaN(low)) continue;
@@ -99,11 +99,18 @@ function ordered(drawn: readonly DrawnTask[], order: Order, random: Random): Rol
     .map(({ rollout }) => rollout);
 }
 
-/** The run after some of its rollouts. In a comparison, the other run names all tasks. */
-function runAfter(rollouts: readonly Rollout[], total: number, known: number): RunTasks {
+/**
+ * The run after some of its rollouts. In a comparison, the other run names all tasks.
+ *
+ * @param samplesPerTask if all tasks have as many
+ */
+function runAfter(
+  rollouts: readonly Rollout[],
+  { total, known, samplesPerTask }: { total: number; known: number; samplesPerTask: number | undefined },
+): RunTasks {
   const tasks = new Map<number, number[]>(Array.from({ length: known }, (_, task) => [task, []]));
   for (const { task, reward } of rollouts) tasks.set(task, [...(tasks.get(task) ?? []), reward]);
-  return { tasks: [...tasks.values()], total, end: 'running' };
+  return { tasks: [...tasks.values()], total, samplesPerTask, end: 'running' };
 }
 
 export interface Always {
@@ -123,11 +130,12 @@ export function lookAlways(shape: Shape, tasks: number, draws: number, looks: nu
     const drawn = Array.from({ length: tasks }, () => shape.draw(random));
     const rollouts = ordered(drawn, orders[draw % orders.length] ?? 'random', random);
     const [base, fresh] = runsOf(drawn, shape);
+    const samplesPerTask = shape.uneven ? undefined : rollouts.length / tasks;
     const sides = new Set<string | undefined>();
     const step = Math.max(1, rollouts.length / looks);
     for (let at = step; at < rollouts.length + step; at += step) {
       const seen = rollouts.slice(0, Math.min(rollouts.length, Math.round(at)));
-      const run = runAfter(seen, rollouts.length, fresh === undefined ? 0 : tasks);
+      const run = runAfter(seen, { total: rollouts.length, known: fresh === undefined ? 0 : tasks, samplesPerTask });
       sides.add(missesOf(evidenceFor(fresh === undefined ? [run] : [base, run], intervalDefaults), shape));
     }
     if (sides.has('above')) tooHigh += 1;

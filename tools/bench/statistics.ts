@@ -54,7 +54,6 @@ export function benchStatistics([words]: readonly string[], { smoke }: { readonl
         `  ${String(size).padStart(5)} tasks  ${percent(1 - once.missed / draws).padStart(6)}  ${percent(once.tooHigh / draws).padStart(5)}  [${percent(1 - once.naiveMissed / draws)}]  ${cost}`,
       );
     }
-    if (shape.uneven) continue;
     for (const [size, looks] of alwaysSizes) {
       const always = lookAlways(shape, size, draws, looks, new Random(`${shape.name} always ${size}`));
       judge(`${shape.name}, ${size} tasks while it runs`, always);

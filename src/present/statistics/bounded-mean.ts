@@ -4,7 +4,7 @@
  */
 import { chanceAtMost } from './dirichlet-mean.ts';
 import { crossing } from './root.ts';
-import type { Tally } from './tally.ts';
+import { below, joined, type Tally, tallyOf } from './tally.ts';
 
 /** Precision of a limit, as a share of the distance from the floor to the largest value. */
 const precision = 1e-8;
@@ -17,13 +17,23 @@ const precision = 1e-8;
  * 2106.03163, 2021). For values of 0 and 1 it equals the limit of Clopper and Pearson, and with many values it
  * approaches that of the t interval. Its coverage is not proven for all distributions, but no counterexample is known:
  * `npm run bench -- statistics` searches for one.
+ *
+ * @param optional values that may or may not belong to the sample: the limit is the lowest of every choice
  */
-export function lowerLimit(sample: Tally, floor: number, risk: number): number {
+export function lowerLimit(sample: Tally, floor: number, risk: number, optional: Tally = tallyOf([])): number {
   const top = sample.values.at(-1);
   if (top === undefined || top <= floor) return floor;
   const depth = top - floor;
   // The weight of the unseen value has a Beta(1, n) distribution.
-  if (sample.values.length === 1) return top - depth * (1 - risk ** (1 / sample.size));
-  const excess = (point: number): number => Math.log(chanceAtMost(sample, floor, point)) - Math.log(risk);
+  if (sample.values.length === 1 && optional.size === 0) return top - depth * (1 - risk ** (1 / sample.size));
+  const excess = (point: number): number => Math.log(greatestChance(sample, optional, floor, point)) - Math.log(risk);
   return crossing(excess, floor, top, depth * precision);
 }
+
+/**
+ * The greatest probability that the mean with random weights is at most `point`, over every choice of optional values:
+ * each value below the point raises it, and each above lowers it, because the mean with one more value is between this
+ * value and the mean without it.
+ */
+export const greatestChance = (sample: Tally, optional: Tally, floor: number, point: number): number =>
+  chanceAtMost(joined(sample, below(optional, point)), floor, point);

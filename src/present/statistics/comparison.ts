@@ -13,11 +13,12 @@ import {
 } from './interval.ts';
 import {
   isUncounted,
-  lackingTasks,
   missingOf,
   type RunEnd,
   type RunTasks,
   rated,
+  type SharedTasks,
+  sharedTasks,
   type TaskMean,
   taskMean,
   withEach,
@@ -47,10 +48,9 @@ export interface Verdict {
   readonly moreTasks?: number | undefined;
 }
 
-export interface ComparedRuns extends OfBoth<TaskMean> {
-  /** Tasks with a reward in both runs, and all known tasks that both runs may have. */
+export interface ComparedRuns extends OfBoth<TaskMean>, SharedTasks {
+  /** Tasks with a reward in both runs. */
   readonly pairs: number;
-  readonly tasks: number;
   /** Mean difference (new minus base) of the pairs. */
   readonly difference: number | undefined;
   /** The means of both runs over the pairs alone. */
@@ -62,8 +62,6 @@ export interface ComparedRuns extends OfBoth<TaskMean> {
   readonly wins: number;
   readonly losses: number;
   readonly ties: number;
-  /** The number of tasks without a reward in one of the runs. */
-  readonly lacking: number;
   readonly verdict: Verdict;
   /** A caveat about the means and the verdict; may be empty. */
   readonly caution: string;
@@ -102,7 +100,6 @@ export function summariseComparison(
   const differences = pairs.map(({ difference }) => difference);
   const average = mean(differences);
   const evidence = evidenceFor(runs, options);
-  const { lacking, tasks } = lackingTasks(runs);
   const count = (test: (value: number) => boolean): number => differences.filter(test).length;
   const means = { base: taskMean(base, options.range), new: taskMean(fresh, options.range) };
   const ended: readonly [RunTasks, RunTasks] = [
@@ -126,8 +123,8 @@ export function summariseComparison(
   };
   return {
     ...means,
+    ...sharedTasks(runs),
     pairs: differences.length,
-    tasks,
     difference: average && withoutRounding(average, differences),
     paired: { base: mean(pairs.map(pair => pair.base)), new: mean(pairs.map(pair => pair.new)) },
     interval: situation.interval,
@@ -135,7 +132,6 @@ export function summariseComparison(
     wins: count(value => value > 0),
     losses: count(value => value < 0),
     ties: count(value => value === 0),
-    lacking,
     verdict: verdictOf(situation),
     caution: situation.caution,
     gate: least => gateOf(situation, least),

@@ -1,13 +1,13 @@
 /** Confidence intervals for means of tasks. One module for the screen, the commands and the gate. */
 
-import { lowerLimit } from './bounded-mean.ts';
-import { chanceAtMost } from './dirichlet-mean.ts';
-import { mirrored, repeated, type Tally } from './tally.ts';
+import { greatestChance, lowerLimit } from './bounded-mean.ts';
+import { repeated } from './tally.ts';
 import {
   type Filling,
   filled,
   isOpen,
   isOutside,
+  type Lowest,
   missingOf,
   type Range,
   type RunTasks,
@@ -63,23 +63,22 @@ export function evidenceFor(given: readonly [RunTasks, RunTasks?], options: Inte
   const isRated = (index: number): boolean => present.every(({ tasks }) => rated(tasks[index] ?? []).length > 0);
   if (!runs[0].tasks.some((_, index) => isRated(index))) return none('nothing');
   if (present.some(run => isOpen(run) && missingOf(run, options) === 'bound')) return none('open');
-  const values = filled(runs, options);
-  if (values.low.size === 0) return none('nothing');
+  const { low: values, mirrored } = filled(runs, options);
   const risk = (1 - confidence) / 2;
   if (isOutside(present, range)) return none('outside');
   const [low, high] = present.length === 1 ? range : [range[0] - range[1], range[1] - range[0]];
-  const mirror = mirrored(values.high);
-  const exceeds = (sample: Tally, floor: number, point: number, times: number): boolean =>
-    chanceAtMost(times === 1 ? sample : repeated(sample, times), floor, point) < risk;
+  const limit = ({ certain, optional }: Lowest, floor: number): number => lowerLimit(certain, floor, risk, optional);
+  const exceeds = ({ certain, optional }: Lowest, floor: number, point: number, times: number): boolean =>
+    greatestChance(repeated(certain, times), repeated(optional, times), floor, point) < risk;
   return {
     interval: () => ({
-      low: lowerLimit(values.low, low, risk),
-      high: -lowerLimit(mirror, -high, risk),
+      low: limit(values, low),
+      high: -limit(mirrored, -high),
       confidence,
     }),
     reason: undefined,
     shows: (direction, point, times) =>
-      direction === 'above' ? exceeds(values.low, low, point, times) : exceeds(mirror, -high, -point, times),
+      direction === 'above' ? exceeds(values, low, point, times) : exceeds(mirrored, -high, -point, times),
   };
 }
 

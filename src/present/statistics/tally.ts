@@ -24,30 +24,49 @@ export function tallyOf(sample: readonly number[]): Tally {
   return { values: values.slice(0, last + 1), counts: counts.slice(0, last + 1), size: sorted.length };
 }
 
-/** The sample with `count` more of one value. */
-export function withMore(sample: Tally, value: number, count: number): Tally {
-  if (count === 0) return sample;
-  const { values, counts, size } = sample;
-  const after = values.findIndex(each => each >= value);
-  const at = after < 0 ? values.length : after;
-  const isNew = values[at] !== value;
-  const spliced = (list: Float64Array, item: number): Float64Array =>
-    Float64Array.from([...list.subarray(0, at), item, ...list.subarray(isNew ? at : at + 1)]);
-  return {
-    values: spliced(values, value),
-    counts: spliced(counts, (isNew ? 0 : (counts[at] ?? 0)) + count),
-    size: size + count,
-  };
+/** `count` times the same value. */
+export const tallyOfSame = (value: number, count: number): Tally =>
+  count === 0 ? tallyOf([]) : { values: Float64Array.of(value), counts: Float64Array.of(count), size: count };
+
+/** Two samples as one. */
+export function joined(one: Tally, other: Tally): Tally {
+  if (one.size === 0 || other.size === 0) return one.size === 0 ? other : one;
+  const values = Float64Array.from(new Set([...one.values, ...other.values])).sort();
+  const counts = new Float64Array(values.length);
+  for (const sample of [one, other]) {
+    let at = 0;
+    for (const [index, value] of sample.values.entries()) {
+      while (values[at] !== value) at += 1;
+      counts[at] = (counts[at] ?? 0) + (sample.counts[index] ?? 0);
+    }
+  }
+  return { values, counts, size: one.size + other.size };
+}
+
+/** The `size` lowest values of a sample, or all if these are fewer. */
+export function lowestIn(sample: Tally, size: number): Tally {
+  if (size >= sample.size) return sample;
+  let left = size;
+  const counts = sample.counts.map(count => {
+    const taken = Math.min(count, left);
+    left -= taken;
+    return taken;
+  });
+  const kinds = counts.filter(count => count > 0).length;
+  return { values: sample.values.slice(0, kinds), counts: counts.slice(0, kinds), size };
+}
+
+/** The values of a sample below a limit. */
+export function below(sample: Tally, limit: number): Tally {
+  const first = sample.values.findIndex(value => value >= limit);
+  if (first < 0) return sample;
+  const counts = sample.counts.slice(0, first);
+  return { values: sample.values.slice(0, first), counts, size: counts.reduce((sum, count) => sum + count, 0) };
 }
 
 /** The sample with all counts multiplied by `times`. */
 export function repeated({ values, counts, size }: Tally, times: number): Tally {
   return { values, counts: counts.map(count => count * times), size: size * times };
-}
-
-/** Negates every value: an upper limit is the negated lower limit of the mirrored sample. */
-export function mirrored({ values, counts, size }: Tally): Tally {
-  return { values: values.map(value => -value).reverse(), counts: counts.toReversed(), size };
 }
 
 /** NaN for an empty sample. */

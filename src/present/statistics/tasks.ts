@@ -4,7 +4,7 @@
  */
 import { maxOf, minOf } from '../../base/many.ts';
 import { mean, withoutRounding } from '../../base/statistics.ts';
-import { type Tally, tallyMean, tallyOf, withMore } from './tally.ts';
+import { joined, lowestIn, type Tally, tallyMean, tallyOf, tallyOfSame } from './tally.ts';
 
 /** The range of rewards. */
 export type Range = readonly [low: number, high: number];
@@ -77,12 +77,9 @@ const totalOf = ({ tasks, total, least = 0 }: RunTasks): number | undefined =>
 export const isUncounted = ({ end, total }: Pick<RunTasks, 'end' | 'total'>): boolean =>
   total === undefined && (end === 'complete' || end === 'unreported');
 
-/** The number of rollouts of the task with the most, listed or certainly not. */
-function mostOf(run: RunTasks): number {
-  const { each, isEven, tasks } = planOf(run);
-  const planned = isEven && tasks !== undefined ? each : 0;
-  return run.tasks.reduce((most, { length }) => Math.max(most, length), Math.max(planned, run.samplesPerTask ?? 0));
-}
+/** The number of rollouts of the task with the most, listed or by the options. */
+const mostOf = ({ tasks, samplesPerTask = 0 }: RunTasks): number =>
+  tasks.reduce((most, { length }) => Math.max(most, length), samplesPerTask);
 
 /**
  * Rollouts are missing at least where a task of an uncounted run lists fewer than its options say, or without options,
@@ -101,92 +98,58 @@ export function withEach<Runs extends readonly (RunTasks | undefined)[]>(runs: R
 const lackOf = ({ tasks, each = 0 }: RunTasks): number =>
   tasks.reduce((sum, { length }) => sum + (length === 0 ? 0 : Math.max(0, each - length)), 0);
 
-/** How unlisted rollouts are distributed over tasks. */
+/** Which tasks the rollouts that a run does not list may belong to. */
 interface Plan {
-  /** Maximum rollouts of a task; 0 if it has only the listed ones. */
+  /** The number of rollouts that each listed task has, if it lists fewer. */
   readonly each: number;
-  /** Maximum number of unknown tasks, apart from those of loose rollouts. */
-  readonly unknown: number;
-  /** Unlisted rollouts that may belong to any task, known or not. */
-  readonly loose: number;
-  /** Every task has the same number of rollouts. */
-  readonly isEven: boolean;
+  /** The maximum number of tasks whose value these rollouts may change further, or that only they belong to. */
+  readonly reach: number;
+  /** Whether these may be listed tasks. */
+  readonly isAny: boolean;
   /** The number of tasks of the run; undefined if uncertain. */
   readonly tasks: number | undefined;
-  /** All rollouts are listed, so that a task without any does not belong to this run. */
-  readonly isWhole: boolean;
 }
 
-/** The smallest and the largest divisor of `total` between two bounds. */
-function divisors(total: number, low: number, high: number): readonly [number, number] | undefined {
-  const found: number[] = [];
-  for (let one = 1; one * one <= total; one++) if (total % one === 0) found.push(one, total / one);
-  const fit = found.filter(each => each >= low && each <= high);
-  return fit.length === 0 ? undefined : [minOf(fit), maxOf(fit)];
-}
+const isListed = ({ length }: TaskRewards): boolean => length > 0;
 
 /**
- * Assumes the same number of rollouts for every task, if possible: that of the options of the run. Without these, if
- * several numbers are possible, known tasks get the largest, and the smallest determines the number of unknown tasks:
- * this gives the widest bounds.
+ * Only the options that the service returns tell how many rollouts each task has: a total that fits an equal number for
+ * every task may do so by chance. Otherwise a missing rollout may belong to any task, and that of a task which only the
+ * other run lists need not belong to this run.
  */
 function planOf(run: RunTasks): Plan {
-  const { tasks } = run;
-  const [total, listed] = [totalOf(run), lengthOf(tasks)];
-  const own = tasks.filter(({ length }) => length > 0).length;
-  const isWhole = total === listed;
-  const lack = lackOf(run);
-  if (lack > 0) {
-    const loose = Math.max(0, (total ?? 0) - listed - lack);
-    return { each: run.each ?? 0, unknown: 0, loose, isEven: false, isWhole: false, tasks: tasks.length };
+  const { tasks, samplesPerTask: given } = run;
+  const [total, listed, own] = [totalOf(run), lengthOf(tasks), tasks.filter(isListed).length];
+  if (run.total === undefined || run.total < listed) {
+    const loose = Math.max(0, (total ?? 0) - listed - lackOf(run));
+    return { each: run.each ?? 0, reach: tasks.length - own + loose, isAny: loose > 0, tasks: tasks.length };
   }
-  if (total === undefined || total <= listed)
-    return { each: 0, unknown: 0, loose: 0, isEven: false, isWhole, tasks: isWhole ? own : tasks.length };
-  const most = tasks.reduce((longest, { length }) => Math.max(longest, length), 1);
-  // Tasks that only the other run lists may not belong to this run.
-  const fits = (each: number): boolean => total % each === 0 && each >= most && each <= total / own;
-  // Of an uncounted run, `total` has only the rollouts that were seen.
-  const given = run.total === undefined ? undefined : run.samplesPerTask;
-  const fit =
-    given === undefined ? divisors(total, most, total / own) : fits(given) ? ([given, given] as const) : undefined;
-  if (fit) {
-    const unknown = Math.max(0, total / fit[0] - tasks.length);
-    const all = fit[0] === fit[1] ? total / fit[0] : undefined;
-    return { each: fit[1], unknown, loose: 0, isEven: true, isWhole, tasks: all };
-  }
-  // A task without rollouts lacks at least one.
-  const loose = Math.max(0, total - listed - (tasks.length - own));
-  return { each: 0, unknown: 0, loose, isEven: false, isWhole, tasks: undefined };
+  if (given !== undefined && run.total % given === 0 && given >= mostOf(run) && given * own <= run.total)
+    return { each: given, reach: run.total / given - own, isAny: false, tasks: run.total / given };
+  const loose = run.total - listed;
+  return { each: 0, reach: loose, isAny: loose > 0, tasks: loose === 0 ? own : undefined };
 }
 
 /**
- * Whether the missing rewards cannot be counted: the service does not report how many are pending or lost, and for
- * which tasks.
+ * Whether the missing rewards cannot be counted: the service does not report how many are pending or lost.
  */
-export function isOpen(run: RunTasks): boolean {
-  const { tasks, total, end } = run;
+export function isOpen({ tasks, total = 0, end }: RunTasks): boolean {
   if (end === 'complete' || end === 'unreported') return false;
   const listed = lengthOf(tasks);
   // The total of a stopped run may count only the rollouts before the stop.
-  if (total === undefined || total < listed || (end === 'stopped' && total === listed)) return true;
-  return total > listed && !planOf(run).isEven;
+  return total < listed || total === 0 || (end === 'stopped' && total === listed);
 }
 
 /** Pending rewards are never ignored: those of a run that is or may be running. */
 export const missingOf = ({ end }: Pick<RunTasks, 'end'>, { missing }: Pick<Filling, 'missing'>): Missing =>
   end === 'running' || end === 'unreported' ? 'bound' : missing;
 
-/** A task's mean with every missing reward at the lowest, and at the highest. */
-function boundsOf(
-  rewards: TaskRewards,
-  { each, isWhole }: Plan,
-  missing: Missing,
-  [low, high]: Range,
-): Bounds | undefined {
+/** A listed task's mean with every missing reward at the lowest, and at the highest. */
+function boundsOf(rewards: TaskRewards, each: number, missing: Missing, [low, high]: Range): Bounds | undefined {
   const values = rated(rewards);
   const average = mean(values);
   if (missing === 'ignore') return average === undefined ? undefined : [average, average];
-  if (average === undefined) return isWhole && rewards.length === 0 ? undefined : [low, high];
+  if (average === undefined) return isListed(rewards) ? [low, high] : undefined;
   const share = 1 - values.length / Math.max(rewards.length, each);
   return [average + (low - average) * share, average + (high - average) * share];
 }
@@ -196,57 +159,92 @@ export interface Filling {
   readonly range: Range;
 }
 
-/** The values of the tasks with every missing reward at its lowest, and at its highest. */
-export interface Filled {
-  readonly low: Tally;
-  readonly high: Tally;
+/** The values of tasks with every missing reward at its worst for a lower limit. */
+export interface Lowest {
+  readonly certain: Tally;
+  /** Those of tasks that may or may not count: at worst, exactly those below the limit do. */
+  readonly optional: Tally;
 }
 
-/** The values of one run, or the differences (second minus first) of two whose tasks are in the same order. */
+/** The values for the lower limit, and the negated ones, whose negated lower limit is the upper limit. */
+export interface Filled {
+  readonly low: Lowest;
+  readonly mirrored: Lowest;
+}
+
+/**
+ * The values of one run, or the differences (second minus first) of two whose tasks are in the same order. What follows
+ * from them holds for whichever tasks of both the missing rollouts belong to. A task without a reward in both counts only
+ * where that is worse: it need not be one of both, and the mean of the others is a possible one, too.
+ */
 export function filled([first, second]: readonly [RunTasks, RunTasks?], filling: Filling): Filled {
-  const [low, high] = filling.range;
-  const valuesOf = (run: RunTasks) => {
-    const [plan, missing] = [planOf(run), missingOf(run, filling)];
+  const { range } = filling;
+  const sideOf = (run: RunTasks) => {
+    const [{ each, reach, isAny }, missing] = [planOf(run), missingOf(run, filling)];
     return {
-      bounds: run.tasks.map(rewards => boundsOf(rewards, plan, missing, filling.range)),
-      unknown: missing === 'ignore' ? 0 : plan.unknown,
-      loose: missing === 'ignore' ? 0 : plan.loose,
+      tasks: run.tasks.map(rewards => ({ bounds: boundsOf(rewards, each, missing, range), rewards: rated(rewards) })),
+      reach: missing === 'ignore' ? 0 : reach,
+      isAny: missing !== 'ignore' && isAny,
     };
   };
-  const [one, other] = [valuesOf(first), second && valuesOf(second)];
-  const bounds = one.bounds.flatMap((mine, index): readonly Bounds[] => {
-    if (second === undefined || other === undefined) return mine ? [mine] : [];
-    const its = other.bounds[index];
-    if (!mine || !its) return [];
-    const rewards = [first, second].flatMap(({ tasks }) => rated(tasks[index] ?? []));
-    return [[withoutRounding(its[0] - mine[1], rewards), withoutRounding(its[1] - mine[0], rewards)]];
-  });
-  // Tasks that neither run lists are compared only if both have them.
-  const unknown = Math.max(one.unknown, other?.unknown ?? 0);
-  const loose = one.loose + (other?.loose ?? 0);
-  const [least, most] = second === undefined ? [low, high] : [low - high, high - low];
-  const lows = bounds.map(([value]) => value).sort((a, b) => b - a);
-  const highs = bounds.map(([, value]) => value).sort((a, b) => a - b);
-  // A loose rollout moves a limit most if it replaces the whole value of the task that is farthest from the limit. An
-  // additional task would move it less.
-  return {
-    low: withMore(tallyOf(lows.slice(loose)), least, loose + unknown),
-    high: withMore(tallyOf(highs.slice(loose)), most, loose + unknown),
+  const [one, other] = [sideOf(first), second && sideOf(second)];
+  const certain: Bounds[] = [];
+  const optional: Bounds[] = [];
+  const reached: readonly [Bounds[], Bounds[]] = [[], []];
+  for (const [index, mine] of one.tasks.entries()) {
+    const its = other ? other.tasks[index] : mine;
+    if (mine.bounds && its?.bounds) {
+      const value = other ? between(mine.bounds, its.bounds, [...mine.rewards, ...its.rewards]) : mine.bounds;
+      (mine.rewards.length > 0 && its.rewards.length > 0 ? certain : optional).push(value);
+    }
+    if (!other) continue;
+    if (its?.bounds && (one.isAny || !mine.bounds)) reached[0].push(between(range, its.bounds));
+    if (mine.bounds && (other.isAny || !its?.bounds)) reached[1].push(between(mine.bounds, range));
+  }
+  const [least, most] = other ? between(range, range) : range;
+  const reaches = [one.reach, other?.reach ?? 0] as const;
+  const lowestOf = (worst: (bounds: Bounds) => number, end: number): Lowest => {
+    const tally = (bounds: readonly Bounds[]): Tally => tallyOf(bounds.map(worst));
+    // Those that no run lists belong to both.
+    const unknown = tallyOfSame(end, other ? minOf(reaches) : one.reach);
+    const changed = reached.map((bounds, side) => lowestIn(tally(bounds), reaches[side] ?? 0));
+    const all = lowestIn(changed.reduce(joined, unknown), reaches[0] + reaches[1]);
+    const [known, open] = [tally(certain), tally(optional)];
+    // A listed task whose value changes counts no more with the old one. The lowest of old and new ones are at least as
+    // low as those of any choice, and as few.
+    return one.isAny || other?.isAny
+      ? { certain: lowestIn(joined(known, all), known.size), optional: open }
+      : { certain: known, optional: joined(open, all) };
   };
+  return { low: lowestOf(([low]) => low, least), mirrored: lowestOf(([, high]) => -high, -most) };
 }
 
-/** The tasks that both runs should have rewards for, and how many of them lack one in a run; unlisted ones too, if certain. */
-export function lackingTasks(runs: readonly [RunTasks, RunTasks]): {
+/** The bounds of a difference, second minus first, without what rounding makes of the rewards. */
+const between = (first: Bounds, second: Bounds, rewards: readonly number[] = []): Bounds => [
+  withoutRounding(second[0] - first[1], rewards),
+  withoutRounding(second[1] - first[0], rewards),
+];
+
+/** The tasks that both runs should have a reward for. */
+export interface SharedTasks {
+  /** How many have none in one of the runs, at most. */
   readonly lacking: number;
+  /** The number of all, at most. */
   readonly tasks: number;
-} {
-  const plans = runs.map(planOf);
-  const shared = [...runs[0].tasks.keys()].filter(index =>
-    runs.every(({ tasks }, run) => !plans[run]?.isWhole || (tasks[index]?.length ?? 0) > 0),
-  );
-  const lacking = shared.filter(index => runs.some(({ tasks }) => rated(tasks[index] ?? []).length === 0));
-  const unlisted = minOf(plans.map(({ isWhole, unknown, tasks }) => (isWhole || !tasks ? 0 : unknown)));
-  return { lacking: lacking.length + unlisted, tasks: shared.length + unlisted };
+  /** How many of either number may be no tasks of both: one of the runs lists no rollout of them. */
+  readonly unsure: number;
+}
+
+export function sharedTasks([base, fresh]: readonly [RunTasks, RunTasks]): SharedTasks {
+  const [before, after] = [planOf(base).reach, planOf(fresh).reach];
+  const pairs = base.tasks.map((rewards, index) => [rewards, fresh.tasks[index] ?? []] as const);
+  const shared = pairs.filter(pair => pair.every(isListed));
+  const lacking = shared.filter(pair => pair.some(rewards => rated(rewards).length === 0)).length;
+  const onlyBase = pairs.filter(([mine, its]) => isListed(mine) && !isListed(its)).length;
+  const onlyFresh = pairs.filter(([mine, its]) => isListed(its) && !isListed(mine)).length;
+  const inNone = Math.max(0, Math.min(before - onlyFresh, after - onlyBase));
+  const unsure = Math.min(before, onlyFresh) + Math.min(after, onlyBase) + inNone;
+  return { lacking: lacking + unsure, tasks: shared.length + unsure, unsure };
 }
 
 /** The mean reward of a run's tasks, and the missing rewards. */
@@ -284,12 +282,11 @@ export function taskMean(given: RunTasks, range: Range): TaskMean {
   const total = totalOf(run);
   const means = tasks.flatMap(rewards => mean(rated(rewards)) ?? []);
   const count = lengthOf(tasks.map(rated));
-  const listed = tasks.filter(({ length }) => length > 0);
+  const listed = tasks.filter(isListed);
   const rollouts = Math.max(total ?? 0, lengthOf(tasks));
   const open = isOpen(run);
   const unlistedRollouts = Math.max(0, lengthOf(tasks) + lackOf(run) - rollouts);
-  // Without a total, the run may not have the unlisted tasks.
-  const bounds = () => meanBounds(total === undefined ? { ...run, tasks: listed } : run, range);
+  const bounds = () => meanBounds({ ...run, tasks: listed }, range);
   return {
     mean: mean(means),
     tasks: means.length,
@@ -308,28 +305,23 @@ export function taskMean(given: RunTasks, range: Range): TaskMean {
   };
 }
 
-/** If every task has the same number of rollouts, the mean of the tasks equals the mean of the rollouts. */
+/** @param run with its listed tasks alone: all unlisted ones are worth the lowest, or the highest reward */
 function meanBounds(run: RunTasks, range: Range): Bounds {
-  const plan = planOf(run);
-  if (plan.isEven) {
-    const values = run.tasks.flatMap(rated);
-    const share = values.length / (totalOf(run) ?? 0);
-    const average = mean(values) ?? 0;
-    return [average * share + range[0] * (1 - share), average * share + range[1] * (1 - share)];
-  }
-  if (plan.loose > 0 && plan.each === 0 && plan.loose * run.tasks.length <= mostPlaced) {
+  const { isAny, each, reach } = planOf(run);
+  if (isAny && each === 0 && reach * run.tasks.length <= mostPlaced) {
     const filledWith = (fill: number, sign: 1 | -1): ListedTask[] =>
       run.tasks.map(rewards => {
-        const all = rewards.length === 0 ? [fill] : rewards.map(reward => reward ?? fill);
+        const all = rewards.map(reward => reward ?? fill);
         return { sum: all.reduce((sum, value) => sum + sign * value, 0), count: all.length };
       });
     return [
-      leastMean(filledWith(range[0], 1), plan.loose, range[0]),
-      -leastMean(filledWith(range[1], -1), plan.loose, -range[1]),
+      leastMean(filledWith(range[0], 1), reach, range[0]),
+      -leastMean(filledWith(range[1], -1), reach, -range[1]),
     ];
   }
-  const { low, high } = filled([run], { missing: 'bound', range });
-  return [tallyMean(low), tallyMean(high)];
+  const { low, mirrored } = filled([run], { missing: 'bound', range });
+  const meanOf = ({ certain, optional }: Lowest): number => tallyMean(joined(certain, optional));
+  return [meanOf(low), -meanOf(mirrored)];
 }
 
 /** A task's listed rollouts, with the sum of their rewards. */

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { lowerLimit } from '../../../src/present/statistics/bounded-mean.ts';
 import { chanceAtMost } from '../../../src/present/statistics/dirichlet-mean.ts';
-import { mirrored, tallyMean, tallyOf } from '../../../src/present/statistics/tally.ts';
+import { tallyMean, tallyOf } from '../../../src/present/statistics/tally.ts';
 import { Random } from '../../../tools/rig/random.ts';
 
 const binary = (ones: number, zeros: number) => [...Array<number>(ones).fill(1), ...Array<number>(zeros).fill(0)];
 const upperLimit = (values: readonly number[], risk: number): number =>
-  -lowerLimit(mirrored(tallyOf(values)), -1, risk);
+  -lowerLimit(tallyOf(values.map(value => -value)), -1, risk);
 
 /** The closed form for distinct values: a sum of exponential variables with different rates. */
 function distinctChance(values: readonly number[], floor: number, point: number): number {

@@ -19,11 +19,11 @@ const compared = (
     ended?: boolean;
   } & Partial<RunTasks> = {},
 ) => {
-  const { end = 'complete', total, ...others } = options;
+  const { end = 'complete', total, samplesPerTask, ...others } = options;
   const padded = [...fresh, ...base.slice(fresh.length).map(() => [])];
   const runs = [
     run(base, extentOf(base)),
-    run(padded, end === 'complete' && !total ? extentOf(padded) : { end, total }),
+    run(padded, end === 'complete' && !total ? extentOf(padded) : { end, total, samplesPerTask }),
   ];
   return summariseComparison(...(runs as [RunTasks, RunTasks]), {
     ...comparisonDefaults,
@@ -274,44 +274,61 @@ describe('missing rewards', () => {
   });
 
   it('are those of rollouts that are not listed, of which every task has as many', () => {
-    const unlisted = compared(times(6, [0, 0]), [...times(5, [1, 1]), [1]], { total: 12 });
+    const unlisted = compared(times(6, [0, 0]), [...times(5, [1, 1]), [1]], { total: 12, samplesPerTask: 2 });
     expect(unlisted.interval).toEqual(compared(times(6, [0, 0]), [...times(5, [1, 1]), [1, undefined]]).interval);
     expect(unlisted).toMatchObject({ lacking: 0, tasks: 6, new: { rated: 11, rollouts: 12 } });
-    // Two tasks are not even known by name.
-    const unknown = compared(times(6, 0), times(6, 1), { total: 8 });
-    expect(unknown).toMatchObject({ tasks: 6, new: { allTasks: 8 }, verdict: { kind: 'undecided' } });
-    expect(unknown.interval).toEqual(compared([...times(6, 0), [], []], [...times(6, 1), [], []]).interval);
+    // The base has none of two more tasks.
+    const more = compared(times(6, 0), times(6, 1), { total: 8, samplesPerTask: 1 });
+    expect(more).toMatchObject({ tasks: 6, lacking: 0, new: { allTasks: 8, bounds: [0.75, 1] } });
+    expect(more.interval).toEqual(compared(times(6, 0), times(6, 1)).interval);
   });
 
   it('are of the same tasks where both runs lack as many', () => {
-    const some = [run(times(27, 1), { total: 40 }), run(times(27, 0.5), { total: 40 })] as const;
-    const both = summariseComparison(...some, comparisonDefaults);
-    expect(both).toMatchObject({ lacking: 13, tasks: 40 });
+    const some = [1, 0.5].map(reward => run(times(27, reward), { total: 40, samplesPerTask: 1 }));
+    const both = summariseComparison(...(some as [RunTasks, RunTasks]));
+    expect(both).toMatchObject({ lacking: 13, tasks: 40, unsure: 13 });
     const named = [1, 0.5].map(reward => run([...times(27, reward), ...times(13, [undefined])], { total: 40 }));
     const [base, fresh] = named as [RunTasks, RunTasks];
     expect(both.interval).toEqual(summariseComparison(base, fresh, comparisonDefaults).interval);
   });
 
-  it('are spread in the worst way over tasks where more than one is possible', () => {
-    // One rollout of each of 12 tasks, two of 6, or three of 4.
-    const { interval, ...runs } = compared(times(4, 0), times(4, 1), { total: 12 });
-    const worst = [...times(4, [1, undefined, undefined]), ...times(8, [])];
-    expect(interval).toEqual(compared([...times(4, 0), ...times(8, [])], worst).interval);
-    expect(runs.new).toMatchObject({ tasks: 4, allTasks: undefined, rollouts: 12 });
+  it('may be of any task where the service does not say how many rollouts each has', () => {
+    for (const [rewards, total] of [
+      [[[1, 1], [1], [1]], 5],
+      // The total would fit two rollouts of each task.
+      [times(3, 1), 6],
+    ] as const) {
+      const { interval, new: fresh } = compared([0, 0, 0], rewards, { total });
+      const missing = total - rewards.flat().length;
+      const worst = [...times(missing, 0), ...times(3 - missing, 1)];
+      expect(interval?.low).toBe(compared([0, 0, 0], worst).interval?.low);
+      expect(fresh).toMatchObject({ tasks: 3, allTasks: undefined, rollouts: total });
+    }
   });
 
-  it('may be of any task where tasks have different numbers of rollouts', () => {
-    const { interval } = compared([0, 0, 0], [[1, 1], [1], [1]], { total: 5 });
-    expect(interval).toEqual(compared([0, 0, [undefined]], [1, 1, [undefined]]).interval);
-    // One of them is of the task that has none.
-    expect(compared([0, 0, 0], [[1, 1], [1], []], { total: 5 }).interval).toEqual(
-      compared([0, [undefined], 0], [1, [undefined], [undefined]]).interval,
-    );
+  it('are of no more tasks than there can be rollouts', () => {
+    const few = compared(times(28, 0), times(6, 1), { end: 'running', total: 10, samplesPerTask: 1 });
+    expect(few.interval).toEqual(compared(times(10, 0), [...times(6, 1), ...times(4, [undefined])]).interval);
+    expect(few).toMatchObject({ lacking: 4, tasks: 10, unsure: 4 });
   });
 
-  it('may be fewer than the tasks of the other run', () => {
-    const few = compared(times(28, 0), times(6, 1), { end: 'running', total: 10 });
-    expect(few.interval).toEqual(compared(times(28, 0), times(6, 1)).interval);
+  it('do not make an interval false of a run that has fewer tasks than the other', () => {
+    // The attack: the base has 50 tasks more, and the new run lacks one of its 100 rollouts.
+    const [base, fresh] = [[...times(99, 0.2), ...times(51, 1)], times(99, 0.8)];
+    for (const samplesPerTask of [1, undefined]) {
+      const { interval, gate, ...summary } = compared(base, fresh, { total: 100, samplesPerTask });
+      expect(interval?.low).toBeGreaterThan(0.5);
+      expect(interval?.high).toBeGreaterThan(0.6);
+      expect(gate(0.5).outcome).toBe('passed');
+      expect(summary).toMatchObject({ lacking: 1, tasks: 100, unsure: 1 });
+    }
+    // The mirrored one: what only the base has does not make a loss smaller.
+    const [all, lower] = [[...times(1_000, 0.5), ...times(500, 0)], times(999, 0.2)];
+    const lost = compared(all, lower, { total: 1_000, samplesPerTask: 1 });
+    expect([lost.gate(-0.27).outcome, lost.verdict.kind]).toEqual(['failed', 'worse']);
+    // Each task of it is listed.
+    const whole = compared(times(150, [0, 0]), [...times(99, [1, 1]), [1]], { total: 200, samplesPerTask: 2 });
+    expect(whole).toMatchObject({ lacking: 0, tasks: 100, unsure: 0 });
   });
 
   it('leave nothing to say where the service does not say how many', () => {
@@ -327,8 +344,10 @@ describe('missing rewards', () => {
         outcome: 'undecided',
         words: `Undecided whether the difference is at least -1.00: ${reason}.`,
       });
-      // Three rollouts of five tasks, and one more: nobody knows of which.
-      expect(compared(times(5, 0), times(5, [1, 1, 1]), { end, total: 16 }).interval).toBeUndefined();
+      // Three rollouts of five tasks, and one more: whichever has it.
+      expect(compared(times(5, 0), times(5, [1, 1, 1]), { end, total: 16 }).interval?.low).toBe(
+        compared(times(5, 0), [...times(4, 1), 0]).interval?.low,
+      );
       expect(compared(times(28, 0), times(28, 1), { end, total: 20 }).interval).toBeUndefined();
       expect(compared(times(2, 0), [1, [undefined]], { end }).new.bounds).toBeUndefined();
     }
@@ -476,7 +495,8 @@ describe('tasks that only one run has', () => {
 });
 
 describe('a run that is still running', () => {
-  const shareOf = (done: number) => compared(times(40, 0.2), times(done, 1), { end: 'running', total: 40 });
+  const shareOf = (done: number) =>
+    compared(times(40, 0.2), times(done, 1), { end: 'running', total: 40, samplesPerTask: 1 });
 
   it('is better once the rewards that are to come cannot change that', () => {
     expect(shareOf(10).verdict.words).toBe(

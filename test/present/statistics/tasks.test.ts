@@ -1,7 +1,15 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { mean } from '../../../src/base/statistics.ts';
-import { tallyMean } from '../../../src/present/statistics/tally.ts';
-import { filled, type RunTasks, type TaskRewards, taskMean } from '../../../src/present/statistics/tasks.ts';
+import { summariseComparison } from '../../../src/present/statistics/comparison.ts';
+import { below, joined, tallyMean } from '../../../src/present/statistics/tally.ts';
+import {
+  type Filled,
+  filled,
+  type Lowest,
+  type RunTasks,
+  type TaskRewards,
+  taskMean,
+} from '../../../src/present/statistics/tasks.ts';
 import { Random } from '../../../tools/rig/random.ts';
 
 /** The least mean of tasks, by trying every way to spread so many rollouts worth 0 over them and others. */
@@ -73,6 +81,16 @@ function* assignments(tasks: readonly TaskRewards[], each: number): Generator<nu
   }
 }
 
+/** The lowest mean over every choice of the optional values: they are added from the lowest while that lowers it. */
+function leastMean({ certain, optional }: Lowest): number {
+  const means = [...optional.values, Number.POSITIVE_INFINITY].map(limit =>
+    tallyMean(joined(certain, below(optional, limit))),
+  );
+  return Math.min(...means.filter(value => !Number.isNaN(value)));
+}
+
+const limitsOf = ({ low, mirrored }: Filled): readonly [number, number] => [leastMean(low), -leastMean(mirrored)];
+
 const taskMeans = (tasks: readonly (readonly number[])[]): number[] => tasks.map(rewards => mean(rewards) ?? 0);
 const extremes = (values: readonly number[]) => [Math.min(...values), Math.max(...values)] as const;
 
@@ -98,26 +116,122 @@ it('has the bounds of all assignments of missing rewards, if the options say how
     const { bounds = [low, high], allTasks } = taskMean(listed, [0, 1]);
     expect(bounds).toEqual([expect.closeTo(low, 12), expect.closeTo(high, 12)]);
     expect(allTasks).toBe(count);
-    const tallies = filled([listed], { missing: 'bound', range: [0, 1] });
-    expect([tallyMean(tallies.low), tallyMean(tallies.high)]).toEqual(bounds.map(bound => expect.closeTo(bound, 12)));
+    const limits = limitsOf(filled([listed], { missing: 'bound', range: [0, 1] }));
+    expect(limits).toEqual(bounds.map(bound => expect.closeTo(bound, 12)));
   }
 });
 
-it('has the bounds of all assignments of a difference, whichever tasks of the same set the runs list', () => {
+const notAbove = (one: number, other: number): void => expect(one).toBeLessThanOrEqual(other + 1e-9);
+
+describe.each([
+  ['of the same tasks, each with as many', { more: 0, uneven: false, isKnown: false }],
+  ['of other tasks, each with as many', { more: 3, uneven: false, isKnown: false }],
+  ['of the same tasks, each with as many by the options', { more: 0, uneven: false, isKnown: true }],
+  ['of other tasks, each with as many by the options', { more: 3, uneven: false, isKnown: true }],
+  ['of the same tasks with different numbers', { more: 0, uneven: true, isKnown: false }],
+  ['of other tasks with different numbers', { more: 3, uneven: true, isKnown: false }],
+])('whichever rollouts are not listed, %s', (name, { more, uneven, isKnown }) => {
+  const random = new Random(name);
+
+  /** Two runs, with the true mean difference over the tasks that both have, and the mean of the second. */
+  function pairOf() {
+    const both = random.between(1, 4);
+    const each = random.between(1, 3);
+    const draw = (): Map<string, number[]> => {
+      const rewards = (): number[] =>
+        Array.from({ length: uneven ? random.between(1, 3) : each }, () => random.pick([0, 0.25, 1]));
+      const shared = Array.from({ length: both }, (_, task) => [`both ${task}`, rewards()] as const);
+      const own = Array.from({ length: random.between(0, more) }, () => [`own ${random.next()}`, rewards()] as const);
+      return new Map([...shared, ...own]);
+    };
+    const share = random.next();
+    const hide = (rewards: readonly number[]): TaskRewards =>
+      rewards.filter(() => random.chance(share)).map(reward => (random.chance(0.1) ? undefined : reward));
+    const all = [draw(), draw()] as const;
+    // Often one run is whole.
+    const listed = all.map(tasks => {
+      const isWhole = random.chance(0.3);
+      return new Map([...tasks].map(([id, rewards]) => [id, isWhole ? rewards : hide(rewards)] as const));
+    });
+    const ids = [...new Set(listed.flatMap(tasks => [...tasks.keys()]))].filter(id =>
+      listed.some(tasks => (tasks.get(id)?.length ?? 0) > 0),
+    );
+    const runs = listed.map((tasks, side): RunTasks => {
+      const total = [...(all[side]?.values() ?? [])].flat().length;
+      return {
+        tasks: ids.map(id => tasks.get(id) ?? []),
+        total,
+        end: random.pick(['complete', 'running']),
+        samplesPerTask: isKnown ? each : undefined,
+      };
+    });
+    const meanOf = (rewards: readonly number[] = []): number => mean(rewards) ?? 0;
+    const shared = [...all[0].keys()].filter(id => all[1].has(id));
+    return {
+      runs: runs as unknown as readonly [RunTasks, RunTasks],
+      shared: shared.length,
+      difference: meanOf(shared.map(id => meanOf(all[1].get(id)) - meanOf(all[0].get(id)))),
+      mean: meanOf(taskMeans([...all[1].values()])),
+    };
+  }
+
+  it('holds the difference over the tasks of both, and that of the listed rewards', () => {
+    for (let round = 0; round < 300; round++) {
+      const { runs, shared, difference } = pairOf();
+      const compared = summariseComparison(...runs);
+      const { interval } = compared;
+      if (!interval) continue;
+      const [low, high] = limitsOf(filled(runs, { missing: 'bound', range: [0, 1] }));
+      notAbove(low, difference);
+      notAbove(difference, high);
+      for (const inside of [difference, compared.difference ?? 0]) {
+        notAbove(interval.low, inside);
+        notAbove(inside, interval.high);
+        expect(compared.gate(inside + 1e-6).outcome).not.toBe('passed');
+        expect(compared.gate(inside - 1e-6).outcome).not.toBe('failed');
+      }
+      const surelyShared = compared.tasks - compared.unsure;
+      notAbove(surelyShared, shared);
+      notAbove(shared, compared.tasks);
+      notAbove(shared - compared.pairs, compared.lacking);
+      notAbove(compared.lacking - compared.unsure, shared - compared.pairs);
+    }
+  });
+
+  it('holds the mean of the tasks of a run', () => {
+    for (let round = 0; round < 300; round++) {
+      const { runs, mean: whole } = pairOf();
+      const run = taskMean(runs[1], [0, 1]);
+      if (run.mean === undefined || run.isOpen) continue;
+      const [low, high] = run.bounds ?? [run.mean, run.mean];
+      notAbove(low, whole);
+      notAbove(whole, high);
+    }
+  });
+});
+
+it('has the limits of all assignments of a difference, where that is all and both runs have the same tasks', () => {
   const random = new Random('difference');
   for (let round = 0; round < 150; round++) {
-    const count = random.between(1, 3);
-    const each = [random.between(1, 2), random.between(1, 2)] as const;
-    const parts = [partOf(random, count, each[0]), partOf(random, count, each[1])] as const;
-    const known = [...Array(count).keys()].filter(task => parts.some(({ all }) => (all[task]?.length ?? 0) > 0));
-    if (known.length === 0) continue;
-    const runs = parts.map(({ run }) => ({ ...run, tasks: known.map(task => run.tasks[task] ?? []) }));
-    const [before, after] = parts.map(({ all }, run) =>
-      extremes([...assignments(all, each[run] ?? 1)].map(tasks => mean(taskMeans(tasks)) ?? 0)),
-    );
-    const tallies = filled(runs as readonly RunTasks[] as [RunTasks, RunTasks], { missing: 'bound', range: [0, 1] });
-    expect(tallyMean(tallies.low)).toBeCloseTo((after?.[0] ?? 0) - (before?.[1] ?? 0), 12);
-    expect(tallyMean(tallies.high)).toBeCloseTo((after?.[1] ?? 0) - (before?.[0] ?? 0), 12);
+    const [count, each] = [random.between(1, 4), random.between(1, 2)];
+    const { all, run } = partOf(random, count, each);
+    const base = Array.from({ length: count }, () => [random.pick([0, 0.25, 1])]);
+    const whole: RunTasks = { tasks: base, total: count, end: 'complete' };
+    const [low, high] = limitsOf(filled([whole, run], { missing: 'bound', range: [0, 1] }));
+    // A task without a reward counts where that is worse.
+    const rated = [...all.keys()].filter(task => all[task]?.some(reward => reward !== undefined));
+    const others = [...all.keys()].filter(task => !rated.includes(task));
+    const ways = Array.from({ length: 2 ** others.length }, (_, way) => [
+      ...rated,
+      ...others.filter((_task, at) => (way >> at) & 1),
+    ]).filter(tasks => tasks.length > 0);
+    const differences = ways.flatMap(tasks => {
+      const [before, after] = [tasks.map(task => base[task] ?? []), tasks.map(task => all[task] ?? [])];
+      return [...assignments(after, each)].map(
+        values => (mean(taskMeans(values)) ?? 0) - (mean(taskMeans(before)) ?? 0),
+      );
+    });
+    expect([low, high]).toEqual(extremes(differences).map(limit => expect.closeTo(limit, 12)));
   }
 });
 
@@ -140,7 +254,6 @@ it('leaves it open which tasks a run has whose number of rollouts contradicts it
     total: 10,
     end: 'complete',
   } as const;
-  expect(taskMean(run, [0, 1])).toMatchObject({ allTasks: 2, bounds: [0.3, 0.8] });
   const { allTasks, bounds } = taskMean({ ...run, samplesPerTask: 4 }, [0, 1]);
   expect(allTasks).toBeUndefined();
   expect(bounds?.[0]).toBeLessThan(0.25);
@@ -157,8 +270,9 @@ it('counts a task that only the other run lists, though the rollouts of this one
     { end: 'stopped' },
     { end: 'complete', samplesPerTask: 4 },
   ]) {
-    const { low } = filled([base, { tasks, total: 50, ...more } as RunTasks], { missing: 'bound', range: [0, 1] });
-    expect(low.size).toBeGreaterThanOrEqual(24);
-    expect(tallyMean(low)).toBeLessThan(0);
+    const limits = limitsOf(
+      filled([base, { tasks, total: 50, ...more } as RunTasks], { missing: 'bound', range: [0, 1] }),
+    );
+    expect(limits[0]).toBeLessThan(0);
   }
 });
