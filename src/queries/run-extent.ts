@@ -36,12 +36,11 @@ export async function readRunRewards(
 ): Promise<ReadRewards> {
   const extent = known.total === undefined ? await readExtent(eval_run_id, context, known) : known;
   const { status } = extent;
-  const { recorded = extent.recorded } = known;
+  const { recorded = extent.recorded, samplesPerTask: each = extent.samplesPerTask } = known;
   const rewards = await readTrajectoryRewards(eval_run_id, context);
   const isShort = extent.total !== undefined && extent.total > rewards.length + unreadableIn(rewards);
   // How many rollouts each task has tells where the missing ones belong; only the record has it.
-  const samplesPerTask =
-    isShort && !recorded ? await readSamplesPerTask(eval_run_id, context, extent) : extent.samplesPerTask;
+  const samplesPerTask = isShort && !recorded ? await readSamplesPerTask(eval_run_id, context, extent) : each;
   const read = withExtent(rewards, { ...extent, samplesPerTask, recorded });
   if (!hasEnded(status) || read.unread) return read;
   const certainty = certaintyOf(read.rewards, { ...read, range: context.compare?.rewardRange });

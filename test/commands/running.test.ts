@@ -14,7 +14,8 @@ async function worldOf(reads = Number.POSITIVE_INFINITY, lag = 0) {
       status: runs ? 'running' : 'completed',
       reward_mean: runs ? null : eval_run_id === 'evr_new' ? 1 : 0,
     };
-    return { eval_run_id, bench_id: 'b1', display_name: eval_run_id, ...outcome };
+    const options = { evaluation_samples_per_task: 1 };
+    return { eval_run_id, bench_id: 'b1', display_name: eval_run_id, options, ...outcome };
   };
   const { url } = await hostileServer((response, request) => {
     const [, id = '', rest] =

@@ -1,9 +1,9 @@
 /** Rollouts that a service left out belong to a task only where that is certain, and none counts twice. */
 import { describe, expect, it } from 'vitest';
-import { trajectoryRewards } from '../../src/contract/evaluations.ts';
+import { type EvalRun, trajectoryRewards } from '../../src/contract/evaluations.ts';
 import { unreadableIn } from '../../src/contract/lists.ts';
 import { evalRunQuery } from '../../src/queries/evaluations.ts';
-import { readRunRewards } from '../../src/queries/run-extent.ts';
+import { extentOfRecord, readRunRewards } from '../../src/queries/run-extent.ts';
 import { runMeanOf } from '../../src/queries/run-mean.ts';
 import { runResultsQuery } from '../../src/queries/run-results.ts';
 import { contradictionWords, eachOnce, readingRewardsOnce, rewardsByTask } from '../../src/queries/run-rewards.ts';
@@ -153,6 +153,12 @@ describe('how far a run got', () => {
     expect(await readRunRewards('evr_1', context)).toMatchObject({ samplesPerTask: { each: 3 } });
     expect(await read({ ...progress('completed', 1), getEvalRun: record })).not.toHaveProperty('samplesPerTask');
     expect(records).toBe(0);
+    // A record that was just read says it, too, though its total had to be read.
+    const known = extentOfRecord({ ...record(), reward_mean: 1 } as unknown as EvalRun);
+    expect(await readRunRewards('evr_1', { ...contextOf({}), service }, known)).toMatchObject({
+      total: 6,
+      samplesPerTask: { each: 3, isSent: false },
+    });
     // The interval is wider without it, but right.
     const unread = fakeService({ getTrajectoryRewards: rewards, ...ended, getEvalRun: failing });
     const without = await readRunRewards('evr_1', { ...contextOf({}), service: unread });

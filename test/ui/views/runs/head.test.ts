@@ -89,8 +89,13 @@ describe('the interval', () => {
   const ofTasks = (...values: (number | null)[]): TrajectoryReward[] =>
     values.map((reward, index) => ({ reward, trajectory_id: `traj_${index}`, task_id: `t${index}` }));
   const wordsOf = (run: RunMean): string => certaintyWords(run, run.mean);
-  const certainty = (status: string, rewards: readonly TrajectoryReward[], total = rewards.length): string =>
-    wordsOf(runMeanOf(rewards, { status, total }));
+  const certainty = (
+    status: string,
+    rewards: readonly TrajectoryReward[],
+    total = rewards.length,
+    each?: number,
+  ): string =>
+    wordsOf(runMeanOf(rewards, { status, total, samplesPerTask: each === undefined ? each : { each, isSent: false } }));
 
   it('follows the mean, in the head and among the facts (V44)', () => {
     const words = certainty('completed', ofTasks(...Array<number>(19).fill(1), 0));
@@ -163,24 +168,29 @@ describe('the interval', () => {
 
   it('says what missing rewards could change (R1)', () => {
     const rewards = ofTasks(...Array<number>(17).fill(1), ...Array<number>(7).fill(0), null, null, null);
-    expect(certainty('completed', rewards, 28)).toMatch(
+    expect(certainty('completed', rewards, 28, 1)).toMatch(
       /^95% between 0\.4\d+ and 0\.8\d+ by 24 of 28 tasks; 0\.607 to 0\.750 with the 4 missing$/,
     );
   });
 
   it('says of how many tasks the interval is, listed or not, where that is certain', () => {
     const rated = ofTasks(...Array<number>(163).fill(1));
-    expect(certainty('completed', rated, 200)).toMatch(/ by 163 of 200 tasks; /);
+    expect(certainty('completed', rated, 200, 1)).toMatch(/ by 163 of 200 tasks; /);
+    expect(certainty('completed', rated, 200)).toMatch(/ by 163 tasks; /);
     // Two tasks of two rollouts each, or more tasks than these: nobody knows.
     expect(certainty('completed', ofTasks(1, 0), 4)).toMatch(/ by 2 tasks; /);
     expect(certainty('completed', rated, 163)).toMatch(/ by 163 tasks$/);
   });
 
   it('counts rewards that are to come, or will not come, as the lowest and as the highest', () => {
-    expect(certainty('running', ofTasks(1, 0, 1), 28)).toBe(
-      '95% between 0.00125 and 0.9999 by 3 tasks; 0.0714 to 0.964 with the 25 to come',
+    expect(certainty('running', ofTasks(1, 0, 1), 28, 1)).toMatch(
+      /^95% between 0\.00\d+ and 0\.99\d+ by 3 of 28 tasks; 0\.0714 to 0\.964 with the 25 to come$/,
     );
-    expect(certainty('cancelled', ofTasks(1, 0, 1), 28)).toMatch(/; 0\.0714 to 0\.964 with the 25 missing$/);
+    expect(certainty('cancelled', ofTasks(1, 0, 1), 28, 1)).toMatch(/; 0\.0714 to 0\.964 with the 25 missing$/);
+    // Some may be of these tasks: at worst, six of each that is 1, and 13 of others.
+    expect(certainty('running', ofTasks(1, 0, 1), 28)).toBe(
+      '95% between 0 and 1.00 by 3 tasks; 0.0179 to 0.995 with the 25 to come',
+    );
   });
 
   it('is left out where the service does not say how many are to come, and else on the condition that the run has ended', () => {
