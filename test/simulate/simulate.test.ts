@@ -52,12 +52,15 @@ class Simulator {
 }
 
 describe('the simulator keeps its laws', () => {
+  // Random keys on wrong answers; a session in which secrets are typed; one that may only read, and is pressed to write.
+  const seeds = [1, 14, 15];
   const folder = mkdtempSync(join(tmpdir(), 'benchtop-plans-'));
   const plans = join(folder, 'plans.json');
   writeFileSync(plans, JSON.stringify(found));
   let simulator: Simulator;
   beforeAll(() => {
-    simulator = new Simulator('--plans', plans, '--development');
+    // One after the other in one process: to bundle the program and to fill a service takes seconds.
+    simulator = new Simulator('--plans', plans, '--only', seeds.join(), '--steps', '12', '--development');
   });
   afterAll(async () => {
     await simulator.ended;
@@ -68,11 +71,18 @@ describe('the simulator keeps its laws', () => {
     expect(await simulator.line(`${was}: `)).toBe('ok');
   });
 
+  it.each(seeds)('in the random session %i', async seed => {
+    expect(await simulator.line(`seed ${seed}: `)).toBe('ok');
+  });
+
   it('in whole sessions', async () => {
     const said = await simulator.text();
-    expect(said).toMatch(/^screens judged +[1-9]/m);
-    expect(said).toMatch(/^counts compared +[1-9]/m);
-    expect(said).toMatch(/^views compared +4$/m);
+    const count = (what: string): number => Number(new RegExp(`^${what} +(\\d+)$`, 'm').exec(said)?.[1] ?? 0);
+    for (const what of ['screens judged', 'counts compared', 'secrets typed'])
+      expect(count(what), what).toBeGreaterThan(0);
+    // Four by plans, and five in the random sessions; of faults and input, these have two thirds and more.
+    expect(count('views compared')).toBe(9);
+    for (const what of ['faults', 'input']) expect(count(what), what).toBeGreaterThan(80);
   });
 
   it('where programs use the service', async () => {
@@ -80,25 +90,6 @@ describe('the simulator keeps its laws', () => {
     expect(said).toMatch(/, 0 sessions failed$/);
     expect(said).toMatch(/^runs compared +[1-9]/m);
     expect(said).toMatch(/^crash +[1-9]/m);
-  });
-});
-
-describe('random keys on wrong answers keep the laws', () => {
-  // Anything; a session in which secrets are typed; one that may only read, and is pressed to write.
-  const seeds = [1, 14, 15];
-  let simulator: Simulator;
-  beforeAll(() => {
-    simulator = new Simulator('--only', seeds.join(), '--steps', '12', '--development');
-  });
-
-  it.each(seeds)('in session %i', async seed => {
-    expect(await simulator.line(`seed ${seed}: `)).toBe('ok');
-  });
-
-  it('of every kind', async () => {
-    const said = await simulator.text();
-    for (const what of ['keys', 'faults', 'secrets typed', 'screens judged', 'views compared'])
-      expect(said).toMatch(new RegExp(`^${what} +[1-9]`, 'm'));
   });
 });
 

@@ -23,6 +23,7 @@ npm run simulate -- --bugs [NAME…]       a session with each deliberate bug, o
 … --steps N                              maximum steps of a session, or turns at the screen
 … --without-screen                       without the screen, which takes far less time
 … --development                          React's development build, which reports more errors
+Several of --only, --plans and --watch follow each other.
 A failed session is shown with the shortest failing plan found, as JSON.
 `;
 
@@ -172,15 +173,16 @@ async function simulate(): Promise<number> {
   if (values.plans) {
     const plans = JSON.parse(readFileSync(values.plans, 'utf8')) as Record<string, Plan>;
     for (const [name, plan] of Object.entries(plans)) note(await known(name, plan));
-  } else if (values.watch) note(await known('the watch', watchOf(Number(values.watch))));
-  else if (values.only) {
-    for (const seed of values.only.split(',').map(Number)) {
-      const hasFailed = await session(seed);
-      say(`seed ${seed}: ${hasFailed ? 'failed' : 'ok'}`);
-      note(hasFailed);
-    }
-  } else
-    for (let seed = Number(values.seed); ms < Number(values.hours) * 3_600_000; seed += 1) note(await session(seed));
+  }
+  if (values.watch) note(await known('the watch', watchOf(Number(values.watch))));
+  for (const seed of values.only?.split(',').map(Number) ?? []) {
+    const hasFailed = await session(seed);
+    say(`seed ${seed}: ${hasFailed ? 'failed' : 'ok'}`);
+    note(hasFailed);
+  }
+  const isGiven = [values.plans, values.watch, values.only].some(each => each !== undefined);
+  for (let seed = Number(values.seed); !isGiven && ms < Number(values.hours) * 3_600_000; seed += 1)
+    note(await session(seed));
   for (const [what, count] of [...counts].sort()) say(`${what.padEnd(28)}${count}`);
   const seconds = (Number(process.hrtime.bigint() - began) / 1e9).toFixed(1);
   const { user, system } = process.cpuUsage();
