@@ -111,68 +111,59 @@ const bodyOf = (walk: Walk): string => walk.text().split('\n').slice(0, -2).join
 /** Says yes to whatever is open: a question, a form, a menu. */
 const yes = ['y', 'enter', 'enter'];
 
-/** Tries each way in on its own: the program is opened again where the one before has led elsewhere. */
-async function tryAll(view: ViewDefinition, ways: readonly ((walk: Walk) => Promise<void>)[]): Promise<string[]> {
-  const double = await serviceDouble();
-  const folder = smallFolder();
-  let walk = await openAt(view, double, true, folder);
-  let before = bodyOf(walk);
-  for (const { keys, hint } of writingIn(view).commands) {
-    if (hint !== undefined) expect(walk.text()).not.toContain(`<${keyLabel(keys[0] ?? '')}> ${hint}`);
-  }
-  for (const way of ways) {
-    await way(walk);
-    if (bodyOf(walk) === before) continue;
-    await walk.press(...yes);
-    walk.close();
-    walk = await openAt(view, double, true, folder);
-    before = bodyOf(walk);
-  }
-  walk.close();
-  return double.writes();
-}
+type Way = (walk: Walk) => Promise<void>;
 
-describe.each(registry.views.map(view => [view.id, view] as const))('in the view %s nothing is written', (_, view) => {
-  const { commands, keys } = writingIn(view);
-
-  it('by a key', { timeout: limitMs }, async () => {
-    expect(
-      await tryAll(
-        view,
-        keys.map(key => walk => walk.press(key, 'y')),
-      ),
-    ).toEqual([]);
+/** Every way to what writes in a view, by its kind. */
+function waysInto({ commands, keys }: ReturnType<typeof writingIn>): Readonly<Record<string, readonly Way[]>> {
+  const byLine = [0, 1, 2].map(line => async (walk: Walk) => {
+    const before = bodyOf(walk);
+    await walk.press('a');
+    if (bodyOf(walk) !== before) await walk.press(...Array.from({ length: line }, () => 'down'), 'enter', 'y');
   });
-
-  it('by the action menu', { timeout: limitMs }, async () => {
-    const byKey = keys.map(key => (walk: Walk) => walk.press('a', key, 'y'));
-    const byLine = [0, 1, 2].map(line => async (walk: Walk) => {
-      const before = bodyOf(walk);
-      await walk.press('a');
-      if (bodyOf(walk) !== before) await walk.press(...Array.from({ length: line }, () => 'down'), 'enter', 'y');
-    });
-    expect(await tryAll(view, [...byKey, ...byLine])).toEqual([]);
-  });
-
-  it('by the palette', { timeout: limitMs }, async () => {
-    const ways = commands.map(({ title }) => async (walk: Walk) => {
+  return {
+    'a key': keys.map(key => walk => walk.press(key, 'y')),
+    'the action menu': [...keys.map(key => (walk: Walk) => walk.press('a', key, 'y')), ...byLine],
+    'the palette': commands.map(({ title }) => async walk => {
       await walk.type(`:${title}`);
       await walk.press('enter', 'y', 'esc');
-    });
-    expect(await tryAll(view, ways)).toEqual([]);
-  });
-
-  it('by the mouse', { timeout: limitMs }, async () => {
-    const ways = [5, 8, 14].map(row => async (walk: Walk) => {
+    }),
+    'the mouse': [5, 8, 14].map(row => async walk => {
       for (const column of [5, 40, 100]) {
         walk.click(column, row);
         walk.click(column, row);
       }
       await walk.press('y');
-    });
-    expect(await tryAll(view, ways)).toEqual([]);
-  });
-});
+    }),
+  };
+}
+
+it.each(registry.views.map(view => [view.id, view] as const))(
+  'in the view %s nothing is written by a key, the action menu, the palette or the mouse',
+  { timeout: limitMs },
+  async (_, view) => {
+    const double = await serviceDouble();
+    const folder = smallFolder();
+    const writing = writingIn(view);
+    let walk = await openAt(view, double, true, folder);
+    let before = bodyOf(walk);
+    for (const { keys, hint } of writing.commands) {
+      if (hint !== undefined) expect(walk.text()).not.toContain(`<${keyLabel(keys[0] ?? '')}> ${hint}`);
+    }
+    for (const [kind, ways] of Object.entries(waysInto(writing))) {
+      for (const way of ways) {
+        await way(walk);
+        if (bodyOf(walk) === before) continue;
+        // Each way in is tried on its own: the program is opened again where the one before has led elsewhere.
+        await walk.press(...yes);
+        walk.close();
+        walk = await openAt(view, double, true, folder);
+        before = bodyOf(walk);
+      }
+      expect(double.writes(), `by ${kind}`).toEqual([]);
+    }
+    walk.close();
+  },
+);
 
 it('says of a key that it is turned off', { timeout: limitMs }, async () => {
   const walk = await openAt(viewOf('list runs'), await serviceDouble(), true, smallFolder());
