@@ -9,7 +9,7 @@ import { lastReward, type TrainerCurve } from '../contract/trainer-curve.ts';
 import type { Checkpoint, HeldOutReward, TrainingRun } from '../contract/training.ts';
 import { isBeyond, type Range } from '../present/statistics/tasks.ts';
 import { doneWith } from '../queries/evaluations.ts';
-import { type HeldOutMean, type HeldOutMeans, heldOutMeansOf } from '../queries/held-out.ts';
+import { bestHeldOut, type HeldOutMean, type HeldOutMeans, heldOutMeansOf } from '../queries/held-out.ts';
 import { paceOf, rateWords } from '../queries/pace.ts';
 import type { KnownResource } from '../queries/statuses/store.ts';
 import type { ProgressPoint, RememberedStore, Silence } from '../store/store.ts';
@@ -96,7 +96,8 @@ const intervalOf = perObject((mean: HeldOutMean) => perObject((range: Range) => 
 
 /** Whether the newest means are certainly below the best one: each interval lies wholly below that of the best. */
 function dropOf({ best, recent = [] }: NonNullable<Reading['heldOut']>, count: number, range: Range) {
-  const newest = recent.slice(-count);
+  // A round that has only begun would end the alarm, which its end would raise again.
+  const newest = (recent.at(-1)?.isUnfinished ? recent.slice(0, -1) : recent).slice(-count);
   const last = newest.at(-1);
   // The upper limit of a mean is never below the mean itself.
   if (!last || newest.length < count || newest.some(mean => mean.reward >= best.reward)) return undefined;
@@ -144,9 +145,16 @@ function failuresRead({ heldOut, rollouts }: Reading): Failed | undefined {
     const { failed, ended, isOver } = rollouts;
     return failed === undefined || ended === undefined ? undefined : { failed, ended, isAll: isOver };
   }
-  const { step, samples, failed } = heldOut?.recent?.at(-1) ?? {};
-  if (samples === undefined || failed === undefined) return undefined;
-  return { failed, ended: samples + failed, isAll: true, step };
+  const rounds = heldOut?.recent?.map(({ step, samples, failed, isUnfinished }) => {
+    const ended = samples === undefined || failed === undefined ? undefined : samples + failed;
+    return { failed, ended, isAll: !isUnfinished, step };
+  });
+  // A round that has only begun says nothing yet.
+  const newest = rounds?.findLast(({ ended = 0, isAll }) => isAll || ended >= fewestRollouts);
+  const { failed, ended, isAll, step } = newest ?? {};
+  return failed === undefined || ended === undefined || isAll === undefined
+    ? undefined
+    : { failed, ended, isAll, step };
 }
 
 /** @param range the range of rewards in the settings */
@@ -154,10 +162,12 @@ export function judge(reading: Reading, rules: AlarmRules, range: Range): Verdic
   const verdicts = new Map<AlarmKind, Alarm | undefined>();
   const { silence, heldOut, trainer, rollouts } = reading;
   if (silence !== undefined) verdicts.set('stall', silence ? stallOf(silence, rules) : undefined);
-  const last = heldOut?.recent?.at(-1);
-  if (heldOut && last) {
+  if (heldOut?.recent?.length) {
     const { belowBest } = rules;
     verdicts.set('held-out drop', belowBest === undefined ? undefined : dropOf(heldOut, belowBest, range));
+  }
+  const last = heldOut?.recent?.findLast(({ isUnfinished }) => !isUnfinished);
+  if (last) {
     const mean = { kind: 'held-out range', name: 'held-out', value: last.reward, step: last.step } as const;
     verdicts.set('held-out range', rules.heldOut && outsideOf(mean, rules.heldOut));
   }
@@ -321,6 +331,9 @@ export function reportOf(history: TrainingHistory, rules: AlarmRules, range: Ran
     belowBest !== undefined && means.length > 0 && means.every(({ samples }) => samples === undefined)
       ? 'the drop of held-out rewards: the service does not report their number of samples'
       : '',
+    heldOut !== undefined && means.length > 0 && means.every(({ isUnfinished }) => isUnfinished)
+      ? 'the range of held-out rewards: no round is complete'
+      : '',
     failedShare !== undefined && means.every(({ failed }) => failed === undefined)
       ? 'failed rollouts: the service does not count them'
       : '',
@@ -355,8 +368,8 @@ export function pastAlarms(history: TrainingHistory, rules: AlarmRules, range: R
   let best: HeldOutMean | undefined;
   const means = heldOutMeansOf(history.heldOut.toSorted((left, right) => left.step - right.step));
   for (const [index, mean] of means.entries()) {
-    if (!best || mean.reward >= best.reward) best = mean;
-    const recent = means.slice(Math.max(0, index + 1 - Math.max(1, rules.belowBest ?? 1)), index + 1);
+    best = bestHeldOut(best ? [best, mean] : [mean]) ?? mean;
+    const recent = means.slice(Math.max(0, index - Math.max(1, rules.belowBest ?? 1)), index + 1);
     episodes.add(judge({ heldOut: { best, recent } }, rules, range), mean.step, undefined);
   }
   const { trainer } = history;

@@ -115,9 +115,10 @@ function feedsAlarm(workbench: Workbench, { status, parent }: KnownResource): bo
   return isRunning(status) && (belowBest !== undefined || heldOut !== undefined || trainer !== undefined);
 }
 
-/** Whether the curve has probably grown since it was requested, by the usual distance of its points. */
+/** Whether the curve has probably grown since it was requested, by the usual distance of its points, or a round may be complete. */
 function hasGrown({ statuses }: Workbench, known: KnownResource, attemptedAt: number, now: number): boolean {
   const { measured, done } = known;
+  if (measured?.isUnfinished) return true;
   if ((statuses.movedAt(known) ?? now) <= attemptedAt) return false;
   if (measured?.everySteps === undefined || done === undefined) return true;
   return done >= measured.upTo + measured.everySteps;

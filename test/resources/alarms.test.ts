@@ -13,6 +13,7 @@ import {
   pastAlarms,
   type Reading,
   readingOf,
+  reportOf,
   reportOfRun,
   type TrainingHistory,
 } from '../../src/resources/alarms.ts';
@@ -149,6 +150,32 @@ describe('a reading', () => {
   });
 });
 
+describe('a held-out round that is not complete', () => {
+  const begun = { step: 90, expected_samples: 400, completed_samples: 5, failed_samples: 1, round_completed: false };
+  const reading = (before: readonly number[], round: object, more: object = {}): Reading => ({
+    heldOut: heldOutMeans([
+      ...curve(before, { failed_samples: 0, ...more }),
+      { ...begun, held_out_reward: 0, ...round },
+    ]),
+  });
+  const limits: Partial<AlarmRules> = { failedShare: 0.2, heldOut: [0.3, 1] };
+
+  it('raises and ends no alarm when it has only begun', () => {
+    expect(kindsIn(reading([], { completed_samples: 1 }), limits)).toEqual([]);
+    expect(kindsIn(reading([0.5], { completed_samples: 1 }), limits)).toEqual([]);
+    const failing = { completed_samples: 90, failed_samples: 38 };
+    expect(kindsIn(reading([0.2], {}, failing), limits)).toEqual(['failed rollouts', 'held-out range']);
+    expect(kindsIn(reading([0.7, 0.3, 0.3], { held_out_reward: 0.9 }), { belowBest: 2 })).toEqual(['held-out drop']);
+  });
+
+  it('is judged by its failures once 20 rollouts have ended, and by its mean once it is complete', () => {
+    const some = { completed_samples: 15, failed_samples: 5 };
+    expect(kindsIn(reading([0.5], some), limits)).toEqual(['failed rollouts']);
+    const complete = { completed_samples: 396, failed_samples: 4, round_completed: true };
+    expect(kindsIn(reading([0.5], complete), limits)).toEqual(['held-out range']);
+  });
+});
+
 describe('the past of a run', () => {
   const nothing: TrainingHistory = { heldOut: [], trainer: emptyCurve, points: [], silences: [], times: [] };
 
@@ -164,6 +191,21 @@ describe('the past of a run', () => {
     // What it says at the end is what Watch says.
     const last = { ...nothing, heldOut: curve([0.7, 0.3, 0.3]) };
     expect(pastAlarms(last, { ...off, belowBest: 2 }, [0, 1])).toMatchObject([{ step: 30, overAtStep: undefined }]);
+  });
+
+  it('takes no part of a round for the best, and says what it could not judge', () => {
+    const [part] = curve([0.95], { completed_samples: 5, round_completed: false });
+    const rules = { ...off, belowBest: 2, heldOut: [0.5, 1] as const };
+    const rest = curve([0.7, 0.3, 0.3]).map(point => ({ ...point, step: point.step + 10 }));
+    const drops = pastAlarms(
+      { ...nothing, heldOut: [...(part ? [part] : []), ...rest] },
+      { ...off, belowBest: 2 },
+      [0, 1],
+    );
+    expect(drops).toMatchObject([{ kind: 'held-out drop', step: 40, limit: 0.7 }]);
+    expect(reportOf({ ...nothing, heldOut: part ? [part] : [] }, rules, [0, 1]).unjudged).toEqual([
+      'the range of held-out rewards: no round is complete',
+    ]);
   });
 
   it('has the silences that answers repeated, and of unwatched times only what is certain', () => {

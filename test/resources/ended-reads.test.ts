@@ -1,12 +1,11 @@
 /** What has ended is read at most once more, also once the cache has dropped the answer. */
 import { QueryObserver } from '@tanstack/react-query';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { heldOutMeans } from '../../src/queries/held-out.ts';
 import { fetchOnce } from '../../src/queries/live-query.ts';
 import { kinds } from '../../src/resources/catalogue.ts';
 import { following } from '../../src/resources/rotation.ts';
 import { Workbench } from '../../src/workbench/workbench.ts';
-import { eventually } from '../eventually.ts';
 import { pageOf, scriptedService } from '../queries/scripted-service.ts';
 
 const ended = '2026-03-04T05:06:07Z';
@@ -46,38 +45,56 @@ it('reads the curve of an ended run once, and nothing else that an earlier start
   expect(scripted.asked('getTrainingProgress')).toBe(0);
 });
 
-it('reads the curve of an ended run again until its rounds are complete', async () => {
-  const part = { step: 40, held_out_reward: 0.95, expected_samples: 112, completed_samples: 5, round_completed: false };
-  let held_out_rewards = [part];
-  const scripted = scriptedService({
-    listBenchmarks: () => pageOf([]),
-    listEvalRuns: () => [],
-    listTrainingRuns: () => [],
-    listDeployments: () => pageOf([]),
-    getHeldOutRewards: () => ({ held_out_rewards }),
-  });
-  const poll = { focusedMs: 1, visibleMs: 0 };
-  const workbench = new Workbench({ kinds, service: async () => scripted.service, profile: 'test', poll });
-  const { cache, statuses } = workbench;
-  // A list with curves is on screen.
-  const stop = new QueryObserver(cache, { queryKey: ['progress'], queryFn: () => 0 }).subscribe(() => {});
-  onTestFinished(() => {
-    stop();
-    workbench.close();
-  });
-  // An earlier start has seen its end, with a part of the round.
-  const known = { status: 'succeeded', startedAt: ended, endTime: ended, measured: heldOutMeans([part]) };
-  statuses.recallEnded([{ kind: 'training', id: 'trn_1', label: 'old', at: Date.parse(ended), ended: known }]);
-  const round = following(workbench, false);
-  const lastOf = () => statuses.get({ kind: 'training', id: 'trn_1' })?.measured?.last.reward;
-  await fetchOnce(workbench, round);
-  expect([scripted.asked('getHeldOutRewards', 'trn_1'), lastOf()]).toEqual([1, 0.95]);
-  held_out_rewards = [{ ...part, held_out_reward: 0.671, completed_samples: 112, round_completed: true }];
-  await eventually(async () => {
-    await fetchOnce(workbench, round);
-    expect(lastOf()).toBe(0.671);
-  });
-  const asked = scripted.asked('getHeldOutRewards', 'trn_1');
-  for (const _ of [1, 2, 3]) await fetchOnce(workbench, round);
-  expect(scripted.asked('getHeldOutRewards', 'trn_1')).toBe(asked);
-});
+it.each(['succeeded', 'running'])(
+  'reads the curve of a run with the status %s again until each round is complete',
+  async status => {
+    vi.useFakeTimers({ toFake: ['Date'] });
+    onTestFinished(() => {
+      vi.useRealTimers();
+    });
+    const part = {
+      step: 40,
+      held_out_reward: 0.95,
+      expected_samples: 112,
+      completed_samples: 5,
+      round_completed: false,
+    };
+    const whole = { ...part, held_out_reward: 0.671, completed_samples: 112, round_completed: true };
+    const record = { training_run_id: 'trn_1', status, created_at: ended, completed_steps: 40, total_steps: 50 };
+    let held_out_rewards = [part];
+    const scripted = scriptedService({
+      listBenchmarks: () => pageOf([]),
+      listEvalRuns: () => [],
+      listTrainingRuns: () => [],
+      listDeployments: () => pageOf([]),
+      getTrainingRun: () => record,
+      getTrainingProgress: () => record,
+      getHeldOutRewards: () => ({ held_out_rewards }),
+    });
+    const workbench = new Workbench({ kinds, service: async () => scripted.service, profile: 'test' });
+    const { cache, statuses } = workbench;
+    // A list with curves is on screen.
+    const stop = new QueryObserver(cache, { queryKey: ['progress'], queryFn: () => 0 }).subscribe(() => {});
+    onTestFinished(() => {
+      stop();
+      workbench.close();
+    });
+    // An earlier start has seen a part of the round.
+    const known = { status, startedAt: ended, done: 40, measured: heldOutMeans([part]) };
+    const run = { kind: 'training', id: 'trn_1', label: 'old' };
+    if (status === 'running') workbench.pins.toggle(run);
+    if (status === 'running') statuses.report([{ ...run, ...known }], { askedAt: 1, at: 1 });
+    else statuses.recallEnded([{ ...run, at: Date.parse(ended), ended: { ...known, endTime: ended } }]);
+    const round = following(workbench, false);
+    const readLater = async () => {
+      vi.setSystemTime(Date.now() + 60_000);
+      await fetchOnce(workbench, round);
+      return [scripted.asked('getHeldOutRewards', 'trn_1'), statuses.get(run)?.measured?.last.reward];
+    };
+    expect(await readLater()).toEqual([1, 0.95]);
+    expect(await readLater()).toEqual([2, 0.95]);
+    held_out_rewards = [whole];
+    expect(await readLater()).toEqual([3, 0.671]);
+    expect(await readLater()).toEqual([3, 0.671]);
+  },
+);
