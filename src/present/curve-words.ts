@@ -1,5 +1,6 @@
 /** Curves in words, for screen readers and for scripts. Pure. */
 import { mean } from '../base/statistics.ts';
+import { leftOutOf } from '../base/steps.ts';
 import { counted, reward } from '../text/numbers.ts';
 
 /** A step with its value, if it has one. */
@@ -27,20 +28,22 @@ function meanOf(values: readonly KnownValue[]): { readonly mean: number; readonl
   return { mean: average, error: Math.sqrt(squares / Math.max(1, numbers.length - 1)) };
 }
 
-/** The gaps of a curve: `no value at steps 4000 to 12000 (39 points)`. */
+/** The gaps of a curve, also of steps that are left out: `no value from step 4000 to 12000 (39 points)`. */
 function gapWords(points: readonly StepValue[]): readonly string[] {
   const gaps: { readonly from: number; to: number; count: number }[] = [];
   let isOpen = false;
-  for (const { step, value } of points) {
+  const add = (from: number, to: number, count: number): void => {
     const last = gaps.at(-1);
-    if (value != null) isOpen = false;
-    else if (isOpen && last) {
-      last.to = step;
-      last.count += 1;
-    } else {
-      gaps.push({ from: step, to: step, count: 1 });
-      isOpen = true;
-    }
+    if (isOpen && last) [last.to, last.count] = [to, last.count + count];
+    else gaps.push({ from, to, count });
+    isOpen = true;
+  };
+  const leftOut = new Map(leftOutOf(points.map(({ step }) => step)).map(gap => [gap.index, gap]));
+  for (const [index, { step, value }] of points.entries()) {
+    const gap = leftOut.get(index);
+    if (gap) add(gap.from, gap.to, gap.count);
+    if (value == null) add(step, step, 1);
+    else isOpen = false;
   }
   if (gaps.length > 3) {
     return [
@@ -55,7 +58,7 @@ function gapWords(points: readonly StepValue[]): readonly string[] {
   );
 }
 
-/** The course of a curve, by the means of its parts: `by fifths: 0.20, 0.41, 0.55, 0.56, 0.55; rises, then level`. */
+/** The course of a curve, by the means of its parts: `mean of each fifth of the 40 values: 0.20, 0.41, …: rises, then level`. */
 function courseWords(points: readonly KnownValue[]): readonly string[] {
   if (points.length < parts * 2) return [];
   const size = points.length / parts;
@@ -69,7 +72,9 @@ function courseWords(points: readonly KnownValue[]): readonly string[] {
     return !isClear ? 'level' : difference > 0 ? 'rises' : 'falls';
   });
   const course = turns.filter((turn, index) => turn !== turns[index - 1]).join(', then ');
-  return [`mean of each fifth: ${means.map(part => reward(part.mean)).join(', ')}: ${course}`];
+  return [
+    `mean of each fifth of the ${counted(points.length, 'value')}: ${means.map(part => reward(part.mean)).join(', ')}: ${course}`,
+  ];
 }
 
 /**
@@ -83,12 +88,18 @@ export function curveWords(name: string, points: readonly StepValue[]): readonly
   if (!first || !last) return [`${name}: no values yet`];
   const finished = known.filter(({ isUnfinished }) => !isUnfinished);
   const ranked = finished.length > 0 ? finished : known;
-  const best = ranked.reduce((most, point) => (point.value >= most.value ? point : most));
-  const worst = ranked.reduce((least, point) => (point.value < least.value ? point : least));
+  const highest = (of: readonly KnownValue[]) => of.reduce((most, point) => (point.value >= most.value ? point : most));
+  const lowest = (of: readonly KnownValue[]) =>
+    of.reduce((least, point) => (point.value < least.value ? point : least));
   const at = ({ step, value }: KnownValue): string => `${reward(value)} at step ${step}`;
+  const extreme = (of: typeof highest): string => {
+    const [counts, any] = [of(ranked), of(known)];
+    const isBeyond = any.value !== counts.value && any.isUnfinished;
+    return isBeyond ? `${at(counts)} (${at(any)} is of an incomplete round)` : at(counts);
+  };
   return [
     `${name}: ${counted(known.length, 'value')}, from ${at(first)} to ${at(last)}`,
-    ...(ranked.length > 2 ? [`highest ${at(best)}, lowest ${at(worst)}`] : []),
+    ...(ranked.length > 2 ? [`highest ${extreme(highest)}, lowest ${extreme(lowest)}`] : []),
     ...courseWords(known),
     ...gapWords(sorted),
   ];

@@ -2,6 +2,7 @@
  * Summarises the held-out rewards of a training run: the newest and the best mean, with their steps and samples. Pure.
  */
 import { perObject } from '../base/memo.ts';
+import { usualDistance } from '../base/steps.ts';
 import type { EvalRun } from '../contract/evaluations.ts';
 import type { HeldOutReward } from '../contract/training.ts';
 import { countOf } from '../text/numbers.ts';
@@ -88,14 +89,6 @@ export function heldOutOfStep(
   return step => (step == null ? undefined : means.get(step));
 }
 
-/** The most frequent distance between points, in steps; undefined if there is none. */
-function usualDistance(steps: readonly number[]): number | undefined {
-  const distances = steps.slice(1).map((step, index) => step - (steps[index] ?? step));
-  const middle = distances.toSorted((left, right) => left - right)[Math.floor(distances.length / 2)];
-  const usual = distances.filter(distance => distance === middle).length;
-  return middle !== undefined && middle > 0 && usual * 2 > distances.length ? middle : undefined;
-}
-
 /** How many of the newest means are kept; no alarm needs more. */
 const mostRecent = 20;
 
@@ -107,7 +100,7 @@ const mostValues = 512;
  *
  * @param placeOf the place of each, below `length`
  */
-export function thinned(
+function thinned(
   values: ArrayLike<number | null | undefined>,
   length: number,
   placeOf: (index: number) => number,
@@ -124,15 +117,16 @@ export function thinned(
   return Array.from(sums, (sum, place) => (counts[place] === 0 ? undefined : sum / (counts[place] as number)));
 }
 
-/** The rewards at equal distances. A step that the service leaves out counts as one without a reward. */
-function curveOf(points: readonly HeldOutReward[], every: number | undefined): readonly (number | undefined)[] {
-  const first = points[0]?.step ?? 0;
-  const length = every === undefined ? points.length : Math.round(((points.at(-1)?.step ?? first) - first) / every) + 1;
-  return thinned(
-    points.map(point => point.held_out_reward),
-    length,
-    index => (every === undefined ? index : Math.round(((points[index]?.step ?? first) - first) / every)),
-  );
+/** Values of steps in order, at equal distances of steps. A step that the service leaves out counts as one without a value. */
+export function evenCurve(
+  steps: ArrayLike<number>,
+  values: ArrayLike<number | null | undefined>,
+  every = usualDistance(steps),
+): readonly (number | undefined)[] {
+  const first = steps[0] ?? 0;
+  const placeOf = (index: number): number =>
+    every === undefined ? index : Math.round(((steps[index] ?? first) - first) / every);
+  return thinned(values, steps.length === 0 ? 0 : placeOf(steps.length - 1) + 1, placeOf);
 }
 
 /**
@@ -159,14 +153,18 @@ export const tiedSteps = (best: HeldOutMean, means: readonly HeldOutMean[]): rea
 
 /**
  * What is better than the best checkpoint although no checkpoint is of it: the model before training, at step 0, also if
- * it is only as good, or a step that saved none. Undefined if the curve has no such mean.
+ * it is only as good, or a step that saved none. Otherwise, what is higher only because its round is incomplete. Undefined
+ * if the curve has no such mean.
  */
 export function betterThan(best: HeldOutMean, rewards: readonly HeldOutReward[]): HeldOutMean | undefined {
-  const means = heldOutMeansOf(rewards).filter(({ isUnfinished }) => !isUnfinished);
-  const before = means.find(({ step }) => step === 0);
+  const means = heldOutMeansOf(rewards);
+  const [finished, begun] = [means.filter(mean => !mean.isUnfinished), means.filter(mean => mean.isUnfinished)];
+  const before = finished.find(({ step }) => step === 0);
   if (before && best.step !== 0 && before.reward >= best.reward) return before;
-  const top = bestHeldOut(means);
-  return top && top.reward > best.reward ? top : undefined;
+  const top = bestHeldOut(finished);
+  if (top && top.reward > best.reward) return top;
+  const higher = best.isUnfinished ? undefined : bestHeldOut(begun);
+  return higher && higher.reward > best.reward ? higher : undefined;
 }
 
 /** The newest and the best held-out mean, and the curve; undefined if there is no reward. */
@@ -176,13 +174,18 @@ export function heldOutMeans(rewards: readonly HeldOutReward[]): HeldOutMeans | 
   const last = means.at(-1);
   if (!last) return undefined;
   const best = bestHeldOut(means) ?? last;
-  const everySteps = usualDistance(points.map(({ step }) => step));
+  const steps = points.map(({ step }) => step);
+  const everySteps = usualDistance(steps);
   return {
     last,
     best,
     isUnfinished: hasOutstanding(rewards),
     recent: means.slice(-mostRecent),
-    curve: curveOf(points, everySteps),
+    curve: evenCurve(
+      steps,
+      points.map(point => point.held_out_reward),
+      everySteps,
+    ),
     everySteps,
     upTo: points.at(-1)?.step ?? last.step,
   };

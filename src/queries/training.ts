@@ -18,7 +18,7 @@ import { countOf } from '../text/numbers.ts';
 import { action } from './action.ts';
 import { benchmarkQuery } from './benchmarks.ts';
 import { readAcross } from './every-benchmark.ts';
-import { hasOutstanding, heldOutMeans, thinned } from './held-out.ts';
+import { evenCurve, hasOutstanding, heldOutMeans } from './held-out.ts';
 import { amended } from './lists/amended.ts';
 import { type AnnotatedPage, type ListSource, readRows, wholePage } from './lists/list-source.ts';
 import { type LiveQuery, shareWhole } from './live-query.ts';
@@ -358,7 +358,7 @@ export function trainerRewardsQuery(runId: string, ended: boolean, steps?: numbe
     share: shareWhole,
     observes: curve => ({
       ...{ kind: 'training', id: runId, mean: lastReward(curve) },
-      curve: thinned(curve.rewards, curve.rewards.length, index => index),
+      curve: evenCurve(curve.steps, curve.rewards),
     }),
     activity: curve => {
       if (ended) return 'settled';

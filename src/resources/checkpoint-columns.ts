@@ -86,14 +86,16 @@ export function tieWords(ties: readonly number[]): string {
 }
 
 /** `the model before training had 0.111 at step 0, and no checkpoint is better` */
-export const betterWords = ({ step, reward: mean }: HeldOutMean): string =>
-  step === 0
-    ? `the model before training had ${reward(mean)} at step 0, and no checkpoint is better`
-    : `step ${step} had ${reward(mean)}, but has no checkpoint`;
+export const betterWords = ({ step, reward: mean, isUnfinished }: HeldOutMean): string =>
+  isUnfinished
+    ? `step ${step} has ${reward(mean)}, but its round is incomplete and does not count`
+    : step === 0
+      ? `the model before training had ${reward(mean)} at step 0, and no checkpoint is better`
+      : `step ${step} had ${reward(mean)}, but has no checkpoint`;
 
 /** `best`, or `below step 0` where another step is better; empty for the other checkpoints. */
 export function bestCell({ held_out, is_best, better }: Measured): string | undefined {
-  if (!better) return is_best ? 'best' : undefined;
+  if (!better || better.isUnfinished) return is_best ? 'best' : undefined;
   return `${better.reward === held_out?.reward ? 'equals' : 'below'} step ${better.step}`;
 }
 

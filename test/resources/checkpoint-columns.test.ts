@@ -59,6 +59,16 @@ describe('checkpoints', () => {
     expect(cells(withMeasured(rows, unfinished, [], range)[2] ?? {})['BEST']).toBe('best');
   });
 
+  it('say where a higher reward does not count, because its round is incomplete', () => {
+    const point = { step: 40, held_out_reward: 0.95, completed_samples: 5, expected_samples: 100 };
+    const best = withMeasured(rows, [...heldOut, point], [], range)[2] ?? {};
+    expect(cells(best)['BEST']).toBe('best');
+    const words = measuredCheckpointFacts(best, range).find(({ label }) => label === 'best')?.value;
+    expect(words).toMatch(/; step 40 has 0\.950, but its round is incomplete and does not count$/);
+    const lower = withMeasured(rows, [...heldOut, { ...point, held_out_reward: 0.6 }], [], range)[2];
+    expect(lower?.better).toBeUndefined();
+  });
+
   it('say where a step without a checkpoint was better', () => {
     const [first] = withMeasured(rows.slice(0, 1), heldOut, [], range);
     expect(cells(first ?? {})['BEST']).toBe('below step 30');

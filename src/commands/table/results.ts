@@ -178,7 +178,7 @@ ${aboutAgreement}`,
   describe: spec({
     summary: 'describe the curves of a training run, and what its steps teach',
     about: `Prints the held-out and the trainer's rewards: first, last, highest and lowest value, the steps without a
-value, and the mean of each fifth of the curve. Two fifths count as level if their means differ by less than two
+value, and the mean of each fifth of the values. Two fifths count as level if their means differ by less than two
 standard errors.
 
 The teaching signal counts the groups of a step, each the rollouts of one task. A group teaches if its rewards differ;

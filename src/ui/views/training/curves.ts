@@ -31,6 +31,7 @@ import {
   type Reading,
   readingAt,
   smooth,
+  withGaps,
 } from '../../widgets/line-chart/series.ts';
 import type { Theme } from '../../widgets/theme/theme.tsx';
 
@@ -43,13 +44,15 @@ export interface RunCurves {
 export const curveKinds = ['both', 'held-out', 'trainer', 'diagnostics'] as const;
 export type CurveKinds = (typeof curveKinds)[number];
 
-// A missing reward is a gap, not 0.
-const trainerCurve = perObject(({ steps, rewards }: TrainerCurve) => curveOfColumns(steps, rewards));
+// A missing reward is a gap, not 0, and so is a step that the service leaves out.
+const trainerCurve = perObject(({ steps, rewards }: TrainerCurve) => withGaps(curveOfColumns(steps, rewards)));
 const heldOutCurve = perObject((rows: readonly HeldOutReward[]) =>
-  curveOf(
-    rows,
-    row => row.step,
-    row => row.held_out_reward,
+  withGaps(
+    curveOf(
+      rows,
+      row => row.step,
+      row => row.held_out_reward,
+    ),
   ),
 );
 const smoothed = smoothings.map(weight => perObject((curve: Curve) => (weight === 0 ? curve : smooth(curve, weight))));
@@ -104,7 +107,7 @@ export function curveSeries(curves: RunCurves, options: SeriesOptions): ChartSer
 }
 
 const diagnosticCurves = perObject(({ steps }: TrainerCurve) =>
-  perObject((values: Float64Array) => curveOfColumns(steps, values)),
+  perObject((values: Float64Array) => withGaps(curveOfColumns(steps, values))),
 );
 
 /** The diagnostics of several runs, each with a series for every run, empty if the run lacks it. */

@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { lastAt } from '../../../base/binary-search.ts';
 import { maxOf, minOf } from '../../../base/many.ts';
 import { perObject } from '../../../base/memo.ts';
+import { leftOutOf } from '../../../base/steps.ts';
 import type { Range } from './axis.ts';
 
 /** A curve in order of x. A NaN y is a gap, which no line crosses. */
@@ -69,6 +70,32 @@ export function curveOfColumns(xs: Float64Array, ys: Float64Array): Curve {
     index => xs[index],
     index => ys[index],
   );
+}
+
+/** More points than this are not added to a curve: its steps would be hardly regular. */
+const mostLeftOut = 1_000_000;
+
+/** The curve with a gap at each x that is left out between others that are equally far apart. */
+export function withGaps(curve: Curve): Curve {
+  const gaps = leftOutOf(curve.xs);
+  const added = gaps.reduce((sum, { count }) => sum + count, 0);
+  if (added === 0 || added > mostLeftOut) return curve;
+  const xs = new Float64Array(curve.xs.length + added);
+  const ys = new Float64Array(xs.length).fill(Number.NaN);
+  let [read, written] = [0, 0];
+  const copyTo = (end: number): void => {
+    xs.set(curve.xs.subarray(read, end), written);
+    ys.set(curve.ys.subarray(read, end), written);
+    [read, written] = [end, written + end - read];
+  };
+  for (const { index, from, to, count } of gaps) {
+    copyTo(index);
+    for (let at = 0; at < count; at += 1)
+      xs[written + at] = count === 1 ? from : from + (at * (to - from)) / (count - 1);
+    written += count;
+  }
+  copyTo(curve.xs.length);
+  return { xs, ys };
 }
 
 /**

@@ -119,6 +119,23 @@ describe('curves', () => {
     expect(text(undefined, 30)).toEqual(['⠤⠤⠤⠤ 0.500, 8 none  trainer']);
   });
 
+  it('are broken where steps are left out, and say how many', () => {
+    const rows = Array.from({ length: 40 }, (_, step) => ({ step, trainer_reward: 0.5 })).filter(
+      ({ step }) => step < 10 || step > 19,
+    );
+    const held = [0, 5, 10, 25, 30].map(step => ({ step, held_out_reward: 0.5 }));
+    const series = curveSeries({ trainer: trainerCurveOf(rows), heldOut: held }, options);
+    const gaps = series.map(({ curve: { xs, ys } }) => [...xs].filter((_, index) => Number.isNaN(ys[index])));
+    expect(gaps).toEqual([
+      [15, 20],
+      [10, 11, 12, 13, 14, 15, 16, 17, 18, 19],
+    ]);
+    expect([...(series[1]?.curve.xs ?? [])]).toEqual(Array.from({ length: 40 }, (_, step) => step));
+    const [line = ''] = legendLines(series, undefined, 100, createTheme('plain')).map(stripVTControlCharacters);
+    expect(line).toContain('held-out 0.500, no value at 2 steps');
+    expect(line).toContain('trainer 0.500, no value at 10 steps');
+  });
+
   it('are one line without room for a chart: that of the run which is open, by its name (W8)', () => {
     const theme = createTheme('plain');
     const own = curveSeries({ trainer, heldOut: [] }, { ...options, name: 'one' });

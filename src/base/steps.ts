@@ -1,0 +1,36 @@
+/** Steps of a curve that are usually equally far apart, and those that are left out between them. Pure. */
+
+/** The distance that most neighbouring steps have (R. S. Boyer, J. S. Moore, "MJRTY", 1991); undefined if there is none. */
+export function usualDistance(steps: ArrayLike<number>): number | undefined {
+  const distances = steps.length - 1;
+  const distance = (index: number): number => (steps[index + 1] as number) - (steps[index] as number);
+  let [usual, votes] = [0, 0];
+  for (let index = 0; index < distances; index += 1) {
+    if (votes === 0) usual = distance(index);
+    votes += distance(index) === usual ? 1 : -1;
+  }
+  let count = 0;
+  for (let index = 0; index < distances; index += 1) if (distance(index) === usual) count += 1;
+  return usual > 0 && count * 2 > distances ? usual : undefined;
+}
+
+/** The steps that are left out before the one at `index`. */
+export interface LeftOut {
+  readonly index: number;
+  readonly from: number;
+  readonly to: number;
+  readonly count: number;
+}
+
+/** The steps that are left out of steps in order, by their usual distance. */
+export function leftOutOf(steps: ArrayLike<number>): readonly LeftOut[] {
+  const usual = usualDistance(steps);
+  const gaps: LeftOut[] = [];
+  if (usual === undefined) return gaps;
+  for (let index = 1; index < steps.length; index += 1) {
+    const [before, step] = [steps[index - 1] as number, steps[index] as number];
+    const count = Math.round((step - before) / usual) - 1;
+    if (count > 0) gaps.push({ index, from: before + usual, to: before + count * usual, count });
+  }
+  return gaps;
+}
