@@ -7,7 +7,9 @@ import {
   checkpointReadings,
   isCheckpointId,
   isLikeIdOf,
+  namedSteps,
   splitCheckpointName,
+  unreadCheckpoints,
 } from '../queries/checkpoint-names.ts';
 import { betterThan, type HeldOutMean, heldOutOfStep, tiedSteps } from '../queries/held-out.ts';
 import { rememberRows } from '../queries/remembered-fallback.ts';
@@ -425,13 +427,32 @@ function ambiguous(word: string, readings: readonly CheckpointReading<Found>[]):
   return new CommandError(clean`${word} has ${readings.length} meanings. Give ${each.join(', or ')}.`);
 }
 
+/**
+ * Notes that a run may have other checkpoints than these, one of which may be the one that is meant.
+ *
+ * @param what e.g. `The latest checkpoint of first`
+ * @throws CommandError for a write
+ */
+export function checkAll(
+  checkpoints: readonly Checkpoint[],
+  what: string,
+  { note }: Pick<CommandContext, 'note'>,
+  use: Use,
+): void {
+  const unread = unreadCheckpoints(checkpoints);
+  if (unread === undefined) return;
+  const why = `${what} is not known: ${unread}.`;
+  if (use === 'write') throw new CommandError(`${why} Give the id of a checkpoint. Nothing was changed.`);
+  note(why);
+}
+
 const training = resourceOrThrow('training');
 
 /**
  * The checkpoint for `first@latest`, `first@best`, `first@6`, `trn_1@6` or an id. A training run alone means its latest.
  * What looks like the id of a checkpoint is one, and goes unchecked to the service.
  *
- * @throws CommandError if there is none, or if the word has several meanings
+ * @throws CommandError if there is none, if the word has several meanings, or for a write if it may mean another one
  */
 export async function findCheckpoint(
   word: string,
@@ -479,6 +500,8 @@ export async function findCheckpoint(
   const other =
     isRun && id !== word && isLikeIdOf(word, steps) ? (await searchCheckpoint(word, context)).found : undefined;
   if (other) return other;
+  if (Object.hasOwn(namedSteps, which))
+    checkAll(steps, clean`The ${which} checkpoint of ${reading.name}`, context, use);
   const isBest = which === 'best' && steps.length > 0;
   const heldOut = isBest ? await heldOutRewards(id, context) : [];
   const checkpoint = checkpointCalled(which, steps, heldOut);
@@ -504,5 +527,7 @@ export async function findCheckpoint(
   const there =
     steps.length === 0 ? 'it has none yet' : `there is one at step${steps.length === 1 ? '' : 's'} ${saved}`;
   const why = isBest ? `no held-out reward is known of any of its checkpoints; ${there}` : there;
-  throw new CommandError(clean`${reading.name} has no checkpoint ${which}: ${why}.`, exitCodes.notFound);
+  const unread = unreadCheckpoints(steps);
+  const gap = unread === undefined ? '' : ` ${unread}.`;
+  throw new CommandError(clean`${reading.name} has no checkpoint ${which}: ${why}.${gap}`, exitCodes.notFound);
 }

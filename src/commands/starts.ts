@@ -31,6 +31,7 @@ import { CommandError, type ExitCode, exitCodes } from './exit.ts';
 import { exitCodeOf } from './failure.ts';
 import {
   type CheckpointSearch,
+  checkAll,
   type FoundCheckpoint,
   findAmong,
   findCheckpoint,
@@ -391,6 +392,7 @@ export async function deployableCheckpoint(
   if (!run || !named.isLatest) return refuse(`${checkpoint} cannot`);
   const { service, signal } = context;
   const steps = await checkpointsByStep(service, run.training_run_id, { signal });
+  checkAll(steps, 'The latest checkpoint that can be deployed', context, 'write');
   const last = steps.findLast(({ is_deployable }) => is_deployable !== false);
   if (!last) return refuse('none of its checkpoints can');
   note(clean`The service says that ${checkpoint} cannot be deployed: step ${last.step_index} is deployed instead.`);

@@ -141,7 +141,7 @@ export function page<Schema extends z.ZodMiniType>(item: Schema): z.ZodMiniType<
       const next_cursor = body.next_cursor ?? null;
       const has_more = body.has_more ?? next_cursor !== null;
       const dropped = rows.length - items.length;
-      notePage(items, { dropped, cursor: has_more ? next_cursor : null });
+      notePage(items, { dropped, cursor: has_more ? next_cursor : null, hasMore: has_more });
       return { items, has_more, next_cursor, dropped };
     }),
   ) as unknown as z.ZodMiniType<Page<z.output<Schema>>, unknown>;

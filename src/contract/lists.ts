@@ -20,18 +20,27 @@ export function listIn(body: unknown): readonly unknown[] | undefined {
 
 const unreadable = new WeakMap<object, number>();
 const cursors = new WeakMap<object, string>();
+const continued = new WeakSet<object>();
 
-/**
- * Records how many rows of a page could not be read, and the cursor of the next page: null or empty at the end of the
- * list.
- */
-export function notePage(
-  items: object,
-  { dropped, cursor }: { readonly dropped: number; readonly cursor: string | null },
-): void {
+interface PageNote {
+  /** How many rows could not be read. */
+  readonly dropped: number;
+  /** The cursor of the next page: null or empty at the end of the list. */
+  readonly cursor: string | null;
+  /** Whether the service has more rows, which it may say without a cursor. */
+  readonly hasMore?: boolean;
+}
+
+/** Records of a page, or of a list as far as it was read, what its rows do not tell. */
+export function notePage(items: object, { dropped, cursor, hasMore = Boolean(cursor) }: PageNote): void {
   unreadable.set(items, dropped);
   if (cursor) cursors.set(items, cursor);
+  if (hasMore) continued.add(items);
 }
+
+/** Whether as much is missing from one list as from the other. */
+export const areReadAlike = (left: object, right: object): boolean =>
+  unreadableIn(left) === unreadableIn(right) && hasMoreAfter(left) === hasMoreAfter(right);
 
 /** Concatenates lists and adds up their unreadable rows. */
 export function joinedRows<Row>(lists: readonly (readonly Row[])[]): Row[] {
@@ -52,6 +61,11 @@ export function rowsMadeOf<Row>(source: readonly unknown[], made: Row[]): Row[] 
 /** The cursor of the next page; null at the end of the list, or if the envelope had none. */
 export function cursorAfter(items: readonly unknown[]): string | null {
   return cursors.get(items) ?? null;
+}
+
+/** Whether the service has more rows after these, even if it gave no cursor to read them. */
+export function hasMoreAfter(items: object): boolean {
+  return continued.has(items);
 }
 
 /** How many rows of an array, or of a curve, could not be read. */

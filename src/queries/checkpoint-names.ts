@@ -1,5 +1,8 @@
 /** Names for the checkpoints of a training run: `first@latest`, `first@best`, `first@6`. Pure. */
+import { hasMoreAfter, unreadableIn } from '../contract/lists.ts';
 import type { Checkpoint, HeldOutReward } from '../contract/training.ts';
+import { cutOffWords } from '../service/pagination.ts';
+import { counted } from '../text/numbers.ts';
 import { bestHeldOut, heldOutOfStep } from './held-out.ts';
 
 /** The names that stand in for a step, with their meaning. */
@@ -67,6 +70,21 @@ export function checkpointReadings<Run>(
   const readings = [...wholes, ...parts];
   const byId = readings.filter(reading => idOf(reading.run) === reading.name);
   return byId.length > 0 ? byId : readings;
+}
+
+/**
+ * Why the latest or the best checkpoint may not be among these, without a full stop: a row could not be read, the list
+ * was cut off, or only some have a step. Undefined if it must be.
+ */
+export function unreadCheckpoints(checkpoints: readonly Checkpoint[]): string | undefined {
+  const unread = unreadableIn(checkpoints);
+  const unplaced = checkpoints.filter(({ step_index }) => step_index == null).length;
+  const why = [
+    unread > 0 ? `${counted(unread, 'checkpoint')} could not be read` : '',
+    unplaced > 0 && unplaced < checkpoints.length ? `the step of ${counted(unplaced, 'checkpoint')} is not known` : '',
+    hasMoreAfter(checkpoints) ? cutOffWords : '',
+  ];
+  return why.filter(Boolean).join('. ') || undefined;
 }
 
 /**

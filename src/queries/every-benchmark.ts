@@ -5,7 +5,7 @@ import { inParallel } from '../base/in-parallel.ts';
 import type { Benchmark } from '../contract/benchmarks.ts';
 import type { ListQuery } from '../contract/common.ts';
 import type { Operation } from '../contract/endpoints.ts';
-import { cursorAfter, unreadableIn } from '../contract/lists.ts';
+import { cursorAfter, hasMoreAfter, unreadableIn } from '../contract/lists.ts';
 import { CapabilityMissingError, mayLackPath } from '../service/errors.ts';
 import { isCutOff, nextCursor } from '../service/pagination.ts';
 import { counted } from '../text/numbers.ts';
@@ -167,7 +167,7 @@ class PartsReading<Row extends OfBenchmark> {
       const next = cursorAfter(rows);
       const isEmpty = rows.length === 0 && unreadableIn(rows) === 0;
       if (next !== null && next !== cursor && !isEmpty) this.#cursors.set(benchId, next);
-      else if (next !== null) this.isCutOff = true;
+      else if (hasMoreAfter(rows)) this.isCutOff = true;
     } catch (error) {
       this.#noteFailure(part, error);
     }

@@ -3,6 +3,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { hashKey, type Query, type QueryFunctionContext, replaceEqualDeep } from '@tanstack/react-query';
 import { maxOf } from '../base/many.ts';
+import { areReadAlike } from '../contract/lists.ts';
 import { hasProtoField } from '../contract/proto-field.ts';
 import { isGone, isNotOffered } from '../service/errors.ts';
 import { type Activity, type Attention, fractionOf, pollDelay, requestedWait } from './polling.ts';
@@ -37,9 +38,10 @@ export interface AnyQuery
   readonly share?: (previous: never, answer: never) => unknown;
 }
 
-/** Replaces the answer as a whole, unless it is equal. */
+/** Replaces the answer as a whole, unless it is equal, also in what could not be read of it. */
 export function shareWhole<Data>(previous: Data | undefined, answer: Data): Data {
-  return previous !== undefined && isDeepStrictEqual(previous, answer) ? previous : answer;
+  if (previous === undefined || !isDeepStrictEqual(previous, answer)) return answer;
+  return Array.isArray(answer) && !areReadAlike(previous as object, answer) ? answer : previous;
 }
 
 /** A query in the cache, whatever its data. */

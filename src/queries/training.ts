@@ -1,9 +1,10 @@
 /** Queries and actions for training runs. */
 
 import { inParallel } from '../base/in-parallel.ts';
+import { pushAll } from '../base/many.ts';
 import { failureReason, type ListQuery } from '../contract/common.ts';
 import type { EvalRun, TrajectoryReward } from '../contract/evaluations.ts';
-import { unreadableIn } from '../contract/lists.ts';
+import { notePage, unreadableIn } from '../contract/lists.ts';
 import { hasEnded, isRunning, statusMeaning } from '../contract/status.ts';
 import { lastReward, type TrainerCurve } from '../contract/trainer-curve.ts';
 import type { TrainerCurveReader } from '../contract/trainer-curve-reader.ts';
@@ -17,6 +18,7 @@ import type { RememberedStore } from '../store/store.ts';
 import { countOf } from '../text/numbers.ts';
 import { action } from './action.ts';
 import { benchmarkQuery } from './benchmarks.ts';
+import { unreadCheckpoints } from './checkpoint-names.ts';
 import { readAcross } from './every-benchmark.ts';
 import { evenCurve, hasOutstanding, heldOutMeans } from './held-out.ts';
 import { amended } from './lists/amended.ts';
@@ -95,7 +97,7 @@ export const deleteTraining = action(
 const listed = (service: Service, training_run_id: string, query: ListQuery, options?: CallOptions) =>
   service.call('listCheckpoints', { params: { training_run_id }, query }, options);
 
-/** The checkpoints of a run, newest last. @throws ServiceError */
+/** The checkpoints of a run, newest last; `unreadCheckpoints` says why some may be missing. @throws ServiceError */
 export async function checkpointsByStep(
   service: Service,
   runId: string,
@@ -104,8 +106,16 @@ export async function checkpointsByStep(
   const checkpoints: Checkpoint[] = [];
   const readPage = (cursor: string | undefined) =>
     readRows({ cursor }, query => listed(service, runId, query, options));
-  for await (const { items } of readPages(readPage)) for (const item of items) checkpoints.push(item);
-  return checkpoints.sort((left, right) => (left.step_index ?? 0) - (right.step_index ?? 0));
+  let dropped = 0;
+  let hasMore = false;
+  for await (const page of readPages(readPage)) {
+    pushAll(checkpoints, page.items);
+    dropped += page.dropped;
+    hasMore = page.isCutOff;
+  }
+  checkpoints.sort((left, right) => (left.step_index ?? 0) - (right.step_index ?? 0));
+  notePage(checkpoints, { dropped, cursor: null, hasMore });
+  return checkpoints;
 }
 
 /** Runs to search for a checkpoint; each takes a request. */
@@ -132,16 +142,26 @@ export async function trainingOfCheckpoint(id: string, context: QueryContext): P
   return found;
 }
 
-/** The newest checkpoint of a run. @throws Error for the user if it has none yet */
+/** @throws Error for the user if other checkpoints may be newer */
+function requireAll(checkpoints: readonly Checkpoint[]): void {
+  const unread = unreadCheckpoints(checkpoints);
+  if (unread)
+    throw new Error(`The newest checkpoint is not known: ${unread}. Choose one among the checkpoints of the run.`);
+}
+
+/** The newest checkpoint of a run. @throws Error for the user if it has none yet, or not all could be read */
 export async function lastCheckpoint(service: Service, runId: string): Promise<Checkpoint> {
-  const last = (await checkpointsByStep(service, runId)).at(-1);
+  const checkpoints = await checkpointsByStep(service, runId);
+  requireAll(checkpoints);
+  const last = checkpoints.at(-1);
   if (!last) throw new Error('The run has no committed checkpoint yet.');
   return last;
 }
 
-/** The newest deployable checkpoint of a run. @throws Error for the user if there is none */
+/** The newest deployable checkpoint of a run. @throws Error for the user if there is none, or not all could be read */
 export async function lastDeployable(service: Service, runId: string): Promise<Checkpoint> {
   const checkpoints = await checkpointsByStep(service, runId);
+  requireAll(checkpoints);
   const last = checkpoints.findLast(({ is_deployable }) => is_deployable !== false);
   if (last) return last;
   throw new Error(
@@ -333,6 +353,7 @@ export function checkpointTimesQuery(runId: string, ended: boolean): LiveQuery<r
   return {
     key: [...trainingKeys.checkpoints(runId), 'all'],
     activity: () => (ended ? 'settled' : 'building'),
+    share: shareWhole,
     read: ({ service, signal }) => checkpointsByStep(service, runId, { signal }),
   };
 }

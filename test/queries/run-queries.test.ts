@@ -1,5 +1,8 @@
 /** What is asked about runs: under keys that their actions touch, and polled until they have ended. */
 import { expect, it } from 'vitest';
+import * as z from 'zod/mini';
+import { endpoints } from '../../src/contract/endpoints.ts';
+import { notePage } from '../../src/contract/lists.ts';
 import { emptyCurve } from '../../src/contract/trainer-curve.ts';
 import { trainerCurveOf } from '../../src/contract/trainer-curve-reader.ts';
 import {
@@ -19,6 +22,7 @@ import {
   partOfRun,
   startEvaluation,
 } from '../../src/queries/evaluations.ts';
+import { shareWhole } from '../../src/queries/live-query.ts';
 import { everyRun, runsOfBenchmark } from '../../src/queries/run-lists.ts';
 import { runResultsQuery } from '../../src/queries/run-results.ts';
 import {
@@ -28,6 +32,7 @@ import {
   deleteTraining,
   everyTrainingRun,
   heldOutRewardsQuery,
+  lastCheckpoint,
   lastDeployable,
   observeTraining,
   startTraining,
@@ -193,4 +198,21 @@ it('the last checkpoint to deploy is the newest that can be', async () => {
   expect(await of(true, undefined, false)).toMatchObject({ checkpoint_id: 'c1' });
   await expect(of(false)).rejects.toThrow('none of its checkpoints');
   await expect(of()).rejects.toThrow('no committed checkpoint yet');
+});
+
+it.each([
+  ['not be read', { items: [{ checkpoint_id: 'c0' }, { step_index: 1 }] }, '1 checkpoint could not be read'],
+  ['not be asked for', { items: [{ checkpoint_id: 'c0' }], has_more: true }, 'gives no way to read them'],
+])('the newest checkpoint is not known where others could %s', async (_, answer, why) => {
+  const listed = z.parse(endpoints.listCheckpoints.response, answer);
+  const service = fakeService({ listCheckpoints: () => listed });
+  await expect(lastDeployable(service, 'r1')).rejects.toThrow(why);
+  await expect(lastCheckpoint(service, 'r1')).rejects.toThrow(why);
+});
+
+it('an equal list of which less could be read replaces the last one', () => {
+  const [whole, cut] = [[{ checkpoint_id: 'c0' }], [{ checkpoint_id: 'c0' }]];
+  expect(shareWhole(whole, cut)).toBe(whole);
+  notePage(cut, { dropped: 0, cursor: null, hasMore: true });
+  expect(shareWhole(whole, cut)).toBe(cut);
 });

@@ -1,6 +1,6 @@
 /** The source of a list, and its data. */
 import type { ListQuery, Page } from '../../contract/common.ts';
-import { cursorAfter, unreadableIn } from '../../contract/lists.ts';
+import { cursorAfter, hasMoreAfter, unreadableIn } from '../../contract/lists.ts';
 import { CapabilityMissingError, isNotOffered } from '../../service/errors.ts';
 import type { SavedList } from '../../store/lists.ts';
 import type { Activity } from '../polling.ts';
@@ -74,8 +74,7 @@ export async function readRows<Row>(
   read: (query: ListQuery) => Promise<readonly Row[]>,
 ): Promise<AnnotatedPage<Row>> {
   const rows = await read(cursor ? { cursor, limit } : {});
-  const next_cursor = cursorAfter(rows);
-  return { ...wholePage(rows), has_more: next_cursor !== null, next_cursor };
+  return { ...wholePage(rows), has_more: hasMoreAfter(rows), next_cursor: cursorAfter(rows) };
 }
 
 export type RowId<Row> = (row: Row) => string;

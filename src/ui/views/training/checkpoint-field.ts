@@ -9,6 +9,7 @@ import {
   isCheckpointId,
   namedSteps,
   splitCheckpointName,
+  unreadCheckpoints,
 } from '../../../queries/checkpoint-names.ts';
 import { bestCell, type Measured, withMeasured } from '../../../resources/checkpoint-columns.ts';
 import { heldOutLimits } from '../../../resources/training.ts';
@@ -38,12 +39,14 @@ export function offeredOf(
 ): readonly OfferedCheckpoint[] {
   const limits = new Map(heldOutLimits(heldOut, range).map(each => [each.step, each]));
   const newestFirst = checkpoints.toSorted((left, right) => (right.step_index ?? 0) - (left.step_index ?? 0));
-  const names = Object.keys(namedSteps).map(which => [which, checkpointCalled(which, checkpoints, heldOut)] as const);
+  // Another one may be the latest or the best.
+  const which = unreadCheckpoints(checkpoints) === undefined ? Object.keys(namedSteps) : [];
+  const names = which.map(each => [each, checkpointCalled(each, checkpoints, heldOut)] as const);
   return withMeasured(newestFirst, heldOut, evaluations, range).map(row => ({
     run,
     row,
     limits: row.step_index == null ? undefined : limits.get(row.step_index),
-    called: names.flatMap(([which, found]) => (found?.checkpoint_id === row.checkpoint_id ? [which] : [])),
+    called: names.flatMap(([name, found]) => (found?.checkpoint_id === row.checkpoint_id ? [name] : [])),
   }));
 }
 
@@ -156,6 +159,8 @@ export function checkpointField(
 export interface ReadState {
   readonly isRead: boolean;
   readonly error: Error | undefined;
+  /** Why it may have others, see `unreadCheckpoints`. */
+  readonly unread?: string | undefined;
 }
 
 /** Why this name stands for no checkpoint; undefined for what may be an id, which the service decides on. */
@@ -180,6 +185,7 @@ export function nameProblem(
     const state = stateOf(run);
     if (state?.error) return clean`The checkpoints of ${name} cannot be read: ${state.error.message}`;
     if (!state?.isRead) return clean`Reading the checkpoints of ${name}…`;
+    if (state.unread && which !== '') return clean`${which} is not known: ${state.unread}. Use an id`;
     const why = which === 'best' ? ': none has a held-out reward' : '';
     return which === '' ? `Add a step after @, or latest or best` : clean`${name} has no checkpoint ${which}${why}`;
   }

@@ -2,6 +2,7 @@
 import { useState } from 'react';
 import { hasEnded } from '../../../contract/status.ts';
 import type { Checkpoint, HeldOutReward, TrainingRun } from '../../../contract/training.ts';
+import { unreadCheckpoints } from '../../../queries/checkpoint-names.ts';
 import type { ListSource } from '../../../queries/lists/list-source.ts';
 import { runsOfBenchmark } from '../../../queries/run-lists.ts';
 import { checkpointTimesQuery, heldOutRewardsQuery } from '../../../queries/training.ts';
@@ -92,7 +93,12 @@ export function useCheckpointChoice(options: CheckpointChoiceOptions): Checkpoin
         if (at < 0) return undefined;
         const [checkpoints, heldOut] = [checkpointsOf[at], heldOutOf[at]];
         const isDone = heldOut !== undefined && (heldOut.data !== undefined || heldOut.error !== undefined);
-        return { isRead: checkpoints?.data !== undefined && isDone, error: checkpoints?.error };
+        const data = checkpoints?.data;
+        return {
+          isRead: data !== undefined && isDone,
+          error: checkpoints?.error,
+          unread: data && unreadCheckpoints(data),
+        };
       }),
   };
 }

@@ -1,5 +1,6 @@
 /** The choice of a checkpoint: its rows, its names, and what is wrong with a name. */
 import { describe, expect, it } from 'vitest';
+import { notePage } from '../../../../src/contract/lists.ts';
 import {
   type CheckpointChoice,
   checkpointField,
@@ -52,6 +53,26 @@ describe('the rows', () => {
       'trn_1@latest trn_1@30 trn_1 first@latest first',
       'trn_1@latest trn_1@30 trn_1 first@latest first@30 first',
     ]);
+  });
+
+  it('are neither the latest nor the best of a list that was not read whole', () => {
+    const some = [...checkpoints];
+    notePage(some, { dropped: 1, cursor: null });
+    const { options } = fieldOf({ offered: offeredOf(first, some, heldOut, [], [0, 1]) });
+    expect(options.flatMap(({ aliases = [] }) => aliases)).toEqual([
+      'trn_1@30',
+      'first@30',
+      '30',
+      'trn_1@20',
+      'first@20',
+      '20',
+      'trn_1@10',
+      'first@10',
+      '10',
+    ]);
+    const state = { isRead: true, error: undefined, unread: '1 checkpoint could not be read' };
+    const problem = nameProblem('first@best', [first], { loaded: true, complete: true }, () => state);
+    expect(problem).toBe('best is not known: 1 checkpoint could not be read. Use an id');
   });
 
   it('are not found by a name that looks like an id', () => {
