@@ -59,10 +59,9 @@ export function extremesOf(rewards: readonly TrajectoryReward[]): {
 
 /**
  * Groups rewards by task. Services may leave failed rollouts out. If the total fits an equal number of rollouts for
- * every task, the missing ones belong to the tasks with fewer. Otherwise one belongs to each task without any, and the
- * rest to unknown tasks.
+ * every task, the missing ones belong to the tasks with fewer; otherwise to unknown tasks.
  *
- * @param more ids of other tasks that the run must have had
+ * @param more ids of other tasks that the run may have had
  */
 export function rewardsByTask(
   {
@@ -84,11 +83,9 @@ export function rewardsByTask(
   const each = total / tasks.size;
   const lengths = [...tasks.values()].map(({ length }) => length);
   const isEven = nameless.length === 0 && lengths.reduce((most, length) => Math.max(most, length), 0) === each;
-  // A task without any rollout lacks at least one.
-  const empty = lengths.filter(length => length === 0).length;
   return {
     tasks: new Map([...tasks].map(([id, listed]) => [id, { listed, unlisted: isEven ? each - listed.length : 0 }])),
-    nameless: { listed: nameless, unlisted: isEven ? 0 : Math.max(0, unlisted - empty) },
+    nameless: { listed: nameless, unlisted: isEven ? 0 : unlisted },
   };
 }
 

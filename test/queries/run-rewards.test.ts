@@ -28,11 +28,11 @@ it.each<[string, (string | null)[], number, string[], object]>([
   ['as many of each task', ['a', 'a', 'b'], 4, [], { a: 0, b: 1, nameless: 0 }],
   ['a task of which none is listed', ['a', 'a'], 4, ['b'], { a: 0, b: 2, nameless: 0 }],
   ['no whole number of each', ['a', 'a', 'b'], 5, [], { a: 0, b: 0, nameless: 2 }],
-  ['more of one task than of each', ['a', 'a', 'a'], 4, ['b'], { a: 0, b: 0, nameless: 0 }],
-  ['some without a task', ['a', null], 4, ['b'], { a: 0, b: 0, nameless: 1 }],
-  ['some without a task, and as many of another as of each', ['a', 'a', null], 4, ['b'], { a: 0, b: 0, nameless: 0 }],
+  ['more of one task than of each', ['a', 'a', 'a'], 4, ['b'], { a: 0, b: 0, nameless: 1 }],
+  ['some without a task', ['a', null], 4, ['b'], { a: 0, b: 0, nameless: 2 }],
+  ['some without a task, and as many of another as of each', ['a', 'a', null], 4, ['b'], { a: 0, b: 0, nameless: 1 }],
   ['half of all tasks, one rollout of each', ['a', 'b'], 4, [], { a: 0, b: 0, nameless: 2 }],
-  ['tasks that only the other run lists, and more', ['a', 'b'], 5, ['c'], { a: 0, b: 0, c: 0, nameless: 2 }],
+  ['tasks that only the other run lists, and more', ['a', 'b'], 5, ['c'], { a: 0, b: 0, c: 0, nameless: 3 }],
   ['fewer in the total than listed', ['a', 'a', 'b'], 1, [], { a: 0, b: 0, nameless: 0 }],
 ])('%s', (_, tasks, total, more, expected) => {
   expect(unlistedOf(tasks, total, more)).toEqual(expected);

@@ -151,7 +151,7 @@ describe('compareTasks', () => {
     // Three rollouts of two tasks: whose is the third?
     const odd = compareTasks(base, listed([rewarded('a', 1)], 3));
     expect(odd).toHaveLength(3);
-    expect(cells(odd[2])).toMatchObject({ task: '(not listed)', new: 'none', n: '0, 0/1' });
+    expect(cells(odd[2])).toMatchObject({ task: '(not listed)', new: 'none', n: '0, 0/2' });
     expect(lines(odd)[0]).toMatch(/1\.00 of 2 tasks/);
     expect(lines(odd)[1]).toContain('1.00 of 1 task, 1 of 3 rollouts');
   });
