@@ -373,6 +373,13 @@ describe('the record of a run that goes on', () => {
     };
     steps = 5;
     await screen.waitFor('trainer 5.00');
+    // The last step is done in the same moment as the run.
+    let status = 'running';
+    service.answers.getTrainingProgress = () => ({ status, completed_steps: steps, total_steps: 6 });
+    await screen.waitFor('step 5 of 6');
+    await polledOn(service, 'getTrainingProgress', 'getTrainerRewards');
+    [steps, status] = [6, 'succeeded'];
+    await screen.waitFor('trainer 6.00');
   });
 
   it('counts the steps that its curve lacks if that is so long that it is seldom read', async () => {
