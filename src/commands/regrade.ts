@@ -12,6 +12,7 @@ import {
   regradedInOrder,
   regradeFacts,
   summariseRegrade,
+  ungradedWords,
 } from '../rollouts/regrade.ts';
 import { type GraderChoice, GraderError, regraderOf } from '../rollouts/regraders.ts';
 import { counted, parseRange } from '../text/numbers.ts';
@@ -64,7 +65,7 @@ export async function run({ args: [word = ''], flags }: CommandInput<'regrade'>,
     const { id, ...rollouts } = await readRollouts(word, ['runs', 'training', 'datasets'], context, io);
     const { gradable, failed } = gradableIn(rollouts);
     const graded: Regraded[] = [];
-    await regradeAll(gradable, graderFor(context.service), context, row => void graded.push(row));
+    await regradeAll(gradable, graderFor(context.service, range), context, row => void graded.push(row));
     const summary = summariseRegrade(graded, { range, passAt: flags.passAt });
     const { compared, agreement, passAt } = summary;
     const all = regradedInOrder(graded, passAt);
@@ -78,6 +79,7 @@ export async function run({ args: [word = ''], flags }: CommandInput<'regrade'>,
       not_listed: unlistedOf(rollouts.rows, rollouts.rewards),
       not_gradable: errors.length,
       compared: summary.both,
+      outside_range: summary.outside,
       tasks: compared.pairs,
       mean: compared.paired.base ?? null,
       new_mean: compared.paired.new ?? null,
@@ -109,7 +111,7 @@ export async function run({ args: [word = ''], flags }: CommandInput<'regrade'>,
       },
     });
     if (errors.length > 0)
-      io.note(clean`${counted(errors.length, 'rollout')} could not be graded, e.g. ${errors[0]?.error ?? ''}`);
+      io.note(clean`${counted(errors.length, 'rollout')} could not be graded: ${ungradedWords(all)}.`);
     return errors.length > 0 ? exitCodes.failed : exitCodes.done;
   });
 }

@@ -122,10 +122,11 @@ export interface AnswerEnd {
 }
 
 /** Why an answer is missing or incomplete; undefined if the server gives no such reason. */
-function shortfallOf({ refusal, finish_reason, tool_calls }: AnswerEnd, isEmpty: boolean): string | undefined {
+export function shortfallOf({ refusal, finish_reason, tool_calls }: AnswerEnd, isEmpty: boolean): string | undefined {
   if (refusal || finish_reason === 'refusal') return 'the model refused';
   if (finish_reason === 'content_filter') return 'withheld by a content filter';
-  if (finish_reason === 'length') return 'cut off at the token limit';
+  if (finish_reason === 'length' || finish_reason === 'max_tokens') return 'cut off at the token limit';
+  if (finish_reason === 'error') return 'ended by an error';
   return isEmpty && tool_calls ? 'the model only called tools' : undefined;
 }
 

@@ -7,7 +7,7 @@ import { type Fact, withValue } from '../present/fact.ts';
 import { numberColumn } from '../present/number-columns.ts';
 import { agreementOf } from '../present/statistics/agreement.ts';
 import { comparisonDefaults, summariseComparison } from '../present/statistics/comparison.ts';
-import type { Range, RunTasks } from '../present/statistics/tasks.ts';
+import { isBeyond, type Range, type RunTasks } from '../present/statistics/tasks.ts';
 import type { QueryContext } from '../queries/query-context.ts';
 import { trajectoryQuery } from '../queries/trajectories.ts';
 import { intervalLabel } from '../resources/comparison.ts';
@@ -82,6 +82,8 @@ export async function regradeAll(
   });
 }
 
+const mostReasons = 3;
+
 export interface RegradeOptions {
   readonly range: Range;
   /** The lowest reward that passes; by default the highest of the range. */
@@ -106,7 +108,20 @@ export function summariseRegrade(all: readonly Regraded[], { range, passAt = ran
     both.map(({ task, before, after }) => ({ task, first: before >= passAt, second: after >= passAt })),
   );
   const options = { ...comparisonDefaults, range, missing: 'ignore' as const };
-  return { compared: summariseComparison(run('before'), run('after'), options), agreement, both: both.length, passAt };
+  const outside = both.filter(each => isBeyond(each.before, range) || isBeyond(each.after, range)).length;
+  const compared = summariseComparison(run('before'), run('after'), options);
+  return { compared, agreement, both: both.length, outside, passAt, range };
+}
+
+/** Why rollouts could not be graded, the most frequent reasons first. */
+export function ungradedWords(all: readonly Regraded[]): string {
+  const reasons = [...Map.groupBy(all, ({ error }) => error)].flatMap(([error, { length }]) =>
+    error === undefined ? [] : { error, length },
+  );
+  const sorted = reasons.sort((one, other) => other.length - one.length);
+  const shown = sorted.slice(0, mostReasons).map(({ error, length }) => `${error} (${length})`);
+  const more = sorted.slice(mostReasons).reduce((sum, { length }) => sum + length, 0);
+  return [...shown, ...(more > 0 ? [`other reasons (${more})`] : [])].join(', ');
 }
 
 export type RegradeSummary = ReturnType<typeof summariseRegrade>;
@@ -121,7 +136,7 @@ interface Ungraded {
 
 export function regradeFacts(
   all: readonly Regraded[],
-  { compared, agreement, both, passAt }: RegradeSummary,
+  { compared, agreement, both, outside, passAt, range: [low, high] }: RegradeSummary,
   { failed, stopped = 0 }: Ungraded,
 ): readonly Fact[] {
   const { interval, paired } = compared;
@@ -139,6 +154,10 @@ export function regradeFacts(
       value: `${reward(paired.base)} before, ${reward(paired.new)} now, of ${counted(compared.pairs, 'task')}`,
     },
     { label: 'difference', value: compared.difference === undefined ? undefined : difference(compared.difference) },
+    {
+      label: 'outside the range',
+      value: outside > 0 ? `${counted(outside, 'rollout')}, not from ${low} to ${high}: no interval` : undefined,
+    },
     {
       label: interval === undefined ? 'between' : `${intervalLabel(interval)} between`,
       value: interval && `${difference(interval.low)} and ${difference(interval.high)}`,

@@ -2,6 +2,7 @@
 import { asError } from '../base/errors.ts';
 import { Listeners } from '../base/listeners.ts';
 import type { QueryContext } from '../queries/query-context.ts';
+import { comparisonOptions } from '../resources/comparison.ts';
 import { type Owner, type OwnRollouts, readRollouts } from './read.ts';
 import { gradableIn, type Regraded, regradeAll, regradedInOrder } from './regrade.ts';
 import { type GraderChoice, regraderOf } from './regraders.ts';
@@ -58,7 +59,7 @@ export class Regrading {
       signal.throwIfAborted();
       const { gradable, failed } = gradableIn(rollouts);
       this.#set({ phase: 'grading', gradable: gradable.length, failed, notes: rollouts.notes });
-      const grader = regraderOf(this.grader)(context.service);
+      const grader = regraderOf(this.grader)(context.service, comparisonOptions(context.compare).range);
       await regradeAll(gradable, grader, context, row => {
         graded.push(row);
         this.#timer ??= setTimeout(() => this.#show(graded), notifyEveryMs).unref();

@@ -141,7 +141,8 @@ e.g. "contains Paris", or its JSON. Missing fields come from the grader stored w
 one, as the local service does. It grades the final answer of the model.
 
 --command runs a program for each trajectory, without a shell. It reads the trajectory as JSON and prints a reward,
-optionally followed by an explanation. --judge asks a deployed model to grade by a --rubric.
+optionally followed by an explanation. --judge asks a deployed model to grade by a --rubric, within the range of rewards:
+its last line must be REWARD: and a number, and nothing else. An answer that was cut off or refused gives no reward.
 
 ${aboutAgreement}`,
     args: [{ name: 'ID|NAME', of: 'seen', kinds: ['run', 'training', 'dataset'] }],

@@ -1,6 +1,7 @@
 /** The form that grades the rollouts of a run again. */
 import { useState } from 'react';
 import type { EvalRun } from '../../../contract/evaluations.ts';
+import type { Range } from '../../../present/statistics/tasks.ts';
 import { chatModelsQuery } from '../../../queries/models.ts';
 import { labelOf, type Resource } from '../../../resources/define.ts';
 import { runs } from '../../../resources/runs.ts';
@@ -52,7 +53,7 @@ function graderProblem(values: FormValues): string | undefined {
 
 const isPositive = (value: string): boolean => Number.isFinite(Number(value)) && Number(value) > 0;
 
-function fieldsFor(models: readonly string[], passAt: number): readonly FieldSpec[] {
+function fieldsFor(models: readonly string[], [low, high]: Range): readonly FieldSpec[] {
   const isOne =
     (...graders: readonly string[]) =>
     ({ grader = '' }: FormValues) =>
@@ -94,11 +95,11 @@ function fieldsFor(models: readonly string[], passAt: number): readonly FieldSpe
       : { kind: 'text', name: 'model', label: 'Model', when: isOne(judge), check: required('Name a model') },
     {
       ...{ kind: 'text', name: 'rubric', label: 'Rubric', multiline: true, when: isOne(judge) },
-      help: 'What the model grades by, from 0 to 1. It is asked once for each rollout.',
+      help: `What the model grades by, from ${low} to ${high}. It is asked once for each rollout.`,
       check: required('Write what the model grades by'),
     },
     {
-      ...{ kind: 'text', name: 'passAt', label: 'Passes from a reward of', initial: String(passAt) },
+      ...{ kind: 'text', name: 'passAt', label: 'Passes from a reward of', initial: String(high) },
       check: value => (value.trim() !== '' && Number.isFinite(Number(value)) ? undefined : 'A number'),
     },
   ];
@@ -150,7 +151,7 @@ export function RegradeWindow(props: RegradeWindowProps) {
 function RegradeForm({ run, models, onClose }: RegradeWindowProps & { readonly models: readonly string[] }) {
   const { compare } = useWorkbench();
   const regrade = useRegrade();
-  const [fields] = useState(() => fieldsFor(models, compare.rewardRange[1]));
+  const [fields] = useState(() => fieldsFor(models, compare.rewardRange));
   return (
     <PlainFormWindow
       title={`Grade ${sanitiseLine(labelOf(runs, run))} again`}

@@ -137,7 +137,7 @@ it('says how far it is, stops, and says that the others were not graded', async 
 it('asks a model with a rubric, and names what it could not grade', async () => {
   const chat = {
     complete: async ({ messages }: { messages: readonly { content: string }[] }) => ({
-      choices: [{ message: { content: messages[1]?.content.includes('it is') ? 'hm' : 'Fine. REWARD: 0.5' } }],
+      choices: [{ message: { content: messages[1]?.content.includes('it is') ? 'hm' : 'Fine.\nREWARD: 0.5' } }],
     }),
   };
   const stage = openRun({ columns: 120, rows: 40 }, {}, { chat });
@@ -152,5 +152,5 @@ it('asks a model with a rubric, and names what it could not grade', async () => 
   await stage.waitFor(text =>
     flat(text).includes('graded again 2 of 4 rollouts; failed 1, not graded; not gradable 1'),
   );
-  expect(stage.text()).toContain('the model gave no reward from');
+  expect(stage.text()).toContain('the last line of the judge');
 });

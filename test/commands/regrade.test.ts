@@ -1,0 +1,54 @@
+/** What `benchtop regrade` leaves out, and says of it. */
+import { expect, it } from 'vitest';
+import { exitCodes } from '../../src/commands/exit.ts';
+import { answering } from '../answering.ts';
+import { pageOf } from '../queries/scripted-service.ts';
+import { hostileServer } from '../service/hostile-server.ts';
+import { cliOn } from './cli.ts';
+
+type Rows = readonly { readonly trajectory_id: string }[];
+
+/** A dataset with these trajectories, whose model said yes. */
+async function cliWith(rows: Rows, more: Parameters<typeof answering>[0] = {}) {
+  const { url } = await hostileServer(
+    answering({
+      listBenchmarks: () => pageOf([]),
+      listTrainingRuns: () => pageOf([]),
+      listDatasets: () => pageOf([{ dataset_id: 'ds_1', dataset_name: 'd' }]),
+      listTrajectories: () => pageOf(rows),
+      getTrajectory: ({ trajectory_id }) => ({
+        ...rows.find(row => row.trajectory_id === trajectory_id),
+        steps: [{ step_index: 0, messages: [{ role: 'assistant', content: 'yes' }] }],
+      }),
+      ...more,
+    }),
+  );
+  return cliOn({ baseUrl: url, apiKey: 'key' });
+}
+
+const completed = (count: number, more: object = {}) =>
+  Array.from({ length: count }, (_, index) => ({
+    ...{ trajectory_id: `traj_${index}`, task_id: `t${index}`, status: 'completed', reward: 1, ...more },
+  }));
+
+it('counts why a judge gave no reward (A1)', async () => {
+  const choices = ['REWARD: 1/10', 'REWARD: 1/10', 'REWARD: 0', 'Good.\nREWARD: 1'].map(content => ({
+    ...{ message: { content }, finish_reason: content === 'REWARD: 0' ? 'length' : 'stop' },
+  }));
+  const cli = await cliWith(completed(4), { createChatCompletion: () => ({ choices: [choices.shift()] }) });
+  const { code, out, notes } = await cli('regrade', ['d', '--judge', 'm', '--rubric', 'x', '--json']);
+  expect(JSON.parse(out)).toMatchObject({ graded: 1, not_gradable: 3, new_mean: 1 });
+  expect(notes).toContain(
+    "3 rollouts could not be graded: the last line of the judge is not a reward from 0 to 1 (2), the judge's answer cannot be used: cut off at the token limit (1).",
+  );
+  expect(code).toBe(exitCodes.failed);
+});
+
+it('says that rewards outside the range have no interval', async () => {
+  const cli = await cliWith(completed(6, { reward: 0.5 }));
+  const grader = ['d', '--command', `${process.execPath} -e console.log(7)`];
+  const { out } = await cli('regrade', grader);
+  expect(out).toContain('outside the range\t6 rollouts, not from 0 to 1: no interval\n');
+  expect(out).not.toContain('95% between\t+');
+  expect((await cli('regrade', [...grader, '--reward-range', '0..10'])).out).not.toContain('outside');
+});
