@@ -5,7 +5,6 @@ import { factText } from '../present/fact-text.ts';
 import { unlistedOf } from '../resources/unlisted.ts';
 import {
   changeOf,
-  gradableIn,
   type Regraded,
   regradeAll,
   regradedColumns,
@@ -63,9 +62,14 @@ export async function run({ args: [word = ''], flags }: CommandInput<'regrade'>,
     if (range === undefined)
       throw new CommandError('--reward-range takes two numbers, the lower one first, e.g. 0..1.');
     const { id, ...rollouts } = await readRollouts(word, ['runs', 'training', 'datasets'], context, io);
-    const { gradable, failed } = gradableIn(rollouts);
     const graded: Regraded[] = [];
-    await regradeAll(gradable, graderFor(context.service, range), context, row => void graded.push(row));
+    const left = { failed: 0, running: 0 };
+    await regradeAll(rollouts.rows, graderFor(context.service, range), context, {
+      onGraded: row => void graded.push(row),
+      onLeftOut: state => {
+        left[state] += 1;
+      },
+    });
     const summary = summariseRegrade(graded, { range, passAt: flags.passAt });
     const { compared, agreement, passAt } = summary;
     const all = regradedInOrder(graded, passAt);
@@ -73,9 +77,9 @@ export async function run({ args: [word = ''], flags }: CommandInput<'regrade'>,
     const errors = all.filter(({ error }) => error !== undefined);
     const record = {
       id,
-      rollouts: all.length + failed,
+      rollouts: rollouts.rows.length,
       graded: all.length - errors.length,
-      failed,
+      ...left,
       not_listed: unlistedOf(rollouts.rows, rollouts.rewards),
       not_gradable: errors.length,
       compared: summary.both,
@@ -102,7 +106,7 @@ export async function run({ args: [word = ''], flags }: CommandInput<'regrade'>,
     };
     await printRecord(record, id, flags, io, {
       text: () => {
-        const facts = regradeFacts(all, summary, { failed });
+        const facts = regradeFacts(all, summary, left);
         const head =
           io.columns === undefined
             ? facts.map(({ label, value }) => `${label}\t${lineText(value)}\n`).join('')

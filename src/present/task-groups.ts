@@ -2,7 +2,7 @@
 import { mean, meanDifference } from '../base/statistics.ts';
 import { messageContent } from '../contract/common.ts';
 import type { TrajectoryReward } from '../contract/evaluations.ts';
-import { isRunning, statusMeaning } from '../contract/status.ts';
+import { isRunning, isUnknown, statusMeaning } from '../contract/status.ts';
 import type { Trajectory } from '../contract/trajectories.ts';
 import type { Passes } from './statistics/pass-at-k.ts';
 import type { Range } from './statistics/tasks.ts';
@@ -18,6 +18,13 @@ const isFailure = (status: string | null | undefined): boolean =>
 export const hasFailed = ({ status, error, rollout }: GroupRollout): boolean =>
   isFailure(status) || isFailure(rollout?.status) || Boolean(error);
 
+/** What keeps the execution of a rollout from counting as ended. Undefined also for an unknown or missing status. */
+export function unendedState(row: GroupRollout): 'failed' | 'running' | undefined {
+  if (hasFailed(row)) return 'failed';
+  const isKnownToRun = [row.status, row.rollout?.status].some(each => each && isRunning(each) && !isUnknown(each));
+  return isKnownToRun ? 'running' : undefined;
+}
+
 /** The rollouts of a task. */
 export interface TaskGroup {
   readonly task_id: string;
@@ -29,7 +36,7 @@ export interface TaskGroup {
   readonly passed: number;
   /** Failed executions without a reward. */
   readonly failed: number;
-  /** Ended rollouts without a reward or a known failure. */
+  /** Other rollouts without a reward: ended, or of an unknown status. */
   readonly unscored: number;
   readonly running: number;
   /** Rollouts that the service does not list. */
@@ -60,8 +67,9 @@ export function groupOf(
 ): TaskGroup {
   const scores = scoresOf(rollouts).sort((left, right) => left - right);
   const others = rollouts.filter(({ reward }) => reward == null || !Number.isFinite(reward));
-  const failed = others.filter(hasFailed).length;
-  const running = others.filter(each => !hasFailed(each) && isRunning(each.status)).length;
+  const states = others.map(unendedState);
+  const failed = states.filter(state => state === 'failed').length;
+  const running = states.filter(state => state === 'running').length;
   return {
     ...{ task_id, rollouts, scores, failed, running, unlisted },
     unscored: others.length - failed - running,

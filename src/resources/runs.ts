@@ -261,10 +261,14 @@ export function outcomeOf(
   return { mean, graded: live?.scored_rollouts ?? undefined, listed: undefined, without, ended, isRead };
 }
 
-/** `(2 failed)`, after the number of rollouts without a reward, which includes the failed ones; empty for none. */
-export function failedAmong(without: number, failed: number = 0): string {
-  if (failed === 0 || failed > without) return '';
-  return failed === without ? ' (all failed)' : ` (${failed} failed)`;
+/**
+ * `(2 failed, 1 running)`, after the number of rollouts without a reward, which includes the failed and the running ones;
+ * empty for none.
+ */
+export function failedAmong(without: number, failed: number = 0, running: number = 0): string {
+  if (failed + running === 0 || failed + running > without) return '';
+  if (failed === without) return ' (all failed)';
+  return ` (${[failed > 0 && `${failed} failed`, running > 0 && `${running} running`].filter(Boolean).join(', ')})`;
 }
 
 /** Shown for a run without a mean: the number of rollouts listed without a reward. */

@@ -8,12 +8,16 @@ import { numberColumn } from '../present/number-columns.ts';
 import { agreementOf } from '../present/statistics/agreement.ts';
 import { comparisonDefaults, summariseComparison } from '../present/statistics/comparison.ts';
 import { isBeyond, type Range, type RunTasks } from '../present/statistics/tasks.ts';
+import { unendedState } from '../present/task-groups.ts';
 import type { QueryContext } from '../queries/query-context.ts';
 import { trajectoryQuery } from '../queries/trajectories.ts';
 import { intervalLabel } from '../resources/comparison.ts';
 import { counted, difference, percent, reward } from '../text/numbers.ts';
-import type { OwnRollouts } from './read.ts';
 import type { Regrader } from './regraders.ts';
+
+type Unended = NonNullable<ReturnType<typeof unendedState>>;
+/** How many rollouts have no answer to grade. */
+export type LeftOut = Readonly<Record<Unended, number>>;
 
 /** A rollout with both rewards. */
 export interface Regraded {
@@ -48,17 +52,16 @@ export const regradedColumns = (passAt: number): readonly Column<Regraded>[] => 
   { id: 'id', title: 'ID', width: { min: 12, max: 40, grow: 1 }, value: row => row.trajectory_id },
 ];
 
-/** The rollouts to grade, and how many of the listed ones have no answer to grade. */
-export function gradableIn({ rows }: OwnRollouts): {
-  readonly gradable: readonly Trajectory[];
-  readonly failed: number;
-} {
-  const gradable = rows.filter(({ status }) => status !== 'failed');
-  return { gradable, failed: rows.length - gradable.length };
+/** Called for each rollout, in the order in which they are known. */
+interface Regrading {
+  readonly onGraded: (row: Regraded) => void;
+  /** It has no answer to grade, because it failed or still runs. */
+  readonly onLeftOut: (state: Unended) => void;
 }
 
 /**
- * Grades rollouts, a few at a time. Calls `onGraded` with each one, in the order in which they are graded.
+ * Grades rollouts, a few at a time. Those that are listed as failed or running are left out first; where the list has
+ * no statuses, they are known once they are read.
  *
  * @throws the reason of the signal once that aborts
  */
@@ -66,13 +69,20 @@ export async function regradeAll(
   rows: readonly Trajectory[],
   grader: Regrader,
   context: QueryContext,
-  onGraded: (row: Regraded) => void,
+  { onGraded, onLeftOut }: Regrading,
 ): Promise<void> {
-  await inParallel(rows, async row => {
+  const gradable = rows.filter(row => {
+    const state = unendedState(row);
+    if (state) onLeftOut(state);
+    return !state;
+  });
+  await inParallel(gradable, async row => {
     const { trajectory_id } = row;
     const of = { trajectory_id, task_id: row.task_id ?? undefined, reward: row.reward ?? undefined };
     try {
       const trajectory = await trajectoryQuery(trajectory_id).read(context);
+      const state = unendedState(trajectory);
+      if (state) return onLeftOut(state);
       const { reward: new_reward, explanation } = await grader(trajectory, context.signal);
       onGraded({ ...of, new_reward, explanation, error: undefined });
     } catch (error) {
@@ -127,9 +137,7 @@ export function ungradedWords(all: readonly Regraded[]): string {
 export type RegradeSummary = ReturnType<typeof summariseRegrade>;
 
 /** The rollouts that were not graded. */
-interface Ungraded {
-  /** They failed, so they have no answer. */
-  readonly failed: number;
+interface Ungraded extends LeftOut {
   /** The user stopped before. */
   readonly stopped?: number;
 }
@@ -137,16 +145,17 @@ interface Ungraded {
 export function regradeFacts(
   all: readonly Regraded[],
   { compared, agreement, both, outside, passAt, range: [low, high] }: RegradeSummary,
-  { failed, stopped = 0 }: Ungraded,
+  { failed, running, stopped = 0 }: Ungraded,
 ): readonly Fact[] {
   const { interval, paired } = compared;
   const { count, agreed, lost, gained, kappa } = agreement;
   const broken = all.filter(({ error }) => error !== undefined).length;
   const [graded, unrated] = [all.length - broken, all.length - broken - both];
   return withValue([
-    { label: 'graded again', value: `${graded} of ${counted(all.length + failed + stopped, 'rollout')}` },
+    { label: 'graded again', value: `${graded} of ${counted(all.length + failed + running + stopped, 'rollout')}` },
     { label: 'stopped before', value: stopped > 0 ? `${stopped}, not graded` : undefined },
     { label: 'failed', value: failed > 0 ? `${failed}, not graded` : undefined },
+    { label: 'running', value: running > 0 ? `${running}, not graded` : undefined },
     { label: 'not gradable', value: broken || undefined },
     { label: 'without a reward', value: unrated > 0 ? `${unrated} before, not compared` : undefined },
     {

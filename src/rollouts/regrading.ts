@@ -4,22 +4,28 @@ import { Listeners } from '../base/listeners.ts';
 import type { QueryContext } from '../queries/query-context.ts';
 import { comparisonOptions } from '../resources/comparison.ts';
 import { type Owner, type OwnRollouts, readRollouts } from './read.ts';
-import { gradableIn, type Regraded, regradeAll, regradedInOrder } from './regrade.ts';
+import { type LeftOut, type Regraded, regradeAll, regradedInOrder } from './regrade.ts';
 import { type GraderChoice, regraderOf } from './regraders.ts';
 
 export interface RegradingState {
   readonly phase: 'reading' | 'grading' | 'done' | 'stopped' | 'failed';
   /** The graded rollouts; the flips first. */
   readonly rows: readonly Regraded[];
-  /** The number of rollouts to grade, and of those without an answer. Known after reading. */
-  readonly gradable: number;
-  readonly failed: number;
+  /** The number of rollouts, known after reading, and of those without an answer so far. */
+  readonly all: number;
+  readonly left: LeftOut;
   /** Why rollouts may be missing. */
   readonly notes: OwnRollouts['notes'];
   readonly error: Error | undefined;
 }
 
-const begun: RegradingState = { phase: 'reading', rows: [], gradable: 0, failed: 0, notes: [], error: undefined };
+const begun: RegradingState = {
+  ...{ phase: 'reading', rows: [], all: 0, notes: [], error: undefined },
+  left: { failed: 0, running: 0 },
+};
+
+/** How many rollouts of a regrading have an answer to grade, as far as is known. */
+export const gradableIn = ({ all, left: { failed, running } }: RegradingState): number => all - failed - running;
 
 /** Minimum interval between calls of a listener in milliseconds. */
 const notifyEveryMs = 100;
@@ -53,27 +59,37 @@ export class Regrading {
   async run(connect: () => Promise<Omit<QueryContext, 'signal'>>): Promise<void> {
     const { signal } = this.#stop;
     const graded: Regraded[] = [];
+    const left = { failed: 0, running: 0 };
     try {
       const context = { ...(await connect()), signal };
       const rollouts = await readRollouts(this.owner, context);
       signal.throwIfAborted();
-      const { gradable, failed } = gradableIn(rollouts);
-      this.#set({ phase: 'grading', gradable: gradable.length, failed, notes: rollouts.notes });
+      const { rows, notes } = rollouts;
+      this.#set({ phase: 'grading', all: rows.length, notes });
       const grader = regraderOf(this.grader)(context.service, comparisonOptions(context.compare).range);
-      await regradeAll(gradable, grader, context, row => {
-        graded.push(row);
-        this.#timer ??= setTimeout(() => this.#show(graded), notifyEveryMs).unref();
+      const showSoon = (): void => {
+        this.#timer ??= setTimeout(() => this.#show(graded, left), notifyEveryMs).unref();
+      };
+      await regradeAll(rows, grader, context, {
+        onGraded: row => {
+          graded.push(row);
+          showSoon();
+        },
+        onLeftOut: state => {
+          left[state] += 1;
+          showSoon();
+        },
       });
-      this.#show(graded, { phase: 'done' });
+      this.#show(graded, left, { phase: 'done' });
     } catch (error) {
-      this.#show(graded, signal.aborted ? { phase: 'stopped' } : { phase: 'failed', error: asError(error) });
+      this.#show(graded, left, signal.aborted ? { phase: 'stopped' } : { phase: 'failed', error: asError(error) });
     }
   }
 
-  #show(graded: readonly Regraded[], more: Partial<RegradingState> = {}): void {
+  #show(graded: readonly Regraded[], left: LeftOut, more: Partial<RegradingState> = {}): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    this.#set({ rows: regradedInOrder(graded, this.passAt), ...more });
+    this.#set({ rows: regradedInOrder(graded, this.passAt), left: { ...left }, ...more });
   }
 
   #set(state: Partial<RegradingState>): void {

@@ -10,6 +10,7 @@ import { outcomeClasses } from '../present/outcome-classes.ts';
 import { type ReportBlock, reportHtml, reportMarkdown } from '../present/report.ts';
 import { sortRows } from '../present/sort.ts';
 import type { Range } from '../present/statistics/tasks.ts';
+import { unendedState } from '../present/task-groups.ts';
 import { transcriptText } from '../present/transcript-lines.ts';
 import { heldOutMeansOf } from '../queries/held-out.ts';
 import { runMeanOf } from '../queries/run-mean.ts';
@@ -115,11 +116,12 @@ function* summary({ rows, rewards }: OwnRollouts, range: Range): Generator<Repor
   // Rollouts that never began are not listed.
   const all = hasEnded(rewards?.status) ? Math.max(rows.length, rewards?.total ?? 0) : rows.length;
   const without = all - values.length;
-  const failed = unrated.filter(({ status }) => status === 'failed').length;
+  const states = unrated.map(unendedState);
+  const [failed, running] = (['failed', 'running'] as const).map(state => states.filter(each => each === state).length);
   const words = [
     `mean ${reward(mean)} of ${counted(values.length, 'reward')}`,
     certainty,
-    without > 0 ? `${without} without a reward${failedAmong(without, failed)}` : '',
+    without > 0 ? `${without} without a reward${failedAmong(without, failed, running)}` : '',
   ];
   yield { kind: 'words', text: words.filter(Boolean).join(', ') };
   const bins = histogram(values, mostBins);

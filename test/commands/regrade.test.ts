@@ -52,3 +52,27 @@ it('says that rewards outside the range have no interval', async () => {
   expect(out).not.toContain('95% between\t+');
   expect((await cli('regrade', [...grader, '--reward-range', '0..10'])).out).not.toContain('outside');
 });
+
+const statuses = [
+  { status: 'completed' },
+  { status: 'error' },
+  { status: 'FAILED' },
+  { status: 'completed', error: 'ToolError' },
+  { status: 'running' },
+  { status: 'queued' },
+  // Not a status that is known: it has a reward, so it is graded.
+  { status: 'scored' },
+];
+it.each([
+  ['the list', (row: object) => row],
+  ['each rollout', (row: object) => ({ ...row, status: undefined, error: undefined })],
+])('leaves out what failed and what still runs, apart, by %s (B2)', async (_, listed) => {
+  const rows = completed(statuses.length).map((row, index) => ({ ...row, ...statuses[index] }));
+  const cli = await cliWith(rows, { listTrajectories: () => pageOf(rows.map(listed)) });
+  const { out, code } = await cli('regrade', ['d', '--with', 'contains no', '--json']);
+  expect(JSON.parse(out)).toMatchObject({ rollouts: 7, graded: 2, failed: 3, running: 2, passes_lost: 2, mean: 1 });
+  expect(code).toBe(exitCodes.done);
+  expect((await cli('regrade', ['d', '--with', 'contains no'])).out).toContain(
+    'graded again\t2 of 7 rollouts\nfailed\t3, not graded\nrunning\t2, not graded\n',
+  );
+});

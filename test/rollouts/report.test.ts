@@ -133,9 +133,9 @@ it('prints fifty flagged trajectories in full, and says that there are more', as
   expect(fewer).toContain('## Flagged: 50 trajectories\n');
 });
 
-it('says how many rollouts of a run have no reward, and how many of these failed', async () => {
-  const row = run('evr_1', { total_rollouts: 5 });
-  const statuses = ['completed', 'failed', 'completed'];
+it('says how many rollouts of a run have no reward, and how many of these failed or run (B2)', async () => {
+  const row = run('evr_1', { total_rollouts: 7 });
+  const statuses = ['completed', 'FAILED', 'completed', 'error', 'running'];
   const { context } = reading({
     ...answers,
     listTrajectories: () => ({
@@ -148,5 +148,5 @@ it('says how many rollouts of a run have no reward, and how many of these failed
   const owner = { resource: runs as Resource, id: 'evr_1', row };
   const read = await readRollouts(owner, context);
   const text = await joined(rolloutsReport(owner, read, { worst: 0, best: 0 }, context), 'markdown');
-  expect(text).toMatch(/mean 1\.00 of 1 reward, .*4 without a reward \(1 failed\)/);
+  expect(text).toMatch(/mean 1\.00 of 1 reward, .*6 without a reward \(2 failed, 1 running\)/);
 });

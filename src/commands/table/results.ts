@@ -133,8 +133,8 @@ search.indexMegabytes limits their size.`,
     summary: 'grade the rollouts of a run, a training run or a dataset again, and show what changes',
     about: `Grades existing rollouts with another grader. It samples nothing, and writes nothing to the service. Prints
 the change of the mean with its paired interval, how many rollouts no longer pass or newly pass, the agreement, and the
-changed trajectories: those that no longer or newly pass first, then the largest change. Failed rollouts are not graded. Exit code 1 if others could not be
-graded.
+changed trajectories: those that no longer or newly pass first, then the largest change. Failed and running rollouts are not graded, and
+counted. Exit code 1 if others could not be graded.
 
 --with takes a grader of the local service (exact, contains, regex, number, word_share or choice) and what it expects,
 e.g. "contains Paris", or its JSON. Missing fields come from the grader stored with each rollout, if the service stores

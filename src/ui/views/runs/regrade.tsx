@@ -13,7 +13,7 @@ import {
   regradeFacts,
   summariseRegrade,
 } from '../../../rollouts/regrade.ts';
-import type { Regrading, RegradingState } from '../../../rollouts/regrading.ts';
+import { gradableIn, type Regrading, type RegradingState } from '../../../rollouts/regrading.ts';
 import { difference, reward } from '../../../text/numbers.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
 import { truncate } from '../../../text/width.ts';
@@ -100,14 +100,12 @@ function RegradedPreview({ row: { trajectory_id, task_id, reward: graded }, ...p
 
 const runOf = ({ owner }: Regrading): EvalRun => owner.row as EvalRun;
 
-function factsOf(
-  { rows, failed, gradable }: RegradingState,
-  passAt: number,
-  range: readonly [number, number],
-): readonly Fact[] {
+function factsOf(state: RegradingState, passAt: number, range: readonly [number, number]): readonly Fact[] {
+  const { rows, left } = state;
+  const gradable = gradableIn(state);
   if (gradable === 0) return [];
   const summary = summariseRegrade(rows, { range, passAt });
-  return regradeFacts(rows, summary, { failed, stopped: gradable - rows.length });
+  return regradeFacts(rows, summary, { ...left, stopped: gradable - rows.length });
 }
 
 const rowFacts = (row: Regraded, passAt: number): readonly Fact[] => [
@@ -133,14 +131,19 @@ function summaryLines(facts: readonly Fact[]): readonly string[] {
   );
 }
 
-const progressWords = ({ phase, rows, gradable }: RegradingState): string =>
-  phase === 'reading' ? 'Reading the rollouts' : phase === 'grading' ? `Graded ${rows.length} of ${gradable}` : '';
+function progressWords(state: RegradingState): string {
+  const { phase, rows } = state;
+  if (phase === 'reading') return 'Reading the rollouts';
+  return phase === 'grading' ? `Graded ${rows.length} of ${gradableIn(state)}` : '';
+}
 
 function emptyWords(state: RegradingState | undefined): string {
   if (!state) return 'These grades are no longer kept: grade the run again';
-  const { phase, gradable } = state;
+  const { phase, all, left } = state;
   if (phase === 'reading' || phase === 'grading') return 'Nothing is graded yet';
   if (phase === 'stopped') return 'Stopped before anything was graded';
   if (phase === 'failed') return 'Nothing was graded';
-  return gradable === 0 ? 'This run has no rollout to grade' : 'Nothing was graded';
+  if (gradableIn(state) > 0) return 'Nothing was graded';
+  const states = all === 0 ? '' : `: ${left.failed} failed, ${left.running} running`;
+  return `This run has no rollout to grade${states}`;
 }
