@@ -56,6 +56,8 @@ function graderIn(flags: Flags) {
 export async function run({ args: [word = ''], flags }: CommandInput<'regrade'>, io: CommandIo): Promise<number> {
   const graderFor = graderIn(flags);
   await checkRecordFlags(flags, [], io);
+  // A program that grades has a process group of its own, so that no signal to this one ends it.
+  io.stopOnSignals?.();
   return withService(flags, io, async context => {
     const { compare } = context.config.preferences;
     const range = flags.rewardRange === undefined ? compare.rewardRange : parseRange(flags.rewardRange);

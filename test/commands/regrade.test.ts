@@ -1,8 +1,9 @@
-/** What `benchtop regrade` leaves out, and says of it. */
+/** What `benchtop regrade` leaves out, and says of it, and what stops it. */
 import { expect, it } from 'vitest';
-import { exitCodes } from '../../src/commands/exit.ts';
+import { exitCodes, Interruption } from '../../src/commands/exit.ts';
 import { answering } from '../answering.ts';
 import { pageOf } from '../queries/scripted-service.ts';
+import { endlessGrader } from '../rollouts/endless-grader.ts';
 import { hostileServer } from '../service/hostile-server.ts';
 import { cliOn } from './cli.ts';
 
@@ -75,4 +76,22 @@ it.each([
   expect((await cli('regrade', ['d', '--with', 'contains no'])).out).toContain(
     'graded again\t2 of 7 rollouts\nfailed\t3, not graded\nrunning\t2, not graded\n',
   );
+});
+
+it.each([
+  ['SIGTERM', exitCodes.terminated],
+  ['SIGHUP', exitCodes.hungUp],
+])('ends its graders and their children on %s (B4)', async (_, exitCode) => {
+  const stop = new AbortController();
+  let stopsOnSignals = false;
+  const { line, ended } = await endlessGrader(() => stopsOnSignals && stop.abort(new Interruption(exitCode)));
+  const cli = await cliWith(completed(1));
+  const { code } = await cli('regrade', ['d', '--command', line], {
+    signal: stop.signal,
+    onStopOnSignals: () => {
+      stopsOnSignals = true;
+    },
+  });
+  await ended;
+  expect(code).toBe(exitCode);
 });

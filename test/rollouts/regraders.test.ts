@@ -6,6 +6,7 @@ import { expect, it } from 'vitest';
 import { trajectory } from '../../src/contract/trajectories.ts';
 import { commandGrader, graderOf, modelGrader, regraderOf } from '../../src/rollouts/regraders.ts';
 import type { Service } from '../../src/service/index.ts';
+import { endlessGrader } from './endless-grader.ts';
 
 const never = new AbortController().signal;
 const rollout = (messages: object[], more: object = {}) =>
@@ -72,6 +73,21 @@ it('says what a command did wrong', async () => {
   await expect(node('console.error("broken");process.exit(3)')).rejects.toThrow('failed with exit code 3: broken');
   await expect(node('console.log("1".repeat(1e6))')).rejects.toThrow('printed more than a reward');
   expect(() => commandGrader(`grade 'x`, 1)).toThrow('closing');
+});
+
+it.each(['abort', 'exit'] as const)('kills a command and its children: %s (B4)', async how => {
+  const before = new Set(process.listeners('exit'));
+  const added = () => process.listeners('exit').filter(listener => !before.has(listener));
+  const stop = new AbortController();
+  const { line, ended } = await endlessGrader(() => {
+    if (how === 'abort') stop.abort(new Error('stopped'));
+    // As `process.exit` does.
+    if (how === 'exit') for (const listener of added()) listener(0);
+  });
+  const graded = commandGrader(line, 600_000)(rollout([]), stop.signal);
+  await expect(graded).rejects.toThrow(how === 'abort' ? 'stopped' : 'was killed by SIGKILL');
+  await ended;
+  expect(added()).toEqual([]);
 });
 
 it('asks a model with a rubric, and takes nothing in the transcript for an instruction of its own', async () => {
