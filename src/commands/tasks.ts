@@ -60,6 +60,8 @@ export async function run({ args: [word = ''], flags }: CommandInput<'tasks'>, i
     await printRecord(record, id, flags, io, {
       text: () => {
         for (const words of groupsWords(tasks)) io.note(`${words}.`);
+        if (rows.length === 0) io.note('There are no rollouts.');
+        if (groups.length === 0) return '';
         const columns = [taskColumn, ...groupColumns(({ scores }) => scores.map(reward).join(' '))];
         const shown = columns.filter(({ ifAny, value }) => !ifAny || groups.some(group => value(group) !== undefined));
         return rowsText(groups, shown, 'table', io);

@@ -155,13 +155,10 @@ function inSteps(steps: readonly AuditStep[]): string {
 /** The reward correlates with the length of the answer. */
 function lengthFinding(steps: readonly AuditStep[]): Finding | undefined {
   if (steps.length < auditedSteps) return undefined;
-  const known = ({ reward: score, completion_tokens: tokens }: AuditRollout): boolean =>
-    score != null && tokens != null;
+  const known = ({ task_id, reward: score, completion_tokens: tokens }: AuditRollout): boolean =>
+    Boolean(task_id) && score != null && tokens != null;
   const groups = steps.flatMap(({ rewards }) => [
-    ...Map.groupBy(
-      rewards.filter(rollout => rollout.task_id && known(rollout)),
-      ({ task_id }) => task_id,
-    ).values(),
+    ...Map.groupBy(rewards.filter(known), ({ task_id }) => task_id).values(),
   ]);
   const pairs = groups.map(group =>
     group.map(({ completion_tokens, reward: score }) => [completion_tokens ?? 0, score ?? 0] as const),
@@ -293,11 +290,14 @@ export function audit(input: AuditInput): readonly Finding[] {
 /** The number of tasks per step, and of rollouts per task, whose texts are read. */
 const textsRead = { tasks: 8, each: 2 } as const;
 
-/** Ids of the rollouts whose texts the audit reads: two of each of eight evenly spaced tasks in the newest steps. */
+/**
+ * Ids of the rollouts whose texts the audit reads: two of each of eight evenly spaced tasks in the newest steps. A rollout
+ * without a task is read as one of its own.
+ */
 export function textsToRead(steps: readonly AuditStep[]): readonly string[] {
   return steps.slice(-auditedSteps).flatMap(({ rewards }) => {
     const known = rewards.filter(({ trajectory_id }) => trajectory_id);
-    const tasks = [...Map.groupBy(known, ({ task_id }) => task_id ?? '').values()];
+    const tasks = [...Map.groupBy(known, ({ task_id, trajectory_id }) => task_id || trajectory_id).values()];
     const every = Math.max(1, tasks.length / textsRead.tasks);
     return Array.from(
       { length: Math.min(textsRead.tasks, tasks.length) },

@@ -56,10 +56,11 @@ export function lengthPoints(rows: readonly Trajectory[], length: Length): reado
     .sort((one, other) => one.length - other.length);
 }
 
-/** The rank correlation over all rollouts, and within tasks; undefined if too few values differ. */
+/** The rank correlation over all rollouts, and within the tasks that they name; undefined if too few values differ. */
 export function lengthCorrelation(points: readonly LengthPoint[]) {
   const pairs = (of: readonly LengthPoint[]) => of.map(point => [point.length, point.reward] as const);
-  const tasks = [...Map.groupBy(points, ({ row }) => row.task_id ?? '').values()];
+  const named = points.filter(({ row }) => row.task_id);
+  const tasks = [...Map.groupBy(named, ({ row }) => row.task_id).values()];
   return { all: groupedCorrelation([pairs(points)]), within: groupedCorrelation(tasks.map(pairs)) };
 }
 

@@ -44,8 +44,8 @@ export interface StepTeaching {
   readonly alone: number;
 }
 
-/** The rollouts of a step by task, and those without a task. */
-export function byTask<Row extends TaskReward>({ rewards }: StepRewards<Row>) {
+/** The rollouts by task, and how many name none. */
+export function byTask<Row extends Pick<TaskReward, 'task_id'>>({ rewards }: { readonly rewards: readonly Row[] }) {
   const named = rewards.filter(({ task_id }) => task_id);
   return { tasks: Map.groupBy(named, ({ task_id }) => task_id ?? ''), nameless: rewards.length - named.length };
 }

@@ -6,7 +6,7 @@ import { numberColumn } from '../present/number-columns.ts';
 import { passAtK, passCurve, passHatK } from '../present/statistics/pass-at-k.ts';
 import type { Range } from '../present/statistics/tasks.ts';
 import { groupOf, passesOf, rolloutsOf, type TaskGroup, withBase } from '../present/task-groups.ts';
-import { groupKinds, groupWords, scoresOf, widenedRange } from '../present/teaching.ts';
+import { byTask, groupKinds, groupWords, scoresOf, widenedRange } from '../present/teaching.ts';
 import type { RunExtent } from '../queries/extent-of.ts';
 import { rewardsByTask } from '../queries/run-rewards.ts';
 import { count, counted, difference, percent, reward } from '../text/numbers.ts';
@@ -41,10 +41,10 @@ export interface TaskGroups {
 export function groupsOf(rows: readonly Trajectory[], options: GroupOptions): TaskGroups {
   const { run, range, passAt = range[1], base } = options;
   const { tasks, nameless } = rewardsByTask({ rewards: rows, total: run?.total });
-  const byTask = Map.groupBy(rows, ({ task_id }) => task_id ?? '');
+  const { tasks: named } = byTask({ rewards: rows });
   const widened = widenedRange(range, [{ step: 0, rewards: rows }]);
   const groups = [...tasks].map(([id, { unlisted }]) =>
-    withBase(groupOf(id, byTask.get(id) ?? [], widened, { passAt, unlisted }), base?.get(id)),
+    withBase(groupOf(id, named.get(id) ?? [], widened, { passAt, unlisted }), base?.get(id)),
   );
   return {
     groups,
@@ -58,7 +58,7 @@ export function groupsOf(rows: readonly Trajectory[], options: GroupOptions): Ta
 
 /** The rewards of each task, to compare with another run in {@link groupsOf}. */
 export const scoresByTask = (rows: readonly Pick<Trajectory, 'task_id' | 'reward'>[]) =>
-  new Map([...Map.groupBy(rows, ({ task_id }) => task_id ?? '')].map(([id, of]) => [id, scoresOf(of)]));
+  new Map([...byTask({ rewards: rows }).tasks].map(([id, of]) => [id, scoresOf(of)]));
 
 /** `8`, or `7 of 8` if one has no reward. */
 const countWords = (group: TaskGroup): string => {
@@ -170,7 +170,8 @@ export function groupsWords({
   passAt,
   isOutside,
 }: TaskGroups): readonly string[] {
-  if (groups.length === 0) return [];
+  const ungrouped = nameless > 0 ? [`${counted(nameless, 'rollout')} without a task not grouped`] : [];
+  if (groups.length === 0) return ungrouped;
   const counts = [
     [sum(groups, ({ failed }) => failed), 'failed'],
     [sum(groups, ({ unscored }) => unscored), 'without a score'],
@@ -211,6 +212,6 @@ export function groupsWords({
             `pass^k  ${points('all')}   reward at least ${reward(passAt)}${least === groups.length ? '' : `; ${least} of ${counted(groups.length, 'task')} have ${counted(curve.at(-1)?.k ?? 0, 'reward')}`}`,
           ]),
     ...(isOutside ? ['Some rewards are outside the range in the settings: set compare.rewardRange'] : []),
-    ...(nameless > 0 ? [`${counted(nameless, 'rollout')} without a task not grouped`] : []),
+    ...ungrouped,
   ];
 }

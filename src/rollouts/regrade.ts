@@ -104,8 +104,8 @@ export interface RegradeOptions {
 export function summariseRegrade(all: readonly Regraded[], { range, passAt = range[1] }: RegradeOptions) {
   const both = all.flatMap(row => {
     const { reward: before, new_reward: after } = row;
-    // A rollout without a task is a task of its own.
-    const task = row.task_id ?? ` ${row.trajectory_id}`;
+    // A rollout without a task counts by itself.
+    const task = row.task_id || ` ${row.trajectory_id}`;
     return before === undefined || after === undefined ? [] : [{ task, before, after }];
   });
   const tasks = [...Map.groupBy(both, ({ task }) => task).values()];
@@ -120,7 +120,17 @@ export function summariseRegrade(all: readonly Regraded[], { range, passAt = ran
   const options = { ...comparisonDefaults, range, missing: 'ignore' as const };
   const outside = both.filter(each => isBeyond(each.before, range) || isBeyond(each.after, range)).length;
   const compared = summariseComparison(run('before'), run('after'), options);
-  return { compared, agreement, both: both.length, outside, passAt, range };
+  const nameless = all.filter(row => !row.task_id && changeOf(row) !== undefined).length;
+  const counts = { both: both.length, tasks: tasks.length - nameless, nameless, outside };
+  // They may be of few tasks: an interval that takes them for independent is too narrow.
+  const intervals = nameless > 0 ? { interval: undefined } : {};
+  return {
+    compared: { ...compared, ...intervals },
+    agreement: { ...agreement, ...intervals },
+    ...counts,
+    passAt,
+    range,
+  };
 }
 
 /** Why rollouts could not be graded, the most frequent reasons first. */
@@ -144,12 +154,16 @@ interface Ungraded extends LeftOut {
 
 export function regradeFacts(
   all: readonly Regraded[],
-  { compared, agreement, both, outside, passAt, range: [low, high] }: RegradeSummary,
+  { compared, agreement, both, tasks, nameless, outside, passAt, range: [low, high] }: RegradeSummary,
   { failed, running, stopped = 0 }: Ungraded,
 ): readonly Fact[] {
   const { interval, paired } = compared;
   const { count, agreed, lost, gained, kappa } = agreement;
   const broken = all.filter(({ error }) => error !== undefined).length;
+  const of = [
+    ...(tasks > 0 || nameless === 0 ? [counted(tasks, 'task')] : []),
+    ...(nameless > 0 ? [`${counted(nameless, 'rollout')} without a task`] : []),
+  ];
   const [graded, unrated] = [all.length - broken, all.length - broken - both];
   return withValue([
     { label: 'graded again', value: `${graded} of ${counted(all.length + failed + running + stopped, 'rollout')}` },
@@ -160,9 +174,13 @@ export function regradeFacts(
     { label: 'without a reward', value: unrated > 0 ? `${unrated} before, not compared` : undefined },
     {
       label: 'mean',
-      value: `${reward(paired.base)} before, ${reward(paired.new)} now, of ${counted(compared.pairs, 'task')}`,
+      value: `${reward(paired.base)} before, ${reward(paired.new)} now, of ${of.join(' and ')}`,
     },
     { label: 'difference', value: compared.difference === undefined ? undefined : difference(compared.difference) },
+    {
+      label: 'no interval',
+      value: nameless > 0 ? `${counted(nameless, 'rollout')} may be of the same tasks: they name none` : undefined,
+    },
     {
       label: 'outside the range',
       value: outside > 0 ? `${counted(outside, 'rollout')}, not from ${low} to ${high}: no interval` : undefined,

@@ -131,9 +131,9 @@ function* summary({ rows, rewards }: OwnRollouts, range: Range): Generator<Repor
   yield table(outcomeClasses(rows), outcomeColumns);
   const tasks = groupsOf(rows, { run: rewards, range, passAt: undefined, base: undefined });
   const groups = sortRows(tasks.groups, each => each.mean, false);
-  if (groups.length === 0) return;
   yield { kind: 'heading', text: 'Tasks, worst first' };
   for (const text of groupsWords(tasks)) yield { kind: 'words', text };
+  if (groups.length === 0) return;
   yield table(groups.slice(0, mostTasks), [taskColumn, ...groupColumns(({ scores }) => scores.map(reward).join(' '))]);
   if (groups.length > mostTasks) yield { kind: 'words', text: `${groups.length - mostTasks} more tasks are left out.` };
 }

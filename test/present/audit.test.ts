@@ -45,6 +45,19 @@ describe('the audit', () => {
     ).toEqual([]);
   });
 
+  it('takes rollouts without a task for no task (B7)', () => {
+    const tokens = (task: number, sample: number) => ({ reward: sample / 4, completion_tokens: 10 * task + sample });
+    expect(found(stepsOf((task, sample) => ({ ...tokens(task, sample), task_id: null })))).toEqual([]);
+    expect(found(stepsOf((_, sample) => ({ ...tokens(0, sample), task_id: '' })))).toEqual([]);
+    const [finding] = found(
+      stepsOf((task, sample) => ({ ...tokens(task, sample), ...(task < 4 && { task_id: null }) })),
+    );
+    expect(finding).toMatchObject({ kind: 'length', of: 48 });
+    expect(finding?.evidence.every(({ task_id }) => task_id)).toBe(true);
+    // As many as of eight tasks, not two.
+    expect(textsToRead(stepsOf(() => ({ task_id: undefined })))).toHaveLength(24);
+  });
+
   it('finds one answer to many questions, or none at all', () => {
     const [same] = found(stepsOf(() => ({ answer: 'Yes!' })));
     expect(same).toMatchObject({ kind: 'answer', of: 96 });

@@ -59,6 +59,22 @@ it('says of how many it is', () => {
   );
 });
 
+it('takes rollouts without a task for no task (B7)', () => {
+  const rows = Array.from({ length: 30 }, (_, index) => ({
+    trajectory_id: `t${index}`,
+    num_steps: index,
+    reward: index,
+  }));
+  const points = lengthPoints(rows, 'steps');
+  expect(lengthCorrelation(points)).toMatchObject({ all: { pairs: 30 }, within: undefined });
+  expect(lengthWords(points, 'steps', 30)).toHaveLength(2);
+  const named = lengthPoints(
+    rows.map((row, index) => ({ ...row, task_id: index < 8 ? 'one' : '' })),
+    'steps',
+  );
+  expect(lengthCorrelation(named).within?.pairs).toBe(8);
+});
+
 it.each([
   [{ execution_metrics: { latency_ms: 1500 } }, 1.5],
   [{ metrics: { duration_s: 2 } }, 2],

@@ -95,6 +95,19 @@ it('compares two runs: the verdict, flips first, different settings, and regress
   expect(text).toContain('Improvements of new: 1 task\n');
 });
 
+it('takes half of the rollouts of a task for no pass, as it says', async () => {
+  const { context } = reading({
+    ...answers,
+    getTrajectoryRewards: ({ params: { eval_run_id = '' } }) => ({
+      trajectory_rewards: [1, 1, eval_run_id === 'old' ? 1 : 0, 0].map((reward, index) => ({
+        ...{ task_id: 'half', reward, trajectory_id: `traj_${eval_run_id}_half_${index}` },
+      })),
+    }),
+  });
+  const text = await joined(comparisonReport([run('old'), run('new')], { worst: 0 }, context), 'markdown');
+  expect(text).toContain('more than half of its rollouts have a reward of at least 1.00: 1 lost, 0 gained.');
+});
+
 it('compares three runs with the first, and says how far their intervals hold together', async () => {
   const { context } = reading();
   const runs = ['old', 'new', 'newest'].map(id => run(id));
@@ -149,4 +162,16 @@ it('says how many rollouts of a run have no reward, and how many of these failed
   const read = await readRollouts(owner, context);
   const text = await joined(rolloutsReport(owner, read, { worst: 0, best: 0 }, context), 'markdown');
   expect(text).toMatch(/mean 1\.00 of 1 reward, .*6 without a reward \(2 failed, 1 running\)/);
+});
+
+it('says that the rollouts of a run name no task (B5)', async () => {
+  const { context } = reading({
+    ...answers,
+    listTrajectories: () => ({ items: [{ trajectory_id: 'traj_0', status: 'completed', reward: 1 }] }),
+    getTrajectoryRewards: () => ({ trajectory_rewards: [{ reward: 1, trajectory_id: 'traj_0' }] }),
+  });
+  const owner = { resource: runs as Resource, id: 'evr_1', row: run('evr_1', { total_rollouts: 1 }) };
+  const read = await readRollouts(owner, context);
+  const text = await joined(rolloutsReport(owner, read, { worst: 0, best: 0 }, context), 'markdown');
+  expect(text).toContain('1 rollout without a task not grouped');
 });

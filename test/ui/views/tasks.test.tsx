@@ -143,3 +143,18 @@ it.each([
     if (view === 'tasks') expect(stage.text()).toContain('3 tasks: 10 of 15 rollouts have a reward, 1 failed');
   }
 });
+
+it.each([
+  [3, '3 rollouts without a task not grouped', 'No rollout names its task'],
+  [0, '', 'There are no rollouts'],
+])('says that of %i rollouts none names its task (B5)', async (count, words, empty) => {
+  const rows = Array.from({ length: count }, (_, index) => ({ trajectory_id: `traj_${index}`, reward: 1 }));
+  const stage = openViewOnStage(TasksView, {
+    place: { view: 'tasks', scope: { dataset: 'd' } },
+    service: async () => fakeService({ listTrajectories: () => pageOf(rows) }),
+    columns: 80,
+    rows: 24,
+  });
+  await stage.waitFor(empty);
+  expect(stage.text()).toContain(words);
+});

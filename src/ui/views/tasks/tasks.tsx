@@ -96,7 +96,7 @@ export function TasksView({ place }: ViewProps<'tasks'>) {
       parts={rollouts.parts}
       columns={columns}
       sort={place.base ? byDifference : byMean}
-      emptyWords={emptyRollouts(rollouts, 'No rollout names its task')}
+      emptyWords={emptyRollouts(rollouts, rows.length === 0 ? 'There are no rollouts' : 'No rollout names its task')}
       open={({ task_id: task, rollouts: of }) =>
         of.length === 0 ? undefined : { view: 'rollouts', scope, task, ...(label && { label }) }
       }

@@ -1,4 +1,4 @@
-/** What `benchtop regrade` leaves out, and says of it, and what stops it. */
+/** What `regrade` and `tasks` leave out, and say of it, and what stops `regrade`. */
 import { expect, it } from 'vitest';
 import { exitCodes, Interruption } from '../../src/commands/exit.ts';
 import { answering } from '../answering.ts';
@@ -94,4 +94,28 @@ it.each([
   });
   await ended;
   expect(code).toBe(exitCode);
+});
+
+it('gives no interval for rollouts without a task: they may be of the same one (B7)', async () => {
+  const rows = completed(12, { reward: 0.5 });
+  const graded = async (task_id: string | undefined) => {
+    const cli = await cliWith(rows.map((row, index) => (index < 3 ? { ...row, task_id } : row)));
+    const { out } = await cli('regrade', ['d', '--with', 'contains yes', '--pass-at', '0.6', '--json']);
+    return { text: (await cli('regrade', ['d', '--with', 'contains yes'])).out, record: JSON.parse(out) };
+  };
+  const named = await graded('t3');
+  expect(named.record).toMatchObject({ tasks: 9, without_task: 0, interval: { high: expect.any(Number) } });
+  for (const task_id of [undefined, '']) {
+    const { record, text } = await graded(task_id);
+    expect(record).toMatchObject({ tasks: 9, without_task: 3, difference: 0.5, interval: null, kappa_interval: null });
+    expect(text).toContain('mean\t0.500 before, 1.00 now, of 9 tasks and 3 rollouts without a task\n');
+    expect(text).toContain('no interval\t3 rollouts may be of the same tasks: they name none\n');
+  }
+});
+
+it('says that rollouts name no task, instead of an empty table (B5)', async () => {
+  const nameless = completed(3, { task_id: undefined });
+  const { out, notes } = await (await cliWith(nameless))('tasks', ['d']);
+  expect([out, notes]).toEqual(['', '3 rollouts without a task not grouped.']);
+  expect(await (await cliWith([]))('tasks', ['d'])).toMatchObject({ out: '', notes: 'There are no rollouts.' });
 });
