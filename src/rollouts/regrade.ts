@@ -1,6 +1,7 @@
 /** Grades existing rollouts again, and says what changes. Writes nothing to the service. */
 import { errorMessage } from '../base/errors.ts';
 import { inParallel } from '../base/in-parallel.ts';
+import { trimEnd } from '../base/trim.ts';
 import type { Trajectory } from '../contract/trajectories.ts';
 import type { Column } from '../present/column.ts';
 import { type Fact, withValue } from '../present/fact.ts';
@@ -136,10 +137,12 @@ export function summariseRegrade(all: readonly Regraded[], { range, passAt = ran
 /** Why rollouts could not be graded, the most frequent reasons first. */
 export function ungradedWords(all: readonly Regraded[]): string {
   const reasons = [...Map.groupBy(all, ({ error }) => error)].flatMap(([error, { length }]) =>
-    error === undefined ? [] : { error, length },
+    error === undefined ? [] : { error: trimEnd(error, '.'), length },
   );
   const sorted = reasons.sort((one, other) => other.length - one.length);
-  const shown = sorted.slice(0, mostReasons).map(({ error, length }) => `${error} (${length})`);
+  const shown = sorted
+    .slice(0, mostReasons)
+    .map(({ error, length }) => (reasons.length === 1 ? error : `${error} (${length})`));
   const more = sorted.slice(mostReasons).reduce((sum, { length }) => sum + length, 0);
   return [...shown, ...(more > 0 ? [`other reasons (${more})`] : [])].join(', ');
 }

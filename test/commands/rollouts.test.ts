@@ -29,7 +29,8 @@ async function cliWith(rows: Rows, more: Parameters<typeof answering>[0] = {}) {
 
 const completed = (count: number, more: object = {}) =>
   Array.from({ length: count }, (_, index) => ({
-    ...{ trajectory_id: `traj_${index}`, task_id: `t${index}`, status: 'completed', reward: 1, ...more },
+    ...{ trajectory_id: `traj_${index}`, dataset_name: 'd', task_id: `t${index}` },
+    ...{ status: 'completed', reward: 1, ...more },
   }));
 
 it('counts why a judge gave no reward (A1)', async () => {
