@@ -18,6 +18,8 @@ export interface KnownOwner {
   readonly datasets?: readonly Dataset[] | undefined;
   /** The rewards of the run. */
   readonly rewards?: readonly TrajectoryReward[] | undefined;
+  /** The run had ended before its rewards were read, or the service has no statuses of runs. */
+  readonly isOver?: boolean;
   /** The number of rollouts of the run, if it cannot change. */
   readonly total?: number | undefined;
   /** Rows of other pages that neither name the run nor are among its rewards. */
@@ -31,7 +33,9 @@ export interface OwnRows {
   readonly others: number;
   /** Those of `own` that may be of others. */
   readonly unsure: readonly Trajectory[];
-  /** The rows that name no run cannot all be of this one. */
+  /** The rows that name no run fit the rewards and the total. */
+  readonly fits: boolean;
+  /** They do not, and neither can change: they are not all of this run. */
   readonly isMixed: boolean;
   /** The rows, of all pages, that neither name the run nor are among its rewards. */
   readonly unlisted: readonly Trajectory[];
@@ -46,7 +50,8 @@ export interface OwnRows {
  *   they are. An empty string names nothing.
  * - Rows that name no evaluation run are compared, with those of earlier pages, with the run's rewards, as in the
  *   document: one with a reward must be among them, others may have failed, as many as the run's total has room for. If
- *   they do not fit, the list is of several runs.
+ *   they do not fit, the list is of several runs, but only if the run has a reward and is not known to go on:
+ *   rewards may be late, or come all at the end.
  * - It is not known whether any other row belongs to it: it stays, but is `unsure`.
  */
 export function ownRows(rows: readonly Trajectory[], filter: TrajectoryFilter, known: KnownOwner): OwnRows {
@@ -54,8 +59,8 @@ export function ownRows(rows: readonly Trajectory[], filter: TrajectoryFilter, k
   const own = rows.filter(row => verdicts.get(row) !== false);
   const unnamed = own.filter(row => verdicts.get(row) === undefined);
   const others = rows.length - own.length;
-  const { rewards, total, earlier = [] } = known;
-  if (!rewards) return { own, others, unsure: unnamed, isMixed: false, unlisted: [] };
+  const { rewards, isOver = false, total, earlier = [] } = known;
+  if (!rewards) return { own, others, unsure: unnamed, fits: true, isMixed: false, unlisted: [] };
   const ids = new Set(rewards.flatMap(({ trajectory_id }) => (trajectory_id ? spelledId(trajectory_id) : [])));
   const nameless = rewards.length - ids.size + unreadableIn(rewards);
   const unlisted = new Map(
@@ -66,10 +71,12 @@ export function ownRows(rows: readonly Trajectory[], filter: TrajectoryFilter, k
   );
   // A total below the number of rewards is wrong.
   const room = total === undefined || total < ids.size + nameless ? undefined : total - ids.size;
-  const isMixed =
-    unlisted.size > (room ?? Number.POSITIVE_INFINITY) || [...unlisted.values()].filter(isGraded).length > nameless;
-  const isUnsure = (row: Trajectory): boolean => room === undefined && unlisted.has(spelledId(row.trajectory_id));
-  return { own, others, unsure: unnamed.filter(isUnsure), isMixed, unlisted: [...unlisted.values()] };
+  const graded = [...unlisted.values()].filter(isGraded).length;
+  const fits = unlisted.size <= (room ?? Number.POSITIVE_INFINITY) && graded <= nameless;
+  const isMixed = !fits && isOver && rewards.length > 0;
+  const areSure = fits && room !== undefined;
+  const unsure = areSure ? [] : unnamed.filter(row => unlisted.has(spelledId(row.trajectory_id)));
+  return { own, others, unsure, fits, isMixed, unlisted: [...unlisted.values()] };
 }
 
 /** Whether the row of an evaluation run must be among the run's rewards, which may leave out those that fail or stop. */

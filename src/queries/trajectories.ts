@@ -16,11 +16,13 @@ import { clean } from '../text/sanitise.ts';
 import { action } from './action.ts';
 import { datasetKeys } from './datasets.ts';
 import { partOfRun } from './evaluations.ts';
+import type { RunExtent } from './extent-of.ts';
 import { type AnnotatedPage, type ListSource, pageSize, wholePage } from './lists/list-source.ts';
 import type { LiveQuery } from './live-query.ts';
 import { type OwnRows, ownRows, type TrajectoryFilter } from './own-rows.ts';
 import { activityOfRun } from './polling.ts';
 import { remembering } from './remembered-fallback.ts';
+import { readExtent } from './run-extent.ts';
 import { readTrajectoryRewards } from './run-rewards.ts';
 import type { Observation } from './statuses/store.ts';
 import { partOfTraining } from './training.ts';
@@ -79,7 +81,7 @@ const rememberedRows = 200;
 export function trajectoryList(filter: TrajectoryFilter): ListSource<Trajectory> {
   const { eval_run_id: run, training_run_id: training, dataset_name: dataset } = filter;
   const part = run === undefined ? (training === undefined ? undefined : partOfTraining(training)) : partOfRun(run);
-  const learnt: Learnt = { unlisted: [] };
+  const learnt: Learnt = { isOver: false, unlisted: [] };
   const listed: ListSource<Trajectory> = {
     key: trajectoryKeys.list(filter),
     id: row => row.trajectory_id,
@@ -142,11 +144,15 @@ type PageContext = Parameters<ListSource<Trajectory>['readPage']>[0];
 const ofRewardsWords =
   'The service lists other runs as well: these are the rewards of this run, which may lack failed rollouts';
 
+const notFittingWords =
+  'The listed rollouts do not fit the rewards of this run: these are its rewards, which may lack failed rollouts';
+
 /** What a list has read to tell its rows from those of others. */
 interface Learnt {
   datasets?: readonly Dataset[] | undefined;
   /** Null if the service has none of the run. */
   rewards?: readonly TrajectoryReward[] | null;
+  isOver: boolean;
   total?: number | undefined;
   /** The rows so far that neither name the run nor are among its rewards. */
   unlisted: readonly Trajectory[];
@@ -167,32 +173,36 @@ async function everyDataset({ service, signal }: PageContext): Promise<readonly 
   return all;
 }
 
+/** Notes that the run is over, also if the service has no statuses, and its total if that cannot change. */
+function learnExtent(learnt: Learnt, { status, total, unread }: Partial<RunExtent>): void {
+  const hasStatus = status != null || unread !== undefined;
+  if (hasStatus && !hasEnded(status)) return;
+  // The rows of a run that goes on may be replaced.
+  if (!learnt.isOver) learnt.unlisted = [];
+  learnt.isOver = true;
+  // Until it succeeds, its total may count only what has begun.
+  if (statusMeaning(status ?? '') === 'success') learnt.total = total ?? learnt.total;
+}
+
 /** A page of the list of trajectories as the service sends it, and which of its rows belong to what was asked for. */
 async function readFiltered(filter: TrajectoryFilter, context: PageContext, learnt: Learnt) {
   const { service, query, signal, memory } = context;
   const page = await service.call('listTrajectories', { query: { ...query, ...filter } }, { signal });
   const { eval_run_id: run } = filter;
-  const { status, record } = (run === undefined ? undefined : memory.find('run', run)) ?? {};
-  // Until it succeeds, its total may count only what has begun.
-  const isWhole = statusMeaning(status ?? '') === 'success';
-  const total = isWhole ? countOf((record as EvalRun | undefined)?.total_rollouts) : undefined;
-  // The rows of a run that goes on may be replaced.
-  if (total !== learnt.total) learnt.unlisted = [];
-  learnt.total = total;
+  const seen = run === undefined ? undefined : memory.find('run', run);
+  const { total_rollouts } = (seen?.record ?? {}) as Partial<EvalRun>;
+  if (seen?.status != null) learnExtent(learnt, { status: seen.status, total: countOf(total_rollouts) });
   const choose = () => {
-    const { datasets, rewards, unlisted } = learnt;
-    return ownRows(page.items, filter, {
-      datasets,
-      rewards: rewards ?? undefined,
-      total,
-      earlier: unlisted,
-    });
+    const { rewards, unlisted, ...known } = learnt;
+    return ownRows(page.items, filter, { ...known, rewards: rewards ?? undefined, earlier: unlisted });
   };
   let found = choose();
   if (run !== undefined) {
     // Rewards are read again only if they lack a rollout: it may be newer.
-    const isInDoubt = found.others > 0 || found.isMixed || (!learnt.rewards && found.unsure.length > 0);
+    const isInDoubt = found.others > 0 || !found.fits || (!learnt.rewards && found.unsure.length > 0);
     if (isInDoubt && learnt.rewards !== null) {
+      // Before the rewards, which are complete only if they are read after the end.
+      if (learnt.total === undefined) learnExtent(learnt, await readExtent(run, context));
       learnt.rewards = (await ifThere(true, () => readTrajectoryRewards(run, context))) ?? null;
       found = choose();
     }
@@ -234,7 +244,8 @@ async function readOfRun(
       const { page, found } = await readFiltered({ eval_run_id }, context, learnt);
       if (!learnt.rewards || (found.others === 0 && !found.isMixed)) return withoutOthers(page, found);
       own = learnt.rewards;
-      capabilities.noteIgnoredFilter('eval_run_id');
+      // Rows that name no run tell nothing about the lists of other runs.
+      if (found.others > 0) capabilities.noteIgnoredFilter('eval_run_id');
     } catch (error) {
       if (!isNotOffered(error)) throw error;
       refusal = error;
@@ -244,9 +255,10 @@ async function readOfRun(
   capabilities.confirmMissing(refusal);
   const items = rewards.flatMap(({ trajectory_id, ...row }) => (trajectory_id ? [{ ...row, trajectory_id }] : []));
   const nameless = rewards.length - items.length;
+  const isIgnored = capabilities.ignoresFilter('eval_run_id');
   const notes = [
     ...(nameless === 0 ? [] : [`${nameless} more, counted above, have no id and cannot be opened`]),
-    ...(capabilities.ignoresFilter('eval_run_id') ? [ofRewardsWords] : []),
+    ...(isIgnored ? [ofRewardsWords] : own ? [notFittingWords] : []),
   ];
   const page = wholePage(items, notes.length === 0 ? undefined : notes.join('. '));
   // Earlier pages may have come from the list.

@@ -135,7 +135,7 @@ it('rollouts of other runs are not counted where a list of trajectories is of al
   const cli = cliOn({ baseUrl: url, apiKey, home: testFolder() });
   const { code, out, notes } = await cli('tasks', [run]);
   expect([code, notes]).toEqual([0, expect.stringContaining('4 tasks: 4 rollouts have a reward')]);
-  expect(notes).toContain('The service lists other runs as well');
+  expect(notes).toContain('The listed rollouts do not fit the rewards of this run');
   expect(out.trim().split('\n')).toHaveLength(5);
 });
 

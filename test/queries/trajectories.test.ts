@@ -131,19 +131,29 @@ describe('a service that ignores the filters of its list', () => {
 
   const graded = (id: string) => row(id, { reward: 1 });
   const failed = (id: string) => row(id, { reward: 0, status: 'failed' });
+  const done = { status: 'completed' };
   const ended = (total_rollouts: number) => ({ status: 'completed', record: { total_rollouts } });
 
   const doubt = (rows: number) => expect.stringMatching(new RegExp(`^${rows} rows? may be of others`));
 
   it.each<[string, object[], string[], object, string[], string]>([
-    ['are not of the run, if its rewards lack one', [graded('x1'), graded('y1')], ['x1'], {}, ['x1'], 'lists other'],
+    ['are not of the run, if its rewards lack one', [graded('x1'), graded('y1')], ['x1'], done, ['x1'], 'do not fit'],
+    ['are not of the run, if they are more', [row('x1'), row('y1')], ['x1'], ended(1), ['x1'], 'do not fit'],
     [
-      'are not of the run, if they are more than its total',
-      [row('x1'), row('y1')],
+      'may have late rewards, if the run goes on',
+      [graded('x1'), graded('x2')],
       ['x1'],
-      ended(1),
-      ['x1'],
-      'lists other',
+      { status: 'running' },
+      ['x1', 'x2'],
+      '1 row may be of others',
+    ],
+    [
+      'may all be of a run that has no rewards yet',
+      [graded('x1'), failed('x2')],
+      [],
+      { status: 'running' },
+      ['x1', 'x2'],
+      '2 rows may be of others',
     ],
     ['are of the run, if they fit its total', [graded('x1'), failed('x2')], ['x1'], ended(2), ['x1', 'x2'], ''],
     [
@@ -166,7 +176,7 @@ describe('a service that ignores the filters of its list', () => {
     const answers = { listTrajectories: () => pageOf(items), getTrajectoryRewards: () => rewardsOf(...rewards) };
     const { rows, notes, context } = await readAll({ run: 'e1' }, answers, record);
     expect(rows).toEqual(expected);
-    expect(context.service.capabilities.ignoresFilter('eval_run_id')).toBe(expected.length < items.length);
+    expect(context.service.capabilities.ignoresFilter('eval_run_id')).toBe(false);
     expect(notes).toEqual(words === '' ? [] : [expect.stringContaining(words)]);
   });
 
@@ -184,7 +194,7 @@ describe('a service that ignores the filters of its list', () => {
     const { rows, notes } = await readAll({ run: 'e1' }, answers, ended(2));
     expect([rows, notes]).toEqual([
       ['x1', 'x2'],
-      [doubt(1), expect.stringContaining('lists other runs')],
+      [doubt(1), expect.stringContaining('do not fit')],
     ]);
   });
 
@@ -257,7 +267,28 @@ describe('a service that ignores the filters of its list', () => {
     expect([await read(), asked]).toEqual([1, 2]);
     // The rewards that show it are those that are listed.
     pages = { first: pageOf([graded('y1')]) };
+    context.memory.see([{ kind: 'run', id: 'e1', ...done }]);
     expect([await read(), asked]).toEqual([3, 3]);
+    // They were late.
+    rewards = ['x1', 'x2', 'x5', 'y1'];
+    expect([await read(), asked]).toEqual([1, 4]);
+  });
+
+  it('asks whether the run has ended, before it judges by rewards, if nothing was seen of it', async () => {
+    const sent: string[] = [];
+    const answers: Answers = {
+      listTrajectories: () => pageOf([graded('x1'), graded('y1')]),
+      getEvalProgress: () => {
+        sent.push('progress');
+        return { status: 'completed', total_rollouts: 1 };
+      },
+      getTrajectoryRewards: () => {
+        sent.push('rewards');
+        return rewardsOf('x1');
+      },
+    };
+    const { rows, notes } = await readAll({ run: 'e1' }, answers);
+    expect([rows, notes, sent]).toEqual([['x1'], [expect.stringContaining('do not fit')], ['progress', 'rewards']]);
   });
 
   it('is believed, but doubted, where the service has no rewards of the run', async () => {

@@ -1,0 +1,43 @@
+/** The rollouts of a run on a service whose rows name no run, and whose rewards may come later than its rows. */
+import { expect, it } from 'vitest';
+import { pageOf } from '../../queries/scripted-service.ts';
+import { openWorld, world } from './scripted-world.tsx';
+
+const rowsOf = (run: string) =>
+  ['completed', 'failed', 'completed'].map((status, index) => ({
+    trajectory_id: `${run}-r${index}`,
+    task_id: `${run}-task${index}`,
+    status,
+    reward: status === 'failed' ? null : index / 2,
+  }));
+const rewardsOf = (run: string) =>
+  rowsOf(run).flatMap(({ trajectory_id, task_id, reward }) =>
+    reward === null ? [] : [{ trajectory_id, task_id, reward }],
+  );
+
+it('shows those of a run without rewards so far, and those of other runs before and after', async () => {
+  const service = world('running');
+  const isOver = (run: unknown): boolean => run !== 'evr_1' || service.status === 'completed';
+  const runOf = (run: unknown) => ({ eval_run_id: run, status: isOver(run) ? 'completed' : 'running' });
+  service.answers.getEvalRun = ({ eval_run_id }) => runOf(eval_run_id);
+  service.answers.getEvalProgress = ({ eval_run_id }) => ({ ...runOf(eval_run_id), total_rollouts: 3 });
+  service.answers.listTrajectories = (_, query) => pageOf(rowsOf(String(query?.['eval_run_id'])));
+  service.answers.getTrajectoryRewards = ({ eval_run_id = '' }) => ({
+    trajectory_rewards: isOver(eval_run_id) ? rewardsOf(eval_run_id) : [],
+  });
+  const screen = openWorld(service, { view: 'record', resource: 'runs', id: 'evr_1' });
+  const showsAll = (run: string) => screen.waitFor(text => rowsOf(run).every(row => text.includes(row.task_id)));
+  const doubts = /may be of others|lists other runs|do not fit/;
+  await showsAll('evr_1');
+  await screen.waitFor('3 rows may be of others');
+  await screen.type(':run evr_2\r');
+  await showsAll('evr_2');
+  await screen.waitFor('✗ failed');
+  expect(screen.text()).not.toMatch(doubts);
+  await screen.type(':run evr_1\r');
+  await showsAll('evr_1');
+  service.status = 'completed';
+  await screen.waitFor(text => /mean 0\.500/.test(text) && !doubts.test(text));
+  await showsAll('evr_1');
+  expect(screen.text()).toContain('✗ failed');
+});
