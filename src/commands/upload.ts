@@ -277,6 +277,11 @@ async function uploadTrajectories(
   if (job.isUnrecorded) {
     io.note(clean`What was sent is not recorded: the same command would send it again. ${records.problem ?? ''}`);
   }
+  if (job.isNewAccount) {
+    io.note(
+      clean`Trajectories were sent into a dataset ${dataset} before with another API key. They do not count as sent before with this one, which may be of another organization.`,
+    );
+  }
   if (sentNothing(job.state) && sentBefore) {
     io.note(
       clean`This file was sent into ${dataset} before (${sentTimes(sentBefore)}): nothing was sent, because the service may store it twice. --new sends it again.`,

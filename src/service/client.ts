@@ -67,6 +67,10 @@ export class Client {
     this.options.skippingMemory?.save(skips);
   };
 
+  /** Tells apart the organizations that API keys belong to; a supervised service has one. */
+  readonly accountOf = async (secret: string, signal: AbortSignal): Promise<string> =>
+    this.connection.isSupervised ? '' : this.credentials.apiKeyHash(secret, signal);
+
   /** Closes every connection, and opens none for it. */
   async close(): Promise<void> {
     this.closeCount += 1;

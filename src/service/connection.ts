@@ -1,5 +1,6 @@
 /** The address of each attempt, and the credential it carries. */
 
+import { createHmac } from 'node:crypto';
 import { unlessAborted } from '../base/abort.ts';
 import { errorMessage } from '../base/errors.ts';
 import { originOf } from '../config/address.ts';
@@ -206,6 +207,12 @@ export class Credentials {
   /** Every credential sent in this session: a later answer may repeat any of them. */
   get sent(): Iterable<string> {
     return this.#sent;
+  }
+
+  /** A hash of the organization's API key with this secret. @throws as `of` does */
+  async apiKeyHash(secret: string, signal: AbortSignal): Promise<string> {
+    const { value } = await this.#apiKey.read(signal);
+    return createHmac('sha256', secret).update(value).digest('base64url');
   }
 
   /**

@@ -58,6 +58,12 @@ export interface Service {
   readonly skipsStored: (areTraced: boolean) => boolean;
   /** Remembers whether the service has skipped a trajectory with the `trace_id` of a stored one. */
   readonly learnSkipping: (skips: boolean) => void;
+  /**
+   * The organization that the API key belongs to, as a hash of the key with this secret; empty if there is only one.
+   *
+   * @throws RequestError if the key cannot be read
+   */
+  readonly accountOf: (secret: string, signal: AbortSignal) => Promise<string>;
   /** The host and port of an upload address, if the service does not store the file itself. */
   readonly storageOf: (address: string) => string | undefined;
   /** The optional endpoints that this service lacks. */
@@ -114,6 +120,7 @@ export function createService(options: ServiceOptions): Service {
     capabilities: client.capabilities,
     skipsStored: client.skipsStored,
     learnSkipping: client.learnSkipping,
+    accountOf: client.accountOf,
     close: () => client.close(),
   } satisfies Partial<Service>;
   const serviceOf = (call: UntypedCall, putUpload: PutUpload, background?: Service): Service => {

@@ -3,8 +3,8 @@
  * sent, and one per trajectory that the service has answered for. Trajectories in neither have not been sent, or were
  * rejected.
  */
-import { createHash } from 'node:crypto';
-import { ResumableUploads, type Row, uploadsKeptMs } from './tables.ts';
+import { createHash, randomUUID } from 'node:crypto';
+import { jsonIn, ResumableUploads, type Row, uploadsKeptMs } from './tables.ts';
 
 /** Identifies an upload. */
 export interface TrajectoryUploadRef {
@@ -63,7 +63,10 @@ export interface TrajectoryRecord extends TrajectoryUploadRef {
 /** A line takes about 55 bytes on disk. */
 const mostLines = 1_000_000;
 
-const where = 'profile = ? and dataset = ? and agent = ?';
+/** Rows without an account are of versions that did not tell them apart: they count for each. */
+const ofAccount = "(? is null or account in ('', ?))";
+const where = `profile = ? and dataset = ? and agent = ? and ${ofAccount}`;
+const secretSetting = 'accountSecret';
 /** Counts the ids in a column: each is followed by a space. */
 const countIn = (column: string): string => `length(${column}) - length(replace(${column}, ' ', ''))`;
 const countedIn = (column: 'stored' | 'skipped'): string => `sum(${countIn(column)} + counted_${column}) as ${column}`;
@@ -72,6 +75,8 @@ const columnIds = (column: Row[string] | undefined): string[] => String(column).
 
 export class TrajectoryRecords extends ResumableUploads {
   readonly #mostLines: number;
+  /** The account of the service that uploads go to; all of them before it is known. */
+  #account: string | null = null;
 
   constructor(tables: ResumableUploads['tables'], most = mostLines) {
     super(tables);
@@ -80,6 +85,37 @@ export class TrajectoryRecords extends ResumableUploads {
 
   #keyOf({ dataset, agent }: TrajectoryUploadRef): readonly [string, string, string] {
     return [this.tables.scope, dataset, agent ?? ''];
+  }
+
+  /** The values of `where`. */
+  #known(upload: TrajectoryUploadRef) {
+    return [...this.#keyOf(upload), this.#account, this.#account] as const;
+  }
+
+  /**
+   * Chooses the account that uploads go to: an organization does not have what another was sent.
+   *
+   * @param accountOf hashes the API key with this secret, so that the key cannot be found from it
+   */
+  async choose(accountOf: (secret: string) => Promise<string>): Promise<void> {
+    const values = [this.tables.scope, secretSetting] as const;
+    const insert = 'insert or ignore into settings (profile, name, value) values (?, ?, ?)';
+    const select = 'select value from settings where profile = ? and name = ?';
+    const own = randomUUID();
+    if (this.tables.all(select, ...values).length === 0) this.tables.run(insert, ...values, JSON.stringify(own));
+    const [row] = this.tables.all(select, ...values);
+    const account = await accountOf(row ? String(jsonIn(row['value'])) : own);
+    if (account === this.#account) return;
+    this.#account = account;
+    this.changed();
+  }
+
+  /** Whether only other accounts were sent trajectories into a dataset of this name. */
+  isNewAccount(upload: TrajectoryUploadRef): boolean {
+    const of = `where profile = ? and dataset = ? and agent = ? and account <> ''`;
+    const sql = `select account from sent_uploads ${of} union select account from sent_requests ${of}`;
+    const accounts = this.tables.all(sql, ...this.#keyOf(upload), ...this.#keyOf(upload));
+    return accounts.length > 0 && accounts.every(({ account }) => account !== this.#account);
   }
 
   /** Why what is sent cannot be recorded, or could not at the last try; undefined if it can. */
@@ -112,21 +148,21 @@ export class TrajectoryRecords extends ResumableUploads {
   unfinished(): TrajectoryRecord[] {
     const sql = `select path, dataset, agent, ${countedIn('stored')}, ${countedIn('skipped')},
         sum(${countIn('unknown')} - counted_stored - counted_skipped) as unknown
-      from sent_requests where profile = ? and path <> '' group by path, dataset, agent
+      from sent_requests where profile = ? and ${ofAccount} and path <> '' group by path, dataset, agent
       order by max(sent_at) desc, path`;
-    return this.tables.all(sql, this.tables.scope).map(toTrajectoryRecord);
+    return this.tables.all(sql, this.tables.scope, this.#account, this.#account).map(toTrajectoryRecord);
   }
 
   /** Whether an upload has begun but is not settled. */
   has(upload: TrajectoryUploadRef): boolean {
     const sql = `select 1 from sent_requests where ${where} and path = ? and path <> '' limit 1`;
-    return this.tables.all(sql, ...this.#keyOf(upload), upload.path).length > 0;
+    return this.tables.all(sql, ...this.#known(upload), upload.path).length > 0;
   }
 
   /** The requests of all uploads into the dataset, in the order in which they were sent. */
   requests(upload: TrajectoryUploadRef): SentRequest[] {
     const sql = `select * from sent_requests where ${where} order by sent_at, rowid`;
-    return this.tables.all(sql, ...this.#keyOf(upload)).map(row => requestOf(row, upload.path));
+    return this.tables.all(sql, ...this.#known(upload)).map(row => requestOf(row, upload.path));
   }
 
   /** Records a request that is about to be sent; its id is the idempotency key. False if it could not be written. */
@@ -135,9 +171,10 @@ export class TrajectoryRecords extends ResumableUploads {
     for (const old of ['sent_requests where profile = ? and sent_at < ?', 'restarts where profile = ? and at < ?'])
       this.tables.run(`delete from ${old}`, this.tables.scope, now - uploadsKeptMs);
     const isWritten = this.tables.run(
-      `insert into sent_requests (profile, dataset, agent, path, id, key, stored, skipped, unknown, counted_stored,
-         counted_skipped, sent_at) values (?, ?, ?, ?, ?, ?, '', '', ?, 0, 0, ?)`,
+      `insert into sent_requests (profile, dataset, agent, account, path, id, key, stored, skipped, unknown, counted_stored,
+         counted_skipped, sent_at) values (?, ?, ?, ?, ?, ?, ?, '', '', ?, 0, 0, ?)`,
       ...this.#keyOf(upload),
+      this.#account ?? '',
       upload.path,
       id,
       id,
@@ -160,8 +197,8 @@ export class TrajectoryRecords extends ResumableUploads {
   beginLines(upload: TrajectoryUploadRef): number | undefined {
     const now = Date.now();
     const sql =
-      'insert into sent_uploads (profile, dataset, agent, sent_at, used_at) values (?, ?, ?, ?, ?) returning id';
-    const [row] = this.tables.all(sql, ...this.#keyOf(upload), now, now);
+      'insert into sent_uploads (profile, dataset, agent, account, sent_at, used_at) values (?, ?, ?, ?, ?, ?) returning id';
+    const [row] = this.tables.all(sql, ...this.#keyOf(upload), this.#account ?? '', now, now);
     return row && Number(row['id']);
   }
 
@@ -179,7 +216,7 @@ export class TrajectoryRecords extends ResumableUploads {
       this.tables.runAll(
         `delete from sent_lines where line = ? and number = ? and upload in (
            select earlier.id from sent_uploads earlier join sent_uploads this using (profile, dataset, agent)
-           where this.id = ?
+           where this.id = ? and earlier.account in ('', this.account)
          )`,
         known.map(([each]) => [...lineOf(each), lines]),
       );
@@ -203,7 +240,7 @@ export class TrajectoryRecords extends ResumableUploads {
   lines(upload: TrajectoryUploadRef, id: string): SentLine[] {
     const sql = `select number, upload, skipped, sent_at from sent_lines join sent_uploads on id = upload
       where line = ? and ${where} order by number`;
-    return this.tables.all(sql, lineOf(id)[0], ...this.#keyOf(upload)).map(row => ({
+    return this.tables.all(sql, lineOf(id)[0], ...this.#known(upload)).map(row => ({
       ...{ number: Number(row['number']), isSkipped: row['skipped'] === 1 },
       ...{ sentAt: Number(row['sent_at']), upload: Number(row['upload']) },
     }));
@@ -242,7 +279,7 @@ export class TrajectoryRecords extends ResumableUploads {
     if (upload.path === '') return;
     this.tables.run(
       `update sent_requests set path = '', stored = '', skipped = '' where ${where} and path = ? and unknown <> ''`,
-      ...this.#keyOf(upload),
+      ...this.#known(upload),
       upload.path,
     );
     this.#forget(upload);
@@ -253,8 +290,9 @@ export class TrajectoryRecords extends ResumableUploads {
     if (upload.path === '') return;
     this.#forget(upload);
     this.tables.run(
-      'insert or replace into restarts (profile, dataset, agent, path, at) values (?, ?, ?, ?, ?)',
+      'insert or replace into restarts (profile, dataset, agent, account, path, at) values (?, ?, ?, ?, ?, ?)',
       ...this.#keyOf(upload),
+      this.#account ?? '',
       upload.path,
       Date.now(),
     );
@@ -263,12 +301,12 @@ export class TrajectoryRecords extends ResumableUploads {
   /** Whether it was started over, and is not complete. */
   isStartedOver(upload: TrajectoryUploadRef): boolean {
     const sql = `select 1 from restarts where ${where} and path = ?`;
-    return this.tables.all(sql, ...this.#keyOf(upload), upload.path).length > 0;
+    return this.tables.all(sql, ...this.#known(upload), upload.path).length > 0;
   }
 
   #forget(upload: TrajectoryUploadRef): void {
     for (const table of ['sent_requests', 'restarts'])
-      this.tables.run(`delete from ${table} where ${where} and path = ?`, ...this.#keyOf(upload), upload.path);
+      this.tables.run(`delete from ${table} where ${where} and path = ?`, ...this.#known(upload), upload.path);
     this.changed();
   }
 }

@@ -159,6 +159,7 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
   #needsRecord = true;
   #mayLackRecord = false;
   #isUnrecorded = false;
+  #isNewAccount = false;
   /** The counts of this run so far, and those of earlier requests whose items it has not reached. */
   #reached = noCounts;
   #ahead = noCounts;
@@ -228,6 +229,11 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
     return this.#isUnrecorded;
   }
 
+  /** Whether the dataset of this name was sent trajectories before, all with other API keys than this run. */
+  get isNewAccount(): boolean {
+    return this.#isNewAccount;
+  }
+
   get failures(): number {
     return this.#failed.length;
   }
@@ -274,6 +280,7 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
     this.#needsRecord = !service.skipsStored(false);
     this.#mayLackRecord = this.#isNew;
     if (this.#records?.isOpen === false) this.#refuse(this.#records.problem);
+    await this.#records?.choose(secret => service.accountOf(secret, this.signal));
     const unlock = await this.#lock();
     try {
       const file = await open(this.path);
@@ -315,6 +322,7 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
   async #sendFile(service: Service, file: FileHandle): Promise<void> {
     const { size, mark } = await openFileMark(file);
     this.#mark = mark;
+    this.#isNewAccount = this.#records?.isNewAccount(this.#ref) === true;
     const isNew = this.#isNew;
     if (isNew) this.#records?.startOver(this.#ref);
     const isStartedOver = isNew || this.#records?.isStartedOver(this.#ref) === true;

@@ -1,5 +1,5 @@
 /** `upload` of trajectories: what is sent, as it is, once for each organization, and never without a record. */
-import { writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { apiKey, type Behaviour, hostileServer } from '../service/hostile-server.ts';
@@ -44,4 +44,25 @@ it('sends integers of 64 bits as they are, and does not take two of them for one
   const turns = '[{"from":"human","value":"q"},{"from":"gpt","value":"a"}]';
   await cli('upload', [fileOf(`{"id":${seeds[2]},"conversations":${turns}}`), '--dataset', 'seeds']);
   expect(bodies[2]).toContain(`"conversation_id":"${seeds[2]}"`);
+});
+
+it('sends to an organization what only another was sent, and to each of them once', async () => {
+  const { url, bodies } = await storing();
+  const home = testFolder();
+  const path = fileOf(lineOf('a'));
+  const upload = (key: string) => cliOn({ baseUrl: url, apiKey: key, home })('upload', [path, '--dataset', 'd']);
+  const [stored, before] = ['1 stored, 0 skipped, 0 failed\n', '0 stored, 0 skipped, 0 failed, 1 sent before\n'];
+  expect(await upload('key-of-one')).toMatchObject({ out: stored, notes: '' });
+  expect((await upload('key-of-one')).out).toBe(before);
+  const other = await upload('key-of-two');
+  expect([other.out, other.notes]).toEqual([stored, expect.stringContaining('before with another API key')]);
+  expect(await upload('key-of-two')).toMatchObject({ out: before, notes: expect.not.stringContaining('API key') });
+  expect((await upload('key-of-one')).out).toBe(before);
+  expect(bodies).toHaveLength(2);
+  const state = join(home, '.local', 'state', 'benchtop');
+  const written = readdirSync(state).map(name =>
+    name.includes('.db') ? readFileSync(join(state, name), 'latin1') : '',
+  );
+  expect(written.join('')).toContain('sent_lines');
+  expect(written.join('')).not.toContain('key-of-');
 });

@@ -32,6 +32,7 @@ export function fakeService(answers: Answers = {}, parts: Partial<Service> = {})
     capabilities: new Capabilities(),
     requireWrites: () => {},
     hasOtherPath: () => false,
+    accountOf: async () => '',
     call: callWith(answers, async operation => {
       throw new Error(`${operation} has no answer`);
     }),

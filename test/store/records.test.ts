@@ -2,11 +2,12 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { RememberedLists } from '../../src/store/lists.ts';
 import { ProgressPoints } from '../../src/store/progress.ts';
 import { RememberedStore } from '../../src/store/store.ts';
-import { type Tables, tablesInMemory } from '../../src/store/tables.ts';
+import { openTables, type Tables, tablesInMemory } from '../../src/store/tables.ts';
 import { TrajectoryRecords } from '../../src/store/trajectory-records.ts';
 import { UploadRecords } from '../../src/store/upload-records.ts';
 
@@ -169,6 +170,61 @@ describe('the record of an upload of trajectories', () => {
     ]);
     expect(records.lines(mine, 'BBBB.2')).toHaveLength(1);
     expect(records.lines(mine, 'CCCC')).toEqual([]);
+  });
+
+  it('has the records of an earlier version, which count for each account, and those of one account for this one', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'benchtop-records-'));
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    const path = join(folder, 'remembered.db');
+    const old = new DatabaseSync(path);
+    old.exec(`
+      create table sent_requests (
+        profile text not null, path text not null, dataset text not null, agent text not null,
+        id text not null primary key, key text, stored text not null, skipped text not null, unknown text not null,
+        counted_stored integer not null, counted_skipped integer not null, sent_at integer not null
+      ) strict;
+      create table sent_uploads (
+        id integer primary key, profile text not null, dataset text not null, agent text not null,
+        sent_at integer not null, used_at integer not null
+      ) strict;
+      create table sent_lines (
+        line blob not null, number integer not null, upload integer not null, skipped integer not null,
+        primary key (line, number, upload)
+      ) strict, without rowid;
+      create table restarts (
+        profile text not null, path text not null, dataset text not null, agent text not null, at integer not null,
+        primary key (profile, path, dataset, agent)
+      ) strict, without rowid;`);
+    const now = Date.now();
+    const { dataset } = mine;
+    old.prepare("insert into sent_uploads values (1, 'prod', ?, '', ?, ?)").run(dataset, now, now);
+    old.prepare('insert into sent_lines values (?, 1, 1, 0)').run(Buffer.from('AAAA', 'base64url'));
+    const insert = "insert into sent_requests values ('prod', ?, ?, '', 'id', 'key', '', '', 'BBBB.1 ', 0, 0, ?)";
+    old.prepare(insert).run(mine.path, dataset, now);
+    old.close();
+    const tables = openTables(path, 'prod');
+    onTestFinished(() => tables.close());
+    const records = new TrajectoryRecords(tables);
+    const upload = { ...mine, agent: undefined };
+    const none = { stored: 0, skipped: 0 };
+    const all = () => [records.lines(upload, 'AAAA').length, records.lines(upload, 'CCCC').length];
+    expect([tables.problem, all(), records.unfinished().length]).toEqual([undefined, [1, 0], 1]);
+    const secrets: string[] = [];
+    const choose = (account: string) =>
+      records.choose(async secret => {
+        secrets.push(secret);
+        return account;
+      });
+    await choose('one');
+    records.settle('', { stored: ['CCCC.1'], skipped: [], unknown: [], counted: none }, records.beginLines(upload));
+    records.begin(upload, 'of one', ['DDDD.1']);
+    expect([all(), records.requests(upload).length, records.isNewAccount(upload)]).toEqual([[1, 1], 2, false]);
+    await choose('two');
+    expect([all(), records.requests(upload).length, records.isNewAccount(upload)]).toEqual([[1, 0], 1, true]);
+    records.settle('', { stored: ['CCCC.1'], skipped: [], unknown: [], counted: none }, records.beginLines(upload));
+    await choose('one');
+    expect(all()).toEqual([1, 1]);
+    expect([secrets[0]?.length, new Set(secrets).size]).toEqual([36, 1]);
   });
 
   it('keeps lines for 90 days after they were last found in a file', () => {
