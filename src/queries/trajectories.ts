@@ -362,7 +362,7 @@ export const completeTrajectory = action(
   { touches: [trajectoryKeys.all] },
 );
 
-interface StoredTrajectories {
+export interface StoredTrajectories {
   readonly dataset: string;
   readonly trajectories: readonly Readonly<Record<string, unknown>>[];
 }

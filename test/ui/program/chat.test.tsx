@@ -291,6 +291,42 @@ it('saves both conversations with one request, and sends only the refused one ag
   expect(second).toEqual(first?.slice(1));
 });
 
+it('asks before it sends a conversation again that was sent before', async () => {
+  const server = await hostileServer((response, request) => {
+    if (request.url.includes('/chat/')) return stream([said('hi there'), 'data: [DONE]\n\n'])(response, request);
+    if (request.method === 'POST')
+      return json({ uploaded: 1, trajectories: [{ request_index: 0, status: 'uploaded' }] })(response, request);
+    return json({ items: [], has_more: false })(response, request);
+  });
+  const sent = () => server.requests.filter(({ url }) => url.includes('/trajectories/upload')).length;
+  const screen = openAt(server.url);
+  await screen.waitFor('<enter> send');
+  await say(screen, 'hello');
+  const save = async (): Promise<void> => {
+    await screen.press('S');
+    await screen.waitFor('Save the conversation as a trajectory');
+    await screen.press('enter');
+  };
+  await screen.press('esc');
+  await save();
+  await screen.waitFor('Saved in the dataset chats');
+  await save();
+  await screen.waitFor(text => /Sent into chats before \(\d\d:\d\d:\d\d\)/.test(text));
+  await screen.waitFor('press enter again');
+  expect(sent()).toBe(1);
+  await screen.press('enter');
+  await screen.waitFor(text => !text.includes('Save the conversation'));
+  expect(sent()).toBe(2);
+  // It is another trajectory with another task.
+  await screen.press('S');
+  await screen.waitFor('Save the conversation as a trajectory');
+  await screen.press('tab');
+  await screen.type('task-1');
+  await screen.press('enter');
+  await screen.waitFor(text => !text.includes('Save the conversation'));
+  expect(sent()).toBe(3);
+});
+
 it('says why an answer has not begun while the service limits the rate', async () => {
   const server = await hostileServer((response, request) =>
     request.url.includes('/chat/')

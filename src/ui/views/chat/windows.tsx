@@ -5,7 +5,11 @@ import type { ChatSettings } from '../../../chat/session.ts';
 import { agoOf } from '../../../present/times.ts';
 import { type StoreOutcome, storeTrajectories } from '../../../queries/trajectories.ts';
 import { clean } from '../../../text/sanitise.ts';
+import { storeOnce } from '../../../uploads/store-once.ts';
 import { useShell } from '../../app/shell-context.tsx';
+import { useWorkbench } from '../../data/workbench.tsx';
+import { formCommands } from '../../keys/general.ts';
+import { useKeyOf } from '../../keys/router.tsx';
 import type { FieldSpec } from '../../widgets/form/form-state.ts';
 import { ChoiceWindow } from '../../windows/choice-window.tsx';
 import { FormWindow, PlainFormWindow } from '../../windows/form-window.tsx';
@@ -202,6 +206,9 @@ export function SaveWindow({ halves, initial, onRefused, onClose }: SaveWindowPr
   const { toast } = useShell();
   const models = halves('').map(({ model }) => model);
   const [fields] = useState(() => saveFields(initial));
+  const { remembered } = useWorkbench();
+  const keyOf = useKeyOf();
+  const [store] = useState(() => storeOnce(remembered.trajectoryUploads, `press ${keyOf(formCommands.submit)} again`));
   const taskOf = (values: Readonly<Record<string, string>>): string => values['task']?.trim() ?? '';
   const task = useRef('');
   const inputOf = (values: Readonly<Record<string, string>>) => {
@@ -235,7 +242,8 @@ export function SaveWindow({ halves, initial, onRefused, onClose }: SaveWindowPr
     <FormWindow
       title={title}
       fields={fields}
-      action={storeTrajectories}
+      action={store}
+      describe={storeTrajectories}
       inputOf={inputOf}
       summary={() =>
         initial?.outcome ??

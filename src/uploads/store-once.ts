@@ -1,0 +1,67 @@
+/** Stores trajectories that are in no file, and records them: those that were sent before are sent again only if asked. */
+import { isDeepStrictEqual } from 'node:util';
+import { maxOf, minOf } from '../base/many.ts';
+import { hasTraceId } from '../contract/trajectories.ts';
+import { type Action, action } from '../queries/action.ts';
+import { type StoredTrajectories, type StoreOutcome, storeTrajectories } from '../queries/trajectories.ts';
+import { RequestError } from '../service/errors.ts';
+import type { TrajectoryRecords } from '../store/trajectory-records.ts';
+import { clean } from '../text/sanitise.ts';
+import { Occurrences } from './occurrences.ts';
+import { sentTimes } from './trajectory-outcomes.ts';
+
+/**
+ * The action of `storeTrajectories` with a record. It refuses, and sends nothing, if any of them was sent into the dataset
+ * before, or if they cannot be recorded. The same input a second time is then sent all the same.
+ *
+ * @param again how the user sends it a second time: `press enter again`
+ */
+export function storeOnce(records: TrajectoryRecords, again: string): Action<StoredTrajectories, StoreOutcome> {
+  let refused: StoredTrajectories | undefined;
+  return action(
+    async (service, input, options) => {
+      const { dataset, trajectories } = input;
+      if (trajectories.every(each => service.skipsStored(hasTraceId(each))))
+        return storeTrajectories(service, input, options);
+      const isWanted = isDeepStrictEqual(input, refused);
+      const refuse = (words: string): void => {
+        if (isWanted) return;
+        refused = input;
+        throw new RequestError(`${words} To send it all the same, ${again}.`, { code: 'not_sent' });
+      };
+      await records.choose(secret => service.accountOf(secret, options?.signal ?? new AbortController().signal));
+      const upload = { path: '', dataset, agent: undefined };
+      const occurrences = new Occurrences();
+      const items = trajectories.map(each => {
+        const { hash, number } = occurrences.next(each);
+        const lines = records.lines(upload, hash);
+        return {
+          lines,
+          id: `${hash}.${
+            maxOf(
+              lines.map(line => line.number),
+              0,
+            ) + number
+          }`,
+        };
+      });
+      const times = items.flatMap(({ lines }) => lines.map(({ sentAt }) => sentAt));
+      if (times.length > 0) {
+        const when = sentTimes({ first: minOf(times), last: maxOf(times) });
+        refuse(clean`Sent into ${dataset} before (${when}): nothing was sent now, because it may be stored twice.`);
+      }
+      const run = records.isOpen ? records.beginLines(upload) : undefined;
+      if (run === undefined)
+        refuse(`Nothing was sent: it cannot be recorded, and a repeat could store it twice. ${records.problem ?? ''}.`);
+      const outcome = await storeTrajectories(service, input, options);
+      const stored = items.flatMap(({ id }, index) => (outcome.refused.has(index) ? [] : [id]));
+      if (run !== undefined) {
+        records.settle('', { stored, skipped: [], unknown: [], counted: { stored: 0, skipped: 0 } }, run);
+        records.keepLines([run]);
+      }
+      refused = undefined;
+      return outcome;
+    },
+    { touches: storeTrajectories.touches, keyed: 'uploadTrajectories' },
+  );
+}

@@ -1,0 +1,59 @@
+/** Trajectories that are in no file are stored once, unless the user asks for more. */
+import { expect, it } from 'vitest';
+import type { Service } from '../../src/service/index.ts';
+import { tablesInMemory } from '../../src/store/tables.ts';
+import { TrajectoryRecords } from '../../src/store/trajectory-records.ts';
+import { storeOnce } from '../../src/uploads/store-once.ts';
+import { fakeService } from '../service/fake-service.ts';
+
+/** A service that stores all but `bad`. */
+function storing(parts: Partial<Service> = {}) {
+  const sent: unknown[][] = [];
+  const service = fakeService(
+    {
+      uploadTrajectories: ({ body }) => {
+        sent.push(body.trajectories.map(({ trace_id }) => trace_id));
+        const status = (id: unknown): string => (id === 'bad' ? 'error' : 'uploaded');
+        return {
+          trajectories: body.trajectories.map(({ trace_id }, request_index) => ({
+            request_index,
+            status: status(trace_id),
+            ...(trace_id === 'bad' && { failure: { message: 'No.' } }),
+          })),
+        };
+      },
+    },
+    { skipsStored: () => false, ...parts },
+  );
+  return { service, sent };
+}
+
+const inputOf = (...ids: readonly string[]) => ({ dataset: 'd', trajectories: ids.map(trace_id => ({ trace_id })) });
+
+it('refuses what was sent before, also by another window, and records neither what was refused nor another organization’s', async () => {
+  const records = new TrajectoryRecords(tablesInMemory('test'));
+  const { service, sent } = storing();
+  await storeOnce(records, 'again')(service, inputOf('a', 'bad'));
+  const window = storeOnce(records, 'press enter again');
+  await expect(window(service, inputOf('a'))).rejects.toThrow(
+    /^Sent into d before \(.*\): nothing was sent now.* press enter again\.$/,
+  );
+  await expect(window(service, inputOf('a'))).resolves.toBeDefined();
+  await window(service, inputOf('bad', 'b'));
+  await expect(window(service, inputOf('a'))).rejects.toThrow('Sent into d before');
+  await window({ ...service, accountOf: async () => 'other' }, inputOf('a'));
+  expect(sent).toEqual([['a', 'bad'], ['a'], ['bad', 'b'], ['a']]);
+});
+
+it('refuses what cannot be recorded, unless the service stores none twice', async () => {
+  const records = new TrajectoryRecords(tablesInMemory('test', 'no space left'));
+  const { service, sent } = storing();
+  const window = storeOnce(records, 'press enter again');
+  await expect(window(service, inputOf('a'))).rejects.toThrow(
+    /cannot be recorded, .* no space left\. .*enter again\.$/,
+  );
+  expect(sent).toEqual([]);
+  await window(service, inputOf('a'));
+  await storeOnce(records, '')(storing({ skipsStored: () => true }).service, inputOf('a'));
+  expect(sent).toEqual([['a']]);
+});
