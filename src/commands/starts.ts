@@ -16,7 +16,7 @@ import {
 } from '../queries/run-options.ts';
 import { readTokenUse } from '../queries/token-use.ts';
 import { checkpointsByStep } from '../queries/training.ts';
-import { nameOfStart, type RunStart, type Start } from '../resources/action.ts';
+import { nameOfStart, type RunStart, type Start, startedOtherwise } from '../resources/action.ts';
 import { benchmarkActions } from '../resources/benchmarks.ts';
 import { idOf, labelOf, type Resource, startedAdvice, wordFor, wordsFor } from '../resources/define.ts';
 import { slugOf } from '../resources/deployments.ts';
@@ -219,6 +219,8 @@ async function begin<Input extends object>(
   const result = await start(send, input, context, { idempotencyKey, onDoubt }).catch(async (error: unknown) => {
     throw await withCause(error, creation, input, flags, context);
   });
+  const otherwise = startedOtherwise(result as object, input);
+  if (otherwise !== undefined) io.note(otherwise);
   const { ignored_options: ignored } = result as { readonly ignored_options?: unknown };
   // Options without effect may be mistakes.
   if (Array.isArray(ignored) && ignored.length > 0) io.note(clean`Ignored by the service: ${ignored.map(String)}.`);

@@ -68,13 +68,14 @@ export const startEvaluation = action(
     touches: [evaluationKeys.all, benchmarkKeys.all],
     keyed: 'startEval',
     starts: (
-      { eval_run_id, display_name: recorded },
-      { bench_id, model, checkpoint, trained, display_name: requested },
+      { eval_run_id, display_name: recorded, bench_id: of },
+      { bench_id: asked, model, checkpoint, trained, display_name: requested },
     ) => {
       const display_name = recorded ?? requested;
-      const of = { base_model_slug: model, parent_checkpoint_id: checkpoint, ...trained };
+      const bench_id = of ?? asked;
+      const from = { base_model_slug: model, parent_checkpoint_id: checkpoint, ...trained };
       // The answer has no status.
-      const record = { eval_run_id, display_name, bench_id, status: null, ...of };
+      const record = { eval_run_id, display_name, bench_id, status: null, ...from };
       return { kind: 'run', id: eval_run_id, label: display_name, parent: bench_id, record };
     },
   },
@@ -82,7 +83,7 @@ export const startEvaluation = action(
 
 /**
  * The run that a request has started, with the options that were sent; undefined for any other request. It depends on
- * what was sent only, so it is the same for every form and command.
+ * the request and its answer only, so it is the same for every form and command.
  */
 export function runWithSentOptions(
   operation: string,
@@ -91,10 +92,10 @@ export function runWithSentOptions(
 ): SeenResource | undefined {
   // Both were read with the schemas of the contract, which are loaded after the first frame.
   if (operation !== 'startEval' || !isRecord(answer) || !isRecord(body)) return undefined;
-  const { eval_run_id } = answer;
+  const { eval_run_id, bench_id: of } = answer;
   const { display_name, options } = body;
   if (typeof eval_run_id !== 'string' || typeof display_name !== 'string') return undefined;
-  const bench_id = String(params?.['bench_id']);
+  const bench_id = typeof of === 'string' ? of : String(params?.['bench_id']);
   const record = { eval_run_id, display_name, bench_id, status: null, [sentOptionsField]: options };
   return { kind: 'run', id: eval_run_id, label: display_name, parent: bench_id, record };
 }

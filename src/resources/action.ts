@@ -14,8 +14,29 @@ import type { LiveQuery } from '../queries/live-query.ts';
 import type { OptionsOperation, RunInput } from '../queries/run-options.ts';
 import type { Service } from '../service/index.ts';
 import type { RememberedStore } from '../store/store.ts';
+import { clean } from '../text/sanitise.ts';
 import { truncate } from '../text/width.ts';
 import type { Place } from './place.ts';
+
+/** What an answer to a start may name otherwise than it was asked for, with the fields of the answer and of the input. */
+const askedFields = [
+  ['benchmark', 'bench_id', 'bench_id'],
+  ['checkpoint', 'parent_checkpoint_id', 'checkpoint'],
+  ['checkpoint', 'checkpoint_id', 'checkpoint_id'],
+] as const;
+
+/** Says where the answer to a start names another benchmark or checkpoint than was asked for; undefined if it does not. */
+export function startedOtherwise(answer: object, input: object): string | undefined {
+  const [said, asked] = [answer, input] as readonly Readonly<Record<string, unknown>>[];
+  const others = askedFields.flatMap(([what, answered, sent]) => {
+    const [is, was] = [said?.[answered], asked?.[sent]];
+    const differs = typeof is === 'string' && typeof was === 'string' && is !== was;
+    return differs ? [clean`the ${what} ${is}, not ${was}`] : [];
+  });
+  return others.length === 0
+    ? undefined
+    : `The service started something else than was asked for: its answer names ${others.join(', and ')}.`;
+}
 
 /** How to tell that a slow change is complete. */
 export interface ChangeEnd<Row> {

@@ -46,6 +46,14 @@ describe('evaluate', () => {
     },
   );
 
+  it('says loudly that the service names another benchmark than was asked for, and books the run under it', async () => {
+    const started = { eval_run_id: 'evr_78', bench_id: 'bench_c', display_name: 'zz' };
+    const server = await hostileServer(json({ bench_id: 'bench_a', label: 'Alpha' }), json(started));
+    const on = cliOn({ baseUrl: server.url, apiKey: 'key' });
+    const { notes } = await on('evaluate', ['bench_a', '--model', 'acme/m', '--name', 'zz', '--json']);
+    expect(notes).toContain('its answer names the benchmark bench_c, not bench_a.');
+  });
+
   it('takes the checkpoint with the highest held-out reward for @best, and names its step', async () => {
     const started = async (rewards: readonly (number | null)[], more: object = {}, first = 2) => {
       const server = await hostileServer(

@@ -20,6 +20,7 @@ import {
   evalProgressQuery,
   evalRunQuery,
   partOfRun,
+  runWithSentOptions,
   startEvaluation,
 } from '../../src/queries/evaluations.ts';
 import { shareWhole } from '../../src/queries/live-query.ts';
@@ -177,6 +178,16 @@ it('a run goes by the name that the service gave it, or by the one that was aske
   const started = (display_name?: string) =>
     startEvaluation.starts?.({ eval_run_id: 'r1', display_name }, { bench_id: 'b1', display_name: 'asked' }).label;
   expect([started('given'), started()]).toEqual(['given', 'asked']);
+});
+
+it('a run belongs to the benchmark that the service names, or to the one that was asked for', () => {
+  const answer = { eval_run_id: 'r1', bench_id: 'b2' };
+  const asked = { bench_id: 'b1', display_name: 'asked' };
+  expect(startEvaluation.starts?.(answer, asked)).toMatchObject({ parent: 'b2', record: { bench_id: 'b2' } });
+  expect(startEvaluation.starts?.({ eval_run_id: 'r1' }, asked)).toMatchObject({ parent: 'b1' });
+  const request = { params: { bench_id: 'b1' }, body: { display_name: 'asked', options: {} } };
+  expect(runWithSentOptions('startEval', request, answer)).toMatchObject({ parent: 'b2', record: { bench_id: 'b2' } });
+  expect(runWithSentOptions('startEval', request, { eval_run_id: 'r1' })).toMatchObject({ parent: 'b1' });
 });
 
 it('a training run is deleted by its id', async () => {

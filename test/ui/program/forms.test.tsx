@@ -79,3 +79,14 @@ it('a form whose answer was lost says where to look', async () => {
   const shown = 'repeat it. If this service lists runs, :runs shows whether it has started.';
   await screen.waitFor(text => text.replace(/[│\s]+/g, ' ').includes(shown));
 });
+
+it('a form whose start was answered with another benchmark says so', async () => {
+  const service = offering();
+  service.answers.startEval = () => ({ eval_run_id: 'evr_78', bench_id: 'bench_c', display_name: 'zz' });
+  const screen = openWorld(service, benchmarks, { columns: 160, rows: 40 });
+  await screen.waitFor('▸ t-words');
+  await screen.press('e');
+  await screen.waitFor('Evaluate on t-words');
+  await sayYes(screen);
+  await screen.waitFor('its answer names the benchmark bench_c');
+});

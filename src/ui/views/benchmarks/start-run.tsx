@@ -9,7 +9,7 @@ import { modelList } from '../../../queries/models.ts';
 import { type RunInput, runOptionsQuery } from '../../../queries/run-options.ts';
 import { tokenUseQuery } from '../../../queries/token-use.ts';
 import { trainingRunsOf } from '../../../queries/training.ts';
-import { nameOfStart, type RunStart } from '../../../resources/action.ts';
+import { nameOfStart, type RunStart, startedOtherwise } from '../../../resources/action.ts';
 import { benchmarkActions } from '../../../resources/benchmarks.ts';
 import { resourceOfKind } from '../../../resources/catalogue.ts';
 import { asTitle, idOf, labelOf, recordPlace, startedAdvice } from '../../../resources/define.ts';
@@ -204,9 +204,11 @@ function StartRunForm(props: StartRunFormProps) {
       onClose={onClose}
       onDone={run => {
         if (!started) return;
-        shell.toast({ kind: 'success', text: `Started ${labelOf(started, run)}` });
+        const otherwise = startedOtherwise(run, { bench_id: benchmark.bench_id });
+        const text = `Started ${labelOf(started, run)}`;
+        shell.toast(otherwise === undefined ? { kind: 'success', text } : { kind: 'warning', text: otherwise });
         const place = recordPlace(started, idOf(started, run), started.label?.(run));
-        shell.open({ ...place, parent: benchmark.bench_id });
+        shell.open({ ...place, ...(otherwise === undefined && { parent: benchmark.bench_id }) });
       }}
     />
   );
