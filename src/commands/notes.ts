@@ -46,7 +46,10 @@ function allNotes(memory: RememberedStore): Note[] {
   return all;
 }
 
-const withTime = (note: Note) => ({ ...note, at: new Date(note.at).toISOString() });
+/** Undefined if it is unknown. */
+const timeOf = ({ at }: Note): string | undefined => (at === 0 ? undefined : new Date(at).toISOString());
+
+const withTime = (note: Note) => ({ ...note, at: timeOf(note) ?? null });
 
 const columns: readonly Column<Note>[] = [
   { id: 'label', title: 'OF', width: { min: 10, max: 40, grow: 1 }, value: note => note.label },
@@ -60,7 +63,7 @@ const columns: readonly Column<Note>[] = [
     value: note => note.text || undefined,
   },
   { id: 'author', title: 'AUTHOR', width: { min: 6, max: 20, grow: 0 }, value: note => note.author },
-  { id: 'at', title: 'AT', width: 24, value: note => new Date(note.at).toISOString() },
+  { id: 'at', title: 'AT', width: 24, value: timeOf },
   { id: 'id', title: 'ID', width: { min: 12, max: 40, grow: 0 }, value: note => note.id },
 ];
 
@@ -124,7 +127,9 @@ async function readNotes(path: string): Promise<Note[]> {
       number += 1;
       if (line.trim() === '') continue;
       const note = parseNote(parseDeepJson(line));
-      if (!note) throw new CommandError(clean`${path}, line ${number}: this is not a note. Nothing was merged.`);
+      if (typeof note === 'string') {
+        throw new CommandError(clean`${path}, line ${number}: ${note}. Nothing was merged.`);
+      }
       notes.push(note);
     }
   } catch (error) {

@@ -16,8 +16,8 @@ export interface Note {
   /** The name of the resource, e.g. its task. */
   readonly label: string;
   /**
-   * When it was written; epoch milliseconds. A removed note stays, without flag and text, so that a merge does not
-   * restore it.
+   * When it was written; epoch milliseconds, 0 if unknown: any other version is newer. A removed note stays, without flag
+   * and text, so that a merge does not restore it.
    */
   readonly at: number;
 }
@@ -41,17 +41,23 @@ const noteOf = ({ kind, id, message, author, flag, text, label, at }: Row): Note
 const longestText = 10_000;
 const longestName = 200;
 
-/** Parses a note from a file; undefined if it is not a valid note. */
-export function parseNote(value: unknown): Note | undefined {
-  if (!isRecord(value)) return undefined;
+/** How far the clock of an author may be ahead, in milliseconds: a note of the future would win every merge until then. */
+const mostAheadMs = 24 * 60 * 60 * 1000;
+
+/** Parses a note from a file; otherwise why it is none, in words. @param now epoch milliseconds */
+export function parseNote(value: unknown, now = Date.now()): Note | string {
+  const none = 'this is not a note';
+  if (!isRecord(value)) return none;
   const { kind, id, message = 0, author, flag = '', text = '', label = '', at } = value;
   const names = [kind, id, author, flag, label];
-  if (!names.every(each => typeof each === 'string' && each.length <= longestName)) return undefined;
-  if (kind === '' || id === '' || author === '') return undefined;
-  if (typeof text !== 'string' || text.length > longestText) return undefined;
-  if (typeof message !== 'number' || !Number.isSafeInteger(message) || message < 0) return undefined;
-  const time = typeof at === 'string' ? Date.parse(at) : at;
-  if (typeof time !== 'number' || !Number.isSafeInteger(time) || time < 0) return undefined;
+  if (!names.every(each => typeof each === 'string' && each.length <= longestName)) return none;
+  if (kind === '' || id === '' || author === '') return none;
+  if (typeof text !== 'string' || text.length > longestText) return none;
+  if (typeof message !== 'number' || !Number.isSafeInteger(message) || message < 0) return none;
+  // An unknown time is exported as null.
+  const time = typeof at === 'string' ? Date.parse(at) : at === null ? 0 : at;
+  if (typeof time !== 'number' || !Number.isSafeInteger(time) || time < 0) return 'the time of this note is not a date';
+  if (time > now + mostAheadMs) return 'the time of this note is more than a day ahead of the clock here';
   return { ...(value as unknown as Note), message, flag: String(flag), text, label: String(label), at: time };
 }
 
@@ -62,10 +68,14 @@ export class NoteRecords {
     this.#tables = tables;
   }
 
-  /** All notes, including removed ones, newest first; undefined if they cannot be read. */
-  all(): Note[] | undefined {
-    const sql = 'select * from notes where profile = ? order by at desc, kind, id, message, author';
-    return this.#tables.read(sql, this.#tables.scope)?.map(noteOf);
+  /**
+   * All notes, including removed ones, newest first; undefined if they cannot be read. The time of one that was saved
+   * with a time that no note can have is unknown.
+   */
+  all(now = Date.now()): Note[] | undefined {
+    const sql = `select kind, id, message, author, flag, text, label, iif(at between 0 and ?, at, 0) as at from notes
+      where profile = ? order by 8 desc, kind, id, message, author`;
+    return this.#tables.read(sql, now + mostAheadMs, this.#tables.scope)?.map(noteOf);
   }
 
   /** False if it could not be saved. */

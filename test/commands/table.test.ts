@@ -520,6 +520,8 @@ const rows: { readonly [Name in CommandName]: readonly Row[] } = {
     bad(['%notes%'], done, /^1 new, 0 newer, 0 unchanged$/),
     bad(['%notes%', '--json'], done, /0 new, 0 newer, 1 unchanged/),
     bad(['%trajectories%'], usage, /rollouts\.jsonl, line 1: this is not a note\. Nothing was merged/),
+    bad(['%undated%'], usage, /line 1: the time of this note is not a date\. Nothing was merged/),
+    bad(['%future%'], usage, /line 1: the time of this note is more than a day ahead of the clock here\. Nothing/),
     bad(['/no/such/file'], usage, /could not be read: .*Nothing was merged/),
   ],
   read: [
@@ -680,12 +682,15 @@ beforeAll(async () => {
   world.set('verifiers', verifiers);
   writeFileSync(String(trajectories), '{"trace_id": "t1", "messages": [{"role": "user", "content": "hello"}]}\n');
   const trajectory = (await service.call('POST', '/api/v1/trajectories', { task_id: 'one' })).body.trajectory_id;
-  const notes = join(folder, 'notes.jsonl');
-  writeFileSync(
-    notes,
-    `${JSON.stringify({ kind: 'run', id: 'evr_9', author: 'ann', flag: 'bad', at: '2026-01-01T00:00:00Z' })}\n`,
-  );
-  const values = { benchmark, capitals, needing, empty, trajectories, trajectory, notes };
+  const noteAt = (name: string, at: unknown): string => {
+    const path = join(folder, name);
+    writeFileSync(path, `${JSON.stringify({ kind: 'run', id: 'evr_9', author: 'ann', flag: 'bad', at })}\n`);
+    return path;
+  };
+  const notes = noteAt('notes.jsonl', '2026-01-01T00:00:00Z');
+  const undated = noteAt('undated.jsonl', 'tomorrow');
+  const future = noteAt('future.jsonl', Number.MAX_SAFE_INTEGER);
+  const values = { benchmark, capitals, needing, empty, trajectories, trajectory, notes, undated, future };
   for (const [name, value] of Object.entries(values)) {
     world.set(name, String(value));
   }

@@ -3,6 +3,8 @@ import { conflictsIn, type Note, parseNote } from '../../src/store/notes.ts';
 import { RememberedStore } from '../../src/store/store.ts';
 import { Notes } from '../../src/workbench/notes.ts';
 
+const dayMs = 24 * 60 * 60 * 1000;
+
 const note = (more: Partial<Note>): Note => ({
   ...{ kind: 'trajectory', id: 't1', message: 0, author: 'ann', flag: 'bad', text: '', label: 'task', at: 1_000 },
   ...more,
@@ -51,7 +53,44 @@ describe('notes', () => {
     store.close();
   });
 
+  it('keeps what it has against another version of the same time, so that merging twice changes nothing', () => {
+    const store = RememberedStore.inMemory('test');
+    store.notes.merge([note({ text: 'first' })]);
+    expect(store.notes.merge([note({ text: 'second' })])).toEqual({ added: 0, updated: 0, kept: 1 });
+    expect(store.notes.all()).toEqual([note({ text: 'first' })]);
+    store.close();
+  });
+
+  it('reads a time that no note can have as unknown, and lets any other version replace it', () => {
+    const store = RememberedStore.inMemory('test');
+    const now = Date.now();
+    const times = { old: 1, beyond: Number.MAX_SAFE_INTEGER, future: now + 2 * dayMs, skewed: now + dayMs / 2 };
+    store.notes.put(Object.entries(times).map(([id, at]) => note({ id, at })));
+    expect(store.notes.all()?.map(({ id, at }) => [id, at])).toEqual([
+      ...[
+        ['skewed', times.skewed],
+        ['old', 1],
+        ['beyond', 0],
+        ['future', 0],
+      ],
+    ]);
+    const notes = new Notes(() => store, { flags: ['good'], author: 'ann' });
+    notes.say([{ kind: 'trajectory', id: 'beyond', label: '' }], () => ({ flag: '', text: '' }), now);
+    expect(store.notes.merge([note({ id: 'future', flag: 'good', at: now })])).toMatchObject({ updated: 1 });
+    expect(store.notes.all()?.map(({ id, at, flag }) => [id, at, flag])).toEqual([
+      ...[
+        ['skewed', times.skewed, 'bad'],
+        ['beyond', now, ''],
+        ['future', now, 'good'],
+        ['old', 1, 'bad'],
+      ],
+    ]);
+    store.close();
+  });
+
   it.each([
+    [{ kind: 'run', id: 'r', author: 'a', at: null }, true],
+    [{ kind: 'run', id: 'r', author: 'a', at: Number.MAX_SAFE_INTEGER }, false],
     [{ kind: 'run', id: 'r', author: 'a', at: '2026-01-01T00:00:00Z' }, true],
     [{ kind: 'run', id: 'r', author: 'a' }, false],
     [{ kind: 'run', id: '', author: 'a', at: 1 }, false],
@@ -59,6 +98,6 @@ describe('notes', () => {
     [{ kind: 'run', id: 'r', author: 'a', at: 1, text: 'x'.repeat(10_001) }, false],
     ['no note', false],
   ])('reads %j from a file: %s', (value, isNote) => {
-    expect(parseNote(value) !== undefined).toBe(isNote);
+    expect(typeof parseNote(value, Date.parse('2026-01-01'))).toBe(isNote ? 'object' : 'string');
   });
 });

@@ -1,0 +1,29 @@
+/** Notes that an older version saved with a time that is no date. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { expect, it } from 'vitest';
+import { cliOn, testFolder } from './cli.ts';
+
+it('are listed and exported without a time, taken elsewhere, and replaced', async () => {
+  const home = testFolder();
+  const cli = cliOn({ baseUrl: 'http://127.0.0.1:9', apiKey: '', home });
+  const file = join(home, 'notes.jsonl');
+  const said = { kind: 'trajectory', id: 'traj_1', author: 'bob', flag: 'hack', at: 1_000 };
+  writeFileSync(file, JSON.stringify(said));
+  expect(await cli('notes import', [file])).toMatchObject({ code: 0, notes: '1 new, 0 newer, 0 unchanged' });
+  const database = new DatabaseSync(join(home, '.local/state/benchtop/remembered.db'));
+  database.prepare('update notes set at = ?').run(Number.MAX_SAFE_INTEGER);
+  database.close();
+
+  expect(await cli('notes list', [])).toMatchObject({ code: 0, out: expect.stringContaining('bob\t\ttraj_1') });
+  const { code, out } = await cli('notes export', []);
+  expect([code, JSON.parse(out)]).toMatchObject([0, { ...said, at: null }]);
+  writeFileSync(file, out);
+  const elsewhere = cliOn({ baseUrl: 'http://127.0.0.1:9', apiKey: '' });
+  expect(await elsewhere('notes import', [file])).toMatchObject({ code: 0, notes: '1 new, 0 newer, 0 unchanged' });
+  // A later version of its author replaces it.
+  writeFileSync(file, JSON.stringify({ ...said, flag: '', at: 2_000 }));
+  expect(await cli('notes import', [file])).toMatchObject({ code: 0, notes: '0 new, 1 newer, 0 unchanged' });
+  expect(await cli('notes list', ['--json'])).toMatchObject({ out: expect.stringContaining('"notes": []') });
+});
