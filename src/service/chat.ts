@@ -194,7 +194,8 @@ async function* readAnswer(open: OpenAnswer, facts: Facts, now: () => number): A
       throw unusableAnswer({ ...answer, text, body }, facts(), chunk.error.issues);
     }
     for (const chatEvent of eventsOf(chunk.data, places)) {
-      finished ||= chatEvent.kind === 'finish';
+      // The other choices are not shown.
+      finished ||= chatEvent.kind === 'finish' && chatEvent.index === 0;
       yield chatEvent;
     }
   }

@@ -25,7 +25,7 @@ function chunk(delta: object | null, more: object = {}): string {
     id: 'c1',
     object: 'chat.completion.chunk',
     created: 1,
-    model: 'm',
+    model: question.model,
     choices: [{ index: 0, delta, finish_reason: null, ...more }],
   };
   return `data: ${JSON.stringify(body)}\n\n`;
@@ -139,6 +139,13 @@ describe('a stream', () => {
     ['[DONE] alone', ['data: [DONE]\n\n']],
   ])('ends well with %s', async (_, chunks) => {
     expect((await answer(stream(chunks))).error).toBeUndefined();
+  });
+
+  it('is cut off if only a choice that is not shown has finished', async () => {
+    const other = chunk({}, { index: 1, finish_reason: 'stop' });
+    const { events, error } = await answer(stream([chunk({ content: 'The answer is' }), other]));
+    expect(said(events)).toBe('The answer is');
+    expect(error).toMatchObject({ code: 'stream_cut' });
   });
 
   it('closes at [DONE] where the server leaves the connection open', async () => {
@@ -366,7 +373,7 @@ describe('a stream that fails', () => {
 it('takes a whole answer from a server that does not stream', async () => {
   const whole = {
     id: 'c',
-    model: 'm',
+    model: question.model,
     choices: [{ index: 0, message: { role: 'assistant', content: 'Hello', reasoning: 'hm' }, finish_reason: 'stop' }],
     usage,
   };
