@@ -14,7 +14,7 @@ import { isGone, ServiceError } from '../service/errors.ts';
 import type { FoundPart, TextIndex, TextPart } from '../store/text-index.ts';
 import type { Range } from '../text/fuzzy.ts';
 import type { LineMatches, LineSearch } from '../text/line-search.ts';
-import { counted, reward as rewardText } from '../text/numbers.ts';
+import { counted, countOf, reward as rewardText } from '../text/numbers.ts';
 
 /** A matching trajectory with its first matching line. */
 export interface TextHit extends Pick<Trajectory, 'trajectory_id' | 'task_id' | 'reward' | 'status' | 'error'> {
@@ -43,12 +43,12 @@ export interface TextSearchState {
   readonly phase: 'listing' | 'searching' | 'done' | 'stopped' | 'failed';
   /** In the order in which they were found; the same array until there is another. */
   readonly hits: readonly TextHit[];
-  /** Trajectories listed, and searched, so far. */
+  /** Trajectories listed, and searched in full, so far. */
   readonly known: number;
   readonly searched: number;
   /** Searched trajectories that came from the index. */
   readonly stored: number;
-  /** Trajectories that could not be read, with the reason. */
+  /** Trajectories that could not be read in full, with the reason: none of them counts as searched. */
   readonly unread: readonly { readonly trajectory_id: string; readonly reason: string }[];
   /** Listed trajectories beyond the limit. */
   readonly beyond: number;
@@ -191,6 +191,15 @@ function* inGroups(parts: Iterable<FoundPart>): Generator<readonly FoundPart[], 
   if (group.length > 0) yield group;
 }
 
+/** What can be read of the parts. @param failed called if that is not all */
+function* untilFailure(parts: Iterable<FoundPart>, failed: () => void): Generator<FoundPart, void> {
+  try {
+    yield* parts;
+  } catch {
+    failed();
+  }
+}
+
 export class TextSearch {
   readonly #ports: TextSearchPorts;
   readonly #listeners = new Listeners();
@@ -216,7 +225,7 @@ export class TextSearch {
     return this.#state;
   };
 
-  /** The trajectories that were searched so far. */
+  /** The trajectories that were searched in full so far. */
   get searched(): readonly SearchedRow[] {
     return this.#searched;
   }
@@ -268,36 +277,54 @@ export class TextSearch {
 
   /** Searches the trajectories in the index, and returns the others. */
   async #searchStored(): Promise<readonly Trajectory[]> {
-    const { index, search } = this.#ports;
+    const { index } = this.#ports;
     const known = index.known();
     const texts = new Map<number, string>();
-    for (const [trajectoryId, { num_steps, status }] of this.#rows) {
+    for (const [trajectoryId, row] of this.#rows) {
+      const { num_steps, status } = row;
       const text = known.get(trajectoryId);
       const isSame = text && (num_steps == null || text.steps === undefined || text.steps === num_steps);
-      if (text && isSame && !isRunning(status)) texts.set(text.id, trajectoryId);
+      if (!text || !isSame || isRunning(status)) continue;
+      texts.set(text.id, trajectoryId);
+      this.#rows.set(trajectoryId, { ...recordIn(text.record), ...withoutNothing(row) });
     }
-    index.used(texts.keys());
+    const isSearched = new Set(await this.#searchTexts(texts));
+    for (const trajectoryId of isSearched) this.#count(trajectoryId);
+    this.#set({ searched: isSearched.size, stored: isSearched.size });
+    return [...this.#rows.values()].filter(({ trajectory_id }) => !isSearched.has(trajectory_id));
+  }
+
+  /** Searches these texts of the index, and returns the trajectories of which that is known to be complete. */
+  async #searchTexts(texts: ReadonlyMap<number, string>): Promise<readonly string[]> {
+    const { index, search } = this.#ports;
+    const hit = new Set<string>();
     let last: { readonly id: string; readonly matches: Matches } | undefined;
+    let isWhole = true;
+    const finish = (): void => {
+      if (last && this.#found(last.id, last.matches)) hit.add(last.id);
+    };
+    const parts = index.parts(texts, search.words);
     // The parts of a trajectory follow each other.
-    for (const group of inGroups(index.parts(texts, search.words))) {
+    for (const group of inGroups(untilFailure(parts, () => (isWhole = false)))) {
       const found = search.matchesIn(group.map(({ body }) => body));
       for (const [at, part] of group.entries()) {
         if (last?.id !== part.trajectoryId) {
-          this.#found(last?.id, last?.matches);
+          finish();
           last = { id: part.trajectoryId, matches: { count: 0 } };
         }
         addMatches(last.matches, found[at] ?? { count: 0 }, line => partIn(part, line));
       }
       await this.#pause();
     }
-    this.#found(last?.id, last?.matches);
-    // Another program may have deleted some of them in the meantime.
+    // Without an end, the last one may have more lines, and any other one lines that were not read.
+    if (!isWhole) return [...hit];
+    finish();
+    index.used(texts.keys());
+    // Another program may have deleted or replaced some of them in the meantime.
     const still = index.known();
-    const searched = [...texts.values()].filter(trajectoryId => still.has(trajectoryId));
-    const isSearched = new Set(searched);
-    for (const trajectoryId of searched) this.#count(trajectoryId);
-    this.#set({ searched: searched.length, stored: searched.length });
-    return [...this.#rows.values()].filter(({ trajectory_id }) => !isSearched.has(trajectory_id));
+    return [...texts].flatMap(([id, trajectoryId]) =>
+      still.get(trajectoryId)?.id === id || hit.has(trajectoryId) ? [trajectoryId] : [],
+    );
   }
 
   #count(trajectoryId: string): void {
@@ -305,9 +332,10 @@ export class TextSearch {
     if (row) this.#searched.push(row);
   }
 
-  #found(trajectoryId: string | undefined, matches: Matches | undefined): void {
-    const row = this.#rows.get(trajectoryId ?? '');
-    if (!row || !matches?.first) return;
+  /** Reports the matches of a trajectory. @returns whether there are any */
+  #found(trajectoryId: string, matches: Matches): boolean {
+    const row = this.#rows.get(trajectoryId);
+    if (!row || !matches.first) return false;
     const { trajectory_id, task_id, reward, status, error, eval_run_id, training_run_id } = row;
     const hit: TextHit = {
       ...{ trajectory_id, task_id, reward, status, error },
@@ -318,6 +346,7 @@ export class TextSearch {
     this.#hits.push(hit);
     this.#listeners.notify();
     this.#ports.onHit?.(hit);
+    return true;
   }
 
   /**
@@ -352,15 +381,18 @@ export class TextSearch {
     }
     // The record may have fields that the list lacks.
     this.#rows.set(trajectory_id, { ...trajectory, ...withoutNothing(listed), steps: undefined });
-    const damaged = unreadableSteps(trajectory);
-    if (!trajectory.steps) this.#unread(trajectory_id, 'The service sent no steps.');
-    else if (damaged > 0)
-      this.#unread(trajectory_id, `${counted(damaged, 'step or message', 'steps or messages')} could not be read.`);
-    else if (length <= mostKept && hasEnded(trajectory.status)) {
-      const steps = trajectory.num_steps ?? undefined;
-      index.keep(trajectory_id, steps, parts.map(textOf));
-    }
     this.#found(trajectory_id, matches);
+    const missing = missingIn(trajectory);
+    if (missing !== undefined) {
+      this.#unread(trajectory_id, missing);
+      return;
+    }
+    if (length <= mostKept && hasEnded(trajectory.status)) {
+      const { num_steps, status, error, reward, task_id, eval_run_id, training_run_id } = trajectory;
+      const record = JSON.stringify({ status, error, reward, task_id, eval_run_id, training_run_id });
+      const steps = num_steps ?? undefined;
+      index.keep({ trajectoryId: trajectory_id, steps, record, parts: parts.map(textOf) });
+    }
     this.#count(trajectory_id);
     this.#set({ searched: this.#state.searched + 1 });
   }
@@ -376,5 +408,14 @@ const textOf = ({ body, origins }: SearchedPart): TextPart => ({ body, origins: 
 const withoutNothing = (row: Trajectory): Trajectory =>
   Object.fromEntries(Object.entries(row).filter(([, value]) => value != null)) as Trajectory;
 
-const unreadableSteps = ({ steps }: Trajectory): number =>
-  unreadableIn(steps ?? []) + (steps ?? []).reduce((sum, step) => sum + unreadableIn(step.messages ?? []), 0);
+/** The fields of a record that the index keeps, which the list may lack. */
+const recordIn = (record: string | undefined): Partial<Trajectory> => (record === undefined ? {} : JSON.parse(record));
+
+/** Why the text of a trajectory is not all there, as a sentence; undefined if it is. */
+function missingIn({ num_steps, steps }: Trajectory): string | undefined {
+  if (!steps) return 'The service sent no steps.';
+  const unreadable = unreadableIn(steps) + steps.reduce((sum, { messages }) => sum + unreadableIn(messages ?? []), 0);
+  if (unreadable > 0) return `${counted(unreadable, 'step or message', 'steps or messages')} could not be read.`;
+  const all = countOf(num_steps) ?? 0;
+  return steps.length < all ? `The service sent ${steps.length} of its ${counted(all, 'step')}.` : undefined;
+}

@@ -27,12 +27,20 @@ interface KnownText {
   readonly id: number;
   /** How many steps it had when it was read. */
   readonly steps: number | undefined;
+  /** What else its record said then; opaque to the index. */
+  readonly record: string | undefined;
+}
+
+/** A trajectory to keep. */
+export interface KeptText extends Pick<KnownText, 'steps' | 'record'> {
+  readonly trajectoryId: string;
+  readonly parts: readonly TextPart[];
 }
 
 const schema = `
   create table if not exists texts (
-    id integer primary key, service text not null, trajectory_id text not null, steps integer,
-    used_at integer not null, unique (service, trajectory_id)
+    id integer primary key autoincrement, service text not null, trajectory_id text not null, steps integer,
+    record text, used_at integer not null, unique (service, trajectory_id)
   ) strict;
   create table if not exists parts (
     id integer primary key, text_id integer not null, body text not null, origins text not null
@@ -44,8 +52,9 @@ const schema = `
   );
 `;
 
-/** The version of the schema. */
-const version = 1;
+/** The version of the schema. Texts in an older one are dropped. */
+const version = 2;
+const dropOlder = 'drop table if exists texts; drop table if exists parts; drop table if exists grams;';
 /** Other programs hold the file for a few milliseconds. */
 const busyTimeoutMs = 2_000;
 /** Texts deleted per batch to make room. */
@@ -89,7 +98,9 @@ function connect(path: string): DatabaseSync {
       database.exec('pragma auto_vacuum = incremental; pragma synchronous = normal; pragma journal_mode = wal');
       const known = Number(database.prepare('pragma user_version').get()?.['user_version']);
       if (known > version) throw new Error('it belongs to a newer benchtop');
-      database.exec(`begin immediate; ${schema} pragma user_version = ${version}; commit`);
+      database.exec(
+        `begin immediate; ${known < version ? dropOlder : ''} ${schema} pragma user_version = ${version}; commit`,
+      );
       return database;
     } catch (error) {
       database.close();
@@ -117,13 +128,20 @@ export interface TextIndexOptions {
 }
 
 export class TextIndex {
-  readonly #database: DatabaseSync;
+  #database: DatabaseSync;
+  /** Missing for texts in memory. */
+  readonly #path: string | undefined;
   readonly #service: string;
   readonly #mostBytes: number;
   #problem: string | undefined;
 
-  private constructor(database: DatabaseSync, { service, mostBytes }: TextIndexOptions, problem?: string) {
+  private constructor(
+    database: DatabaseSync,
+    { service, mostBytes }: TextIndexOptions,
+    { path, problem }: { readonly path?: string; readonly problem?: string | undefined },
+  ) {
     this.#database = database;
+    this.#path = path;
     this.#service = service;
     this.#mostBytes = mostBytes;
     this.#problem = problem;
@@ -132,7 +150,7 @@ export class TextIndex {
   /** Never throws: without the file the texts are kept only while the program runs, and `problem` says why. */
   static open(path: string, options: TextIndexOptions): TextIndex {
     try {
-      return new TextIndex(connect(path), options);
+      return new TextIndex(connect(path), options, { path });
     } catch (error) {
       return TextIndex.inMemory(
         options,
@@ -144,7 +162,7 @@ export class TextIndex {
   static inMemory(options: TextIndexOptions, problem?: string): TextIndex {
     const database = new DatabaseSync(':memory:');
     database.exec(schema);
-    return new TextIndex(database, options, problem);
+    return new TextIndex(database, options, { problem });
   }
 
   /** Why texts are not kept, as text for the user. */
@@ -154,25 +172,35 @@ export class TextIndex {
 
   /** The indexed texts of this service, by trajectory id. */
   known(): ReadonlyMap<string, KnownText> {
-    const rows = this.#all('select id, trajectory_id, steps from texts where service = ?', this.#service);
+    const read = 'select id, trajectory_id, steps, record from texts where service = ?';
+    let rows: readonly SQLOutputValue[][] = [];
+    try {
+      rows = this.#all(read, this.#service);
+    } catch {
+      // Then none is known, and all are read again.
+    }
     return new Map(
-      rows.map(([id, trajectoryId, steps]) => [
+      rows.map(([id, trajectoryId, steps, record]) => [
         String(trajectoryId),
-        { id: Number(id), steps: steps == null ? undefined : Number(steps) },
+        {
+          id: Number(id),
+          steps: steps == null ? undefined : Number(steps),
+          record: record == null ? undefined : String(record),
+        },
       ]),
     );
   }
 
   /** Saves the text of a trajectory, replacing its previous version. */
-  keep(trajectoryId: string, steps: number | undefined, parts: readonly TextPart[], now = Date.now()): void {
+  keep({ trajectoryId, steps, record, parts }: KeptText, now = Date.now()): void {
     this.#write(() => {
       this.#makeRoom();
       this.#database.exec('begin immediate');
       try {
         this.#delete('service = ? and trajectory_id = ?', this.#service, trajectoryId);
         const { lastInsertRowid: text } = this.#database
-          .prepare('insert into texts (service, trajectory_id, steps, used_at) values (?, ?, ?, ?)')
-          .run(this.#service, trajectoryId, steps ?? null, now);
+          .prepare('insert into texts (service, trajectory_id, steps, record, used_at) values (?, ?, ?, ?, ?)')
+          .run(this.#service, trajectoryId, steps ?? null, record ?? null, now);
         const keepPart = this.#database.prepare('insert into parts (text_id, body, origins) values (?, ?, ?)');
         const keepGrams = this.#database.prepare('insert into grams (rowid, words) values (?, ?)');
         for (const { body, origins } of parts) {
@@ -180,7 +208,7 @@ export class TextIndex {
         }
         this.#database.exec('commit');
       } catch (error) {
-        this.#database.exec('rollback');
+        if (this.#database.isTransaction) this.#database.exec('rollback');
         throw error;
       }
     });
@@ -189,8 +217,12 @@ export class TextIndex {
   /**
    * The parts of these texts that may contain all the words, ignoring case. No part that contains them is missing,
    * but others may be included. Words of fewer than three characters exclude no part.
+   *
+   * @param texts trajectory ids by the ids of `known`
+   * @throws Error if they cannot be read to the end: what is missing is not known then
    */
   *parts(texts: ReadonlyMap<number, string>, words: readonly string[]): Generator<FoundPart, void> {
+    const database = this.#database;
     const query = gramQuery(words);
     const all =
       query === undefined
@@ -202,6 +234,7 @@ export class TextIndex {
     wanted.sort((left, right) => left - right);
     const read = 'select text_id, body, origins from parts where id in (select value from json_each(?)) order by id';
     for (let from = 0; from < wanted.length; from += readAtOnce) {
+      if (database !== this.#database) throw new Error(this.#problem);
       // Another program may have deleted some of them to make room, and saved another text under the same number.
       for (const [text, body, origins] of this.#all(read, JSON.stringify(wanted.slice(from, from + readAtOnce)))) {
         const trajectoryId = texts.get(Number(text));
@@ -247,7 +280,7 @@ export class TextIndex {
     this.#database.prepare(`delete from texts where ${where}`).run(...values);
   }
 
-  /** The rows as arrays: for thousands of them, objects take noticeably longer. */
+  /** The rows as arrays: for thousands of them, objects take noticeably longer. @throws Error of SQLite */
   #all(sql: string, ...values: SQLInputValue[]): SQLOutputValue[][] {
     try {
       const statement = this.#database.prepare(sql);
@@ -255,8 +288,23 @@ export class TextIndex {
       // The types describe rows as objects only.
       return statement.all(...values) as unknown as SQLOutputValue[][];
     } catch (error) {
-      this.#problem = `The saved texts of trajectories cannot be read: ${errorMessage(error)}`;
-      return [];
+      this.#failed(error, 'read');
+      throw error;
+    }
+  }
+
+  /** Notes why the texts cannot be read or saved. A damaged file is replaced: it would fail for ever. */
+  #failed(error: unknown, done: 'read' | 'saved'): void {
+    this.#problem = `The saved texts of trajectories cannot be ${done}: ${errorMessage(error)}`;
+    if (this.#path === undefined || !isDamagedDatabase(error)) return;
+    try {
+      this.#database.close();
+      forgetTexts(this.#path);
+      this.#database = connect(this.#path);
+      this.#problem = `The saved texts of trajectories were damaged (${errorMessage(error)}), and are read again.`;
+    } catch {
+      this.#database = new DatabaseSync(':memory:');
+      this.#database.exec(schema);
     }
   }
 
@@ -264,7 +312,7 @@ export class TextIndex {
     try {
       work();
     } catch (error) {
-      this.#problem = `The texts of trajectories cannot be saved: ${errorMessage(error)}`;
+      this.#failed(error, 'saved');
     }
   }
 

@@ -111,8 +111,66 @@ describe('a search through texts', () => {
     const all = [trajectory('gone', ''), trajectory('t1', 'apple'), trajectory('empty', '', { steps: undefined })];
     const { service } = serviceOf(all.slice(1));
     const { hits, unread, searched, phase } = await searchFor('apple', all, { index: index(), service }).run();
-    expect([phase, searched, hits.length]).toEqual(['done', 2, 1]);
+    expect([phase, searched, hits.length]).toEqual(['done', 1, 1]);
     expect(unread.map(({ trajectory_id }) => trajectory_id)).toEqual(['gone', 'empty']);
+  });
+
+  it('does not count a trajectory of which only some steps came as searched, nor keeps its text', async () => {
+    const all = [trajectory('part', 'apple', { num_steps: 5 }), trajectory('whole', 'apple')];
+    const { service, read } = serviceOf(all);
+    const ports = { index: index(), service };
+    for (const asked of [
+      ['part', 'whole'],
+      ['part', 'whole', 'part'],
+    ]) {
+      const search = searchFor('apple', all, ports);
+      const { hits, unread, searched, known } = await search.run();
+      expect([searched, known, hits.length]).toEqual([1, 2, 2]);
+      expect(unread).toEqual([{ trajectory_id: 'part', reason: 'The service sent 1 of its 5 steps.' }]);
+      expect(search.searched.map(({ trajectory_id }) => trajectory_id)).toEqual(['whole']);
+      expect(read).toEqual(asked);
+    }
+  });
+
+  it('knows from the index how a trajectory ended, and its reward, where the list does not say', async () => {
+    const failed = { status: 'failed', error: 'OOM: no memory', reward: 0.5, task_id: 'a', eval_run_id: 'evr_1' };
+    const all = [trajectory('t1', 'apple', failed)];
+    const { service } = serviceOf(all);
+    const ports = { index: index(), service };
+    const bare = { trajectory_id: 't1' } as Trajectory;
+    const [first, second] = [searchFor('apple', [bare], ports), searchFor('apple', [bare], ports)];
+    const [read, stored] = [await first.run(), await second.run()];
+    expect([read.stored, stored.stored]).toEqual([0, 1]);
+    expect(stored.hits).toEqual(read.hits);
+    expect(stored.hits[0]).toMatchObject({ status: 'failed', error: failed.error, reward: 0.5, run: 'evr_1' });
+    expect(countHits(second.searched, stored.hits)).toEqual(countHits(first.searched, read.hits));
+    const regraded = await searchFor('apple', [{ ...bare, reward: 1 }], ports).run();
+    expect(regraded.hits[0]?.reward).toBe(1);
+  });
+
+  it('reads from the service what a damaged index does not give, and names nothing twice', async () => {
+    const all = ['t1', 't2', 't3'].map(id => trajectory(id, 'apple'));
+    const { service, read } = serviceOf(all);
+    const whole = index();
+    await searchFor('apple', all, { index: whole, service }).run();
+    const parts = function* (...given: Parameters<TextIndex['parts']>) {
+      const [first, second] = whole.parts(...given);
+      if (first && second) yield* [first, second];
+      throw new Error('damaged');
+    };
+    const broken = new Proxy(whole, {
+      get: (target, name) => {
+        if (name === 'parts') return parts;
+        const value = Reflect.get(target, name, target);
+        return typeof value === 'function' ? value.bind(target) : value;
+      },
+    });
+    const { hits, searched, stored } = await searchFor('apple', all, { index: broken, service }).run();
+    expect([searched, stored]).toEqual([3, 1]);
+    expect(hits.map(({ trajectory_id, lines }) => [trajectory_id, lines])).toEqual(
+      all.map(each => [each.trajectory_id, 2]),
+    );
+    expect(read).toEqual(['t1', 't2', 't3', 't2', 't3']);
   });
 
   it('ends with what was found where the service fails', async () => {

@@ -1,6 +1,7 @@
 import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { forgetTexts, TextIndex } from '../../src/store/text-index.ts';
@@ -15,11 +16,23 @@ beforeEach(() => {
 const options = { service: 'one', mostBytes: 100 * 1024 * 1024 };
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-const part = (body: string) => ({ body, origins: '[]' });
+const text = (trajectoryId: string, steps: number, ...bodies: readonly string[]) => ({
+  ...{ trajectoryId, steps, record: undefined },
+  parts: bodies.map(body => ({ body, origins: '[]' })),
+});
 
 /** Whether a line has a term: capitals count if the term has one. */
 const has = (line: string, term: string): boolean =>
   /\p{Lu}/u.test(term) ? line.includes(term) : foldCase(line).includes(foldCase(term));
+
+/** Damages the file in its index of words, as a torn write does. */
+function damageTexts(file: string): void {
+  // The types do not know it yet.
+  const writable = { timeout: 1_000, defensive: false };
+  const database = new DatabaseSync(file, writable);
+  database.exec("update grams_data set block = x'0011' where id > 10");
+  database.close();
+}
 
 /** The ids of the trajectories that match, through the index. */
 function found(index: TextIndex, query: string): string[] {
@@ -36,14 +49,14 @@ describe('the index of texts', () => {
   it('finds what a scan of every line finds', () => {
     // Few letters, so that words recur; with what folds, separates and quotes.
     const letter = fc.constantFrom(...'aabbcc AB \n\t"\'*-ΣσςİıſßK𝒳\u00a0é', '\ud800');
-    const text = fc.string({ unit: letter, maxLength: 60 });
+    const body = fc.string({ unit: letter, maxLength: 60 });
     const word = fc.string({ unit: letter, minLength: 1, maxLength: 5 });
     fc.assert(
-      fc.property(fc.array(text, { maxLength: 8 }), fc.array(word, { minLength: 1, maxLength: 3 }), (texts, words) => {
+      fc.property(fc.array(body, { maxLength: 8 }), fc.array(word, { minLength: 1, maxLength: 3 }), (texts, words) => {
         const terms = words.map(each => each.toWellFormed().replace(/["\n]/g, ' ').trim()).filter(Boolean);
         fc.pre(terms.length > 0);
         const index = TextIndex.inMemory(options);
-        for (const [at, body] of texts.entries()) index.keep(`t${at}`, 1, [part(body.toWellFormed())]);
+        for (const [at, body] of texts.entries()) index.keep(text(`t${at}`, 1, body.toWellFormed()));
         const scanned = texts.flatMap((body, at) =>
           body
             .toWellFormed()
@@ -62,7 +75,7 @@ describe('the index of texts', () => {
 
   it('finds by an expression what a scan of every line finds', () => {
     // What folds to an ASCII letter under the flags of an expression, and what it may repeat, leave out or not have.
-    const text = fc
+    const bodies = fc
       .array(fc.constantFrom(...['abc', 'ABC', 'bcaab', 'aſk', 'ask', 'cabK', 'ß', 'İ', 'b', ' ', '\n']), {
         maxLength: 9,
       })
@@ -90,7 +103,7 @@ describe('the index of texts', () => {
     );
     fc.assert(
       fc.property(
-        fc.array(text, { maxLength: 8 }),
+        fc.array(bodies, { maxLength: 8 }),
         fc.array(piece, { minLength: 1, maxLength: 4 }),
         (texts, pieces) => {
           const source = pieces.join('').trim();
@@ -99,7 +112,7 @@ describe('the index of texts', () => {
           fc.pre(source !== '');
           const expression = new RegExp(source, source.includes('A') ? 'u' : 'iu');
           const index = TextIndex.inMemory(options);
-          for (const [at, body] of texts.entries()) index.keep(`t${at}`, 1, [part(body)]);
+          for (const [at, body] of texts.entries()) index.keep(text(`t${at}`, 1, body));
           const counts = texts.map(body => body.split('\n').filter(line => expression.test(line)).length);
           const scanned = texts.flatMap((_, at) => ((counts[at] ?? 0) > 0 ? [`t${at}`] : []));
           expect(search.matchesIn(texts).map(({ count }) => count)).toEqual(counts);
@@ -116,8 +129,8 @@ describe('the index of texts', () => {
     const index = TextIndex.open(path, options);
     const names = Array.from({ length: 30 }, (_, at) => `t${at}`);
     for (const name of [...names, 't3', 't29']) {
-      index.keep(name, 1, [part(`first of ${name}`), part(`second of ${name}`), part(`third of ${name}`)]);
-      other.keep(`of two ${name}`, 1, [part(`first of ${name}`)]);
+      index.keep(text(name, 1, `first of ${name}`, `second of ${name}`, `third of ${name}`));
+      other.keep(text(`of two ${name}`, 1, `first of ${name}`));
     }
     const texts = new Map([...index.known()].map(([trajectoryId, { id }]) => [id, trajectoryId]));
     for (const words of [['of'], ['first'], []]) {
@@ -132,7 +145,7 @@ describe('the index of texts', () => {
 
   it('is private, and kept between starts and by service', () => {
     const first = TextIndex.open(path, options);
-    first.keep('t1', 4, [part('the quick fox'), part('jumps')]);
+    first.keep(text('t1', 4, 'the quick fox', 'jumps'));
     first.close();
     expect(statSync(path).mode & 0o777).toBe(0o600);
     const second = TextIndex.open(path, options);
@@ -148,8 +161,8 @@ describe('the index of texts', () => {
 
   it('replaces the text of a trajectory', () => {
     const index = TextIndex.inMemory(options);
-    index.keep('t1', 1, [part('before')]);
-    index.keep('t1', 2, [part('afterwards')]);
+    index.keep(text('t1', 1, 'before'));
+    index.keep(text('t1', 2, 'afterwards'));
     expect(found(index, 'before')).toEqual([]);
     expect(found(index, 'afterwards')).toEqual(['t1']);
     index.close();
@@ -158,7 +171,7 @@ describe('the index of texts', () => {
   it('stays within its size: what was not used for longest goes first', () => {
     const index = TextIndex.open(path, { service: 'one', mostBytes: 2_000_000 });
     const body = (at: number) => Array.from({ length: 400 }, (_, word) => `word${at * 7919 + word * 31}`).join(' ');
-    for (let at = 0; at < 700; at += 1) index.keep(`t${at}`, 1, [part(body(at))], at);
+    for (let at = 0; at < 700; at += 1) index.keep(text(`t${at}`, 1, body(at)), at);
     const known = index.known();
     index.close();
     expect(known.has('t699')).toBe(true);
@@ -171,10 +184,49 @@ describe('the index of texts', () => {
     writeFileSync(path, 'not a database, and long enough to be read as one'.repeat(40));
     const index = TextIndex.open(path, options);
     expect(index.problem).toBeUndefined();
-    index.keep('t1', 1, [part('something')]);
+    index.keep(text('t1', 1, 'something'));
     expect(index.known().size).toBe(1);
     index.close();
     forgetTexts(path);
     expect(existsSync(path)).toBe(false);
+  });
+
+  it('does not give the text of a trajectory to another one, replaced while it is read', () => {
+    const [index, other] = [TextIndex.open(path, options), TextIndex.open(path, options)];
+    for (let at = 0; at < 40; at += 1) index.keep(text(`t${at}`, 1, `word of t${at}`));
+    const texts = new Map([...index.known()].map(([trajectoryId, { id }]) => [id, trajectoryId]));
+    const parts = index.parts(texts, ['word']);
+    const read = [parts.next().value];
+    other.keep(text('t39', 1, 'another word of t39'));
+    read.push(...parts);
+    expect(read.map(part => `${part?.trajectoryId}: ${part?.body}`)).toEqual(
+      Array.from({ length: 39 }, (_, at) => `t${at}: word of t${at}`),
+    );
+    index.close();
+    other.close();
+  });
+
+  it('begins anew where it turns out to be damaged, and says so to whoever reads it', () => {
+    const index = TextIndex.open(path, options);
+    for (let at = 0; at < 40; at += 1) index.keep(text(`t${at}`, 1, `word of t${at}`));
+    damageTexts(path);
+    const texts = new Map([...index.known()].map(([trajectoryId, { id }]) => [id, trajectoryId]));
+    expect(texts.size).toBe(40);
+    expect(() => [...index.parts(texts, ['word'])]).toThrow();
+    expect(index.problem).toContain('were damaged');
+    expect(index.known().size).toBe(0);
+    index.keep(text('t1', 1, 'something'));
+    index.close();
+    expect(found(TextIndex.open(path, options), 'something')).toEqual(['t1']);
+  });
+
+  it('drops the texts of an older version', () => {
+    const old = new DatabaseSync(path);
+    old.exec('create table texts (id integer primary key, service text); pragma user_version = 1');
+    old.close();
+    const index = TextIndex.open(path, options);
+    index.keep(text('t1', 1, 'something'));
+    expect([index.problem, index.known().size]).toEqual([undefined, 1]);
+    index.close();
   });
 });
