@@ -65,7 +65,7 @@ export const triageCommands = {
 export const searchCommands = {
   texts: {
     id: 'texts.search',
-    title: 'search the texts of all of them, as // does',
+    title: 'search the texts of these trajectories, as // does',
     keys: ['ctrl-s'],
     group: 'Search',
   },

@@ -18,9 +18,9 @@ import { opensRollouts } from './tasks/rollout-doors.ts';
 import { useAgents } from './uploads/agent-field.ts';
 import { type OpenedFile, sentWords, UploadForm } from './uploads/trajectory-form.tsx';
 
-const ofDataset = opensRollouts<Dataset>(({ dataset_name: dataset }) =>
-  dataset ? { scope: { dataset }, label: dataset } : undefined,
-);
+const rolloutsOf = ({ dataset_name: dataset }: Dataset) =>
+  dataset ? { scope: { dataset }, label: dataset } : undefined;
+const ofDataset = opensRollouts(rolloutsOf);
 
 export function DatasetsView({ place }: ViewProps<'list'>) {
   const shell = useShell();
@@ -39,6 +39,7 @@ export function DatasetsView({ place }: ViewProps<'list'>) {
       ]}
       notes={unfinishedWords(unfinished, advise)}
       opens={ofDataset}
+      texts={rolloutsOf}
       files={({ current }) => (current?.dataset_id ? ownerReport('datasets', current.dataset_id, current) : [])}
     />
   );

@@ -21,10 +21,8 @@ import { TrajectoryPreview } from './trajectories/preview.tsx';
 import { trajectoryId, trajectoryNoted } from './triage/noted.ts';
 import { useNoted, useNotes, useTriage } from './triage/use-triage.tsx';
 
-const ofRun = opensRollouts<EvalRun>(({ eval_run_id: run, display_name }) => ({
-  scope: { run },
-  label: display_name ?? run,
-}));
+const rolloutsOf = ({ eval_run_id: run, display_name }: EvalRun) => ({ scope: { run }, label: display_name ?? run });
+const ofRun = opensRollouts(rolloutsOf);
 
 export function RunsView({ place }: ViewProps<'list'>) {
   const list = useRunList(place.scope?.benchmark !== undefined);
@@ -37,6 +35,7 @@ export function RunsView({ place }: ViewProps<'list'>) {
       actions={rows => [...list.actions(rows), regrade(rows)]}
       preview={RunPreview}
       opens={ofRun}
+      texts={rolloutsOf}
     />
   );
 }

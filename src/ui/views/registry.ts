@@ -70,6 +70,7 @@ const ownViews: ReadonlyMap<string, OwnViews> = new Map<string, OwnViews>([
     {
       // The first view is loaded eagerly.
       list: BenchmarksView,
+      ofList: [searchCommands.texts],
       own: [...ofRows, searchCommands.texts],
       record: lazyView(async () => (await import('./benchmarks/benchmark.tsx')).BenchmarkView),
       hasParts: true,
@@ -80,7 +81,7 @@ const ownViews: ReadonlyMap<string, OwnViews> = new Map<string, OwnViews>([
     'runs',
     {
       list: lazyView(async () => (await import('./lists.tsx')).RunsView),
-      ofList: [...Object.values(rolloutCommands), regradeCommands.open, ...ofRows],
+      ofList: [...Object.values(rolloutCommands), regradeCommands.open, ...ofRows, searchCommands.texts],
       record: lazyView(async () => (await import('./runs/run.tsx')).RunView),
       own: [
         ...Object.values(alarmCommands),
@@ -113,6 +114,7 @@ const ownViews: ReadonlyMap<string, OwnViews> = new Map<string, OwnViews>([
     'training',
     {
       list: lazyView(async () => (await import('./training/list.tsx')).TrainingListView),
+      ofList: [searchCommands.texts],
       record: lazyView(async () => (await import('./training/training-run.tsx')).TrainingRunView),
       own: [
         ...Object.values(ofOneRun),
@@ -136,7 +138,7 @@ const ownViews: ReadonlyMap<string, OwnViews> = new Map<string, OwnViews>([
     'datasets',
     {
       list: lazyView(async () => (await import('./datasets.tsx')).DatasetsView),
-      ofList: Object.values(rolloutCommands),
+      ofList: [...Object.values(rolloutCommands), searchCommands.texts],
     },
   ],
   ['secrets', { list: lazyView(async () => (await import('./secrets.tsx')).SecretsView) }],

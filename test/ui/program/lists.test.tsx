@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { afterEach, describe, expect, it } from 'vitest';
 import { ManyRows, type Sorting } from './many-rows.ts';
 import { openProgram, type Rig } from './rig.tsx';
+import { openWorld, world } from './scripted-world.tsx';
 
 const start = { view: 'list', resource: 'trajectories' } as const;
 let rig: Rig | undefined;
@@ -360,4 +361,21 @@ describe('rows that come and go', () => {
     await screen.press('enter');
     await screen.waitFor('Nothing was saved: the marked rows are not in the list');
   });
+});
+
+it.each([
+  ['benchmarks', 't-words'],
+  ['runs', 'baseline'],
+  ['training', 'long one'],
+  ['datasets', 'answers'],
+])('asks in the list of %s with // what to search for in the texts of the row', async (resource, label) => {
+  const service = world();
+  Object.assign(service.answers, {
+    listTrainingRuns: () => [{ training_run_id: 'trn_1', bench_id: 'bench_1', display_name: label, status: 'running' }],
+    listDatasets: () => ({ items: [{ dataset_id: 'ds_1', dataset_name: label }] }),
+  });
+  const screen = openWorld(service, { view: 'list', resource });
+  await screen.waitFor(text => text.includes(`▸ ${label}`));
+  await screen.type('//');
+  await screen.waitFor(`Search the texts of ${label}`);
 });

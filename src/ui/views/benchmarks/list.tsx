@@ -2,6 +2,7 @@
 import { Box } from 'ink';
 import { readinessQuery } from '../../../queries/benchmarks.ts';
 import { benchmarkCommands, benchmarks } from '../../../resources/benchmarks.ts';
+import { labelOf } from '../../../resources/define.ts';
 import type { UnfinishedUpload } from '../../../store/upload-records.ts';
 import { counted } from '../../../text/numbers.ts';
 import { ErrorNote } from '../../app/error-note.tsx';
@@ -61,6 +62,7 @@ export function BenchmarksView({ place }: ViewProps<'list'>) {
     <ResourceListView
       resource={benchmarks}
       place={place}
+      texts={row => ({ scope: { benchmark: row.bench_id }, label: labelOf(benchmarks, row) })}
       details={(row, pane) => row && <ReadinessNote key={row.bench_id} benchId={row.bench_id} pane={pane} />}
       bindings={[
         { command: benchmarkCommands.upload, run: upload() },

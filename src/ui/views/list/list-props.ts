@@ -96,8 +96,8 @@ export interface ResourceListProps<Row> {
   readonly headerError?: Error | undefined;
   /** The same, if the header shows it in full and the list need not repeat it. */
   readonly errorAbove?: Error | undefined;
-  /** The trajectories whose texts `//` searches; if missing, `//` begins an expression on the rows. */
-  readonly texts?: SearchedTexts | undefined;
+  /** The trajectories whose texts `//` searches, of all rows or of one; without any, it begins an expression on the rows. */
+  readonly texts?: SearchedTexts | ((row: Row) => SearchedTexts | undefined) | undefined;
   readonly bindings?: readonly Binding[];
   /** Commands that move the cursor by some rows, besides those of every list. */
   readonly moves?: readonly { readonly command: Command; readonly by: number }[];

@@ -90,7 +90,12 @@ export function useListTable<Row extends object>(props: ResourceListProps<Row>):
     // The list unmounts before its own state changes.
     if (opening(row, placeOf, table)) remember({ ...table.state, cursorId: source.id(row) });
   };
-  const searchTexts = useSearchTexts(props.texts, filter => table.dispatch({ kind: 'filter', filter }));
+  const { texts } = props;
+  const askForTexts = useSearchTexts(
+    () => (typeof texts === 'function' ? table.current && texts(table.current) : texts),
+    filter => table.dispatch({ kind: 'filter', filter }),
+  );
+  const searchTexts = texts && askForTexts;
   const table = useTable({
     rows,
     columns,

@@ -50,15 +50,17 @@ function SearchWindow({ texts, initial, onFilter, onClose }: SearchWindowProps) 
   );
 }
 
-/** Opens the window; undefined without texts to search. */
+/** Opens the window, or filters the rows if there are no texts to search. */
 export function useSearchTexts(
-  texts: SearchedTexts | undefined,
+  textsOf: () => SearchedTexts | undefined,
   onFilter: SearchWindowProps['onFilter'],
-): ((initial: string) => void) | undefined {
+): (initial: string) => void {
   const shell = useShell();
-  if (!texts) return undefined;
-  return initial =>
+  return initial => {
+    const texts = textsOf();
+    if (!texts) return onFilter(`/${initial}`);
     shell.showOverlay('search', close => (
       <SearchWindow texts={texts} initial={initial} onFilter={onFilter} onClose={close} />
     ));
+  };
 }

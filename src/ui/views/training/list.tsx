@@ -8,6 +8,7 @@ import { isRunning } from '../../../contract/status.ts';
 import { overdueIntervals } from '../../../queries/freshness.ts';
 import type { KnownResource } from '../../../queries/statuses/store.ts';
 import type { ProgressedRun } from '../../../queries/training.ts';
+import { labelOf } from '../../../resources/define.ts';
 import { progressQuery } from '../../../resources/rotation.ts';
 import { training } from '../../../resources/training.ts';
 import { listColumns, type MeasuredTraining } from '../../../resources/training-columns.ts';
@@ -78,6 +79,7 @@ export function TrainingListView({ place }: ViewProps<'list'>) {
       columns={columns}
       join={useKnown(knownRuns)}
       preview={TrainingPreview}
+      texts={row => ({ scope: { training: row.training_run_id }, label: labelOf(training, row) })}
       files={({ current }) => (current ? ownerReport('training', current.training_run_id, current) : [])}
       notes={old === undefined ? [] : [old]}
       parts={[{ refresh: progress.refresh }]}
