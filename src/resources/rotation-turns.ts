@@ -81,12 +81,16 @@ function lastRead({ cache, statuses, poll }: Workbench, known: KnownResource, pu
 
 /** The status read of a resource; undefined if none is needed. */
 export function statusTurn(workbench: Workbench, known: KnownResource, purpose: Purpose): Turn | undefined {
-  const queries = offered(workbench, resourceOfKind(known.kind)?.watch?.status?.(known.id));
+  const { status, countsDone } = resourceOfKind(known.kind)?.watch ?? {};
+  const queries = offered(workbench, status?.(known.id));
   const [query] = queries;
   if (!query || isInFlight(workbench, query)) return undefined;
   const attemptedAt = lastAttempt(workbench, queries);
   if (hasEnded(known.status)) {
-    const isDue = !isRecalled(workbench, known) && lacksEnd(workbench, known, query, purpose.lastSent);
+    // A list may have shown the end, without the progress.
+    const lacksDone = purpose.watched && countsDone && known.done === undefined;
+    const isWanted = lacksDone || !isRecalled(workbench, known);
+    const isDue = isWanted && lacksEnd(workbench, known, query, purpose.lastSent);
     return isDue ? { queries, dueAt: 0 } : undefined;
   }
   if (purpose.byHand) return { queries, dueAt: attemptedAt };

@@ -10,39 +10,49 @@ import { pageOf, scriptedService } from '../queries/scripted-service.ts';
 
 const ended = '2026-03-04T05:06:07Z';
 
-it('reads the curve of an ended run once, and nothing else that an earlier start has seen', async () => {
-  const record = { training_run_id: 'trn_1', display_name: 'old', status: 'succeeded', completed_at: ended };
+it('reads the curve of an ended run once, in Watch its missing progress, and nothing else seen before', async () => {
+  const record = { display_name: 'old', status: 'succeeded', completed_at: ended };
   const scripted = scriptedService({
     listBenchmarks: () => pageOf([]),
     listEvalRuns: () => [],
     listTrainingRuns: () => [],
     listDeployments: () => pageOf([]),
-    getTrainingRun: () => record,
-    getTrainingProgress: () => record,
+    getTrainingRun: ({ training_run_id }) => ({ ...record, training_run_id }),
+    getTrainingProgress: ({ training_run_id }) => ({ ...record, training_run_id, completed_steps: 40 }),
     getHeldOutRewards: () => ({ held_out_rewards: [] }),
   });
   const workbench = new Workbench({ kinds, service: async () => scripted.service, profile: 'test' });
   const { cache, statuses } = workbench;
-  // Watch and a list with curves are on screen.
-  const stops = ['watch', 'progress'].map(name =>
-    new QueryObserver(cache, { queryKey: [name], queryFn: () => 0 }).subscribe(() => {}),
-  );
+  const show = (name: string) => new QueryObserver(cache, { queryKey: [name], queryFn: () => 0 }).subscribe(() => {});
+  // A list with curves is on screen.
+  const stops = [show('progress')];
   onTestFinished(() => {
     for (const stop of stops) stop();
     workbench.close();
   });
   const known = { status: 'succeeded', startedAt: ended, endTime: ended };
-  statuses.recallEnded([{ kind: 'training', id: 'trn_1', label: 'old', at: Date.parse(ended), ended: known }]);
+  const event = { kind: 'training', label: 'old', at: Date.parse(ended) };
+  statuses.recallEnded([
+    { ...event, id: 'trn_1', ended: { ...known, done: 39 } },
+    // A list has shown its end.
+    { ...event, id: 'trn_3', ended: known },
+  ]);
   statuses.report([{ kind: 'training', id: 'trn_2', label: 'older', ...known }], { askedAt: 1, at: 1 });
   const round = following(workbench, false);
-  for (const _ of [1, 2, 3]) {
-    await fetchOnce(workbench, round);
-    cache.removeQueries({ type: 'inactive' });
-  }
-  expect(scripted.asked('getHeldOutRewards', 'trn_1')).toBe(1);
-  expect(scripted.asked('getHeldOutRewards', 'trn_2')).toBe(1);
-  expect(scripted.asked('getTrainingRun')).toBe(0);
+  const readRounds = async () => {
+    for (const _ of [1, 2, 3]) {
+      await fetchOnce(workbench, round);
+      cache.removeQueries({ type: 'inactive' });
+    }
+  };
+  await readRounds();
   expect(scripted.asked('getTrainingProgress')).toBe(0);
+  stops.push(show('watch'));
+  await readRounds();
+  expect(statuses.get({ kind: 'training', id: 'trn_3' })?.done).toBe(40);
+  expect([scripted.asked('getTrainingProgress', 'trn_3'), scripted.asked('getTrainingProgress')]).toEqual([1, 1]);
+  for (const id of ['trn_1', 'trn_2', 'trn_3']) expect(scripted.asked('getHeldOutRewards', id)).toBe(1);
+  expect(scripted.asked('getTrainingRun')).toBe(0);
 });
 
 it.each(['succeeded', 'running'])(
