@@ -4,6 +4,7 @@
 import { perObject } from '../base/memo.ts';
 import { usualDistance } from '../base/steps.ts';
 import type { EvalRun } from '../contract/evaluations.ts';
+import { rowsMadeOf } from '../contract/lists.ts';
 import type { HeldOutReward } from '../contract/training.ts';
 import { countOf } from '../text/numbers.ts';
 
@@ -48,6 +49,33 @@ export function samplesOf(point: HeldOutReward): HeldOutSamples {
   const samples = countOf(loaded_trajectories) ?? countOf(completed_samples);
   return { samples, expected: countOf(expected_samples) ?? countOf(completed_samples) ?? samples };
 }
+
+/** The curves of the other splits of a run, by the curve of the split that decides. */
+const others = new WeakMap<readonly HeldOutReward[], readonly (readonly HeldOutReward[])[]>();
+
+const rewardsIn = (rows: readonly HeldOutReward[]): number => rows.filter(row => row.held_out_reward != null).length;
+
+/**
+ * The rows of the split that decides: those of another split are of other tasks, so they are a curve of their own, and
+ * no rivals. The validation tasks decide, because an evaluation on the test tasks is to judge what was chosen; where they
+ * have a single reward and others have more than two, the split with the most rewards decides.
+ */
+export function decidingSplit(rows: readonly HeldOutReward[]): readonly HeldOutReward[] {
+  const splits = Map.groupBy(rows, ({ split }) => split ?? undefined);
+  if (splits.size < 2) return rows;
+  const validation = splits.get('validation') ?? [];
+  const [most = validation] = [...splits.values()].sort((left, right) => rewardsIn(right) - rewardsIn(left));
+  const count = rewardsIn(validation);
+  const chosen = count > 1 || (count === 1 && rewardsIn(most) < 3) ? validation : most;
+  const deciding = rowsMadeOf(rows, [...chosen]);
+  const left = [...splits.values()].filter(split => split !== chosen);
+  others.set(deciding, left);
+  return deciding;
+}
+
+/** The curves of the other splits, which decide nothing. @param deciding from `decidingSplit` */
+export const otherSplits = (deciding: readonly HeldOutReward[]): readonly (readonly HeldOutReward[])[] =>
+  others.get(deciding) ?? [];
 
 /** The means of a curve, in its order. */
 export function heldOutMeansOf(points: readonly HeldOutReward[]): readonly HeldOutMean[] {

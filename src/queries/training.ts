@@ -1,4 +1,5 @@
 /** Queries and actions for training runs. */
+import { isDeepStrictEqual } from 'node:util';
 
 import { inParallel } from '../base/in-parallel.ts';
 import { pushAll } from '../base/many.ts';
@@ -20,7 +21,7 @@ import { action } from './action.ts';
 import { benchmarkQuery } from './benchmarks.ts';
 import { unreadCheckpoints } from './checkpoint-names.ts';
 import { readAcross } from './every-benchmark.ts';
-import { evenCurve, hasOutstanding, heldOutMeans } from './held-out.ts';
+import { decidingSplit, evenCurve, hasOutstanding, heldOutMeans, otherSplits } from './held-out.ts';
 import { amended } from './lists/amended.ts';
 import { type AnnotatedPage, type ListSource, readRows, wholePage } from './lists/list-source.ts';
 import { type LiveQuery, shareWhole } from './live-query.ts';
@@ -413,10 +414,12 @@ export function trainerRewardsQuery(runId: string, ended: boolean, steps?: numbe
   };
 }
 
+/** The held-out rewards of a run on the tasks of one split, see `decidingSplit`. */
 export function heldOutRewardsQuery(runId: string, ended: boolean): LiveQuery<readonly HeldOutReward[]> {
   return {
     key: trainingKeys.heldOutRewards(runId),
-    share: shareWhole,
+    share: (previous, answer) =>
+      isDeepStrictEqual(otherSplits(previous ?? []), otherSplits(answer)) ? shareWhole(previous, answer) : answer,
     observes: rewards => ({
       kind: 'training',
       id: runId,
@@ -429,7 +432,7 @@ export function heldOutRewardsQuery(runId: string, ended: boolean): LiveQuery<re
       const answer = await readPart('getHeldOutRewards', trainingRunQuery(runId), context, () =>
         context.service.call('getHeldOutRewards', { params }, { signal: context.signal }),
       );
-      return answer.held_out_rewards;
+      return decidingSplit(answer.held_out_rewards);
     },
   };
 }

@@ -11,7 +11,7 @@ import type { Range } from '../present/statistics/tasks.ts';
 import { bestHeldOut, betterThan, type HeldOutMean, heldOutOfStep, tiedSteps } from '../queries/held-out.ts';
 import { counted, reward } from '../text/numbers.ts';
 import { intervalOfRun, listedCount, listedMean, type MeasuredRun } from './measured-run.ts';
-import { heldOutCell, intervalOfHeldOut } from './training-columns.ts';
+import { heldOutCell, intervalOfHeldOut, splitColumn } from './training-columns.ts';
 
 /** The combined evaluations of a checkpoint. */
 interface Evaluations {
@@ -109,6 +109,7 @@ export function measuredCheckpointColumns<Row extends Measured>(range: Range): r
       text: row => heldOutCell(row.held_out),
       ...ifAny,
     },
+    splitColumn<Row>(row => row.held_out),
     { id: 'best', title: 'BEST', width: 4, whole: true, ...ifAny, value: bestCell },
     { ...intervalColumn<Row>(row => row.held_out && ofMean(row.held_out).interval), ...ifAny },
     { ...numberColumn<Row>('evaluated', 'EVALUATED', row => row.evaluations?.mean), ...ifAny },

@@ -3,9 +3,9 @@ import { stepValues, type TrainerCurve } from '../contract/trainer-curve.ts';
 import type { HeldOutReward } from '../contract/training.ts';
 import { curveWords } from '../present/curve-words.ts';
 import type { Range } from '../present/statistics/tasks.ts';
-import { heldOutMeans, isOutstanding } from '../queries/held-out.ts';
+import { heldOutMeans, isOutstanding, otherSplits } from '../queries/held-out.ts';
 import { diagnosticsOf } from './diagnostics.ts';
-import { heldOutWords } from './training.ts';
+import { curveName, heldOutWords } from './training.ts';
 
 /** The held-out curve, then the trainer's, then its diagnostics, in lines; details are indented. */
 export function trainingCurveWords(
@@ -18,11 +18,14 @@ export function trainingCurveWords(
     `newest: ${heldOutWords(means.last, range)}`,
     ...(means.best.step === means.last.step ? [] : [`best: ${heldOutWords(means.best, range)}`]),
   ];
+  const others = otherSplits(heldOut);
+  const ofRows = (rows: readonly HeldOutReward[]) => ({
+    name: others.length > 0 ? curveName('held-out reward', rows) : 'held-out reward',
+    points: rows.map(row => ({ step: row.step, value: row.held_out_reward, isUnfinished: isOutstanding(row) })),
+  });
   const curves = [
-    {
-      name: 'held-out reward',
-      points: heldOut.map(row => ({ step: row.step, value: row.held_out_reward, isUnfinished: isOutstanding(row) })),
-    },
+    ofRows(heldOut),
+    ...others.map(ofRows),
     { name: 'trainer reward', points: stepValues(trainer, trainer.rewards) },
     ...diagnosticsOf(trainer).map(({ label, values }) => ({ name: label, points: stepValues(trainer, values) })),
   ];

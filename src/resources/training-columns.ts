@@ -163,6 +163,12 @@ export function measuredColumns<Row>(of: {
   };
 }
 
+/** The tasks of the held-out rewards, if the service reports them. */
+export const splitColumn = <Row>(of: (row: Row) => HeldOutMean | undefined): Column<Row> => ({
+  ...{ id: 'split', title: 'SPLIT', width: { min: 5, max: 10, grow: 1 }, wide: true, forPrograms: true, ifAny: true },
+  value: row => of(row)?.split,
+});
+
 /** The declared columns, with the deciding measurements after the status. */
 export function listColumns(rows: readonly ProgressedRun[], range: Range): readonly Column<MeasuredTraining>[] {
   const [name, status, done, steps, ...others] = trainingColumns;
@@ -182,16 +188,16 @@ export function listColumns(rows: readonly ProgressedRun[], range: Range): reado
     ...[done, steps, best, { ...bestStep, ...optional }, trainer],
     ...optionColumns(rows),
     ...others,
-    ...[samples('samples', 'N'), samples('expected', 'OF')],
+    ...[samples('samples', 'N'), samples('expected', 'OF'), splitColumn<MeasuredTraining>(row => row.held_out?.last)],
   ];
   return columns.filter(column => column !== undefined);
 }
 
 /** The columns that a held-out curve fills. */
-const ofHeldOut = ['held-out', 'samples', 'expected', 'best', 'best-step', 'interval'];
+const ofHeldOut = ['held-out', 'samples', 'expected', 'split', 'best', 'best-step', 'interval'];
 
 /** The name under which the held-out rewards of an ended run are remembered with its record. */
-const field = 'held_out_means';
+const field = 'held_out_rewards';
 
 const isFinal = (value: unknown): value is HeldOut =>
   isRecord(value) &&

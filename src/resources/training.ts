@@ -117,7 +117,7 @@ export const measuredWords = (held: HeldOutMean): string =>
 /** Why a checkpoint was chosen as the best. An unfinished round is the best only where there is no other. */
 export const choiceWords = (best: HeldOutMean, { better, ties }: Pick<Measured, 'better' | 'ties'> = {}): string =>
   [
-    `step ${best.step}, ${measuredWords(best)}`,
+    [`step ${best.step}`, measuredWords(best), splitWords(best)].filter(Boolean).join(', '),
     best.isUnfinished ? 'no round has finished yet' : '',
     ties ? tieWords(ties) : '',
     better ? betterWords(better) : '',
@@ -149,6 +149,12 @@ const lostSamples = ({ failed, cancelled }: HeldOutMean): string[] => [
 /** The split of a held-out reward, if the service reports it. */
 function splitWords({ split }: HeldOutMean): string {
   return split === undefined ? '' : clean`on the ${split} tasks`;
+}
+
+/** `held-out, test tasks`, if the service reports the split of a curve. */
+export function curveName(name: string, rows: readonly HeldOutReward[]): string {
+  const split = rows[0]?.split;
+  return split == null ? name : clean`${name}, ${split} tasks`;
 }
 
 /** The diagnostics of a step: `KL 0.0210, entropy 3.10, gradient norm 0.420, …`. */
@@ -387,12 +393,12 @@ const checkpointMeasures: Measures<DeployedCheckpoint> = {
   // A service may not list deployments: an empty column would say that nothing is deployed.
   columns: (_, range) =>
     deployedColumns(range).map(column => (column.id === 'deployed' ? { ...column, ifAny: true } : column)),
-  costly: ['held-out', 'best', 'interval', 'evaluated', 'evaluated-interval', 'runs', 'deployed'],
+  costly: ['held-out', 'split', 'best', 'interval', 'evaluated', 'evaluated-interval', 'runs', 'deployed'],
   field: () => undefined,
   read: async (rows, columns, context, list) => {
     const { range, scope } = list;
     const { training: id = '' } = scope;
-    const heldOut = ['held-out', 'best', 'interval'].some(each => columns.has(each));
+    const heldOut = ['held-out', 'split', 'best', 'interval'].some(each => columns.has(each));
     const evaluated = ['evaluated', 'evaluated-interval', 'runs'].some(each => columns.has(each));
     const isCertain = columns.has('evaluated-interval');
     const ids = new Set(rows.map(({ checkpoint_id }) => checkpoint_id));

@@ -12,7 +12,7 @@ import { sortRows } from '../present/sort.ts';
 import type { Range } from '../present/statistics/tasks.ts';
 import { unendedState } from '../present/task-groups.ts';
 import { transcriptText } from '../present/transcript-lines.ts';
-import { heldOutMeansOf } from '../queries/held-out.ts';
+import { heldOutMeansOf, otherSplits } from '../queries/held-out.ts';
 import { runMeanOf } from '../queries/run-mean.ts';
 import { heldOutRewardsQuery, trainerRewardsQuery } from '../queries/training.ts';
 import { comparisonOptions } from '../resources/comparison.ts';
@@ -21,6 +21,7 @@ import { outcomeColumns } from '../resources/outcomes.ts';
 import { certaintyWords } from '../resources/run-mean.ts';
 import { failedAmong } from '../resources/runs.ts';
 import { groupColumns, groupsOf, groupsWords, taskColumn } from '../resources/task-groups.ts';
+import { curveName } from '../resources/training.ts';
 import { intervalOfHeldOut } from '../resources/training-columns.ts';
 import { trajectoryFacts } from '../resources/trajectories.ts';
 import { isNotOffered } from '../service/errors.ts';
@@ -84,20 +85,19 @@ async function* curves(id: string, context: ReportContext): Blocks {
       trainerRewardsQuery(id, true).read(context),
     ]);
     yield { kind: 'heading', text: 'Curves' };
-    const held = heldOutMeansOf(heldOut).map(point => {
-      const interval = intervalOfHeldOut(point, range);
-      return { x: point.step, y: point.reward, low: interval?.low, high: interval?.high };
+    const others = otherSplits(heldOut);
+    const held = [heldOut, ...others].map(rows => {
+      const points = heldOutMeansOf(rows).map(point => {
+        const interval = intervalOfHeldOut(point, range);
+        return { x: point.step, y: point.reward, low: interval?.low, high: interval?.high };
+      });
+      const name = others.length > 0 ? curveName('held-out reward', rows) : 'held-out reward';
+      return { name: `${name}, with 95% limits`, points: points.toSorted((left, right) => left.x - right.x) };
     });
     const trained = stepValues(trainer, trainer.rewards).flatMap(({ step: x, value: y }) =>
       y === undefined ? [] : { x, y },
     );
-    const named = [
-      {
-        name: 'held-out reward, with 95% limits',
-        points: held.toSorted((left, right) => left.x - right.x),
-      },
-      { name: 'trainer reward', points: trained },
-    ];
+    const named = [...held, { name: 'trainer reward', points: trained }];
     yield { kind: 'curves', curves: named.filter(({ points }) => points.length > 0) };
     for (const text of trainingCurveWords(heldOut, trainer, range)) yield { kind: 'words', text };
   } catch (error) {

@@ -5,10 +5,10 @@ import { multipleOf, roundStep } from '../../../base/scale.ts';
 import type { TrainerCurve } from '../../../contract/trainer-curve.ts';
 import type { Checkpoint, HeldOutReward, TrainingProgress } from '../../../contract/training.ts';
 import type { Range } from '../../../present/statistics/tasks.ts';
-import { heldOutMeans, isOutstanding, samplesOf } from '../../../queries/held-out.ts';
+import { heldOutMeans, isOutstanding, otherSplits, samplesOf } from '../../../queries/held-out.ts';
 import { stepsIn } from '../../../queries/step-rewards.ts';
 import { diagnosticsOf } from '../../../resources/diagnostics.ts';
-import { heldOutInterval, heldOutLimits, optimismWords } from '../../../resources/training.ts';
+import { curveName, heldOutInterval, heldOutLimits, optimismWords } from '../../../resources/training.ts';
 import type { ProgressPoint } from '../../../store/store.ts';
 import { cutApart } from '../../../text/apart.ts';
 import { counted, countOf, none, reward } from '../../../text/numbers.ts';
@@ -92,8 +92,9 @@ export function curveSeries(curves: RunCurves, options: SeriesOptions): ChartSer
   const of = name === undefined ? undefined : sanitiseLine(name);
   const trained = trainerCurve(curves.trainer);
   const band = bands(curves.heldOut)(range);
+  const others = otherSplits(curves.heldOut);
   const heldOut: ChartSeries = {
-    ...{ name: 'held-out', of },
+    ...{ name: others.length > 0 ? curveName('held-out', curves.heldOut) : 'held-out', of },
     curve: align(heldOutCurve(curves.heldOut)),
     band: band && { low: align(band.low), high: align(band.high) },
   };
@@ -102,7 +103,15 @@ export function curveSeries(curves: RunCurves, options: SeriesOptions): ChartSer
     curve: align(smoothed[smoothing]?.(trained) ?? trained),
     raw: smoothing === 0 ? undefined : align(trained),
   };
-  const chosen = [...(kinds === 'trainer' ? [] : [heldOut]), ...(kinds === 'held-out' ? [] : [trainer])];
+  // Beside other runs, only the splits that decide are compared.
+  const apart = (of === undefined ? others : []).map((rows): ChartSeries => {
+    return { name: curveName('held-out', rows), curve: align(heldOutCurve(rows)), isFaint: true };
+  });
+  const chosen = [
+    ...(kinds === 'trainer' ? [] : [heldOut]),
+    ...(kinds === 'held-out' ? [] : [trainer]),
+    ...(kinds === 'trainer' ? [] : apart),
+  ];
   return chosen.filter(({ curve }) => curve.xs.length > 0);
 }
 
@@ -331,7 +340,7 @@ export function legendLines(
   const values = series.map(({ curve }, index) => readingText(readings[index], crosshair ?? curve.xs.at(-1)));
   const missing = series.map(({ curve }) => gapsIn(curve));
   const gaps = missing.map(gapWords);
-  const samples = series.map((_, index) => seriesSample(index, theme));
+  const samples = series.map(({ isFaint }, index) => seriesSample(index, theme, isFaint));
   const at = crosshair === undefined ? '' : `at ${Math.round(crosshair * 10) / 10}${unit}  `;
   const lead = at === '' ? '' : theme.styles.strong(at);
   const texts = series.map(

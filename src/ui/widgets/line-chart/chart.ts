@@ -90,7 +90,7 @@ class StyledLine {
   }
 }
 
-/** A curve on the chart; faint for values before smoothing and the limits of a band. */
+/** A curve on the chart; faint for values before smoothing, the limits of a band and a curve beside the others. */
 interface DrawnCurve {
   readonly curve: Curve;
   readonly series: number;
@@ -98,9 +98,9 @@ interface DrawnCurve {
 }
 
 const drawnCurves = (series: readonly ChartSeries[]): DrawnCurve[] =>
-  series.flatMap(({ curve, raw, band }, index) =>
+  series.flatMap(({ curve, isFaint = false, raw, band }, index) =>
     [raw, band?.low, band?.high, curve].flatMap(each =>
-      each ? { curve: each, series: index, isFaint: each !== curve } : [],
+      each ? { curve: each, series: index, isFaint: isFaint || each !== curve } : [],
     ),
   );
 

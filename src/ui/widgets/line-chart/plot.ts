@@ -146,18 +146,17 @@ const bitOf = (x: number, y: number): number => dotBits[x % dotsAcross === 0 ? 0
 export const sampleWidth = 4;
 
 /** A sample of a series' line in its colour, for a legend. */
-export function seriesSample(series: number, theme: Theme): string {
+export function seriesSample(series: number, theme: Theme, isFaint = false): string {
   const plot = new Plot(sampleWidth, 1, theme);
   const row = dotsDown / 2;
   // End outside the plot: points are drawn regardless of the pattern.
   const end = sampleWidth * dotsAcross;
-  plot.curve(
-    [
-      [0, row],
-      [end, row],
-    ],
-    series,
-  );
+  const line = [
+    [0, row],
+    [end, row],
+  ] as const;
+  if (isFaint) plot.faintCurve(line, series);
+  else plot.curve(line, series);
   const cells = Array.from({ length: sampleWidth }, (_, x) => plot.at(x, 0)?.text ?? ' ');
-  return theme.series(series)(cells.join(''));
+  return (isFaint ? theme.faint : theme.series)(series)(cells.join(''));
 }

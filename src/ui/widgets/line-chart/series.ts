@@ -17,6 +17,8 @@ export interface ChartSeries {
   /** Its name, if several are in one chart. */
   readonly of?: string | undefined;
   readonly curve: Curve;
+  /** It is drawn faint, behind the others. */
+  readonly isFaint?: boolean | undefined;
   /** The values before smoothing, drawn faint behind the curve. */
   readonly raw?: Curve | undefined;
   /** Limits of the uncertainty, drawn faint around the curve. */

@@ -3,7 +3,7 @@ import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { emptyCurve } from '../../../../src/contract/trainer-curve.ts';
 import { trainerCurveOf } from '../../../../src/contract/trainer-curve-reader.ts';
-import { heldOutMeans } from '../../../../src/queries/held-out.ts';
+import { decidingSplit, heldOutMeans } from '../../../../src/queries/held-out.ts';
 import { heldOutWords } from '../../../../src/resources/training.ts';
 import { modelsOf, optionSpecs, optionsOf } from '../../../../src/ui/views/benchmarks/option-fields.ts';
 import {
@@ -37,6 +37,22 @@ describe('curves', () => {
     expect(curveSeries({ trainer, heldOut }, { ...options, kinds: 'trainer' }).map(({ name }) => name)).toEqual([
       'trainer',
     ]);
+  });
+
+  it('are one for each split, of which those that decide nothing are faint, and only beside their own run', () => {
+    const tested = [0, 2].map(step => ({ step, held_out_reward: 0.9, split: 'test' }));
+    const rows = [...tested, ...heldOut.map(row => ({ ...row, split: 'validation' }))];
+    const curves = { trainer, heldOut: decidingSplit(rows) };
+    const drawn = curveSeries(curves, options);
+    expect(drawn.map(({ name, isFaint }) => [name, isFaint ?? false])).toEqual([
+      ['held-out, validation tasks', false],
+      ['trainer', false],
+      ['held-out, test tasks', true],
+    ]);
+    expect([...(drawn[0]?.curve.ys ?? [])]).toEqual([0, 0.5, Number.NaN]);
+    expect([...(drawn[2]?.curve.ys ?? [])]).toEqual([0.9, 0.9]);
+    expect(curveSeries(curves, { ...options, kinds: 'trainer' })).toHaveLength(1);
+    expect(curveSeries(curves, { ...options, name: 'one' })).toHaveLength(2);
   });
 
   it('keep the values before smoothing behind the trainer curve, and limits around the held-out means (V50)', () => {

@@ -1,0 +1,70 @@
+/** What commands say and choose by the held-out rounds of a training run. */
+import { expect, it } from 'vitest';
+import type { HeldOutReward } from '../../src/contract/training.ts';
+import { answering } from '../answering.ts';
+import { hostileServer } from '../service/hostile-server.ts';
+import { cliOn } from './cli.ts';
+
+const run = { training_run_id: 'trn_1', bench_id: 'bench_1', display_name: 'first', status: 'succeeded' };
+
+async function cliWith(held_out_rewards: readonly HeldOutReward[]) {
+  const steps = [...new Set(held_out_rewards.map(({ step }) => step))].filter(step => step > 0);
+  const server = await hostileServer(
+    answering({
+      listBenchmarks: () => ({ items: [{ bench_id: 'bench_1' }], has_more: false, next_cursor: null, dropped: 0 }),
+      getBenchmark: () => ({ bench_id: 'bench_1' }),
+      listTrainingRuns: () => [run],
+      getTrainingRun: () => run,
+      getTrainingProgress: () => ({ status: 'succeeded', completed_steps: 40, total_steps: 40 }),
+      getHeldOutRewards: () => ({ held_out_rewards: [...held_out_rewards] }),
+      getTrainerRewards: () => ({ trainer_rewards: [] }),
+      listCheckpoints: () =>
+        steps.map(step => ({ checkpoint_id: `ckpt_${step}`, step_index: step, is_deployable: true })),
+    }),
+  );
+  const cli = cliOn({ baseUrl: server.url, apiKey: 'key' });
+  return {
+    cli,
+    json: async (...words: [string, ...string[]]) =>
+      JSON.parse((await cli(words[0], [...words.slice(1), '--json'])).out) as Record<string, unknown>,
+  };
+}
+
+const round = { expected_samples: 114, completed_samples: 114, failed_samples: 0, round_completed: true };
+
+it('the rows of another split are a curve of their own, and the validation tasks decide', async () => {
+  const validation = [0.176, 0.371, 0.649, 0.995].map((held_out_reward, index) => ({
+    ...round,
+    ...{ step: index * 10, split: 'validation', held_out_reward },
+  }));
+  const test = validation.map(row => ({
+    ...{ ...row, split: 'test', expected_samples: 40, completed_samples: 40 },
+    held_out_reward: row.step === 10 ? 0.999 : row.held_out_reward / 2,
+  }));
+  const { cli, json } = await cliWith([0, 1, 2, 3].flatMap(at => [validation[at] ?? [], test[at] ?? []].flat()));
+  const got = await json('get', 'training', 'first');
+  expect(got['held_out']).toMatch(/^0\.995 at step 30, on the validation tasks, of 114 samples/);
+  expect(got['best_held_out']).toMatch(/^0\.995 at step 30, on the validation tasks/);
+  const listed = await cli('list', ['training', '--columns', 'held-out,split,best,best-step,samples']);
+  expect(listed.out.trim().split('\n').at(-1)?.split('\t')).toEqual(['0.995', 'validation', '0.995', '30', '114']);
+  const checkpoints = await cli('list', [
+    'checkpoints',
+    '--training',
+    'trn_1',
+    '--columns',
+    'step,held-out,split,best',
+  ]);
+  expect(checkpoints.out.trimEnd().split('\n').slice(1)).toEqual([
+    '10\t0.371\tvalidation\t',
+    '20\t0.649\tvalidation\t',
+    '30\t0.995\tvalidation\tbest',
+  ]);
+  expect((await cli('deploy', ['first@best', '-n'])).notes).toContain(
+    'first@best is step 30, held-out 0.995 of 114 samples, on the validation tasks.',
+  );
+  const words = (await json('describe', 'first'))['words'] as readonly string[];
+  expect(words.filter(line => line.startsWith('held-out'))).toEqual([
+    'held-out reward, validation tasks: 4 values, from 0.176 at step 0 to 0.995 at step 30',
+    'held-out reward, test tasks: 4 values, from 0.0880 at step 0 to 0.497 at step 30',
+  ]);
+});

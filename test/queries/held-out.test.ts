@@ -1,0 +1,57 @@
+/** The held-out curve of a training run whose service measures the tasks of several splits. */
+import { expect, it } from 'vitest';
+import type { HeldOutReward } from '../../src/contract/training.ts';
+import { decidingSplit, heldOutMeans, otherSplits } from '../../src/queries/held-out.ts';
+import { heldOutRewardsQuery } from '../../src/queries/training.ts';
+import { RememberedStore } from '../../src/store/store.ts';
+import { fakeService } from '../service/fake-service.ts';
+
+const rowsOf = (split: string | null, rewards: readonly (number | null)[]): HeldOutReward[] =>
+  rewards.map((held_out_reward, index) => ({ step: index * 10, split, held_out_reward, completed_samples: 100 }));
+const splitsOf = (rows: readonly HeldOutReward[]) => {
+  const deciding = decidingSplit(rows);
+  return [deciding, ...otherSplits(deciding)].map(each => `${each[0]?.split ?? 'none'} ${each.length}`);
+};
+
+it('is that of the validation tasks, beside which others decide nothing', () => {
+  const rows = [...rowsOf('test', [0.1, 0.9, 0.5]), ...rowsOf('validation', [0.2, 0.4, 0.8])];
+  const means = heldOutMeans(decidingSplit(rows.toSorted((left, right) => left.step - right.step)));
+  expect(means).toMatchObject({
+    last: { step: 20, reward: 0.8, split: 'validation' },
+    best: { step: 20, reward: 0.8 },
+    curve: [0.2, 0.4, 0.8],
+  });
+  expect(splitsOf(rows)).toEqual(['validation 3', 'test 3']);
+  // The newest round of the validation tasks may come later than that of others.
+  expect(splitsOf([...rowsOf('test', [0.1, 0.9]), ...rowsOf('validation', [0.2])])).toEqual(['validation 1', 'test 2']);
+});
+
+it('is that of the other tasks where a row or none is of the validation tasks', () => {
+  expect(splitsOf(rowsOf('test', [0.1, 0.2]))).toEqual(['test 2']);
+  expect(splitsOf([...rowsOf('test', [0.1, 0.2, 0.3]), ...rowsOf('validation', [1])])).toEqual([
+    'test 3',
+    'validation 1',
+  ]);
+  expect(splitsOf([...rowsOf(null, [0.1, 0.2, 0.3]), ...rowsOf('test', [1])])).toEqual(['none 3', 'test 1']);
+  expect(splitsOf([...rowsOf('validation', [null, null]), ...rowsOf('test', [1, 1])])).toEqual([
+    'test 2',
+    'validation 2',
+  ]);
+});
+
+it('is read again where only another split has changed', async () => {
+  const test = rowsOf('test', [0.1, 0.2]);
+  const answer = { held_out_rewards: [...rowsOf('validation', [0.3, 0.4]), ...test] };
+  const query = heldOutRewardsQuery('trn_1', false);
+  const read = () =>
+    query.read({
+      service: fakeService({ getHeldOutRewards: () => answer }),
+      signal: new AbortController().signal,
+      memory: RememberedStore.inMemory('test'),
+    });
+  const before = await read();
+  expect(query.share?.(before, await read())).toBe(before);
+  answer.held_out_rewards = [...answer.held_out_rewards, { ...test[1], step: 20, held_out_reward: 0.3 }];
+  const after = query.share?.(before, await read());
+  expect(otherSplits(after ?? [])[0]).toHaveLength(3);
+});
