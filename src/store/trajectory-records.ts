@@ -77,6 +77,8 @@ export class TrajectoryRecords extends ResumableUploads {
   readonly #mostLines: number;
   /** The account of the service that uploads go to; all of them before it is known. */
   #account: string | null = null;
+  /** The agent of uploads that name none. */
+  #agent = '';
 
   constructor(tables: ResumableUploads['tables'], most = mostLines) {
     super(tables);
@@ -84,7 +86,7 @@ export class TrajectoryRecords extends ResumableUploads {
   }
 
   #keyOf({ dataset, agent }: TrajectoryUploadRef): readonly [string, string, string] {
-    return [this.tables.scope, dataset, agent ?? ''];
+    return [this.tables.scope, dataset, agent ?? this.#agent];
   }
 
   /** The values of `where`. */
@@ -93,11 +95,13 @@ export class TrajectoryRecords extends ResumableUploads {
   }
 
   /**
-   * Chooses the account that uploads go to: an organization does not have what another was sent.
+   * Chooses whose uploads are meant: an organization, or an agent, does not have what another was sent.
    *
    * @param accountOf hashes the API key with this secret, so that the key cannot be found from it
+   * @param agent the agent of uploads that name none
    */
-  async choose(accountOf: (secret: string) => Promise<string>): Promise<void> {
+  async choose(accountOf: (secret: string) => Promise<string>, agent = ''): Promise<void> {
+    this.#agent = agent;
     const values = [this.tables.scope, secretSetting] as const;
     const insert = 'insert or ignore into settings (profile, name, value) values (?, ?, ?)';
     const select = 'select value from settings where profile = ? and name = ?';

@@ -29,7 +29,8 @@ export function storeOnce(records: TrajectoryRecords, again: string): Action<Sto
         refused = input;
         throw new RequestError(`${words} To send it all the same, ${again}.`, { code: 'not_sent' });
       };
-      await records.choose(secret => service.accountOf(secret, options?.signal ?? new AbortController().signal));
+      const { signal = new AbortController().signal } = options ?? {};
+      await records.choose(secret => service.accountOf(secret, signal), service.agent);
       const upload = { path: '', dataset, agent: undefined };
       const occurrences = new Occurrences();
       const items = trajectories.map(each => {

@@ -280,7 +280,7 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
     this.#needsRecord = !service.skipsStored(false);
     this.#mayLackRecord = this.#isNew;
     if (this.#records?.isOpen === false) this.#refuse(this.#records.problem);
-    await this.#records?.choose(secret => service.accountOf(secret, this.signal));
+    await this.#records?.choose(secret => service.accountOf(secret, this.signal), service.agent);
     const unlock = await this.#lock();
     try {
       const file = await open(this.path);

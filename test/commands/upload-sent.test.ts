@@ -8,7 +8,9 @@ import { cliOn, testFolder } from './cli.ts';
 /** A service that stores all, with the body of each request. */
 async function storing() {
   const bodies: string[] = [];
+  // There is nothing but uploads.
   const store: Behaviour = (response, { body }) => {
+    if (body === '') return void response.writeHead(404).end();
     bodies.push(body);
     const { trajectories } = JSON.parse(body) as { trajectories: unknown[] };
     response.writeHead(200, { 'content-type': 'application/json' });
@@ -65,4 +67,18 @@ it('sends to an organization what only another was sent, and to each of them onc
   );
   expect(written.join('')).toContain('sent_lines');
   expect(written.join('')).not.toContain('key-of-');
+});
+
+it('sends for an agent what only another was sent, whether an option or the profile names it', async () => {
+  const { url, bodies } = await storing();
+  const path = fileOf(lineOf('a'));
+  const cli = cliOn({ baseUrl: url, apiKey, home: testFolder() });
+  const upload = async (agent: string, args: readonly string[] = []) =>
+    (await cli('upload', [path, '--dataset', 'd', ...args], { environment: { BENCHTOP_AGENT: agent } })).out;
+  const [stored, before] = ['1 stored, 0 skipped, 0 failed\n', '0 stored, 0 skipped, 0 failed, 1 sent before\n'];
+  expect(await upload('name:carol')).toBe(stored);
+  expect(await upload('name:dave')).toBe(stored);
+  expect(await upload('name:carol')).toBe(before);
+  expect(await upload('name:carol', ['--agent', 'name:dave'])).toBe(before);
+  expect(bodies.map(body => (JSON.parse(body) as { agent_name?: string }).agent_name)).toEqual(['carol', 'dave']);
 });
