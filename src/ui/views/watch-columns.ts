@@ -104,7 +104,7 @@ const countColumns: readonly Column<WatchedResource>[] = [
 
 /** Below this pane width, there is neither an interval nor a curve nor a reason. */
 export const narrow = 72;
-/** The share of the pane that a long name takes before the other columns grow. */
+/** The share of a smaller pane that a long name takes before the other columns grow. */
 const labelShare = 0.28;
 /** From this pane width on, progress is two counts, and a curve has many points. */
 const roomy = 130;
@@ -123,7 +123,7 @@ export interface WatchColumnsOptions {
 const labelColumn = (room: number, glyphs: Pick<Glyphs, 'pinned' | 'closed' | 'opened'>): Column<WatchedResource> => ({
   id: 'label',
   title: 'WATCHED',
-  width: { min: Math.max(12, Math.floor(room * labelShare)), max: 100, grow: 3 },
+  width: { min: room < roomy ? Math.max(12, Math.floor(room * labelShare)) : 16, max: 100, grow: 3 },
   value: row => row.label,
   text: ({ pinned, label, group }) => {
     const mark = group ? (group.isFolded ? glyphs.closed : glyphs.opened) : pinned ? glyphs.pinned : '';
