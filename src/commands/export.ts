@@ -3,7 +3,7 @@
 import type { Trajectory } from '../contract/trajectories.ts';
 import { resourceNamed, resourceOfId } from '../resources/catalogue.ts';
 import type { Resource } from '../resources/define.ts';
-import { pagesOf } from '../resources/pages.ts';
+import { pagesOf, type ResourcePage } from '../resources/pages.ts';
 import { readAllInFull } from '../rollouts/in-full.ts';
 import { ServiceError } from '../service/errors.ts';
 import type { Note } from '../store/notes.ts';
@@ -24,18 +24,22 @@ const owners = (trajectories.scopes ?? []).map(resourceOrThrow);
 const scopeName = ({ names }: Resource) => trajectories.scopes?.find(scope => names.includes(scope));
 
 /** The ids of the trajectories of a run, training run or dataset, page by page; or just the given trajectory. */
-async function* idsOf({ resource, id, row }: Found, context: CommandContext, io: CommandIo): AsyncGenerator<string[]> {
+async function* idsOf(
+  { resource, id, row }: Found,
+  context: CommandContext,
+  note: (words: string, isCut: boolean) => void,
+): AsyncGenerator<string[]> {
   const scope = scopeName(resource);
   if (!scope) {
     yield [id];
     return;
   }
-  let note = '';
+  let last: Pick<ResourcePage<object>, 'notes' | 'unread'> = { notes: [], unread: [] };
   for await (const page of pagesOf(trajectories, { [scope]: resource.scopeValue?.(row) ?? id }, context)) {
-    note = page.notes.join('; ');
+    last = page;
     yield page.rows.map(each => (each as Trajectory).trajectory_id);
   }
-  if (note) io.note(note);
+  if (last.notes.length > 0) note(last.notes.join('; '), last.unread.length > 0);
 }
 
 /** The trajectories with a flag. @throws CommandError if there is none */
@@ -81,18 +85,26 @@ export async function run({ args, flags }: CommandInput<'export'>, io: CommandIo
     const seen = new Set<string>();
     let count = 0;
     let leftOut = 0;
+    let isListCut = false;
+    const note = (words: string, isCut: boolean): void => {
+      isListCut ||= isCut;
+      io.note(words);
+    };
     const pages = async function* (): AsyncGenerator<string[]> {
       yield flagged;
-      for (const each of found) yield* idsOf(each, context, io);
+      for (const each of found) yield* idsOf(each, context, note);
     };
     const lines = async function* (): AsyncGenerator<string> {
       for await (const ids of pages()) {
         const fresh = ids.filter(id => !seen.has(id) && seen.add(id));
-        for await (const trajectory of readAllInFull(fresh, context, isFlagged)) {
+        let at = 0;
+        for await (const trajectory of readAllInFull(fresh, context)) {
+          const id = fresh[at];
+          at += 1;
           if (trajectory instanceof ServiceError) {
             if (isOne) throw trajectory;
             leftOut += 1;
-            io.note(clean`Left out: ${trajectory.message}`);
+            io.note(clean`Left out: ${id ?? ''}: ${trajectory.message}`);
             continue;
           }
           yield `${safeJson(trajectory)}\n`;
@@ -103,6 +115,6 @@ export async function run({ args, flags }: CommandInput<'export'>, io: CommandIo
     const output = await writeOutput(flags.output, lines(), io);
     const written = `${counted(count, 'trajectory', 'trajectories')}${output === undefined ? '' : ` in ${output}`}`;
     io.note(leftOut === 0 ? written : `${written}; ${leftOut} left out`);
-    return leftOut === 0 ? exitCodes.done : exitCodes.failed;
+    return leftOut === 0 && !isListCut ? exitCodes.done : exitCodes.failed;
   });
 }

@@ -7,7 +7,7 @@ import { counted } from '../text/numbers.ts';
 import { exitCodes } from './exit.ts';
 import type { CommandIo } from './io.ts';
 import { checkRecordFlags, printRecord, rowsText } from './output.ts';
-import { readRollouts } from './rollouts.ts';
+import { codeOf, readRollouts } from './rollouts.ts';
 import type { CommandInput } from './table/commands.ts';
 import { withService } from './with-service.ts';
 
@@ -15,7 +15,7 @@ export async function run({ args: [word = ''], flags }: CommandInput<'failures'>
   await checkRecordFlags(flags, [], io);
   return withService(flags, io, async context => {
     const among = ['runs', 'training', 'datasets'];
-    const { id, rows, rewards } = await readRollouts(word, among, context, io, async owner =>
+    const { id, rows, rewards, unread } = await readRollouts(word, among, context, io, async owner =>
       withEnds(await readOwn(owner, context), context),
     );
     const classes = outcomeClasses(rows);
@@ -31,7 +31,7 @@ export async function run({ args: [word = ''], flags }: CommandInput<'failures'>
       })),
     };
     await printRecord(record, id, flags, io, { text: () => rowsText(classes, outcomeColumns, 'table', io) });
-    if (classes.length > 0 || rows.length === 0) return exitCodes.done;
+    if (classes.length > 0 || rows.length === 0 || unread.length > 0) return codeOf({ unread });
     io.note(`The service does not say how the ${counted(rows.length, 'rollout')} ended.`);
     return exitCodes.endUnseen;
   });

@@ -8,10 +8,10 @@ import { comparisonReport } from '../rollouts/comparison-report.ts';
 import { flaggedReport, type ReportContext, reportParts, rolloutsReport } from '../rollouts/report.ts';
 import { clean } from '../text/sanitise.ts';
 import { findRuns } from './compare.ts';
-import { CommandError, exitCodes } from './exit.ts';
+import { CommandError, type ExitCode, exitCodes } from './exit.ts';
 import type { CommandIo } from './io.ts';
 import { writeOutput } from './output-file.ts';
-import { readRollouts } from './rollouts.ts';
+import { codeOf, readRollouts } from './rollouts.ts';
 import type { CommandInput } from './table/commands.ts';
 import { withService } from './with-service.ts';
 
@@ -22,7 +22,13 @@ export async function run({ args: words, flags }: CommandInput<'report'>, io: Co
     throw new CommandError('Name a run, a training run or a dataset, or give --flagged.');
   if (words.length > mostCompared) throw new CommandError(`At most ${mostCompared} runs can be compared at once.`);
   return withService(flags, io, async context => {
-    const reading: ReportContext = { ...context, note: io.note };
+    let code: ExitCode = exitCodes.done;
+    const note = (words: string): void => {
+      code = exitCodes.failed;
+      io.note(words);
+    };
+    // A report notes what it lacks.
+    const reading: ReportContext = { ...context, note };
     const report = async () => {
       if (word === undefined) return flaggedReport(reading);
       if (others.length > 0) {
@@ -35,12 +41,13 @@ export async function run({ args: words, flags }: CommandInput<'report'>, io: Co
         );
       }
       const found = await readRollouts(word, ['runs', 'training', 'datasets'], context, io);
+      code = codeOf(found);
       return rolloutsReport(found, found, flags, reading);
     };
     const written = await report();
     if (!written) throw new CommandError('No trajectory has a flag or a note.', exitCodes.notFound);
     const path = await writeOutput(output, reportParts(written, format), io);
     if (path !== undefined) io.note(clean`The report is in ${path}`);
-    return exitCodes.done;
+    return code;
   });
 }

@@ -33,7 +33,7 @@ async function* pagesIn({ resource, id, row }: Found, context: CommandContext): 
   for (const runs of ['runs', 'training'].map(resourceOrThrow)) {
     for await (const page of pagesOf(runs, { benchmark: id }, context)) {
       for (const run of page.rows) yield* pagesIn({ resource: runs, id: runs.list({}).id(run), row: run }, context);
-      yield { rows: [], notes: page.notes };
+      yield { rows: [], notes: page.notes, unread: page.unread };
     }
   }
 }
@@ -49,7 +49,8 @@ async function* pagesOfStep(found: readonly Found[], step: number, context: Comm
     for (const { rewards } of await readSteps(id, [step], context)) {
       const rows = rewards.flatMap(({ trajectory_id, ...row }) => (trajectory_id ? [{ ...row, trajectory_id }] : []));
       const nameless = rewards.length - rows.length;
-      yield { rows, notes: nameless > 0 ? [`${nameless} rollouts have no id and cannot be read`] : [] };
+      const unread = nameless > 0 ? [`${nameless} rollouts have no id and cannot be read`] : [];
+      yield { rows, notes: unread, unread };
     }
   }
 }
@@ -144,7 +145,7 @@ export async function run({ args, flags }: CommandInput<'search'>, io: CommandIo
       };
       if (isRecord) await printRecord(record, query, flags, io);
       noteOutcome(work, io);
-      if (unread.length > 0 || beyond > 0) return exitCodes.failed;
+      if (unread.length > 0 || beyond > 0 || state.isListCut) return exitCodes.failed;
       if (hits.length === 0) throw new CommandError('No line matches.', exitCodes.notFound);
       return exitCodes.done;
     } finally {

@@ -7,7 +7,7 @@ import { reward } from '../text/numbers.ts';
 import { checkBenchmarks } from './compare.ts';
 import type { CommandIo } from './io.ts';
 import { checkRecordFlags, printRecord, rowsText } from './output.ts';
-import { readRollouts } from './rollouts.ts';
+import { codeOf, readRollouts } from './rollouts.ts';
 import type { CommandInput } from './table/commands.ts';
 import { withService } from './with-service.ts';
 
@@ -67,6 +67,6 @@ export async function run({ args: [word = ''], flags }: CommandInput<'tasks'>, i
         return rowsText(groups, shown, 'table', io);
       },
     });
-    return 0;
+    return codeOf(owner, other);
   });
 }

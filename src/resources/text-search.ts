@@ -15,6 +15,7 @@ import type { FoundPart, TextIndex, TextPart } from '../store/text-index.ts';
 import type { Range } from '../text/fuzzy.ts';
 import type { LineMatches, LineSearch } from '../text/line-search.ts';
 import { counted, countOf, reward as rewardText } from '../text/numbers.ts';
+import type { ResourcePage } from './pages.ts';
 
 /** A matching trajectory with its first matching line. */
 export interface TextHit extends Pick<Trajectory, 'trajectory_id' | 'task_id' | 'reward' | 'status' | 'error'> {
@@ -54,6 +55,8 @@ export interface TextSearchState {
   readonly beyond: number;
   /** Why trajectories may be missing. */
   readonly notes: readonly string[];
+  /** Whether trajectories are missing that could not be listed. */
+  readonly isListCut: boolean;
   readonly error?: Error | undefined;
 }
 
@@ -139,7 +142,9 @@ export function countHits(rows: readonly SearchedRow[], hits: readonly TextHit[]
 export interface TextSearchPorts {
   readonly search: LineSearch;
   /** The trajectories to search, page by page, with notes on possible gaps in the list. */
-  readonly pages: AsyncIterable<{ readonly rows: readonly Trajectory[]; readonly notes?: readonly string[] }>;
+  readonly pages: AsyncIterable<
+    { readonly rows: readonly Trajectory[] } & Partial<Pick<ResourcePage<Trajectory>, 'notes' | 'unread'>>
+  >;
   readonly index: TextIndex;
   readonly context: Pick<QueryContext, 'service' | 'signal'>;
   readonly onHit?: (hit: TextHit) => void;
@@ -208,7 +213,17 @@ export class TextSearch {
   /** Copied on request, not for each hit. */
   readonly #hits: TextHit[] = [];
   #state: TextSearchState = {
-    ...{ phase: 'listing', hits: [], known: 0, searched: 0, stored: 0, unread: [], beyond: 0, notes: [] },
+    ...{
+      phase: 'listing',
+      hits: [],
+      known: 0,
+      searched: 0,
+      stored: 0,
+      unread: [],
+      beyond: 0,
+      notes: [],
+      isListCut: false,
+    },
   };
   #turnAt = performance.now() + sliceMs;
   #failures = 0;
@@ -254,7 +269,7 @@ export class TextSearch {
 
   async #list(): Promise<void> {
     let listed = 0;
-    for await (const { rows, notes = [] } of this.#ports.pages) {
+    for await (const { rows, notes = [], unread = [] } of this.#ports.pages) {
       this.#ports.context.signal.throwIfAborted();
       for (const row of rows) {
         if (this.#rows.has(row.trajectory_id)) continue;
@@ -262,7 +277,8 @@ export class TextSearch {
         if (listed <= mostSearched) this.#rows.set(row.trajectory_id, row);
       }
       const known = this.#rows.size;
-      this.#set({ known, beyond: listed - known, notes: [...new Set([...this.#state.notes, ...notes])] });
+      const isListCut = this.#state.isListCut || unread.length > 0;
+      this.#set({ known, beyond: listed - known, notes: [...new Set([...this.#state.notes, ...notes])], isListCut });
       if (listed > mostSearched) break;
     }
   }

@@ -36,6 +36,8 @@ export interface OwnRollouts {
   readonly rewards?: ReadRewards;
   /** Why rows may be missing. */
   readonly notes: readonly string[];
+  /** Those of the notes by which the rows are known not to be all, or not to be read whole. */
+  readonly unread: readonly string[];
 }
 
 /** The filter of the list of trajectories. */
@@ -50,17 +52,19 @@ export async function readRollouts(owner: Owner, context: LongRead): Promise<Own
   const scope = scopeOf(owner);
   const rows: Trajectory[] = [];
   let notes: readonly string[] = [];
+  let unread: readonly string[] = [];
   for await (const page of pagesOf(trajectories, scope, context)) {
     pushAll(rows, page.rows);
-    ({ notes } = page);
+    ({ notes, unread } = page);
     context.onRead?.(rows.length);
   }
-  if (scope.run === undefined) return { rows, notes };
+  if (scope.run === undefined) return { rows, notes, unread };
   const rewards = await readRunRewards(scope.run, context, extentOfRecord(owner.row as EvalRun));
   const all = withRewards(rows, rewards.rewards);
   return {
     rows: all,
     rewards,
+    unread,
     notes: [...notes, ...unlistedWords(all, rewards), contradictionWords(rewards.rewards)].filter(Boolean),
   };
 }
@@ -73,12 +77,13 @@ export async function readRollouts(owner: Owner, context: LongRead): Promise<Own
 export async function withEnds({ rows, ...own }: OwnRollouts, context: QueryContext): Promise<OwnRollouts> {
   const ids = rows.filter(({ status }) => status == null).map(({ trajectory_id }) => trajectory_id);
   const read = new Map<string, Trajectory>();
-  for await (const trajectory of readAllInFull(ids, context, true, trajectoryStatusQuery)) {
+  for await (const trajectory of readAllInFull(ids, context, trajectoryStatusQuery)) {
     if (trajectory instanceof ServiceError) continue;
     const { steps: _, ...rest } = trajectory;
     read.set(trajectory.trajectory_id, { ...rest, finish_reason: finishOf(trajectory) });
   }
   const unread = ids.length - read.size;
+  const words = unread === 0 ? [] : [`${counted(unread, 'rollout')} could not be read, and counted as none`];
   return {
     ...own,
     rows: rows.map(row => {
@@ -86,7 +91,7 @@ export async function withEnds({ rows, ...own }: OwnRollouts, context: QueryCont
       if (!ended) return row;
       return { ...row, ...ended, reward: row.reward ?? ended.reward, task_id: row.task_id ?? ended.task_id };
     }),
-    notes:
-      unread === 0 ? own.notes : [...own.notes, `${counted(unread, 'rollout')} could not be read, and counted as none`],
+    notes: [...own.notes, ...words],
+    unread: [...own.unread, ...words],
   };
 }

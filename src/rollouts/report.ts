@@ -224,6 +224,7 @@ async function* rolloutsBlocks(
   const { resource, row, id } = owner;
   const read = await withEnds(rollouts, context);
   const { rows } = read;
+  for (const words of read.unread.slice(rollouts.unread.length)) context.note(`${words}.`);
   yield { kind: 'title', text: title };
   const whole = (await resource.wholeFacts?.(row, context)) ?? { facts: resource.facts(row) };
   yield { kind: 'facts', facts: whole.facts };

@@ -346,6 +346,20 @@ export function wrongRecord(answer: Head, facts: CallFacts, { requested, receive
   return responseError(answer, facts, 'answer_of_another', words);
 }
 
+/** The first NaN or Infinity outside the texts of JSON, with its field: `NaN as reward`. */
+function notFiniteIn(json: string): string | undefined {
+  let name = '';
+  let end = 0;
+  for (const { 0: token, index } of json.matchAll(/"[^"\\]*(?:\\.[^"\\]*)*"?|NaN|-?Infinity/gs)) {
+    const isField = /^\s*:\s*$/.test(json.slice(end, index));
+    if (!token.startsWith('"'))
+      return isField && name !== '' ? `${token} as ${name}` : `${token} at character ${index + 1}`;
+    name = token.slice(1, -1);
+    end = index + token.length;
+  }
+  return undefined;
+}
+
 /** A successful answer with an unusable body. */
 export function unusableAnswer(
   answer: ErrorAnswer,
@@ -367,6 +381,11 @@ export function unusableAnswer(
   if (/^\s*</.test(answer.text)) {
     const words =
       'is a web page, not JSON: a proxy or a sign-in page may have answered. Check the network and the base URL.';
+    return error('answer_not_json', words);
+  }
+  const named = notFiniteIn(answer.text);
+  if (named !== undefined) {
+    const words = clean`is not JSON: it has ${named}, as Python's json writes numbers that JSON lacks. The service must send null instead.`;
     return error('answer_not_json', words);
   }
   return error('answer_not_json', 'is incomplete JSON: it was cut off or damaged on the way. Try again.');

@@ -145,7 +145,9 @@ it('export goes on after a trajectory that no reader is made for, says which it 
   const most = cliOn({ baseUrl: server.url, apiKey: 'key' });
   const { code, notes } = await most('export', ['evr_1', '-o', file]);
   expect(readFileSync(file, 'utf8').match(/traj_\d/g)).toEqual(['traj_1', 'traj_3']);
-  expect(notes).toContain('Left out: The answer to GET /api/v1/trajectories/traj_2 is nested deeper than 1000 levels');
+  expect(notes).toContain(
+    'Left out: traj_2: The answer to GET /api/v1/trajectories/traj_2 is nested deeper than 1000 levels',
+  );
   expect(notes).toContain(`2 trajectories in ${file}; 1 left out`);
   expect(code).toBe(exitCodes.failed);
   const alone = await most('export', ['traj_2', '-o', join(testFolder(), 'none.jsonl')]);

@@ -124,7 +124,8 @@ it('compares three runs with the first, and says how far their intervals hold to
 it('says that a rollout of a regression could not be read', async () => {
   const { context, noted } = reading({
     ...answers,
-    getTrajectory: () => Promise.reject(new ServiceError('response', 'It is too large.', { code: 'answer_too_large' })),
+    getTrajectory: () =>
+      Promise.reject(new ServiceError('response', 'It is too large.', { status: 200, code: 'answer_too_large' })),
   });
   const text = await joined(comparisonReport([run('old'), run('new')], { worst: 1 }, context), 'markdown');
   expect(text).toContain('The rollout of old could not be read: It is too large');

@@ -58,13 +58,16 @@ interface EmptyList {
   /** Why the filter could not be applied, which is shown below the rows. */
   readonly notice?: string | undefined;
   readonly read: number;
+  /** How many rows could not be read. */
+  readonly dropped: number;
   readonly hasMore: boolean;
 }
 
 /** Shown instead of rows. */
 export function emptyListWords(list: EmptyList, words: string, keyOf: KeyOf): string {
-  const { loaded, asking, filter, notice, read, hasMore } = list;
+  const { loaded, asking, filter, notice, read, dropped, hasMore } = list;
   if (!loaded) return asking;
+  if (read === 0 && dropped > 0) return 'The service sent rows, but none could be read';
   if (filter === '' || read === 0) return words;
   const clears = `${keyOf(listCommands.clearFilter)} clears the filter`;
   if (notice !== undefined) return clears;

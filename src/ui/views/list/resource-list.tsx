@@ -99,7 +99,15 @@ function useTableWords<Row extends object>(props: ListPaneProps<Row>) {
   const words = `${props.emptyWords}${advise(props.emptyAdvice)}`;
   const row = table.arranged.rows[table.cursor];
   const below = row && props.below?.(row);
-  const empty = { loaded, asking, hasMore: list.hasMore, filter, notice: table.noticeLines[0], read };
+  const empty = {
+    loaded,
+    asking,
+    hasMore: list.hasMore,
+    dropped: list.dropped,
+    filter,
+    notice: table.noticeLines[0],
+    read,
+  };
   return {
     emptyWords: emptyListWords(empty, isUnlisted ? noneSeen : words, keyOf),
     facts: [

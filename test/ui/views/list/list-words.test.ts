@@ -76,12 +76,13 @@ describe('what is said of a list', () => {
   it('in the place of rows is why there are none', () => {
     const say = (state: Partial<Parameters<typeof emptyListWords>[0]>) =>
       emptyListWords(
-        { loaded: true, asking: 'Loading…', filter: '', read: 0, hasMore: false, ...state },
+        { loaded: true, asking: 'Loading…', filter: '', read: 0, dropped: 0, hasMore: false, ...state },
         'No runs yet',
         keyOf,
       );
     expect(say({ loaded: false })).toBe('Loading…');
     expect(say({})).toBe('No runs yet');
+    expect(say({ dropped: 1 })).toBe('The service sent rows, but none could be read');
     expect(say({ filter: 'x' })).toBe('No runs yet');
     expect(say({ filter: '/(x+)+/', read: 7, notice: 'Only 3 of 7 rows were searched.' })).toBe(
       'esc clears the filter',

@@ -1,0 +1,70 @@
+/** Commands on rollouts of which some could not be read do not end as if these were all. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { exitCodes } from '../../src/commands/exit.ts';
+import { hostileServer, json, refusal } from '../service/hostile-server.ts';
+import { cliOn, testFolder } from './cli.ts';
+
+const ids = ['traj_1', 'traj_2', 'traj_3'];
+
+interface World {
+  /** The status of the answer to a trajectory. */
+  readonly statuses?: Readonly<Record<string, number>>;
+  readonly cutOff?: boolean;
+  /** Whether the list says how rollouts ended. */
+  readonly ends?: boolean;
+}
+
+/** A run of three rollouts, each with the text `needle`. */
+async function serving({ statuses = {}, cutOff = false, ends = true }: World) {
+  const server = await hostileServer((response, request) => {
+    const path = request.url.split('?')[0] ?? '';
+    const own = ids.find(id => path.endsWith(id));
+    const row = (trajectory_id: string) => ({ trajectory_id, task_id: 'a', reward: 1 });
+    if (own !== undefined) {
+      const status = statuses[own] ?? 200;
+      const steps = [{ step_index: 0, messages: [{ role: 'user', content: 'needle' }] }];
+      const whole = { ...row(own), status: 'completed', num_steps: 1, steps };
+      return (status === 200 ? json(whole) : refusal(status, 'api_error', 'none'))(response, request);
+    }
+    const run = { eval_run_id: 'evr_1', bench_id: 'b', status: 'completed', total_rollouts: 3 };
+    if (path.endsWith('/evr_1')) return json(run)(response, request);
+    if (path.endsWith('rewards')) return json({ trajectory_rewards: ids.map(row) })(response, request);
+    const items = ids.map(id => ({ ...row(id), ...(ends && { status: 'completed' }) }));
+    if (path === '/api/v1/trajectories') return json({ items, has_more: cutOff, next_cursor: null })(response, request);
+    return refusal(404, 'not_found_error', 'none')(response, request);
+  });
+  return cliOn({ baseUrl: server.url, apiKey: 'key' });
+}
+
+const commands = ['export evr_1', 'tasks evr_1', 'failures evr_1', 'report evr_1', 'search needle --in evr_1'];
+
+it.each(commands)('%s fails where the list was cut off', async words => {
+  const [command = '', ...args] = words.split(' ');
+  const whole = await (await serving({}))(command, args);
+  expect([whole.code, whole.notes]).toEqual([exitCodes.done, expect.not.stringContaining('more rows')]);
+  const { code, notes, out } = await (await serving({ cutOff: true }))(command, args);
+  expect(notes).toContain('gives no way to read them');
+  expect(code).toBe(exitCodes.failed);
+  // What there is, is there.
+  expect(out).not.toBe('');
+});
+
+it.each([404, 400])('export names a trajectory that is answered with %s, and goes on', async status => {
+  const file = join(testFolder(), 'most.jsonl');
+  const cli = await serving({ statuses: { traj_2: status } });
+  const { code, notes } = await cli('export', ['evr_1', '-o', file]);
+  expect(readFileSync(file, 'utf8').match(/traj_\d/g)).toEqual(['traj_1', 'traj_3']);
+  expect(notes).toContain('Left out: traj_2: ');
+  expect(notes).toContain('1 left out');
+  expect(code).toBe(exitCodes.failed);
+});
+
+it.each(['failures evr_1', 'report evr_1'])('%s fails where a rollout could not be read', async words => {
+  const [command = '', ...args] = words.split(' ');
+  const cli = await serving({ statuses: { traj_2: 404 }, ends: false });
+  const { code, notes } = await cli(command, args);
+  expect(notes).toContain('1 rollout could not be read, and counted as none.');
+  expect(code).toBe(exitCodes.failed);
+});
