@@ -11,7 +11,7 @@ import {
   splitCheckpointName,
   unreadCheckpoints,
 } from '../queries/checkpoint-names.ts';
-import { betterThan, type HeldOutMean, heldOutOfStep, tiedSteps } from '../queries/held-out.ts';
+import { type Better, betterThan, type HeldOutMean, heldOutOfStep, tiedSteps } from '../queries/held-out.ts';
 import { rememberRows } from '../queries/remembered-fallback.ts';
 import { checkpointsByStep, heldOutRewardsQuery } from '../queries/training.ts';
 import { resourceNamed, resourceOfId, resources } from '../resources/catalogue.ts';
@@ -299,7 +299,7 @@ export interface FoundCheckpoint {
   /** The held-out reward that chose it, for `first@best`. */
   readonly chosenBy?: HeldOutMean | undefined;
   /** What is better than it, see `betterThan`. */
-  readonly better?: HeldOutMean | undefined;
+  readonly better?: Better | undefined;
   /** The steps of the other checkpoints that are as good. */
   readonly ties?: readonly number[] | undefined;
   /** The word names the training run alone. */

@@ -158,41 +158,59 @@ export function evenCurve(
 }
 
 /**
+ * A mean if every sample that it lacks had the lowest reward: 0, unless the curve goes below it. In a comparison of
+ * evaluations, a rollout without a reward counts as the lowest, too.
+ */
+export function worstOf({ reward, samples, expected, extremes: [lowest] = [reward, reward] }: HeldOutMean): number {
+  if (samples === undefined || expected === undefined || samples >= expected) return reward;
+  return (reward * samples + Math.min(0, lowest) * (expected - samples)) / expected;
+}
+
+/** The mean with the highest value; the latest of equal ones. */
+const highest = (means: readonly HeldOutMean[], by: (mean: HeldOutMean) => number): HeldOutMean | undefined =>
+  means.reduce<HeldOutMean | undefined>((best, mean) => {
+    const [most, value] = [best ? by(best) : Number.NEGATIVE_INFINITY, by(mean)];
+    return !best || value > most || (value === most && mean.step > best.step) ? mean : best;
+  }, undefined);
+
+/**
  * The highest mean, by which checkpoints are chosen; the latest of equal ones. A few samples of a round are often higher
- * than all of it, so an unfinished round is the best only where there is no other.
+ * than all of it, so an unfinished round is the best only where there is no other, and lost samples count as the lowest.
  */
 export function bestHeldOut(means: readonly HeldOutMean[]): HeldOutMean | undefined {
   const finished = means.filter(({ isUnfinished }) => !isUnfinished);
-  return (finished.length > 0 ? finished : means).reduce<HeldOutMean | undefined>((best, mean) => {
-    const isBetter = !best || mean.reward > best.reward || (mean.reward === best.reward && mean.step > best.step);
-    return isBetter ? mean : best;
-  }, undefined);
+  return highest(finished.length > 0 ? finished : means, worstOf);
 }
 
 /** The steps of the other means that are as high as the best one, in order: the latest of them is the best. */
 export const tiedSteps = (best: HeldOutMean, means: readonly HeldOutMean[]): readonly number[] =>
   means
     .filter(
-      ({ step, reward, isUnfinished }) =>
-        step !== best.step && reward === best.reward && isUnfinished === best.isUnfinished,
+      mean => mean.step !== best.step && worstOf(mean) === worstOf(best) && mean.isUnfinished === best.isUnfinished,
     )
     .map(({ step }) => step)
     .sort((left, right) => left - right);
 
+/** What is better or higher than the best checkpoint, although it is not the best. */
+export interface Better extends HeldOutMean {
+  readonly why: 'before training' | 'no checkpoint' | 'incomplete' | 'lost samples';
+}
+
 /**
  * What is better than the best checkpoint although no checkpoint is of it: the model before training, at step 0, also if
- * it is only as good, or a step that saved none. Otherwise, what is higher only because its round is incomplete. Undefined
- * if the curve has no such mean.
+ * it is only as good, or a step that saved none. Otherwise, what is higher only because its round is incomplete or has
+ * lost samples. Undefined if the curve has no such mean.
  */
-export function betterThan(best: HeldOutMean, rewards: readonly HeldOutReward[]): HeldOutMean | undefined {
+export function betterThan(best: HeldOutMean, rewards: readonly HeldOutReward[]): Better | undefined {
   const means = heldOutMeansOf(rewards);
-  const [finished, begun] = [means.filter(mean => !mean.isUnfinished), means.filter(mean => mean.isUnfinished)];
+  const finished = means.filter(mean => !mean.isUnfinished);
   const before = finished.find(({ step }) => step === 0);
-  if (before && best.step !== 0 && before.reward >= best.reward) return before;
+  if (before && best.step !== 0 && worstOf(before) >= worstOf(best)) return { ...before, why: 'before training' };
   const top = bestHeldOut(finished);
-  if (top && top.reward > best.reward) return top;
-  const higher = best.isUnfinished ? undefined : bestHeldOut(begun);
-  return higher && higher.reward > best.reward ? higher : undefined;
+  if (top && worstOf(top) > worstOf(best)) return { ...top, why: 'no checkpoint' };
+  const higher = best.isUnfinished ? undefined : highest(means, ({ reward }) => reward);
+  if (!higher || higher.reward <= best.reward) return undefined;
+  return { ...higher, why: higher.isUnfinished ? 'incomplete' : 'lost samples' };
 }
 
 /** The newest and the best held-out mean, and the curve; undefined if there is no reward. */

@@ -8,7 +8,15 @@ import type { Fact } from '../present/fact.ts';
 import { intervalColumn, numberColumn } from '../present/number-columns.ts';
 import type { Interval } from '../present/statistics/interval.ts';
 import type { Range } from '../present/statistics/tasks.ts';
-import { bestHeldOut, betterThan, type HeldOutMean, heldOutOfStep, tiedSteps } from '../queries/held-out.ts';
+import {
+  type Better,
+  bestHeldOut,
+  betterThan,
+  type HeldOutMean,
+  heldOutOfStep,
+  tiedSteps,
+  worstOf,
+} from '../queries/held-out.ts';
 import { counted, reward } from '../text/numbers.ts';
 import { intervalOfRun, listedCount, listedMean, type MeasuredRun } from './measured-run.ts';
 import { heldOutCell, intervalOfHeldOut, splitColumn } from './training-columns.ts';
@@ -28,7 +36,7 @@ export interface Measured {
   /** The highest held-out reward of the checkpoints; the latest of equal ones. */
   readonly is_best?: boolean | undefined;
   /** See `betterThan`, on the checkpoint with the highest held-out reward. */
-  readonly better?: HeldOutMean | undefined;
+  readonly better?: Better | undefined;
   /** The steps of the other checkpoints with the same held-out reward, on the latest of them, which is the best. */
   readonly ties?: readonly number[] | undefined;
   readonly evaluations?: Evaluations | undefined;
@@ -86,16 +94,23 @@ export function tieWords(ties: readonly number[]): string {
 }
 
 /** `the model before training had 0.111 at step 0, and no checkpoint is better` */
-export const betterWords = ({ step, reward: mean, isUnfinished }: HeldOutMean): string =>
-  isUnfinished
-    ? `step ${step} has ${reward(mean)}, but its round is incomplete and does not count`
-    : step === 0
-      ? `the model before training had ${reward(mean)} at step 0, and no checkpoint is better`
-      : `step ${step} had ${reward(mean)}, but has no checkpoint`;
+export function betterWords(better: Better): string {
+  const { step, reward: mean, why, samples, expected } = better;
+  switch (why) {
+    case 'before training':
+      return `the model before training had ${reward(mean)} at step 0, and no checkpoint is better`;
+    case 'no checkpoint':
+      return `step ${step} had ${reward(mean)}, but has no checkpoint`;
+    case 'incomplete':
+      return `step ${step} has ${reward(mean)}, but its round is incomplete and does not count`;
+    case 'lost samples':
+      return `step ${step} has ${reward(mean)}, but of ${samples} of ${counted(expected ?? 0, 'sample')}: ${reward(worstOf(better))} if the others count as the lowest`;
+  }
+}
 
 /** `best`, or `below step 0` where another step is better; empty for the other checkpoints. */
 export function bestCell({ held_out, is_best, better }: Measured): string | undefined {
-  if (!better || better.isUnfinished) return is_best ? 'best' : undefined;
+  if (!better || better.why === 'incomplete' || better.why === 'lost samples') return is_best ? 'best' : undefined;
   return `${better.reward === held_out?.reward ? 'equals' : 'below'} step ${better.step}`;
 }
 

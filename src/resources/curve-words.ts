@@ -3,7 +3,8 @@ import { stepValues, type TrainerCurve } from '../contract/trainer-curve.ts';
 import type { HeldOutReward } from '../contract/training.ts';
 import { curveWords } from '../present/curve-words.ts';
 import type { Range } from '../present/statistics/tasks.ts';
-import { heldOutMeans, isOutstanding, otherSplits } from '../queries/held-out.ts';
+import { betterThan, heldOutMeans, isOutstanding, otherSplits } from '../queries/held-out.ts';
+import { betterWords } from './checkpoint-columns.ts';
 import { diagnosticsOf } from './diagnostics.ts';
 import { curveName, heldOutWords } from './training.ts';
 
@@ -14,9 +15,11 @@ export function trainingCurveWords(
   range: Range | undefined,
 ): readonly string[] {
   const means = heldOutMeans(heldOut);
+  const higher = means && betterThan(means.best, heldOut);
   const certain = means && [
     `newest: ${heldOutWords(means.last, range)}`,
     ...(means.best.step === means.last.step ? [] : [`best: ${heldOutWords(means.best, range)}`]),
+    ...(higher?.why === 'lost samples' ? [`not the best: ${betterWords(higher)}`] : []),
   ];
   const others = otherSplits(heldOut);
   const ofRows = (rows: readonly HeldOutReward[]) => ({

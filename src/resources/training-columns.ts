@@ -179,8 +179,10 @@ export function listColumns(rows: readonly ProgressedRun[], range: Range): reado
     trainer: row => row.trainer_reward,
   });
   const optional = { wide: true, forPrograms: true };
-  const samples = (id: 'samples' | 'expected', title: string): Column<MeasuredTraining> => ({
-    ...numberColumn<MeasuredTraining>(id, title, row => row.held_out?.last[id], { text: String }),
+  const samples = (title: string, of: 'samples' | 'expected', which: 'last' | 'best' = 'last') => ({
+    ...numberColumn<MeasuredTraining>(which === 'last' ? of : `best-${of}`, title, row => row.held_out?.[which][of], {
+      text: String,
+    }),
     ...optional,
   });
   const columns = [
@@ -188,13 +190,25 @@ export function listColumns(rows: readonly ProgressedRun[], range: Range): reado
     ...[done, steps, best, { ...bestStep, ...optional }, trainer],
     ...optionColumns(rows),
     ...others,
-    ...[samples('samples', 'N'), samples('expected', 'OF'), splitColumn<MeasuredTraining>(row => row.held_out?.last)],
+    ...[samples('N', 'samples'), samples('OF', 'expected')],
+    ...[samples('BEST N', 'samples', 'best'), samples('BEST OF', 'expected', 'best')],
+    splitColumn<MeasuredTraining>(row => row.held_out?.last),
   ];
   return columns.filter(column => column !== undefined);
 }
 
 /** The columns that a held-out curve fills. */
-const ofHeldOut = ['held-out', 'samples', 'expected', 'split', 'best', 'best-step', 'interval'];
+const ofHeldOut = [
+  'held-out',
+  'samples',
+  'expected',
+  'split',
+  'best',
+  'best-step',
+  'best-samples',
+  'best-expected',
+  'interval',
+];
 
 /** The name under which the held-out rewards of an ended run are remembered with its record. */
 const field = 'held_out_rewards';

@@ -68,3 +68,36 @@ it('the rows of another split are a curve of their own, and the validation tasks
     'held-out reward, test tasks: 4 values, from 0.0880 at step 0 to 0.497 at step 30',
   ]);
 });
+
+it('a round that has lost most of its samples is not the best over complete ones, which is said', async () => {
+  const rewards = [0.2, 0.5, 1, 0.99];
+  const lost = { completed_samples: 3, failed_samples: 111 };
+  const rows = rewards.map((held_out_reward, index) => ({
+    ...{ ...round, split: 'validation', step: index * 10, held_out_reward },
+    ...(held_out_reward === 1 && lost),
+  }));
+  const { cli, json } = await cliWith(rows);
+  const why = 'step 20 has 1.00, but of 3 of 114 samples: 0.0263 if the others count as the lowest';
+  expect((await cli('deploy', ['first@best', '-n'])).notes).toContain(
+    `first@best is step 30, held-out 0.990 of 114 samples, on the validation tasks; ${why}.`,
+  );
+  const columns = ['--columns', 'best,best-step,best-samples,best-expected'];
+  const listed = await cli('list', ['training', ...columns]);
+  expect(listed.out.trim().split('\n').at(-1)?.split('\t')).toEqual(['0.99', '30', '114', '114']);
+  expect((await json('get', 'training', 'first'))['best_held_out']).toMatch(/^0\.990 at step 30/);
+  expect((await json('describe', 'first'))['words']).toContain(`  not the best: ${why}`);
+  // A few lost samples leave it the best, and are said with it.
+  const few = await cliWith(
+    rows.map(row => (row.step === 20 ? { ...row, completed_samples: 113, failed_samples: 1 } : row)),
+  );
+  expect((await few.cli('deploy', ['first@best', '-n'])).notes).toContain(
+    'first@best is step 20, held-out 1.00 of 113 of 114 samples, 1 failed, on the validation tasks.',
+  );
+  expect((await few.cli('list', ['training', ...columns])).out).toContain('1\t20\t113\t114');
+  expect((await few.cli('list', ['training'], { columns: 200 })).out).toContain('1.00 n=113');
+  // Where every round has lost samples, one of them is the best.
+  const all = await cliWith(rows.map(row => ({ ...row, ...lost })));
+  expect((await all.cli('deploy', ['first@best', '-n'])).notes).toContain(
+    'is step 20, held-out 1.00 of 3 of 114 samples',
+  );
+});

@@ -1,7 +1,7 @@
 /** The held-out curve of a training run whose service measures the tasks of several splits. */
 import { expect, it } from 'vitest';
 import type { HeldOutReward } from '../../src/contract/training.ts';
-import { decidingSplit, heldOutMeans, otherSplits } from '../../src/queries/held-out.ts';
+import { decidingSplit, heldOutMeans, otherSplits, worstOf } from '../../src/queries/held-out.ts';
 import { heldOutRewardsQuery } from '../../src/queries/training.ts';
 import { RememberedStore } from '../../src/store/store.ts';
 import { fakeService } from '../service/fake-service.ts';
@@ -54,4 +54,12 @@ it('is read again where only another split has changed', async () => {
   answer.held_out_rewards = [...answer.held_out_rewards, { ...test[1], step: 20, held_out_reward: 0.3 }];
   const after = query.share?.(before, await read());
   expect(otherSplits(after ?? [])[0]).toHaveLength(3);
+});
+
+it('what is missing of a mean counts as the lowest reward: 0, or less where the curve is below it', () => {
+  const mean = { step: 1, reward: 0.5, samples: 10, expected: 20 };
+  expect(worstOf(mean)).toBe(0.25);
+  expect(worstOf({ ...mean, extremes: [-1, 0.5] })).toBe(-0.25);
+  expect(worstOf({ ...mean, samples: 20 })).toBe(0.5);
+  expect(worstOf({ ...mean, samples: undefined })).toBe(0.5);
 });
