@@ -12,6 +12,8 @@ export interface AnswerExtras {
   /** The words with which the model refused. */
   readonly refusal?: string | undefined;
   readonly calls?: readonly AskedTool[] | undefined;
+  /** The model that answered, where the service names another than the one asked. */
+  readonly answeredBy?: string | undefined;
   /** The number of other choices that were left out: the first one is the answer. */
   readonly leftOut?: number | undefined;
 }
@@ -23,12 +25,22 @@ export class Answer {
   refusal = '';
   /** Why the model stopped, if the service said so. */
   reason: string | undefined;
+  /** The model that answered, if the service names another than the one asked. */
+  answeredBy: string | undefined;
+  readonly #asked: string;
   readonly #calls = new Map<number, AskedTool>();
   readonly #others = new Set<number>();
 
+  /** @param asked the model as the user named it: a deployment asked by its id may answer with that */
+  constructor(asked: string) {
+    this.#asked = asked;
+  }
+
   add(event: ChatEvent): void {
     if (event.kind === 'usage') return;
-    if (event.index !== 0) this.#others.add(event.index);
+    if (event.kind === 'model') {
+      if (event.model !== this.#asked) this.answeredBy = event.model;
+    } else if (event.index !== 0) this.#others.add(event.index);
     else if (event.kind === 'finish') this.reason = event.reason;
     else if (event.kind === 'delta') {
       this.content += event.content ?? '';
@@ -48,12 +60,16 @@ export class Answer {
   /** Without what it lacks. */
   get extras(): AnswerExtras {
     return {
+      ...(this.answeredBy !== undefined && { answeredBy: this.answeredBy }),
       ...(this.refusal !== '' && { refusal: this.refusal }),
       ...(this.#calls.size > 0 && { calls: [...this.#calls.values()] }),
       ...(this.#others.size > 0 && { leftOut: this.#others.size }),
     };
   }
 }
+
+/** Who answered, where it is another model than the one asked. */
+export const answererWords = (model: string): string => `answered by ${model}`;
 
 /** `calls the tool search with {"q":"tea"}`. */
 export const callWords = ({ name, input }: AskedTool): string =>

@@ -1,7 +1,7 @@
 /** Which of two answers is better, as the user chose, and the counts for two models. Pure. */
 import { createHash } from 'node:crypto';
 import { perObject } from '../base/memo.ts';
-import { type Turn, wordsOf } from './conversation.ts';
+import { answererOf, isIncomplete, type Turn, wordsOf } from './conversation.ts';
 
 /** In the order of their keys. */
 export const preferences = ['left', 'right', 'equal', 'both bad'] as const;
@@ -11,7 +11,7 @@ export interface Choice {
   /** Identifies the two answers, see `pairKey`. */
   readonly pair: string;
   readonly better: Preference;
-  /** The models of the left and of the right answer. */
+  /** The models that gave the left and the right answer. */
   readonly models: readonly [left: string, right: string];
   /** When it was made, in epoch milliseconds. */
   readonly at: number;
@@ -30,7 +30,7 @@ export function pairKey(left: readonly Turn[], right: readonly Turn[], index: nu
 }
 
 const isWhole = (turn: Turn): boolean =>
-  wordsOf(turn) !== '' && turn.error === undefined && turn.cancelled !== true && turn.stats?.totalMs !== undefined;
+  wordsOf(turn) !== '' && !isIncomplete(turn) && turn.stats?.totalMs !== undefined;
 
 /** The models of two complete answers at an index; otherwise why they cannot be compared. */
 export function answersAt(
@@ -41,7 +41,7 @@ export function answersAt(
   const [one, other] = [left[index], right[index]];
   if (one?.role !== 'assistant' || other?.role !== 'assistant') return { why: 'There are no two answers yet' };
   if (!isWhole(one) || !isWhole(other)) return { why: 'An answer is incomplete: generate it again first' };
-  const models = [one.stats?.model ?? '', other.stats?.model ?? ''] as const;
+  const models = [answererOf(one) ?? '', answererOf(other) ?? ''] as const;
   return models[0] === models[1] ? { why: 'Both answers are of the same model' } : { models };
 }
 

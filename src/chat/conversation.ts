@@ -117,6 +117,12 @@ export function conversationReducer(conversation: Conversation, action: Conversa
   }
 }
 
+/** The model that gave an answer: the one asked, unless the service named another. */
+export const answererOf = ({ answeredBy, stats }: Turn): string | undefined => answeredBy ?? stats?.model;
+
+/** Whether an answer was stopped, or broke off. */
+export const isIncomplete = (turn: Turn | undefined): boolean => turn?.error !== undefined || turn?.cancelled === true;
+
 /** What a turn says: its text, or else the words of a refusal; empty for an answer that has neither. */
 export const wordsOf = ({ content, refusal = '' }: Turn): string => content || refusal;
 

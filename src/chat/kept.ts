@@ -1,9 +1,11 @@
 import { createHash } from 'node:crypto';
 import { isRecord } from '../base/own-property.ts';
+import { counted } from '../text/numbers.ts';
+import { clean } from '../text/sanitise.ts';
 import type { Workbench } from '../workbench/workbench.ts';
 import { allBranches, type Branch, type OtherBranches } from './branches.ts';
 import { type Choice, type Preference, pairKey, preferences } from './choices.ts';
-import { type Conversation, messagesOf, type Turn, wordsOf } from './conversation.ts';
+import { answererOf, type Conversation, isIncomplete, messagesOf, type Turn, wordsOf } from './conversation.ts';
 import type { ChatSettings } from './session.ts';
 
 /** A conversation: the branch on screen, the others, and which answers were better. */
@@ -30,13 +32,14 @@ export function titleOf(turns: readonly Turn[]): string {
 
 function isTurn(value: unknown): value is Turn {
   const turn = (value ?? {}) as Partial<Record<keyof Turn, unknown>>;
-  const { role, content, reasoning, refusal, calls = [], leftOut } = turn;
+  const { role, content, reasoning, answeredBy, refusal, calls = [], leftOut } = turn;
   const isCall = (call: unknown): boolean =>
     isRecord(call) && typeof call['name'] === 'string' && typeof call['input'] === 'string';
   return (
     (role === 'user' || role === 'assistant') &&
     typeof content === 'string' &&
     typeof reasoning === 'string' &&
+    (answeredBy === undefined || typeof answeredBy === 'string') &&
     (refusal === undefined || typeof refusal === 'string') &&
     (leftOut === undefined || typeof leftOut === 'number') &&
     Array.isArray(calls) &&
@@ -94,78 +97,127 @@ export function talkOf({ settings, turns, secondTurns, others = [], branch, choi
 
 /** Whether a conversation ends with an incomplete answer: stopped or interrupted. */
 export function endsIncomplete({ turns, secondTurns = [] }: Pick<Chat, 'turns' | 'secondTurns'>): boolean {
-  return [turns.at(-1), secondTurns.at(-1)].some(turn => turn?.cancelled === true || turn?.error !== undefined);
+  return [turns.at(-1), secondTurns.at(-1)].some(isIncomplete);
 }
 
 /** One model's half of a conversation as an item of a trajectory upload. */
 export interface StoredHalf {
+  /** The model that was asked. */
   readonly model: string;
   readonly item: Readonly<Record<string, unknown>>;
+  /** What the item leaves out, or says otherwise than the conversation, in words. */
+  readonly notes: readonly string[];
 }
 
+/** Whether a turn is an answer for a dataset: complete, with a text or a call of a tool. */
+export const isStored = (turn: Turn): boolean =>
+  turn.role === 'assistant' && !isIncomplete(turn) && (wordsOf(turn) !== '' || turn.calls !== undefined);
+
+/** Whether a turn is stored. A question goes with its answer, so that no question follows one that lost its answer. */
+function isStoredAt(turns: readonly Turn[], index: number): boolean {
+  const [turn, next] = turns.slice(index, index + 2);
+  const answer = turn?.role === 'assistant' ? turn : next?.role === 'assistant' ? next : undefined;
+  return answer === undefined || isStored(answer);
+}
+
+/** Reasons of the service to end an answer early. */
+const cutReasons: readonly (string | undefined)[] = ['length', 'max_tokens', 'content_filter'];
+
 /**
- * The current branch as items of a trajectory upload: one, or one for each of two models that have answered. They share
- * the id of the conversation. A trace id is the same for the same content, so that a repeated upload stores nothing twice.
+ * The current branch as items of a trajectory upload: one, or one for each of two models that have answered; none
+ * without a complete answer. They share the id of the conversation. A trace id is the same for the same content, so that
+ * a repeated upload stores nothing twice.
  */
 export function trajectoriesOf(chat: Chat, taskId: string): readonly StoredHalf[] {
   const { id, settings, turns, secondTurns = [], branch, choices = [] } = chat;
   const { model, secondModel, system, temperature, top_p, max_tokens } = settings;
   // A second model that has not answered yet only has the turns of the first.
   const isPair = secondModel !== undefined && secondTurns.some(({ stats }) => stats?.model === secondModel);
-  const made = isPair ? choicesIn(turns, secondTurns, choices) : [];
-  const halfOf = (
-    own: string,
-    other: string | undefined,
-    said: readonly Turn[],
-    side: 'left' | 'right',
-  ): StoredHalf => {
+  const sides = [
+    { asked: model, said: turns, side: 'left' as const },
+    ...(isPair ? [{ asked: secondModel, said: secondTurns, side: 'right' as const }] : []),
+  ];
+  const halves = sides.flatMap(half => {
+    const isOwn = ({ stats }: Turn): boolean => half.side === 'left' || stats?.model === half.asked;
+    const last = half.said.findLast(turn => isStored(turn) && isOwn(turn));
+    return last ? [{ ...half, last, answerer: answererOf(last) ?? half.asked }] : [];
+  });
+  const unanswered = sides.filter(({ side }) => halves.every(half => half.side !== side));
+  return halves.map(half => {
+    const { asked, said, side, last, answerer } = half;
+    const other = halves.find(each => each !== half);
+    const isCut = cutReasons.includes(last.stats?.finishReason);
+    const leftOut = said.filter(turn => turn.role === 'assistant' && !isStored(turn)).length;
+    const made = other ? choicesIn(turns, secondTurns, choices, index => isStoredAt(said, index)) : [];
     const content = {
       conversation_id: id,
       ...(taskId === '' ? {} : { task_id: taskId }),
-      status: 'completed',
-      model_slug: own,
-      messages: storedMessages(said, system),
+      status: isCut ? 'failed' : 'completed',
+      model_slug: answerer,
+      messages: storedMessages(said, system, answerer),
       metadata: {
         parameters: { temperature, top_p, max_tokens },
         ...(branch !== undefined && { branch: branch + 1 }),
+        ...(leftOut > 0 && { left_out: leftOut }),
         ...(other !== undefined && {
-          compared_with: other,
+          compared_with: other.answerer,
           choices: made.map(({ question, better }) => ({ question, better: resultFor(side, better) })),
         }),
       },
     };
     const trace_id = createHash('sha256').update(JSON.stringify(content)).digest('hex').slice(0, 32);
-    return { model: own, item: { trace_id, ...content } };
-  };
-  return isPair
-    ? [halfOf(model, secondModel, turns, 'left'), halfOf(secondModel, model, secondTurns, 'right')]
-    : [halfOf(model, undefined, turns, 'left')];
+    const notes = [
+      ...unanswered.map(each => clean`${each.asked} gave no complete answer, and is not saved`),
+      ...(answerer === asked ? [] : [clean`saved as of ${answerer}, which gave the last answer`]),
+      ...(leftOut > 0
+        ? [
+            `left out with ${leftOut === 1 ? 'its question' : 'their questions'}: ${counted(leftOut, 'answer')} without an end or a text`,
+          ]
+        : []),
+      ...(isCut ? ['saved as failed, because the last answer was cut off'] : []),
+    ];
+    return { model: asked, item: { trace_id, ...content }, notes };
+  });
 }
 
-/** The messages of a trajectory: an answer also has its refusal and its tool calls, in the fields of chat clients. */
-function storedMessages(turns: readonly Turn[], system: string) {
-  const [first] = messagesOf([], system);
-  const said = turns.filter(turn => turn.role === 'user' || wordsOf(turn) !== '' || turn.calls !== undefined);
+/**
+ * The messages of a trajectory. An answer also has its reasoning, refusal, calls of tools and finish reason, in the fields
+ * of chat clients, and its model if that is another than `model`.
+ */
+function storedMessages(turns: readonly Turn[], system: string, model: string) {
+  const said = turns.filter((_, index) => isStoredAt(turns, index));
   return [
-    ...(first ? [first] : []),
-    ...said.map(({ role, content, refusal, calls }) => ({
-      ...{ role, content },
-      ...(refusal !== undefined && { refusal }),
-      ...(calls && { tool_calls: calls.map(({ name, input }) => ({ function: { name, arguments: input } })) }),
-    })),
+    ...messagesOf([], system),
+    ...said.map(turn => {
+      const { role, content, reasoning, refusal, calls, stats } = turn;
+      const answerer = answererOf(turn);
+      return {
+        ...{ role, content },
+        ...(reasoning !== '' && { reasoning }),
+        ...(refusal !== undefined && { refusal }),
+        ...(calls && { tool_calls: calls.map(({ name, input }) => ({ function: { name, arguments: input } })) }),
+        ...(stats?.finishReason !== undefined && { finish_reason: stats.finishReason }),
+        ...(answerer !== undefined && answerer !== model && { model: answerer }),
+      };
+    }),
   ];
 }
 
 const resultFor = (side: 'left' | 'right', better: Preference): string =>
   better === 'left' || better === 'right' ? (better === side ? 'this' : 'other') : better;
 
-/** The choices in a branch, with the number of the question, from 1. */
-function choicesIn(turns: readonly Turn[], secondTurns: readonly Turn[], choices: readonly Choice[]) {
+/** The choices in a branch, with the number of the question, from 1. @param counts whether a question is counted */
+function choicesIn(
+  turns: readonly Turn[],
+  secondTurns: readonly Turn[],
+  choices: readonly Choice[],
+  counts: (index: number) => boolean = () => true,
+) {
   const byPair = new Map(choices.map(choice => [choice.pair, choice]));
   let question = 0;
   return turns.flatMap(({ role }, index) => {
     if (role === 'user') {
-      question += 1;
+      if (counts(index)) question += 1;
       return [];
     }
     const choice = byPair.get(pairKey(turns, secondTurns, index));

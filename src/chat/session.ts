@@ -123,7 +123,7 @@ export class ChatSession {
   async #answer(request: ChatRequest, controller: AbortController): Promise<void> {
     const { signal } = controller;
     const started = Date.now();
-    const answer = new Answer();
+    const answer = new Answer(request.model);
     /** How much of the answer was shown. */
     let shown = { content: 0, reasoning: 0 };
     let isNew = false;

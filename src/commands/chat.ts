@@ -29,7 +29,7 @@ export async function ask(
   onPiece: (piece: string) => Promise<void> | void,
   { whole, onReasoning }: Pick<ChatOptions, 'whole'> & { readonly onReasoning?: (text: string) => void } = {},
 ): Promise<Answer> {
-  const answer = new Answer();
+  const answer = new Answer(request.model);
   let shown = 0;
   const tellReasoning = (): void => {
     const reasoning = answer.reasoning.slice(shown);
@@ -54,11 +54,19 @@ export async function ask(
 /** Before the words of a refusal. */
 const refusalHead = 'refusal: ';
 
+/** Says so if another model than the one asked has answered. */
+const answererNotes = ({ answeredBy }: Answer): string[] =>
+  answeredBy === undefined
+    ? []
+    : [clean`Answered by ${answeredBy}, as the service says: another model than the one asked.`];
+
 /** What the user should know of an answer besides its text. */
-export function answerNotes({ content, refusal, reason, extras }: Answer): string[] {
+export function answerNotes(answer: Answer): string[] {
+  const { content, refusal, reason, extras } = answer;
   const { calls = [], leftOut } = extras;
   const left = leftOutWords(leftOut);
   return [
+    ...answererNotes(answer),
     ...(refusal === '' ? [] : ['The model refused.']),
     ...calls.map(call => clean`The model ${callWords(call)}.`),
     ...(reason === 'length' ? ['The answer was cut off at its token limit.'] : []),
@@ -90,11 +98,11 @@ export async function run({ args, flags }: CommandInput<'chat'>, io: CommandIo):
         const { model: name, at } = await chatRoute(service, memory, model, until, true);
         const completion = await service.chat.complete({ ...request, model: name }, { signal: until, at });
         await printRecord(completion, completion.id ?? '', flags, io, { mayLack: mayLackField });
-        const whole = new Answer();
-        for (const event of eventsOfCompletion(completion)) whole.add(event);
+        const whole = new Answer(model);
+        for (const event of eventsOfCompletion(completion, name)) whole.add(event);
         const code = codeOf(whole);
         // The record says the rest.
-        if (code !== exitCodes.done) for (const note of answerNotes(whole)) io.note(note);
+        for (const note of (code === exitCodes.done ? answererNotes : answerNotes)(whole)) io.note(note);
         history.push(question, { role: 'assistant', content: whole.words });
         return code;
       }

@@ -43,6 +43,8 @@ export type ChatEvent =
       readonly input: string;
     }
   | { readonly kind: 'finish'; readonly index: number; readonly reason: string }
+  /** Another model than the one asked answers, as the service says. */
+  | { readonly kind: 'model'; readonly model: string }
   /** Token counts so far; the last ones count. */
   | { readonly kind: 'usage'; readonly usage: Usage };
 
@@ -91,7 +93,7 @@ export class Chat {
       return { ...open.facts, details: { ...open.facts.details, partial } };
     };
     try {
-      for await (const event of readAnswer(open, facts, this.#client.clock.now)) {
+      for await (const event of readAnswer(open, facts, this.#client.clock.now, request.model)) {
         if (event.kind === 'delta' && event.index === 0) {
           content += event.content ?? '';
           reasoning += event.reasoning ?? '';
@@ -168,14 +170,21 @@ export function refusesToStream({
 
 type Facts = () => CallFacts;
 
-async function* readAnswer(open: OpenAnswer, facts: Facts, now: () => number): AsyncGenerator<ChatEvent, void> {
+/** @param asked the model that was asked */
+async function* readAnswer(
+  open: OpenAnswer,
+  facts: Facts,
+  now: () => number,
+  asked: string,
+): AsyncGenerator<ChatEvent, void> {
   const { answer } = open;
   const type = answer.headers['content-type'];
   if (type !== undefined && !/^text\/event-stream\b/i.test(type)) {
-    yield* readVerified(open, facts, now);
+    yield* readVerified(open, facts, now, asked);
     return;
   }
   const places = new Map<number, number>();
+  let named = asked;
   let finished = false;
   let length = 0;
   for await (const { event, data } of readEvents(answer.chunks())) {
@@ -193,6 +202,9 @@ async function* readAnswer(open: OpenAnswer, facts: Facts, now: () => number): A
       if (body === undefined) throw cutOff(open, facts());
       throw unusableAnswer({ ...answer, text, body }, facts(), chunk.error.issues);
     }
+    const { model = asked } = chunk.data;
+    if (model && model !== asked && model !== named) yield { kind: 'model', model };
+    named = model || named;
     for (const chatEvent of eventsOf(chunk.data, places)) {
       // The other choices are not shown.
       finished ||= chatEvent.kind === 'finish' && chatEvent.index === 0;
@@ -219,19 +231,32 @@ function* eventsOf({ choices, usage }: ChatChunk, places: Map<number, number>): 
 }
 
 /** A service without streaming sends the whole answer, or an error with status 200. */
-async function* readVerified(open: OpenAnswer, facts: Facts, now: () => number): AsyncGenerator<ChatEvent, void> {
+async function* readVerified(
+  open: OpenAnswer,
+  facts: Facts,
+  now: () => number,
+  asked: string,
+): AsyncGenerator<ChatEvent, void> {
   const { answer } = open;
   const text = await readText(answer, facts(), defaultMaxBytes);
   const body = parseJson(text);
   if (hasError(body)) throw streamedError(open, facts(), undefined, body, text, now());
   const read = parseWhole(chatCompletion, body);
   if (!read.success) throw unusableAnswer({ ...answer, text, body }, facts(), read.error.issues);
-  yield* eventsOfCompletion(read.data);
+  yield* eventsOfCompletion(read.data, asked);
 }
 
-/** A whole answer as the events of a stream. */
-export const eventsOfCompletion = ({ choices, usage }: ChatCompletion): Generator<ChatEvent, void> =>
-  eventsOf({ choices: choices.map(({ message, ...choice }) => ({ ...choice, delta: message })), usage }, new Map());
+/** A whole answer as the events of a stream. @param asked the model that was asked */
+export function* eventsOfCompletion(
+  { choices, usage, model }: ChatCompletion,
+  asked: string,
+): Generator<ChatEvent, void> {
+  if (model && model !== asked) yield { kind: 'model', model };
+  yield* eventsOf(
+    { choices: choices.map(({ message, ...choice }) => ({ ...choice, delta: message })), usage },
+    new Map(),
+  );
+}
 
 function hasError(body: unknown): boolean {
   return typeof body === 'object' && body !== null && 'error' in body && body.error != null;

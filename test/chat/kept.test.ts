@@ -18,9 +18,15 @@ describe('a kept conversation', () => {
 
   it('is read with refusals, tool calls and left out choices, unless these are of another form (B13)', () => {
     const read = (extras: object) => chatOf('c1', { settings, turns: [{ ...turns[1], ...extras }] })?.turns[0];
-    const extras = { refusal: 'no', calls: [{ name: 'look', input: '{}' }], leftOut: 2 };
+    const extras = { answeredBy: 'other', refusal: 'no', calls: [{ name: 'look', input: '{}' }], leftOut: 2 };
     expect(read(extras)).toEqual({ ...turns[1], ...extras });
-    for (const wrong of [{ refusal: 3 }, { calls: 'none' }, { calls: [{ name: 'look' }] }, { leftOut: '2' }])
+    for (const wrong of [
+      { answeredBy: 1 },
+      { refusal: 3 },
+      { calls: 'none' },
+      { calls: [{ name: 'look' }] },
+      { leftOut: '2' },
+    ])
       expect(read(wrong)).toBeUndefined();
   });
 
@@ -107,7 +113,7 @@ describe('a kept conversation', () => {
     expect(titleOf([])).toBe('');
   });
 
-  it('is a trajectory of what was said, with the system prompt, without answers that never came', () => {
+  it('is a trajectory of what was said, with the system prompt, by the model that said it', () => {
     const chat = { id: 'c1', settings, turns };
     const [half, ...others] = trajectoriesOf(chat, 'tea-1');
     expect(others).toEqual([]);
@@ -118,21 +124,75 @@ describe('a kept conversation', () => {
         conversation_id: 'c1',
         task_id: 'tea-1',
         status: 'completed',
-        model_slug: 'tutor',
+        model_slug: 'm',
         messages: [
           { role: 'system', content: 'be brief' },
           { role: 'user', content: turns[0]?.content },
-          { role: 'assistant', content: 'a drink' },
-          { role: 'user', content: 'and?' },
+          { role: 'assistant', content: 'a drink', reasoning: 'leaves' },
         ],
-        metadata: { parameters: { temperature: 0.5 } },
+        metadata: { parameters: { temperature: 0.5 }, left_out: 1 },
       },
+      notes: [
+        'saved as of m, which gave the last answer',
+        'left out with its question: 1 answer without an end or a text',
+      ],
     });
     const [again] = trajectoriesOf(chat, 'tea-1');
     const [withoutTask] = trajectoriesOf(chat, '');
     expect(again?.item['trace_id']).toBe(half?.item['trace_id']);
     expect(withoutTask?.item).not.toHaveProperty('task_id');
     expect(withoutTask?.item['trace_id']).not.toBe(half?.item['trace_id']);
+  });
+
+  describe('as a trajectory', () => {
+    const asked = (content: string): Turn => ({ role: 'user', content, reasoning: '' });
+    const said = (content: string, more: Partial<Turn> = {}): Turn => ({
+      ...{ role: 'assistant', content, reasoning: '', stats: { model: 'm', finishReason: 'stop', totalMs: 1 } },
+      ...more,
+    });
+    const saved = (...all: Turn[]) =>
+      trajectoriesOf({ id: 'c1', settings: { model: 'm', system: '' }, turns: all }, '').map(({ item, notes }) => ({
+        ...item,
+        notes,
+      }));
+
+    it('keeps reasoning, refusal, calls of tools, finish reasons, and who answered', () => {
+      const cut = { model: 'm', finishReason: 'length', totalMs: 1 };
+      const calls = [{ name: 'look', input: '{"q":1}' }];
+      const [item] = saved(
+        ...[asked('1'), said('42', { reasoning: 'hard' }), asked('2'), said('', { calls, refusal: 'no' })],
+        ...[asked('3'), said('by another', { answeredBy: 'x' }), asked('4'), said('half of it', { stats: cut })],
+      );
+      expect(item).toMatchObject({ status: 'failed', model_slug: 'm' });
+      expect(item).toHaveProperty('notes', ['saved as failed, because the last answer was cut off']);
+      expect(item).toHaveProperty('messages', [
+        { role: 'user', content: '1' },
+        { role: 'assistant', content: '42', reasoning: 'hard', finish_reason: 'stop' },
+        { role: 'user', content: '2' },
+        {
+          ...{ role: 'assistant', content: '', refusal: 'no', finish_reason: 'stop' },
+          tool_calls: [{ function: { name: 'look', arguments: '{"q":1}' } }],
+        },
+        { role: 'user', content: '3' },
+        { role: 'assistant', content: 'by another', finish_reason: 'stop', model: 'x' },
+        { role: 'user', content: '4' },
+        { role: 'assistant', content: 'half of it', finish_reason: 'length' },
+      ]);
+    });
+
+    it('leaves out answers that were stopped, broke off or have no text, with their questions', () => {
+      const [item] = saved(
+        ...[asked('1'), said('half', { error: { message: 'lost' } }), asked('2'), said('whole')],
+        ...[asked('3'), said(''), asked('4'), said('', { cancelled: true })],
+      );
+      expect(item).toMatchObject({
+        status: 'completed',
+        messages: [{ content: '2' }, { content: 'whole' }],
+        metadata: { left_out: 3 },
+        notes: ['left out with their questions: 3 answers without an end or a text'],
+      });
+      expect(saved(asked('1'), said('half', { cancelled: true }))).toEqual([]);
+    });
   });
 
   describe('with a second model', () => {
@@ -152,8 +212,8 @@ describe('a kept conversation', () => {
         choices: [{ question: 1, better }],
       });
       expect(halves.map(({ model, item }) => [model, item['model_slug'], item['metadata']])).toEqual([
-        ['tutor', 'tutor', metadata('other', 'other')],
-        ['other', 'other', metadata('tutor', 'this')],
+        ['tutor', 'm', metadata('other', 'other')],
+        ['other', 'other', metadata('m', 'this')],
       ]);
       expect(new Set(halves.map(({ item }) => item['conversation_id']))).toEqual(new Set(['c1']));
       expect(new Set(halves.map(({ item }) => item['trace_id'])).size).toBe(2);
@@ -161,6 +221,25 @@ describe('a kept conversation', () => {
 
     it('is one while the second has only been given the turns of the first', () => {
       expect(trajectoriesOf({ ...pair, secondTurns: left }, '').map(({ model }) => model)).toEqual(['tutor']);
+    });
+
+    it('numbers the questions of a choice as each half has them, and says which model gave no answer', () => {
+      const lost: Turn = { role: 'assistant', content: '', reasoning: '', error: { message: 'lost' } };
+      const led = (answer: Turn, rest: readonly Turn[]) => [
+        { ...left[0], content: 'first?' } as Turn,
+        answer,
+        ...rest,
+      ];
+      const [one, other] = [led(lost, left), led({ ...lost, error: undefined, content: 'yes' }, right)];
+      const choices = [{ ...choice, pair: pairKey(one, other, 3) }];
+      const halves = trajectoriesOf({ ...pair, turns: one, secondTurns: other, choices }, '');
+      const made = (better: string, question: number) => ({ choices: [{ question, better }] });
+      expect(halves.map(({ item }) => item['metadata'])).toMatchObject([made('other', 1), made('this', 2)]);
+      const stopped = right.map(turn => (turn.role === 'assistant' ? { ...turn, cancelled: true } : turn));
+      const [only, ...others] = trajectoriesOf({ ...pair, secondTurns: stopped }, '');
+      expect([only?.model, only?.notes.at(0), others]).toEqual([
+        ...['tutor', 'other gave no complete answer, and is not saved', []],
+      ]);
     });
 
     it('is exported with every branch, its settings and the choices', () => {

@@ -93,6 +93,27 @@ describe('an answer', () => {
     talk.cancel();
   });
 
+  it('says which model gave it, where the service names another than the one asked', async () => {
+    const { talk, tells, says, ends, answer } = opened();
+    talk.send('what is tea?', settings);
+    tells({ kind: 'model', model: 'other' });
+    await eventually(() => expect(answer()).toMatchObject({ answeredBy: 'other', stats: { model: 'model-a' } }));
+    says('a leaf');
+    ends();
+    await eventually(() => expect(talk.conversation.answering).toBe(false));
+    expect(answer()).toMatchObject({ content: 'a leaf', answeredBy: 'other' });
+  });
+
+  it('is not said to be by another, where a deployment that was asked by its id answers with it', async () => {
+    const { talk, tells, says, ends, answer } = opened();
+    talk.send('and milk?', settings);
+    tells({ kind: 'model', model: 'model-a' });
+    says('no');
+    ends();
+    await eventually(() => expect(talk.conversation.answering).toBe(false));
+    expect(answer()).not.toHaveProperty('answeredBy');
+  });
+
   it('has the tokens and the times of its stream, of the first choice alone', async () => {
     let at = 10_000;
     const now = vi.spyOn(Date, 'now').mockImplementation(() => at);

@@ -148,6 +148,19 @@ describe('a stream', () => {
     expect(error).toMatchObject({ code: 'stream_cut' });
   });
 
+  it('names the model that answers, once, where it is another than the one asked', async () => {
+    const by = (model: string, content: string) =>
+      chunk({ content }).replace(`"model":"${question.model}"`, `"model":"${model}"`);
+    const named = (events: readonly ChatEvent[]) =>
+      events.flatMap(event => (event.kind === 'model' ? [event.model] : []));
+    const streamed = await answer(stream([by('', 'a'), by('acme/other', 'b'), by('acme/other', 'c'), stop, done]));
+    expect([named(streamed.events), said(streamed.events)]).toEqual([['acme/other'], 'abc']);
+    expect(named((await answer(stream([chunk({ content: 'a' }), stop, done]))).events)).toEqual([]);
+    const message = { role: 'assistant', content: 'a' };
+    const whole = await answer(json({ model: 'acme/other', choices: [{ index: 0, message }] }));
+    expect(kinds(whole.events)).toEqual(['model', 'delta']);
+  });
+
   it('closes at [DONE] where the server leaves the connection open', async () => {
     const { error, server } = await answer(open([chunk({ content: 'a' }), stop, done]));
     expect(error).toBeUndefined();

@@ -1,15 +1,15 @@
 /** A conversation as readable text, with both answers to each question. Pure. */
-import { callWords, leftOutWords } from '../../../chat/answer.ts';
+import { answererWords, callWords, leftOutWords } from '../../../chat/answer.ts';
 import { type Turn, wordsOf } from '../../../chat/conversation.ts';
 import { sanitise } from '../../../text/sanitise.ts';
 import { countWords, verdictWords } from './choice-words.ts';
 import { answerNote } from './conversation-lines.ts';
 import type { ChatState } from './use-chat.ts';
 
-type ReadChat = Pick<ChatState, 'settings' | 'sides' | 'choiceAt' | 'counts'>;
+type ReadChat = Pick<ChatState, 'settings' | 'sides' | 'choiceAt' | 'compared' | 'counts'>;
 
 /** The current branch: system prompt, questions, the answers with their numbers, and which was chosen. */
-export function chatText({ settings, sides, choiceAt, counts }: ReadChat): string {
+export function chatText({ settings, sides, choiceAt, compared, counts }: ReadChat): string {
   const models = sides.map(side => side.settings.model);
   const conversations = sides.map(side => side.session.conversation.turns);
   const [turns = []] = conversations;
@@ -17,6 +17,7 @@ export function chatText({ settings, sides, choiceAt, counts }: ReadChat): strin
     turn
       ? [
           `## ${turn.stats?.model ?? 'assistant'}`,
+          ...(turn.answeredBy === undefined ? [] : [answererWords(turn.answeredBy)]),
           turn.content,
           ...(turn.refusal ? [`refusal: ${turn.refusal}`] : []),
           ...(turn.calls ?? []).map(callWords),
@@ -33,8 +34,7 @@ export function chatText({ settings, sides, choiceAt, counts }: ReadChat): strin
       partOf(each[index], better && verdictWords[better][side === 0 ? 0 : 1]),
     );
   });
-  const [left = '', right] = models;
-  const counted = counts && right !== undefined ? countWords(counts, undefined, [left, right]) : '';
+  const counted = counts && compared ? countWords(counts, undefined, compared) : '';
   const all = [
     `# ${models.join(' and ')}`,
     ...(settings.system.trim() === '' ? [] : ['## system', settings.system]),

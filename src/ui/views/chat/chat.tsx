@@ -37,13 +37,19 @@ import { useCheckpoints } from './use-checkpoints.ts';
 
 /** The statistics of a side's last answer, under the model's name. */
 function sideLines(side: Side, alone: boolean, width: number, theme: Theme): string[] {
-  const stats = lastAnswer(side)?.stats;
+  const answer = lastAnswer(side);
+  const stats = answer?.stats;
   // A second model starts with the turns of the first, which are not its answers.
   const own = alone || stats?.model === side.settings.model ? stats : undefined;
   const heading = alone ? 'LAST ANSWER' : sanitiseLine(side.settings.model).toUpperCase();
   const model = alone && stats ? [{ label: 'model', value: stats.model }] : [];
+  const answerer = own ? [{ label: 'answered by', value: answer?.answeredBy }] : [];
   const none = own ? [] : [theme.styles.muted('no answer yet')];
-  return [theme.styles.header(heading), ...none, ...factLines([...model, ...answerFacts(own)], width, theme)];
+  return [
+    theme.styles.header(heading),
+    ...none,
+    ...factLines([...model, ...answerer, ...answerFacts(own)], width, theme),
+  ];
 }
 
 /** Where a slug comes from: an active deployment, or the list of models. */
@@ -242,7 +248,7 @@ function Input({ pane, lines, draft, dispatch, bindings, questions }: InputProps
 }
 
 /** The settings, and the statistics of each model's last answer. */
-function Inspector({ chat: { settings, sides, counts } }: { chat: ChatState }) {
+function Inspector({ chat: { settings, sides, counts, compared } }: { chat: ChatState }) {
   const { width, height, focused } = usePane('inspector');
   const theme = useTheme();
   const { rows: deployments } = useList(deploymentList, 'visible');
@@ -259,8 +265,8 @@ function Inspector({ chat: { settings, sides, counts } }: { chat: ChatState }) {
     ...(index > 0 ? [''] : []),
     ...sideLines(side, sides.length === 1, room, theme),
   ]);
-  const chosen =
-    counts && countWords(counts, undefined, [sanitiseLine(settings.model), sanitiseLine(settings.secondModel ?? '')]);
+  const [left = '', right = ''] = compared ?? [];
+  const chosen = counts && countWords(counts, undefined, [sanitiseLine(left), sanitiseLine(right)]);
   const counted = chosen ? ['', theme.styles.header('CHOSEN'), ...wrap(chosen, room)] : [];
   const parts = [{ facts }, { lines: ['', ...answers, ...counted], facts: [] }];
   const doors = useDoors(parts, { pane: 'inspector', width: room, focused });

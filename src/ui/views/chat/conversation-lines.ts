@@ -2,7 +2,7 @@
 
 import { stripVTControlCharacters } from 'node:util';
 import { maxOf, pushAll } from '../../../base/many.ts';
-import { callWords, leftOutWords } from '../../../chat/answer.ts';
+import { answererWords, callWords, leftOutWords } from '../../../chat/answer.ts';
 import type { Fork } from '../../../chat/branches.ts';
 import {
   type AnswerStats,
@@ -25,6 +25,7 @@ import { chatCommands } from '../commands.ts';
 export type ConversationLineKind =
   | 'user'
   | 'assistant'
+  | 'answerer'
   | 'text'
   | 'reasoning'
   | 'refusal'
@@ -108,6 +109,7 @@ function markedLines(
 function turnLines(turn: Turn, width: number, answering: boolean, theme: Theme): ConversationLine[] {
   const name = turn.role === 'user' ? 'you' : sanitiseLine(turn.stats?.model ?? 'assistant');
   const lines: ConversationLine[] = [{ kind: turn.role, text: name }];
+  if (turn.answeredBy !== undefined) pushAll(lines, paragraph('answerer', answererWords(turn.answeredBy), width));
   if (turn.reasoning !== '') pushAll(lines, reasoningLines(turn.reasoning, width, answering, theme));
   if (turn.content !== '') {
     const isMarkdown = turn.role === 'assistant' && !(answering && turn.content.length > longestStreamed);

@@ -49,6 +49,7 @@ export interface ConversationPaneProps {
 const looks: Partial<Record<ConversationLineKind, StyleName>> = {
   user: 'user',
   assistant: 'assistant',
+  answerer: 'warning',
   reasoning: 'muted',
   refusal: 'warning',
   note: 'muted',

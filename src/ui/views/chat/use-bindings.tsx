@@ -2,7 +2,7 @@
 import type { Dispatch } from 'react';
 import { answersAt, type Preference, preferences } from '../../../chat/choices.ts';
 import { type Turn, wordsOf } from '../../../chat/conversation.ts';
-import { exportedChat, titleOf, trajectoriesOf } from '../../../chat/kept.ts';
+import { exportedChat, isStored, titleOf, trajectoriesOf } from '../../../chat/kept.ts';
 import { exportFileName } from '../../../text/export.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import { useCopy } from '../../app/use-copy.ts';
@@ -189,7 +189,14 @@ export function useBindings(
     { command: chatCommands.clear, run: begin, enabled: turns.length > 0 },
     { command: chatCommands.history, run: windows.showEarlier, enabled: idle },
     { command: chatCommands.forget, run: windows.forget, enabled: hasTurns },
-    { command: chatCommands.save, run: windows.save, enabled: idle && turns.some(turn => wordsOf(turn) !== '') },
+    {
+      command: chatCommands.save,
+      run: windows.save,
+      enabled: hasTurns,
+      why: chat.sides.some(({ session }) => session.conversation.turns.some(isStored))
+        ? undefined
+        : 'No answer is complete',
+    },
     { command: recordCommands.export, run: windows.export, enabled: hasTurns },
     { command: chatCommands.copy, run: () => copy(last, 'the answer'), enabled: last !== '' },
   ];

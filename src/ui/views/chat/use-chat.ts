@@ -19,7 +19,7 @@ import {
   pairKey,
   withChoice,
 } from '../../../chat/choices.ts';
-import { type Turn, wordsOf } from '../../../chat/conversation.ts';
+import { isIncomplete, type Turn, wordsOf } from '../../../chat/conversation.ts';
 import { type Chat, forgetChat, type ListedChat } from '../../../chat/kept.ts';
 import type { ChatSession, ChatSettings } from '../../../chat/session.ts';
 import { useWorkbench } from '../../data/workbench.tsx';
@@ -62,7 +62,9 @@ export interface ChatState {
    * their models.
    */
   readonly choose: (index: number, better: Preference) => Counts | undefined;
-  /** The choices between the two models on screen, in all saved conversations. */
+  /** The two models whose answers are chosen between: those that gave the last answers, or else those asked. */
+  readonly compared: Choice['models'] | undefined;
+  /** The choices between them, in all saved conversations. */
   readonly counts: Counts | undefined;
   readonly change: (settings: ChatSettings) => void;
   /** Begins a new conversation and keeps this one. */
@@ -88,8 +90,6 @@ type SetIdentity = Dispatch<SetStateAction<Identity>>;
 const noTurns: readonly Turn[] = [];
 
 const newIdentity = (): Identity => ({ id: crypto.randomUUID(), ...onlyBranch, choices: [] });
-
-const isIncomplete = (turn: Turn | undefined): boolean => turn?.error !== undefined || turn?.cancelled === true;
 
 /** How a new conversation begins. */
 export interface ChatStart {
@@ -246,6 +246,9 @@ export function useChat(model: string, start?: ChatStart): ChatState {
   const { countsOf, ...choosing } = useChoices(identity, current, setIdentity, earlier);
   const { branches, forks, goTo } = branching;
   const { choices, branch } = identity;
+  const compared = secondModel
+    ? ([answererFor(settings.model, turns), answererFor(secondModel, current.secondTurns)] as const)
+    : undefined;
   const begin = (): void => {
     for (const side of sides) side.session.clear();
     setIdentity(newIdentity());
@@ -256,7 +259,8 @@ export function useChat(model: string, start?: ChatStart): ChatState {
     ...choosing,
     ...{ settings, sides, turns, branches, branch, forks, goTo, choices, begin, earlier },
     answering: sides.some(side => side.session.conversation.answering),
-    counts: secondModel ? countsOf([settings.model, secondModel]) : undefined,
+    compared,
+    counts: compared && countsOf(compared),
     forget: () => {
       forgetChat(workbench, identity.id);
       begin();
@@ -268,6 +272,10 @@ export function useChat(model: string, start?: ChatStart): ChatState {
     },
   };
 }
+
+/** The model that answers where one is asked, by its last answer. */
+const answererFor = (asked: string, turns: readonly Turn[] = noTurns): string =>
+  turns.findLast(({ stats }) => stats?.model === asked)?.answeredBy ?? asked;
 
 const isSameTurns = (one: readonly Turn[], other: readonly Turn[]): boolean =>
   one.length === other.length && pairKey(one, [], one.length) === pairKey(other, [], other.length);

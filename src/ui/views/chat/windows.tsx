@@ -204,7 +204,8 @@ const saveFields = (initial: SaveWindowProps['initial']): readonly FieldSpec[] =
 /** Stores a conversation as a trajectory of a dataset, or both of two with one request. */
 export function SaveWindow({ halves, initial, onRefused, onClose }: SaveWindowProps) {
   const { toast } = useShell();
-  const models = halves('').map(({ model }) => model);
+  const made = halves('');
+  const models = made.map(({ model }) => model);
   const [fields] = useState(() => saveFields(initial));
   const { remembered } = useWorkbench();
   const keyOf = useKeyOf();
@@ -233,6 +234,10 @@ export function SaveWindow({ halves, initial, onRefused, onClose }: SaveWindowPr
     }
   };
   const isPair = models.length > 1;
+  const about = [
+    ...(isPair ? [clean`${models.join(' and ')}, with their parameters and your choices`] : []),
+    ...made.flatMap(({ model, notes }) => notes.map(words => (isPair ? clean`${model}: ${words}` : words))),
+  ];
   const title = isPair
     ? 'Save both conversations as trajectories'
     : initial
@@ -245,10 +250,7 @@ export function SaveWindow({ halves, initial, onRefused, onClose }: SaveWindowPr
       action={store}
       describe={storeTrajectories}
       inputOf={inputOf}
-      summary={() =>
-        initial?.outcome ??
-        (isPair ? clean`${models.join(' and ')}, with their parameters and your choices` : undefined)
-      }
+      summary={() => initial?.outcome ?? (about.length > 0 ? about.join('; ') : undefined)}
       onDone={done}
       onClose={onClose}
     />

@@ -11,7 +11,10 @@ it('has refusals, tool calls and left out choices (B13)', () => {
   const extras = { refusal: 'I will not.', calls: [{ name: 'look', input: '' }], leftOut: 1 };
   session.open([{ role: 'assistant', content: '', reasoning: '', ...extras }]);
   const settings = { model: 'a', system: '' };
-  const text = chatText({ settings, sides: [{ session, settings }], choiceAt: () => undefined, counts: undefined });
+  const text = chatText({
+    ...{ settings, sides: [{ session, settings }], choiceAt: () => undefined },
+    ...{ compared: undefined, counts: undefined },
+  });
   workbench.close();
   expect(text.trimEnd().split('\n\n')).toEqual([
     ...['# a', '## assistant', 'refusal: I will not.', 'calls the tool look', '1 other choice was left out'],
@@ -35,9 +38,10 @@ it('is a conversation to read, with both answers, their numbers and the choice',
     settings: { model: 'a', secondModel: 'b', system: 'be brief' },
     sides: [
       sideOf('a', question, answer('a', 'a\u001b[2J leaf')),
-      sideOf('b', question, answer('b', '', { cancelled: true })),
+      sideOf('b', question, answer('b', '', { cancelled: true, answeredBy: 'other/b' })),
     ],
     choiceAt: index => (index === 1 ? { pair: 'p', better: 'left', models: ['a', 'b'], at: 1 } : undefined),
+    compared: ['a', 'other/b'],
     counts: { left: 1, right: 0, equal: 0, 'both bad': 0 },
   });
   workbench.close();
@@ -46,8 +50,8 @@ it('is a conversation to read, with both answers, their numbers and the choice',
   expect(text.replace(/a.*leaf/, 'a leaf').split('\n\n')).toEqual([
     ...['# a and b', '## system', 'be brief', '## you', 'tea?'],
     ...['## a', 'a leaf', `${numbers}; chosen as better`],
-    ...['## b', '(no text)', '(the answer is incomplete)', `${numbers}; the other is better`],
+    ...['## b', 'answered by other/b', '(no text)', '(the answer is incomplete)', `${numbers}; the other is better`],
     '## all saved conversations of these models',
-    'a better 1, b better 0, equal 0 (n=1), exact sign test at one look: p = 1.0\n',
+    'a better 1, other/b better 0, equal 0 (n=1), exact sign test at one look: p = 1.0\n',
   ]);
 });

@@ -79,8 +79,13 @@ describe('createTalkLayout', () => {
     expect(shown({ kind: 'end', stats: { model: 'm' } }).join()).not.toContain('not whole');
   });
 
-  it('shows a refusal under its heading, tool calls, and that choices were left out (B13)', () => {
-    const extras = { refusal: 'I will\u001b[2J not.', calls: [{ name: 'look', input: '{"q":1}' }], leftOut: 2 };
+  it('shows who answered, a refusal under its heading, tool calls, and that choices were left out (B13)', () => {
+    const extras = {
+      answeredBy: 'x\u001b[2J/y',
+      refusal: 'I will\u001b[2J not.',
+      calls: [{ name: 'look', input: '{"q":1}' }],
+      leftOut: 2,
+    };
     const talk = play(
       ask,
       { kind: 'text', content: '', reasoning: '', extras, firstMs: 5 },
@@ -91,7 +96,16 @@ describe('createTalkLayout', () => {
     );
     const lines = linesOf(talk, 70);
     expect(lines.map(line => line.text)).toEqual([
-      ...['you', '  tea?', '', 'm', '  refusal', '  I will not.', '  calls the tool look with {"q":1}'],
+      ...[
+        'you',
+        '  tea?',
+        '',
+        'm',
+        '  answered by x/y',
+        '  refusal',
+        '  I will not.',
+        '  calls the tool look with {"q":1}',
+      ],
       ...['  2 other choices were left out', expect.stringContaining('all after 9ms'), '  answer, or a part of it', ''],
     ]);
     expect(lines.filter(({ kind }) => kind === 'refusal')).toHaveLength(2);
