@@ -86,6 +86,7 @@ function settingWords(error: ServiceError, service: RemoteService): string {
   const { caFile } = service;
   if (error.code === 'ca_file_unreadable' && caFile) return `${describeOrigin(caFile.origin)} names the file.`;
   if (isUnreachable(error)) {
+    if (error.namedOrigin !== undefined) return `The service named the address ${error.namedOrigin}.`;
     const { value, origin } = isChat ? service.inferenceUrl : service.baseUrl;
     return `The address ${value} comes from ${describeOrigin(origin)}.`;
   }
@@ -106,6 +107,8 @@ function namingSettings(error: unknown, { service }: Profile): unknown {
     const advice = '--token-env NAME takes it from a variable.';
     return new ServiceError(error.kind, `${error.message} ${advice}`, error);
   }
+  // No key of the profile was sent there.
+  if (isOfKey && error.namedOrigin !== undefined) return error;
   if (!isOfKey && !isUnreachable(error) && error.code !== 'ca_file_unreadable') return error;
   return new ServiceError(error.kind, `${error.message} ${settingWords(error, service)}`, error);
 }

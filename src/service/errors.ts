@@ -83,6 +83,8 @@ export interface ErrorDetails {
   /** Key of the request: repeating a start with the same key cannot start it twice. */
   readonly idempotencyKey?: string | undefined;
   readonly partial?: PartialAnswer | undefined;
+  /** Where the request went, if the service named that address, as for a deployment: no setting of the profile is. */
+  readonly namedOrigin?: string | undefined;
 }
 
 /** Base class of all errors of the service layer. `message` says what happened and what to do. */
@@ -105,6 +107,7 @@ export class ServiceError extends Error {
   readonly mayLackPath: boolean;
   readonly idempotencyKey: string | undefined;
   readonly partial: PartialAnswer | undefined;
+  readonly namedOrigin: string | undefined;
 
   constructor(kind: ErrorKind, message: string, details: ErrorDetails = {}) {
     super(message);
@@ -127,6 +130,7 @@ export class ServiceError extends Error {
     this.mayLackPath = details.mayLackPath ?? false;
     this.idempotencyKey = details.idempotencyKey;
     this.partial = details.partial;
+    this.namedOrigin = details.namedOrigin;
   }
 
   /** The error as data; `JSON.stringify` drops missing fields. */
@@ -306,8 +310,9 @@ export function affectsAllRequests(error: unknown): boolean {
 
 /** Whether the profile's address or key may be wrong. */
 export function mayBeMisconfigured(error: unknown): boolean {
-  if (isUnreachable(error)) return true;
-  return error instanceof ServiceError && (error.kind === 'authentication' || error.kind === 'permission');
+  if (!(error instanceof ServiceError)) return false;
+  if (isUnreachable(error)) return error.namedOrigin === undefined;
+  return error.kind === 'authentication' || error.kind === 'permission';
 }
 
 /** The message with the request id for support. It is not sanitised. */

@@ -181,7 +181,13 @@ export class OperationCall<Value> implements Call<Value> {
       host,
       auth,
       redact: redactor([...this.#client.credentials.sent, ...sensitiveValues(this.#endpoint, this.#input.body)]),
-      details: { operation: this.operation, attempts, idempotencyKey: this.#idempotencyKey },
+      ...(this.#isForeign && { unreachedAdvice: 'Check the network and the proxy settings.' }),
+      details: {
+        operation: this.operation,
+        attempts,
+        idempotencyKey: this.#idempotencyKey,
+        namedOrigin: this.#isForeign ? this.#url.origin : undefined,
+      },
       mayHaveHappened,
       isPolled: this.background,
     };

@@ -66,7 +66,7 @@ export function errorOfFailure(
       return new CancelledError(`Cancelled. ${after}`, details);
     case 'connect_timeout':
       return new TimeoutError(
-        `${host} did not accept a connection${via} within ${inSeconds(limits.connectMs)}. ${after} Check the network and the base URL.`,
+        `${host} did not accept a connection${via} within ${inSeconds(limits.connectMs)}. ${after} ${facts.unreachedAdvice ?? 'Check the network and the base URL.'}`,
         details,
       );
     case 'silence':
@@ -202,7 +202,7 @@ export interface CallFacts {
   /** A poll: the caller retries on its own, and shows when. */
   readonly isPolled?: boolean;
   /** Common fields of every error of this attempt. */
-  readonly details: Pick<ErrorDetails, 'operation' | 'attempts' | 'idempotencyKey' | 'partial'>;
+  readonly details: Pick<ErrorDetails, 'operation' | 'attempts' | 'idempotencyKey' | 'partial' | 'namedOrigin'>;
 }
 
 /** Whether a write may have happened, by this attempt or an earlier one. */

@@ -225,11 +225,7 @@ describe('a kept conversation', () => {
 
     it('numbers the questions of a choice as each half has them, and says which model gave no answer', () => {
       const lost: Turn = { role: 'assistant', content: '', reasoning: '', error: { message: 'lost' } };
-      const led = (answer: Turn, rest: readonly Turn[]) => [
-        { ...left[0], content: 'first?' } as Turn,
-        answer,
-        ...rest,
-      ];
+      const led = (answer: Turn, rest: readonly Turn[]) => [{ ...left[0], content: 'first?' } as Turn, answer, ...rest];
       const [one, other] = [led(lost, left), led({ ...lost, error: undefined, content: 'yes' }, right)];
       const choices = [{ ...choice, pair: pairKey(one, other, 3) }];
       const halves = trajectoriesOf({ ...pair, turns: one, secondTurns: other, choices }, '');

@@ -1,6 +1,6 @@
 /** What `benchtop chat` says about an answer besides its text. */
 import { expect, it } from 'vitest';
-import { hostileServer, json } from '../service/hostile-server.ts';
+import { hostileServer, json, refusal } from '../service/hostile-server.ts';
 import { cliOn } from './cli.ts';
 
 const answerOf = (model: string) =>
@@ -21,3 +21,16 @@ it.each([[[]], [['--json']]])(
     expect(await asked('vendor/base')).toMatchObject({ code: 0, notes: '' });
   },
 );
+
+it('names the own address of a deployment that does not answer there, not a setting', async () => {
+  const record = { deployment_id: 'dep_1', model_slug: 'tutor', is_active: false };
+  const failed = async (host: string) => {
+    const server = await hostileServer(json({ ...record, playground_endpoint_url: `${host}/p/dep_1` }));
+    return (await cliOn({ baseUrl: server.url, apiKey: 'sk-test-sk-test' })('chat', ['dep_1', 'hello'])).notes;
+  };
+  const dead = await failed('http://127.0.0.1:9');
+  expect(dead).toContain('The service named the address http://127.0.0.1:9.');
+  expect(dead).not.toMatch(/BENCHTOP_BASE_URL|base URL/);
+  const locked = await hostileServer(refusal(401, 'authentication_error', 'authentication_required'));
+  expect(await failed(locked.url)).toMatch(/None was sent.*with a token\.( \(request \S+\))?$/);
+});
