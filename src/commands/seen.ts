@@ -18,6 +18,7 @@ export type Seen = Pick<KnownResource, 'id' | 'label' | 'status' | 'done' | 'tot
       | 'graded'
       | 'failed'
       | 'measured'
+      | 'failedRounds'
       | 'parent'
       | 'startedAt'
       | 'heldOut'

@@ -29,11 +29,24 @@ export class WatchedAlarms {
 
   /** @throws CommandError at the first alarm, if that ends the wait */
   async see(seen: Seen): Promise<void> {
-    const { id, label, kind = '', status, done, total, mean, graded, failed, measured, parent, startedAt } = seen;
+    const { id, label, kind = '', status, done, total, mean, graded, failed, parent, startedAt } = seen;
+    const { measured, failedRounds } = seen;
     const { memory, config } = this.#context;
     // Records the time for the screen and `doctor --alarms`, too.
     if (kind === 'training' && done !== undefined) memory.recordProgress(id, done);
-    const observed = { kind, status, done, total, mean, graded, failed, measured, startedAt, gone: false };
+    const observed = {
+      kind,
+      status,
+      done,
+      total,
+      mean,
+      graded,
+      failed,
+      measured,
+      failedRounds,
+      startedAt,
+      gone: false,
+    };
     const reading = readingOf(observed, memory.progressOf(id), done === undefined ? undefined : Date.now());
     // Reads the rules again with the next answer if this fails.
     this.#rules ??= alarmRulesOf(parent, this.#context);

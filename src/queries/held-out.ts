@@ -1,6 +1,7 @@
 /**
  * Summarises the held-out rewards of a training run: the newest and the best mean, with their steps and samples. Pure.
  */
+import { maxOf } from '../base/many.ts';
 import { perObject } from '../base/memo.ts';
 import { usualDistance } from '../base/steps.ts';
 import type { EvalRun } from '../contract/evaluations.ts';
@@ -14,6 +15,20 @@ export interface HeldOutSamples {
   readonly expected?: number | undefined;
 }
 
+/** A round without a reward, because each of its rollouts failed. */
+export interface FailedRound {
+  readonly step: number;
+  /** The number of its rollouts. */
+  readonly failed: number;
+}
+
+/** The newest of several such rounds. */
+export interface FailedRounds extends FailedRound {
+  readonly rounds: number;
+  /** Each has as many rollouts as the newest. */
+  readonly isSame: boolean;
+}
+
 export interface HeldOutMean extends HeldOutSamples {
   readonly step: number;
   readonly reward: number;
@@ -23,6 +38,8 @@ export interface HeldOutMean extends HeldOutSamples {
   readonly split?: string | undefined;
   /** Samples are outstanding, by the word of the service or by its counts. */
   readonly isUnfinished?: boolean | undefined;
+  /** The rounds after it in which every rollout failed, so that it is not what the model is worth now. */
+  readonly failedSince?: FailedRounds | undefined;
   /** The lowest and the highest mean of its curve; itself by default. */
   readonly extremes?: readonly [lowest: number, highest: number] | undefined;
 }
@@ -104,6 +121,26 @@ export function isOutstanding(point: HeldOutReward): boolean {
   const [expected, completed] = [countOf(expected_samples), countOf(completed_samples) ?? samplesOf(point).samples];
   if (expected === undefined || completed === undefined) return false;
   return completed + (countOf(failed_samples) ?? 0) + (countOf(cancelled_samples) ?? 0) < expected;
+}
+
+/** The round of a point, if it is over and every rollout failed. */
+export function failedRound(point: HeldOutReward): FailedRound | undefined {
+  const failed = countOf(point.failed_samples) ?? 0;
+  const isLost = point.held_out_reward == null && failed > 0 && (samplesOf(point).samples ?? 0) === 0;
+  return isLost && !isOutstanding(point) ? { step: point.step, failed } : undefined;
+}
+
+/** The rounds after the last mean of a curve in which every rollout failed. */
+export function failedRounds(points: readonly HeldOutReward[]): FailedRounds | undefined {
+  const last = maxOf(
+    points.filter(point => point.held_out_reward != null).map(({ step }) => step),
+    Number.NEGATIVE_INFINITY,
+  );
+  const rounds = points
+    .flatMap(point => (point.step > last ? (failedRound(point) ?? []) : []))
+    .sort((left, right) => left.step - right.step);
+  const newest = rounds.at(-1);
+  return newest && { ...newest, rounds: rounds.length, isSame: rounds.every(({ failed }) => failed === newest.failed) };
 }
 
 /** Whether a round of the curve is incomplete. */
@@ -217,9 +254,11 @@ export function betterThan(best: HeldOutMean, rewards: readonly HeldOutReward[])
 export function heldOutMeans(rewards: readonly HeldOutReward[]): HeldOutMeans | undefined {
   const points = rewards.toSorted((left, right) => left.step - right.step);
   const means = heldOutMeansOf(points);
-  const last = means.at(-1);
-  if (!last) return undefined;
-  const best = bestHeldOut(means) ?? last;
+  const newest = means.at(-1);
+  if (!newest) return undefined;
+  const best = bestHeldOut(means) ?? newest;
+  const failedSince = failedRounds(points);
+  const last = failedSince ? { ...newest, failedSince } : newest;
   const steps = points.map(({ step }) => step);
   const everySteps = usualDistance(steps);
   return {

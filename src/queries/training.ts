@@ -21,7 +21,7 @@ import { action } from './action.ts';
 import { benchmarkQuery } from './benchmarks.ts';
 import { unreadCheckpoints } from './checkpoint-names.ts';
 import { readAcross } from './every-benchmark.ts';
-import { decidingSplit, evenCurve, hasOutstanding, heldOutMeans, otherSplits } from './held-out.ts';
+import { decidingSplit, evenCurve, failedRounds, hasOutstanding, heldOutMeans, otherSplits } from './held-out.ts';
 import { amended } from './lists/amended.ts';
 import { type AnnotatedPage, type ListSource, readRows, wholePage } from './lists/list-source.ts';
 import { type LiveQuery, shareWhole } from './live-query.ts';
@@ -424,6 +424,7 @@ export function heldOutRewardsQuery(runId: string, ended: boolean): LiveQuery<re
       kind: 'training',
       id: runId,
       measured: heldOutMeans(rewards),
+      failedRounds: failedRounds(rewards),
     }),
     // New rewards arrive only every few steps. The last rounds may be complete only after the end of the run.
     activity: rewards => (!ended ? 'building' : rewards && hasOutstanding(rewards) ? 'open' : 'settled'),

@@ -9,7 +9,14 @@ import { lastReward, type TrainerCurve } from '../contract/trainer-curve.ts';
 import type { Checkpoint, HeldOutReward, TrainingRun } from '../contract/training.ts';
 import { isBeyond, type Range } from '../present/statistics/tasks.ts';
 import { doneWith } from '../queries/evaluations.ts';
-import { bestHeldOut, type HeldOutMean, type HeldOutMeans, heldOutMeansOf } from '../queries/held-out.ts';
+import {
+  bestHeldOut,
+  type FailedRound,
+  failedRound,
+  type HeldOutMean,
+  type HeldOutMeans,
+  heldOutMeansOf,
+} from '../queries/held-out.ts';
 import { paceOf, rateWords } from '../queries/pace.ts';
 import type { KnownResource } from '../queries/statuses/store.ts';
 import type { ProgressPoint, RememberedStore, Silence } from '../store/store.ts';
@@ -56,6 +63,8 @@ export interface Reading {
   readonly heldOut?: Pick<HeldOutMeans, 'best' | 'recent'> | undefined;
   readonly trainer?: { readonly reward: number; readonly step: number | undefined } | undefined;
   readonly rollouts?: Rollouts | undefined;
+  /** The newest held-out round, if it has no reward because every rollout failed. */
+  readonly failedRound?: FailedRound | undefined;
 }
 
 /** The rollouts of an evaluation. */
@@ -140,7 +149,8 @@ function failuresOf({ failed, ended, isAll, step }: Failed, limit: number): Alar
   return { kind: 'failed rollouts', step, value: share, limit, words };
 }
 
-function failuresRead({ heldOut, rollouts }: Reading): Failed | undefined {
+function failuresRead({ heldOut, rollouts, failedRound: lost }: Reading): Failed | undefined {
+  if (lost) return { ...lost, ended: lost.failed, isAll: true };
   if (rollouts) {
     const { failed, ended, isOver } = rollouts;
     return failed === undefined || ended === undefined ? undefined : { failed, ended, isAll: isOver };
@@ -207,7 +217,17 @@ const rolloutsOf = ({ status, mean, graded, failed, done }: Pick<KnownResource, 
 
 type Known = Pick<
   KnownResource,
-  'kind' | 'status' | 'done' | 'total' | 'mean' | 'graded' | 'failed' | 'measured' | 'gone' | 'startedAt'
+  | 'kind'
+  | 'status'
+  | 'done'
+  | 'total'
+  | 'mean'
+  | 'graded'
+  | 'failed'
+  | 'measured'
+  | 'failedRounds'
+  | 'gone'
+  | 'startedAt'
 >;
 
 /**
@@ -221,7 +241,10 @@ export function readingOf(known: Known, points: readonly ProgressPoint[], readAt
   if (kind === 'run') return { rollouts: rolloutsOf(known) };
   if (kind !== 'training') return {};
   const trainer = mean === undefined ? undefined : { reward: mean, step: undefined };
-  return { silence: silenceOf(known, points, readAt), heldOut: measured, trainer };
+  return {
+    ...{ silence: silenceOf(known, points, readAt), heldOut: measured, trainer },
+    failedRound: known.failedRounds,
+  };
 }
 
 /** The alarms that hold, most urgent first. */
@@ -334,7 +357,7 @@ export function reportOf(history: TrainingHistory, rules: AlarmRules, range: Ran
     heldOut !== undefined && means.length > 0 && means.every(({ isUnfinished }) => isUnfinished)
       ? 'the range of held-out rewards: no round is complete'
       : '',
-    failedShare !== undefined && means.every(({ failed }) => failed === undefined)
+    failedShare !== undefined && means.every(({ failed }) => failed === undefined) && !history.heldOut.some(failedRound)
       ? 'failed rollouts: the service does not count them'
       : '',
     trainer !== undefined && lastReward(history.trainer) === undefined ? 'trainer rewards: the service has none' : '',
@@ -366,8 +389,15 @@ export function pastAlarms(history: TrainingHistory, rules: AlarmRules, range: R
   const timeOf = (step: number): number | undefined => times.find(({ completed_steps }) => completed_steps >= step)?.at;
   const episodes = new Episodes();
   let best: HeldOutMean | undefined;
-  const means = heldOutMeansOf(history.heldOut.toSorted((left, right) => left.step - right.step));
-  for (const [index, mean] of means.entries()) {
+  const points = history.heldOut.toSorted((left, right) => left.step - right.step);
+  const means = heldOutMeansOf(points);
+  let index = -1;
+  for (const point of points) {
+    const lost = failedRound(point);
+    if (lost) episodes.add(judge({ failedRound: lost }, rules, range), lost.step, undefined);
+    if (point.held_out_reward == null) continue;
+    index += 1;
+    const mean = means[index] as HeldOutMean;
     best = bestHeldOut(best ? [best, mean] : [mean]) ?? mean;
     const recent = means.slice(Math.max(0, index - Math.max(1, rules.belowBest ?? 1)), index + 1);
     episodes.add(judge({ heldOut: { best, recent } }, rules, range), mean.step, undefined);

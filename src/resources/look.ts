@@ -8,7 +8,7 @@ import { isNotOffered, mayLackPath, ResponseError } from '../service/errors.ts';
 import { rememberedAt } from '../store/seen.ts';
 import type { ResourceRef } from '../store/store.ts';
 import { resourceOfKind } from './catalogue.ts';
-import { bestWords, heldOutWords } from './training.ts';
+import { bestWords, failedRoundsWords, heldOutWords } from './training.ts';
 
 /** Reads a query once, without a cache, and remembers the observation. @throws ServiceError */
 export async function observeOnce(query: AnyQuery, context: QueryContext): Promise<Observation | undefined> {
@@ -69,9 +69,12 @@ export async function lookAt(ref: ResourceRef, context: QueryContext): Promise<L
   const [first] = unreadable;
   if (first && !observations.some(answer => answer.status != null)) throw first;
   const known = knownResource(ref, observations);
-  const { last, best } = known.measured ?? {};
+  const { measured, failedRounds } = known;
+  const { last, best } = measured ?? {};
   const done = doneWith(known.done, known.graded);
-  const heldOut = last && heldOutWords(last, context.compare?.rewardRange);
+  const heldOut = last
+    ? heldOutWords(last, context.compare?.rewardRange)
+    : failedRounds && failedRoundsWords(failedRounds);
   const bestHeldOut = best && bestWords(best, context.compare?.rewardRange);
   const [waits] = observations.flatMap(({ record }) => textOf(record?.['waits_because']));
   return { ...known, done, heldOut, bestHeldOut, waits, unreadable: unreadable.map(({ message }) => message) };

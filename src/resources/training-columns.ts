@@ -135,12 +135,17 @@ export function optionColumns(rows: readonly ProgressedRun[]): readonly Column<M
   });
 }
 
-/** `0.612`, or `0.612 n=2` if it lacks samples of its round, because they are outstanding, failed or cancelled. */
+/**
+ * `0.612`, or `0.612 n=2` if it lacks samples of its round, because they are outstanding, failed or cancelled; `0.612 at 15`
+ * if every rollout of a later round has failed.
+ */
 export function heldOutCell(held: HeldOutMean | undefined): string {
   if (!held) return '';
-  const { reward: mean, samples, expected, isUnfinished } = held;
+  const { reward: mean, step, samples, expected, isUnfinished, failedSince } = held;
   const isWhole = !isUnfinished && (samples ?? 0) >= (expected ?? 0);
-  return isWhole ? reward(mean) : `${reward(mean)} n=${samples ?? '?'}`;
+  return [reward(mean), isWhole ? '' : `n=${samples ?? '?'}`, failedSince ? `at ${step}` : '']
+    .filter(Boolean)
+    .join(' ');
 }
 
 /** The columns of the held-out curve and of the newest trainer reward. Their ids are the same in every list. */

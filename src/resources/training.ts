@@ -8,7 +8,7 @@ import { type Fact, failureFacts, optionLines, referenceFact, statusFact, warnin
 import { isBeyond, type Range } from '../present/statistics/tasks.ts';
 import { instantFact, timeColumn, timeFact, tookWords } from '../present/times.ts';
 import { deploymentList, startDeployment } from '../queries/deployments.ts';
-import { type HeldOutMean, heldOutMeansOf } from '../queries/held-out.ts';
+import { type FailedRounds, type HeldOutMean, heldOutMeansOf } from '../queries/held-out.ts';
 import type { ListSource } from '../queries/lists/list-source.ts';
 import type { QueryContext } from '../queries/query-context.ts';
 import { runsOfBenchmark } from '../queries/run-lists.ts';
@@ -99,7 +99,14 @@ export function heldOutWords(held: HeldOutMean, range: Range | undefined): strin
       `${intervalLabel(interval)} between ${reward(interval.low)} and ${reward(interval.high)} on these tasks`,
   ]
     .filter(Boolean)
-    .join(', ');
+    .join(', ')
+    .concat(held.failedSince ? `; ${failedRoundsWords(held.failedSince, ' since')}` : '');
+}
+
+/** `no value at 5 rounds since: all 112 rollouts of each failed` */
+export function failedRoundsWords({ rounds, failed, isSame }: FailedRounds, since = ''): string {
+  const which = !isSame ? 'all their rollouts' : `all ${counted(failed, 'rollout')}${rounds > 1 ? ' of each' : ''}`;
+  return `no value at ${counted(rounds, 'round')}${since}: ${which} failed`;
 }
 
 /** The best held-out reward. A separate split does not evaluate its own selection. */

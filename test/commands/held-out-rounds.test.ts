@@ -1,5 +1,6 @@
 /** What commands say and choose by the held-out rounds of a training run. */
 import { expect, it } from 'vitest';
+import { exitCodes } from '../../src/commands/exit.ts';
 import type { HeldOutReward } from '../../src/contract/training.ts';
 import { answering } from '../answering.ts';
 import { hostileServer } from '../service/hostile-server.ts';
@@ -100,4 +101,31 @@ it('a round that has lost most of its samples is not the best over complete ones
   expect((await all.cli('deploy', ['first@best', '-n'])).notes).toContain(
     'is step 20, held-out 1.00 of 3 of 114 samples',
   );
+});
+
+it('rounds in which every rollout failed raise the alarm, and are said next to the last reward', async () => {
+  const rows = [0.2, 0.602, null, null, null].map((held_out_reward, index) => ({
+    ...{ ...round, step: index * 10, held_out_reward },
+    ...(held_out_reward === null && { completed_samples: 0, failed_samples: 114 }),
+  }));
+  const { cli, json } = await cliWith(rows);
+  const said = '; no value at 3 rounds since: all 114 rollouts of each failed';
+  expect((await json('get', 'training', 'first'))['held_out']).toMatch(/^0\.602 at step 10, of 114 samples/);
+  expect((await json('get', 'training', 'first'))['held_out']).toContain(said);
+  expect((await cli('watch', ['trn_1'])).out).toContain(said);
+  expect((await cli('list', ['training'], { columns: 200 })).out).toContain('0.602 at 10');
+  const alarms = await cli('doctor', ['--alarms', 'trn_1']);
+  expect(alarms.out).toContain('114 of 114 rollouts failed (100%), more than 20%');
+  expect(alarms.code).toBe(exitCodes.alarm);
+  // Also where no round has a reward, and not while a round may still get one.
+  const none = await cliWith(rows.slice(2));
+  expect((await none.json('get', 'training', 'first'))['held_out']).toBe(
+    'no value at 3 rounds: all 114 rollouts of each failed',
+  );
+  expect((await none.cli('doctor', ['--alarms', 'trn_1'])).out).toContain('114 of 114 rollouts failed');
+  const begun = await cliWith([
+    ...rows.slice(0, 2),
+    { ...round, step: 20, failed_samples: 30, round_completed: false },
+  ]);
+  expect((await begun.cli('watch', ['trn_1'])).out).not.toContain('no value');
 });

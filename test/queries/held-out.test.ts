@@ -63,3 +63,19 @@ it('what is missing of a mean counts as the lowest reward: 0, or less where the 
   expect(worstOf({ ...mean, samples: 20 })).toBe(0.5);
   expect(worstOf({ ...mean, samples: undefined })).toBe(0.5);
 });
+
+it('tells rounds in which every rollout failed after the last reward from those that may still get one', () => {
+  const failed = { held_out_reward: null, expected_samples: 10, completed_samples: 0, failed_samples: 10 };
+  const since = (...points: object[]) =>
+    heldOutMeans([
+      { step: 0, ...failed },
+      { step: 1, held_out_reward: 0.5 },
+      ...points.map((point, index) => ({ step: index + 2, ...failed, ...point })),
+    ])?.last.failedSince;
+  expect(since()).toBeUndefined();
+  expect(since({}, {})).toEqual({ step: 3, failed: 10, rounds: 2, isSame: true });
+  expect(since({}, { expected_samples: 12, failed_samples: 12 })).toMatchObject({ failed: 12, isSame: false });
+  expect(since({ failed_samples: 4 })).toBeUndefined();
+  expect(since({ round_completed: false })).toBeUndefined();
+  expect(since({}, { held_out_reward: 0.4 })).toBeUndefined();
+});

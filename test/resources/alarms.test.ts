@@ -4,9 +4,11 @@ import { type AlarmRules, alarmDefaults, resolveAlarms, rulesFor } from '../../s
 import type { Settings } from '../../src/config/schema.ts';
 import type { EvalProgress } from '../../src/contract/evaluations.ts';
 import { emptyCurve } from '../../src/contract/trainer-curve.ts';
+import type { HeldOutReward } from '../../src/contract/training.ts';
 import { evalProgressQuery } from '../../src/queries/evaluations.ts';
 import { heldOutMeans } from '../../src/queries/held-out.ts';
 import { knownResource } from '../../src/queries/statuses/store.ts';
+import { heldOutRewardsQuery } from '../../src/queries/training.ts';
 import {
   alarmsIn,
   judge,
@@ -114,6 +116,24 @@ describe('a reading', () => {
     expect(kindsIn(heldOut([0.5], { completed_samples: 90, failed_samples: 38 }), { failedShare: 0.2 })).toEqual([
       'failed rollouts',
     ]);
+  });
+
+  it('judges held-out rounds in which every rollout failed, until a later one has a reward', () => {
+    const failed = curve([null, null], { completed_samples: 0, failed_samples: 128 });
+    const judged = (...answers: (readonly HeldOutReward[])[]) => {
+      const observations = answers.map(
+        rows => heldOutRewardsQuery('trn_1', false).observes?.(rows) ?? { kind: 'training', id: 'trn_1' },
+      );
+      const run = knownResource({ kind: 'training', id: 'trn_1', label: 'trn_1' }, observations);
+      return alarmsIn(judge(readingOf(run, [], undefined), { ...off, failedShare: 0.2 }, [0, 1])).map(
+        ({ step, words }) => `${step}: ${words}`,
+      );
+    };
+    const all = '20: 128 of 128 rollouts failed (100%), more than 20%';
+    expect(judged(failed)).toEqual([all]);
+    const before = { step: 5, held_out_reward: 0.5, completed_samples: 128, failed_samples: 0 };
+    expect(judged([before, ...failed])).toEqual([all]);
+    expect(judged(failed, [...failed, { ...before, step: 30 }])).toEqual([]);
   });
 
   it('counts completed rollouts without a score as ended, in Watch and in the past of a run', () => {

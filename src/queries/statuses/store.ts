@@ -8,7 +8,7 @@ import { Listeners } from '../../base/listeners.ts';
 import { hasEnded, isRunning, isUnknown, statusMeaning } from '../../contract/status.ts';
 import type { ResourceRef } from '../../store/store.ts';
 import { countOf } from '../../text/numbers.ts';
-import type { HeldOutMeans } from '../held-out.ts';
+import type { FailedRounds, HeldOutMeans } from '../held-out.ts';
 import type { RunDifference } from '../run-difference.ts';
 import type { Certainty } from '../run-mean.ts';
 
@@ -46,6 +46,8 @@ export interface Observation {
   readonly failed?: number | null | undefined;
   /** The newest and the best held-out mean. */
   readonly measured?: HeldOutMeans | undefined;
+  /** The held-out rounds of a run in which every rollout failed, after its last mean. */
+  readonly failedRounds?: FailedRounds | undefined;
   /** The values of its curve, oldest first; undefined for a step without one. */
   readonly curve?: readonly (number | undefined)[] | undefined;
   /** When it began, as the service wrote it. */
@@ -79,6 +81,7 @@ export interface KnownResource {
   /** When it first had this number of rewards; epoch milliseconds. */
   readonly gradedAt: number | undefined;
   readonly measured: HeldOutMeans | undefined;
+  readonly failedRounds: FailedRounds | undefined;
   readonly curve: readonly (number | undefined)[];
   readonly startedAt: string | undefined;
   readonly endTime: string | undefined;
@@ -184,6 +187,8 @@ function merged(old: KnownResource, observation: Observation): KnownResource {
     difference: newer(old.difference, observation.difference),
     failed: countOf(observation.failed) ?? old.failed,
     measured: newer(old.measured, observation.measured),
+    // Both come with one answer, in which later rounds may have a mean.
+    failedRounds: observation.measured ? observation.failedRounds : newer(old.failedRounds, observation.failedRounds),
     curve: sameCurve(old.curve, observation.curve),
     startedAt: observation.startedAt ?? old.startedAt,
     endTime: observation.endTime ?? old.endTime,
@@ -247,6 +252,7 @@ export function unknownResource({ kind, id }: Named, label: string): KnownResour
     failed: undefined,
     gradedAt: undefined,
     measured: undefined,
+    failedRounds: undefined,
     curve: [],
     startedAt: undefined,
     endTime: undefined,
