@@ -36,12 +36,10 @@ export async function readRunRewards(
 ): Promise<ReadRewards> {
   const extent = known.total === undefined ? await readExtent(eval_run_id, context, known) : known;
   const { status } = extent;
-  const { recorded = extent.recorded, samplesPerTask: each = extent.samplesPerTask } = known;
+  const { recorded = extent.recorded } = known;
+  const { samplesPerTask = known.samplesPerTask } = extent;
   const rewards = await readTrajectoryRewards(eval_run_id, context);
-  const isShort = extent.total !== undefined && extent.total > rewards.length + unreadableIn(rewards);
-  // How many rollouts each task has tells where the missing ones belong; only the record has it.
-  const samplesPerTask = isShort && !recorded ? await readSamplesPerTask(eval_run_id, context, extent) : each;
-  const read = withExtent(rewards, { ...extent, samplesPerTask, recorded });
+  const read = await withSamples(eval_run_id, context, withExtent(rewards, { ...extent, samplesPerTask, recorded }));
   if (!hasEnded(status) || read.unread) return read;
   const certainty = certaintyOf(read.rewards, { ...read, range: context.compare?.rewardRange });
   context.memory.see([{ kind: 'run', id: eval_run_id, status, certainty }]);
@@ -111,11 +109,26 @@ async function readRecord(
   // A service without records has shown in its list all that it knows.
   if (known.status != null && !context.service.capabilities.has('getEvalRun')) return known;
   try {
-    return extentOfRecord(await ask(evalRunQuery(eval_run_id), context));
+    const run = await ask(evalRunQuery(eval_run_id), context);
+    // That it has none is remembered, too. A record without a status is that of a start, and may lack them for now.
+    if (run.status != null)
+      context.memory.see([{ kind: 'run', id: eval_run_id, record: { options: run.options ?? null } }]);
+    return extentOfRecord(run);
   } catch (error) {
     context.signal.throwIfAborted();
     return { ...known, unread: isNotOffered(error) ? undefined : asError(error) };
   }
+}
+
+/**
+ * The rewards of a run, with its rollouts of each task if some are missing: they tell where the missing ones belong. Only
+ * the record is sure to have the options, so it is read where nothing else that was read has.
+ */
+export async function withSamples(eval_run_id: string, context: QueryContext, read: ReadRewards): Promise<ReadRewards> {
+  const { total = 0, listed = read.rewards.length } = read;
+  if (total <= listed || read.samplesPerTask?.isSent === false) return read;
+  const samplesPerTask = await readSamplesPerTask(eval_run_id, context, read);
+  return samplesPerTask ? { ...read, samplesPerTask } : read;
 }
 
 /** Options cannot change, so a record that was read before will do. */
@@ -125,9 +138,8 @@ async function readSamplesPerTask(
   known: Partial<RunExtent>,
 ): Promise<SamplesPerTask | undefined> {
   const before = context.memory.find('run', eval_run_id)?.record as EvalRun | undefined;
-  const each = before && samplesPerTaskOf(before);
-  // A record without a status is that of a start, and may lack options that the service returns later.
-  if (before?.status != null || each?.isSent === false) return each;
+  // A row of a list has no options if only records have them.
+  if (before?.options !== undefined) return samplesPerTaskOf(before);
   return (await readRecord(eval_run_id, context, known)).samplesPerTask;
 }
 

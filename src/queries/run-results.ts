@@ -7,7 +7,7 @@ import { evaluationKeys } from './evaluations.ts';
 import type { RunExtent } from './extent-of.ts';
 import type { LiveQuery } from './live-query.ts';
 import type { QueryContext } from './query-context.ts';
-import { type ReadRewards, readExtent, readRunRewards, withExtent } from './run-extent.ts';
+import { type ReadRewards, readExtent, readRunRewards, withExtent, withSamples } from './run-extent.ts';
 import { type Certainty, certaintyOf, isSettled, rememberedCertainty } from './run-mean.ts';
 import { meanOfRewards, readTrajectoryRewards } from './run-rewards.ts';
 import type { Observation } from './statuses/store.ts';
@@ -63,7 +63,8 @@ export function runResultsQuery(
       ]);
       if (rewards.status === 'rejected') throw rewards.reason;
       const read = statistics.status === 'fulfilled';
-      const results = withExtent(rewards.value, known.status === 'fulfilled' ? known.value : {});
+      const reported = withExtent(rewards.value, known.status === 'fulfilled' ? known.value : {});
+      const results = await withSamples(runId, context, reported);
       // Rewards that were requested before the end may be incomplete.
       const isWhole = ended || !hasEnded(results.status);
       return {

@@ -166,6 +166,29 @@ describe('how far a run got', () => {
     expect(without).not.toHaveProperty('unread');
   });
 
+  it('includes the rollouts of each task where rows of a list carry no options, by one more request per run', async () => {
+    for (const options of [{ evaluation_samples_per_task: 3 }, undefined]) {
+      const asked: string[] = [];
+      const service = fakeService({
+        getTrajectoryRewards: rewards,
+        getEvalRun: () => {
+          asked.push('record');
+          return { eval_run_id: 'evr_1', status: 'running', options };
+        },
+        getRolloutStatistics: () => ({ snapshots: [] }),
+      });
+      const context = { ...contextOf({}), service };
+      const row = { eval_run_id: 'evr_1', status: 'running', total_rollouts: 6, reward_mean: 1 } as unknown as EvalRun;
+      context.memory.see([{ kind: 'run', id: 'evr_1', status: 'running', record: { ...row } }]);
+      const samplesPerTask = options && { each: 3, isSent: false };
+      const read = async () => (await readRunRewards('evr_1', context, extentOfRecord(row))).samplesPerTask;
+      expect([await read(), await read()]).toEqual([samplesPerTask, samplesPerTask]);
+      const results = runResultsQuery('evr_1', false, { extent: extentOfRecord(row) });
+      expect((await results.read(context)).samplesPerTask).toEqual(samplesPerTask);
+      expect(asked).toEqual(['record']);
+    }
+  });
+
   it('is not believed of a run that has ended where the number of its rollouts could not be read', async () => {
     const of = (status: string) => ({ getEvalProgress: failing, getEvalRun: () => ({ eval_run_id: 'evr_1', status }) });
     expect(await read(of('completed'))).toMatchObject({ status: undefined, total: undefined });
