@@ -1,7 +1,7 @@
 /** How a run differs from the baseline, without the rewards of both: remembered beside the certainty of its mean. */
 import { isRecord } from '../base/own-property.ts';
 import { type OfBoth, sides } from '../base/sides.ts';
-import type { Interval } from '../present/statistics/interval.ts';
+import { type Interval, intervalMethod } from '../present/statistics/interval.ts';
 import type { Range } from '../present/statistics/tasks.ts';
 import type { RememberedStore } from '../store/store.ts';
 import type { RecordedMean } from './extent-of.ts';
@@ -16,6 +16,8 @@ export interface RunDifference {
   readonly interval?: Interval | undefined;
   /** The range of rewards that the interval is for. */
   readonly range: Range;
+  /** The number of the method of the interval. */
+  readonly method: number;
   /** The means of all rewards when they were read, and their numbers. */
   readonly means: OfBoth<Partial<RecordedMean>>;
 }
@@ -30,7 +32,7 @@ export const isDifferenceOf = (
   sides.every(side => isSameMean(means[side], of.means[side], range));
 
 function isRunDifference(value: unknown): value is RunDifference {
-  if (!isRecord(value)) return false;
+  if (!isRecord(value) || value['method'] !== intervalMethod) return false;
   const { baseline, difference = 0, interval, range, means } = value;
   const isMean = (side: unknown): boolean =>
     isRecord(side) && [side['mean'] ?? 0, side['graded'] ?? 0].every(number => isNumber(number));

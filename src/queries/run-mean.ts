@@ -5,7 +5,7 @@
 import { isRecord } from '../base/own-property.ts';
 import type { TrajectoryReward } from '../contract/evaluations.ts';
 import { hasEnded } from '../contract/status.ts';
-import { evidenceFor, type Interval, intervalDefaults } from '../present/statistics/interval.ts';
+import { evidenceFor, type Interval, intervalDefaults, intervalMethod } from '../present/statistics/interval.ts';
 import {
   isBeyond,
   type Range,
@@ -101,6 +101,8 @@ export interface Certainty {
   readonly highest?: number | undefined;
   /** The range of rewards that the interval is for. */
   readonly range: Range;
+  /** The number of the method of the interval. */
+  readonly method: number;
   /** Whether the run had ended before its rewards were read. */
   readonly isFinal: boolean;
 }
@@ -131,6 +133,7 @@ export function certaintyOf(rewards: readonly TrajectoryReward[], options: RunMe
     ...(options.recorded && { recorded: options.recorded }),
     ...extremesOf(rewards),
     range: options.range ?? intervalDefaults.range,
+    method: intervalMethod,
     isFinal: hasEnded(options.status),
   };
 }
@@ -197,7 +200,7 @@ export const isInterval = (value: unknown): boolean =>
 export const isRange = (value: unknown): boolean => Array.isArray(value) && value.length === 2 && value.every(isNumber);
 
 function isCertainty(value: unknown): value is Certainty {
-  if (!isRecord(value)) return false;
+  if (!isRecord(value) || value['method'] !== intervalMethod) return false;
   const { interval, rewards, range, isFinal, means, lowest = 0, highest = 0 } = value;
   const isOptional = interval === undefined || isInterval(interval);
   const hasMeans = Array.isArray(means) && means.every(isNumber);

@@ -6,7 +6,7 @@ import type { EvalRun } from '../contract/evaluations.ts';
 import { hasEnded, isRunning } from '../contract/status.ts';
 import type { Column } from '../present/column.ts';
 import { intervalColumn } from '../present/number-columns.ts';
-import type { Interval } from '../present/statistics/interval.ts';
+import { type Interval, intervalMethod } from '../present/statistics/interval.ts';
 import { compareTasks } from '../queries/compare.ts';
 import { evalRunQuery, evaluationKeys } from '../queries/evaluations.ts';
 import type { RecordedMean, RunExtent } from '../queries/extent-of.ts';
@@ -102,7 +102,8 @@ export function finalDifference(
     return { mean: recorded?.mean ?? read.mean, graded: recorded?.graded ?? read.rewards };
   };
   const means = { base: meanOf(base), new: meanOf(fresh) };
-  return { baseline, difference, interval, range: comparisonOptions(settings).range, means };
+  const { range } = comparisonOptions(settings);
+  return { baseline, difference, interval, range, method: intervalMethod, means };
 }
 
 const extentOfKnown = ({ status, total, mean, graded }: KnownResource): Partial<RunExtent> => ({

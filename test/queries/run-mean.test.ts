@@ -1,6 +1,6 @@
 /** When the interval of a mean may stand beside it, and when an ended run need not be read again. */
 import { describe, expect, it } from 'vitest';
-import { certaintyOf, intervalBeside, isSettled, runMeanOf } from '../../src/queries/run-mean.ts';
+import { certaintyOf, intervalBeside, isSettled, rememberedCertainty, runMeanOf } from '../../src/queries/run-mean.ts';
 import { certaintyFields, certaintyWords } from '../../src/resources/run-mean.ts';
 
 const rewards = (...values: readonly number[]) =>
@@ -116,4 +116,14 @@ describe('the rewards of an ended run', () => {
     expect(isSettled(outside, { mean: 2.5, graded: 2 }, [0, 2])).toBe(true);
     expect(isSettled(outside, { mean: 2.5, graded: 2 }, [0, 5])).toBe(false);
   });
+});
+
+it('a remembered certainty is read again if it came from another method, or from one that says no number', () => {
+  const of = (method: number | undefined) =>
+    rememberedCertainty(
+      { find: () => ({ status: 'completed', certainty: { ...known, method } }) as never },
+      '',
+      'completed',
+    );
+  expect([of(known.method), of(known.method - 1), of(undefined)]).toEqual([known, undefined, undefined]);
 });

@@ -122,6 +122,13 @@ describe('a remembered difference', () => {
     expect(rememberedDifference({ find }, 'evr_2', 'cancelled')).toEqual(known);
     expect(rememberedDifference({ find }, 'evr_2', 'completed')).toBeUndefined();
   });
+
+  it('is read again if it came from another method, or from one that says no number', () => {
+    for (const method of [(known?.method ?? 0) - 1, undefined]) {
+      const find = () => ({ status: 'cancelled', difference: { ...known, method } }) as never;
+      expect(rememberedDifference({ find }, 'evr_2', 'cancelled')).toBeUndefined();
+    }
+  });
 });
 
 it('the mean of a run stands with its interval once its rewards were read, and with its duration', () => {

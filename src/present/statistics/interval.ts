@@ -28,6 +28,12 @@ export interface IntervalOptions extends Filling {
 export const defaultRange: Range = [0, 1];
 export const intervalDefaults: IntervalOptions = { confidence: 0.95, range: defaultRange, missing: 'bound' };
 
+/**
+ * The number of the method that intervals and what they assume come from. A change that makes other intervals of the same
+ * rewards increases it, so that those that were remembered are read again.
+ */
+export const intervalMethod = 1;
+
 export interface Interval {
   readonly low: number;
   readonly high: number;
