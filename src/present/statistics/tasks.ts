@@ -121,8 +121,11 @@ function planOf(run: RunTasks): Plan {
   const { tasks, samplesPerTask: given } = run;
   const [total, listed, own] = [totalOf(run), lengthOf(tasks), tasks.filter(isListed).length];
   if (run.total === undefined || run.total < listed) {
-    const loose = Math.max(0, (total ?? 0) - listed - lackOf(run));
-    return { each: run.each ?? 0, reach: tasks.length - own + loose, isAny: loose > 0, tasks: tasks.length };
+    // A row without a task may be one more of any task, unless the tasks lack more than there are such rows: then the
+    // condition is that none has more than `each`. It may be of a task of its own in either case.
+    const loose = Math.max(0, (total ?? 0) - listed);
+    const isAny = loose > 0 && loose >= lackOf(run);
+    return { each: run.each ?? 0, reach: tasks.length - own + loose, isAny, tasks: tasks.length };
   }
   if (given !== undefined && run.total % given === 0 && given >= mostOf(run) && given * own <= run.total)
     return { each: given, reach: run.total / given - own, isAny: false, tasks: run.total / given };
@@ -307,8 +310,9 @@ export function taskMean(given: RunTasks, range: Range): TaskMean {
 
 /** @param run with its listed tasks alone: all unlisted ones are worth the lowest, or the highest reward */
 function meanBounds(run: RunTasks, range: Range): Bounds {
-  const { isAny, each, reach } = planOf(run);
-  if (isAny && each === 0 && reach * run.tasks.length <= mostPlaced) {
+  const { isAny, reach } = planOf(run);
+  // Where the total is unknown, the condition is then that all rollouts are listed: none has `each` without these.
+  if (isAny && reach * run.tasks.length <= mostPlaced) {
     const filledWith = (fill: number, sign: 1 | -1): ListedTask[] =>
       run.tasks.map(rewards => {
         const all = rewards.map(reward => reward ?? fill);

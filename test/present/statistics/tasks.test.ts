@@ -12,16 +12,23 @@ import {
 } from '../../../src/present/statistics/tasks.ts';
 import { Random } from '../../../tools/rig/random.ts';
 
-/** The least mean of tasks, by trying every way to spread so many rollouts worth 0 over them and others. */
-function triedOut(tasks: readonly (readonly number[])[], loose: number): number {
+/** The least mean of tasks of at most `room`, by every way to spread so many rollouts worth 0 over them and others. */
+function triedOut(
+  tasks: readonly (readonly number[])[],
+  loose: number,
+  room: number = Number.POSITIVE_INFINITY,
+): number {
   if (loose === 0) return mean(tasks.map(rewards => mean(rewards) ?? 0)) ?? 0;
-  const ways = [...tasks.keys(), tasks.length].map(place => {
+  const places = [...tasks.keys(), tasks.length].filter(place => (tasks[place]?.length ?? 0) < room);
+  const ways = places.map(place => {
     const more =
       tasks.length === place ? [...tasks, [0]] : tasks.map((each, at) => (at === place ? [...each, 0] : each));
-    return triedOut(more, loose - 1);
+    return triedOut(more, loose - 1, room);
   });
   return Math.min(...ways);
 }
+
+const notAbove = (one: number, other: number): void => expect(one).toBeLessThanOrEqual(other + 1e-9);
 
 it('has bounds no wider than the ways in which rollouts may be spread that are not listed', () => {
   const random = new Random('tight');
@@ -59,6 +66,33 @@ it('has the mean of all rollouts between its bounds, whichever are not listed', 
     if (tasks.length < 2) continue;
     expect(whole).toBeGreaterThanOrEqual(low - 1e-9);
     expect(whole).toBeLessThanOrEqual(high + 1e-9);
+  }
+});
+
+it('holds the mean whichever task the rollouts without one belong to, where the total is unknown', () => {
+  const random = new Random('nameless');
+  const [fewer, more] = [
+    [[0], [0, 1], [1, 1], [0, 1]],
+    [[1], [1], [0]],
+  ];
+  for (let round = 0; round < 300; round++) {
+    const tasks =
+      round < 2
+        ? ([fewer, more][round] ?? [])
+        : Array.from({ length: random.between(1, 4) }, () =>
+            Array.from({ length: random.between(1, 3) }, () => random.pick([0, 0.5, 1])),
+          );
+    const listed = tasks.flat().length;
+    const nameless = random.between(1, 2);
+    const each = Math.max(...tasks.map(({ length }) => length));
+    const { bounds, unlistedRollouts } = taskMean({ tasks, least: listed + nameless, end: 'complete' }, [0, 1]);
+    const mirrored = tasks.map(rewards => rewards.map(reward => 1 - reward));
+    // With rollouts that are not listed, the condition is that no task has more than each.
+    const room = unlistedRollouts > 0 ? each : Number.POSITIVE_INFINITY;
+    const limits = [triedOut(tasks, nameless, room), 1 - triedOut(mirrored, nameless, room)] as const;
+    notAbove(bounds?.[0] ?? 1, limits[0]);
+    notAbove(limits[1], bounds?.[1] ?? 0);
+    if (unlistedRollouts === 0) expect(bounds).toEqual(limits.map(limit => expect.closeTo(limit, 12)));
   }
 });
 
@@ -120,8 +154,6 @@ it('has the bounds of all assignments of missing rewards, if the options say how
     expect(limits).toEqual(bounds.map(bound => expect.closeTo(bound, 12)));
   }
 });
-
-const notAbove = (one: number, other: number): void => expect(one).toBeLessThanOrEqual(other + 1e-9);
 
 describe.each([
   ['of the same tasks, each with as many', { more: 0, uneven: false, isKnown: false }],
