@@ -139,8 +139,10 @@ function planOf(run: RunTasks): Plan {
 export function isOpen({ tasks, total = 0, end }: RunTasks): boolean {
   if (end === 'complete' || end === 'unreported') return false;
   const listed = lengthOf(tasks);
-  // The total of a stopped run may count only the rollouts before the stop.
-  return total < listed || total === 0 || (end === 'stopped' && total === listed);
+  if (total < listed || total === 0) return true;
+  // The total may count only the rollouts that have begun: before the stop, or so far. While a run goes on, those without
+  // a reward count as missing in any case.
+  return total === (end === 'stopped' ? listed : lengthOf(tasks.map(rated)));
 }
 
 /** Pending rewards are never ignored: those of a run that is or may be running. */
