@@ -257,12 +257,21 @@ function plainVerdict(situation: Situation): Verdict {
   const kind = verdictFor(evidence, equalWithin, 1);
   if (kind === 'better' || kind === 'worse') return { kind, words: plainWords(kind) };
   if (kind === 'equal') return { kind, words: equalWords(evidence, equalWithin) };
-  const reason = whyNot(situation, verdictFor(ignoring, equalWithin, 1) === 'undecided' ? undefined : 'reverse it');
+  const without = verdictFor(ignoring, equalWithin, 1);
+  const reason = whyNot(situation, without === 'undecided' ? undefined : changeOf(without, evidence, equalWithin));
   const { words, ...more } =
     reason === undefined
       ? moreOf(situation, times => verdictFor(evidence, equalWithin, times) !== 'undecided')
       : { words: reason };
   return { kind, words: words === '' ? kind : `${kind}: ${words}`, ...more };
+}
+
+/** What the missing rewards could do to the verdict without them: a few leave too little certain, but reverse nothing. */
+function changeOf(without: VerdictKind, { bounds }: Evidence, equalWithin: number): string {
+  const [low, high] = bounds();
+  const isEqual = low >= -equalWithin && high <= equalWithin;
+  const stays = without === 'equal' ? isEqual : without === 'better' ? low > 0 : high < 0;
+  return stays ? 'leave it undecided' : 'reverse it';
 }
 
 const nothingInBoth = 'no task has a reward in both runs';

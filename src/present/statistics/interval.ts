@@ -8,6 +8,7 @@ import {
   isOpen,
   isOutside,
   type Lowest,
+  meansOf,
   missingOf,
   type Range,
   type RunTasks,
@@ -48,6 +49,8 @@ export interface Evidence {
    * rewards is missing.
    */
   readonly reason: 'nothing' | 'outside' | 'open' | undefined;
+  /** The lowest and the highest mean, whatever the missing rewards are. */
+  readonly bounds: () => Range;
   /**
    * Whether `times` as much of the same data would show that the mean is above `point` (or below, with `below`).
    */
@@ -83,6 +86,7 @@ export function evidenceFor(given: readonly [RunTasks, RunTasks?], options: Inte
       confidence,
     }),
     reason: undefined,
+    bounds: () => meansOf({ low: values, mirrored }),
     shows: (direction, point, times) =>
       direction === 'above' ? exceeds(values, low, point, times) : exceeds(mirrored, -high, -point, times),
   };
@@ -91,6 +95,7 @@ export function evidenceFor(given: readonly [RunTasks, RunTasks?], options: Inte
 const none = (reason: Evidence['reason']): Evidence => ({
   interval: () => undefined,
   reason,
+  bounds: () => [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY],
   shows: () => false,
 });
 

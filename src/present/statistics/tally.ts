@@ -64,6 +64,18 @@ export function below(sample: Tally, limit: number): Tally {
   return { values: sample.values.slice(0, first), counts, size: counts.reduce((sum, count) => sum + count, 0) };
 }
 
+/** The lowest mean of a sample with any of the optional values: each counts that lowers it. */
+export function lowestMean(sample: Tally, optional: Tally): number {
+  let [sum, size] = [sample.size === 0 ? 0 : tallyMean(sample) * sample.size, sample.size];
+  for (const [index, value] of optional.values.entries()) {
+    if (size > 0 && value >= sum / size) break;
+    const count = optional.counts[index] ?? 0;
+    sum += value * count;
+    size += count;
+  }
+  return sum / size;
+}
+
 /** The sample with all counts multiplied by `times`. */
 export function repeated({ values, counts, size }: Tally, times: number): Tally {
   return { values, counts: counts.map(count => count * times), size: size * times };

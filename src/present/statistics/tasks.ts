@@ -4,7 +4,7 @@
  */
 import { maxOf, minOf } from '../../base/many.ts';
 import { mean, withoutRounding } from '../../base/statistics.ts';
-import { joined, lowestIn, type Tally, tallyMean, tallyOf, tallyOfSame } from './tally.ts';
+import { joined, lowestIn, lowestMean, type Tally, tallyOf, tallyOfSame } from './tally.ts';
 
 /** The range of rewards. */
 export type Range = readonly [low: number, high: number];
@@ -224,6 +224,12 @@ export function filled([first, second]: readonly [RunTasks, RunTasks?], filling:
   return { low: lowestOf(([low]) => low, least), mirrored: lowestOf(([, high]) => -high, -most) };
 }
 
+/** The lowest and the highest mean of these values. */
+export const meansOf = ({ low, mirrored }: Filled): Bounds => [
+  lowestMean(low.certain, low.optional),
+  -lowestMean(mirrored.certain, mirrored.optional),
+];
+
 /** The bounds of a difference, second minus first, without what rounding makes of the rewards. */
 const between = (first: Bounds, second: Bounds, rewards: readonly number[] = []): Bounds => [
   withoutRounding(second[0] - first[1], rewards),
@@ -325,9 +331,7 @@ function meanBounds(run: RunTasks, range: Range): Bounds {
       -leastMean(filledWith(range[1], -1), reach, -range[1]),
     ];
   }
-  const { low, mirrored } = filled([run], { missing: 'bound', range });
-  const meanOf = ({ certain, optional }: Lowest): number => tallyMean(joined(certain, optional));
-  return [meanOf(low), -meanOf(mirrored)];
+  return meansOf(filled([run], { missing: 'bound', range }));
 }
 
 /** A task's listed rollouts, with the sum of their rewards. */

@@ -243,7 +243,7 @@ describe('missing rewards', () => {
     const close = [...times(8, 1), ...times(14, 0), ...times(6, [undefined])];
     const base = [...times(22, 0), ...times(6, 1)];
     expect(compared(base, close).verdict.words).toBe(
-      'undecided: 6 of 28 rollouts of the new run have no reward, which could reverse it',
+      'undecided: 6 of 28 rollouts of the new run have no reward, which could leave it undecided',
     );
     const ignoring = compared(base, close, { missing: 'ignore' });
     expect(ignoring.verdict).toMatchObject({
@@ -500,7 +500,7 @@ describe('a run that is still running', () => {
 
   it('is better once the rewards that are to come cannot change that', () => {
     expect(shareOf(10).verdict.words).toBe(
-      'undecided: 30 of 40 rollouts of the new run have no reward yet, which could reverse it',
+      'undecided: 30 of 40 rollouts of the new run have no reward yet, which could leave it undecided',
     );
     expect(shareOf(30).verdict.words).toBe('the new run is better');
     expect(shareOf(30).interval).toEqual(compared(times(40, 0.2), times(30, 1)).interval);
@@ -541,6 +541,13 @@ describe('a run that is still running', () => {
       'the new run is better, ignoring 20 rollouts without a reward',
       'passed',
     ]);
+  });
+
+  it('could be no other where the mean difference stays on its side whatever is missing', () => {
+    const words = (base: number, fresh: number) =>
+      compared(times(20, base), times(8, fresh), { total: 20, samplesPerTask: 1 }).verdict.words;
+    const few = 'undecided: 12 of 20 rollouts of the new run have no reward, which could leave it undecided';
+    expect([words(0.2, 0.8), words(0.8, 0.2)]).toEqual([few, few]);
   });
 
   it('says what is to come where that is all', () => {
