@@ -99,7 +99,7 @@ describe('in the background', () => {
     expect(run.asked('getEvalProgress')).toBe(before);
   });
 
-  it('what is over is asked at most once how many rollouts it has, and nothing else, however it is pinned', async () => {
+  it('what is over is asked at most once for its rollouts and options, however it is pinned', async () => {
     const run = world('completed');
     const screen = openWorld(run, { view: 'list', resource: 'runs' });
     await screen.waitFor('▸ baseline');
@@ -107,7 +107,8 @@ describe('in the background', () => {
     await screen.waitFor('Pinned to Watch');
     await morePolls(run, 12);
     expect(run.asked('getEvalProgress')).toBeLessThanOrEqual(1);
-    expect(run.asked('getEvalRun')).toBe(0);
+    // For the options that its row in the list lacks.
+    expect(run.asked('getEvalRun')).toBeLessThanOrEqual(1);
   });
 });
 
