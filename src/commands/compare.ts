@@ -109,7 +109,8 @@ function comparisonOptions(
   const range = rewardRange === undefined ? compare.rewardRange : parseRange(rewardRange);
   if (range === undefined) throw new CommandError('--reward-range takes two numbers, the lower one first, e.g. 0..1.');
   checkGate(flags.failBelow, range);
-  return { confidence, equalWithin, range, missing, ended: flags.ended };
+  const { samplesPerTask } = flags;
+  return { confidence, equalWithin, range, missing, ended: flags.ended, samplesPerTask };
 }
 
 /**
@@ -261,6 +262,7 @@ export async function run(
       equal_within: options.equalWithin,
       reward_range: { low: options.range[0], high: options.range[1] },
       missing: options.missing,
+      samples_per_task: options.samplesPerTask ?? null,
       wins,
       losses,
       ties,

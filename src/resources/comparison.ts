@@ -72,10 +72,16 @@ export function compareRuns(
   options: ComparisonOptions = comparisonDefaults,
 ): ComparedRuns {
   const known = tasks.filter(({ task_id }) => task_id !== unlistedTask);
-  const run = (side: Side): RunTasks => ({
-    tasks: known.map(({ rollouts }) => rollouts[side].listed.map(each => each.reward)),
-    ...extentOf(tasks[0]?.runs[side]),
-  });
+  const run = (side: Side): RunTasks => {
+    const extent = tasks[0]?.runs[side];
+    // What the service returns goes first.
+    const each = extent?.samplesPerTask?.isSent === false ? undefined : options.samplesPerTask;
+    return {
+      tasks: known.map(({ rollouts }) => rollouts[side].listed.map(({ reward }) => reward)),
+      ...extentOf(each === undefined ? extent : { ...extent, samplesPerTask: { each, isSent: false } }),
+      isEachGiven: each !== undefined,
+    };
+  };
   return summariseComparison(run('base'), run('new'), options);
 }
 

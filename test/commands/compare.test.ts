@@ -285,6 +285,34 @@ it('passes no gate on rollouts that the service does not list, nor count (A2)', 
   expect(await gate('--ended')).toMatchObject({ code: exitCodes.done, verdict: 'the new run is better' });
 });
 
+it('takes the number of rollouts per task from the user where the service returns none, and says so', async () => {
+  const { url } = await hostileServer((response, request) => {
+    const [, id = '', part] = /eval\/(evr_\w+)(\/[\w-]+)?$/.exec(request.url) ?? [];
+    const run = { eval_run_id: id, bench_id: 'b1', status: 'completed', total_rollouts: 80 };
+    if (id && (part === undefined || part === '/progress')) return json(run)(response, request);
+    if (part !== '/trajectory-rewards') return refusal(404, 'not_found_error', 'resource_not_found')(response, request);
+    const rewards = id === 'evr_base' ? [0, 0, 0, 1] : [1, 1, 1, 1];
+    const trajectory_rewards = Array.from({ length: 20 }, (_, task) =>
+      rewards
+        .slice(0, id === 'evr_new' && task < 4 ? 3 : 4)
+        .map((reward, index) => ({ trajectory_id: `${id}_${task}_${index}`, task_id: `t${task}`, reward })),
+    ).flat();
+    return json({ eval_run_id: id, trajectory_rewards })(response, request);
+  });
+  const cli = cliOn({ baseUrl: url, apiKey });
+  const words = ['evr_base', 'evr_new', '--fail-below', '0.4'];
+  const unsure = await cli('compare', words);
+  expect(unsure.code).toBe(exitCodes.failed);
+  expect(unsure.out).toContain('If each task has 4 rollouts, compare --samples-per-task 4 decides it.');
+  const said = await cli('compare', [...words, '--samples-per-task', '4', '--json']);
+  expect(said.code).toBe(exitCodes.done);
+  expect(JSON.parse(said.out)).toMatchObject({
+    verdict: 'better',
+    samples_per_task: 4,
+    caution: 'the new run is taken to have 4 rollouts of each task (--samples-per-task 4)',
+  });
+});
+
 it('counts rollouts as missing by the options that it sent, where the service does not return them (A1)', async () => {
   let started = 0;
   let record: (id: string) => object = id => notFound(id);

@@ -50,6 +50,12 @@ ${aboutIntervals}`,
         choices: ['bound', 'ignore'],
         description: 'rollouts without a reward: count the worst and the best case, or ignore them (default: bound)',
       },
+      samplesPerTask: {
+        value: 'N',
+        number: 'count',
+        description:
+          'how many rollouts each task has, for runs whose service does not return evaluation_samples_per_task',
+      },
       ended: {
         description:
           'treat the listed rewards as complete if the service does not report the end of a run or its number of rollouts',

@@ -12,6 +12,8 @@ import {
   timesUntil,
 } from './interval.ts';
 import {
+  evenlyFilled,
+  isEachUsed,
   isUncounted,
   missingOf,
   type RunEnd,
@@ -28,6 +30,8 @@ import {
 export interface ComparisonOptions extends IntervalOptions {
   /** Runs count as equal if the whole interval of their difference is within this. */
   readonly equalWithin: number;
+  /** Rollouts of each task, by the user, of runs whose service does not return this. */
+  readonly samplesPerTask?: number | undefined;
   /** Treats runs without a known status as ended, and listed rewards as complete. */
   readonly ended?: boolean | undefined;
 }
@@ -118,7 +122,9 @@ export function summariseComparison(
     means,
     uncounted: options.ended ? [] : sides.filter((_, index) => isAssumed(runs[index] as RunTasks)),
     ignored: ignored.reduce((sum, run) => sum + withoutReward(run), 0),
-    caution: cautionWords(runs),
+    even:
+      missingOf(base, options) === 'bound' || missingOf(fresh, options) === 'bound' ? evenOf(runs, options) : undefined,
+    caution: cautionWords(runs, means),
     options,
   };
   return {
@@ -169,8 +175,21 @@ interface Situation {
   readonly uncounted: readonly Side[];
   /** Rollouts without a reward that are ignored. */
   readonly ignored: number;
+  /** What would show if each task had this number of rollouts, which nothing says. */
+  readonly even: { readonly each: number; readonly evidence: Evidence } | undefined;
   readonly caution: string;
   readonly options: ComparisonOptions;
+}
+
+function evenOf(runs: readonly [RunTasks, RunTasks], options: ComparisonOptions): Situation['even'] {
+  const even = evenlyFilled(runs);
+  return even && { each: even.each, evidence: evidenceFor(even.runs, options) };
+}
+
+/** Names the flag that would decide it; empty if it would not, or nothing is missing. */
+function evenWords({ even }: Situation, decides: (evidence: Evidence) => boolean): string {
+  if (even === undefined || !decides(even.evidence)) return '';
+  return `if each task has ${counted(even.each, 'rollout')}, compare --samples-per-task ${even.each} decides it`;
 }
 
 /**
@@ -178,9 +197,17 @@ interface Situation {
  */
 export const optimisticWords = 'optimistic if the held-out curve of the same tasks chose its checkpoint';
 
-function cautionWords(runs: readonly RunTasks[]): string {
+function cautionWords(runs: readonly RunTasks[], means: OfBoth<TaskMean>): string {
   const chosen = sides.filter((_, index) => runs[index]?.isMeasuredAsChosen);
-  return chosen.map(side => `the ${side} run is ${optimisticWords}`).join('; ');
+  const given = sides.flatMap((side, index) => {
+    const run = runs[index];
+    if (!run?.isEachGiven || !lacks(means[side]) || means[side].isOpen) return [];
+    const flag = `--samples-per-task ${run.samplesPerTask}`;
+    return isEachUsed(run)
+      ? `the ${side} run is taken to have ${counted(run.samplesPerTask ?? 0, 'rollout')} of each task (${flag})`
+      : `${flag} does not fit the rollouts of the ${side} run, so these may be of any task`;
+  });
+  return [...chosen.map(side => `the ${side} run is ${optimisticWords}`), ...given].join('; ');
 }
 
 /** Which run is better with the required confidence, if any. */
@@ -262,7 +289,11 @@ function plainVerdict(situation: Situation): Verdict {
   const { words, ...more } =
     reason === undefined
       ? moreOf(situation, times => verdictFor(evidence, equalWithin, times) !== 'undecided')
-      : { words: reason };
+      : {
+          words: [reason, evenWords(situation, data => verdictFor(data, equalWithin, 1) !== 'undecided')]
+            .filter(Boolean)
+            .join('; '),
+        };
   return { kind, words: words === '' ? kind : `${kind}: ${words}`, ...more };
 }
 
@@ -391,7 +422,12 @@ function plainGate(
   const undecided = (...decides: readonly string[]) =>
     ({ outcome: 'undecided', sentences: [`${open}: it is ${between}`, ...decides] }) as const;
   const reason = whyNot(situation);
-  if (reason !== undefined) return undecided(reason, isDecided(ignoring, 1) ? withoutThese(situation) : '');
+  if (reason !== undefined)
+    return undecided(
+      reason,
+      evenWords(situation, data => isDecided(data, 1)),
+      isDecided(ignoring, 1) ? withoutThese(situation) : '',
+    );
   const { words, moreTasks } = moreOf(situation, times => isDecided(evidence, times));
   return undecided(moreTasks === undefined ? marginWords(situation, interval.low) : `${words} would decide it`);
 }

@@ -47,8 +47,10 @@ export interface RunTasks {
   readonly least?: number | undefined;
   /** How many rollouts have a reward but no readable task, or are unreadable. They are not in `tasks`. */
   readonly nameless?: number | undefined;
-  /** Rollouts of each task, if the options of the run say so. */
+  /** Rollouts of each task, if the options of the run say so, or the user. */
   readonly samplesPerTask?: number | undefined;
+  /** Whether this number is the user's: the service returns none. */
+  readonly isEachGiven?: boolean | undefined;
   /** Rollouts that each listed task counts with, if the service does not report the total. Set by `withEach`. */
   readonly each?: number | undefined;
   readonly end: RunEnd;
@@ -131,6 +133,27 @@ function planOf(run: RunTasks): Plan {
     return { each: given, reach: run.total / given - own, isAny: false, tasks: run.total / given };
   const loose = run.total - listed;
   return { each: 0, reach: loose, isAny: loose > 0, tasks: loose === 0 ? own : undefined };
+}
+
+/** Whether the number of rollouts of each task fits the run, and so is used. */
+export const isEachUsed = (run: RunTasks): boolean => planOf(run).each === run.samplesPerTask;
+
+/**
+ * The runs if each task has as many rollouts as the one with the most; undefined if that tells nothing new, or does not
+ * fit the total.
+ */
+export function evenlyFilled(
+  runs: readonly [RunTasks, RunTasks],
+): { readonly each: number; readonly runs: readonly [RunTasks, RunTasks] } | undefined {
+  const each = maxOf(runs.map(mostOf));
+  const isOpenTo = (run: RunTasks): boolean =>
+    run.total !== undefined && run.samplesPerTask === undefined && planOf(run).isAny;
+  if (!runs.some(isOpenTo)) return undefined;
+  const even = (run: RunTasks): RunTasks => (isOpenTo(run) ? { ...run, samplesPerTask: each } : run);
+  const filledUp = [even(runs[0]), even(runs[1])] as const;
+  return filledUp.some(isOpenTo) || filledUp.some((run, side) => run !== runs[side] && !isEachUsed(run))
+    ? undefined
+    : { each, runs: filledUp };
 }
 
 /**

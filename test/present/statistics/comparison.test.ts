@@ -19,11 +19,11 @@ const compared = (
     ended?: boolean;
   } & Partial<RunTasks> = {},
 ) => {
-  const { end = 'complete', total, samplesPerTask, ...others } = options;
+  const { end = 'complete', total, samplesPerTask, isEachGiven, ...others } = options;
   const padded = [...fresh, ...base.slice(fresh.length).map(() => [])];
   const runs = [
     run(base, extentOf(base)),
-    run(padded, end === 'complete' && !total ? extentOf(padded) : { end, total, samplesPerTask }),
+    run(padded, end === 'complete' && !total ? extentOf(padded) : { end, total, samplesPerTask, isEachGiven }),
   ];
   return summariseComparison(...(runs as [RunTasks, RunTasks]), {
     ...comparisonDefaults,
@@ -491,6 +491,40 @@ describe('tasks that only one run has', () => {
       const look = compared(base, rewards, { end: seen < 4 ? 'running' : 'complete', total: 200 });
       expect(look.interval?.low).toBeLessThan(0);
     }
+  });
+});
+
+describe('the number of rollouts of each task', () => {
+  // 4 of 80 rollouts are missing, which tells nothing about the tasks they belong to.
+  const base = Array.from({ length: 20 }, (_, task) => [0, 1, 2, 3].map(sample => ((task + sample) % 3 === 0 ? 1 : 0)));
+  const fresh = base.map((_, task) =>
+    [0, 1, 2, 3].slice(0, task < 8 ? 3 : 4).map(sample => ((task + sample) % 5 === 0 ? 0 : 1)),
+  );
+  const look = (more: object = {}) => compared(base, fresh, { total: 80, ...more });
+
+  it('is named where it would decide what is undecided', () => {
+    const { verdict, gate } = look();
+    expect(verdict.words).toBe(
+      'undecided: 8 of 80 rollouts of the new run have no reward, which could leave it undecided; if each task has 4 rollouts, compare --samples-per-task 4 decides it',
+    );
+    expect(gate(0).words).toContain('If each task has 4 rollouts, compare --samples-per-task 4 decides it.');
+    expect(gate(0.9).words).not.toContain('samples-per-task');
+    // Nor where it cannot be true.
+    expect(look({ total: 79 }).verdict.words).not.toContain('samples-per-task');
+  });
+
+  it('says that it comes from the user, and where it does not fit', () => {
+    const given = look({ samplesPerTask: 4, isEachGiven: true });
+    expect(given.verdict.words).toBe('the new run is better');
+    expect(given.interval).toEqual(look({ samplesPerTask: 4 }).interval);
+    const caution = 'the new run is taken to have 4 rollouts of each task (--samples-per-task 4)';
+    expect([given.caution, look({ samplesPerTask: 4 }).caution]).toEqual([caution, '']);
+    expect(given.gate(0).words).toContain('The new run is taken to have 4 rollouts of each task');
+    const other = look({ samplesPerTask: 3, isEachGiven: true });
+    expect(other.caution).toBe(
+      '--samples-per-task 3 does not fit the rollouts of the new run, so these may be of any task',
+    );
+    expect(other.interval).toEqual(look().interval);
   });
 });
 
