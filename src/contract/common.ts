@@ -124,7 +124,10 @@ export interface Page<Item> {
 
 const rowSchemas = new WeakMap<object, z.ZodMiniType>();
 
-/** Reads the paginated envelope, another wrapper, or the bare array that some services send, row by row. */
+/**
+ * Reads the paginated envelope, another wrapper, or the bare array that some services send, row by row. Nothing follows
+ * an empty page or an empty cursor: some services set `has_more` there as well.
+ */
 export function page<Schema extends z.ZodMiniType>(item: Schema): z.ZodMiniType<Page<z.output<Schema>>, unknown> {
   const envelope = z.looseObject({ items: z.array(z.unknown()), has_more: flag, next_cursor: text });
   const unwrapped = z.transform((body: unknown) => {
@@ -139,7 +142,8 @@ export function page<Schema extends z.ZodMiniType>(item: Schema): z.ZodMiniType<
         return read.success ? [read.data] : [];
       });
       const next_cursor = body.next_cursor ?? null;
-      const has_more = body.has_more ?? next_cursor !== null;
+      const isEnd = rows.length === 0 || next_cursor === '';
+      const has_more = !isEnd && (body.has_more ?? next_cursor !== null);
       const dropped = rows.length - items.length;
       notePage(items, { dropped, cursor: has_more ? next_cursor : null, hasMore: has_more });
       return { items, has_more, next_cursor, dropped };

@@ -96,7 +96,6 @@ export async function readAcross<Row extends OfBenchmark>(
     has_more: hasRest || isIncomplete,
     next_cursor: hasRest ? JSON.stringify(next) : null,
     dropped,
-    mayBeEmpty: true,
     isPartial: failed.size > 0,
     note: notes.filter(Boolean).join('. ') || undefined,
     rest: restWords(next, words),
@@ -165,8 +164,7 @@ class PartsReading<Row extends OfBenchmark> {
       this.#succeeded += 1;
       this.dropped += unreadableIn(rows);
       const next = cursorAfter(rows);
-      const isEmpty = rows.length === 0 && unreadableIn(rows) === 0;
-      if (next !== null && next !== cursor && !isEmpty) this.#cursors.set(benchId, next);
+      if (next !== null && next !== cursor) this.#cursors.set(benchId, next);
       else if (hasMoreAfter(rows)) this.isCutOff = true;
     } catch (error) {
       this.#noteFailure(part, error);

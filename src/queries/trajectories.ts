@@ -221,7 +221,7 @@ const idsOf = (rows: readonly Trajectory[]): ReadonlySet<string> =>
 function withoutOthers(page: Page<Trajectory>, { own, others, unsure }: OwnRows): AnnotatedPage<Trajectory> {
   return {
     ...page,
-    ...(others > 0 && { items: own, others, mayBeEmpty: true }),
+    ...(others > 0 && { items: own, others }),
     ...(unsure.length > 0 && { unsure: idsOf(unsure) }),
   };
 }

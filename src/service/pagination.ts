@@ -1,23 +1,20 @@
 /** Reads a list page by page. */
 import type { Page } from '../contract/common.ts';
 
-/** A page; `mayBeEmpty` if one without rows is not the end. */
-type ReadPage = Page<unknown> & { readonly mayBeEmpty?: boolean };
-
 /**
- * The cursor of the next page; undefined at the end. The list ends at a page without a cursor, an empty page unless it
- * `mayBeEmpty`, or a cursor that `isFollowed` already: a faulty service must not cause an endless loop.
+ * The cursor of the next page; undefined at the end. The list ends at a page without a cursor, or a cursor that
+ * `isFollowed` already: a faulty service must not cause an endless loop.
  */
 export function nextCursor(
-  { items, dropped, has_more, next_cursor, mayBeEmpty = false }: ReadPage,
+  { has_more, next_cursor }: Page<unknown>,
   isFollowed: (cursor: string) => boolean,
 ): string | undefined {
-  const empty = items.length === 0 && dropped === 0 && !mayBeEmpty;
-  return has_more && !empty && next_cursor && !isFollowed(next_cursor) ? next_cursor : undefined;
+  return has_more && next_cursor && !isFollowed(next_cursor) ? next_cursor : undefined;
 }
 
 /** Whether the service has more rows, but after this page gave no way to read them. */
-export const isCutOff = ({ has_more }: ReadPage, next: string | null | undefined): boolean => has_more && next == null;
+export const isCutOff = ({ has_more }: Page<unknown>, next: string | null | undefined): boolean =>
+  has_more && next == null;
 
 export const cutOffWords = 'The service says that there are more rows, but gives no way to read them';
 
@@ -34,7 +31,7 @@ export async function findOnPages<Row>(
 }
 
 /** Yields the pages of a list, each read on demand, and whether the list is cut off after it. */
-export async function* readPages<Read extends ReadPage>(
+export async function* readPages<Read extends Page<unknown>>(
   readPage: (cursor: string | undefined) => Promise<Read>,
 ): AsyncGenerator<Read & { readonly isCutOff: boolean }, void> {
   const followed = new Set<string | undefined>();

@@ -201,12 +201,10 @@ describe('chat', () => {
 it.each([
   ['no cursor', [null]],
   ['the cursor that led to it (C16)', ['c', 'c']],
-  ['an empty page (C16)', ['c', 'd']],
 ])('says that a list goes on where the service gives %s for the rest', async (of, cursors) => {
-  const pages = cursors.map((next_cursor, page) => {
-    const items = page === 1 && of.startsWith('an empty') ? [] : [{ bench_id: `b${page + 1}` }];
-    return json({ items, has_more: true, next_cursor });
-  });
+  const pages = cursors.map((next_cursor, page) =>
+    json({ items: [{ bench_id: `b${page + 1}` }], has_more: true, next_cursor }),
+  );
   const server = await hostileServer(...pages, ...pages);
   const cli = cliOn({ baseUrl: server.url, apiKey: 'key' });
   const { out, notes } = await cli('list', ['benchmarks', '--ids', '--all']);

@@ -37,11 +37,34 @@ it('are not said to be missing', async () => {
   expect(notes).toContain('Something may have that name, because not all could be read');
 });
 
-it('does not call a list empty that goes on', async () => {
-  const server = await hostileServer(json({ items: [], has_more: true, next_cursor: null }));
+it('does not call a list empty of which nothing could be read', async () => {
+  const server = await hostileServer(json({ items: [{ label: 'Twin' }], has_more: true, next_cursor: null }));
   const { code, notes } = await cliOn({ baseUrl: server.url, apiKey: 'key' })('list', ['benchmarks']);
-  expect({ code, notes }).toEqual({
-    code: exitCodes.failed,
-    notes: 'The service says that there are more rows, but gives no way to read them',
+  expect(code).toBe(exitCodes.failed);
+  expect(notes).toContain('The service says that there are more rows, but gives no way to read them');
+});
+
+const twin = [{ bench_id: 'bench_1', label: 'Twin' }];
+
+it.each([
+  [
+    'an empty page',
+    [
+      { items: twin, has_more: true, next_cursor: 'c' },
+      { items: [], has_more: true, next_cursor: 'd' },
+    ],
+  ],
+  ['an empty cursor', [{ items: twin, has_more: true, next_cursor: '' }]],
+])('are used, and the list is whole, where it ends at %s that says there are more', async (_, pages) => {
+  const server = await hostileServer((response, request) => {
+    const page = pages[/[?&]cursor=/.test(request.url) ? 1 : 0];
+    const isList = /benchmarks(\?|$)/.test(request.url);
+    return json(isList ? page : { bench_id: 'bench_1', eval_run_id: 'evr_1' })(response, request);
   });
+  const cli = cliOn({ baseUrl: server.url, apiKey: 'key' });
+  const listed = await cli('list', ['benchmarks', '--json']);
+  expect(listed).toMatchObject({ code: exitCodes.done, notes: '' });
+  const started = await cli('evaluate', ['Twin', '--model', 'acme/m', '--name', 'first']);
+  expect(started).toMatchObject({ code: exitCodes.done, notes: '' });
+  expect(server.requests.filter(({ method }) => method === 'POST')).toHaveLength(1);
 });

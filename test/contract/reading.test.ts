@@ -8,7 +8,7 @@ import { deployment } from '../../src/contract/deployments.ts';
 import { errorEnvelope, failure, inferenceErrorEnvelope } from '../../src/contract/errors.ts';
 import * as evaluations from '../../src/contract/evaluations.ts';
 import { chatChunk, chatCompletion } from '../../src/contract/inference.ts';
-import { cursorAfter } from '../../src/contract/lists.ts';
+import { cursorAfter, hasMoreAfter } from '../../src/contract/lists.ts';
 import { supportedModel } from '../../src/contract/models.ts';
 import { hasProtoField } from '../../src/contract/proto-field.ts';
 import { secret } from '../../src/contract/secrets.ts';
@@ -364,6 +364,22 @@ describe('lists', () => {
     const read = list.parse(body);
     expect(read).toEqual({ items: [row], dropped: 0, ...expected });
     expect(cursorAfter(read.items)).toBe(read.has_more ? read.next_cursor : null);
+  });
+
+  it.each([
+    ['an empty page', { items: [], has_more: true, next_cursor: 'c' }],
+    ['an empty page without a cursor', { items: [], has_more: true, next_cursor: null }],
+    ['an empty cursor', { items: [row], has_more: true, next_cursor: '' }],
+    ['an empty cursor alone', { items: [row], next_cursor: '' }],
+  ])('end at %s', (_, body) => {
+    const read = list.parse(body);
+    expect(read).toMatchObject({ items: body.items, has_more: false });
+    expect([cursorAfter(read.items), hasMoreAfter(read.items)]).toEqual([null, false]);
+  });
+
+  it('do not end at a page of which no row could be read, or without a cursor at one that has rows', () => {
+    expect(list.parse({ items: [null], has_more: true, next_cursor: 'c' }).has_more).toBe(true);
+    expect(list.parse({ items: [row], has_more: true, next_cursor: null }).has_more).toBe(true);
   });
 
   it('a row that cannot be read hides no other, and is counted', () => {

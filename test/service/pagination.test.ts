@@ -31,8 +31,6 @@ it('follows the cursor to the end', async () => {
 });
 
 it.each([
-  ['an empty page', [page([1], 'a'), page([], 'b')], [1]],
-  ['an empty cursor', [page([1], '', true)], [1]],
   ['a missing cursor', [page([1], null, true)], [1]],
   ['a page that says it is the last', [page([1], 'a', false)], [1]],
   ['a cursor that comes again at once', [page([1], 'a'), page([2], 'a')], [1, 2]],

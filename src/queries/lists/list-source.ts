@@ -30,8 +30,6 @@ export type AnnotatedPage<Row> = Page<Row> & {
   readonly rest?: string | undefined;
   /** It is made of several answers, and some could not be read. */
   readonly isPartial?: boolean;
-  /** It may be empty although it is not the last one. */
-  readonly mayBeEmpty?: boolean;
   /** It may have rows of earlier pages. */
   readonly mayRepeat?: boolean;
   /** How many rows were left out, because the service did not apply the filter. */

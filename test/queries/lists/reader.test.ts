@@ -449,12 +449,9 @@ describe('readings at the same time', () => {
 });
 
 describe('the end', () => {
-  it.each([
-    ['an empty page', { items: [], has_more: true, next_cursor: '3' }],
-    ['an empty cursor', { items: [row('b')], has_more: true, next_cursor: '' }],
-    ['the cursor that was sent', { items: [row('b')], has_more: true, next_cursor: '2' }],
-  ])('is %s, and not complete if the service says that there are more (C16)', async (_name, second) => {
-    const { reader } = scripted({ items: [row('a')], has_more: true, next_cursor: '2' }, second);
+  it('is the cursor that was sent, and not complete if the service says that there are more (C16)', async () => {
+    const more = { has_more: true, next_cursor: '2' };
+    const { reader } = scripted({ items: [row('a')], ...more }, { items: [row('b')], ...more });
     await reader.poll(context);
     expect(await reader.readRest()).toBe('complete');
     expect(reader.data).toMatchObject({ complete: false, notes: [expect.stringContaining('no way to read them')] });
