@@ -146,6 +146,25 @@ export function failedRounds(points: readonly HeldOutReward[]): FailedRounds | u
 /** Whether a round of the curve is incomplete. */
 export const hasOutstanding = perObject((points: readonly HeldOutReward[]): boolean => points.some(isOutstanding));
 
+/** The last round may be listed, or a mean may change, this long after the end of the run. */
+const settlesWithinMs = 60 * 60_000;
+
+/**
+ * Whether the curve of an ended run will not change: no round is incomplete, and by its counts the round of the last
+ * step is there, or it was read long after the end.
+ *
+ * @param done the finished steps
+ * @param endedAt epoch milliseconds, like `readAt`
+ */
+export function isFinalCurve(
+  means: Pick<HeldOutMeans, 'last' | 'isUnfinished' | 'upTo'> | undefined,
+  { done, endedAt, readAt }: { readonly done: number | undefined; readonly endedAt: number; readonly readAt: number },
+): boolean {
+  if (means?.isUnfinished) return false;
+  if (readAt - endedAt > settlesWithinMs) return true;
+  return means?.last.samples !== undefined && done !== undefined && means.upTo >= done;
+}
+
 /** Finds the mean of a step, such as that of a checkpoint. */
 export function heldOutOfStep(
   rewards: readonly HeldOutReward[],

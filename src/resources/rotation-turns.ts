@@ -1,12 +1,14 @@
 /** Which reads each resource needs: its status, its record, its curves and the certainty of its mean. */
 import { hashKey } from '@tanstack/react-query';
 import { maxOf } from '../base/many.ts';
-import { hasEnded, isOver, isRunning } from '../contract/status.ts';
+import { hasEnded, isOver, isRunning, statusMeaning } from '../contract/status.ts';
 import { overdueIntervals } from '../queries/freshness.ts';
+import { isFinalCurve } from '../queries/held-out.ts';
 import { type AnyQuery, dueAt } from '../queries/live-query.ts';
 import type { Attention } from '../queries/polling.ts';
 import { isSettled } from '../queries/run-mean.ts';
 import { type KnownResource, keyOf, knownResource } from '../queries/statuses/store.ts';
+import { parseTime } from '../text/time.ts';
 import type { Workbench } from '../workbench/workbench.ts';
 import { resourceOfKind } from './catalogue.ts';
 import { type Round, type Turn, turnMs } from './rotation-budget.ts';
@@ -135,14 +137,14 @@ const lacksEndTime = ({ endedAt, endTime, gone }: KnownResource): boolean =>
 /** Curves are large, so they are read only every so many turns. */
 const curveTurns = 4;
 
-/**
- * When the curve of an ended resource is due, in epoch milliseconds: never again, unless a round was incomplete.
- * Undefined for never.
- */
+/** When the curve of an ended resource is due, in epoch milliseconds; undefined for never again, once it is final. */
 function endedCurveDue(workbench: Workbench, known: KnownResource, curve: AnyQuery, lastSent: LastSent) {
   const last = lastEver(workbench, curve, lastSent);
-  const { measured } = known;
-  if (measured ? !measured.isUnfinished : last > 0) return undefined;
+  const { measured, status = '', total, endTime, endedAt } = known;
+  // A list shows the end without the progress.
+  const done = known.done ?? (statusMeaning(status) === 'success' ? total : undefined);
+  const end = parseTime(endTime) ?? endedAt ?? workbench.openedAt;
+  if (isFinalCurve(measured, { done, endedAt: end, readAt: last })) return undefined;
   if (last === 0) return 0;
   const due = dueAt(workbench, curve, 'visible');
   return due === undefined ? undefined : Math.max(due, last + curveTurns * workbench.poll.visibleMs);
@@ -181,7 +183,7 @@ export function mayEnd({ statuses }: Workbench, known: KnownResource): boolean {
   return known.status !== undefined || known.isNew || statuses.lastRead(known)?.by === undefined;
 }
 
-/** The read of the curve of an ended resource, if it was never read or a round of it was incomplete. */
+/** The read of the curve of an ended resource, until it is final. */
 export function curveTurn(workbench: Workbench, known: KnownResource, lastSent: LastSent): Turn | undefined {
   if (known.gone || !hasEnded(known.status)) return undefined;
   const [curve] = curvesOf(workbench, known);

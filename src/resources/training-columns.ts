@@ -3,20 +3,20 @@ import { perObject } from '../base/memo.ts';
 import { isRecord, own } from '../base/own-property.ts';
 import { hasEnded, statusMeaning, trainingStatuses } from '../contract/status.ts';
 import { lastReward } from '../contract/trainer-curve.ts';
-import type { TrainingRun } from '../contract/training.ts';
 import { type Cell, type Column, statusColumn } from '../present/column.ts';
 import { intervalColumn, numberColumn } from '../present/number-columns.ts';
 import { defaultRange, type Interval } from '../present/statistics/interval.ts';
 import { intervalOfMean } from '../present/statistics/mean-and-count.ts';
 import { isBeyond, type Range } from '../present/statistics/tasks.ts';
 import { durationColumn, queueColumn, seenColumn, timeColumn } from '../present/times.ts';
-import { type HeldOutMean, type HeldOutMeans, heldOutMeans } from '../queries/held-out.ts';
+import { type HeldOutMean, type HeldOutMeans, heldOutMeans, isFinalCurve } from '../queries/held-out.ts';
 import type { QueryContext } from '../queries/query-context.ts';
 import { heldOutRewardsQuery, type ProgressedRun, stepsOf, trainerRewardsQuery } from '../queries/training.ts';
 import { ifThere } from '../service/errors.ts';
 import { rememberedAt } from '../store/seen.ts';
 import { countOf, reward } from '../text/numbers.ts';
 import { sanitiseLine } from '../text/sanitise.ts';
+import { parseTime } from '../text/time.ts';
 import { displayWidth } from '../text/width.ts';
 import type { MeasuredList, Measures } from './define.ts';
 import { measureEach } from './measure-each.ts';
@@ -220,22 +220,33 @@ const field = 'held_out_rewards';
 
 const isFinal = (value: unknown): value is HeldOut =>
   isRecord(value) &&
-  value['isUnfinished'] === false &&
+  value['isFinal'] === true &&
   [value['last'], value['best']].every(mean => isRecord(mean) && typeof mean['reward'] === 'number');
 
 /**
- * The held-out rewards of a run. Those of an ended run whose rounds are complete are final: they are read once, and
- * remembered.
+ * The held-out rewards of a run. Those of an ended run are remembered, and not read again once they are final, see
+ * `isFinalCurve`.
  */
-async function readHeldOut({ training_run_id: id, status }: TrainingRun, context: QueryContext) {
+async function readHeldOut(run: MeasuredTraining, context: QueryContext): Promise<HeldOut | undefined> {
+  const { training_run_id: id, status, completed_at } = run;
   const ended = hasEnded(status);
   const known = ended ? context.memory.find('training', id)?.record[field] : undefined;
   if (isFinal(known)) return known;
+  const readAt = Date.now();
   const means = heldOutMeans(await heldOutRewardsQuery(id, ended).read(context));
   if (!means) return undefined;
   const { last, best, isUnfinished } = means;
   const held: HeldOut = { last, best, isUnfinished };
-  if (ended && !isUnfinished) context.memory.see([{ kind: 'training', id, status, record: { [field]: held } }]);
+  if (!ended) return held;
+  // Where the service does not say when it ended, that was before the first read that found it ended.
+  const first = isRecord(known) && typeof known['firstReadAt'] === 'number' ? known['firstReadAt'] : readAt;
+  const endedAt = parseTime(completed_at) ?? first;
+  const remembered = {
+    ...held,
+    firstReadAt: first,
+    isFinal: isFinalCurve(means, { done: stepsDone(run), endedAt, readAt }),
+  };
+  context.memory.see([{ kind: 'training', id, status, record: { [field]: remembered } }]);
   return held;
 }
 

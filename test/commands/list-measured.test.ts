@@ -1,5 +1,5 @@
 /** Lists of training runs with what was measured, and what they cost. */
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { answering } from '../answering.ts';
 import { busyWorld } from '../busy-world.ts';
 import { type Behaviour, hostileServer, json } from '../service/hostile-server.ts';
@@ -57,7 +57,9 @@ it('reads an ended run again until its held-out rounds are complete, and says of
   const server = await hostileServer(
     answering({
       ...busyWorld().answers,
-      listTrainingRuns: () => [{ training_run_id: 'trn_1', bench_id: 'bench_1', status: 'succeeded' }],
+      listTrainingRuns: () => [
+        { training_run_id: 'trn_1', bench_id: 'bench_1', status: 'succeeded', options: { num_steps: 40 } },
+      ],
       getHeldOutRewards: () => ({ held_out_rewards }),
     }),
   );
@@ -78,6 +80,48 @@ it('reads an ended run again until its held-out rounds are complete, and says of
   const asked = count();
   expect(await listed()).toEqual(['0.671', '112', '112', '0.8', '35']);
   expect(count()).toBe(asked);
+});
+
+it.each([
+  { without: 'the round of the last step', counts: { completed_samples: 112 }, completed_at: true },
+  { without: 'counts of samples', counts: {}, completed_at: true },
+  { without: 'counts or the time of its end', counts: {}, completed_at: false },
+])('reads a curve without $without again until the run has ended an hour ago', async ({ counts, completed_at }) => {
+  vi.useFakeTimers({ toFake: ['Date'] });
+  onTestFinished(() => {
+    vi.useRealTimers();
+  });
+  const ended = new Date().toISOString();
+  const row = { held_out_reward: 0.7, ...counts };
+  let held_out_rewards = [
+    { ...row, step: 30 },
+    { ...row, step: 35 },
+  ];
+  const server = await hostileServer(
+    answering({
+      ...busyWorld().answers,
+      listTrainingRuns: () => [
+        {
+          ...{ training_run_id: 'trn_1', bench_id: 'bench_1', status: 'succeeded', options: { num_steps: 40 } },
+          ...(completed_at && { completed_at: ended }),
+        },
+      ],
+      getHeldOutRewards: () => ({ held_out_rewards }),
+    }),
+  );
+  const cli = cliOn({ baseUrl: server.url, apiKey: 'key' });
+  const listed = async () => {
+    const { out } = await cli('list', ['training', ...bench, '--columns', 'held-out,best-step']);
+    return [...(cells(out)[1] ?? []), server.requests.filter(({ url }) => url.includes('held-out')).length];
+  };
+  expect(await listed()).toEqual(['0.7', '35', 1]);
+  held_out_rewards = [...held_out_rewards, { ...row, step: 40, held_out_reward: 0.8 }];
+  expect(await listed()).toEqual(['0.8', '40', 2]);
+  const again = 'completed_samples' in counts ? 0 : 1;
+  expect(await listed()).toEqual(['0.8', '40', 2 + again]);
+  vi.setSystemTime(Date.now() + 61 * 60_000);
+  expect(await listed()).toEqual(['0.8', '40', 2 + 2 * again]);
+  expect(await listed()).toEqual(['0.8', '40', 2 + 2 * again]);
 });
 
 it('is filtered and sorted by what was measured and by options', async () => {

@@ -108,3 +108,46 @@ it.each(['succeeded', 'running'])(
     expect(await readLater()).toEqual([3, 0.671]);
   },
 );
+
+it('reads the curve of a run that has just ended again until it has the round of the last step', async () => {
+  vi.useFakeTimers({ toFake: ['Date'] });
+  onTestFinished(() => {
+    vi.useRealTimers();
+  });
+  const now = new Date().toISOString();
+  const record = { training_run_id: 'trn_1', status: 'succeeded', created_at: ended, completed_at: now };
+  const round = { held_out_reward: 0.7, completed_samples: 112 };
+  let held_out_rewards = [
+    { ...round, step: 30 },
+    { ...round, step: 35 },
+  ];
+  const scripted = scriptedService({
+    listBenchmarks: () => pageOf([]),
+    listEvalRuns: () => [],
+    listTrainingRuns: () => [],
+    listDeployments: () => pageOf([]),
+    getTrainingRun: () => record,
+    getTrainingProgress: () => ({ ...record, completed_steps: 40 }),
+    getHeldOutRewards: () => ({ held_out_rewards }),
+  });
+  const workbench = new Workbench({ kinds, service: async () => scripted.service, profile: 'test' });
+  // A list with curves is on screen.
+  const stop = new QueryObserver(workbench.cache, { queryKey: ['progress'], queryFn: () => 0 }).subscribe(() => {});
+  onTestFinished(() => {
+    stop();
+    workbench.close();
+  });
+  const run = { kind: 'training', id: 'trn_1', label: 'new' };
+  const known = { status: 'succeeded', startedAt: ended, endTime: now, done: 40 };
+  workbench.statuses.recallEnded([{ ...run, at: Date.parse(now), ended: known }]);
+  const rounds = following(workbench, false);
+  const readLater = async () => {
+    vi.setSystemTime(Date.now() + 60_000);
+    await fetchOnce(workbench, rounds);
+    return [scripted.asked('getHeldOutRewards', 'trn_1'), workbench.statuses.get(run)?.measured?.upTo];
+  };
+  expect(await readLater()).toEqual([1, 35]);
+  held_out_rewards = [...held_out_rewards, { ...round, step: 40 }];
+  expect(await readLater()).toEqual([2, 40]);
+  expect(await readLater()).toEqual([2, 40]);
+});
