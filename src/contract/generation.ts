@@ -56,3 +56,7 @@ export function agentFields(agent: string): AgentFields {
   const name = /^name:(.*)$/s.exec(agent)?.[1];
   return name === undefined ? { agent_id: agent } : { agent_name: name };
 }
+
+/** The text of which `agentFields` makes these fields. */
+export const agentText = (fields: AgentFields): string =>
+  'agent_id' in fields ? fields.agent_id : `name:${fields.agent_name}`;

@@ -5,6 +5,7 @@ import type { Page } from '../contract/common.ts';
 import type { Dataset } from '../contract/datasets.ts';
 import type { Failure } from '../contract/errors.ts';
 import type { EvalRun, TrajectoryReward } from '../contract/evaluations.ts';
+import type { AgentFields } from '../contract/generation.ts';
 import { unreadableIn } from '../contract/lists.ts';
 import { hasEnded, isRunning, statusMeaning } from '../contract/status.ts';
 import type { CompleteTrajectoryBody, LogRewardBody, LogRewardResult, Trajectory } from '../contract/trajectories.ts';
@@ -365,6 +366,8 @@ export const completeTrajectory = action(
 export interface StoredTrajectories {
   readonly dataset: string;
   readonly trajectories: readonly Readonly<Record<string, unknown>>[];
+  /** The owner; by default, the profile's agent. */
+  readonly agent?: AgentFields | undefined;
 }
 
 /** What became of trajectories that were sent together. */
@@ -379,8 +382,8 @@ export interface StoreOutcome {
  * are stored. A caller gives each a trace id: a service that skips those that it has can be sent them again.
  */
 export const storeTrajectories = action(
-  async (service, { dataset, trajectories }: StoredTrajectories, options): Promise<StoreOutcome> => {
-    const body = { dataset, trajectories: [...trajectories] };
+  async (service, { dataset, trajectories, agent }: StoredTrajectories, options): Promise<StoreOutcome> => {
+    const body = { dataset, trajectories: [...trajectories], ...agent };
     const answer = await service.call('uploadTrajectories', { body }, options);
     const { items, unknown, batchFailures } = readAnswer(answer, trajectories);
     const refused = new Map(

@@ -11,7 +11,7 @@ export interface TrajectoryUploadRef {
   /** The absolute path of the file; empty if it cannot be read again, as standard input: then it cannot be resumed. */
   readonly path: string;
   readonly dataset: string;
-  /** The agent it belongs to, if not the profile's. */
+  /** The agent it belongs to, as it is sent: an id, or `name:` and a name. */
   readonly agent: string | undefined;
 }
 
@@ -65,7 +65,8 @@ const mostLines = 1_000_000;
 
 /** Rows without an account are of versions that did not tell them apart: they count for each. */
 const ofAccount = "(? is null or account in ('', ?))";
-const where = `profile = ? and dataset = ? and agent = ? and ${ofAccount}`;
+/** Rows without an agent count for each as well: they may be of a version that did not record the profile's. */
+const where = `profile = ? and dataset = ? and agent in ('', ?) and ${ofAccount}`;
 const secretSetting = 'accountSecret';
 /** Counts the ids in a column: each is followed by a space. */
 const countIn = (column: string): string => `length(${column}) - length(replace(${column}, ' ', ''))`;
@@ -77,8 +78,6 @@ export class TrajectoryRecords extends ResumableUploads {
   readonly #mostLines: number;
   /** The account of the service that uploads go to; all of them before it is known. */
   #account: string | null = null;
-  /** The agent of uploads that name none. */
-  #agent = '';
 
   constructor(tables: ResumableUploads['tables'], most = mostLines) {
     super(tables);
@@ -86,7 +85,7 @@ export class TrajectoryRecords extends ResumableUploads {
   }
 
   #keyOf({ dataset, agent }: TrajectoryUploadRef): readonly [string, string, string] {
-    return [this.tables.scope, dataset, agent ?? this.#agent];
+    return [this.tables.scope, dataset, agent ?? ''];
   }
 
   /** The values of `where`. */
@@ -95,13 +94,11 @@ export class TrajectoryRecords extends ResumableUploads {
   }
 
   /**
-   * Chooses whose uploads are meant: an organization, or an agent, does not have what another was sent.
+   * Chooses whose uploads are meant: an organization does not have what another was sent.
    *
    * @param accountOf hashes the API key with this secret, so that the key cannot be found from it
-   * @param agent the agent of uploads that name none
    */
-  async choose(accountOf: (secret: string) => Promise<string>, agent = ''): Promise<void> {
-    this.#agent = agent;
+  async choose(accountOf: (secret: string) => Promise<string>): Promise<void> {
     const values = [this.tables.scope, secretSetting] as const;
     const insert = 'insert or ignore into settings (profile, name, value) values (?, ?, ?)';
     const select = 'select value from settings where profile = ? and name = ?';
@@ -116,7 +113,7 @@ export class TrajectoryRecords extends ResumableUploads {
 
   /** Whether only other accounts were sent trajectories into a dataset of this name. */
   isNewAccount(upload: TrajectoryUploadRef): boolean {
-    const of = `where profile = ? and dataset = ? and agent = ? and account <> ''`;
+    const of = `where profile = ? and dataset = ? and agent in ('', ?) and account <> ''`;
     const sql = `select account from sent_uploads ${of} union select account from sent_requests ${of}`;
     const accounts = this.tables.all(sql, ...this.#keyOf(upload), ...this.#keyOf(upload));
     return accounts.length > 0 && accounts.every(({ account }) => account !== this.#account);

@@ -1,8 +1,10 @@
 /** Stores trajectories that are in no file, and records them: those that were sent before are sent again only if asked. */
 import { isDeepStrictEqual } from 'node:util';
 import { maxOf, minOf } from '../base/many.ts';
+import { agentText } from '../contract/generation.ts';
 import { hasTraceId } from '../contract/trajectories.ts';
 import { type Action, action } from '../queries/action.ts';
+import { namedAgent } from '../queries/agents.ts';
 import { type StoredTrajectories, type StoreOutcome, storeTrajectories } from '../queries/trajectories.ts';
 import { RequestError } from '../service/errors.ts';
 import type { TrajectoryRecords } from '../store/trajectory-records.ts';
@@ -30,8 +32,9 @@ export function storeOnce(records: TrajectoryRecords, again: string): Action<Sto
         throw new RequestError(`${words} To send it all the same, ${again}.`, { code: 'not_sent' });
       };
       const { signal = new AbortController().signal } = options ?? {};
-      await records.choose(secret => service.accountOf(secret, signal), service.agent);
-      const upload = { path: '', dataset, agent: undefined };
+      await records.choose(secret => service.accountOf(secret, signal));
+      const agent = await namedAgent(service, undefined, signal);
+      const upload = { path: '', dataset, agent: agent && agentText(agent) };
       const occurrences = new Occurrences();
       const items = trajectories.map(each => {
         const { hash, number } = occurrences.next(each);
@@ -54,7 +57,7 @@ export function storeOnce(records: TrajectoryRecords, again: string): Action<Sto
       const run = records.isOpen ? records.beginLines(upload) : undefined;
       if (run === undefined)
         refuse(`Nothing was sent: it cannot be recorded, and a repeat could store it twice. ${records.problem ?? ''}.`);
-      const outcome = await storeTrajectories(service, input, options);
+      const outcome = await storeTrajectories(service, { ...input, agent }, options);
       const stored = items.flatMap(({ id }, index) => (outcome.refused.has(index) ? [] : [id]));
       if (run !== undefined) {
         records.settle('', { stored, skipped: [], unknown: [], counted: { stored: 0, skipped: 0 } }, run);

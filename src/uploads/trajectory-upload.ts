@@ -10,7 +10,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { errorMessage } from '../base/errors.ts';
 import { maxOf, pushAll } from '../base/many.ts';
 import { writeNewFile } from '../base/new-file.ts';
-import type { AgentFields } from '../contract/generation.ts';
+import { type AgentFields, agentText } from '../contract/generation.ts';
 import {
   hasTraceId,
   occurrencesHeader,
@@ -152,7 +152,8 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
   #mark = '';
   readonly #records: TrajectoryRecords | undefined;
   readonly #resendUnknown: boolean;
-  readonly #ref: TrajectoryUploadRef;
+  /** Its agent is resolved once it begins: a record knows agents as they are sent. */
+  #ref: TrajectoryUploadRef;
   /** Whether the user wants it sent although it was sent before. */
   #isNew: boolean;
   /** Whether a repeat would store again what is not recorded, and whether the user wants it sent all the same. */
@@ -210,6 +211,12 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
     return `is done: ${runWords(this.state).join(', ')}`;
   }
 
+  /** Whether it is of this record. */
+  isOf(record: TrajectoryUploadRef): boolean {
+    const { path, dataset, agent } = this.#ref;
+    return path === record.path && dataset === record.dataset && agent === record.agent;
+  }
+
   /** Forgets what was sent: the next run sends the whole file. */
   startOver(): void {
     if (this.busy) return;
@@ -256,7 +263,6 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
     this.#shown = undefined;
     this.#reports = [];
     this.#failed = [];
-    this.#namedAgent = undefined;
     this.#lines = undefined;
     this.#found = new Set();
     this.#isUnrecorded = false;
@@ -280,7 +286,9 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
     this.#needsRecord = !service.skipsStored(false);
     this.#mayLackRecord = this.#isNew;
     if (this.#records?.isOpen === false) this.#refuse(this.#records.problem);
-    await this.#records?.choose(secret => service.accountOf(secret, this.signal), service.agent);
+    await this.#records?.choose(secret => service.accountOf(secret, this.signal));
+    this.#namedAgent = await namedAgent(service, this.#agent, this.signal);
+    this.#ref = { ...this.#ref, agent: this.#namedAgent && agentText(this.#namedAgent) };
     const unlock = await this.#lock();
     try {
       const file = await open(this.path);
@@ -409,7 +417,6 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
 
   /** @throws ServiceError if the other requests would fail in the same way */
   async #send(service: Service, items: readonly Trajectory[]): Promise<void> {
-    await this.#resolveAgent(service);
     const id = randomUUID();
     const ids = items.map(item => item.id);
     if (this.#records?.begin(this.#ref, id, ids) === false) this.#refuse(this.#records.problem);
@@ -483,7 +490,6 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
       hold();
       return;
     }
-    await this.#resolveAgent(service);
     const key = isSame && request.key !== undefined ? request.key : randomUUID();
     if (isWhole && this.#records?.repeat(request.id, key) === false) this.#refuse(this.#records.problem);
     try {
@@ -498,11 +504,6 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
       if (this.signal.aborted || affectsAllRequests(error) || !(error instanceof ServiceError)) throw error;
       this.#report(errorReport(items, error));
     }
-  }
-
-  /** @throws ServiceError; nothing is sent, and nothing recorded, before it is known */
-  async #resolveAgent(service: Service): Promise<void> {
-    this.#namedAgent ??= await namedAgent(service, this.#agent, this.signal);
   }
 
   /** @throws ServiceError */

@@ -6,11 +6,15 @@ import { apiKey, type Behaviour, hostileServer } from '../service/hostile-server
 import { cliOn, testFolder } from './cli.ts';
 
 /** A service that stores all, with the body of each request. */
-async function storing() {
+async function storing(agents?: unknown) {
   const bodies: string[] = [];
-  // There is nothing but uploads.
-  const store: Behaviour = (response, { body }) => {
-    if (body === '') return void response.writeHead(404).end();
+  // There is nothing but uploads, and agents if any.
+  const store: Behaviour = (response, { body, url }) => {
+    if (body === '') {
+      if (agents === undefined || !url.startsWith('/api/v1/agents')) return void response.writeHead(404).end();
+      response.writeHead(200, { 'content-type': 'application/json' });
+      return void response.end(JSON.stringify(agents));
+    }
     bodies.push(body);
     const { trajectories } = JSON.parse(body) as { trajectories: unknown[] };
     response.writeHead(200, { 'content-type': 'application/json' });
@@ -81,4 +85,16 @@ it('sends for an agent what only another was sent, whether an option or the prof
   expect(await upload('name:carol')).toBe(before);
   expect(await upload('name:carol', ['--agent', 'name:dave'])).toBe(before);
   expect(bodies.map(body => (JSON.parse(body) as { agent_name?: string }).agent_name)).toEqual(['carol', 'dave']);
+});
+
+it('takes an agent for one, however it is named', async () => {
+  const { url, bodies } = await storing({ items: [{ agent_id: 'agent_1', name: 'alice' }], has_more: false });
+  const path = fileOf(lineOf('a'));
+  const cli = cliOn({ baseUrl: url, apiKey, home: testFolder() });
+  const out: string[] = [];
+  for (const agent of ['agent_1', 'alice', 'name:alice'])
+    out.push((await cli('upload', [path, '--dataset', 'd'], { environment: { BENCHTOP_AGENT: agent } })).out);
+  const before = '0 stored, 0 skipped, 0 failed, 1 sent before\n';
+  expect(out).toEqual(['1 stored, 0 skipped, 0 failed\n', before, before]);
+  expect(bodies).toHaveLength(1);
 });

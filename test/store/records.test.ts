@@ -172,7 +172,7 @@ describe('the record of an upload of trajectories', () => {
     expect(records.lines(mine, 'CCCC')).toEqual([]);
   });
 
-  it('has the records of an earlier version, which count for each account, and those of one account for this one', async () => {
+  it('has the records of an earlier version, which count for each account and agent, and those of one account for this one', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'benchtop-records-'));
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
     const path = join(folder, 'remembered.db');
@@ -208,6 +208,7 @@ describe('the record of an upload of trajectories', () => {
     const upload = { ...mine, agent: undefined };
     const none = { stored: 0, skipped: 0 };
     const all = () => [records.lines(upload, 'AAAA').length, records.lines(upload, 'CCCC').length];
+    expect([records.lines(mine, 'AAAA').length, records.requests(mine).length]).toEqual([1, 1]);
     expect([tables.problem, all(), records.unfinished().length]).toEqual([undefined, [1, 0], 1]);
     const secrets: string[] = [];
     const choose = (account: string) =>

@@ -57,3 +57,22 @@ it('refuses what cannot be recorded, unless the service stores none twice', asyn
   await storeOnce(records, '')(storing({ skipsStored: () => true }).service, inputOf('a'));
   expect(sent).toEqual([['a']]);
 });
+
+it('sends with the id of the profile’s agent, and records what it sent for that', async () => {
+  const records = new TrajectoryRecords(tablesInMemory('test'));
+  const owners: unknown[] = [];
+  const serviceOf = (agent: string) =>
+    fakeService(
+      {
+        listAgents: () => ({ items: [{ agent_id: 'agent_1', name: 'alice' }] }),
+        uploadTrajectories: ({ body }) => {
+          owners.push(body.agent_id);
+          return { trajectories: [{ request_index: 0, status: 'uploaded' }] };
+        },
+      },
+      { skipsStored: () => false, agent },
+    );
+  await storeOnce(records, 'again')(serviceOf('alice'), inputOf('a'));
+  await expect(storeOnce(records, 'again')(serviceOf('agent_1'), inputOf('a'))).rejects.toThrow('Sent into d before');
+  expect(owners).toEqual(['agent_1']);
+});
