@@ -16,7 +16,15 @@ import { isTyped, typeable } from '../text/typed.ts';
 import { earlierWords, start } from './act.ts';
 import { resourceOrThrow } from './find.ts';
 import { replacedBy } from './production.ts';
-import { type Creation, defaultSlug, deployableCheckpoint, productionWords, runInput, whereToLook } from './starts.ts';
+import {
+  type Creation,
+  defaultSlug,
+  deployableCheckpoint,
+  mayBeRepeat,
+  productionWords,
+  runInput,
+  whereToLook,
+} from './starts.ts';
 import type { CommandContext } from './with-service.ts';
 
 export interface LinePrompt {
@@ -43,13 +51,15 @@ async function started<Input extends object>(
 ) {
   const { send, kind } = creation;
   const resource = resourceOrThrow(kind);
+  const isRepeat = mayBeRepeat(send, input, context);
+  const look = (): Promise<string> => whereToLook(creation, input, context, isRepeat);
   const onDoubt = async (earlier: EarlierStart): Promise<void> => {
-    say(`${earlierWords(earlier)} ${await whereToLook(creation, input, context)}`);
+    say(`${earlierWords(earlier)} ${await look()}`);
     if ((await choose('Send it again', ['no', 'yes'])) === 'no') throw new Error('Nothing was sent.');
   };
   const result = await start(send, input, context, { onDoubt }).catch(async (error: unknown) => {
     if (!isUnanswered(error)) throw error;
-    throw new ServiceError(error.kind, `${error.message} ${await whereToLook(creation, input, context)}`, error);
+    throw new ServiceError(error.kind, `${error.message} ${await look()}`, error);
   });
   return clean`${past} ${idOf(resource, result)}. Type ${resource.names[0]} to see it.`;
 }

@@ -127,8 +127,21 @@ function newestWords(resource: Resource, named: readonly object[]): string {
   return clean`The newest ${wordFor(resource)} of that name is ${idOf(resource, newest)}${created}. `;
 }
 
-/** How to find out on this service whether work has started whose answer was lost. */
-export async function whereToLook(creation: Creation, input: object, context: CommandContext): Promise<string> {
+/** Whether the same start may have happened before this command, which a count that the command read may include. */
+export const mayBeRepeat = ({ keyed = '' }: Start['send'], input: object, { memory }: CommandContext): boolean =>
+  memory.startKeys.earlier(keyed, input) !== undefined;
+
+/**
+ * How to find out on this service whether work has started whose answer was lost.
+ *
+ * @param isRepeat from `mayBeRepeat`, before it was sent
+ */
+export async function whereToLook(
+  creation: Creation,
+  input: object,
+  context: CommandContext,
+  isRepeat: boolean,
+): Promise<string> {
   const { kind, benchmark } = creation;
   const resource = resourceOrThrow(kind);
   const { isListed, named } = await listingOf(creation, nameIn(input), context);
@@ -137,7 +150,11 @@ export async function whereToLook(creation: Creation, input: object, context: Co
   const unlisted = `This service does not list ${wordsFor(resource)}`;
   const { bench_id = '', label, eval_run_count: count } = benchmark ?? {};
   if (kind !== 'run' || count == null) return `${unlisted}, so benchtop cannot find out whether it has started.`;
-  return clean`${unlisted}. It counted ${count} of ${label ?? bench_id} before: benchtop get benchmark ${bench_id} --field eval_run_count shows whether there is one more.`;
+  const name = label ?? bench_id;
+  const [when, shown] = isRepeat
+    ? ['when last read, the earlier one included if it has started', 'how many there are']
+    : ['before', 'whether there is one more'];
+  return clean`${unlisted}. It counted ${count} of ${name} ${when}: benchtop get benchmark ${bench_id} --field eval_run_count shows ${shown}.`;
 }
 
 /** Tells after a lost answer how to find out whether the work has started, and how to repeat the start. */
@@ -146,9 +163,10 @@ async function withRepeatAdvice(
   creation: Creation,
   input: object,
   context: CommandContext,
+  isRepeat: boolean,
 ): Promise<ServiceError> {
   if (error.idempotencyKey === undefined) return error;
-  const where = await whereToLook(creation, input, context);
+  const where = await whereToLook(creation, input, context, isRepeat);
   return new ServiceError(error.kind, `${error.message} ${where} ${repeatAdvice(error.idempotencyKey)}`, error);
 }
 
@@ -159,7 +177,7 @@ async function inDoubt(
   input: object,
   context: CommandContext,
 ): Promise<CommandError> {
-  const where = await whereToLook(creation, input, context);
+  const where = await whereToLook(creation, input, context, true);
   const repeat = earlier.isExpired
     ? 'Its idempotency key is too old to be honoured: to start another, add --idempotency-key with a new one.'
     : repeatAdvice(earlier.key);
@@ -173,13 +191,14 @@ async function withCause(
   input: object,
   { model, checkpoint = '' }: BeginFlags,
   context: CommandContext,
+  isRepeat: boolean,
 ): Promise<unknown> {
   if (!(error instanceof ServiceError)) return error;
   const hint = runHint(checkpoint);
   if (hint !== '' && isGone(error) && error.message.includes(checkpoint)) {
     return new ServiceError(error.kind, `${error.message}${hint}`, error);
   }
-  if (error.outcomeUnknown) return withRepeatAdvice(error, creation, input, context);
+  if (error.outcomeUnknown) return withRepeatAdvice(error, creation, input, context, isRepeat);
   if (error.kind === 'validation' && model !== undefined) return ofModel(error, model, context);
   if (error.kind !== 'conflict' || !creation.benchmark) return error;
   const { names, notes } = await missingSecrets(creation.benchmark.bench_id, context);
@@ -216,8 +235,9 @@ async function begin<Input extends object>(
   const onDoubt = async (earlier: EarlierStart): Promise<void> => {
     throw await inDoubt(earlier, creation, input, context);
   };
+  const isRepeat = mayBeRepeat(send, input, context);
   const result = await start(send, input, context, { idempotencyKey, onDoubt }).catch(async (error: unknown) => {
-    throw await withCause(error, creation, input, flags, context);
+    throw await withCause(error, creation, input, flags, context, isRepeat);
   });
   const otherwise = startedOtherwise(result as object, input);
   if (otherwise !== undefined) io.note(otherwise);

@@ -431,6 +431,29 @@ it.each<[string, Behaviour, RegExp, RegExp]>([
   expect(server.requests.filter(({ url }) => url.startsWith('/api/v1/eval/b1/runs'))).toHaveLength(1);
 });
 
+it('of a start whose answer was lost, no later count is called the one before', async () => {
+  let starts = 0;
+  const server = await hostileServer((response, request) => {
+    const items = [{ bench_id: 'b1', label: 't-words', eval_run_count: starts }];
+    if (request.url.startsWith('/api/v1/benchmarks?')) return json({ items, has_more: false })(response, request);
+    if (request.method !== 'POST') return json({}, 405)(response, request);
+    starts += 1;
+    return resetAtOnce(response, request);
+  });
+  const cli = cliOn({ baseUrl: server.url, apiKey, home: testFolder() });
+  const evaluate = ['t-words', ...model, '--name', 'nightly'];
+  expect((await cli('evaluate', evaluate)).notes).toMatch(
+    /It counted 0 of t-words before: .*whether there is one more/,
+  );
+  const notBefore =
+    /It counted 1 of t-words when last read, the earlier one included if it has started: .*how many there are/;
+  const { notes } = await cli('evaluate', evaluate);
+  expect([notes, starts]).toEqual([expect.stringMatching(notBefore), 1]);
+  const [, key = ''] = /--idempotency-key (\S+)/.exec(notes) ?? [];
+  const again = await cli('evaluate', [...evaluate, '--idempotency-key', key]);
+  expect([again.notes, starts]).toEqual([expect.stringMatching(notBefore), 2]);
+});
+
 it('a start whose answer was lost is repeated with its key only, and the next one is another', async () => {
   let starts = 0;
   const server = await hostileServer((response, request) => {
