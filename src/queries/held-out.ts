@@ -72,21 +72,39 @@ const others = new WeakMap<readonly HeldOutReward[], readonly (readonly HeldOutR
 
 const rewardsIn = (rows: readonly HeldOutReward[]): number => rows.filter(row => row.held_out_reward != null).length;
 
+/** The usual names of the tasks by which checkpoints are chosen; their order decides where a service has several. */
+const choosing = ['validation', 'val', 'valid', 'dev', 'eval'];
+
+/** Splits in the order in which they decide, whatever the order and the number of their rows. */
+function placeOf(split: string | undefined): number {
+  const name = split?.toLowerCase();
+  if (name === 'test') return choosing.length + 3;
+  if (name === 'train') return choosing.length + 2;
+  if (name === undefined) return choosing.length + 1;
+  const place = choosing.indexOf(name);
+  return place < 0 ? choosing.length : place;
+}
+
 /**
  * The rows of the split that decides: those of another split are of other tasks, so they are a curve of their own, and
- * no rivals. The validation tasks decide, because an evaluation on the test tasks is to judge what was chosen; where they
- * have a single reward and others have more than two, the split with the most rewards decides.
+ * no rivals. The validation tasks decide, and the test tasks come last, because an evaluation on these is to judge what
+ * was chosen. A split with a single reward where another has more than two is no curve, and does not decide.
  */
 export function decidingSplit(rows: readonly HeldOutReward[]): readonly HeldOutReward[] {
   const splits = Map.groupBy(rows, ({ split }) => split ?? undefined);
   if (splits.size < 2) return rows;
-  const validation = splits.get('validation') ?? [];
-  const [most = validation] = [...splits.values()].sort((left, right) => rewardsIn(right) - rewardsIn(left));
-  const count = rewardsIn(validation);
-  const chosen = count > 1 || (count === 1 && rewardsIn(most) < 3) ? validation : most;
-  const deciding = rowsMadeOf(rows, [...chosen]);
-  const left = [...splits.values()].filter(split => split !== chosen);
-  others.set(deciding, left);
+  const ordered = [...splits]
+    .sort(([left = ''], [right = '']) => (left < right ? -1 : 1))
+    .sort(([left], [right]) => placeOf(left) - placeOf(right))
+    .map(([, split]) => split);
+  const counts = ordered.map(rewardsIn);
+  const least = maxOf(counts, 0) > 2 ? 2 : 1;
+  const at = Math.max(
+    0,
+    counts.findIndex(count => count >= least),
+  );
+  const deciding = rowsMadeOf(rows, [...(ordered[at] ?? [])]);
+  others.set(deciding, ordered.toSpliced(at, 1));
   return deciding;
 }
 

@@ -39,6 +39,24 @@ it('is that of the other tasks where a row or none is of the validation tasks', 
   ]);
 });
 
+it('is that of the test tasks last, in a fixed order of the splits, whatever the order and number of rows', () => {
+  const names = ['validation', 'val', 'valid', 'Dev', 'eval', 'a', 'b', null, 'train', 'test'];
+  const splits = names.map(name => rowsOf(name, [0.1, 0.2]));
+  const all = names.map(name => `${name ?? 'none'} 2`);
+  expect(splitsOf(splits.flat())).toEqual(all);
+  expect(splitsOf(splits.toReversed().flat())).toEqual(all);
+  expect(splitsOf([...rowsOf('test', Array(9).fill(0.5)), ...rowsOf('dev', [0.1, 0.2])])).toEqual(['dev 2', 'test 9']);
+});
+
+it('stays the same while the rows of a step arrive one by one', () => {
+  const rows = [0, 1, 2, 3].flatMap(at =>
+    ['test', 'dev'].flatMap(split => rowsOf(split, [0.1, 0.3, 0.2, 0.4])[at] ?? []),
+  );
+  // The first row is the only one.
+  for (let count = 2; count <= rows.length; count += 1)
+    expect(heldOutMeans(decidingSplit(rows.slice(0, count)))?.last.split).toBe('dev');
+});
+
 it('is read again where only another split has changed', async () => {
   const test = rowsOf('test', [0.1, 0.2]);
   const answer = { held_out_rewards: [...rowsOf('validation', [0.3, 0.4]), ...test] };
