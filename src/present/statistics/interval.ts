@@ -33,7 +33,7 @@ export const intervalDefaults: IntervalOptions = { confidence: 0.95, range: defa
  * The number of the method that intervals and what they assume come from. A change that makes other intervals of the same
  * rewards increases it, so that those that were remembered are read again.
  */
-export const intervalMethod = 1;
+export const intervalMethod = 2;
 
 export interface Interval {
   readonly low: number;

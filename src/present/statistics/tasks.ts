@@ -210,41 +210,133 @@ export function filled([first, second]: readonly [RunTasks, RunTasks?], filling:
   const sideOf = (run: RunTasks) => {
     const [{ each, reach, isAny }, missing] = [planOf(run), missingOf(run, filling)];
     return {
-      tasks: run.tasks.map(rewards => ({ bounds: boundsOf(rewards, each, missing, range), rewards: rated(rewards) })),
+      tasks: run.tasks.map(rewards => ({
+        bounds: boundsOf(rewards, each, missing, range),
+        rewards: rated(rewards),
+        count: Math.max(rewards.length, each),
+      })),
       reach: missing === 'ignore' ? 0 : reach,
       isAny: missing !== 'ignore' && isAny,
     };
   };
   const [one, other] = [sideOf(first), second && sideOf(second)];
-  const certain: Bounds[] = [];
-  const optional: Bounds[] = [];
-  const reached: readonly [Bounds[], Bounds[]] = [[], []];
+  const certain: Listed[] = [];
+  const optional: Listed[] = [];
+  // Tasks that only the other run lists, for each run.
+  const single: readonly [Listed[], Listed[]] = [[], []];
   for (const [index, mine] of one.tasks.entries()) {
     const its = other ? other.tasks[index] : mine;
-    if (mine.bounds && its?.bounds) {
-      const value = other ? between(mine.bounds, its.bounds, [...mine.rewards, ...its.rewards]) : mine.bounds;
-      (mine.rewards.length > 0 && its.rewards.length > 0 ? certain : optional).push(value);
-    }
-    if (!other) continue;
-    if (its?.bounds && (one.isAny || !mine.bounds)) reached[0].push(between(range, its.bounds));
-    if (mine.bounds && (other.isAny || !its?.bounds)) reached[1].push(between(mine.bounds, range));
+    const bounds = (side: typeof mine | undefined): Bounds => side?.bounds ?? range;
+    const task: Listed = {
+      value: other ? between(bounds(mine), bounds(its), [...mine.rewards, ...(its?.rewards ?? [])]) : bounds(mine),
+      parts: [mine, ...(other && its ? [its] : [])].map((side, at) => ({
+        bounds: bounds(side),
+        count: side.count,
+        isAny: (at === 0 ? one : other)?.isAny === true,
+      })),
+    };
+    if (mine.bounds && its?.bounds) (mine.rewards.length > 0 && its.rewards.length > 0 ? certain : optional).push(task);
+    else if (other && (mine.bounds ?? its?.bounds)) single[mine.bounds ? 1 : 0].push(task);
   }
   const [least, most] = other ? between(range, range) : range;
   const reaches = [one.reach, other?.reach ?? 0] as const;
-  const lowestOf = (worst: (bounds: Bounds) => number, end: number): Lowest => {
-    const tally = (bounds: readonly Bounds[]): Tally => tallyOf(bounds.map(worst));
+  const [inBoth, all] = [other ? minOf(reaches) : one.reach, reaches[0] + reaches[1]];
+  const isAny = one.isAny || other?.isAny === true;
+  const lowestOf = (sign: 1 | -1, end: number): Lowest => {
+    const tally = (tasks: readonly Listed[]): Tally => tallyOf(tasks.map(({ value }) => worstOf(value, sign)));
     // Those that no run lists belong to both.
-    const unknown = tallyOfSame(end, other ? minOf(reaches) : one.reach);
-    const changed = reached.map((bounds, side) => lowestIn(tally(bounds), reaches[side] ?? 0));
-    const all = lowestIn(changed.reduce(joined, unknown), reaches[0] + reaches[1]);
-    const [known, open] = [tally(certain), tally(optional)];
-    // A listed task whose value changes counts no more with the old one. The lowest of old and new ones are at least as
-    // low as those of any choice, and as few.
-    return one.isAny || other?.isAny
-      ? { certain: lowestIn(joined(known, all), known.size), optional: open }
-      : { certain: known, optional: joined(open, all) };
+    const unknown = tallyOfSame(end, inBoth);
+    if (!isAny) {
+      const open = single.map((tasks, side) => lowestIn(tally(tasks), reaches[side] ?? 0)).reduce(joined, unknown);
+      return { certain: tally(certain), optional: joined(tally(optional), lowestIn(open, all)) };
+    }
+    const falling = (tasks: readonly Listed[], first: number): Falling[] => {
+      const steps = Math.min(all, Math.ceil(mostFallen / tasks.length));
+      return tasks.map(task => ({ first, values: fallingOf(task, steps, all, sign, range) }));
+    };
+    // A lower sample than that of any choice has, below each limit, as many values as any choice can bring there. Of more
+    // values than the listed tasks have, the lowest make a limit that is no higher.
+    const ofBoth: Falling[] = Array.from({ length: Math.min(inBoth, certain.length) }, () => ({
+      first: other ? 2 : 1,
+      values: [end],
+    }));
+    const values = lowestOfEvery(
+      [...falling(certain, 0), ...falling(single.filter((_, side) => reaches[side]).flat(), 1), ...ofBoth],
+      all,
+      certain.length,
+    );
+    return {
+      certain: tallyOf(values),
+      optional: tallyOf(lowestOfEvery(falling(optional, 0), all, optional.length)),
+    };
   };
-  return { low: lowestOf(([low]) => low, least), mirrored: lowestOf(([, high]) => -high, -most) };
+  return { low: lowestOf(1, least), mirrored: lowestOf(-1, -most) };
+}
+
+const worstOf = ([low, high]: Bounds, sign: 1 | -1): number => (sign === 1 ? low : -high);
+
+/** A task: its value, and that of each run. */
+interface Listed {
+  readonly value: Bounds;
+  readonly parts: readonly { readonly bounds: Bounds; readonly count: number; readonly isAny: boolean }[];
+}
+
+/** Maximum values of all tasks with loose rollouts. */
+const mostFallen = 30_000;
+
+/** The values of a task with `first`, `first + 1`, … loose rollouts in it, descending. */
+interface Falling {
+  readonly first: number;
+  readonly values: readonly number[];
+}
+
+/**
+ * The lowest values of a task with 0 to `most` loose rollouts, each in the run where it lowers the value most. This is
+ * optimal, because each further one in a run lowers it less. If there are more, `all`, the next one replaces all others.
+ */
+function fallingOf({ value, parts }: Listed, most: number, all: number, sign: 1 | -1, range: Bounds): number[] {
+  // The value of the second run, or of the only one, counts positively.
+  const placed = parts.map(({ bounds, count, isAny }, index) => {
+    const side = index === parts.length - 1 ? sign : sign === 1 ? -1 : 1;
+    return { value: worstOf(bounds, side), end: worstOf(range, side), count, isAny };
+  });
+  const values = [worstOf(value, sign)];
+  while (values.length <= most) {
+    const drops = placed.map(part => (part.isAny ? (part.value - part.end) / (part.count + 1) : 0));
+    const drop = maxOf(drops);
+    const part = placed[drops.indexOf(drop)];
+    if (!part || !(drop > 0)) break;
+    part.value -= drop;
+    part.count += 1;
+    values.push((values.at(-1) ?? 0) - drop);
+  }
+  const last = placed.reduce((sum, part) => sum + (part.isAny ? part.end : part.value), 0);
+  return values.length > most && all > most ? [...values, last] : values;
+}
+
+/** As many values below each limit as `budget` loose rollouts can bring there, whichever tasks they are in; at most `size`. */
+function lowestOfEvery(tasks: readonly Falling[], budget: number, size: number): number[] {
+  const steps = tasks.flatMap(({ first, values }) =>
+    values.map((value, at) => ({ value, cost: first + at, isFirst: at === values.length - 1 })),
+  );
+  steps.sort((one, next) => one.value - next.value || next.cost - one.cost);
+  /** By the number of loose rollouts that bring a task to the limit, how many tasks need it. */
+  const costs: number[] = [];
+  const lowest: number[] = [];
+  for (const [index, { value, cost, isFirst }] of steps.entries()) {
+    costs[cost] = (costs[cost] ?? 0) + 1;
+    if (!isFirst) costs[cost + 1] = (costs[cost + 1] ?? 0) - 1;
+    if (steps[index + 1]?.value === value) continue;
+    let [left, count] = [budget, costs[0] ?? 0];
+    for (let each = 1; each <= left && each < costs.length; each++) {
+      const taken = Math.min(costs[each] ?? 0, Math.floor(left / each));
+      left -= taken * each;
+      count += taken;
+    }
+    while (lowest.length < Math.min(count, size)) lowest.push(value);
+    if (lowest.length === size) break;
+  }
+  return lowest;
 }
 
 /** The lowest and the highest mean of these values. */
@@ -364,7 +456,7 @@ interface ListedTask {
 }
 
 /**
- * Maximum loose rollouts times tasks to place one by one. Above it, each loose rollout replaces a whole task, which is
+ * Maximum loose rollouts times tasks to place one by one. Above it, the mean is that of the values of the limits, which is
  * valid but wider.
  */
 const mostPlaced = 100_000;

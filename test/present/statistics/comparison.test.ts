@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { comparisonDefaults, summariseComparison } from '../../../src/present/statistics/comparison.ts';
 import type { Missing, RunTasks } from '../../../src/present/statistics/tasks.ts';
+import { Random } from '../../../tools/rig/random.ts';
 
 type Task = readonly (number | undefined)[];
 
@@ -293,16 +294,36 @@ describe('missing rewards', () => {
   });
 
   it('may be of any task where the service does not say how many rollouts each has', () => {
-    for (const [rewards, total] of [
-      [[[1, 1], [1], [1]], 5],
-      // The total would fit two rollouts of each task.
-      [times(3, 1), 6],
+    for (const [rewards, total, worst] of [
+      [[[1, 1], [1], [1]], 5, [0.5, 1, 1]],
+      // The total would fit two rollouts of each task. All three may be of one task, or each of another.
+      [times(3, 1), 6, [0.25, 0.5, 0.5]],
     ] as const) {
       const { interval, new: fresh } = compared([0, 0, 0], rewards, { total });
-      const missing = total - rewards.flat().length;
-      const worst = [...times(missing, 0), ...times(3 - missing, 1)];
       expect(interval?.low).toBe(compared([0, 0, 0], worst).interval?.low);
       expect(fresh).toMatchObject({ tasks: 3, allTasks: undefined, rollouts: total });
+    }
+  });
+
+  it('have no limit above that of any way to spread them over the tasks', () => {
+    const random = new Random('spread');
+    const ways = (tasks: readonly (readonly number[])[], loose: number): (readonly (readonly number[])[])[] =>
+      loose === 0
+        ? [tasks]
+        : tasks.flatMap((_, at) =>
+            ways(
+              tasks.map((each, index) => (index === at ? [...each, 0] : each)),
+              loose - 1,
+            ),
+          );
+    for (let round = 0; round < 60; round++) {
+      const tasks = Array.from({ length: random.between(2, 4) }, () =>
+        Array.from({ length: random.between(1, 3) }, () => random.pick([0, 0.5, 1])),
+      );
+      const [base, loose] = [tasks.map(() => random.pick([0, 0.25, 1])), random.between(1, 3)];
+      const { interval } = compared(base, tasks, { total: tasks.flat().length + loose });
+      const limits = ways(tasks, loose).map(way => compared(base, way).interval?.low ?? 1);
+      expect(interval?.low).toBeLessThanOrEqual(Math.min(...limits) + 1e-7);
     }
   });
 
@@ -346,7 +367,7 @@ describe('missing rewards', () => {
       });
       // Three rollouts of five tasks, and one more: whichever has it.
       expect(compared(times(5, 0), times(5, [1, 1, 1]), { end, total: 16 }).interval?.low).toBe(
-        compared(times(5, 0), [...times(4, 1), 0]).interval?.low,
+        compared(times(5, 0), [...times(4, 1), 0.75]).interval?.low,
       );
       expect(compared(times(28, 0), times(28, 1), { end, total: 20 }).interval).toBeUndefined();
       expect(compared(times(2, 0), [1, [undefined]], { end }).new.bounds).toBeUndefined();
