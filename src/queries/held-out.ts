@@ -18,11 +18,13 @@ export interface HeldOutSamples {
 /** A round without a reward, because each of its rollouts failed. */
 export interface FailedRound {
   readonly step: number;
-  /** The number of its rollouts. */
+  /** The number of its rollouts, as far as they have ended. */
   readonly failed: number;
+  /** It may still get a reward. */
+  readonly isUnfinished?: boolean | undefined;
 }
 
-/** The newest of several such rounds. */
+/** The newest of several such rounds: of those that are over, or of the unfinished ones if none is. */
 export interface FailedRounds extends FailedRound {
   readonly rounds: number;
   /** Each has as many rollouts as the newest. */
@@ -141,11 +143,12 @@ export function isOutstanding(point: HeldOutReward): boolean {
   return completed + (countOf(failed_samples) ?? 0) + (countOf(cancelled_samples) ?? 0) < expected;
 }
 
-/** The round of a point, if it is over and every rollout failed. */
+/** The round of a point, if every rollout that has ended failed. */
 export function failedRound(point: HeldOutReward): FailedRound | undefined {
   const failed = countOf(point.failed_samples) ?? 0;
   const isLost = point.held_out_reward == null && failed > 0 && (samplesOf(point).samples ?? 0) === 0;
-  return isLost && !isOutstanding(point) ? { step: point.step, failed } : undefined;
+  if (!isLost) return undefined;
+  return { step: point.step, failed, ...(isOutstanding(point) && { isUnfinished: true }) };
 }
 
 /** The rounds after the last mean of a curve in which every rollout failed. */
@@ -154,9 +157,11 @@ export function failedRounds(points: readonly HeldOutReward[]): FailedRounds | u
     points.filter(point => point.held_out_reward != null).map(({ step }) => step),
     Number.NEGATIVE_INFINITY,
   );
-  const rounds = points
+  const all = points
     .flatMap(point => (point.step > last ? (failedRound(point) ?? []) : []))
     .sort((left, right) => left.step - right.step);
+  const over = all.filter(({ isUnfinished }) => !isUnfinished);
+  const rounds = over.length > 0 ? over : all;
   const newest = rounds.at(-1);
   return newest && { ...newest, rounds: rounds.length, isSame: rounds.every(({ failed }) => failed === newest.failed) };
 }
@@ -295,7 +300,7 @@ export function heldOutMeans(rewards: readonly HeldOutReward[]): HeldOutMeans | 
   if (!newest) return undefined;
   const best = bestHeldOut(means) ?? newest;
   const failedSince = failedRounds(points);
-  const last = failedSince ? { ...newest, failedSince } : newest;
+  const last = failedSince && !failedSince.isUnfinished ? { ...newest, failedSince } : newest;
   const steps = points.map(({ step }) => step);
   const everySteps = usualDistance(steps);
   return {

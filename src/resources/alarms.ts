@@ -63,7 +63,7 @@ export interface Reading {
   readonly heldOut?: Pick<HeldOutMeans, 'best' | 'recent'> | undefined;
   readonly trainer?: { readonly reward: number; readonly step: number | undefined } | undefined;
   readonly rollouts?: Rollouts | undefined;
-  /** The newest held-out round, if it has no reward because every rollout failed. */
+  /** The newest held-out round, if it has no reward because every rollout so far failed. */
   readonly failedRound?: FailedRound | undefined;
 }
 
@@ -150,7 +150,10 @@ function failuresOf({ failed, ended, isAll, step }: Failed, limit: number): Alar
 }
 
 function failuresRead({ heldOut, rollouts, failedRound: lost }: Reading): Failed | undefined {
-  if (lost) return { ...lost, ended: lost.failed, isAll: true };
+  // A round that has only begun says nothing yet.
+  if (lost && (!lost.isUnfinished || lost.failed >= fewestRollouts)) {
+    return { ...lost, ended: lost.failed, isAll: !lost.isUnfinished };
+  }
   if (rollouts) {
     const { failed, ended, isOver } = rollouts;
     return failed === undefined || ended === undefined ? undefined : { failed, ended, isAll: isOver };
@@ -159,7 +162,6 @@ function failuresRead({ heldOut, rollouts, failedRound: lost }: Reading): Failed
     const ended = samples === undefined || failed === undefined ? undefined : samples + failed;
     return { failed, ended, isAll: !isUnfinished, step };
   });
-  // A round that has only begun says nothing yet.
   const newest = rounds?.findLast(({ ended = 0, isAll }) => isAll || ended >= fewestRollouts);
   const { failed, ended, isAll, step } = newest ?? {};
   return failed === undefined || ended === undefined || isAll === undefined

@@ -74,7 +74,9 @@ export async function lookAt(ref: ResourceRef, context: QueryContext): Promise<L
   const done = doneWith(known.done, known.graded);
   const heldOut = last
     ? heldOutWords(last, context.compare?.rewardRange)
-    : failedRounds && failedRoundsWords(failedRounds);
+    : failedRounds && !failedRounds.isUnfinished
+      ? failedRoundsWords(failedRounds)
+      : undefined;
   const bestHeldOut = best && bestWords(best, context.compare?.rewardRange);
   const [waits] = observations.flatMap(({ record }) => textOf(record?.['waits_because']));
   return { ...known, done, heldOut, bestHeldOut, waits, unreadable: unreadable.map(({ message }) => message) };

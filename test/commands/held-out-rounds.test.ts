@@ -123,9 +123,18 @@ it('rounds in which every rollout failed raise the alarm, and are said next to t
     'no value at 3 rounds: all 114 rollouts of each failed',
   );
   expect((await none.cli('doctor', ['--alarms', 'trn_1'])).out).toContain('114 of 114 rollouts failed');
-  const begun = await cliWith([
-    ...rows.slice(0, 2),
-    { ...round, step: 20, failed_samples: 30, round_completed: false },
-  ]);
-  expect((await begun.cli('watch', ['trn_1'])).out).not.toContain('no value');
+  // An open one raises it once 20 rollouts have failed, and is not said to have no value.
+  const open = { ...round, step: 20, held_out_reward: null, completed_samples: 0, round_completed: false };
+  for (const before of [rows.slice(0, 2), []]) {
+    const begun = await cliWith([...before, { ...open, failed_samples: 19 }]);
+    expect((await begun.cli('doctor', ['--alarms', 'trn_1'])).code).toBe(exitCodes.done);
+    for (const failed_samples of [20, 114]) {
+      const failing = await cliWith([...before, { ...open, failed_samples }]);
+      expect((await failing.cli('watch', ['trn_1'])).out).not.toContain('no value');
+      expect((await failing.json('get', 'training', 'first'))['held_out'] ?? '').not.toContain('no value');
+      const raised = await failing.cli('doctor', ['--alarms', 'trn_1']);
+      expect(raised.out).toContain(`${failed_samples} of ${failed_samples} rollouts failed (100%), more than 20%`);
+      expect(raised.code).toBe(exitCodes.alarm);
+    }
+  }
 });

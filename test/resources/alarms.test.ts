@@ -188,6 +188,22 @@ describe('a held-out round that is not complete', () => {
     expect(kindsIn(reading([0.7, 0.3, 0.3], { held_out_reward: 0.9 }), { belowBest: 2 })).toEqual(['held-out drop']);
   });
 
+  it('is judged without a reward once 20 rollouts have failed, and until then leaves the alarm of an earlier one', () => {
+    const known = (failed_samples: number, before: readonly HeldOutReward[]): Reading => {
+      const lost = { ...begun, held_out_reward: null, completed_samples: 0, failed_samples };
+      const observation = heldOutRewardsQuery('trn_1', false).observes?.([...before, lost]);
+      const run = { kind: 'training', id: 'trn_1', label: 'sweep' };
+      return readingOf(knownResource(run, observation ? [observation] : []), [], undefined);
+    };
+    const [good, bad] = [
+      curve([0.5], { failed_samples: 0 }),
+      curve([0.5], { completed_samples: 90, failed_samples: 38 }),
+    ];
+    expect([0, 19, 20].map(failed => kindsIn(known(failed, good), limits))).toEqual([[], [], ['failed rollouts']]);
+    expect(kindsIn(known(19, bad), limits)).toEqual(['failed rollouts']);
+    expect(kindsIn(known(60, []), limits)).toEqual(['failed rollouts']);
+  });
+
   it('is judged by its failures once 20 rollouts have ended, and by its mean once it is complete', () => {
     const some = { completed_samples: 15, failed_samples: 5 };
     expect(kindsIn(reading([0.5], some), limits)).toEqual(['failed rollouts']);
