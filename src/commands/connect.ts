@@ -108,6 +108,11 @@ function serviceOptions({ profile }: Config, supervisor: Supervisor | undefined,
     baseUrl: service.baseUrl.value,
     inferenceUrl: service.inferenceUrl.value,
     apiKey,
+    apiKeyOwner: () => {
+      const { service: current } = now().profile;
+      const command = current.kind === 'remote' ? current.apiKey?.command : undefined;
+      return command && JSON.stringify(command);
+    },
     inferenceToken: service.inferenceToken === service.apiKey ? apiKey : keyAs('inferenceToken'),
     caFile: service.caFile?.value,
     allowInsecureHttp: service.allowInsecureHttp,

@@ -11,7 +11,7 @@ export const exitCodes = {
   /** No credential, or one that was refused. */
   forbidden: 4,
   notFound: 5,
-  /** The service does not say whether the work has ended, or whether a change was made. */
+  /** It is not known whether the work has ended, whether a change was made, or whether the service has what was sent. */
   endUnseen: 6,
   /** The service does not offer this operation. */
   unsupported: 7,

@@ -125,6 +125,7 @@ const uploadedTrajectories = z.object({
   failed: z.number(),
   unknown: z.number(),
   sent_before: z.number(),
+  sent_before_with_another_key: z.number(),
   trajectories: z.array(
     z.object({
       line: z.number(),
@@ -277,11 +278,6 @@ async function uploadTrajectories(
   if (job.isUnrecorded) {
     io.note(clean`What was sent is not recorded: the same command would send it again. ${records.problem ?? ''}`);
   }
-  if (job.isNewAccount) {
-    io.note(
-      clean`Trajectories were sent into a dataset ${dataset} before with another API key. They do not count as sent before with this one, which may be of another organization.`,
-    );
-  }
   if (sentNothing(job.state) && sentBefore) {
     io.note(
       clean`This file was sent into ${dataset} before (${sentTimes(sentBefore)}): nothing was sent, because the service may store it twice. --new sends it again.`,
@@ -292,6 +288,13 @@ async function uploadTrajectories(
     const what = phase === 'done' ? `${count} of ${all} trajectories` : counted(count, 'trajectory', 'trajectories');
     io.note(
       clean`${what} ${count === 1 ? 'was' : 'were'} sent into ${dataset} before (${sentTimes(sentBefore)}), and not again. --new sends all of it again.`,
+    );
+  }
+  const own = countsOfRun(job.state);
+  if (own.ofOtherKey > 0) {
+    const was = own.ofOtherKey === 1 ? 'was' : 'were';
+    io.note(
+      `${counted(own.ofOtherKey, 'trajectory', 'trajectories')} ${was} sent only with another API key. If this key is of another organization, --new sends that all of the file.`,
     );
   }
   if (!flags.json) {
@@ -307,10 +310,10 @@ async function uploadTrajectories(
   }
   if (counts.unknown > 0) io.note(unknownWords(counts.unknown));
   const text = `${runWords(job.state).join(', ')}\n`;
-  const own = countsOfRun(job.state);
   const trajectories = job.outcomes.map(outcomeRecord);
   const result: z.infer<typeof uploadedTrajectories> = {
-    ...{ dataset, phase, ...own.counts, sent_before: own.before, trajectories },
+    ...{ dataset, phase, ...own.counts, sent_before: own.before },
+    ...{ sent_before_with_another_key: own.ofOtherKey, trajectories },
     reports: job.reports.map(reportRecord),
   };
   await printRecord(result, dataset, flags, io, { text: () => text, mayLack: () => true });
@@ -319,7 +322,9 @@ async function uploadTrajectories(
   }
   const code = await noteEnd({ phase, error, hasSent }, flags.json ?? false, io);
   const isClean = counts.failed + counts.unknown === 0 && !job.hasOtherFailure;
-  return code === exitCodes.done && !isClean ? exitCodes.failed : code;
+  if (code !== exitCodes.done) return code;
+  if (!isClean) return exitCodes.failed;
+  return own.ofOtherKey > 0 ? exitCodes.endUnseen : code;
 }
 
 /** What the user can do about trajectories whose outcome is not known. */

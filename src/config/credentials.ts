@@ -21,6 +21,8 @@ export type Credential = (signal?: AbortSignal) => Promise<string>;
 export interface CredentialSource {
   readonly origin: Origin;
   readonly get: Credential;
+  /** The program that prints it, and its arguments. */
+  readonly command: readonly string[] | undefined;
   /** Absolute paths of the files it may come from: a change to one may change the secret. */
   readonly files: readonly string[];
 }
@@ -86,7 +88,7 @@ export function credentialAt(
     return read;
   };
   const files = path === undefined ? (command ?? []).slice(1).filter(isAbsolute) : [settingPath(path, place.base)];
-  return { origin, get, files };
+  return { origin, get, command, files };
 }
 
 /** A header can carry only visible ASCII on one line. */

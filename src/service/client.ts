@@ -67,7 +67,7 @@ export class Client {
     this.options.skippingMemory?.save(skips);
   };
 
-  /** Tells apart the organizations that API keys belong to; a supervised service has one. */
+  /** Tells apart API keys, which may be of different organizations; a supervised service has one. */
   readonly accountOf = async (secret: string, signal: AbortSignal): Promise<string> =>
     this.connection.isSupervised ? '' : this.credentials.apiKeyHash(secret, signal);
 

@@ -195,9 +195,15 @@ interface Attempt {
 export class Credentials {
   readonly #apiKey: CachedCredential;
   readonly #inferenceToken: CachedCredential;
+  readonly #owner: ServiceOptions['apiKeyOwner'];
   readonly #sent = new Set<string>();
 
-  constructor({ apiKey, inferenceToken }: Pick<ServiceOptions, 'apiKey' | 'inferenceToken'>) {
+  constructor({
+    apiKey,
+    inferenceToken,
+    apiKeyOwner,
+  }: Pick<ServiceOptions, 'apiKey' | 'inferenceToken' | 'apiKeyOwner'>) {
+    this.#owner = apiKeyOwner;
     this.#apiKey = new CachedCredential('the API key', apiKey);
     // A shared source is read once.
     this.#inferenceToken =
@@ -209,10 +215,12 @@ export class Credentials {
     return this.#sent;
   }
 
-  /** A hash of the organization's API key with this secret. @throws as `of` does */
+  /** A hash of the organization's API key, or of the command that prints it, with this secret. @throws as `of` does */
   async apiKeyHash(secret: string, signal: AbortSignal): Promise<string> {
     const { value } = await this.#apiKey.read(signal);
-    return createHmac('sha256', secret).update(value).digest('base64url');
+    return createHmac('sha256', secret)
+      .update(this.#owner?.() ?? value)
+      .digest('base64url');
   }
 
   /**

@@ -41,6 +41,8 @@ export interface SentRequest extends SentItems {
   readonly key: string | undefined;
   /** Epoch milliseconds. */
   readonly sentAt: number;
+  /** Sent with another API key. */
+  readonly isOfOtherKey: boolean;
 }
 
 /** A trajectory that the service has answered for. */
@@ -53,6 +55,8 @@ export interface SentLine {
   readonly sentAt: number;
   /** The run that sent it; undefined if only its request is recorded. */
   readonly upload: number | undefined;
+  /** Sent with another API key, and not with this one. */
+  readonly isOfOtherKey: boolean;
 }
 
 /** An upload that has begun. */
@@ -63,10 +67,10 @@ export interface TrajectoryRecord extends TrajectoryUploadRef {
 /** A line takes about 55 bytes on disk. */
 const mostLines = 1_000_000;
 
-/** Rows without an account are of versions that did not tell them apart: they count for each. */
-const ofAccount = "(? is null or account in ('', ?))";
-/** Rows without an agent count for each as well: they may be of a version that did not record the profile's. */
-const where = `profile = ? and dataset = ? and agent in ('', ?) and ${ofAccount}`;
+/** Rows without an agent count for each: they may be of a version that did not record the profile's. */
+const where = "profile = ? and dataset = ? and agent in ('', ?)";
+/** Rows without an account are of versions that did not tell them apart. */
+const ofOtherKey = "account not in ('', ?)";
 const secretSetting = 'accountSecret';
 /** Counts the ids in a column: each is followed by a space. */
 const countIn = (column: string): string => `length(${column}) - length(replace(${column}, ' ', ''))`;
@@ -76,8 +80,8 @@ const columnIds = (column: Row[string] | undefined): string[] => String(column).
 
 export class TrajectoryRecords extends ResumableUploads {
   readonly #mostLines: number;
-  /** The account of the service that uploads go to; all of them before it is known. */
-  #account: string | null = null;
+  /** A hash of the API key that uploads are sent with. */
+  #account = '';
 
   constructor(tables: ResumableUploads['tables'], most = mostLines) {
     super(tables);
@@ -88,13 +92,9 @@ export class TrajectoryRecords extends ResumableUploads {
     return [this.tables.scope, dataset, agent ?? ''];
   }
 
-  /** The values of `where`. */
-  #known(upload: TrajectoryUploadRef) {
-    return [...this.#keyOf(upload), this.#account, this.#account] as const;
-  }
-
   /**
-   * Chooses whose uploads are meant: an organization does not have what another was sent.
+   * Chooses the account that uploads go to. What was sent to another counts all the same, and is told apart: a new key may
+   * be of the same organization, which has it, or of another one, which has not.
    *
    * @param accountOf hashes the API key with this secret, so that the key cannot be found from it
    */
@@ -105,18 +105,7 @@ export class TrajectoryRecords extends ResumableUploads {
     const own = randomUUID();
     if (this.tables.all(select, ...values).length === 0) this.tables.run(insert, ...values, JSON.stringify(own));
     const [row] = this.tables.all(select, ...values);
-    const account = await accountOf(row ? String(jsonIn(row['value'])) : own);
-    if (account === this.#account) return;
-    this.#account = account;
-    this.changed();
-  }
-
-  /** Whether only other accounts were sent trajectories into a dataset of this name. */
-  isNewAccount(upload: TrajectoryUploadRef): boolean {
-    const of = `where profile = ? and dataset = ? and agent in ('', ?) and account <> ''`;
-    const sql = `select account from sent_uploads ${of} union select account from sent_requests ${of}`;
-    const accounts = this.tables.all(sql, ...this.#keyOf(upload), ...this.#keyOf(upload));
-    return accounts.length > 0 && accounts.every(({ account }) => account !== this.#account);
+    this.#account = await accountOf(row ? String(jsonIn(row['value'])) : own);
   }
 
   /** Why what is sent cannot be recorded, or could not at the last try; undefined if it can. */
@@ -149,21 +138,21 @@ export class TrajectoryRecords extends ResumableUploads {
   unfinished(): TrajectoryRecord[] {
     const sql = `select path, dataset, agent, ${countedIn('stored')}, ${countedIn('skipped')},
         sum(${countIn('unknown')} - counted_stored - counted_skipped) as unknown
-      from sent_requests where profile = ? and ${ofAccount} and path <> '' group by path, dataset, agent
+      from sent_requests where profile = ? and path <> '' group by path, dataset, agent
       order by max(sent_at) desc, path`;
-    return this.tables.all(sql, this.tables.scope, this.#account, this.#account).map(toTrajectoryRecord);
+    return this.tables.all(sql, this.tables.scope).map(toTrajectoryRecord);
   }
 
   /** Whether an upload has begun but is not settled. */
   has(upload: TrajectoryUploadRef): boolean {
     const sql = `select 1 from sent_requests where ${where} and path = ? and path <> '' limit 1`;
-    return this.tables.all(sql, ...this.#known(upload), upload.path).length > 0;
+    return this.tables.all(sql, ...this.#keyOf(upload), upload.path).length > 0;
   }
 
   /** The requests of all uploads into the dataset, in the order in which they were sent. */
   requests(upload: TrajectoryUploadRef): SentRequest[] {
-    const sql = `select * from sent_requests where ${where} order by sent_at, rowid`;
-    return this.tables.all(sql, ...this.#known(upload)).map(row => requestOf(row, upload.path));
+    const sql = `select *, ${ofOtherKey} as of_other from sent_requests where ${where} order by sent_at, rowid`;
+    return this.tables.all(sql, this.#account, ...this.#keyOf(upload)).map(row => requestOf(row, upload.path));
   }
 
   /** Records a request that is about to be sent; its id is the idempotency key. False if it could not be written. */
@@ -175,7 +164,7 @@ export class TrajectoryRecords extends ResumableUploads {
       `insert into sent_requests (profile, dataset, agent, account, path, id, key, stored, skipped, unknown, counted_stored,
          counted_skipped, sent_at) values (?, ?, ?, ?, ?, ?, ?, '', '', ?, 0, 0, ?)`,
       ...this.#keyOf(upload),
-      this.#account ?? '',
+      this.#account,
       upload.path,
       id,
       id,
@@ -199,7 +188,7 @@ export class TrajectoryRecords extends ResumableUploads {
     const now = Date.now();
     const sql =
       'insert into sent_uploads (profile, dataset, agent, account, sent_at, used_at) values (?, ?, ?, ?, ?, ?) returning id';
-    const [row] = this.tables.all(sql, ...this.#keyOf(upload), this.#account ?? '', now, now);
+    const [row] = this.tables.all(sql, ...this.#keyOf(upload), this.#account, now, now);
     return row && Number(row['id']);
   }
 
@@ -237,13 +226,14 @@ export class TrajectoryRecords extends ResumableUploads {
     );
   }
 
-  /** The trajectories that were sent into the dataset, by number. @param id the id of one of them, or its hash alone */
+  /** The trajectories that were sent into the dataset, by number; of equal ones the last counts. @param id the id of one of them, or its hash alone */
   lines(upload: TrajectoryUploadRef, id: string): SentLine[] {
-    const sql = `select number, upload, skipped, sent_at from sent_lines join sent_uploads on id = upload
-      where line = ? and ${where} order by number`;
-    return this.tables.all(sql, lineOf(id)[0], ...this.#known(upload)).map(row => ({
+    const sql = `select number, upload, skipped, sent_at, ${ofOtherKey} as of_other
+      from sent_lines join sent_uploads on id = upload
+      where line = ? and ${where} order by number, of_other desc, sent_at`;
+    return this.tables.all(sql, this.#account, lineOf(id)[0], ...this.#keyOf(upload)).map(row => ({
       ...{ number: Number(row['number']), isSkipped: row['skipped'] === 1 },
-      ...{ sentAt: Number(row['sent_at']), upload: Number(row['upload']) },
+      ...{ sentAt: Number(row['sent_at']), upload: Number(row['upload']), isOfOtherKey: row['of_other'] === 1 },
     }));
   }
 
@@ -280,7 +270,7 @@ export class TrajectoryRecords extends ResumableUploads {
     if (upload.path === '') return;
     this.tables.run(
       `update sent_requests set path = '', stored = '', skipped = '' where ${where} and path = ? and unknown <> ''`,
-      ...this.#known(upload),
+      ...this.#keyOf(upload),
       upload.path,
     );
     this.#forget(upload);
@@ -293,7 +283,7 @@ export class TrajectoryRecords extends ResumableUploads {
     this.tables.run(
       'insert or replace into restarts (profile, dataset, agent, account, path, at) values (?, ?, ?, ?, ?, ?)',
       ...this.#keyOf(upload),
-      this.#account ?? '',
+      this.#account,
       upload.path,
       Date.now(),
     );
@@ -302,12 +292,12 @@ export class TrajectoryRecords extends ResumableUploads {
   /** Whether it was started over, and is not complete. */
   isStartedOver(upload: TrajectoryUploadRef): boolean {
     const sql = `select 1 from restarts where ${where} and path = ?`;
-    return this.tables.all(sql, ...this.#known(upload), upload.path).length > 0;
+    return this.tables.all(sql, ...this.#keyOf(upload), upload.path).length > 0;
   }
 
   #forget(upload: TrajectoryUploadRef): void {
     for (const table of ['sent_requests', 'restarts'])
-      this.tables.run(`delete from ${table} where ${where} and path = ?`, ...this.#known(upload), upload.path);
+      this.tables.run(`delete from ${table} where ${where} and path = ?`, ...this.#keyOf(upload), upload.path);
     this.changed();
   }
 }
@@ -327,7 +317,7 @@ function toTrajectoryRecord({ path, dataset, agent, stored, skipped, unknown }: 
 }
 
 function requestOf(
-  { id, path, key, stored, skipped, unknown, counted_stored, counted_skipped, sent_at }: Row,
+  { id, path, key, stored, skipped, unknown, counted_stored, counted_skipped, sent_at, of_other }: Row,
   own: string,
 ): SentRequest {
   return {
@@ -339,5 +329,6 @@ function requestOf(
     unknown: columnIds(unknown),
     counted: { stored: Number(counted_stored), skipped: Number(counted_skipped) },
     sentAt: Number(sent_at),
+    isOfOtherKey: of_other === 1,
   };
 }

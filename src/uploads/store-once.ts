@@ -49,10 +49,16 @@ export function storeOnce(records: TrajectoryRecords, again: string): Action<Sto
           }`,
         };
       });
-      const times = items.flatMap(({ lines }) => lines.map(({ sentAt }) => sentAt));
-      if (times.length > 0) {
+      const found = items.flatMap(({ lines }) => lines);
+      if (found.length > 0) {
+        const times = found.map(({ sentAt }) => sentAt);
         const when = sentTimes({ first: minOf(times), last: maxOf(times) });
-        refuse(clean`Sent into ${dataset} before (${when}): nothing was sent now, because it may be stored twice.`);
+        const why = found.every(({ isOfOtherKey }) => isOfOtherKey)
+          ? ' with another API key, which may be of this organization or of another one'
+          : '';
+        refuse(
+          clean`Sent into ${dataset} before (${when})${why}: nothing was sent now, because it may be stored twice.`,
+        );
       }
       const run = records.isOpen ? records.beginLines(upload) : undefined;
       if (run === undefined)

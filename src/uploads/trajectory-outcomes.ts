@@ -64,9 +64,18 @@ export function reportWords({
 
 export const noCounts: UploadCounts = { stored: 0, skipped: 0, failed: 0, unknown: 0 };
 
-/** `1 stored`, `2 skipped`… @param before how many more were sent before, and not again */
-export function countWords({ stored, skipped, failed, unknown }: UploadCounts, before = 0): string[] {
-  const more = [...(unknown > 0 ? [`${unknown} unknown`] : []), ...(before > 0 ? [`${before} sent before`] : [])];
+/**
+ * `1 stored`, `2 skipped`…
+ *
+ * @param before how many more were sent before, and not again
+ * @param ofOtherKey how many more only another API key has sent
+ */
+export function countWords({ stored, skipped, failed, unknown }: UploadCounts, before = 0, ofOtherKey = 0): string[] {
+  const more = [
+    ...(unknown > 0 ? [`${unknown} unknown`] : []),
+    ...(before > 0 ? [`${before} sent before`] : []),
+    ...(ofOtherKey > 0 ? [`${ofOtherKey} sent before with another API key`] : []),
+  ];
   return [`${stored} stored`, `${skipped} skipped`, `${failed} failed`, ...more];
 }
 
@@ -76,6 +85,8 @@ export interface SentBefore {
   /** When the first and the last of them were sent; epoch milliseconds. */
   readonly first: number;
   readonly last: number;
+  /** How many of them only another API key has sent. */
+  readonly ofOtherKey: number;
 }
 
 /** `10:04:05`, or `2026-03-04 10:04 to 2026-03-05 09:00`. */

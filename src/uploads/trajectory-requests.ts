@@ -43,8 +43,8 @@ function recordedIn(requests: readonly SentRequest[]): Map<string, Recorded[]> {
     for (const id of ids) {
       const [hash = '', text] = id.split('.');
       const number = Number(text);
-      const line =
-        isSkipped === undefined ? undefined : { number, isSkipped, sentAt: request.sentAt, upload: undefined };
+      const { sentAt, isOfOtherKey } = request;
+      const line = isSkipped === undefined ? undefined : { number, isSkipped, sentAt, upload: undefined, isOfOtherKey };
       const equal = found.get(hash);
       if (equal) equal.push({ number, line, request });
       else found.set(hash, [{ number, line, request }]);

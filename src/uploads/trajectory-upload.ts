@@ -77,16 +77,17 @@ export interface TrajectoryUploadState extends JobState {
 export const sentNothing = ({ phase, sentBefore, counts }: TrajectoryUploadState): boolean =>
   phase === 'done' && sentBefore?.count === counts.stored + counts.skipped + counts.failed + counts.unknown;
 
-/** The counts of what this run sent, and how many were sent before. */
-export function countsOfRun({ counts, sent }: Pick<TrajectoryUploadState, 'counts' | 'sent'>) {
-  const before = counts.stored + counts.skipped - sent.stored - sent.skipped;
-  return { counts: { ...counts, ...sent }, before };
+/** The counts of what this run sent, how many were sent before, and how many only with another API key. */
+export function countsOfRun({ counts, sent, sentBefore }: TrajectoryUploadState) {
+  const ofOtherKey = sentBefore?.ofOtherKey ?? 0;
+  const before = counts.stored + counts.skipped - sent.stored - sent.skipped - ofOtherKey;
+  return { counts: { ...counts, ...sent }, before, ofOtherKey };
 }
 
 /** `1 stored`, `2 skipped`… of this run, and how many were sent before. */
 export function runWords(state: TrajectoryUploadState): string[] {
-  const { counts, before } = countsOfRun(state);
-  return countWords(counts, before);
+  const { counts, before, ofOtherKey } = countsOfRun(state);
+  return countWords(counts, before, ofOtherKey);
 }
 
 /** How often an upload looks whether the one before it has ended, in milliseconds. */
@@ -160,7 +161,6 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
   #needsRecord = true;
   #mayLackRecord = false;
   #isUnrecorded = false;
-  #isNewAccount = false;
   /** The counts of this run so far, and those of earlier requests whose items it has not reached. */
   #reached = noCounts;
   #ahead = noCounts;
@@ -207,7 +207,8 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
   }
 
   override get outcome(): string {
-    if (sentNothing(this.state)) return 'sent nothing: the same was sent before';
+    const how = this.state.sentBefore?.ofOtherKey ? ' with another API key' : '';
+    if (sentNothing(this.state)) return `sent nothing: the same was sent before${how}`;
     return `is done: ${runWords(this.state).join(', ')}`;
   }
 
@@ -234,11 +235,6 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
   /** Whether any of it was sent without a record. */
   get isUnrecorded(): boolean {
     return this.#isUnrecorded;
-  }
-
-  /** Whether the dataset of this name was sent trajectories before, all with other API keys than this run. */
-  get isNewAccount(): boolean {
-    return this.#isNewAccount;
   }
 
   get failures(): number {
@@ -330,7 +326,6 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
   async #sendFile(service: Service, file: FileHandle): Promise<void> {
     const { size, mark } = await openFileMark(file);
     this.#mark = mark;
-    this.#isNewAccount = this.#records?.isNewAccount(this.#ref) === true;
     const isNew = this.#isNew;
     if (isNew) this.#records?.startOver(this.#ref);
     const isStartedOver = isNew || this.#records?.isStartedOver(this.#ref) === true;
@@ -369,10 +364,14 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
   }
 
   /** Counts an item that was sent before. */
-  #skip({ item, line: { isSkipped, sentAt, upload }, isOwn }: Extract<Portion, { kind: 'known' }>): void {
+  #skip({ item, line, isOwn }: Extract<Portion, { kind: 'known' }>): void {
+    const { isSkipped, sentAt, upload, isOfOtherKey } = line;
     if (upload !== undefined) this.#found.add(upload);
-    const { count = 0, first = sentAt, last = sentAt } = this.state.sentBefore ?? {};
-    const sentBefore = { count: count + 1, first: Math.min(first, sentAt), last: Math.max(last, sentAt) };
+    const { count = 0, first = sentAt, last = sentAt, ofOtherKey = 0 } = this.state.sentBefore ?? {};
+    const sentBefore = {
+      ...{ count: count + 1, first: Math.min(first, sentAt), last: Math.max(last, sentAt) },
+      ofOtherKey: ofOtherKey + Number(isOfOtherKey),
+    };
     const counts = { ...noCounts, [isSkipped ? 'skipped' : 'stored']: 1 };
     this.set({ sentBefore, hasSent: true });
     this.#add([], counts, item.end, isOwn ? counts : noCounts);

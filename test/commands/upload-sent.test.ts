@@ -1,5 +1,5 @@
-/** `upload` of trajectories: what is sent, as it is, once for each organization, and never without a record. */
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+/** `upload` of trajectories: what is sent, as it is, never twice by itself, and never without a record. */
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { apiKey, type Behaviour, hostileServer } from '../service/hostile-server.ts';
@@ -52,18 +52,26 @@ it('sends integers of 64 bits as they are, and does not take two of them for one
   expect(bodies[2]).toContain(`"conversation_id":"${seeds[2]}"`);
 });
 
-it('sends to an organization what only another was sent, and to each of them once', async () => {
+it('does not send what only another key has sent, and says so, unless all of it is wanted', async () => {
   const { url, bodies } = await storing();
   const home = testFolder();
   const path = fileOf(lineOf('a'));
-  const upload = (key: string) => cliOn({ baseUrl: url, apiKey: key, home })('upload', [path, '--dataset', 'd']);
+  const upload = (key: string, ...args: string[]) =>
+    cliOn({ baseUrl: url, apiKey: key, home })('upload', [path, '--dataset', 'd', ...args]);
   const [stored, before] = ['1 stored, 0 skipped, 0 failed\n', '0 stored, 0 skipped, 0 failed, 1 sent before\n'];
   expect(await upload('key-of-one')).toMatchObject({ out: stored, notes: '' });
   expect((await upload('key-of-one')).out).toBe(before);
-  const other = await upload('key-of-two');
-  expect([other.out, other.notes]).toEqual([stored, expect.stringContaining('before with another API key')]);
-  expect(await upload('key-of-two')).toMatchObject({ out: before, notes: expect.not.stringContaining('API key') });
-  expect((await upload('key-of-one')).out).toBe(before);
+  expect(await upload('key-of-two')).toEqual({
+    code: 6,
+    out: '0 stored, 0 skipped, 0 failed, 1 sent before with another API key\n',
+    notes: expect.stringMatching(/1 trajectory was sent only with another API key\. .* --new sends/),
+  });
+  const { code, out } = await upload('key-of-two', '--json');
+  expect([code, JSON.parse(out)]).toMatchObject([6, { stored: 0, sent_before: 0, sent_before_with_another_key: 1 }]);
+  expect(bodies).toHaveLength(1);
+  expect(await upload('key-of-two', '--new')).toMatchObject({ code: 0, out: stored });
+  for (const key of ['key-of-two', 'key-of-one'])
+    expect(await upload(key)).toMatchObject({ code: 0, out: before, notes: expect.not.stringContaining('API key') });
   expect(bodies).toHaveLength(2);
   const state = join(home, '.local', 'state', 'benchtop');
   const written = readdirSync(state).map(name =>
@@ -96,5 +104,20 @@ it('takes an agent for one, however it is named', async () => {
     out.push((await cli('upload', [path, '--dataset', 'd'], { environment: { BENCHTOP_AGENT: agent } })).out);
   const before = '0 stored, 0 skipped, 0 failed, 1 sent before\n';
   expect(out).toEqual(['1 stored, 0 skipped, 0 failed\n', before, before]);
+  expect(bodies).toHaveLength(1);
+});
+
+it('takes a command for one API key, whatever it prints', async () => {
+  const { url, bodies } = await storing();
+  const home = testFolder();
+  const path = fileOf(lineOf('a'));
+  const folder = join(home, '.config', 'benchtop');
+  mkdirSync(folder, { recursive: true });
+  const apiKeyCommand = [process.execPath, '-e', 'process.stdout.write(String(process.hrtime.bigint()))'];
+  writeFileSync(join(folder, 'config.json'), JSON.stringify({ profiles: { lab: { baseUrl: url, apiKeyCommand } } }));
+  const cli = cliOn({ baseUrl: '', apiKey: '', home });
+  const upload = () => cli('upload', [path, '--dataset', 'd', '--profile', 'lab']);
+  expect(await upload()).toMatchObject({ code: 0, out: '1 stored, 0 skipped, 0 failed\n' });
+  expect(await upload()).toMatchObject({ code: 0, out: '0 stored, 0 skipped, 0 failed, 1 sent before\n' });
   expect(bodies).toHaveLength(1);
 });

@@ -99,7 +99,7 @@ describe('the record of an upload of trajectories', () => {
     records.subscribe(changed);
     records.begin(mine, 'r1', ['1', '2', '3', '4']);
     const none = { stored: 0, skipped: 0 };
-    const common = { id: 'r1', isOwn: true, counted: none, sentAt: expect.any(Number) };
+    const common = { id: 'r1', isOwn: true, isOfOtherKey: false, counted: none, sentAt: expect.any(Number) };
     expect(records.requests(mine)).toEqual([
       { ...common, key: 'r1', stored: [], skipped: [], unknown: ['1', '2', '3', '4'] },
     ]);
@@ -165,14 +165,14 @@ describe('the record of an upload of trajectories', () => {
     sent(['AAAA.7'], { ...mine, dataset: 'yours' });
     sent(['AAAA.8'], { ...mine, agent: 'b' });
     expect(records.lines({ ...mine, path: '/other' }, 'AAAA')).toEqual([
-      { number: 1, isSkipped: false, sentAt: 5, upload: second },
-      { number: 3, isSkipped: false, sentAt: 0, upload: first },
+      { number: 1, isSkipped: false, sentAt: 5, upload: second, isOfOtherKey: false },
+      { number: 3, isSkipped: false, sentAt: 0, upload: first, isOfOtherKey: false },
     ]);
     expect(records.lines(mine, 'BBBB.2')).toHaveLength(1);
     expect(records.lines(mine, 'CCCC')).toEqual([]);
   });
 
-  it('has the records of an earlier version, which count for each account and agent, and those of one account for this one', async () => {
+  it('has the records of an earlier version, which are of each account and agent, and tells apart those of another account', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'benchtop-records-'));
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
     const path = join(folder, 'remembered.db');
@@ -207,9 +207,10 @@ describe('the record of an upload of trajectories', () => {
     const records = new TrajectoryRecords(tables);
     const upload = { ...mine, agent: undefined };
     const none = { stored: 0, skipped: 0 };
-    const all = () => [records.lines(upload, 'AAAA').length, records.lines(upload, 'CCCC').length];
+    const of = (line: string) => records.lines(upload, line).map(({ isOfOtherKey }) => isOfOtherKey);
+    const all = () => [of('AAAA'), of('CCCC')];
     expect([records.lines(mine, 'AAAA').length, records.requests(mine).length]).toEqual([1, 1]);
-    expect([tables.problem, all(), records.unfinished().length]).toEqual([undefined, [1, 0], 1]);
+    expect([tables.problem, all(), records.unfinished().length]).toEqual([undefined, [[false], []], 1]);
     const secrets: string[] = [];
     const choose = (account: string) =>
       records.choose(async secret => {
@@ -219,12 +220,20 @@ describe('the record of an upload of trajectories', () => {
     await choose('one');
     records.settle('', { stored: ['CCCC.1'], skipped: [], unknown: [], counted: none }, records.beginLines(upload));
     records.begin(upload, 'of one', ['DDDD.1']);
-    expect([all(), records.requests(upload).length, records.isNewAccount(upload)]).toEqual([[1, 1], 2, false]);
+    const requests = () => records.requests(upload).map(({ isOfOtherKey }) => isOfOtherKey);
+    expect([all(), requests()]).toEqual([
+      [[false], [false]],
+      [false, false],
+    ]);
     await choose('two');
-    expect([all(), records.requests(upload).length, records.isNewAccount(upload)]).toEqual([[1, 0], 1, true]);
+    expect([all(), requests()]).toEqual([
+      [[false], [true]],
+      [false, true],
+    ]);
     records.settle('', { stored: ['CCCC.1'], skipped: [], unknown: [], counted: none }, records.beginLines(upload));
     await choose('one');
-    expect(all()).toEqual([1, 1]);
+    // The last of equal ones counts.
+    expect(all()).toEqual([[false], [true, false]]);
     expect([secrets[0]?.length, new Set(secrets).size]).toEqual([36, 1]);
   });
 

@@ -30,7 +30,7 @@ function storing(parts: Partial<Service> = {}) {
 
 const inputOf = (...ids: readonly string[]) => ({ dataset: 'd', trajectories: ids.map(trace_id => ({ trace_id })) });
 
-it('refuses what was sent before, also by another window, and records neither what was refused nor another organization’s', async () => {
+it('refuses what was sent before, also by another window, and says what only another key has sent; what was refused is not recorded', async () => {
   const records = new TrajectoryRecords(tablesInMemory('test'));
   const { service, sent } = storing();
   await storeOnce(records, 'again')(service, inputOf('a', 'bad'));
@@ -41,8 +41,11 @@ it('refuses what was sent before, also by another window, and records neither wh
   await expect(window(service, inputOf('a'))).resolves.toBeDefined();
   await window(service, inputOf('bad', 'b'));
   await expect(window(service, inputOf('a'))).rejects.toThrow('Sent into d before');
-  await window({ ...service, accountOf: async () => 'other' }, inputOf('a'));
-  expect(sent).toEqual([['a', 'bad'], ['a'], ['bad', 'b'], ['a']]);
+  await window({ ...service, accountOf: async () => 'one' }, inputOf('c'));
+  const other = { ...service, accountOf: async () => 'other' };
+  await expect(window(other, inputOf('c'))).rejects.toThrow(/^Sent into d before \(.*\) with another API key, .*again/);
+  await window(other, inputOf('c'));
+  expect(sent).toEqual([['a', 'bad'], ['a'], ['bad', 'b'], ['c'], ['c']]);
 });
 
 it('refuses what cannot be recorded, unless the service stores none twice', async () => {

@@ -88,6 +88,9 @@ function headLines(job: TrajectoryUpload, { width, height }: Size, theme: Theme)
     ...(unknown > 0 && !job.busy
       ? [theme.styles.muted(truncate('Unknown: may be stored, so not sent again by itself.', width))]
       : []),
+    ...(state.sentBefore?.ofOtherKey
+      ? [theme.styles.warning(truncate('Another API key sent some, maybe to another organization.', width))]
+      : []),
     ...(job.outcomes.some(({ status }) => status === 'counted')
       ? [theme.styles.muted(truncate('Counted: the service does not say which are stored.', width))]
       : []),

@@ -310,7 +310,8 @@ async function openTrajectories(
     workbench.close();
     rmSync(folder, { recursive: true, force: true });
   });
-  return { screen, path, run: () => job.run(connect) };
+  const run = (accountOf = held.accountOf) => job.run(async () => ({ ...held, accountOf }));
+  return { screen, path, run };
 }
 
 it('an upload shows what the service said of a batch, and why a trajectory failed (A11, B12)', async () => {
@@ -341,6 +342,9 @@ it('an upload says that all of it, or some, was sent before, and what becomes of
   await run();
   await screen.waitFor(text => /nothing was sent again: sent before \(\d\d:\d\d:\d\d\)/.test(text));
   expect(screen.text()).toContain('0 stored  0 skipped  0 failed  2 sent before');
+  await run(async () => 'another');
+  await screen.waitFor('0 stored  0 skipped  0 failed  2 sent before with another API key');
+  expect(screen.text()).toContain('Another API key sent some, maybe to another organization.');
   appendFileSync(path, `\n${JSON.stringify({ messages: [{ role: 'user', content: 'one more' }] })}`);
   await run();
   await screen.waitFor(text => /sent; 2 sent before, not again \(\d\d:\d\d:\d\d\)/.test(text));
