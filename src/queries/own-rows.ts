@@ -35,7 +35,7 @@ export interface OwnRows {
   readonly unsure: readonly Trajectory[];
   /** The rows that name no run fit the rewards and the total. */
   readonly fits: boolean;
-  /** They do not, and neither can change: they are not all of this run. */
+  /** They do not, and late rewards cannot be why: they are not all of this run. */
   readonly isMixed: boolean;
   /** The rows, of all pages, that neither name the run nor are among its rewards. */
   readonly unlisted: readonly Trajectory[];
@@ -50,8 +50,8 @@ export interface OwnRows {
  *   they are. An empty string names nothing.
  * - Rows that name no evaluation run are compared, with those of earlier pages, with the run's rewards, as in the
  *   document: one with a reward must be among them, others may have failed, as many as the run's total has room for. If
- *   they do not fit, the list is of several runs, but only if the run has a reward and is not known to go on:
- *   rewards may be late, or come all at the end.
+ *   they do not fit, the list is of several runs, but only if the run has a reward, is not known to go on, and has no
+ *   total with room for them all: rewards may be late, or come all at the end.
  * - It is not known whether any other row belongs to it: it stays, but is `unsure`.
  */
 export function ownRows(rows: readonly Trajectory[], filter: TrajectoryFilter, known: KnownOwner): OwnRows {
@@ -73,10 +73,17 @@ export function ownRows(rows: readonly Trajectory[], filter: TrajectoryFilter, k
   const room = total === undefined || total < ids.size + nameless ? undefined : total - ids.size;
   const graded = [...unlisted.values()].filter(isGraded).length;
   const fits = unlisted.size <= (room ?? Number.POSITIVE_INFINITY) && graded <= nameless;
-  const isMixed = !fits && isOver && rewards.length > 0;
+  const mayBeLate = room !== undefined && unlisted.size <= room;
+  const isMixed = !fits && isOver && rewards.length > 0 && !mayBeLate;
   const areSure = fits && room !== undefined;
   const unsure = areSure ? [] : unnamed.filter(row => unlisted.has(spelledId(row.trajectory_id)));
   return { own, others, unsure, fits, isMixed, unlisted: [...unlisted.values()] };
+}
+
+/** Whether a listed row of an evaluation run has a reward that the run's rewards do not have yet. */
+export function lackRewards(rewards: readonly TrajectoryReward[], rows: readonly Trajectory[]): boolean {
+  const ids = new Set(rewards.map(({ trajectory_id }) => spelledId(trajectory_id ?? '')));
+  return rows.some(row => isGraded(row) && !ids.has(spelledId(row.trajectory_id)));
 }
 
 /** Whether the row of an evaluation run must be among the run's rewards, which may leave out those that fail or stop. */

@@ -3,9 +3,11 @@ import { errorMessage } from '../base/errors.ts';
 import type { RolloutSnapshot } from '../contract/evaluations.ts';
 import { unreadableIn } from '../contract/lists.ts';
 import { hasEnded } from '../contract/status.ts';
+import type { Trajectory } from '../contract/trajectories.ts';
 import { evaluationKeys } from './evaluations.ts';
 import type { RunExtent } from './extent-of.ts';
 import type { LiveQuery } from './live-query.ts';
+import { lackRewards } from './own-rows.ts';
 import type { QueryContext } from './query-context.ts';
 import { type ReadRewards, readExtent, readRunRewards, withExtent, withSamples } from './run-extent.ts';
 import { type Certainty, certaintyOf, isSettled, rememberedCertainty } from './run-mean.ts';
@@ -34,6 +36,8 @@ export function observationOf(id: string, certainty: Certainty | undefined): Obs
 export interface ResultsOptions {
   /** The number of rollouts with a reward, if known: results that have all of them are read less often. */
   readonly scored?: number | null | undefined;
+  /** The listed rollouts: while they have rewards that the results lack, these are not final. */
+  readonly rows?: readonly Trajectory[];
   /** The status and size of the run, if the caller has just read them. */
   readonly extent?: RunExtent | undefined;
 }
@@ -45,13 +49,13 @@ export interface ResultsOptions {
 export function runResultsQuery(
   runId: string,
   ended: boolean,
-  { scored, extent }: ResultsOptions = {},
+  { scored, rows = [], extent }: ResultsOptions = {},
 ): LiveQuery<RunResults> {
   return {
     key: evaluationKeys.results(runId),
     observes: ({ certainty }) => observationOf(runId, certainty),
     activity: results => {
-      if (ended) return 'settled';
+      if (ended) return results && lackRewards(results.rewards, rows) ? 'open' : 'settled';
       return results && scored != null && meanOfRewards(results.rewards).rewards >= scored ? 'open' : 'running';
     },
     read: async context => {

@@ -219,11 +219,12 @@ const idsOf = (rows: readonly Trajectory[]): ReadonlySet<string> =>
   new Set(rows.map(({ trajectory_id }) => trajectory_id));
 
 /** A page without the rows of others. */
-function withoutOthers(page: Page<Trajectory>, { own, others, unsure }: OwnRows): AnnotatedPage<Trajectory> {
+function withoutOthers(page: Page<Trajectory>, { own, others, unsure, fits }: OwnRows): AnnotatedPage<Trajectory> {
   return {
     ...page,
     ...(others > 0 && { items: own, others }),
     ...(unsure.length > 0 && { unsure: idsOf(unsure) }),
+    mayChange: !fits,
   };
 }
 
@@ -240,11 +241,13 @@ async function readOfRun(
   const { capabilities } = service;
   let refusal: unknown;
   let own: readonly TrajectoryReward[] | undefined;
+  let isMixed = false;
   if (capabilities.has('listTrajectories') && !capabilities.ignoresFilter('eval_run_id')) {
     try {
       const { page, found } = await readFiltered({ eval_run_id }, context, learnt);
       if (!learnt.rewards || (found.others === 0 && !found.isMixed)) return withoutOthers(page, found);
       own = learnt.rewards;
+      isMixed = found.isMixed;
       // Rows that name no run tell nothing about the lists of other runs.
       if (found.others > 0) capabilities.noteIgnoredFilter('eval_run_id');
     } catch (error) {
@@ -267,6 +270,7 @@ async function readOfRun(
     ...page,
     dropped: unreadableIn(rewards),
     mayRepeat: query.cursor != null,
+    mayChange: isMixed,
     // Of the earlier pages.
     ...(own && { unsure: idsOf(learnt.unlisted) }),
   };

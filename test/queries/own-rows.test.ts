@@ -74,12 +74,25 @@ it.each<[string, Trajectory[], KnownOwner, string, boolean]>([
   ['unsure where they failed, without a total', [graded('x1'), failed('x2')], known('x1'), 'x2', false],
   ['unsure where the total is too small to be right', [graded('x1'), row('x2')], known('x1', 0), 'x2', false],
   ['own, if the rewards without an id may be theirs', [graded('x1'), graded('x2')], known('x1 -', 2), '', false],
-  ['of others, if these are fewer', [graded('x1'), graded('x2'), graded('x3')], known('x1 -', 9), 'x2 x3', true],
+  ['of others, if these are fewer', [graded('x1'), graded('x2'), graded('x3')], known('x1 -'), 'x2 x3', true],
+  [
+    'unsure, if rewards may be late for as many as its total',
+    [graded('x1'), graded('x2')],
+    known('x1', 2),
+    'x2',
+    false,
+  ],
   ['own, if their ids are in capitals', [graded(uuid.toUpperCase())], known(uuid, 1), '', false],
   ['own, if the total has room for those of all pages', [failed('x3')], known('x1', 3, failed('x2')), '', false],
   ['of others, if it has none for those of all pages', [failed('x3')], known('x1', 2, failed('x2')), 'x3', true],
   ['own, if the same row is on two pages', [failed('x2')], known('x1', 2, failed('x2'), graded('x1')), '', false],
-  ['of others, if rewards without an id are too few for all', [graded('x3')], known('-', 9, graded('x2')), 'x3', true],
+  [
+    'of others, if rewards without an id are too few for all',
+    [graded('x3')],
+    known('-', undefined, graded('x2')),
+    'x3',
+    true,
+  ],
 ])('rows that name no run are %s', (_, rows, about, unsure, isMixed) => {
   const found = ownRows(rows, { eval_run_id: 'r1' }, about);
   expect([found.others, found.isMixed, idsOf(found.unsure)]).toEqual([0, isMixed, unsure]);

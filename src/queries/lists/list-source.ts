@@ -36,6 +36,8 @@ export type AnnotatedPage<Row> = Page<Row> & {
   readonly others?: number;
   /** Ids of rows, of this page or an earlier one, that may be of others: nothing says what they belong to. */
   readonly unsure?: ReadonlySet<string>;
+  /** Another answer does not fit it, and may be late: it is not final yet. */
+  readonly mayChange?: boolean;
   /** Whether a row was not covered by this request: a known row then stays. */
   readonly isUnread?: (row: Row) => boolean;
 };

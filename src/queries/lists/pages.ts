@@ -22,6 +22,7 @@ export interface ListAnswer<Row> {
   readonly unsure: ReadonlySet<string>;
   /** The last page, though the service has more rows: it gave no way to read them. */
   readonly isCutOff: boolean;
+  readonly mayChange: boolean;
   readonly note: string | undefined;
   readonly rest: string | undefined;
   readonly rememberedAt: number | undefined;

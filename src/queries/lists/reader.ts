@@ -120,7 +120,9 @@ export class ListReader<Row> {
   }
 
   activity(source: Pick<ListSource<Row>, 'activity'>): Activity {
-    return source.activity?.(this.live()) ?? 'open';
+    const activity = source.activity?.(this.live()) ?? 'open';
+    const mayChange = activity === 'settled' && this.#pages.inRound(this.#round).some(page => page.mayChange);
+    return mayChange ? 'open' : activity;
   }
 
   /** When the last successful poll began, in epoch milliseconds. */
@@ -379,6 +381,7 @@ export class ListReader<Row> {
       others: page.others ?? 0,
       unsure: page.unsure ?? new Set(),
       isCutOff: isCutOff(page, next),
+      mayChange: page.mayChange ?? false,
       note: page.note,
       rest: page.rest,
       rememberedAt: page.remembered_at,

@@ -11,6 +11,7 @@ const answer = (ids: string, next: string | null = 'more'): ListAnswer<string> =
   others: 0,
   unsure: new Set(),
   isCutOff: false,
+  mayChange: false,
   note: undefined,
   rest: undefined,
   rememberedAt: undefined,

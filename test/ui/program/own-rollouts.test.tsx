@@ -41,3 +41,18 @@ it('shows those of a run without rewards so far, and those of other runs before 
   await showsAll('evr_1');
   expect(screen.text()).toContain('✗ failed');
 });
+
+it('keeps those of an ended run whose rewards are late, and is final once they have come', async () => {
+  const service = world('completed');
+  let read = 1;
+  service.answers.getEvalProgress = () => ({ eval_run_id: 'evr_1', status: 'completed', total_rollouts: 3 });
+  service.answers.listTrajectories = () => pageOf(rowsOf('evr_1'));
+  service.answers.getTrajectoryRewards = () => ({ trajectory_rewards: rewardsOf('evr_1').slice(0, read) });
+  const screen = openWorld(service, { view: 'record', resource: 'runs', id: 'evr_1' });
+  await screen.waitFor('rows may be of others');
+  for (const { task_id } of rowsOf('evr_1')) expect(screen.text()).toContain(task_id);
+  expect(screen.text()).not.toMatch(/do not fit|final/);
+  read = 2;
+  await screen.waitFor(text => text.includes('final') && !text.includes('may be of others'));
+  expect(screen.text()).toMatch(/of 2 rewards/);
+});

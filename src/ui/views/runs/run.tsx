@@ -75,11 +75,11 @@ function useRun({ id, label, parent }: Place<'record'>, attention: Attention) {
   const { samplesPerTask, recorded } = extentOfRecord({ ...known, reward_mean });
   const extent = isKnown ? { status, total, samplesPerTask, recorded } : undefined;
   const scored = progress.data?.live?.scored_rollouts;
-  const results = useLive(runResultsQuery(id, ended, { scored, extent }), attention);
-  const state = useRecordWithParts({ kind: 'run', id }, [record, progress], [results]);
   const source = useMemo(() => trajectoriesOfRun(id, ended), [id, ended]);
   // The rows may be newer than the rewards, and a smaller count would look like an error.
   const rows = useListedRows(source);
+  const results = useLive(runResultsQuery(id, ended, { scored, rows, extent }), attention);
+  const state = useRecordWithParts({ kind: 'run', id }, [record, progress], [results]);
   const { rewards, listed } = results.data ?? {};
   const graded = ended ? rewards : rewardsSoFar(rewards, rows);
   const summary = graded && summariseRewards(graded, total, results.data?.unreadable);

@@ -42,7 +42,6 @@ export function useRollouts(scope: Scope | undefined, shown: Attention): Rollout
   const progress = useLive(evalProgressQuery(run ?? ''), ofRun);
   const status = progress.data?.status ?? record.data?.status;
   const ended = hasEnded(status);
-  const results = useLive(runResultsQuery(run ?? '', ended, { scored: progress.data?.live?.scored_rollouts }), ofRun);
   const { training, dataset } = scope ?? {};
   const source = useMemo(
     () => (run === undefined ? trajectories.list({ training, dataset }) : trajectoriesOfRun(run, ended)),
@@ -51,6 +50,8 @@ export function useRollouts(scope: Scope | undefined, shown: Attention): Rollout
   const ordering = useOrderedSource(source, undefined);
   const live = useLive(ordering.query, attention);
   const list = usePagedList(ordering, live.data);
+  const scored = progress.data?.live?.scored_rollouts;
+  const results = useLive(runResultsQuery(run ?? '', ended, { scored, rows: list.rows }), ofRun);
   const { hasMore, readRest, stop } = list;
   const isUnread = scope !== undefined && list.loaded && hasMore;
   const isFull = list.rows.length >= mostRollouts;
