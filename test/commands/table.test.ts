@@ -132,7 +132,10 @@ const rows: { readonly [Name in CommandName]: readonly Row[] } = {
   ],
   chat: [
     ok([model, 'opposite:', 'hot?', '--temperature', '0'], /^\w.*\n$/),
-    asJson([model, 'hello'], has({ choices: [has({ message: has({ role: 'assistant' }) })] })),
+    asJson(
+      [model, 'opposite:', 'hot?', '--temperature', '0'],
+      has({ choices: [has({ message: has({ role: 'assistant' }) })] }),
+    ),
     bad(['no/model', 'hello'], notFound, /no\/model/),
     bad(['', 'hello'], usage, /empty/),
     bad([model], usage, /nothing to ask/),
