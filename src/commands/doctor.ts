@@ -21,7 +21,7 @@ import { readRunOptions } from '../queries/run-options.ts';
 import type { Service } from '../service/index.ts';
 import { RememberedStore } from '../store/store.ts';
 import { bytes, counted } from '../text/numbers.ts';
-import { sanitise } from '../text/sanitise.ts';
+import { clean, sanitise } from '../text/sanitise.ts';
 import { isAsciiOnly } from '../text/terminal.ts';
 import { wrap } from '../text/wrap.ts';
 import { smallest } from '../ui/app/layout.ts';
@@ -285,7 +285,11 @@ async function* findings(flags: CommandInput<'doctor'>['flags'], io: CommandIo):
   const memory = openRemembered(config);
   const connection = connectTo(config, 'command', { remembered: () => memory });
   try {
-    const { problem } = memory;
+    const damage = memory.damage();
+    const problem =
+      memory.problem ??
+      (damage &&
+        clean`remembered.db in ${paths.state} is damaged (${damage}): some history cannot be read, and uploads of trajectories may send nothing. Move it away to start a new history, which does not know what was sent before`);
     const remembers = problem ?? 'resources seen are remembered between starts';
     yield { about: 'memory', state: problem === undefined ? 'ok' : 'warn', words: remembers };
     yield* serviceFindings(connection, memory, { model: flags.model, assumptions: profile.assumptions }, io);

@@ -87,6 +87,11 @@ export class RememberedStore {
     return this.#tables.problem;
   }
 
+  /** What is damaged in the file, in SQLite's words; undefined if nothing is. Reads all of it. */
+  damage(): string | undefined {
+    return this.#tables.damage();
+  }
+
   /** Calls `listener` with a message when writing begins to fail; returns a function that unsubscribes. */
   onProblem(listener: (problem: string) => void): () => void {
     return this.#tables.onProblem(listener);

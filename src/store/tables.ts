@@ -174,6 +174,13 @@ export class Tables {
     }
   }
 
+  /** What is damaged in the file, in SQLite's words; undefined if nothing is. */
+  damage(): string | undefined {
+    const [row] = this.all('pragma quick_check(1)');
+    const said = row ? String(row['quick_check']) : 'it cannot be read';
+    return said === 'ok' ? undefined : said;
+  }
+
   /** Whether another connection has written to the file since the last call. */
   wasWrittenElsewhere(): boolean {
     const before = this.#version;

@@ -64,6 +64,15 @@ export interface TrajectoryRecord extends TrajectoryUploadRef {
   readonly counts: UploadCounts;
 }
 
+/** Not to be taken for an empty record: what was sent would be sent again. */
+export class UnreadableRecordError extends Error {
+  override readonly name = 'UnreadableRecordError';
+
+  constructor() {
+    super('The record of what was sent before cannot be read. benchtop doctor says more');
+  }
+}
+
 /** A line takes about 55 bytes on disk. */
 const mostLines = 1_000_000;
 
@@ -90,6 +99,13 @@ export class TrajectoryRecords extends ResumableUploads {
 
   #keyOf({ dataset, agent }: TrajectoryUploadRef): readonly [string, string, string] {
     return [this.tables.scope, dataset, agent ?? ''];
+  }
+
+  /** @throws UnreadableRecordError */
+  #read(...query: Parameters<ResumableUploads['tables']['read']>): Row[] {
+    const rows = this.tables.read(...query);
+    if (rows === undefined) throw new UnreadableRecordError();
+    return rows;
   }
 
   /**
@@ -149,10 +165,14 @@ export class TrajectoryRecords extends ResumableUploads {
     return this.tables.all(sql, ...this.#keyOf(upload), upload.path).length > 0;
   }
 
-  /** The requests of all uploads into the dataset, in the order in which they were sent. */
+  /**
+   * The requests of all uploads into the dataset, in the order in which they were sent.
+   *
+   * @throws UnreadableRecordError
+   */
   requests(upload: TrajectoryUploadRef): SentRequest[] {
     const sql = `select *, ${ofOtherKey} as of_other from sent_requests where ${where} order by sent_at, rowid`;
-    return this.tables.all(sql, this.#account, ...this.#keyOf(upload)).map(row => requestOf(row, upload.path));
+    return this.#read(sql, this.#account, ...this.#keyOf(upload)).map(row => requestOf(row, upload.path));
   }
 
   /** Records a request that is about to be sent; its id is the idempotency key. False if it could not be written. */
@@ -194,26 +214,29 @@ export class TrajectoryRecords extends ResumableUploads {
 
   /**
    * Records the response for the unknown part of a request. Items that it does not name were rejected, or have not been
-   * sent.
+   * sent. Returns false, and leaves all of it unknown, if the lines could not be written.
    *
    * @param lines the run whose lines they are, if these are recorded
    */
-  settle(id: string, { stored, skipped, unknown, counted }: SentItems, lines?: number): void {
+  settle(id: string, { stored, skipped, unknown, counted }: SentItems, lines?: number): boolean {
     const known = [stored.map(each => [each, 0] as const), skipped.map(each => [each, 1] as const)].flat();
     // The lines first: if the program ends here, the request stays unknown, and a line that is known counts.
     if (lines !== undefined && known.length > 0) {
       // Those of earlier runs into the dataset are replaced.
-      this.tables.runAll(
+      const isFree = this.tables.runAll(
         `delete from sent_lines where line = ? and number = ? and upload in (
            select earlier.id from sent_uploads earlier join sent_uploads this using (profile, dataset, agent)
            where this.id = ? and earlier.account in ('', this.account)
          )`,
         known.map(([each]) => [...lineOf(each), lines]),
       );
-      this.tables.runAll(
-        'insert into sent_lines (line, number, upload, skipped) values (?, ?, ?, ?)',
-        known.map(([each, isSkipped]) => [...lineOf(each), lines, isSkipped]),
-      );
+      const isWritten =
+        isFree &&
+        this.tables.runAll(
+          'insert into sent_lines (line, number, upload, skipped) values (?, ?, ?, ?)',
+          known.map(([each, isSkipped]) => [...lineOf(each), lines, isSkipped]),
+        );
+      if (!isWritten) return false;
     }
     this.tables.run(
       `update sent_requests set key = null, stored = stored || ?, skipped = skipped || ?, unknown = ?,
@@ -224,14 +247,20 @@ export class TrajectoryRecords extends ResumableUploads {
       "delete from sent_requests where id = ? and unknown = '' and (path = '' or stored || skipped = '')",
       id,
     );
+    return true;
   }
 
-  /** The trajectories that were sent into the dataset, by number; of equal ones the last counts. @param id the id of one of them, or its hash alone */
+  /**
+   * The trajectories that were sent into the dataset, by number; of equal ones the last counts.
+   *
+   * @param id the id of one of them, or its hash alone
+   * @throws UnreadableRecordError
+   */
   lines(upload: TrajectoryUploadRef, id: string): SentLine[] {
     const sql = `select number, upload, skipped, sent_at, ${ofOtherKey} as of_other
       from sent_lines join sent_uploads on id = upload
       where line = ? and ${where} order by number, of_other desc, sent_at`;
-    return this.tables.all(sql, this.#account, lineOf(id)[0], ...this.#keyOf(upload)).map(row => ({
+    return this.#read(sql, this.#account, lineOf(id)[0], ...this.#keyOf(upload)).map(row => ({
       ...{ number: Number(row['number']), isSkipped: row['skipped'] === 1 },
       ...{ sentAt: Number(row['sent_at']), upload: Number(row['upload']), isOfOtherKey: row['of_other'] === 1 },
     }));

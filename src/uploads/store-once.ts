@@ -1,5 +1,6 @@
 /** Stores trajectories that are in no file, and records them: those that were sent before are sent again only if asked. */
 import { isDeepStrictEqual } from 'node:util';
+import { errorMessage } from '../base/errors.ts';
 import { maxOf, minOf } from '../base/many.ts';
 import { agentText } from '../contract/generation.ts';
 import { hasTraceId } from '../contract/trajectories.ts';
@@ -7,7 +8,7 @@ import { type Action, action } from '../queries/action.ts';
 import { namedAgent } from '../queries/agents.ts';
 import { type StoredTrajectories, type StoreOutcome, storeTrajectories } from '../queries/trajectories.ts';
 import { RequestError } from '../service/errors.ts';
-import type { TrajectoryRecords } from '../store/trajectory-records.ts';
+import type { SentLine, TrajectoryRecords } from '../store/trajectory-records.ts';
 import { clean } from '../text/sanitise.ts';
 import { Occurrences } from './occurrences.ts';
 import { sentTimes } from './trajectory-outcomes.ts';
@@ -35,10 +36,18 @@ export function storeOnce(records: TrajectoryRecords, again: string): Action<Sto
       await records.choose(secret => service.accountOf(secret, signal));
       const agent = await namedAgent(service, undefined, signal);
       const upload = { path: '', dataset, agent: agent && agentText(agent) };
+      const linesOf = (hash: string): readonly SentLine[] => {
+        try {
+          return records.lines(upload, hash);
+        } catch (error) {
+          refuse(`Nothing was sent: a repeat could store it twice. ${errorMessage(error)}.`);
+          return [];
+        }
+      };
       const occurrences = new Occurrences();
       const items = trajectories.map(each => {
         const { hash, number } = occurrences.next(each);
-        const lines = records.lines(upload, hash);
+        const lines = linesOf(hash);
         return {
           lines,
           id: `${hash}.${

@@ -23,12 +23,13 @@ import { trajectoryKeys } from '../queries/trajectories.ts';
 import { affectsAllRequests, mayHaveHappened, ServiceError } from '../service/errors.ts';
 import type { Service } from '../service/index.ts';
 import type { CallOptions } from '../service/options.ts';
-import type {
-  SentLine,
-  SentRequest,
-  TrajectoryRecords,
-  TrajectoryUploadRef,
-  UploadCounts,
+import {
+  type SentLine,
+  type SentRequest,
+  type TrajectoryRecords,
+  type TrajectoryUploadRef,
+  UnreadableRecordError,
+  type UploadCounts,
 } from '../store/trajectory-records.ts';
 import { bytes } from '../text/numbers.ts';
 import { Job, type JobState } from '../workbench/jobs.ts';
@@ -304,6 +305,17 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
     this.#isUnrecorded = this.#needsRecord;
   }
 
+  /** What the record has. @throws UnrecordedError if it cannot be read, unless it may be sent without a record */
+  #recorded<Each>(read: (records: TrajectoryRecords) => readonly Each[]): readonly Each[] {
+    try {
+      return this.#records ? read(this.#records) : [];
+    } catch (error) {
+      if (!(error instanceof UnreadableRecordError)) throw error;
+      this.#refuse(error.message);
+      return [];
+    }
+  }
+
   /** Waits until no other upload into the dataset runs: what it sends counts as sent before. Returns what unlocks it. */
   async #lock(): Promise<() => void> {
     for (;;) {
@@ -331,14 +343,16 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
     const isStartedOver = isNew || this.#records?.isStartedOver(this.#ref) === true;
     this.#isNew = false;
     // It may have failed to forget them.
-    const all = isNew ? [] : (this.#records?.requests(this.#ref) ?? []);
+    const all = isNew ? [] : this.#recorded(records => records.requests(this.#ref));
     const own = all.filter(({ isOwn }) => isOwn);
     this.#reached = noCounts;
     this.#ahead = own.map(countsOf).reduce(sumOf, noCounts);
     this.set({ size, hasSent: own.length > 0, counts: this.#ahead });
     const requests = isStartedOver || service.skipsStored(false) ? own : all;
     const find = (value: Trajectory['value'], hash: string): readonly SentLine[] =>
-      isStartedOver || service.skipsStored(hasTraceId(value)) ? [] : (this.#records?.lines(this.#ref, hash) ?? []);
+      isStartedOver || service.skipsStored(hasTraceId(value))
+        ? []
+        : this.#recorded(records => records.lines(this.#ref, hash));
     try {
       for await (const portion of portionsOf(readItems(bytesOf(file)), requests, find)) {
         this.signal.throwIfAborted();
@@ -392,7 +406,11 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
     this.set({ counts: sumOf(this.#reached, this.#ahead), handled: Math.max(this.state.handled, end) });
   }
 
-  /** Adds the outcome of a request to this run and to the record. */
+  /**
+   * Adds the outcome of a request to this run and to the record.
+   *
+   * @throws UnrecordedError if it could not be recorded, unless it may be sent without a record
+   */
   #settle(
     service: Service,
     id: string,
@@ -402,9 +420,10 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
   ) {
     const { outcomes, counts, items: named, reports } = outcome;
     // A service that stores nothing twice needs no record of what it has.
-    if (named.stored.length + named.skipped.length > 0 && !service.skipsStored(false))
-      this.#lines ??= this.#records?.beginLines(this.#ref);
-    this.#records?.settle(id, named, this.#lines);
+    const isKept = named.stored.length + named.skipped.length > 0 && !service.skipsStored(false);
+    if (isKept) this.#lines ??= this.#records?.beginLines(this.#ref);
+    const isLost = this.#records && isKept && this.#lines === undefined;
+    const isRecorded = !isLost && this.#records?.settle(id, named, this.#lines) !== false;
     for (const report of reports ?? []) this.#report(report);
     items.forEach(({ start, end }, index) => {
       if (outcomes[index]?.failed) this.#failed.push({ start, end });
@@ -412,9 +431,10 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
     const { stored, skipped } = this.state.sent;
     this.set({ sent: { stored: stored + counts.stored, skipped: skipped + counts.skipped } });
     this.#add(outcomes, counts, endOf(items), recorded);
+    if (!isRecorded) this.#refuse(this.#records?.problem);
   }
 
-  /** @throws ServiceError if the other requests would fail in the same way */
+  /** @throws ServiceError if the other requests would fail in the same way, UnrecordedError */
   async #send(service: Service, items: readonly Trajectory[]): Promise<void> {
     const id = randomUUID();
     const ids = items.map(item => item.id);
@@ -425,6 +445,8 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
       this.#learn(service, items, answer);
       this.#settle(service, id, items, answer);
     } catch (error) {
+      // It was answered, and stays unknown.
+      if (error instanceof UnrecordedError) throw error;
       const isLost = mayHaveHappened(error);
       const endsAll = this.signal.aborted || affectsAllRequests(error);
       if (isLost) {
@@ -448,7 +470,7 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
     const isStored = (item: Trajectory | undefined): boolean =>
       item !== undefined &&
       hasTraceId(item.value) &&
-      this.#records?.lines(this.#ref, item.id).some(({ isSkipped }) => !isSkipped) === true;
+      this.#recorded(records => records.lines(this.#ref, item.id)).some(({ isSkipped }) => !isSkipped);
     const statuses = outcomes.filter((_, index) => isStored(items[index])).map(({ status }) => status);
     if (statuses.includes('uploaded')) service.learnSkipping(false);
     else if (statuses.includes('skipped')) service.learnSkipping(true);
@@ -498,6 +520,7 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
       const named = { ...answer.items, unknown: [...answer.items.unknown, ...others] };
       this.#settle(service, request.id, items, { ...answer, items: named }, recorded);
     } catch (error) {
+      if (error instanceof UnrecordedError) throw error;
       // A refusal does not settle the earlier request.
       hold();
       if (this.signal.aborted || affectsAllRequests(error) || !(error instanceof ServiceError)) throw error;

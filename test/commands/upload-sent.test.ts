@@ -1,6 +1,7 @@
 /** `upload` of trajectories: what is sent, as it is, never twice by itself, and never without a record. */
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync, readdirSync, readFileSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { expect, it } from 'vitest';
 import { apiKey, type Behaviour, hostileServer } from '../service/hostile-server.ts';
 import { cliOn, testFolder } from './cli.ts';
@@ -120,4 +121,30 @@ it('takes a command for one API key, whatever it prints', async () => {
   expect(await upload()).toMatchObject({ code: 0, out: '1 stored, 0 skipped, 0 failed\n' });
   expect(await upload()).toMatchObject({ code: 0, out: '0 stored, 0 skipped, 0 failed, 1 sent before\n' });
   expect(bodies).toHaveLength(1);
+});
+
+it('sends nothing where the record of what was sent is damaged, and doctor says that it is', async () => {
+  const { url, bodies } = await storing();
+  const home = testFolder();
+  const path = fileOf(lineOf('a'));
+  const cli = cliOn({ baseUrl: url, apiKey, home });
+  const upload = (...args: string[]) => cli('upload', [path, '--dataset', 'd', ...args]);
+  expect((await upload()).code).toBe(0);
+  expect((await cli('doctor', [])).out).not.toContain('damaged');
+  const name = join(home, '.local', 'state', 'benchtop', 'remembered.db');
+  const database = new DatabaseSync(name);
+  database.exec('pragma wal_checkpoint(truncate)');
+  const [size, root] = [
+    'page_size as n from pragma_page_size',
+    "rootpage as n from sqlite_schema where name = 'sent_lines'",
+  ].map(each => Number(database.prepare(`select ${each}`).get()?.['n']));
+  database.close();
+  const file = openSync(name, 'r+');
+  writeSync(file, Buffer.alloc(2000, 0xa5), 0, 2000, ((root ?? 0) - 1) * (size ?? 0));
+  closeSync(file);
+  const refused = await upload();
+  expect([refused.code, refused.notes, bodies.length]).toEqual([1, expect.stringContaining('cannot be read'), 1]);
+  expect((await cli('doctor', [])).out).toMatch(/warn\s+memory\s+remembered\.db in .* is damaged \(/);
+  expect((await upload('--new')).notes).toContain('What was sent is not recorded');
+  expect(bodies).toHaveLength(2);
 });

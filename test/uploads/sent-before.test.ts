@@ -7,7 +7,7 @@ import { expect, it, onTestFinished, vi } from 'vitest';
 import { NetworkError, RateLimitError, ServerError, ValidationError } from '../../src/service/errors.ts';
 import type { Service } from '../../src/service/index.ts';
 import { RememberedStore } from '../../src/store/store.ts';
-import { tablesInMemory } from '../../src/store/tables.ts';
+import { openTables, tablesInMemory } from '../../src/store/tables.ts';
 import { TrajectoryRecords } from '../../src/store/trajectory-records.ts';
 import { sentNothing, TrajectoryUpload, type TrajectoryUploadOptions } from '../../src/uploads/trajectory-upload.ts';
 import { fakeService } from '../service/fake-service.ts';
@@ -75,7 +75,7 @@ function world() {
     await job.run(async () => service);
     return job;
   };
-  return { memory, upload };
+  return { folder, memory, upload };
 }
 
 const countOf = (all: readonly string[], content: string): number => all.filter(each => each === content).length;
@@ -290,4 +290,25 @@ it('stops before a request that the disk has no room to record, and later sends 
   spy.mockRestore();
   await upload(service, ['a', 'b', 'c']);
   expect(sent).toEqual([['a', 'b'], ['c']]);
+});
+
+it('takes a record that cannot be read for no empty one, nor what it cannot settle for sent or new', async () => {
+  const { folder, upload } = world();
+  const tables = openTables(join(folder, 'remembered.db'), 'test');
+  onTestFinished(() => tables.close());
+  const records = new TrajectoryRecords(tables);
+  const { service, sent } = storing([], []);
+  tables.run("create trigger full before insert on sent_lines begin select raise(abort, 'no space left'); end");
+  const unsettled = await upload(service, ['a', 'b', 'c'], { records });
+  expect([unsettled.state.counts.stored, unsettled.state.error?.message]).toEqual([
+    2,
+    expect.stringMatching(/^No more was sent: .*no space left/),
+  ]);
+  tables.run('drop trigger full');
+  expect((await upload(service, ['a', 'b', 'c'], { records })).state.counts).toMatchObject({ stored: 1, unknown: 2 });
+  expect(sent).toEqual([['a', 'b'], ['c']]);
+  tables.run('alter table sent_lines rename to away');
+  const refused = await upload(service, ['a', 'd'], { records });
+  expect(refused.state.error?.message).toMatch(/^No more was sent: .*cannot be read/);
+  expect(sent).toHaveLength(2);
 });
