@@ -11,6 +11,7 @@ import { clean } from '../../../text/sanitise.ts';
 import { truncate } from '../../../text/width.ts';
 import { wrap } from '../../../text/wrap.ts';
 import {
+  countWords,
   handledItems,
   type Outcome,
   reasonWords,
@@ -18,7 +19,7 @@ import {
   sentTimes,
 } from '../../../uploads/trajectory-outcomes.ts';
 import {
-  runWords,
+  countsOfRun,
   sentNothing,
   TrajectoryUpload,
   type TrajectoryUploadState,
@@ -77,19 +78,21 @@ function wordsOf(state: TrajectoryUploadState): string {
 /** @param height of the view; reports that leave no room for the rows are counted */
 function headLines(job: TrajectoryUpload, { width, height }: Size, theme: Theme): string[] {
   const { state } = job;
-  const { unknown } = state.counts;
+  const { counts, before, ofOtherKey } = countsOfRun(state);
   const lines = [
     theme.styles.title(truncate(clean`${job.path} into ${job.dataset}`, width)),
     truncate(wordsOf(state), width),
     `${progressBar(job.share, Math.max(10, Math.min(40, width - 40)), theme)}  ${counted(handledItems(state.counts), 'trajectory', 'trajectories')}  ${bytes(state.handled)} of ${bytes(state.size)}`,
-    runWords(state)
+    countWords(counts, before)
       .map(words => (/^[^0].* (failed|unknown)$/.test(words) ? theme.styles.danger(words) : words))
       .join('  '),
-    ...(unknown > 0 && !job.busy
+    ...(counts.unknown > 0 && !job.busy
       ? [theme.styles.muted(truncate('Unknown: may be stored, so not sent again by itself.', width))]
       : []),
-    ...(state.sentBefore?.ofOtherKey
-      ? [theme.styles.warning(truncate('Another API key sent some, maybe to another organization.', width))]
+    ...(ofOtherKey > 0
+      ? wrap(`${ofOtherKey} sent before with another API key, maybe to another organization.`, width).map(
+          theme.styles.warning,
+        )
       : []),
     ...(job.outcomes.some(({ status }) => status === 'counted')
       ? [theme.styles.muted(truncate('Counted: the service does not say which are stored.', width))]
