@@ -1,4 +1,5 @@
 /** Which rows of a list of trajectories belong to what was asked for. */
+import { perObject } from '../base/memo.ts';
 import { spelledId } from '../contract/common.ts';
 import type { Dataset } from '../contract/datasets.ts';
 import type { TrajectoryReward } from '../contract/evaluations.ts';
@@ -80,11 +81,17 @@ export function ownRows(rows: readonly Trajectory[], filter: TrajectoryFilter, k
   return { own, others, unsure, fits, isMixed, unlisted: [...unlisted.values()] };
 }
 
-/** Whether a listed row of an evaluation run has a reward that the run's rewards do not have yet. */
-export function lackRewards(rewards: readonly TrajectoryReward[], rows: readonly Trajectory[]): boolean {
+/** Whether the rows have a reward that is not among these. Asked at each render, of up to 20,000 rows. */
+const lackingIn = perObject((rewards: readonly TrajectoryReward[]) => {
   const ids = new Set(rewards.map(({ trajectory_id }) => spelledId(trajectory_id ?? '')));
-  return rows.some(row => isGraded(row) && !ids.has(spelledId(row.trajectory_id)));
-}
+  return perObject((rows: readonly Trajectory[]) =>
+    rows.some(row => isGraded(row) && !ids.has(spelledId(row.trajectory_id))),
+  );
+});
+
+/** Whether a listed row of an evaluation run has a reward that the run's rewards do not have yet. */
+export const lackRewards = (rewards: readonly TrajectoryReward[], rows: readonly Trajectory[]): boolean =>
+  lackingIn(rewards)(rows);
 
 /** Whether the row of an evaluation run must be among the run's rewards, which may leave out those that fail or stop. */
 const isGraded = ({ reward, status }: Trajectory): boolean =>
