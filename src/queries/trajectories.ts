@@ -82,7 +82,7 @@ const rememberedRows = 200;
 export function trajectoryList(filter: TrajectoryFilter): ListSource<Trajectory> {
   const { eval_run_id: run, training_run_id: training, dataset_name: dataset } = filter;
   const part = run === undefined ? (training === undefined ? undefined : partOfTraining(training)) : partOfRun(run);
-  const learnt: Learnt = { isOver: false, unlisted: [] };
+  const learnt: Learnt = { isOver: false, isReadOver: false, unlisted: [] };
   const listed: ListSource<Trajectory> = {
     key: trajectoryKeys.list(filter),
     id: row => row.trajectory_id,
@@ -154,6 +154,8 @@ interface Learnt {
   /** Null if the service has none of the run. */
   rewards?: readonly TrajectoryReward[] | null;
   isOver: boolean;
+  /** The rewards were read after the end. */
+  isReadOver: boolean;
   total?: number | undefined;
   /** The rows so far that neither name the run nor are among its rewards. */
   unlisted: readonly Trajectory[];
@@ -199,12 +201,15 @@ async function readFiltered(filter: TrajectoryFilter, context: PageContext, lear
   };
   let found = choose();
   if (run !== undefined) {
-    // Rewards are read again only if they lack a rollout: it may be newer.
-    const isInDoubt = found.others > 0 || !found.fits || (!learnt.rewards && found.unsure.length > 0);
+    // Rewards are read again only if they lack a rollout, which may be newer, or the run has ended since.
+    const isNews = !learnt.rewards || (learnt.isOver && !learnt.isReadOver);
+    const isInDoubt = found.others > 0 || !found.fits || (isNews && found.unsure.length > 0);
     if (isInDoubt && learnt.rewards !== null) {
       // Before the rewards, which are complete only if they are read after the end.
       if (learnt.total === undefined) learnExtent(learnt, await readExtent(run, context));
+      const { isOver } = learnt;
       learnt.rewards = (await ifThere(true, () => readTrajectoryRewards(run, context))) ?? null;
+      learnt.isReadOver = isOver;
       found = choose();
     }
     learnt.unlisted = found.unlisted;
@@ -219,12 +224,11 @@ const idsOf = (rows: readonly Trajectory[]): ReadonlySet<string> =>
   new Set(rows.map(({ trajectory_id }) => trajectory_id));
 
 /** A page without the rows of others. */
-function withoutOthers(page: Page<Trajectory>, { own, others, unsure, fits }: OwnRows): AnnotatedPage<Trajectory> {
+function withoutOthers(page: Page<Trajectory>, { own, others, unsure }: OwnRows): AnnotatedPage<Trajectory> {
   return {
     ...page,
     ...(others > 0 && { items: own, others }),
     ...(unsure.length > 0 && { unsure: idsOf(unsure) }),
-    mayChange: !fits,
   };
 }
 
@@ -245,7 +249,10 @@ async function readOfRun(
   if (capabilities.has('listTrajectories') && !capabilities.ignoresFilter('eval_run_id')) {
     try {
       const { page, found } = await readFiltered({ eval_run_id }, context, learnt);
-      if (!learnt.rewards || (found.others === 0 && !found.isMixed)) return withoutOthers(page, found);
+      if (!learnt.rewards || (found.others === 0 && !found.isMixed)) {
+        const mayChange = !found.fits || (found.unsure.length > 0 && !!learnt.rewards && !learnt.isReadOver);
+        return { ...withoutOthers(page, found), mayChange };
+      }
       own = learnt.rewards;
       isMixed = found.isMixed;
       // Rows that name no run tell nothing about the lists of other runs.

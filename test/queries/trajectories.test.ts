@@ -180,6 +180,24 @@ describe('a service that ignores the filters of its list', () => {
     expect(notes).toEqual(words === '' ? [] : [expect.stringContaining(words)]);
   });
 
+  it('may change until the run was read after its end', async () => {
+    let status = 'running';
+    const context = contextOf({
+      listTrajectories: () => pageOf([graded('x1'), failed('x2')]),
+      getTrajectoryRewards: () => rewardsOf('x1'),
+      getEvalProgress: () => ({ status, total_rollouts: 2 }),
+    });
+    const list = trajectoriesOfRun('e1', true);
+    const read = async () => {
+      context.memory.see([{ kind: 'run', id: 'e1', status }]);
+      const { unsure, mayChange } = await list.readPage(context);
+      return { unsure: unsure?.size, mayChange };
+    };
+    expect(await read()).toEqual({ unsure: 1, mayChange: true });
+    status = 'completed';
+    expect(await read()).toEqual({ unsure: undefined, mayChange: false });
+  });
+
   it('says which rows of earlier pages may be of others, if they turn out to be more than the total', async () => {
     const pages: Readonly<Record<string, object>> = {
       first: pageOf([graded('x1'), failed('x2')], 'second'),
