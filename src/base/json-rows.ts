@@ -2,6 +2,9 @@
 import { createHash } from 'node:crypto';
 import { parseDeepJson } from './json-depth.ts';
 
+/** Stands where rows were left out of a text that is not JSON, which has none outside its texts. */
+export const leftOut = '…';
+
 const [quote, backslash, comma] = [0x22, 0x5c, 0x2c];
 const [openBracket, closeBracket, openBrace, closeBrace] = [0x5b, 0x5d, 0x7b, 0x7d];
 
@@ -158,7 +161,7 @@ export class JsonRows {
     const isMissing = (isFollowed || this.#hasTaken) && text.trim() === '';
     this.#hasTaken = true;
     if (Array.isArray(rows) && !isMissing) for (const row of rows) this.#reader.add(row);
-    else this.#isBroken = true;
+    else this.#keepBroken(bytes);
     if (!isFollowed) return;
     this.#hash.update(bytes).update(',');
     this.#hashedBytes += bytes.length + 1;
@@ -167,9 +170,16 @@ export class JsonRows {
     [this.#hash, this.#hashedBytes] = [createHash('sha256'), 0];
   }
 
+  /** Leaves the first part that is not JSON in the rest, where it shows what is wrong with it. */
+  #keepBroken(bytes: Uint8Array): void {
+    if (!this.#isBroken) this.#rest.push(Buffer.from(leftOut), bytes);
+    this.#isBroken = true;
+  }
+
   /** The text without the rows. If these are not JSON, neither is this. */
   text(): string {
     if (this.#isSame) this.#differ();
-    return Buffer.concat([...this.#rest, ...this.#rows]).toString() + (this.#isBroken ? '…' : '');
+    if (this.#rows.length > 0) this.#keepBroken(Buffer.concat(this.#rows));
+    return Buffer.concat(this.#rest).toString();
   }
 }

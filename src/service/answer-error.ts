@@ -2,6 +2,7 @@
 
 import type * as z from 'zod/mini';
 import { deepestJson, isTooDeep } from '../base/json-depth.ts';
+import { leftOut } from '../base/json-rows.ts';
 import { isRecord, own } from '../base/own-property.ts';
 import { retryAfter } from '../base/retry-waits.ts';
 import { type Redact, redactDeep } from '../config/redaction.ts';
@@ -346,14 +347,21 @@ export function wrongRecord(answer: Head, facts: CallFacts, { requested, receive
   return responseError(answer, facts, 'answer_of_another', words);
 }
 
-/** The first NaN or Infinity outside the texts of JSON, with its field: `NaN as reward`. */
+/** The first NaN or Infinity outside the texts of JSON, with its field, `NaN as reward`, or its place, if that is known. */
 function notFiniteIn(json: string): string | undefined {
   let name = '';
   let end = 0;
-  for (const { 0: token, index } of json.matchAll(/"[^"\\]*(?:\\.[^"\\]*)*"?|NaN|-?Infinity/gs)) {
+  let isWhole = true;
+  for (const { 0: token, index } of json.matchAll(/"[^"\\]*(?:\\.[^"\\]*)*"?|NaN|-?Infinity|…/gs)) {
+    if (token === leftOut) {
+      isWhole = false;
+      continue;
+    }
     const isField = /^\s*:\s*$/.test(json.slice(end, index));
-    if (!token.startsWith('"'))
-      return isField && name !== '' ? `${token} as ${name}` : `${token} at character ${index + 1}`;
+    if (!token.startsWith('"')) {
+      if (isField && name !== '') return `${token} as ${name}`;
+      return isWhole ? `${token} at character ${index + 1}` : token;
+    }
     name = token.slice(1, -1);
     end = index + token.length;
   }

@@ -60,6 +60,11 @@ it.each(sizes)('of what is not JSON leave a rest that is not JSON, in pieces of 
   }
 });
 
+it.each(sizes)('leave the first that is not JSON in the rest, in pieces of %s bytes', size => {
+  const { rest } = readIn('{"id":1,"rows":[{"a":1},{"b":NaN},{"c":Infinity}],"end":2}', size);
+  expect(rest).toMatch(/^\{"id":1,"rows":\[….*\{"b":NaN\}.*\],"end":2\}$/);
+});
+
 describe('that are known from an earlier answer', () => {
   const points = Array.from({ length: 10_000 }, (_, step) => ({ step, note: 'ü]},"' }));
   const pieces = [777, 65_536, 10_000_000];

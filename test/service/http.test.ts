@@ -2,6 +2,7 @@
 import { createServer as createRawServer } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { TrainerCurveReader } from '../../src/contract/trainer-curve-reader.ts';
 import { untypedCall } from '../../src/service/call.ts';
 import { CancelledError, NetworkError, RequestError, ResponseError, ServiceError } from '../../src/service/errors.ts';
 import {
@@ -432,6 +433,23 @@ describe('answers that are none', () => {
     expect(error).toBeInstanceOf(ResponseError);
     expect(error).toMatchObject({ code, status: 200, attempts: 1, outcomeUnknown: false });
     expect((error as Error).message).toContain('The answer to GET /api/v1/benchmarks');
+    expect((error as Error).message).toContain(words);
+  });
+
+  it.each([
+    ['[{"step": 1, "trainer_reward": 1}, {"step": 2, "trainer_reward": NaN}]', 'it has NaN as trainer_reward, as'],
+    ['[{"step": 1, "trainer_reward": 1}, {"step": 2, "parts": [NaN]}]', 'it has NaN, as'],
+    ['[{"step": 1, "trainer_reward": 1}, {"step": 2, "trainer_re', 'is incomplete JSON'],
+  ])('%s, whose rows are taken as they arrive', async (rows, words) => {
+    const [first = '', second = ''] = rows.split(/(?<=, )(?=\{"step": 2)/);
+    const server = await hostileServer(response => {
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.write(`{"trainer_rewards": ${first}`);
+      response.end(rows.endsWith(']') ? `${second}}` : second);
+    });
+    const longList = { name: 'trainer_rewards', begin: () => new TrainerCurveReader() };
+    const params = { training_run_id: 'trn_1' };
+    const error = await errorOf(serviceAt(server.url).service.call('getTrainerRewards', { params }, { longList }));
     expect((error as Error).message).toContain(words);
   });
 
