@@ -214,7 +214,7 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
   }
 
   /** Whether it is of this record. */
-  isOf(record: TrajectoryUploadRef): boolean {
+  override isOf(record: TrajectoryUploadRef): boolean {
     const { path, dataset, agent } = this.#ref;
     return path === record.path && dataset === record.dataset && agent === record.agent;
   }

@@ -7,6 +7,7 @@ import { asError } from '../base/errors.ts';
 import { Listeners } from '../base/listeners.ts';
 import { unlessStopped } from '../queries/action.ts';
 import type { Service } from '../service/index.ts';
+import type { TrajectoryUploadRef } from '../store/trajectory-records.ts';
 import { clean } from '../text/sanitise.ts';
 
 /** Returns the service, connecting first if needed. */
@@ -55,6 +56,11 @@ export abstract class Job<State extends JobState> {
   /** The subject of the question that asks whether to interrupt it. */
   get title(): string {
     return clean`The upload of ${this.label}`;
+  }
+
+  /** Whether it sends this file into this dataset. */
+  isOf(_: TrajectoryUploadRef): boolean {
+    return false;
   }
 
   /** The share of the bytes sent so far, from 0 to 1. */

@@ -5,7 +5,6 @@ import { isDeepStrictEqual } from 'node:util';
 import { useCallback, useEffect, useState, useSyncExternalStore } from 'react';
 import type { TrajectoryRecord, TrajectoryUploadRef } from '../../store/trajectory-records.ts';
 import type { UnfinishedUpload } from '../../store/upload-records.ts';
-import { TrajectoryUpload } from '../../uploads/trajectory-upload.ts';
 import type { AnyJob, Job, JobState } from '../../workbench/jobs.ts';
 import { useWorkbench } from './workbench.tsx';
 
@@ -77,11 +76,7 @@ export function useUnfinishedTrajectories(): readonly TrajectoryRecord[] {
       () =>
         trajectoryUploads
           .unfinished()
-          .filter(
-            record =>
-              !jobs.list().some(job => job instanceof TrajectoryUpload && job.busy && job.isOf(record)) &&
-              existsSync(record.path),
-          ),
+          .filter(record => !jobs.list().some(job => job.busy && job.isOf(record)) && existsSync(record.path)),
       [jobs, trajectoryUploads],
     ),
   );
