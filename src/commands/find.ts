@@ -511,23 +511,20 @@ export async function findCheckpoint(
     const better = chosenBy && betterThan(chosenBy, heldOut);
     const means = steps.flatMap(each => heldOutOfStep(heldOut)(each.step_index) ?? []);
     const ties = chosenBy && tiedSteps(chosenBy, means);
-    return {
-      id: checkpoint_id,
-      row: checkpoint,
-      run,
-      step,
-      isLatest: which === 'latest',
-      isRun,
-      chosenBy,
-      better,
-      ties,
-    };
+    const isLatest = which === 'latest';
+    return { ...{ id: checkpoint_id, row: checkpoint, run, step, isLatest, isRun }, chosenBy, better, ties };
   }
+  throw noCheckpoint(reading.name, which, steps);
+}
+
+/** The error where a training run has no such checkpoint; it names those that there are. */
+function noCheckpoint(name: string, which: string, steps: readonly Checkpoint[]): CommandError {
   const saved = steps.map(each => each.step_index).join(', ');
   const there =
     steps.length === 0 ? 'it has none yet' : `there is one at step${steps.length === 1 ? '' : 's'} ${saved}`;
-  const why = isBest ? `no held-out reward is known of any of its checkpoints; ${there}` : there;
+  const isUnrated = which === 'best' && steps.length > 0;
+  const why = isUnrated ? `no held-out reward is known of any of its checkpoints; ${there}` : there;
   const unread = unreadCheckpoints(steps);
   const gap = unread === undefined ? '' : ` ${unread}.`;
-  throw new CommandError(clean`${reading.name} has no checkpoint ${which}: ${why}.${gap}`, exitCodes.notFound);
+  return new CommandError(clean`${name} has no checkpoint ${which}: ${why}.${gap}`, exitCodes.notFound);
 }

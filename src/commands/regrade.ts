@@ -6,6 +6,7 @@ import { unlistedOf } from '../resources/unlisted.ts';
 import {
   changeOf,
   type Regraded,
+  type RegradeSummary,
   regradeAll,
   regradedColumns,
   regradedInOrder,
@@ -73,39 +74,16 @@ export async function run({ args: [word = ''], flags }: CommandInput<'regrade'>,
       },
     });
     const summary = summariseRegrade(graded, { range, passAt: flags.passAt });
-    const { compared, agreement, passAt } = summary;
+    const { passAt } = summary;
     const all = regradedInOrder(graded, passAt);
     const changed = all.filter(row => row.error !== undefined || changeOf(row) !== 0);
     const errors = all.filter(({ error }) => error !== undefined);
+    const { rows, rewards } = rollouts;
     const record = {
-      id,
-      rollouts: rollouts.rows.length,
-      graded: all.length - errors.length,
-      ...left,
-      not_listed: unlistedOf(rollouts.rows, rollouts.rewards),
-      not_gradable: errors.length,
-      compared: summary.both,
-      outside_range: summary.outside,
-      tasks: summary.tasks,
-      without_task: summary.nameless,
-      mean: compared.paired.base ?? null,
-      new_mean: compared.paired.new ?? null,
-      difference: compared.difference ?? null,
-      interval: compared.interval ?? null,
-      pass_at: passAt,
-      passes_lost: agreement.lost,
-      passes_gained: agreement.gained,
-      agreement: agreement.count === 0 ? null : agreement.agreed / agreement.count,
-      kappa: agreement.kappa ?? null,
-      kappa_interval: agreement.interval ?? null,
-      trajectories: all.map(row => ({
-        ...row,
-        task_id: row.task_id ?? null,
-        reward: row.reward ?? null,
-        new_reward: row.new_reward ?? null,
-        change: changeOf(row) ?? null,
-        error: row.error ?? null,
-      })),
+      ...{ id, rollouts: rows.length, graded: all.length - errors.length, ...left },
+      ...{ not_listed: unlistedOf(rows, rewards), not_gradable: errors.length },
+      ...summaryRecord(summary),
+      trajectories: all.map(gradedRecord),
     };
     await printRecord(record, id, flags, io, {
       text: () => {
@@ -122,3 +100,32 @@ export async function run({ args: [word = ''], flags }: CommandInput<'regrade'>,
     return errors.length > 0 ? exitCodes.failed : exitCodes.done;
   });
 }
+
+/** How the means and the verdicts of two graders differ, for programs. */
+function summaryRecord({ compared, agreement, passAt, both, outside, tasks, nameless }: RegradeSummary) {
+  return {
+    compared: both,
+    outside_range: outside,
+    tasks,
+    without_task: nameless,
+    mean: compared.paired.base ?? null,
+    new_mean: compared.paired.new ?? null,
+    difference: compared.difference ?? null,
+    interval: compared.interval ?? null,
+    pass_at: passAt,
+    passes_lost: agreement.lost,
+    passes_gained: agreement.gained,
+    agreement: agreement.count === 0 ? null : agreement.agreed / agreement.count,
+    kappa: agreement.kappa ?? null,
+    kappa_interval: agreement.interval ?? null,
+  };
+}
+
+const gradedRecord = (row: Regraded) => ({
+  ...row,
+  task_id: row.task_id ?? null,
+  reward: row.reward ?? null,
+  new_reward: row.new_reward ?? null,
+  change: changeOf(row) ?? null,
+  error: row.error ?? null,
+});

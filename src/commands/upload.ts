@@ -8,6 +8,7 @@ import { errorCode, errorMessage } from '../base/errors.ts';
 import { isTaken } from '../base/new-file.ts';
 import { missingSecretWords } from '../resources/benchmarks.ts';
 import { type ErrorDetails, ServiceError } from '../service/errors.ts';
+import type { TrajectoryRecords } from '../store/trajectory-records.ts';
 import { bytes, counted } from '../text/numbers.ts';
 import { clean, safeJson } from '../text/sanitise.ts';
 import { planUpload, type UploadPlan } from '../uploads/benchmark-plan.ts';
@@ -256,6 +257,46 @@ const reportRecord = ({
   request_id: requestId,
 });
 
+/** Notes what was not sent again, and what the service said of each trajectory. */
+function noteUpload(job: TrajectoryUpload, { problem }: TrajectoryRecords, flags: Flags, io: CommandIo): void {
+  const { dataset } = job;
+  const { phase, counts, sentBefore } = job.state;
+  if (job.isUnrecorded) {
+    io.note(clean`What was sent is not recorded: the same command would send it again. ${problem ?? ''}`);
+  }
+  if (sentNothing(job.state) && sentBefore) {
+    io.note(
+      clean`This file was sent into ${dataset} before (${sentTimes(sentBefore)}): nothing was sent, because the service may store it twice. --new sends it again.`,
+    );
+  } else if (sentBefore) {
+    const { count } = sentBefore;
+    const all = handledItems(counts) + counts.unknown;
+    const what = phase === 'done' ? `${count} of ${all} trajectories` : counted(count, 'trajectory', 'trajectories');
+    io.note(
+      clean`${what} ${count === 1 ? 'was' : 'were'} sent into ${dataset} before (${sentTimes(sentBefore)}), and not again. --new sends all of it again.`,
+    );
+  }
+  const { ofOtherKey } = countsOfRun(job.state);
+  if (ofOtherKey > 0) {
+    const was = ofOtherKey === 1 ? 'was' : 'were';
+    io.note(
+      `${counted(ofOtherKey, 'trajectory', 'trajectories')} ${was} sent only with another API key. If this key is of another organization, --new sends all of the file.`,
+    );
+  }
+  if (!flags.json) {
+    for (const outcome of job.outcomes) {
+      const { line, status, failed, isReported } = outcome;
+      const words = reasonWords(outcome) || status;
+      if (failed) io.note(clean`line ${line}: ${words}`);
+      else if (isReported) io.note(clean`line ${line}: ${status}: ${words}`);
+    }
+    for (const report of job.reports) io.note(reportWords(report));
+    if (job.outcomes.some(({ status }) => status === 'counted'))
+      io.note('The service counts the trajectories but does not say which are stored, skipped or failed.');
+  }
+  if (counts.unknown > 0) io.note(unknownWords(counts.unknown));
+}
+
 /** @param isCopy whether the file is a temporary copy, of standard input or in another form */
 async function uploadTrajectories(
   path: string,
@@ -274,41 +315,9 @@ async function uploadTrajectories(
     if (phase === 'queued') return queueWords;
     return `${counted(handledItems(job.state.counts), 'trajectory', 'trajectories')}, ${bytes(handled)} of ${bytes(size)}`;
   });
-  const { phase, counts, error, hasSent, sentBefore } = job.state;
-  if (job.isUnrecorded) {
-    io.note(clean`What was sent is not recorded: the same command would send it again. ${records.problem ?? ''}`);
-  }
-  if (sentNothing(job.state) && sentBefore) {
-    io.note(
-      clean`This file was sent into ${dataset} before (${sentTimes(sentBefore)}): nothing was sent, because the service may store it twice. --new sends it again.`,
-    );
-  } else if (sentBefore) {
-    const { count } = sentBefore;
-    const all = handledItems(counts) + counts.unknown;
-    const what = phase === 'done' ? `${count} of ${all} trajectories` : counted(count, 'trajectory', 'trajectories');
-    io.note(
-      clean`${what} ${count === 1 ? 'was' : 'were'} sent into ${dataset} before (${sentTimes(sentBefore)}), and not again. --new sends all of it again.`,
-    );
-  }
+  noteUpload(job, records, flags, io);
+  const { phase, counts, error, hasSent } = job.state;
   const own = countsOfRun(job.state);
-  if (own.ofOtherKey > 0) {
-    const was = own.ofOtherKey === 1 ? 'was' : 'were';
-    io.note(
-      `${counted(own.ofOtherKey, 'trajectory', 'trajectories')} ${was} sent only with another API key. If this key is of another organization, --new sends that all of the file.`,
-    );
-  }
-  if (!flags.json) {
-    for (const outcome of job.outcomes) {
-      const { line, status, failed, isReported } = outcome;
-      const words = reasonWords(outcome) || status;
-      if (failed) io.note(clean`line ${line}: ${words}`);
-      else if (isReported) io.note(clean`line ${line}: ${status}: ${words}`);
-    }
-    for (const report of job.reports) io.note(reportWords(report));
-    if (job.outcomes.some(({ status }) => status === 'counted'))
-      io.note('The service counts the trajectories but does not say which are stored, skipped or failed.');
-  }
-  if (counts.unknown > 0) io.note(unknownWords(counts.unknown));
   const text = `${runWords(job.state).join(', ')}\n`;
   const trajectories = job.outcomes.map(outcomeRecord);
   const result: z.infer<typeof uploadedTrajectories> = {

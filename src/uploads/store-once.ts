@@ -13,6 +13,20 @@ import { clean } from '../text/sanitise.ts';
 import { Occurrences } from './occurrences.ts';
 import { sentTimes } from './trajectory-outcomes.ts';
 
+/** The trajectories with the lines that were sent of each before, and the id of the line that it will be. */
+function itemsOf(
+  trajectories: StoredTrajectories['trajectories'],
+  linesOf: (hash: string) => readonly SentLine[],
+): readonly { readonly id: string; readonly lines: readonly SentLine[] }[] {
+  const occurrences = new Occurrences();
+  return trajectories.map(each => {
+    const { hash, number } = occurrences.next(each);
+    const lines = linesOf(hash);
+    const before = lines.map(line => line.number);
+    return { lines, id: `${hash}.${maxOf(before, 0) + number}` };
+  });
+}
+
 /**
  * The action of `storeTrajectories` with a record. It refuses, and sends nothing, if any of them was sent into the dataset
  * before, or if they cannot be recorded. The same input a second time is then sent all the same.
@@ -44,20 +58,7 @@ export function storeOnce(records: TrajectoryRecords, again: string): Action<Sto
           return [];
         }
       };
-      const occurrences = new Occurrences();
-      const items = trajectories.map(each => {
-        const { hash, number } = occurrences.next(each);
-        const lines = linesOf(hash);
-        return {
-          lines,
-          id: `${hash}.${
-            maxOf(
-              lines.map(line => line.number),
-              0,
-            ) + number
-          }`,
-        };
-      });
+      const items = itemsOf(trajectories, linesOf);
       const found = items.flatMap(({ lines }) => lines);
       if (found.length > 0) {
         const times = found.map(({ sentAt }) => sentAt);
