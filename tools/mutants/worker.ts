@@ -17,6 +17,8 @@ class AsGiven extends BaseSequencer {
 const vitest = await createVitest('test', {
   watch: false,
   config: false,
+  // It would be that of the copied project, whose tests may be running.
+  fsModuleCache: false,
   bail: Number(bail),
   reporters: [{}],
   sequence: { sequencer: AsGiven },
