@@ -2,10 +2,7 @@
  * Integers that a double cannot hold, such as seeds and ids of 64 bits. `JSON.parse` would round them; here they are raw
  * JSON (github.com/tc39/proposal-json-parse-with-source), which `JSON.stringify` writes as it was read.
  */
-
-interface RawJson {
-  readonly rawJSON: string;
-}
+import type { RawJson } from './own-property.ts';
 
 /** What the proposal adds, which the compiler's library lacks. */
 interface JsonWithSource {
@@ -14,12 +11,9 @@ interface JsonWithSource {
     reviver: (key: string, value: unknown, context: { readonly source?: string }) => unknown,
   ): unknown;
   rawJSON(text: string): RawJson;
-  isRawJSON(value: unknown): value is RawJson;
 }
 
-const { parse, rawJSON, isRawJSON } = JSON as unknown as JsonWithSource;
-
-export { isRawJSON as isRawJson };
+const { parse, rawJSON } = JSON as unknown as JsonWithSource;
 
 /** Where an integer may be that is not safe: 2^53 has 16 digits. */
 const mayBeUnsafe = /\d{16}/;

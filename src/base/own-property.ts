@@ -1,4 +1,11 @@
-import { isRawJson } from './exact-json.ts';
+/** JSON text in place of a value, which `JSON.stringify` writes as it is; `parseExactly` makes it of large integers. */
+export interface RawJson {
+  readonly rawJSON: string;
+}
+
+// Here and not beside `parseExactly`, because the program loads `isRecord` before its code is cached.
+/** Whether a value is raw JSON. */
+export const isRawJson = (JSON as unknown as { isRawJSON: (value: unknown) => value is RawJson }).isRawJSON;
 
 /**
  * The own property of a plain object under a name known only at run time; undefined if there is none. `object[name]`

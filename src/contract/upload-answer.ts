@@ -6,7 +6,7 @@
  * is in doubt is unknown.
  */
 import { isDeepStrictEqual } from 'node:util';
-import { isRawJson } from '../base/exact-json.ts';
+import { isRawJson } from '../base/own-property.ts';
 import type { Failure } from './errors.ts';
 import { unreadableIn } from './lists.ts';
 import type { UploadedTrajectory, UploadTrajectoriesResult } from './trajectories.ts';

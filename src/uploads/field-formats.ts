@@ -2,8 +2,7 @@
  * Converts rollout files of other programs to trajectories of the contract. Recognises a record by its fields, never by
  * its file name, and names the fields it leaves out.
  */
-import { isRawJson } from '../base/exact-json.ts';
-import { isRecord, own } from '../base/own-property.ts';
+import { isRawJson, isRecord, own } from '../base/own-property.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
