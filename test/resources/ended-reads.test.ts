@@ -6,30 +6,48 @@ import { fetchOnce } from '../../src/queries/live-query.ts';
 import { kinds } from '../../src/resources/catalogue.ts';
 import { following } from '../../src/resources/rotation.ts';
 import { Workbench } from '../../src/workbench/workbench.ts';
-import { pageOf, scriptedService } from '../queries/scripted-service.ts';
+import { type Answers, pageOf, scriptedService } from '../queries/scripted-service.ts';
 
 const ended = '2026-03-04T05:06:07Z';
 
-it('reads the curve of an ended run once, in Watch its missing progress, and nothing else seen before', async () => {
-  const record = { display_name: 'old', status: 'succeeded', completed_at: ended };
+/** A workbench, with a list with curves on screen, on a service whose lists are empty. */
+function atList(answers: Answers) {
   const scripted = scriptedService({
     listBenchmarks: () => pageOf([]),
     listEvalRuns: () => [],
     listTrainingRuns: () => [],
     listDeployments: () => pageOf([]),
+    ...answers,
+  });
+  const workbench = new Workbench({ kinds, service: async () => scripted.service, profile: 'test' });
+  const show = (name: string): void => {
+    const observer = new QueryObserver(workbench.cache, { queryKey: [name], queryFn: () => 0 });
+    onTestFinished(observer.subscribe(() => {}));
+  };
+  onTestFinished(() => workbench.close());
+  show('progress');
+  return { scripted, workbench, show };
+}
+
+/** Stops the clock, and returns a function that reads what is due a minute later. */
+function reading(workbench: Workbench): () => Promise<void> {
+  vi.useFakeTimers({ toFake: ['Date'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const round = following(workbench, false);
+  return async () => {
+    vi.setSystemTime(Date.now() + 60_000);
+    await fetchOnce(workbench, round);
+  };
+}
+
+it('reads the curve of an ended run once, in Watch its missing progress, and nothing else seen before', async () => {
+  const record = { display_name: 'old', status: 'succeeded', completed_at: ended };
+  const { scripted, workbench, show } = atList({
     getTrainingRun: ({ training_run_id }) => ({ ...record, training_run_id }),
     getTrainingProgress: ({ training_run_id }) => ({ ...record, training_run_id, completed_steps: 40 }),
     getHeldOutRewards: () => ({ held_out_rewards: [] }),
   });
-  const workbench = new Workbench({ kinds, service: async () => scripted.service, profile: 'test' });
   const { cache, statuses } = workbench;
-  const show = (name: string) => new QueryObserver(cache, { queryKey: [name], queryFn: () => 0 }).subscribe(() => {});
-  // A list with curves is on screen.
-  const stops = [show('progress')];
-  onTestFinished(() => {
-    for (const stop of stops) stop();
-    workbench.close();
-  });
   const known = { status: 'succeeded', startedAt: ended, endTime: ended };
   const event = { kind: 'training', label: 'old', at: Date.parse(ended) };
   statuses.recallEnded([
@@ -47,7 +65,7 @@ it('reads the curve of an ended run once, in Watch its missing progress, and not
   };
   await readRounds();
   expect(scripted.asked('getTrainingProgress')).toBe(0);
-  stops.push(show('watch'));
+  show('watch');
   await readRounds();
   expect(statuses.get({ kind: 'training', id: 'trn_3' })?.done).toBe(40);
   expect([scripted.asked('getTrainingProgress', 'trn_3'), scripted.asked('getTrainingProgress')]).toEqual([1, 1]);
@@ -58,10 +76,6 @@ it('reads the curve of an ended run once, in Watch its missing progress, and not
 it.each(['succeeded', 'running'])(
   'reads the curve of a run with the status %s again until each round is complete',
   async status => {
-    vi.useFakeTimers({ toFake: ['Date'] });
-    onTestFinished(() => {
-      vi.useRealTimers();
-    });
     const part = {
       step: 40,
       held_out_reward: 0.95,
@@ -72,33 +86,21 @@ it.each(['succeeded', 'running'])(
     const whole = { ...part, held_out_reward: 0.671, completed_samples: 112, round_completed: true };
     const record = { training_run_id: 'trn_1', status, created_at: ended, completed_steps: 40, total_steps: 50 };
     let held_out_rewards = [part];
-    const scripted = scriptedService({
-      listBenchmarks: () => pageOf([]),
-      listEvalRuns: () => [],
-      listTrainingRuns: () => [],
-      listDeployments: () => pageOf([]),
+    const { scripted, workbench } = atList({
       getTrainingRun: () => record,
       getTrainingProgress: () => record,
       getHeldOutRewards: () => ({ held_out_rewards }),
     });
-    const workbench = new Workbench({ kinds, service: async () => scripted.service, profile: 'test' });
-    const { cache, statuses } = workbench;
-    // A list with curves is on screen.
-    const stop = new QueryObserver(cache, { queryKey: ['progress'], queryFn: () => 0 }).subscribe(() => {});
-    onTestFinished(() => {
-      stop();
-      workbench.close();
-    });
+    const { statuses } = workbench;
     // An earlier start has seen a part of the round.
     const known = { status, startedAt: ended, done: 40, measured: heldOutMeans([part]) };
     const run = { kind: 'training', id: 'trn_1', label: 'old' };
     if (status === 'running') workbench.pins.toggle(run);
     if (status === 'running') statuses.report([{ ...run, ...known }], { askedAt: 1, at: 1 });
     else statuses.recallEnded([{ ...run, at: Date.parse(ended), ended: { ...known, endTime: ended } }]);
-    const round = following(workbench, false);
+    const read = reading(workbench);
     const readLater = async () => {
-      vi.setSystemTime(Date.now() + 60_000);
-      await fetchOnce(workbench, round);
+      await read();
       return [scripted.asked('getHeldOutRewards', 'trn_1'), statuses.get(run)?.measured?.last.reward];
     };
     expect(await readLater()).toEqual([1, 0.95]);
@@ -110,10 +112,6 @@ it.each(['succeeded', 'running'])(
 );
 
 it('reads the curve of a run that has just ended again until it has the round of the last step', async () => {
-  vi.useFakeTimers({ toFake: ['Date'] });
-  onTestFinished(() => {
-    vi.useRealTimers();
-  });
   const now = new Date().toISOString();
   const record = { training_run_id: 'trn_1', status: 'succeeded', created_at: ended, completed_at: now };
   const round = { held_out_reward: 0.7, completed_samples: 112 };
@@ -121,29 +119,17 @@ it('reads the curve of a run that has just ended again until it has the round of
     { ...round, step: 30 },
     { ...round, step: 35 },
   ];
-  const scripted = scriptedService({
-    listBenchmarks: () => pageOf([]),
-    listEvalRuns: () => [],
-    listTrainingRuns: () => [],
-    listDeployments: () => pageOf([]),
+  const { scripted, workbench } = atList({
     getTrainingRun: () => record,
     getTrainingProgress: () => ({ ...record, completed_steps: 40 }),
     getHeldOutRewards: () => ({ held_out_rewards }),
   });
-  const workbench = new Workbench({ kinds, service: async () => scripted.service, profile: 'test' });
-  // A list with curves is on screen.
-  const stop = new QueryObserver(workbench.cache, { queryKey: ['progress'], queryFn: () => 0 }).subscribe(() => {});
-  onTestFinished(() => {
-    stop();
-    workbench.close();
-  });
   const run = { kind: 'training', id: 'trn_1', label: 'new' };
   const known = { status: 'succeeded', startedAt: ended, endTime: now, done: 40 };
   workbench.statuses.recallEnded([{ ...run, at: Date.parse(now), ended: known }]);
-  const rounds = following(workbench, false);
+  const read = reading(workbench);
   const readLater = async () => {
-    vi.setSystemTime(Date.now() + 60_000);
-    await fetchOnce(workbench, rounds);
+    await read();
     return [scripted.asked('getHeldOutRewards', 'trn_1'), workbench.statuses.get(run)?.measured?.upTo];
   };
   expect(await readLater()).toEqual([1, 35]);
