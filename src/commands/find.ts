@@ -428,7 +428,7 @@ function ambiguous(word: string, readings: readonly CheckpointReading<Found>[]):
 }
 
 /**
- * Notes that a run may have other checkpoints than these, one of which may be the one that is meant.
+ * Notes that the run may have more checkpoints than were read, so that another may be meant.
  *
  * @param what e.g. `The latest checkpoint of first`
  * @throws CommandError for a write

@@ -57,6 +57,6 @@ export function agentFields(agent: string): AgentFields {
   return name === undefined ? { agent_id: agent } : { agent_name: name };
 }
 
-/** The text of which `agentFields` makes these fields. */
+/** The inverse of `agentFields`. */
 export const agentText = (fields: AgentFields): string =>
   'agent_id' in fields ? fields.agent_id : `name:${fields.agent_name}`;

@@ -51,7 +51,7 @@ export interface OwnRows {
  *   they are. An empty string names nothing.
  * - Rows that name no evaluation run are compared, with those of earlier pages, with the run's rewards, as in the
  *   document: one with a reward must be among them, others may have failed, as many as the run's total has room for. If
- *   they do not fit, the list is of several runs, but only if the run has a reward, is not known to go on, and has no
+ *   they do not fit, the list is of several runs, but only if the run has a reward, is not known to be running, and has no
  *   total with room for them all: rewards may be late, or come all at the end.
  * - It is not known whether any other row belongs to it: it stays, but is `unsure`.
  */

@@ -95,7 +95,7 @@ export const taskIds = (rewards: readonly TrajectoryReward[]): string[] =>
 /** How many trajectories of a list had several rewards. */
 const contradicted = new WeakMap<object, number>();
 
-/** Says that trajectories had several rewards, of which every mean, list and export takes one; empty if none had. */
+/** Says how many trajectories had several rewards, and that the last one counts; empty if none had. */
 export function contradictionWords(...lists: readonly (readonly TrajectoryReward[])[]): string {
   const count = lists.reduce((sum, list) => sum + (contradicted.get(list) ?? 0), 0);
   const what = counted(count, 'trajectory has', 'trajectories have');

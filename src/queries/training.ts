@@ -364,7 +364,7 @@ export function partOfTraining(runId: string): NonNullable<ListSource<never>['pa
   return { kind: 'training', id: runId, read: trainingRunQuery(runId).read };
 }
 
-/** What read a curve has its rows, of which most will be in the next answer, too. */
+/** The reader of each curve: it has the rows, and the next answer mostly repeats them. */
 const readers = new WeakMap<TrainerCurve, TrainerCurveReader>();
 
 /**

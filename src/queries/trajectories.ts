@@ -180,7 +180,7 @@ async function everyDataset({ service, signal }: PageContext): Promise<readonly 
 function learnExtent(learnt: Learnt, { status, total, unread }: Partial<RunExtent>): void {
   const hasStatus = status != null || unread !== undefined;
   if (hasStatus && !hasEnded(status)) return;
-  // The rows of a run that goes on may be replaced.
+  // The rows of a running run may be replaced.
   if (!learnt.isOver) learnt.unlisted = [];
   learnt.isOver = true;
   // Until it succeeds, its total may count only what has begun.

@@ -310,7 +310,7 @@ export class TextSearch {
     return [...this.#rows.values()].filter(({ trajectory_id }) => !isSearched.has(trajectory_id));
   }
 
-  /** Searches these texts of the index, and returns the trajectories of which that is known to be complete. */
+  /** Searches these texts in the index. Returns the trajectories that are known to be searched in full. */
   async #searchTexts(texts: ReadonlyMap<number, string>): Promise<readonly string[]> {
     const { index, search } = this.#ports;
     const hit = new Set<string>();

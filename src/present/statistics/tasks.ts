@@ -163,7 +163,7 @@ export function isOpen({ tasks, total = 0, end }: RunTasks): boolean {
   if (end === 'complete' || end === 'unreported') return false;
   const listed = lengthOf(tasks);
   if (total < listed || total === 0) return true;
-  // The total may count only the rollouts that have begun: before the stop, or so far. While a run goes on, those without
+  // The total may count only the rollouts that have begun: before the stop, or so far. While it runs, those without
   // a reward count as missing in any case.
   return total === (end === 'stopped' ? listed : lengthOf(tasks.map(rated)));
 }
