@@ -36,7 +36,7 @@ const mayImport: Record<string, readonly string[]> = {
   base: [],
   text: ['base'],
   contract: small,
-  grading: small,
+  grading: [...small, 'contract/finish-reason.ts'],
   config: [...small, 'contract'],
   net: [...small, 'contract', 'config/proxy.ts'],
   service: [...small, 'contract', 'config', 'net'],

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { isRecord } from '../base/own-property.ts';
+import { earlyEndOf } from '../contract/finish-reason.ts';
 import { counted } from '../text/numbers.ts';
 import { clean } from '../text/sanitise.ts';
 import type { Workbench } from '../workbench/workbench.ts';
@@ -120,9 +121,6 @@ function isStoredAt(turns: readonly Turn[], index: number): boolean {
   return answer === undefined || isStored(answer);
 }
 
-/** Reasons of the service to end an answer early. */
-const cutReasons: readonly (string | undefined)[] = ['length', 'max_tokens', 'content_filter'];
-
 /**
  * The current branch as items of a trajectory upload: one, or one for each of two models that have answered; none
  * without a complete answer. They share the id of the conversation. A trace id is the same for the same content, so that
@@ -146,7 +144,9 @@ export function trajectoriesOf(chat: Chat, taskId: string): readonly StoredHalf[
   return halves.map(half => {
     const { asked, said, side, last, answerer } = half;
     const other = halves.find(each => each !== half);
-    const isCut = cutReasons.includes(last.stats?.finishReason);
+    const end = earlyEndOf(last.stats?.finishReason);
+    // The words of a refusal are a complete answer.
+    const isCut = end !== undefined && end !== 'refusal';
     const leftOut = said.filter(turn => turn.role === 'assistant' && !isStored(turn)).length;
     const made = other ? choicesIn(turns, secondTurns, choices, index => isStoredAt(said, index)) : [];
     const content = {

@@ -4,6 +4,7 @@ import { createInterface } from 'node:readline';
 import { Answer, callWords, leftOutWords } from '../chat/answer.ts';
 import { chatRoute } from '../chat/route.ts';
 import { declaresField } from '../contract/fields.ts';
+import { type EarlyEnd, earlyEndOf } from '../contract/finish-reason.ts';
 import { type ChatMessage, chatCompletion } from '../contract/inference.ts';
 import { type ChatOptions, type ChatRequest, eventsOfCompletion } from '../service/chat.ts';
 import { cleanStream } from '../text/clean-stream.ts';
@@ -60,18 +61,25 @@ const answererNotes = ({ answeredBy }: Answer): string[] =>
     ? []
     : [clean`Answered by ${answeredBy}, as the service says: another model than the one asked.`];
 
+const earlyEndNotes: Record<EarlyEnd, string> = {
+  'token limit': 'The answer was cut off at its token limit.',
+  'content filter': 'The service withheld the answer, or a part of it: content_filter.',
+  refusal: 'The model refused.',
+  error: 'The answer ended by an error.',
+};
+
 /** What the user should know of an answer besides its text. */
 export function answerNotes(answer: Answer): string[] {
   const { content, refusal, reason, extras } = answer;
   const { calls = [], leftOut } = extras;
   const left = leftOutWords(leftOut);
+  const end = earlyEndOf(reason);
+  const ends = new Set<EarlyEnd>([...(refusal === '' ? [] : ['refusal' as const]), ...(end ? [end] : [])]);
   return [
     ...answererNotes(answer),
-    ...(refusal === '' ? [] : ['The model refused.']),
     ...calls.map(call => clean`The model ${callWords(call)}.`),
-    ...(reason === 'length' ? ['The answer was cut off at its token limit.'] : []),
-    ...(reason === 'content_filter' ? ['The service withheld the answer, or a part of it: content_filter.'] : []),
-    ...(content === '' && refusal === '' && reason !== 'length' && reason !== 'content_filter'
+    ...Array.from(ends, end => earlyEndNotes[end]),
+    ...(content === '' && ends.size === 0
       ? [clean`The answer has no text${reason === undefined ? '' : `: ${reason}`}.`]
       : []),
     ...(left === '' ? [] : [`${left}.`]),

@@ -3,6 +3,7 @@ import * as z from 'zod/mini';
 import { errorMessage } from '../base/errors.ts';
 import { withinCpuTime } from '../base/time-limit.ts';
 import { trimEnd } from '../base/trim.ts';
+import { type EarlyEnd, earlyEndOf } from '../contract/finish-reason.ts';
 import { patternMatches, syntaxProblem } from './patterns.ts';
 
 /** In characters. The rest of an answer is not graded, so an expected text cannot be longer. */
@@ -121,12 +122,17 @@ export interface AnswerEnd {
   readonly tool_calls?: unknown;
 }
 
+const earlyEndWords: Record<EarlyEnd, string> = {
+  'token limit': 'cut off at the token limit',
+  'content filter': 'withheld by a content filter',
+  refusal: 'the model refused',
+  error: 'ended by an error',
+};
+
 /** Why an answer is missing or incomplete; undefined if the server gives no such reason. */
 export function shortfallOf({ refusal, finish_reason, tool_calls }: AnswerEnd, isEmpty: boolean): string | undefined {
-  if (refusal || finish_reason === 'refusal') return 'the model refused';
-  if (finish_reason === 'content_filter') return 'withheld by a content filter';
-  if (finish_reason === 'length' || finish_reason === 'max_tokens') return 'cut off at the token limit';
-  if (finish_reason === 'error') return 'ended by an error';
+  const end = refusal ? 'refusal' : earlyEndOf(finish_reason);
+  if (end !== undefined) return earlyEndWords[end];
   return isEmpty && tool_calls ? 'the model only called tools' : undefined;
 }
 

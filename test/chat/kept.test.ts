@@ -156,6 +156,17 @@ describe('a kept conversation', () => {
         notes,
       }));
 
+    it.each([
+      ['stop', 'completed'],
+      ['refusal', 'completed'],
+      ['max_tokens', 'failed'],
+      ['content_filter', 'failed'],
+      ['error', 'failed'],
+    ])('has a status by the finish reason of the last answer: %s, %s', (finishReason, status) => {
+      const [item] = saved(asked('1'), said('half of it', { stats: { model: 'm', finishReason, totalMs: 1 } }));
+      expect(item).toMatchObject({ status });
+    });
+
     it('keeps reasoning, refusal, calls of tools, finish reasons, and who answered', () => {
       const cut = { model: 'm', finishReason: 'length', totalMs: 1 };
       const calls = [{ name: 'look', input: '{"q":1}' }];

@@ -12,6 +12,7 @@ import {
   tokensPerSecond,
   wordsOf,
 } from '../../../chat/conversation.ts';
+import { type EarlyEnd, earlyEndOf } from '../../../contract/finish-reason.ts';
 import { describeError } from '../../../service/errors.ts';
 import { counted } from '../../../text/numbers.ts';
 import { sanitise, sanitiseLine } from '../../../text/sanitise.ts';
@@ -137,10 +138,18 @@ function turnLines(turn: Turn, width: number, answering: boolean, theme: Theme):
   return lines;
 }
 
+const earlyEndWords: Record<EarlyEnd, string> = {
+  'token limit': 'stopped at the token limit',
+  'content filter': 'the service withheld the answer, or a part of it',
+  refusal: 'the model refused',
+  error: 'ended by an error',
+};
+
 /** What an answer was asked with, and what it took. */
 export function answerNote(stats: AnswerStats): string {
   const { parameters, promptTokens, completionTokens, firstMs, totalMs, finishReason } = stats;
   const rate = tokensPerSecond(stats);
+  const end = earlyEndOf(finishReason);
   return [
     parameters && parameterWords(parameters),
     promptTokens !== undefined && `${promptTokens} tokens in`,
@@ -148,8 +157,7 @@ export function answerNote(stats: AnswerStats): string {
     rate !== undefined && `${Math.round(rate)} tokens/s`,
     firstMs !== undefined && `first text after ${duration(firstMs)}`,
     totalMs !== undefined && `all after ${duration(totalMs)}`,
-    finishReason === 'length' && 'stopped at the token limit',
-    finishReason === 'content_filter' && 'the service withheld the answer, or a part of it',
+    end && earlyEndWords[end],
   ]
     .filter(Boolean)
     .join(', ');

@@ -119,6 +119,7 @@ describe('createTalkLayout', () => {
     expect(note({ ...ask, parameters: { temperature: 0, max_tokens: 10 } }, { ...times, ...counts })).toBe(
       '  temperature 0, limit 10, 7 tokens in, 10 tokens out, 10 tokens/s, first text after 500ms, all after 1.5s, stopped at the token limit',
     );
+    expect(note(ask, { ...times, finishReason: 'max_tokens' })).toContain('stopped at the token limit');
     // Without usage, and with the parameters of the service.
     expect(note({ ...ask, parameters: {} }, times)).toBe(
       '  default parameters, first text after 500ms, all after 1.5s',
