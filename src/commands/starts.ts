@@ -29,16 +29,15 @@ import { clockOrDay, parseTime } from '../text/time.ts';
 import { type ActFlags, checkOutcomeFlags, confirm, earlierWords, finish, printRequests, start } from './act.ts';
 import { CommandError, type ExitCode, exitCodes } from './exit.ts';
 import { exitCodeOf } from './failure.ts';
+import { findAmong, resourceOrThrow } from './find.ts';
 import {
   type CheckpointSearch,
   checkAll,
   type FoundCheckpoint,
-  findAmong,
   findCheckpoint,
-  resourceOrThrow,
   runHint,
   searchCheckpoint,
-} from './find.ts';
+} from './find-checkpoint.ts';
 import type { CommandIo } from './io.ts';
 import { replacedBy } from './production.ts';
 import { missingSecrets } from './readiness.ts';

@@ -1,7 +1,8 @@
 /** What a word means as a checkpoint: the same for every command, and on every machine. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { findCheckpoint, findOrCheckpoint, recordedCheckpoint, resourceOrThrow } from '../../src/commands/find.ts';
+import { resourceOrThrow } from '../../src/commands/find.ts';
+import { findCheckpoint, findOrCheckpoint, recordedCheckpoint } from '../../src/commands/find-checkpoint.ts';
 import { deployableCheckpoint } from '../../src/commands/starts.ts';
 import type { CommandContext } from '../../src/commands/with-service.ts';
 import { NotFoundError } from '../../src/service/errors.ts';

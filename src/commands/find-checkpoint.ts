@@ -1,0 +1,300 @@
+/** Finds checkpoints by id, or by the name of their training run and a step. */
+
+import type { Checkpoint, HeldOutReward, TrainingRun } from '../contract/training.ts';
+import {
+  type CheckpointReading,
+  checkpointCalled,
+  checkpointReadings,
+  isCheckpointId,
+  isLikeIdOf,
+  namedSteps,
+  splitCheckpointName,
+  unreadCheckpoints,
+} from '../queries/checkpoint-names.ts';
+import { type Better, betterThan, type HeldOutMean, heldOutOfStep, tiedSteps } from '../queries/held-out.ts';
+import { checkpointsByStep, heldOutRewardsQuery } from '../queries/training.ts';
+import { idOf as idOfRow, type Resource } from '../resources/define.ts';
+import { pagesOf } from '../resources/pages.ts';
+import { ifThere, isGone, isNotOffered } from '../service/errors.ts';
+import { rememberedAt } from '../store/seen.ts';
+import { clean } from '../text/sanitise.ts';
+import { CommandError, exitCodes } from './exit.ts';
+import {
+  checkOnly,
+  type Found,
+  findAmong,
+  isCalled,
+  isRefusedId,
+  type LookedUp,
+  lookUp,
+  readFound,
+  resourceOrThrow,
+  severalNamed,
+  type Use,
+} from './find.ts';
+import type { CommandContext } from './with-service.ts';
+
+const training = resourceOrThrow('training');
+
+/** A checkpoint and its record in the training run. */
+export interface FoundCheckpoint {
+  readonly id: string;
+  /** Its record; missing if only the id is known. */
+  readonly row?: Checkpoint;
+  readonly run?: TrainingRun;
+  readonly step?: number | null | undefined;
+  /** The word left the step open: a training run alone, or `first@latest`. */
+  readonly isLatest?: boolean;
+  /** The held-out reward that chose it, for `first@best`. */
+  readonly chosenBy?: HeldOutMean | undefined;
+  /** What is better than it, see `betterThan`. */
+  readonly better?: Better | undefined;
+  /** The steps of the other checkpoints that are as good. */
+  readonly ties?: readonly number[] | undefined;
+  /** The word names the training run alone. */
+  readonly isRun?: boolean;
+}
+
+/** Whether nothing with this id or name was found. */
+const isNone = (error: unknown): boolean =>
+  isRefusedId(error) || (error instanceof CommandError && error.exitCode === exitCodes.notFound);
+
+/** Whether the word looks like an id of no particular kind, such as a UUID. */
+const isOpaque = (word: string): boolean => /^(?=.*\d)[\da-f-]{16,}$/i.test(word);
+
+/**
+ * The checkpoint that the word stands for, or else what has the word as its id or name: a training run alone is itself.
+ * A single resource has no checkpoints.
+ *
+ * @throws what looking for the checkpoint threw, if there is neither
+ */
+export async function findOrCheckpoint(
+  among: readonly Resource[],
+  word: string,
+  context: CommandContext,
+): Promise<Found | FoundCheckpoint> {
+  if (among.length === 1) return findAmong(among, word, context);
+  if (!isCheckpointId(word) && !word.includes('@')) {
+    const named = findAmong(among, word, context);
+    if (!isOpaque(word)) return named;
+    const isSure = await named.then(
+      ({ id }) => id === word,
+      error => !isNone(error) && !(error instanceof CommandError),
+    );
+    const checkpoint = isSure ? undefined : (await searchCheckpoint(word, context)).found;
+    return checkpoint ?? named;
+  }
+  let none: unknown;
+  try {
+    const found = await recordedCheckpoint(word, context);
+    if (!found.isRun) return found;
+  } catch (error) {
+    if (!isNone(error)) throw error;
+    none = error;
+  }
+  return findAmong(among, word, context).catch((error: unknown) => {
+    throw (isNone(error) && none) || error;
+  });
+}
+
+/** The checkpoint with its record, as `findCheckpoint`. @throws CommandError if no training run lists it */
+export async function recordedCheckpoint(word: string, context: CommandContext): Promise<FoundCheckpoint> {
+  const named = await findCheckpoint(word, context);
+  const found = named.row ? named : (await searchCheckpoint(named.id, context)).found;
+  if (found) return found;
+  throw new CommandError(clean`No listed training run has a checkpoint ${word}.${runHint(word)}`, exitCodes.notFound);
+}
+
+/** How to name a training run whose name looks like the id of a checkpoint; nothing for other words. */
+export const runHint = (word: string): string =>
+  isCheckpointId(word) ? clean` If it is the name of a training run, give ${word}@latest for its last checkpoint.` : '';
+
+export interface CheckpointSearch {
+  readonly found?: FoundCheckpoint | undefined;
+  /** Whether every checkpoint of the service was searched; if so, one that was not found does not exist. */
+  readonly isComplete: boolean;
+}
+
+/** Training runs whose checkpoints are read in parallel. */
+const searchedAtOnce = 4;
+
+/** The checkpoint with this id, searched in every listed training run. */
+export async function searchCheckpoint(id: string, context: CommandContext): Promise<CheckpointSearch> {
+  let isComplete = true;
+  const checkpointOf = async (run: TrainingRun): Promise<FoundCheckpoint | undefined> => {
+    try {
+      for await (const page of pagesOf(resourceOrThrow('checkpoints'), { training: run.training_run_id }, context)) {
+        const row = (page.rows as Checkpoint[]).find(({ checkpoint_id }) => checkpoint_id === id);
+        if (row) return { id, row, run, step: row.step_index };
+        isComplete &&= page.notes.length === 0;
+      }
+    } catch (error) {
+      // The run may have been deleted. A service that does not list checkpoints lists them for no run.
+      if (!isGone(error)) throw error;
+      isComplete = false;
+    }
+    return undefined;
+  };
+  try {
+    for await (const { rows, notes } of pagesOf(resourceOrThrow('training'), {}, context)) {
+      isComplete &&= notes.length === 0;
+      for (let at = 0; at < rows.length; at += searchedAtOnce) {
+        const some = await Promise.all((rows as TrainingRun[]).slice(at, at + searchedAtOnce).map(checkpointOf));
+        const found = some.find(each => each !== undefined);
+        if (found) return { found, isComplete };
+      }
+    }
+  } catch (error) {
+    if (!isNotOffered(error)) throw error;
+    isComplete = false;
+  }
+  return { isComplete };
+}
+
+/** The held-out rewards of a training run; none if the service does not offer them. */
+async function heldOutRewards(runId: string, context: CommandContext): Promise<readonly HeldOutReward[]> {
+  try {
+    return await heldOutRewardsQuery(runId, true).read(context);
+  } catch (error) {
+    if (!isNotOffered(error)) throw error;
+    return [];
+  }
+}
+
+/** The error that a word means several checkpoints, with another word for each. */
+function ambiguous(word: string, readings: readonly CheckpointReading<Found>[]): CommandError {
+  const [first] = readings;
+  if (first && readings.every(({ isRun }) => isRun === first.isRun)) {
+    const found = readings.map(({ run }) => run);
+    return severalNamed([training], first.name, found);
+  }
+  const each = readings.map(({ run: { id }, name, which, isRun }) =>
+    isRun
+      ? clean`${id} for the training run of this name`
+      : clean`${id}@${which} for checkpoint ${which} of training run ${name}`,
+  );
+  return new CommandError(clean`${word} has ${readings.length} meanings. Give ${each.join(', or ')}.`);
+}
+
+/**
+ * Notes that the run may have more checkpoints than were read, so that another may be meant.
+ *
+ * @param what e.g. `The latest checkpoint of first`
+ * @throws CommandError for a write
+ */
+export function checkAll(
+  checkpoints: readonly Checkpoint[],
+  what: string,
+  { note }: Pick<CommandContext, 'note'>,
+  use: Use,
+): void {
+  const unread = unreadCheckpoints(checkpoints);
+  if (unread === undefined) return;
+  const why = `${what} is not known: ${unread}.`;
+  if (use === 'write') throw new CommandError(`${why} Give the id of a checkpoint. Nothing was changed.`);
+  note(why);
+}
+
+/** The readings of a word as the name of a training run, alone or with one of its checkpoints. */
+interface Readings {
+  readonly readings: readonly CheckpointReading<Found>[];
+  /** The name before an `@`; the word itself without one. */
+  readonly name: string;
+  /** What was found by this name. */
+  readonly named: LookedUp;
+}
+
+/** A training run may have the whole word as its name: one listing tells both. @throws CommandError, ServiceError */
+async function readingsOf(word: string, context: CommandContext): Promise<Readings> {
+  const wholes: Found[] = [];
+  const { name } = splitCheckpointName(word);
+  const named = await lookUp([training], name, context, row => {
+    if (isCalled(training, row, word)) wholes.push({ resource: training, id: idOfRow(training, row), row });
+  });
+  const readings = checkpointReadings(
+    word,
+    each => (each === name ? named.found : wholes),
+    ({ id }) => id,
+  );
+  return { readings, name, named };
+}
+
+/**
+ * The checkpoint for `first@latest`, `first@best`, `first@6`, `trn_1@6` or an id. A training run alone means its latest.
+ * What looks like the id of a checkpoint is one, and goes unchecked to the service.
+ *
+ * @throws CommandError if there is none, if the word has several meanings, or for a write if it may mean another one
+ */
+export async function findCheckpoint(
+  word: string,
+  context: CommandContext,
+  use: Use = 'read',
+): Promise<FoundCheckpoint> {
+  if (isCheckpointId(word)) return { id: word };
+  const { service, signal } = context;
+  const { readings, name, named } = await readingsOf(word, context);
+  const [reading, ...others] = readings;
+  // A service may use checkpoint ids of another form.
+  const mayBeId = name === word && (!reading || (isOpaque(word) && reading.run.id !== word));
+  const listed = mayBeId ? (await searchCheckpoint(word, context)).found : undefined;
+  if (listed) return listed;
+  if (others.length > 0) throw ambiguous(word, readings);
+  if (!reading) {
+    const { capabilities } = service;
+    const isKnown = capabilities.has('listCheckpoints') && capabilities.has('listTrainingRuns');
+    // If checkpoints are not listed, the service decides whether it exists.
+    if (name === word && !isKnown) return { id: word };
+    throw named.none;
+  }
+  if (reading.run.id !== reading.name) checkOnly(reading.run, named.gaps, context, use);
+  const { which, isRun } = reading;
+  if (which === '') throw new CommandError(clean`${word} has no step: add one after @, or latest or best.`);
+  const readRun = async () => {
+    const run = named.isListed || reading.name !== name ? await readFound(reading.run, context) : reading.run;
+    return { run, steps: await checkpointsByStep(service, run.id, { signal }) };
+  };
+  // A name last seen here says nothing about the ids of a service that has no such run now, or lists no checkpoints.
+  const isPast = isRun && reading.run.id !== word && rememberedAt(reading.run.row) !== undefined;
+  const known = isPast ? await ifThere(true, readRun) : await readRun();
+  if (!known) return { id: word };
+  const { run, steps } = known;
+  // An id beats every name; that of the training run itself stays its id.
+  const other =
+    isRun && run.id !== word && isLikeIdOf(word, steps) ? (await searchCheckpoint(word, context)).found : undefined;
+  if (other) return other;
+  if (Object.hasOwn(namedSteps, which))
+    checkAll(steps, clean`The ${which} checkpoint of ${reading.name}`, context, use);
+  return checkpointOfRun({ ...reading, run }, steps, context);
+}
+
+/** The checkpoint that is meant, among those of its training run. @throws CommandError if there is none */
+async function checkpointOfRun(
+  { run: { id: runId, row }, name, which, isRun }: CheckpointReading<Found>,
+  steps: readonly Checkpoint[],
+  context: CommandContext,
+): Promise<FoundCheckpoint> {
+  const heldOut = which === 'best' && steps.length > 0 ? await heldOutRewards(runId, context) : [];
+  const checkpoint = checkpointCalled(which, steps, heldOut);
+  if (!checkpoint) throw noCheckpoint(name, which, steps);
+  const { checkpoint_id: id, step_index: step } = checkpoint;
+  const meanOf = heldOutOfStep(heldOut);
+  const chosenBy = meanOf(step);
+  const means = steps.flatMap(each => meanOf(each.step_index) ?? []);
+  return {
+    ...{ id, row: checkpoint, run: row as TrainingRun, step, isLatest: which === 'latest', isRun, chosenBy },
+    better: chosenBy && betterThan(chosenBy, heldOut),
+    ties: chosenBy && tiedSteps(chosenBy, means),
+  };
+}
+
+/** The error where a training run has no such checkpoint; it names those that there are. */
+function noCheckpoint(name: string, which: string, steps: readonly Checkpoint[]): CommandError {
+  const saved = steps.map(each => each.step_index).join(', ');
+  const there =
+    steps.length === 0 ? 'it has none yet' : `there is one at step${steps.length === 1 ? '' : 's'} ${saved}`;
+  const isUnrated = which === 'best' && steps.length > 0;
+  const why = isUnrated ? `no held-out reward is known of any of its checkpoints; ${there}` : there;
+  const unread = unreadCheckpoints(steps);
+  const gap = unread === undefined ? '' : ` ${unread}.`;
+  return new CommandError(clean`${name} has no checkpoint ${which}: ${why}.${gap}`, exitCodes.notFound);
+}
