@@ -50,6 +50,7 @@ const mayImport: Record<string, readonly string[]> = {
     'contract',
     'config',
     'present/statistics/interval.ts',
+    'present/statistics/task-mean.ts',
     'present/statistics/tasks.ts',
     'service',
     'store',

@@ -6,14 +6,8 @@ import { isRecord } from '../base/own-property.ts';
 import type { TrajectoryReward } from '../contract/evaluations.ts';
 import { hasEnded } from '../contract/status.ts';
 import { evidenceFor, type Interval, intervalDefaults, intervalMethod } from '../present/statistics/interval.ts';
-import {
-  isBeyond,
-  type Range,
-  type RunTasks,
-  type TaskMean,
-  taskMean,
-  withinRange,
-} from '../present/statistics/tasks.ts';
+import { type TaskMean, taskMean } from '../present/statistics/task-mean.ts';
+import { isBeyond, type Range, type RunTasks, withinRange } from '../present/statistics/tasks.ts';
 import type { RememberedStore } from '../store/store.ts';
 import { extentOf, type RecordedMean, type SamplesPerTask } from './extent-of.ts';
 import { extremesOf, meanOfRewards, rewardsByTask, valuesOf } from './run-rewards.ts';

@@ -12,7 +12,7 @@ import {
   plainWords,
 } from '../present/statistics/comparison.ts';
 import { confidenceOfEach } from '../present/statistics/family.ts';
-import type { TaskMean } from '../present/statistics/tasks.ts';
+import type { TaskMean } from '../present/statistics/task-mean.ts';
 import { compareTasks } from '../queries/compare.ts';
 import type { ComparedRun } from '../queries/compare-many.ts';
 import { ratedRewards, rewardsByTask, taskIds } from '../queries/run-rewards.ts';

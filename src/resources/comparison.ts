@@ -13,7 +13,8 @@ import {
   summariseComparison,
 } from '../present/statistics/comparison.ts';
 import type { Interval } from '../present/statistics/interval.ts';
-import type { RunTasks, TaskMean } from '../present/statistics/tasks.ts';
+import type { TaskMean } from '../present/statistics/task-mean.ts';
+import type { RunTasks } from '../present/statistics/tasks.ts';
 import { type ComparedTask, lostBy, lowest, telling, unlistedTask, withoutReward } from '../queries/compare.ts';
 import { extentOf } from '../queries/extent-of.ts';
 import type { QueryContext } from '../queries/query-context.ts';

@@ -2,8 +2,10 @@
  * Draws runs with a known mean and counts how often the intervals of `src/present/statistics` miss it: at a single
  * look, and at any of several looks while the run goes on.
  */
+
+import { filled } from '../../src/present/statistics/filled.ts';
 import { type Evidence, evidenceFor, intervalDefaults } from '../../src/present/statistics/interval.ts';
-import { filled, type RunTasks, type TaskRewards } from '../../src/present/statistics/tasks.ts';
+import type { RunTasks, TaskRewards } from '../../src/present/statistics/tasks.ts';
 import type { Random } from '../rig/random.ts';
 import type { DrawnTask, Shape } from './statistics-shapes.ts';
 import { studentLimits } from './student.ts';

@@ -3,6 +3,7 @@
 import { type OfBoth, type Side, sides } from '../../base/sides.ts';
 import { mean, meanDifference, withoutRounding } from '../../base/statistics.ts';
 import { counted, differenceUntil } from '../../text/numbers.ts';
+import { missingOf } from './filled.ts';
 import {
   type Evidence,
   evidenceFor,
@@ -11,18 +12,16 @@ import {
   intervalDefaults,
   timesUntil,
 } from './interval.ts';
+import { type TaskMean, taskMean } from './task-mean.ts';
 import {
   evenlyFilled,
   isEachUsed,
   isUncounted,
-  missingOf,
   type RunEnd,
   type RunTasks,
   rated,
   type SharedTasks,
   sharedTasks,
-  type TaskMean,
-  taskMean,
   withEach,
   withoutOvershoot,
 } from './tasks.ts';

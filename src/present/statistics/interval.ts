@@ -1,21 +1,9 @@
 /** Confidence intervals for means of tasks. One module for the screen, the commands and the gate. */
 
 import { greatestChance, lowerLimit } from './bounded-mean.ts';
+import { type Filling, filled, type Lowest, meansOf, missingOf } from './filled.ts';
 import { repeated } from './tally.ts';
-import {
-  type Filling,
-  filled,
-  isOpen,
-  isOutside,
-  type Lowest,
-  meansOf,
-  missingOf,
-  type Range,
-  type RunTasks,
-  rated,
-  withEach,
-  withoutOvershoot,
-} from './tasks.ts';
+import { isOpen, isOutside, type Range, type RunTasks, rated, withEach, withoutOvershoot } from './tasks.ts';
 
 /**
  * How an interval is computed. If a reward is outside the range, the true range is unknown and there is no interval: an

@@ -1,15 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { mean } from '../../../src/base/statistics.ts';
 import { summariseComparison } from '../../../src/present/statistics/comparison.ts';
+import { type Filled, filled, type Lowest } from '../../../src/present/statistics/filled.ts';
 import { below, joined, tallyMean } from '../../../src/present/statistics/tally.ts';
-import {
-  type Filled,
-  filled,
-  type Lowest,
-  type RunTasks,
-  type TaskRewards,
-  taskMean,
-} from '../../../src/present/statistics/tasks.ts';
+import { taskMean } from '../../../src/present/statistics/task-mean.ts';
+import type { RunTasks, TaskRewards } from '../../../src/present/statistics/tasks.ts';
 import { Random } from '../../../tools/rig/random.ts';
 
 /** The least mean of tasks of at most `room`, by every way to spread so many rollouts worth 0 over them and others. */

@@ -1,0 +1,213 @@
+/** The values of tasks with every missing reward at its lowest or its highest. */
+import { maxOf, minOf } from '../../base/many.ts';
+import { mean, withoutRounding } from '../../base/statistics.ts';
+import { joined, lowestIn, lowestMean, type Tally, tallyOf, tallyOfSame } from './tally.ts';
+import {
+  type Bounds,
+  isListed,
+  type Missing,
+  planOf,
+  type Range,
+  type RunTasks,
+  rated,
+  type TaskRewards,
+} from './tasks.ts';
+
+export interface Filling {
+  readonly missing: Missing;
+  readonly range: Range;
+}
+
+/** The values of tasks with every missing reward at its worst for a lower limit. */
+export interface Lowest {
+  readonly certain: Tally;
+  /** Those of tasks that may or may not count: at worst, exactly those below the limit do. */
+  readonly optional: Tally;
+}
+
+/** The values for the lower limit, and the negated ones, whose negated lower limit is the upper limit. */
+export interface Filled {
+  readonly low: Lowest;
+  readonly mirrored: Lowest;
+}
+
+/** Pending rewards are never ignored: those of a run that is or may be running. */
+export const missingOf = ({ end }: Pick<RunTasks, 'end'>, { missing }: Pick<Filling, 'missing'>): Missing =>
+  end === 'running' || end === 'unreported' ? 'bound' : missing;
+
+/** A listed task's mean with every missing reward at the lowest, and at the highest. */
+function boundsOf(rewards: TaskRewards, each: number, missing: Missing, [low, high]: Range): Bounds | undefined {
+  const values = rated(rewards);
+  const average = mean(values);
+  if (missing === 'ignore') return average === undefined ? undefined : [average, average];
+  if (average === undefined) return isListed(rewards) ? [low, high] : undefined;
+  const share = 1 - values.length / Math.max(rewards.length, each);
+  return [average + (low - average) * share, average + (high - average) * share];
+}
+
+/** The tasks of one run with their values, and what its missing rollouts may change. */
+function sideOf(run: RunTasks, filling: Filling) {
+  const [{ each, reach, isAny }, missing] = [planOf(run), missingOf(run, filling)];
+  return {
+    tasks: run.tasks.map(rewards => ({
+      bounds: boundsOf(rewards, each, missing, filling.range),
+      rewards: rated(rewards),
+      count: Math.max(rewards.length, each),
+    })),
+    reach: missing === 'ignore' ? 0 : reach,
+    isAny: missing !== 'ignore' && isAny,
+  };
+}
+
+type Side = ReturnType<typeof sideOf>;
+
+/** The listed tasks, by whether they count. */
+interface ByCertainty {
+  readonly certain: readonly Listed[];
+  readonly optional: readonly Listed[];
+  /** Tasks that only the other run lists, for each run. */
+  readonly single: readonly [readonly Listed[], readonly Listed[]];
+}
+
+function byCertainty(one: Side, other: Side | undefined, range: Range): ByCertainty {
+  const certain: Listed[] = [];
+  const optional: Listed[] = [];
+  const single: readonly [Listed[], Listed[]] = [[], []];
+  for (const [index, mine] of one.tasks.entries()) {
+    const its = other ? other.tasks[index] : mine;
+    const bounds = (side: typeof mine | undefined): Bounds => side?.bounds ?? range;
+    const task: Listed = {
+      value: other ? between(bounds(mine), bounds(its), [...mine.rewards, ...(its?.rewards ?? [])]) : bounds(mine),
+      parts: [mine, ...(other && its ? [its] : [])].map((side, at) => ({
+        bounds: bounds(side),
+        count: side.count,
+        isAny: (at === 0 ? one : other)?.isAny === true,
+      })),
+    };
+    if (mine.bounds && its?.bounds) (mine.rewards.length > 0 && its.rewards.length > 0 ? certain : optional).push(task);
+    else if (other && (mine.bounds ?? its?.bounds)) single[mine.bounds ? 1 : 0].push(task);
+  }
+  return { certain, optional, single };
+}
+
+/**
+ * The values of one run, or the differences (second minus first) of two whose tasks are in the same order. What follows
+ * from them holds for whichever tasks of both the missing rollouts belong to. A task without a reward in both counts only
+ * where that is worse: it need not be one of both, and the mean of the others is a possible one, too.
+ */
+export function filled([first, second]: readonly [RunTasks, RunTasks?], filling: Filling): Filled {
+  const { range } = filling;
+  const [one, other] = [sideOf(first, filling), second && sideOf(second, filling)];
+  const { certain, optional, single } = byCertainty(one, other, range);
+  const [least, most] = other ? between(range, range) : range;
+  const reaches = [one.reach, other?.reach ?? 0] as const;
+  const [inBoth, all] = [other ? minOf(reaches) : one.reach, reaches[0] + reaches[1]];
+  const isAny = one.isAny || other?.isAny === true;
+  const lowestOf = (sign: 1 | -1, end: number): Lowest => {
+    const tally = (tasks: readonly Listed[]): Tally => tallyOf(tasks.map(({ value }) => worstOf(value, sign)));
+    // Those that no run lists belong to both.
+    const unknown = tallyOfSame(end, inBoth);
+    if (!isAny) {
+      const open = single.map((tasks, side) => lowestIn(tally(tasks), reaches[side] ?? 0)).reduce(joined, unknown);
+      return { certain: tally(certain), optional: joined(tally(optional), lowestIn(open, all)) };
+    }
+    const falling = (tasks: readonly Listed[], first: number): Falling[] => {
+      const steps = Math.min(all, Math.ceil(mostFallen / tasks.length));
+      return tasks.map(task => ({ first, values: fallingOf(task, steps, all, sign, range) }));
+    };
+    // A lower sample than that of any choice has, below each limit, as many values as any choice can bring there. Of more
+    // values than the listed tasks have, the lowest make a limit that is no higher.
+    const ofBoth: Falling[] = Array.from({ length: Math.min(inBoth, certain.length) }, () => ({
+      first: other ? 2 : 1,
+      values: [end],
+    }));
+    const values = lowestOfEvery(
+      [...falling(certain, 0), ...falling(single.filter((_, side) => reaches[side]).flat(), 1), ...ofBoth],
+      all,
+      certain.length,
+    );
+    return {
+      certain: tallyOf(values),
+      optional: tallyOf(lowestOfEvery(falling(optional, 0), all, optional.length)),
+    };
+  };
+  return { low: lowestOf(1, least), mirrored: lowestOf(-1, -most) };
+}
+
+const worstOf = ([low, high]: Bounds, sign: 1 | -1): number => (sign === 1 ? low : -high);
+
+/** A task: its value, and that of each run. */
+interface Listed {
+  readonly value: Bounds;
+  readonly parts: readonly { readonly bounds: Bounds; readonly count: number; readonly isAny: boolean }[];
+}
+
+/** Maximum values of all tasks with loose rollouts. */
+const mostFallen = 30_000;
+
+/** The values of a task with `first`, `first + 1`, … loose rollouts in it, descending. */
+interface Falling {
+  readonly first: number;
+  readonly values: readonly number[];
+}
+
+/**
+ * The lowest values of a task with 0 to `most` loose rollouts, each in the run where it lowers the value most. This is
+ * optimal, because each further one in a run lowers it less. If there are more, `all`, the next one replaces all others.
+ */
+function fallingOf({ value, parts }: Listed, most: number, all: number, sign: 1 | -1, range: Bounds): number[] {
+  // The value of the second run, or of the only one, counts positively.
+  const placed = parts.map(({ bounds, count, isAny }, index) => {
+    const side = index === parts.length - 1 ? sign : sign === 1 ? -1 : 1;
+    return { value: worstOf(bounds, side), end: worstOf(range, side), count, isAny };
+  });
+  const values = [worstOf(value, sign)];
+  while (values.length <= most) {
+    const drops = placed.map(part => (part.isAny ? (part.value - part.end) / (part.count + 1) : 0));
+    const drop = maxOf(drops);
+    const part = placed[drops.indexOf(drop)];
+    if (!part || !(drop > 0)) break;
+    part.value -= drop;
+    part.count += 1;
+    values.push((values.at(-1) ?? 0) - drop);
+  }
+  const last = placed.reduce((sum, part) => sum + (part.isAny ? part.end : part.value), 0);
+  return values.length > most && all > most ? [...values, last] : values;
+}
+
+/** As many values below each limit as `budget` loose rollouts can bring there, whichever tasks they are in; at most `size`. */
+function lowestOfEvery(tasks: readonly Falling[], budget: number, size: number): number[] {
+  const steps = tasks.flatMap(({ first, values }) =>
+    values.map((value, at) => ({ value, cost: first + at, isFirst: at === values.length - 1 })),
+  );
+  steps.sort((one, next) => one.value - next.value || next.cost - one.cost);
+  /** By the number of loose rollouts that bring a task to the limit, how many tasks need it. */
+  const costs: number[] = [];
+  const lowest: number[] = [];
+  for (const [index, { value, cost, isFirst }] of steps.entries()) {
+    costs[cost] = (costs[cost] ?? 0) + 1;
+    if (!isFirst) costs[cost + 1] = (costs[cost + 1] ?? 0) - 1;
+    if (steps[index + 1]?.value === value) continue;
+    let [left, count] = [budget, costs[0] ?? 0];
+    for (let each = 1; each <= left && each < costs.length; each++) {
+      const taken = Math.min(costs[each] ?? 0, Math.floor(left / each));
+      left -= taken * each;
+      count += taken;
+    }
+    while (lowest.length < Math.min(count, size)) lowest.push(value);
+    if (lowest.length === size) break;
+  }
+  return lowest;
+}
+
+/** The lowest and the highest mean of these values. */
+export const meansOf = ({ low, mirrored }: Filled): Bounds => [
+  lowestMean(low.certain, low.optional),
+  -lowestMean(mirrored.certain, mirrored.optional),
+];
+
+/** The bounds of a difference, second minus first, without what rounding makes of the rewards. */
+const between = (first: Bounds, second: Bounds, rewards: readonly number[] = []): Bounds => [
+  withoutRounding(second[0] - first[1], rewards),
+  withoutRounding(second[1] - first[0], rewards),
+];

@@ -1,0 +1,133 @@
+/** The mean reward of a run's tasks, and its bounds over all possible missing rewards. */
+import { mean } from '../../base/statistics.ts';
+import { filled, meansOf } from './filled.ts';
+import {
+  type Bounds,
+  isListed,
+  isOpen,
+  isOutside,
+  isUncounted,
+  lackOf,
+  lengthOf,
+  mostOf,
+  planOf,
+  type Range,
+  type RunEnd,
+  type RunTasks,
+  rated,
+  totalOf,
+  withEach,
+  withoutOvershoot,
+} from './tasks.ts';
+
+/** The mean reward of a run's tasks, and the missing rewards. */
+export interface TaskMean {
+  /** Over the tasks with a reward. */
+  readonly mean: number | undefined;
+  /** Tasks with a reward. */
+  readonly tasks: number;
+  /** All tasks of the run; undefined if uncertain. */
+  readonly allTasks: number | undefined;
+  /** Rollouts with a reward, and all known rollouts that should have one. */
+  readonly rated: number;
+  readonly rollouts: number;
+  /** Whether the service does not report how many rollouts the run has. */
+  readonly isUncounted: boolean;
+  /** The number of rollouts that each task counts with, and how many more than `rollouts` that makes; 0 if none. */
+  readonly each: number;
+  readonly unlistedRollouts: number;
+  /** Whether only the other run has as many of a task: nothing says that this one should. */
+  readonly isEachOfOther: boolean;
+  /** Tasks that only the other run lists. The service does not report whether this run has them. */
+  readonly unlisted: number;
+  /** Rollouts without a readable task, among those that count as missing. */
+  readonly nameless: number;
+  /** The lowest and the highest mean, over all possible missing rewards; undefined if none is missing. */
+  readonly bounds: Bounds | undefined;
+  readonly end: RunEnd;
+  /** The missing rewards cannot be counted, so there are no bounds. */
+  readonly isOpen: boolean;
+}
+
+export function taskMean(given: RunTasks, range: Range): TaskMean {
+  const [run] = withoutOvershoot(withEach([given] as const), range);
+  const { tasks, end } = run;
+  const total = totalOf(run);
+  const means = tasks.flatMap(rewards => mean(rated(rewards)) ?? []);
+  const count = lengthOf(tasks.map(rated));
+  const listed = tasks.filter(isListed);
+  const rollouts = Math.max(total ?? 0, lengthOf(tasks));
+  const open = isOpen(run);
+  const unlistedRollouts = Math.max(0, lengthOf(tasks) + lackOf(run) - rollouts);
+  const bounds = () => meanBounds({ ...run, tasks: listed }, range);
+  return {
+    mean: mean(means),
+    tasks: means.length,
+    allTasks: planOf(run).tasks,
+    rated: count,
+    rollouts,
+    isUncounted: isUncounted(run),
+    each: run.each ?? 0,
+    isEachOfOther: mostOf(run) < (run.each ?? 0),
+    unlistedRollouts,
+    unlisted: total === undefined ? tasks.length - listed.length : 0,
+    nameless: Math.min(run.nameless ?? 0, rollouts - count),
+    bounds: (count === rollouts && unlistedRollouts === 0) || open || isOutside([run], range) ? undefined : bounds(),
+    end,
+    isOpen: open,
+  };
+}
+
+/** @param run with its listed tasks alone: all unlisted ones are worth the lowest, or the highest reward */
+function meanBounds(run: RunTasks, range: Range): Bounds {
+  const { isAny, reach } = planOf(run);
+  // Where the total is unknown, the condition is then that all rollouts are listed: none has `each` without these.
+  if (isAny && reach * run.tasks.length <= mostPlaced) {
+    const filledWith = (fill: number, sign: 1 | -1): ListedTask[] =>
+      run.tasks.map(rewards => {
+        const all = rewards.map(reward => reward ?? fill);
+        return { sum: all.reduce((sum, value) => sum + sign * value, 0), count: all.length };
+      });
+    return [
+      leastMean(filledWith(range[0], 1), reach, range[0]),
+      -leastMean(filledWith(range[1], -1), reach, -range[1]),
+    ];
+  }
+  return meansOf(filled([run], { missing: 'bound', range }));
+}
+
+/** A task's listed rollouts, with the sum of their rewards. */
+interface ListedTask {
+  readonly sum: number;
+  readonly count: number;
+}
+
+/**
+ * Maximum loose rollouts times tasks to place one by one. Above it, the mean is that of the values of the limits, which is
+ * valid but wider.
+ */
+const mostPlaced = 100_000;
+
+/**
+ * The lowest mean of tasks if `loose` rollouts with the lowest reward, `fill`, belong to these or to other tasks. The
+ * ones in these tasks are placed greedily where they lower the sum most. This is optimal, because each further rollout
+ * in a task lowers it less.
+ */
+function leastMean(tasks: readonly ListedTask[], loose: number, fill: number): number {
+  const placed = tasks.map(task => ({ ...task }));
+  const meanOf = ({ sum, count }: ListedTask): number => sum / count;
+  const dropOf = (task: ListedTask): number => meanOf(task) - (task.sum + fill) / (task.count + 1);
+  let sum = placed.reduce((all, task) => all + meanOf(task), 0);
+  let least = Number.POSITIVE_INFINITY;
+  for (let here = 0; here <= loose; here++) {
+    const others = loose - here;
+    least = Math.min(least, (sum + others * fill) / (tasks.length + others));
+    const [first] = placed;
+    if (first === undefined) break;
+    const next = placed.reduce((most, task) => (dropOf(task) > dropOf(most) ? task : most), first);
+    sum -= dropOf(next);
+    next.sum += fill;
+    next.count += 1;
+  }
+  return least;
+}
