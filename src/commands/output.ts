@@ -2,7 +2,7 @@
 import type * as z from 'zod/mini';
 import { own } from '../base/own-property.ts';
 import { mayHaveField } from '../contract/fields.ts';
-import { unreadableIn } from '../contract/lists.ts';
+import { partlyReadWords, unreadableIn } from '../contract/lists.ts';
 import { type StatusMeaning, statusMeaning } from '../contract/status.ts';
 import { type Column, cellText, columnGap, exportColumns, fitColumns, withNamesCut } from '../present/column.ts';
 import { type ExportFormat, exportRows } from '../text/export.ts';
@@ -159,14 +159,18 @@ export function recordText(record: unknown, field?: string, mayLack?: (names: re
   return `${typeof value === 'string' ? sanitise(value, { multiline: true }) : safeJson(value, 2)}\n`;
 }
 
-/** The number of unreadable rows that are missing from the lists inside a record. */
-function unreadableWithin(value: unknown): number {
-  if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) return 0;
-  return Object.values(value).reduce((sum: number, inner) => sum + unreadableWithin(inner), unreadableIn(value));
+/** The objects in a record, itself included. */
+function* objectsIn(value: unknown): Generator<object> {
+  if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) return;
+  yield value;
+  for (const inner of Object.values(value)) yield* objectsIn(inner);
 }
 
-/** Reports how many rows are missing from a printed record. */
+/** Reports what could not be read of a printed record: rows of its lists, and fields of a row. */
 export function noteUnreadable(record: unknown, io: Pick<CommandIo, 'note'>): void {
-  const unreadable = unreadableWithin(record);
+  const objects = [...objectsIn(record)];
+  const unreadable = objects.reduce((sum, each) => sum + unreadableIn(each), 0);
   if (unreadable > 0) io.note(`${counted(unreadable, 'row')} of the answer could not be read.`);
+  const partly = partlyReadWords(objects);
+  if (partly !== undefined) io.note(`${partly}.`);
 }

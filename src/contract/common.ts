@@ -6,7 +6,7 @@
 
 import * as z from 'zod/mini';
 import { isRecord, own } from '../base/own-property.ts';
-import { listIn, notePage } from './lists.ts';
+import { listIn, notePage, unreadableFields } from './lists.ts';
 import { parseWhole } from './proto-field.ts';
 import { type MaybeStatus, withStatus } from './status.ts';
 
@@ -23,9 +23,16 @@ export function field<Schema extends z.ZodMiniType>(schema: Schema) {
   return z.nullish(schema);
 }
 
+/** Marks what a row is not read without, in its schema: there, a missing value would say something else. */
+export const decides = 'decides';
+
 export const text = field(z.string());
 export const number = field(z.number());
 export const flag = field(z.boolean());
+/** A reward, a step, or a count that a mean depends on: a row in which it cannot be read is left out. */
+export const decidingNumber = field(z.number(decides));
+/** As {@link decidingNumber}. */
+export const decidingFlag = field(z.boolean(decides));
 export const freeForm = field(z.record(z.string(), z.unknown()));
 
 /** Reads text. Any other value is converted to JSON, so that nothing is lost. */
@@ -123,13 +130,15 @@ export interface Page<Item> {
 }
 
 const rowSchemas = new WeakMap<object, z.ZodMiniType>();
+/** The schemas of rows, which are those of single records as well. */
+const ofRows = new WeakSet<z.ZodMiniType>();
 
 /**
  * Reads the paginated envelope, another wrapper, or the bare array that some services send, row by row. Nothing follows
  * an empty page or an empty cursor: some services set `has_more` there as well.
  */
 export function page<Schema extends z.ZodMiniType>(item: Schema): z.ZodMiniType<Page<z.output<Schema>>, unknown> {
-  const envelope = z.looseObject({ items: z.array(z.unknown()), has_more: flag, next_cursor: text });
+  const envelope = z.looseObject({ items: z.array(z.unknown()), has_more: flag, next_cursor: text }, decides);
   const unwrapped = z.transform((body: unknown) => {
     const items = listIn(body);
     return items === undefined ? body : { ...(isRecord(body) ? body : {}), items };
@@ -150,6 +159,7 @@ export function page<Schema extends z.ZodMiniType>(item: Schema): z.ZodMiniType<
     }),
   ) as unknown as z.ZodMiniType<Page<z.output<Schema>>, unknown>;
   rowSchemas.set(read, item);
+  ofRows.add(item);
   return read;
 }
 
@@ -158,19 +168,32 @@ export const rowSchemaOf = (schema: z.ZodMiniType): z.ZodMiniType | undefined =>
 
 /**
  * Reads a value that may have another type than documented, such as a number as text or the reverse. Any value can
- * become text, and digits can become a number.
+ * become text, and digits can become a number. A row is read without the other optional fields, and keeps their values
+ * in {@link unreadableFields}, unless they decide.
  */
 export function readWith<Schema extends z.ZodMiniType>(schema: Schema, value: unknown) {
   const read = parseWhole(schema, value);
   if (read.success || typeof value !== 'object' || value === null) return read;
   let converted: object = value;
+  const left: [name: string, value: unknown][] = [];
   for (const issue of schema.safeParse(value, { reportInput: true }).error?.issues ?? []) {
     const instead = issue.code === 'invalid_type' ? inType(issue.expected, issue.input) : undefined;
-    if (instead === undefined) return read;
+    if (instead === undefined && !(ofRows.has(schema) && mayBeLeftOut(issue))) return read;
+    if (instead === undefined) left.push([issue.path.join('.'), issue.input]);
     converted = withValue(converted, issue.path, instead);
   }
-  return parseWhole(schema, converted);
+  return parseWhole(
+    schema,
+    left.length === 0 ? converted : { ...converted, [unreadableFields]: Object.fromEntries(left) },
+  );
 }
+
+/** Whether a field is one by itself: not the whole, a list, or an item of a list. */
+const mayBeLeftOut = (issue: z.core.$ZodIssue): boolean =>
+  issue.message !== decides &&
+  issue.path.length > 0 &&
+  issue.path.every(key => typeof key === 'string') &&
+  !(issue.code === 'invalid_type' && issue.expected === 'array');
 
 /** Converts a value to the expected type; undefined if it cannot. */
 function inType(expected: string, value: unknown): unknown {
@@ -184,11 +207,13 @@ function inType(expected: string, value: unknown): unknown {
   return expected === 'record' ? { value } : undefined;
 }
 
+/** @param value undefined to leave it out */
 function withValue(container: object, [name, ...rest]: readonly PropertyKey[], value: unknown): object {
   if (name === undefined) return container;
   const inner = rest.length === 0 ? value : withValue(Object(Reflect.get(container, name)), rest, value);
   if (Array.isArray(container)) return container.with(Number(name), inner);
-  return Object.fromEntries([...Object.entries(container).filter(([key]) => key !== name), [name, inner]]);
+  const others = Object.entries(container).filter(([key]) => key !== name);
+  return Object.fromEntries(inner === undefined ? others : [...others, [name, inner]]);
 }
 
 /** Reads an array row by row; unreadable rows are left out and counted by `unreadableIn`. */
@@ -216,7 +241,7 @@ export const listQuery = z.strictObject({
 });
 export type ListQuery = z.input<typeof listQuery>;
 
-export const runFailure = z.looseObject({ type: text, code: text, message: text, context: freeForm });
+export const runFailure = z.looseObject({ type: text, code: text, message: text, context: freeForm }, decides);
 export type RunFailure = z.output<typeof runFailure>;
 
 /** Why something failed, in one sentence: its message, or else its code. */

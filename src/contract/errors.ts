@@ -1,6 +1,6 @@
 /** The two error envelopes of the service, and the types and codes that the document names. */
 import * as z from 'zod/mini';
-import { freeForm, openEnum, text } from './common.ts';
+import { decides, decidingNumber, freeForm, openEnum, text } from './common.ts';
 
 export const errorTypes = [
   'invalid_request_error',
@@ -29,12 +29,10 @@ export const errorCodes = {
 } as const satisfies Record<string, ErrorType>;
 
 /** One error inside a batch: which item, and what is wrong. */
-export const failure = z.looseObject({
-  code: text,
-  message: text,
-  item_index: z.nullish(z.number()),
-  context: freeForm,
-});
+export const failure = z.looseObject(
+  { code: text, message: text, item_index: decidingNumber, context: freeForm },
+  decides,
+);
 export type Failure = z.output<typeof failure>;
 
 /** Error body of the `/api/v1` endpoints. */

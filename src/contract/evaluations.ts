@@ -1,6 +1,7 @@
 /** Evaluation runs: start, progress, rollout statistics, rewards, delete. */
 import * as z from 'zod/mini';
 import {
+  decidingNumber,
   defineEndpoints,
   freeForm,
   listQuery,
@@ -54,8 +55,8 @@ export const evalRun = settled(
       status: z.nullish(openEnum(evalRunStatuses)),
       parent_checkpoint_id: text,
       training_run_id: text,
-      step: number,
-      reward_mean: number,
+      step: decidingNumber,
+      reward_mean: decidingNumber,
       created_at: text,
       failure: z.nullish(runFailure),
       // Sent by later generations. Old runs have a null status there.
@@ -64,8 +65,8 @@ export const evalRun = settled(
       updated_at: text,
       completed_at: text,
       // Sent by the local service; otherwise benchtop counts the rewards.
-      reward_count: number,
-      total_rollouts: number,
+      reward_count: decidingNumber,
+      total_rollouts: decidingNumber,
       // Sent by the local service: the tasks that are evaluated, ignored options, and warnings about the tasks.
       split: text,
       ignored_options: sentences,
@@ -111,7 +112,7 @@ export const rolloutSnapshot = z.looseObject({
   stage: text,
   knob_name: text,
   unit: text,
-  sample_count: number,
+  sample_count: decidingNumber,
   created_at: text,
   samples: z.nullish(measured),
 });
@@ -127,7 +128,7 @@ export const rolloutStatistics = wrappedList(
  * counts.
  */
 export const trajectoryReward = z.looseObject({
-  reward: number,
+  reward: decidingNumber,
   trajectory_id: text,
   task_id: text,
   // Sent by the local service for the rollouts of a training step.

@@ -72,3 +72,14 @@ export function hasMoreAfter(items: object): boolean {
 export function unreadableIn(items: object): number {
   return unreadable.get(items) ?? 0;
 }
+
+/** The field of a row that was read without some optional fields: their values as sent, by name. */
+export const unreadableFields = 'unreadable_fields';
+
+/** How many rows were read without some of their fields, in words; undefined for none. */
+export function partlyReadWords(rows: readonly object[]): string | undefined {
+  const partly = rows.filter(row => Object.hasOwn(row, unreadableFields)) as Readonly<Record<string, object>>[];
+  if (partly.length === 0) return undefined;
+  const names = [...new Set(partly.flatMap(row => Object.keys(row[unreadableFields] ?? {})))].slice(0, 3);
+  return `${partly.length} row${partly.length === 1 ? '' : 's'} without unreadable fields: ${names.join(', ')}`;
+}

@@ -1,6 +1,8 @@
 /** Training runs: progress, and the optional operations: start, records, curves, checkpoints. */
 import * as z from 'zod/mini';
 import {
+  decidingFlag,
+  decidingNumber,
   defineEndpoints,
   field,
   flag,
@@ -87,14 +89,14 @@ export const startTrainingBody = z.strictObject({
 /** `is_deployable` is false if the service would refuse to deploy it; missing means unknown. */
 export const checkpoint = z.looseObject({
   checkpoint_id: z.string(),
-  step_index: number,
+  step_index: decidingNumber,
   created_at: text,
   is_deployable: flag,
   base_model_slug: text,
 });
 export type Checkpoint = z.output<typeof checkpoint>;
 
-export const trainerReward = z.looseObject({ step: z.number(), trainer_reward: number });
+export const trainerReward = z.looseObject({ step: z.number(), trainer_reward: decidingNumber });
 export type TrainerReward = z.output<typeof trainerReward>;
 
 /**
@@ -105,14 +107,14 @@ export const heldOutReward = z.looseObject({
   step: z.number(),
   /** The evaluated tasks, sent by the local service: `validation` (a part of the train split) or `test`. */
   split: text,
-  held_out_reward: number,
-  expected_samples: number,
-  completed_samples: number,
-  failed_samples: number,
-  cancelled_samples: number,
-  loaded_trajectories: number,
+  held_out_reward: decidingNumber,
+  expected_samples: decidingNumber,
+  completed_samples: decidingNumber,
+  failed_samples: decidingNumber,
+  cancelled_samples: decidingNumber,
+  loaded_trajectories: decidingNumber,
   /** False while samples are outstanding; missing means unknown. */
-  round_completed: flag,
+  round_completed: decidingFlag,
 });
 export type HeldOutReward = z.output<typeof heldOutReward>;
 

@@ -2,6 +2,7 @@
 import * as z from 'zod/mini';
 import { isRecord } from '../base/own-property.ts';
 import {
+  decidingNumber,
   defineEndpoints,
   field,
   flag,
@@ -55,8 +56,8 @@ export const message = z.looseObject({
 export type TrajectoryMessage = z.output<typeof message>;
 
 export const step = z.looseObject({
-  step_index: number,
-  reward: number,
+  step_index: decidingNumber,
+  reward: decidingNumber,
   has_error: flag,
   messages: field(rows(message)),
 });
@@ -83,7 +84,7 @@ export const trajectory = z.looseObject({
   model_association_source: text,
   model_association_metadata: freeForm,
   status: field(openEnum(trajectoryStatuses)),
-  reward: number,
+  reward: decidingNumber,
   num_steps: number,
   gcs_blob_uri: text,
   error: text,
@@ -93,7 +94,7 @@ export const trajectory = z.looseObject({
   eval_run_id: text,
   training_run_id: text,
   rollout: field(rollout),
-  policy_step: number,
+  policy_step: decidingNumber,
   // Accepts any form, so that unexpected rewards do not hide the steps.
   rewards: z.optional(z.unknown()),
   metrics: z.optional(z.unknown()),
@@ -126,7 +127,7 @@ export const uploadTrajectoriesBody = z.strictObject({
 export const occurrencesHeader = 'benchtop-occurrences';
 
 export const uploadedTrajectory = z.looseObject({
-  request_index: number,
+  request_index: decidingNumber,
   status: text,
   conversation_id: text,
   trace_id: text,

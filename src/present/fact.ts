@@ -1,7 +1,9 @@
 /** A record as labels and values, for the inspector, `benchtop get` and line mode. Pure. */
 import type { RunFailure } from '../contract/common.ts';
+import { unreadableFields } from '../contract/lists.ts';
 import { statusWords } from '../contract/status.ts';
 import { asReceived } from '../text/numbers.ts';
+import { compact } from './other-fields.ts';
 
 /** Another resource that a value names, which can be opened. */
 export interface Reference {
@@ -32,6 +34,12 @@ export function referenceFact(
   within?: string | null,
 ): Fact {
   return { label, value: id, ...(id && { refers: { resource, id, ...(within && { within }) } }) };
+}
+
+/** The fields without which a row was read, as they were sent. */
+export function unreadableFacts(row: { readonly [unreadableFields]?: unknown }): readonly Fact[] {
+  const fields = row[unreadableFields];
+  return fields === undefined ? [] : [{ label: 'unreadable', value: compact(fields) }];
 }
 
 /** The facts that have a value. */

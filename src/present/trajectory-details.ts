@@ -1,6 +1,7 @@
 /** The rewards and metrics of a trajectory, and its fields that are not in the contract. Pure. */
 
 import { isRecord } from '../base/own-property.ts';
+import { unreadableFields } from '../contract/lists.ts';
 import type { Trajectory, trajectory as trajectorySchema } from '../contract/trajectories.ts';
 import * as numbers from '../text/numbers.ts';
 import { sanitiseLine } from '../text/sanitise.ts';
@@ -76,7 +77,7 @@ const contractFields: Readonly<Record<keyof (typeof trajectorySchema)['shape'], 
   execution_metrics: true,
   conversation_id: true,
 };
-const knownFields: ReadonlySet<string> = new Set(Object.keys(contractFields));
+const knownFields: ReadonlySet<string> = new Set([...Object.keys(contractFields), unreadableFields]);
 
 /** Whether a field only repeats another field. */
 function repeats({ policy_step, rollout }: Trajectory, name: string, value: unknown): boolean {

@@ -3,7 +3,7 @@
  */
 import type { Cell, Column } from '../present/column.ts';
 import type { Command, CommandTable } from '../present/command.ts';
-import type { Fact } from '../present/fact.ts';
+import { type Fact, unreadableFacts } from '../present/fact.ts';
 import type { Range } from '../present/statistics/tasks.ts';
 import type { ListSource } from '../queries/lists/list-source.ts';
 import type { LiveQuery } from '../queries/live-query.ts';
@@ -138,7 +138,18 @@ export interface ResourceOf<Row> {
 export type Resource = ResourceOf<object>;
 
 /** Declares a resource. By default, every answer reports its name and status, and watching it reads its record. */
-export function defineResource<Row extends object>(declared: ResourceOf<Row>): ResourceOf<Row> {
+export function defineResource<Row extends object>(given: ResourceOf<Row>): ResourceOf<Row> {
+  const { facts, wholeFacts } = given;
+  const declared: ResourceOf<Row> = {
+    ...given,
+    facts: row => [...facts(row), ...unreadableFacts(row)],
+    ...(wholeFacts && {
+      wholeFacts: async (row, context) => {
+        const whole = await wholeFacts(row, context);
+        return { ...whole, facts: [...whole.facts, ...unreadableFacts(row)] };
+      },
+    }),
+  };
   const { kind, list, get, status, label, parent, watch } = declared;
   if (kind === undefined || !get) return declared;
   const { id: idOfRow } = list({});

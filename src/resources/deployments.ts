@@ -1,6 +1,7 @@
 /** Deployments: checkpoints that are served. */
 import { trimEnd } from '../base/trim.ts';
 import type { Deployment } from '../contract/deployments.ts';
+import { partlyReadWords } from '../contract/lists.ts';
 import { modelSlug } from '../contract/model-slug.ts';
 import { knownDeploymentStatuses, statusMeaning } from '../contract/status.ts';
 import { type Column, statusColumn } from '../present/column.ts';
@@ -270,7 +271,8 @@ export function replacedWords(slug: string, rows: readonly Deployment[], complet
   if (active) {
     return clean`${withStep(active)} serves ${slug} now and is replaced.`;
   }
-  return complete ? clean`Nothing serves ${slug} now.` : clean`Any deployment that serves ${slug} now is replaced.`;
+  const isKnown = complete && partlyReadWords(rows) === undefined;
+  return isKnown ? clean`Nothing serves ${slug} now.` : clean`Any deployment that serves ${slug} now is replaced.`;
 }
 
 /** Derives a slug from a name: invalid characters become a dash. */

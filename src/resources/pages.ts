@@ -1,4 +1,6 @@
 /** Reads the list of a resource to its end, page by page. */
+import { pushAll } from '../base/many.ts';
+import { partlyReadWords, unreadableFields } from '../contract/lists.ts';
 import {
   maxPagesWithoutNewRows,
   othersWords,
@@ -34,6 +36,7 @@ export async function* pagesOf<Row extends object>(
   const source = resource.list(scope);
   const seen = new Set<string>();
   let dropped = 0;
+  const partly: Row[] = [];
   let repeated = 0;
   let others = 0;
   const unsure = new Set<string>();
@@ -49,6 +52,10 @@ export async function* pagesOf<Row extends object>(
     // More rows would not be kept, and the list may be endless.
     if (seen.size <= keptOfKind) rememberRows(memory, source, rows);
     dropped += page.dropped;
+    pushAll(
+      partly,
+      rows.filter(row => Object.hasOwn(row, unreadableFields)),
+    );
     repeated += page.mayRepeat ? 0 : page.items.length - rows.length;
     others += page.others ?? 0;
     for (const id of page.unsure ?? []) if (seen.has(id)) unsure.add(id);
@@ -61,6 +68,7 @@ export async function* pagesOf<Row extends object>(
     const unreadable = dropped === 0 ? '' : `${dropped} row${dropped === 1 ? '' : 's'} could not be read`;
     const notes = [
       unreadable,
+      partlyReadWords(partly) ?? '',
       repeated === 0 ? '' : `${repeated} row${repeated === 1 ? '' : 's'} with a duplicate id left out`,
       others === 0 ? '' : othersWords(others),
       unsure.size === 0 ? '' : unsureWords(unsure.size),

@@ -8,7 +8,7 @@ import { deployment } from '../../src/contract/deployments.ts';
 import { errorEnvelope, failure, inferenceErrorEnvelope } from '../../src/contract/errors.ts';
 import * as evaluations from '../../src/contract/evaluations.ts';
 import { chatChunk, chatCompletion } from '../../src/contract/inference.ts';
-import { cursorAfter, hasMoreAfter } from '../../src/contract/lists.ts';
+import { cursorAfter, hasMoreAfter, partlyReadWords, unreadableIn } from '../../src/contract/lists.ts';
 import { supportedModel } from '../../src/contract/models.ts';
 import { hasProtoField } from '../../src/contract/proto-field.ts';
 import { secret } from '../../src/contract/secrets.ts';
@@ -549,5 +549,41 @@ describe('a field called __proto__ (X11)', () => {
     const nested = (inner: string): unknown => JSON.parse(`${'[{"a":'.repeat(50_000)}${inner}${'}]'.repeat(50_000)}`);
     expect(hasProtoField(nested('{"__proto__":1}'))).toBe(true);
     expect(hasProtoField(nested('"__proto__"'))).toBe(false);
+  });
+});
+
+describe('a row with an optional field that cannot be read', () => {
+  const model = { model_slug: 'm', pricing: { input: 1, cached_input: 'none' } };
+
+  it('is read without the field, which is kept as it was sent', () => {
+    const [row] = rows(supportedModel).parse([model]);
+    expect(row).toEqual({
+      model_slug: 'm',
+      pricing: { input: 1 },
+      unreadable_fields: { 'pricing.cached_input': 'none' },
+    });
+    expect(partlyReadWords([{}, row ?? {}])).toBe('1 row without unreadable fields: pricing.cached_input');
+    expect(unreadableIn(rows(supportedModel).parse([model]))).toBe(0);
+  });
+
+  it('is read so as a single record as well', () => {
+    rows(deployment);
+    const { data } = readWith(deployment, { deployment_id: 'd', is_active: 'yes', role: 'test' });
+    expect(data).toEqual({ deployment_id: 'd', role: 'test', unreadable_fields: { is_active: 'yes' } });
+  });
+
+  it.each<[string, z.ZodMiniType, object]>([
+    ['reward', evaluations.trajectoryReward, { reward: 'n/a', trajectory_id: 't' }],
+    ['mean', evaluations.evalRun, { eval_run_id: 'e', reward_mean: 'n/a' }],
+    ['held-out mean', training.heldOutReward, { step: 1, held_out_reward: true }],
+    ['sample count', training.heldOutReward, { step: 1, held_out_reward: 1, failed_samples: 'few' }],
+    ['end of a round', training.heldOutReward, { step: 1, held_out_reward: 1, round_completed: 'no' }],
+    ['step', training.checkpoint, { checkpoint_id: 'c', step_index: 'last' }],
+    ['sample', evaluations.rolloutSnapshot, { samples: [1, 'x'] }],
+    ['failure', training.trainingRun, { training_run_id: 'r', failure: 5 }],
+    ['list of messages', trajectories.step, { step_index: 1, messages: 5 }],
+    ['id', deployment, { deployment_id: null }],
+  ])('is left out where its %s cannot be read', (_, schema, row) => {
+    expect(unreadableIn(rows(schema).parse([row]))).toBe(1);
   });
 });

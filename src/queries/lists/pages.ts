@@ -4,6 +4,7 @@
  * that row in one step. The known rows after it stay.
  */
 import { isDeepStrictEqual } from 'node:util';
+import { partlyReadWords } from '../../contract/lists.ts';
 import { cutOffWords } from '../../service/pagination.ts';
 import { type ListData, othersWords, unsureWords } from './list-source.ts';
 
@@ -94,14 +95,16 @@ export class ListPages<Row> {
     const others = pages.reduce((sum, page) => sum + page.others, 0);
     const doubted = new Set(pages.flatMap(page => [...page.unsure]));
     const unsure = [...doubted].filter(id => this.#pageOf.has(id)).length;
+    const rows = pages.flatMap(page => [...page.rows.values()]);
     const notes = [
+      partlyReadWords(rows as object[]),
       ...pages.map(({ note }) => note),
       others === 0 ? undefined : othersWords(others),
       unsure === 0 ? undefined : unsureWords(unsure),
       rest,
     ];
     const fresh = {
-      rows: pages.flatMap(({ rows }) => [...rows.values()]),
+      rows,
       complete,
       dropped: pages.reduce((sum, { dropped }) => sum + dropped, 0),
       repeated: pages.reduce((sum, { repeated }) => sum + repeated, 0),

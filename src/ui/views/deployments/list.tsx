@@ -1,6 +1,7 @@
 /** The list of deployments. */
 
 import type { Deployment } from '../../../contract/deployments.ts';
+import { partlyReadWords } from '../../../contract/lists.ts';
 import { statusWords } from '../../../contract/status.ts';
 import { deploymentSummaryQuery } from '../../../queries/deployments.ts';
 import { isWhole } from '../../../queries/lists/list-query.ts';
@@ -40,7 +41,7 @@ export function DeploymentsView({ place }: ViewProps<'list'>) {
   const shell = useShell();
   const theme = useTheme();
   const listed = useListed(deployments.list({}));
-  const whole = isWhole(listed);
+  const whole = isWhole(listed) && partlyReadWords(listed?.rows ?? []) === undefined;
   // If the list is complete, count its rows, so that the summary agrees with them.
   const { data } = useLive(deploymentSummaryQuery, listed && !whole ? 'visible' : 'hidden');
   const words = summaryWords(whole && listed ? summaryOf(listed.rows) : data);
