@@ -237,6 +237,43 @@ async function* serviceFindings(
   }
 }
 
+/** The settings and their origins, and the folders that they name. */
+async function* settingsFindings({ settingsPath, paths, warnings, profile }: Config): AsyncGenerator<Finding> {
+  yield {
+    about: 'settings',
+    state: 'ok',
+    words: existsSync(settingsPath) ? settingsPath : `${settingsPath} not found (optional): using defaults`,
+  };
+  for (const warning of warnings) yield { about: 'settings', state: 'warn', words: warning };
+  if (existsSync(schemaPath)) yield { about: 'settings', state: 'note', words: `"$schema" for editors: ${schemaPath}` };
+  for (const origin of originsOf(profile)) yield { about: 'profile', state: 'note', words: origin };
+  yield* folderFindings('settings folder', {
+    path: paths.config,
+    otherwise: 'warn',
+    lost: 'settings cannot be saved',
+  });
+  yield* folderFindings('state folder', { path: paths.state, otherwise: 'warn', lost: 'no history is kept' });
+  if (profile.service.kind !== 'local') return;
+  const { dataFolderSharing } = await import('../local/daemon/files.ts');
+  yield* folderFindings('data folder', {
+    path: paths.data,
+    otherwise: 'fail',
+    lost: 'the local service cannot start',
+    sharing: dataFolderSharing,
+  });
+}
+
+/** Whether what was seen is remembered. */
+function memoryFinding(memory: RememberedStore, stateFolder: string): Finding {
+  const damage = memory.damage();
+  const problem =
+    memory.problem ??
+    (damage &&
+      clean`remembered.db in ${stateFolder} is damaged (${damage}): some history cannot be read, and uploads of trajectories may send nothing. Move it away to start a new history, which does not know what was sent before`);
+  const words = problem ?? 'resources seen are remembered between starts';
+  return { about: 'memory', state: problem === undefined ? 'ok' : 'warn', words };
+}
+
 async function* findings(flags: CommandInput<'doctor'>['flags'], io: CommandIo): AsyncGenerator<Finding> {
   const program = `benchtop ${version} on Node ${process.versions.node}, ${process.platform} ${process.arch}`;
   yield { about: 'program', state: 'ok', words: program };
@@ -257,41 +294,13 @@ async function* findings(flags: CommandInput<'doctor'>['flags'], io: CommandIo):
     yield errorOf('settings', error);
     return;
   }
-  const { settingsPath, paths, warnings, profile } = config;
-  yield {
-    about: 'settings',
-    state: 'ok',
-    words: existsSync(settingsPath) ? settingsPath : `${settingsPath} not found (optional): using defaults`,
-  };
-  for (const warning of warnings) yield { about: 'settings', state: 'warn', words: warning };
-  if (existsSync(schemaPath)) yield { about: 'settings', state: 'note', words: `"$schema" for editors: ${schemaPath}` };
-  for (const origin of originsOf(profile)) yield { about: 'profile', state: 'note', words: origin };
-  const { dataFolderSharing } = await import('../local/daemon/files.ts');
-  yield* folderFindings('settings folder', {
-    path: paths.config,
-    otherwise: 'warn',
-    lost: 'settings cannot be saved',
-  });
-  yield* folderFindings('state folder', { path: paths.state, otherwise: 'warn', lost: 'no history is kept' });
-  if (profile.service.kind === 'local') {
-    yield* folderFindings('data folder', {
-      path: paths.data,
-      otherwise: 'fail',
-      lost: 'the local service cannot start',
-      sharing: dataFolderSharing,
-    });
-  }
+  yield* settingsFindings(config);
+  const { paths, profile } = config;
   yield* networkFindings(profile, io.environment);
   const memory = openRemembered(config);
   const connection = connectTo(config, 'command', { remembered: () => memory });
   try {
-    const damage = memory.damage();
-    const problem =
-      memory.problem ??
-      (damage &&
-        clean`remembered.db in ${paths.state} is damaged (${damage}): some history cannot be read, and uploads of trajectories may send nothing. Move it away to start a new history, which does not know what was sent before`);
-    const remembers = problem ?? 'resources seen are remembered between starts';
-    yield { about: 'memory', state: problem === undefined ? 'ok' : 'warn', words: remembers };
+    yield memoryFinding(memory, paths.state);
     yield* serviceFindings(connection, memory, { model: flags.model, assumptions: profile.assumptions }, io);
     if (profile.service.kind === 'local') yield* jobFindings(paths.data);
   } finally {

@@ -17,7 +17,14 @@ import { rememberedDifference } from '../queries/run-difference.ts';
 import { rememberedCertainty } from '../queries/run-mean.ts';
 import { observeAnswers, type Subject } from '../queries/statuses/observe.ts';
 import { Restarts } from '../queries/statuses/restarts.ts';
-import { type Kinds, lostAfterMs, type Observation, type ReadTimes, StatusStore } from '../queries/statuses/store.ts';
+import {
+  type Kinds,
+  lostAfterMs,
+  type Observation,
+  type ReadTimes,
+  StatusStore,
+  type Transition,
+} from '../queries/statuses/store.ts';
 import { isLastingRefusal } from '../service/errors.ts';
 import { type GateMonitor, type GateState, openGate } from '../service/gate.ts';
 import type { Service } from '../service/index.ts';
@@ -171,20 +178,7 @@ export class Workbench implements QueryHost {
     this.pins = new Pins(() => this.remembered);
     this.notes = new Notes(() => this.remembered, options.triage ?? triageDefaults);
     this.inbox = new Inbox(() => this.remembered, this.statuses, poll.visibleMs);
-    this.statuses.onTransitions(transitions => {
-      // The first answer after an absence may report an end.
-      this.#attend(Date.now());
-      for (const transition of transitions) {
-        const { kind, id, beganAt } = transition.resource;
-        if (beganAt !== undefined) {
-          const record = { [beganField]: beganAt === null ? null : new Date(beganAt).toISOString() };
-          this.remembered.see([{ kind, id, record }]);
-        }
-        // A deployment may fail after it was deployed, which is a second end.
-        const isEnd = transition.ended || statusMeaning(transition.to) === 'failure';
-        if (isEnd && (this.statuses.runs(kind) || this.pins.has(kind, id))) this.inbox.ended(transition);
-      }
-    });
+    this.statuses.onTransitions(transitions => this.#changed(transitions));
     this.lists.recallCounts();
     this.recall();
     // Refresh even after a failure: part of the upload may be stored.
@@ -196,22 +190,41 @@ export class Workbench implements QueryHost {
     });
     this.#stopObserving = observeAnswers(this.cache, {
       statuses: this.statuses,
-      onObserved: (observations, times) => {
-        const { at, by } = times;
-        this.#attend(at);
-        this.inbox.observed(observations, at);
-        this.#remember(observations, at);
-        this.#recallCertainty(observations, times);
-        for (const { kind, id, done } of observations) {
-          const known = this.kinds.get(kind)?.recordsProgress ? this.statuses.get({ kind, id }) : undefined;
-          if (known && done != null && by !== undefined) this.restarts.follow(known, done, by);
-        }
-      },
+      onObserved: (observations, times) => this.#observed(observations, times),
       onGone: subject => {
         this.statuses.gone(subject, this.pins.has(subject.kind, subject.id));
         this.#forget(subject);
       },
     });
+  }
+
+  /** Remembers when resources left the queue, and puts their ends into the inbox. */
+  #changed(transitions: readonly Transition[]): void {
+    // The first answer after an absence may report an end.
+    this.#attend(Date.now());
+    for (const transition of transitions) {
+      const { kind, id, beganAt } = transition.resource;
+      if (beganAt !== undefined) {
+        const record = { [beganField]: beganAt === null ? null : new Date(beganAt).toISOString() };
+        this.remembered.see([{ kind, id, record }]);
+      }
+      // A deployment may fail after it was deployed, which is a second end.
+      const isEnd = transition.ended || statusMeaning(transition.to) === 'failure';
+      if (isEnd && (this.statuses.runs(kind) || this.pins.has(kind, id))) this.inbox.ended(transition);
+    }
+  }
+
+  /** Passes on what an answer says about resources. */
+  #observed(observations: readonly Observation[], times: ReadTimes): void {
+    const { at, by } = times;
+    this.#attend(at);
+    this.inbox.observed(observations, at);
+    this.#remember(observations, at);
+    this.#recallCertainty(observations, times);
+    for (const { kind, id, done } of observations) {
+      const known = this.kinds.get(kind)?.recordsProgress ? this.statuses.get({ kind, id }) : undefined;
+      if (known && done != null && by !== undefined) this.restarts.follow(known, done, by);
+    }
   }
 
   /** Loads the running and pinned resources of earlier sessions and other programs. Sends nothing. */

@@ -200,6 +200,28 @@ function useGlobalBindings(
   ];
 }
 
+/** The part of the shell that stays the same object. */
+function useStableShell(
+  registry: Registry,
+  terminal: TerminalPort,
+  dispatch: Dispatch<ShellAction>,
+  toast: StableShell['toast'],
+  showOverlay: StableShell['showOverlay'],
+): StableShell {
+  return useMemo(() => {
+    const navigate = (action: HistoryAction): void => dispatch({ kind: 'navigate', action });
+    return {
+      navigate,
+      open: place => navigate({ kind: 'open', place }),
+      setFocus: pane => dispatch({ kind: 'focus', pane }),
+      toast,
+      showOverlay,
+      showHelp: () => showOverlay('help', hide => <HelpOverlay registry={registry} onClose={hide} />),
+      terminal,
+    };
+  }, [registry, terminal, dispatch, toast, showOverlay]);
+}
+
 /** The windows above the view, the last one opened on top. */
 function useOverlays() {
   const [overlays, setOverlays] = useState<readonly Overlay[]>([]);
@@ -264,18 +286,7 @@ export function ShellScreen({ registry, terminal, start, notices = 'off' }: Shel
   const view = findView(registry, place);
   const hasInspector = view?.hasInspector ?? true;
   const { layout, togglePane } = useLayout(view, state.focus, dispatch);
-  const shell = useMemo<StableShell>(() => {
-    const navigate = (action: HistoryAction): void => dispatch({ kind: 'navigate', action });
-    return {
-      navigate,
-      open: target => navigate({ kind: 'open', place: target }),
-      setFocus: pane => dispatch({ kind: 'focus', pane }),
-      toast: say,
-      showOverlay: show,
-      showHelp: () => show('help', hide => <HelpOverlay registry={registry} onClose={hide} />),
-      terminal,
-    };
-  }, [terminal, say, show, registry]);
+  const shell = useStableShell(registry, terminal, dispatch, say, show);
   return (
     <KeyScope bindings={useGlobalBindings(registry, { focus: state.focus, dispatch, shell, hasInspector, togglePane })}>
       <Following counted={layout?.panes.sections !== undefined} />

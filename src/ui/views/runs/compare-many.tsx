@@ -35,11 +35,8 @@ function verdictLines(grid: Grid, width: number): readonly string[] {
   });
 }
 
-export function CompareManyView({ place }: ViewProps<'compare-many'>) {
-  const { runs, base } = place;
-  const { navigate } = useShell();
-  const pane = usePane('main');
-  const theme = useTheme();
+/** The list that reads the runs, their comparison with the base, and the tasks on which they differ most. */
+function useGrid({ runs, base }: ViewProps<'compare-many'>['place']) {
   const { compare } = useWorkbench();
   const source = useMemo(
     () => comparedRuns(runs.map(({ id, name, model }) => ({ eval_run_id: id, name, model }))),
@@ -50,6 +47,15 @@ export function CompareManyView({ place }: ViewProps<'compare-many'>) {
   const { confidence } = grid;
   const columns = useMemo(() => gridColumns(confidence), [confidence]);
   const tasks = useMemo(() => gridTasks(read), [read]);
+  return { source, grid, columns, tasks };
+}
+
+export function CompareManyView({ place }: ViewProps<'compare-many'>) {
+  const { runs, base } = place;
+  const { navigate } = useShell();
+  const pane = usePane('main');
+  const theme = useTheme();
+  const { source, grid, columns, tasks } = useGrid(place);
   const baseRun = runs.find(({ id }) => id === base);
   const { note = '' } = comparability(runs);
   const words = [note, familyWords(grid, comparisonDefaults.confidence)].filter(Boolean);

@@ -28,6 +28,7 @@ import { usePane, View } from '../../app/view.tsx';
 import { Waiting } from '../../app/waiting.tsx';
 import { useLive, useLives } from '../../data/use-live.ts';
 import { recordCommands } from '../../keys/general.ts';
+import type { Binding } from '../../keys/router.tsx';
 import { useMemory, useSiblings } from '../../navigation/memory.tsx';
 import { Lines } from '../../widgets/lines.tsx';
 import type { ScrollState } from '../../widgets/scroll-view/scroll-state.ts';
@@ -50,7 +51,6 @@ const mostSteps = 500;
 
 export function PairView({ place }: ViewProps<'pair'>) {
   const { left, right } = place;
-  const shell = useShell();
   const pane = usePane('main');
   const theme = useTheme();
   const [one, other] = [
@@ -73,12 +73,7 @@ export function PairView({ place }: ViewProps<'pair'>) {
   const listed = useListed(place);
   const length = alignment?.pairs.reduce((sum, pair) => sum + textLength(pair), 0);
   useNeighbours(left.id, listed && length, right.id, true);
-  const stepping = useSiblingBindings('trajectories', listed && left.id, next => pairOfTwins(next) ?? next);
-  const unlisted = { why: 'These two were not opened from a comparison of runs', run: () => {} };
-  const openSide = ({ id, name }: typeof left) => {
-    const own = listed?.id === id ? listed : listed && twinPlace(listed);
-    shell.open(own ?? recordPlace(trajectories, id, name));
-  };
+  const doors = usePairDoors(place, listed);
   const position = useSiblings().position('trajectories', left.id);
   const hasDifference = differences.length > 0;
   const error = one.error ?? other.error;
@@ -89,15 +84,7 @@ export function PairView({ place }: ViewProps<'pair'>) {
         { command: pairCommands.next, enabled: hasDifference, run: jump(1) },
         { command: pairCommands.previous, enabled: hasDifference, run: jump(-1) },
         { command: pairCommands.equal, run: () => setAll(!all) },
-        {
-          command: pairCommands.swap,
-          run: () => shell.navigate({ kind: 'replace', place: { ...place, left: right, right: left } }),
-        },
-        { command: pairCommands.left, run: () => openSide(left) },
-        { command: pairCommands.right, run: () => openSide(right) },
-        ...(listed
-          ? stepping
-          : [recordCommands.previous, recordCommands.next].map(command => ({ command, ...unlisted }))),
+        ...doors,
       ]}
       main={
         alignment ? (
@@ -128,6 +115,27 @@ function useListed({ left, right }: ViewProps<'pair'>['place']): Place<'record'>
   if (place?.view !== 'record') return undefined;
   const ids = [place.id, place.twin?.id];
   return ids.includes(left.id) && ids.includes(right.id) ? place : undefined;
+}
+
+/** The keys that lead to the same two the other way round, to either of them, and to the next two of the comparison. */
+function usePairDoors(place: ViewProps<'pair'>['place'], listed: Place<'record'> | undefined): readonly Binding[] {
+  const { left, right } = place;
+  const shell = useShell();
+  const stepping = useSiblingBindings('trajectories', listed && left.id, next => pairOfTwins(next) ?? next);
+  const unlisted = { why: 'These two were not opened from a comparison of runs', run: () => {} };
+  const openSide = ({ id, name }: typeof left) => {
+    const own = listed?.id === id ? listed : listed && twinPlace(listed);
+    shell.open(own ?? recordPlace(trajectories, id, name));
+  };
+  return [
+    {
+      command: pairCommands.swap,
+      run: () => shell.navigate({ kind: 'replace', place: { ...place, left: right, right: left } }),
+    },
+    { command: pairCommands.left, run: () => openSide(left) },
+    { command: pairCommands.right, run: () => openSide(right) },
+    ...(listed ? stepping : [recordCommands.previous, recordCommands.next].map(command => ({ command, ...unlisted }))),
+  ];
 }
 
 const before = (height: number): number => Math.min(beforeDifference, Math.floor(height / 2));

@@ -27,55 +27,18 @@ interface ReaderState {
 type Stops = 'steps' | 'messages' | 'errors' | 'rewards';
 
 export function useReaderBindings(reader: ReaderState): readonly Binding[] {
-  const { transcript, newest, isLoading, scroll, shown, show } = reader;
-  const { steps, messages, rewards, blocks } = transcript;
+  const { transcript, scroll, shown, show } = reader;
+  const { blocks } = transcript;
   const openImage = useOpenImage();
-  const folds = useMemo(() => new Set(blocks.map(({ fold }) => fold)), [blocks]);
+  const kinds = useMemo(() => new Set(blocks.map(({ fold }) => fold)), [blocks]);
   const markdownLength = useMemo(
     () => blocks.reduce((sum, { markdown, text }) => (markdown ? sum + text.length : sum), 0),
     [blocks],
   );
-  // The keys wait until the trajectory has been read.
-  const jump = (
-    command: Binding['command'],
-    stops: Stops,
-    { by = 1, before = 0, wraps = false, least = 1 } = {},
-  ): Binding => ({
-    command,
-    enabled: isLoading || transcript[stops].length >= least,
-    run: () => scroll.act(() => ({ kind: 'jump', places: newest.current[stops], by, before, wraps })),
-  });
-  const toggle = (command: Binding['command'], fold: FoldKind): Binding => ({
-    command,
-    enabled: isLoading || folds.has(fold),
-    run: () => show({ kind: 'toggle', fold }),
-  });
-  const fold = (command: Binding['command'], heads: readonly number[]): Binding => {
-    const head = headAt(transcript, heads, scroll.state.place);
-    return {
-      command,
-      enabled: head !== undefined,
-      run: () => head && show({ kind: isClosed(shown.open, head) ? 'open' : 'close', place: head.place }),
-    };
-  };
   const image = imageAt(transcript, scroll.state.place);
   return [
-    jump(readerCommands.nextStep, 'steps', { least: 2 }),
-    jump(readerCommands.previousStep, 'steps', { by: -1, least: 2 }),
-    jump(readerCommands.nextMessage, 'messages'),
-    jump(readerCommands.previousMessage, 'messages', { by: -1 }),
-    jump(readerCommands.nextError, 'errors', { before: beforeError, wraps: true }),
-    jump(readerCommands.nextReward, 'rewards', { wraps: true }),
-    {
-      command: readerCommands.lastReward,
-      enabled: isLoading || rewards.length > 0,
-      run: () => scroll.act(() => ({ kind: 'show', place: newest.current.rewards.at(-1) ?? 0, before: 0 })),
-    },
-    toggle(readerCommands.reasoning, 'reasoning'),
-    toggle(readerCommands.tools, 'tools'),
-    fold(readerCommands.foldMessage, messages),
-    fold(readerCommands.foldStep, steps),
-    { command: readerCommands.outline, enabled: isLoading || steps.length > 1, run: () => show({ kind: 'outline' }) },
+    ...jumps(reader),
+    ...folds(reader, kinds),
     {
       command: readerCommands.image,
       enabled: image !== undefined,
@@ -87,6 +50,60 @@ export function useReaderBindings(reader: ReaderState): readonly Binding[] {
       run: () => show({ kind: 'markdown' }),
     },
     { command: readerCommands.hidden, run: () => show({ kind: 'hidden' }) },
+  ];
+}
+
+/** The keys that jump to steps, messages, errors and rewards. They wait until the trajectory has been read. */
+function jumps({ transcript, newest, isLoading, scroll }: ReaderState): readonly Binding[] {
+  const jump = (
+    command: Binding['command'],
+    stops: Stops,
+    { by = 1, before = 0, wraps = false, least = 1 } = {},
+  ): Binding => ({
+    command,
+    enabled: isLoading || transcript[stops].length >= least,
+    run: () => scroll.act(() => ({ kind: 'jump', places: newest.current[stops], by, before, wraps })),
+  });
+  return [
+    jump(readerCommands.nextStep, 'steps', { least: 2 }),
+    jump(readerCommands.previousStep, 'steps', { by: -1, least: 2 }),
+    jump(readerCommands.nextMessage, 'messages'),
+    jump(readerCommands.previousMessage, 'messages', { by: -1 }),
+    jump(readerCommands.nextError, 'errors', { before: beforeError, wraps: true }),
+    jump(readerCommands.nextReward, 'rewards', { wraps: true }),
+    {
+      command: readerCommands.lastReward,
+      enabled: isLoading || transcript.rewards.length > 0,
+      run: () => scroll.act(() => ({ kind: 'show', place: newest.current.rewards.at(-1) ?? 0, before: 0 })),
+    },
+  ];
+}
+
+/** The keys that fold and unfold. @param kinds those of the blocks */
+function folds(
+  { transcript, isLoading, scroll, shown, show }: ReaderState,
+  kinds: ReadonlySet<Block['fold']>,
+): readonly Binding[] {
+  const { steps, messages } = transcript;
+  const toggle = (command: Binding['command'], fold: FoldKind): Binding => ({
+    command,
+    enabled: isLoading || kinds.has(fold),
+    run: () => show({ kind: 'toggle', fold }),
+  });
+  const fold = (command: Binding['command'], heads: readonly number[]): Binding => {
+    const head = headAt(transcript, heads, scroll.state.place);
+    return {
+      command,
+      enabled: head !== undefined,
+      run: () => head && show({ kind: isClosed(shown.open, head) ? 'open' : 'close', place: head.place }),
+    };
+  };
+  return [
+    toggle(readerCommands.reasoning, 'reasoning'),
+    toggle(readerCommands.tools, 'tools'),
+    fold(readerCommands.foldMessage, messages),
+    fold(readerCommands.foldStep, steps),
+    { command: readerCommands.outline, enabled: isLoading || steps.length > 1, run: () => show({ kind: 'outline' }) },
   ];
 }
 

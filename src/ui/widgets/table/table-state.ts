@@ -106,14 +106,10 @@ export function tableReducer(state: TableState, action: TableAction, surrounding
     case 'filter': {
       if (action.filter === state.filter) return state;
       const next = { ...state, filter: action.filter, following: false };
-      const cursorId = arranged.ids[cursor];
-      const stays = cursorId !== undefined && indexOfId(surroundings.arranged(next), cursorId) !== -1;
-      return stays ? { ...next, cursorId, line: cursor - offset } : { ...next, cursorId: undefined, index: 0, line: 0 };
+      return refiltered(next, arranged.ids[cursor], cursor - offset, surroundings);
     }
-    case 'sort-next': {
-      const sort = sortOfNext(state.sort, action.columns);
-      return resorted(state, action.partial ? undefined : arranged.ids[cursor], sort);
-    }
+    case 'sort-next':
+      return resorted(state, action.partial ? undefined : arranged.ids[cursor], sortOfNext(state.sort, action.columns));
     case 'reverse': {
       const column = state.sort?.column ?? action.columns[0];
       if (column === undefined) return state;
@@ -147,6 +143,17 @@ function toggled(marks: ReadonlySet<string>, id: string): ReadonlySet<string> {
   const next = new Set(marks);
   if (!next.delete(id)) next.add(id);
   return next;
+}
+
+/** The cursor stays on its row and line if the filter keeps the row, or moves to the first one. */
+function refiltered(
+  state: TableState,
+  cursorId: string | undefined,
+  line: number,
+  { arranged }: TableSurroundings,
+): TableState {
+  const stays = cursorId !== undefined && indexOfId(arranged(state), cursorId) !== -1;
+  return stays ? { ...state, cursorId, line } : { ...state, cursorId: undefined, index: 0, line: 0 };
 }
 
 /** The cursor stays on its row, or moves to the first one. */

@@ -88,7 +88,7 @@ const noRows: readonly never[] = [];
 const noLines: readonly never[] = [];
 
 export function useTable<Row>(options: TableOptions<Row>): Table<Row> {
-  const { rows, columns, id, height, width, initial, onOpen, grouped, membersOf, sorted = false } = options;
+  const { rows, columns, id, height, width, initial, onOpen, grouped, sorted = false } = options;
   const arrangeAs = useMemo(() => createArrange(columns, id), [columns, id]);
   const arrange = useMemo(
     () =>
@@ -121,21 +121,14 @@ export function useTable<Row>(options: TableOptions<Row>): Table<Row> {
     [typed, columns, rows],
   );
   const current = arranged.rows[cursor];
-  const { marks, filter } = state;
-  const marked = useMemo(() => {
-    const all = grouped ? [...new Set([...rows, ...grouped])] : rows;
-    return marks.size > 0 ? markedOf(all, marks, id) : noRows;
-  }, [marks, rows, grouped, id]);
-  const targets = marks.size > 0 ? marked : current === undefined ? noRows : [current];
   return {
     ...{ state, arranged, cursor, offset, rowLines, noticeLines, current, typing, dispatch },
     completions: completion?.words ?? noLines,
     isGrouped: inGroups(state) !== undefined,
     // A filter without matches would read the whole list.
-    nearEnd: filter === '' && cursor >= arranged.ids.length - rowsNearEnd,
+    nearEnd: state.filter === '' && cursor >= arranged.ids.length - rowsNearEnd,
     shown: useMemo(() => arranged.rows.slice(offset, offset + rowLines), [arranged.rows, offset, rowLines]),
-    targets: membersOf ? [...new Set(targets.flatMap(row => membersOf(row) ?? [row]))] : targets,
-    lostMarks: marks.size - marked.length,
+    ...useTargets(options, state.marks, current),
     arrange: useCallback(
       given => {
         const { rows: found, filter: used, notice } = arrangeAs(given, state);
@@ -158,6 +151,23 @@ function noticeOf(notice: string | undefined, width: number, most: number): read
   return lines.length <= most
     ? lines
     : [...lines.slice(0, most - 1), truncate(lines.slice(most - 1).join(' '), width - 2)];
+}
+
+/** The rows that actions apply to. */
+function useTargets<Row>(
+  { rows, grouped, membersOf, id }: TableOptions<Row>,
+  marks: TableState['marks'],
+  current: Row | undefined,
+): Pick<Table<Row>, 'targets' | 'lostMarks'> {
+  const marked = useMemo(() => {
+    const all = grouped ? [...new Set([...rows, ...grouped])] : rows;
+    return marks.size > 0 ? markedOf(all, marks, id) : noRows;
+  }, [marks, rows, grouped, id]);
+  const targets = marks.size > 0 ? marked : current === undefined ? noRows : [current];
+  return {
+    targets: membersOf ? [...new Set(targets.flatMap(row => membersOf(row) ?? [row]))] : targets,
+    lostMarks: marks.size - marked.length,
+  };
 }
 
 /** The marked rows in order of marking. */
