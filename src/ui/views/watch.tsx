@@ -37,8 +37,11 @@ import { type Binding, useKeyOf } from '../keys/router.tsx';
 import { levelRange, sparkline } from '../widgets/bars.ts';
 import { useTheme } from '../widgets/theme/theme.tsx';
 import { watchCommands } from './commands.ts';
+import type { PreviewProps } from './list/list-props.ts';
 import { ResourceList } from './list/resource-list.tsx';
 import { useActionsByKind } from './record/use-actions-by-kind.ts';
+import { RunPreview } from './runs/preview.tsx';
+import { TrainingPreview } from './training/preview.tsx';
 import { curveOf, idWords, narrow, noteWords, progressWords, watchColumns } from './watch-columns.ts';
 
 /** The interval between updates of states and paces: a silence grows even without new answers. */
@@ -101,6 +104,7 @@ export function WatchView() {
       emptyAdvice={{ command: recordCommands.pin, words: 'pins a row' }}
       open={row => placeOfLine(workbench, row)}
       facts={row => factsOfLine(workbench, row)}
+      preview={LinePreview}
       below={pane.width < narrow ? noteWords : undefined}
       serviceId={({ id }) => id}
       label={({ label }) => label}
@@ -124,6 +128,12 @@ export function WatchView() {
       }}
     />
   );
+}
+
+/** The curves of a training run, or the rewards of an evaluation. */
+function LinePreview({ row: { kind, id, status }, ...rest }: PreviewProps<WatchedResource>) {
+  if (kind === 'training') return <TrainingPreview row={{ training_run_id: id, status }} {...rest} />;
+  return kind === 'run' ? <RunPreview row={{ eval_run_id: id, status }} {...rest} /> : null;
 }
 
 /** The facts of a line. */

@@ -65,8 +65,8 @@ export interface ResourceListProps<Row> {
   /** More lines in the inspector, below the facts. The row is undefined if there is none or the cursor moves. */
   readonly details?: (row: Row | undefined, pane: Pane) => ReactNode;
   /**
-   * A preview of the row below its facts: drawn at once from known data even while the cursor moves, and from the
-   * service once it rests.
+   * A preview of the row below its facts or, while these are hidden, below few rows: drawn at once from known data even
+   * while the cursor moves, and from the service once it rests.
    */
   readonly preview?: ComponentType<PreviewProps<Row>>;
   /** The parent of the list, below the facts about the row: lines, and facts. */

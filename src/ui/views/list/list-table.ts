@@ -46,7 +46,7 @@ interface ListRoom {
   readonly header: number;
   readonly notes: readonly string[];
   readonly table: number;
-  /** Lines below the table. */
+  /** Lines below the table: for the footer, or for the preview while the inspector is hidden. */
   readonly footer: number;
 }
 
@@ -56,6 +56,8 @@ export const errorHeight = 3;
 export const fewestTableLines = 4;
 /** The column titles, the position, and a gap below a table that something follows. */
 const otherLines = 3;
+/** Fewer lines below the rows remain empty. */
+const fewestPreviewLines = 6;
 
 const itself = <Rows>(rows: Rows): Rows => rows;
 const noColumns: readonly string[] = [];
@@ -80,7 +82,7 @@ export function useListTable<Row extends object>(props: ResourceListProps<Row>):
   // The service may refuse the parts of a deleted parent.
   const isExpected = props.deleted && loaded && isAbsent(failed);
   const error = isExpected || isAbove ? undefined : failed;
-  const room = useListRoom(props, list, error, rows.length);
+  const room = useListRoom(props, list, error, (props.grouped ?? rows).length);
   const opening = useOpening(props, list, (read, { filter, sort: order }) => {
     // As the table shows them, without holding its rows.
     const arrange = createArrange(columns, source.id);
@@ -154,12 +156,13 @@ function fieldOrder<Row>(sort: Sort | undefined, columns: readonly Column<Row>[]
 
 /** The header gives way to the rows, the notes and an error. */
 function useListRoom<Row>(
-  { notes = [], header = [], footer }: ResourceListProps<Row>,
+  { notes = [], header = [], footer, preview }: ResourceListProps<Row>,
   list: PagedList<Row>,
   error: Error | undefined,
   rows: number,
 ): ListRoom {
   const pane = usePane('main');
+  const inspector = usePane('inspector');
   const keyOf = useKeyOf();
   const { glyphs } = useTheme();
   const noteLines = [...notes, ...listNotes(list, keyOf)].flatMap(note => {
@@ -169,7 +172,10 @@ function useListRoom<Row>(
   const below = noteLines.length + (error ? errorHeight : 0);
   const headerLines = Math.max(0, Math.min(header.length, pane.height - below - fewestTableLines));
   const left = Math.max(0, pane.height - below - headerLines);
-  const table = footer ? Math.min(left, Math.max(fewestTableLines, rows + otherLines)) : left;
+  const isPreviewed = preview !== undefined && !inspector.shown && rows > 0;
+  const needed = Math.max(fewestTableLines, rows + otherLines);
+  const isShared = footer !== undefined || (isPreviewed && left - needed >= fewestPreviewLines);
+  const table = isShared ? Math.min(left, needed) : left;
   return { header: headerLines, notes: noteLines, table, footer: left - table };
 }
 

@@ -6,7 +6,7 @@ import type { RowsAge } from '../../../queries/lists/reader.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
 import { useTime } from '../../app/clock.tsx';
 import { ErrorNote } from '../../app/error-note.tsx';
-import { usePane, View } from '../../app/view.tsx';
+import { type Pane, usePane, View } from '../../app/view.tsx';
 import { useAskingWords } from '../../app/waiting.tsx';
 import { useSettled } from '../../data/use-settled.ts';
 import { KeyScope, useKeyOf } from '../../keys/router.tsx';
@@ -75,6 +75,9 @@ function ListPane<Row extends object>(props: ListPaneProps<Row>) {
       {props.footer && loaded ? (
         <Lines lines={props.footer(room.footer).map(line => ` ${line}`)} width={pane.width} height={room.footer} />
       ) : null}
+      {props.preview && room.footer > 0 ? (
+        <PreviewBelow {...props} row={table.current} box={{ ...pane, width: pane.width - 2, height: room.footer }} />
+      ) : null}
       <Lines lines={room.notes.map(note => styles.muted(note))} width={pane.width} height={room.notes.length} />
       {error ? (
         <ErrorNote
@@ -83,6 +86,22 @@ function ListPane<Row extends object>(props: ListPaneProps<Row>) {
           height={loaded ? errorHeight : pane.height - room.header - room.notes.length}
         />
       ) : null}
+    </Box>
+  );
+}
+
+/** The preview of the row under the cursor, which begins with an empty line. */
+function PreviewBelow<Row>({
+  source,
+  preview: Preview,
+  row,
+  box,
+}: Pick<ResourceListProps<Row>, 'source' | 'preview'> & { readonly row: Row | undefined; readonly box: Pane }) {
+  const id = row && source.id(row);
+  const isResting = useSettled(id) === id;
+  return (
+    <Box paddingLeft={1} height={box.height}>
+      {Preview && row ? <Preview row={row} box={box} rests={isResting} /> : null}
     </Box>
   );
 }

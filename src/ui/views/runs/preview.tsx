@@ -1,4 +1,4 @@
-/** The distribution of the rewards of a run in the inspector of the list. */
+/** The distribution of the rewards of a run in a preview. */
 import { hasEnded } from '../../../contract/status.ts';
 import { extentOfRecord } from '../../../queries/run-extent.ts';
 import { runResultsQuery } from '../../../queries/run-results.ts';

@@ -413,6 +413,29 @@ export function smallCurve(series: readonly ChartSeries[], width: number, theme:
   return [`${theme.styles.muted(label)} ${theme.styles.accent(line)}`];
 }
 
+/** Smallest height of a chart. */
+export const smallestChart = 3;
+/** A preview is no taller. */
+const tallestPreview = 20;
+
+/**
+ * The curves of one run in a preview: a chart and its legend or, without room for them, each curve on a line.
+ *
+ * @param isGrowing whether to leave room for the next points
+ */
+export function previewLines(
+  series: readonly ChartSeries[],
+  options: Pick<GridOptions, 'width' | 'height' | 'theme'> & { readonly isGrowing: boolean },
+): string[] {
+  const { width, height, theme, isGrowing } = options;
+  const legend = legendLines(series, undefined, width, theme);
+  const room = Math.min(height, tallestPreview) - legend.length;
+  const extent = extentOf(series.map(({ curve }) => curve));
+  if (!extent || room < 2 * smallestChart) return series.flatMap(each => smallCurve([each], width, theme));
+  const xRange = isGrowing ? growingRange(extent) : extent;
+  return [...drawChart(series, { width, height: room, theme, xRange }).lines, ...legend];
+}
+
 /** Says if held-out means have fewer samples than expected, and so are less certain, or are still incomplete. */
 export function heldOutNote(heldOut: readonly HeldOutReward[]): string | undefined {
   const short = heldOut.flatMap(point => {

@@ -1,4 +1,4 @@
-/** The curves of a training run in the inspector of the list. */
+/** The curves of a training run in a preview. */
 import { hasEnded } from '../../../contract/status.ts';
 import { emptyCurve } from '../../../contract/trainer-curve.ts';
 import { heldOutRewardsQuery, trainerRewardsQuery } from '../../../queries/training.ts';
@@ -8,9 +8,13 @@ import { useWorkbench } from '../../data/workbench.tsx';
 import { Lines } from '../../widgets/lines.tsx';
 import { useTheme } from '../../widgets/theme/theme.tsx';
 import type { PreviewProps } from '../list/list-props.ts';
-import { curveSeries, smallCurve } from './curves.ts';
+import { curveSeries, previewLines } from './curves.ts';
 
-export function TrainingPreview({ row, box: { width, height }, rests }: PreviewProps<MeasuredTraining>) {
+export function TrainingPreview({
+  row,
+  box: { width, height },
+  rests,
+}: PreviewProps<Pick<MeasuredTraining, 'training_run_id' | 'status'>>) {
   const theme = useTheme();
   const { rewardRange: range } = useWorkbench().compare;
   const { training_run_id: id } = row;
@@ -18,6 +22,6 @@ export function TrainingPreview({ row, box: { width, height }, rests }: PreviewP
   const heldOut = useAhead(heldOutRewardsQuery(id, ended), rests && ended) ?? [];
   const trainer = useAhead(trainerRewardsQuery(id, ended), rests && ended) ?? emptyCurve;
   const series = curveSeries({ heldOut, trainer }, { smoothing: 0, range });
-  const curves = series.flatMap(each => smallCurve([each], width, theme));
+  const curves = previewLines(series, { width, height: height - 1, theme, isGrowing: !ended });
   return <Lines lines={curves.length === 0 ? [] : ['', ...curves]} width={width} height={height} />;
 }

@@ -39,12 +39,12 @@ import {
   runLegend,
   type SeriesOptions,
   smallCurve,
+  smallestChart,
 } from './curves.ts';
 import { stripOf, type TeachingSignal } from './teaching-strip.ts';
 import { CurveWordsWindow } from './words-window.tsx';
 
 /** Below this height, a sparkline replaces the chart. */
-const smallestChart = 3;
 
 /** The user's choices, kept on the way back to the view. */
 interface ChartSettings {
