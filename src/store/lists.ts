@@ -28,7 +28,7 @@ export interface RememberedList extends SavedList {
   readonly rows: object[];
 }
 
-/** The number of saved rows, and whether they were the whole list. */
+/** The number of saved rows, and whether they were the whole list, and all could be read. */
 export interface RememberedCount {
   readonly rows: number;
   readonly complete: boolean;
@@ -97,6 +97,7 @@ export class RememberedLists {
       const rows = data.rows.slice(0, keptRows);
       const complete = data.complete && rows.length === data.rows.length;
       const { dropped, repeated, notes, remembered_at } = data;
+      const isCounted = complete && dropped === 0;
       const text = JSON.stringify({ format, rows, complete, dropped, repeated, notes, remembered_at });
       if (text.length > longest) {
         this.#tables.run('delete from pages where profile = ? and list = ?', scope, list);
@@ -107,7 +108,7 @@ export class RememberedLists {
         scope,
         list,
         rows.length,
-        complete ? 1 : 0,
+        isCounted ? 1 : 0,
         readAt,
         text,
       );

@@ -10,7 +10,7 @@ import { ListReader } from './reader.ts';
 /** How many rows have been read. */
 export interface ListCount {
   readonly rows: number;
-  /** Whether these are all the service's rows. */
+  /** Whether these are all the service's rows, and all could be read. */
   readonly complete: boolean;
   /** When the first page was last read; epoch milliseconds. */
   readonly readAt: number;
@@ -119,7 +119,7 @@ export class Lists {
       remembered_at: list.remembered_at,
       version: 0,
     };
-    this.#counts.set(hash, { rows: data.rows.length, complete: list.complete, readAt });
+    this.#counts.set(hash, { rows: data.rows.length, complete: list.complete && list.dropped === 0, readAt });
     this.#cache.getQueryCache().build(this.#cache, { queryKey: key, initialData: data, initialDataUpdatedAt: readAt });
     return data;
   }
@@ -154,7 +154,8 @@ export class Lists {
   }
 
   #count(hash: string, { extent }: Pick<ListReader<unknown>, 'extent'>, readAt: number): void {
-    const { rows, complete } = extent;
+    const { rows, dropped } = extent;
+    const complete = extent.complete && dropped === 0;
     const previous = this.#counts.get(hash);
     this.#counts.set(hash, { rows, complete, readAt });
     if (previous?.rows !== rows || previous.complete !== complete) this.#listeners.notify();

@@ -78,6 +78,11 @@ export class ListPages<Row> {
     });
   }
 
+  /** How many rows could not be read. */
+  get dropped(): number {
+    return this.#pages.reduce((sum, { dropped }) => sum + dropped, 0);
+  }
+
   /** Whether these are all the service's rows; cheaper than `data`. */
   get complete(): boolean {
     const last = this.#pages.at(-1);
@@ -106,7 +111,7 @@ export class ListPages<Row> {
     const fresh = {
       rows,
       complete,
-      dropped: pages.reduce((sum, { dropped }) => sum + dropped, 0),
+      dropped: this.dropped,
       repeated: pages.reduce((sum, { repeated }) => sum + repeated, 0),
       notes: [...new Set(notes)].filter(note => note !== undefined),
       remembered_at: pages[0]?.rememberedAt,

@@ -100,9 +100,9 @@ export class ListReader<Row> {
   }
 
   /** How many rows there are, and whether they are all; cheaper than `data`, which is rebuilt after every page. */
-  get extent(): Pick<ListData<Row>, 'complete'> & { readonly rows: number } {
-    const { rows, complete } = this.#seed ?? { rows: undefined, complete: this.#pages.complete };
-    return { rows: rows?.length ?? this.#pages.size, complete };
+  get extent(): Pick<ListData<Row>, 'complete' | 'dropped'> & { readonly rows: number } {
+    const { complete, dropped } = this.#seed ?? this.#pages;
+    return { rows: this.#seed?.rows.length ?? this.#pages.size, complete, dropped };
   }
 
   readonly state = (): ReaderState => this.#state;

@@ -187,9 +187,10 @@ export function usePagedList<Row>(
 
 /**
  * The number of rows of a list, in `room` cells; four always suffice. A `+` follows if the server has more; the number
- * is then rounded down, so it is never too high.
+ * is then rounded down, so it is never too high. `?` if it has rows, but none that could be read.
  */
 export function countText({ rows, complete }: Pick<ListCount, 'rows' | 'complete'>, room: number): string {
+  if (!complete && rows === 0) return '?';
   if (complete) return rows < 10_000 ? `${rows}` : shortCount(rows);
   const inFull = `${rows}+`;
   if (rows < 10_000 && inFull.length <= room) return inFull;

@@ -141,6 +141,17 @@ describe('what another program does', () => {
     await screen.waitFor(text => sectionCount(text, 'Watch') === '2');
   });
 
+  it('is unknown where no row could be read, and a least number where some could', async () => {
+    const service = world('none');
+    service.answers.listDatasets = () => ({ ...pageOf([]), dropped: 3 });
+    const screen = openWorld(service, { view: 'list', resource: 'datasets' });
+    await screen.waitFor('none could be read');
+    await screen.waitFor(text => sectionCount(text, 'Datasets') === '?');
+    service.answers.listDatasets = () => ({ ...pageOf([{ dataset_id: 'd' }]), dropped: 3 });
+    await screen.press('r');
+    await screen.waitFor(text => sectionCount(text, 'Datasets') === '1+');
+  });
+
   it('corrects a count at once where an answer is about what the list lacks', async () => {
     const service = world('none');
     service.answers.listTrainingRuns = () => [];
