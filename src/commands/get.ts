@@ -11,7 +11,7 @@ import { readingRewardsOnce } from '../queries/run-rewards.ts';
 import { resources } from '../resources/catalogue.ts';
 import { isReadAlone, type Resource } from '../resources/define.ts';
 import { type LookedAt, lookAt } from '../resources/look.ts';
-import { failedAmong } from '../resources/runs.ts';
+import { failedAmong } from '../resources/run-outcome.ts';
 import type { Watching } from '../resources/watch-reads.ts';
 import { counted, reward } from '../text/numbers.ts';
 import { CommandError, exitCodes } from './exit.ts';

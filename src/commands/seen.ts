@@ -6,7 +6,7 @@ import type { KnownResource } from '../queries/statuses/store.ts';
 import { resourceOfKind } from '../resources/catalogue.ts';
 import type { LookedAt } from '../resources/look.ts';
 import { certaintyFields, certaintyWords } from '../resources/run-mean.ts';
-import { failedAmong } from '../resources/runs.ts';
+import { failedAmong } from '../resources/run-outcome.ts';
 import { counted, reward } from '../text/numbers.ts';
 import { sanitiseLine } from '../text/sanitise.ts';
 

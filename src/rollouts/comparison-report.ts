@@ -26,7 +26,8 @@ import {
   taskColumns,
 } from '../resources/comparison-grid.ts';
 import { modelWords } from '../resources/models.ts';
-import { namedRun, runFacts } from '../resources/runs.ts';
+import { namedRun } from '../resources/run-places.ts';
+import { runFacts } from '../resources/runs.ts';
 import { counted, difference, reward } from '../text/numbers.ts';
 import { readInFull } from './in-full.ts';
 import {

@@ -19,7 +19,7 @@ import { comparisonOptions } from '../resources/comparison.ts';
 import { trainingCurveWords } from '../resources/curve-words.ts';
 import { outcomeColumns } from '../resources/outcomes.ts';
 import { certaintyWords } from '../resources/run-mean.ts';
-import { failedAmong } from '../resources/runs.ts';
+import { failedAmong } from '../resources/run-outcome.ts';
 import { groupColumns, groupsOf, groupsWords, taskColumn } from '../resources/task-groups.ts';
 import { curveName } from '../resources/training.ts';
 import { intervalOfHeldOut } from '../resources/training-columns.ts';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { recordText, tableText } from '../../src/commands/output.ts';
-import { runColumns } from '../../src/resources/runs.ts';
+import { runColumns } from '../../src/resources/run-columns.ts';
 import { hostileServer, json, refusal } from '../service/hostile-server.ts';
 import { cliOn } from './cli.ts';
 

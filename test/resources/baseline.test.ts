@@ -14,7 +14,7 @@ import {
   knownFromBaseline,
   toggleBaseline,
 } from '../../src/resources/baseline.ts';
-import { runListColumns } from '../../src/resources/runs.ts';
+import { runListColumns } from '../../src/resources/run-columns.ts';
 import { RememberedStore } from '../../src/store/store.ts';
 
 const run = (id: string, reward_mean: number, count = 40) => ({

@@ -4,7 +4,7 @@ import type { EvalRun } from '../../../contract/evaluations.ts';
 import { agoOf, instant } from '../../../present/times.ts';
 import { runsOfBenchmark } from '../../../queries/run-lists.ts';
 import { meanOfRun } from '../../../resources/measured-run.ts';
-import { comparePlace } from '../../../resources/runs.ts';
+import { comparePlace } from '../../../resources/run-places.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import { useWholeList } from '../../data/use-list.ts';
 import { useWorkbench } from '../../data/workbench.tsx';

@@ -3,7 +3,7 @@ import { hasEnded } from '../../../contract/status.ts';
 import { extentOfRecord } from '../../../queries/run-extent.ts';
 import { runResultsQuery } from '../../../queries/run-results.ts';
 import type { MeasuredRun } from '../../../resources/measured-run.ts';
-import { summariseRewards } from '../../../resources/runs.ts';
+import { summariseRewards } from '../../../resources/run-outcome.ts';
 import { useAhead } from '../../data/use-ahead.ts';
 import { Lines } from '../../widgets/lines.tsx';
 import { useTheme } from '../../widgets/theme/theme.tsx';

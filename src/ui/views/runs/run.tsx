@@ -17,7 +17,8 @@ import { rewardsSoFar, trajectoriesOfRun, withRewards } from '../../../queries/t
 import type { MeasuredRun } from '../../../resources/measured-run.ts';
 import type { Place } from '../../../resources/place.ts';
 import { certaintyWords } from '../../../resources/run-mean.ts';
-import { outcomeOf, runActions, runFacts, runs, summariseRewards } from '../../../resources/runs.ts';
+import { outcomeOf, summariseRewards } from '../../../resources/run-outcome.ts';
+import { runActions, runFacts, runs } from '../../../resources/runs.ts';
 import { trajectories, trajectoryFacts } from '../../../resources/trajectories.ts';
 import { isNotOffered } from '../../../service/errors.ts';
 import { counted, countOf } from '../../../text/numbers.ts';

@@ -14,7 +14,9 @@ import {
   toggleBaseline,
 } from '../../../resources/baseline.ts';
 import type { MeasuredRun } from '../../../resources/measured-run.ts';
-import { baselineCommand, compareManyPlace, runListColumns, runs } from '../../../resources/runs.ts';
+import { runListColumns } from '../../../resources/run-columns.ts';
+import { compareManyPlace } from '../../../resources/run-places.ts';
+import { baselineCommand, runs } from '../../../resources/runs.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import { type KnownJoin, useKnown } from '../../data/use-known.ts';
 import { useWorkbench } from '../../data/workbench.tsx';

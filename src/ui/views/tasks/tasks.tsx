@@ -8,7 +8,7 @@ import { evalRunQuery } from '../../../queries/evaluations.ts';
 import { rowsMadeElsewhere } from '../../../queries/lists/list-source.ts';
 import { baselineOf } from '../../../resources/baseline.ts';
 import { comparability } from '../../../resources/comparison.ts';
-import { namedRun } from '../../../resources/runs.ts';
+import { namedRun } from '../../../resources/run-places.ts';
 import { groupFacts, groupsOf, groupsWords, scoresByTask, taskColumn } from '../../../resources/task-groups.ts';
 import { trajectories } from '../../../resources/trajectories.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';

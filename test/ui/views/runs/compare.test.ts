@@ -5,7 +5,7 @@ import { comparisonDefaults } from '../../../../src/present/statistics/compariso
 import { type ComparedTask, compareTasks, isChanged, lostBy, telling } from '../../../../src/queries/compare.ts';
 import type { ReadRewards } from '../../../../src/queries/run-extent.ts';
 import { comparedFacts, compareRuns, comparisonColumns } from '../../../../src/resources/comparison.ts';
-import { comparePlace } from '../../../../src/resources/runs.ts';
+import { comparePlace } from '../../../../src/resources/run-places.ts';
 import { RememberedStore } from '../../../../src/store/store.ts';
 import { comparisonLines } from '../../../../src/ui/views/runs/compare.tsx';
 import { createTheme } from '../../../../src/ui/widgets/theme/theme.tsx';

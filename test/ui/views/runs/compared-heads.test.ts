@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { compareTasks } from '../../../../src/queries/compare.ts';
 import type { ReadRewards } from '../../../../src/queries/run-extent.ts';
 import { compareRuns, taskMeanWords } from '../../../../src/resources/comparison.ts';
-import { comparePlace } from '../../../../src/resources/runs.ts';
+import { comparePlace } from '../../../../src/resources/run-places.ts';
 import { displayWidth } from '../../../../src/text/width.ts';
 import { comparedHeads, comparedNames } from '../../../../src/ui/views/runs/compared-heads.ts';
 import { createTheme } from '../../../../src/ui/widgets/theme/theme.tsx';

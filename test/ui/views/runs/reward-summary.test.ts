@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { summariseRewards } from '../../../../src/resources/runs.ts';
+import { summariseRewards } from '../../../../src/resources/run-outcome.ts';
 
 const rewards = [
   { trajectory_id: '1', task_id: 'b', reward: 1 },

@@ -1,0 +1,163 @@
+/** The columns of runs, and what lists read for them. */
+
+import type { EvalRun } from '../contract/evaluations.ts';
+import { evalRunStatuses } from '../contract/status.ts';
+import { type Column, statusColumn } from '../present/column.ts';
+import { intervalColumn } from '../present/number-columns.ts';
+import type { Range } from '../present/statistics/tasks.ts';
+import { durationColumn, seenColumn, timeColumn } from '../present/times.ts';
+import { evalRunQuery } from '../queries/evaluations.ts';
+import type { QueryContext } from '../queries/query-context.ts';
+import { rememberedDifference } from '../queries/run-difference.ts';
+import { extentOfRecord, readRunRewards } from '../queries/run-extent.ts';
+import { rememberedAt } from '../store/seen.ts';
+import { countOf } from '../text/numbers.ts';
+import {
+  type BasedRun,
+  baselineColumns,
+  baselineOf,
+  finalDifference,
+  fromBaseline,
+  knownFromBaseline,
+} from './baseline.ts';
+import { comparability } from './comparison.ts';
+import type { MeasuredList, Measures } from './define.ts';
+import { measureEach } from './measure-each.ts';
+import { intervalOfRun, listedCount, listedMean, type MeasuredRun, meanOfRun } from './measured-run.ts';
+import { modelColumn, modelWords } from './models.ts';
+import { withCertainty } from './run-certainty.ts';
+import { namedRun } from './run-places.ts';
+
+export const runColumns: readonly Column<MeasuredRun>[] = [
+  {
+    id: 'name',
+    title: 'RUN',
+    width: { min: 13, max: 60, grow: 3 },
+    value: row => row.display_name ?? row.eval_run_id,
+  },
+  statusColumn(row => row.status, { known: evalRunStatuses }),
+  {
+    id: 'mean',
+    title: 'MEAN',
+    width: 7,
+    align: 'right',
+    value: listedMean,
+    text: meanOfRun,
+  },
+  seenColumn(rememberedAt),
+  {
+    id: 'benchmark',
+    title: 'BENCHMARK',
+    width: { min: 10, max: 30, grow: 1 },
+    wide: true,
+    forPrograms: true,
+    value: row => row.bench_id ?? undefined,
+  },
+  // In a narrow column, the step stays.
+  { ...modelColumn(row => modelWords(row) || undefined), exported: row => row.base_model_slug ?? undefined },
+  {
+    id: 'checkpoint',
+    title: 'CHECKPOINT',
+    width: { min: 12, max: 40, grow: 1 },
+    wide: true,
+    forPrograms: true,
+    value: row => row.parent_checkpoint_id ?? undefined,
+  },
+  timeColumn('created', 'STARTED', row => row.created_at),
+  { id: 'id', title: 'ID', width: { min: 12, max: 40, grow: 1 }, wide: true, value: row => row.eval_run_id },
+  {
+    id: 'step',
+    title: 'STEP',
+    width: 5,
+    align: 'right',
+    wide: true,
+    forPrograms: true,
+    value: row => row.step ?? undefined,
+  },
+  { id: 'n', title: 'N', width: 5, align: 'right', wide: true, forPrograms: true, value: listedCount },
+  {
+    id: 'total',
+    title: 'TOTAL',
+    width: 5,
+    align: 'right',
+    wide: true,
+    forPrograms: true,
+    value: row => countOf(row.total_rollouts),
+  },
+  durationColumn(),
+];
+
+/**
+ * The columns of a list of runs: the declared ones, and after the mean its interval and the baseline. Runs of several
+ * benchmarks are not comparable, so such a list names the benchmark of each.
+ *
+ * @param nameOf the name of a benchmark, if it is known
+ */
+export function runListColumns(
+  range: Range,
+  isOfOne: boolean,
+  nameOf: (benchId: string) => string | undefined = id => id,
+): readonly Column<BasedRun>[] {
+  const interval = { ...intervalColumn<BasedRun>(row => intervalOfRun(row, range)), wide: true, forPrograms: true };
+  return runColumns.flatMap((column): readonly Column<BasedRun>[] => {
+    if (column.id === 'mean') return [column, interval, ...baselineColumns];
+    if (column.id !== 'benchmark') return [column];
+    return [{ ...column, wide: isOfOne, text: ({ bench_id: id }) => (id ? (nameOf(id) ?? id) : '') }];
+  });
+}
+
+/** The columns of the difference to the baseline. */
+const ofBaseline = baselineColumns.map(({ id }) => id);
+
+export const rewardsOfRun = (run: EvalRun, context: QueryContext) =>
+  readRunRewards(run.eval_run_id, context, extentOfRecord(run));
+
+/** Reads each id once. */
+function once<Data>(read: (id: string, context: QueryContext) => Promise<Data>): typeof read {
+  const reads = new Map<string, Promise<Data>>();
+  return (id, context) => {
+    const known = reads.get(id) ?? read(id, context);
+    reads.set(id, known);
+    return known;
+  };
+}
+
+/**
+ * Adds the difference between a run and the baseline of its benchmark, by task. Takes a request for the rewards of the
+ * run, except those of an ended run whose difference was read before, and none without a baseline.
+ */
+function addsFromBaseline(rows: readonly BasedRun[], list: MeasuredList) {
+  const runOf = once(
+    async (id, context) => rows.find(row => row.eval_run_id === id) ?? (await evalRunQuery(id).read(context)),
+  );
+  const baseRewards = once(async (id, context) => rewardsOfRun(await runOf(id, context), context));
+  return async (run: BasedRun, context: QueryContext): Promise<BasedRun> => {
+    const { memory, compare } = context;
+    const id = list.baseline ?? baselineOf(memory, run.bench_id);
+    if (id === undefined || listedMean(run) === undefined) return run;
+    const base = await runOf(id, context);
+    // There is no room to say that a benchmark is unknown.
+    if (Object.keys(comparability([base, run].map(namedRun))).length > 0) return run;
+    const { eval_run_id, status } = run;
+    if (eval_run_id === id) return { ...run, from_baseline: fromBaseline({ run: base }, { run }, compare) };
+    const known = rememberedDifference(memory, eval_run_id, status);
+    const kept = knownFromBaseline(known, { base, run }, compare);
+    if (kept) return { ...run, from_baseline: kept };
+    const rewards = { base: await baseRewards(id, context), fresh: await rewardsOfRun(run, context) };
+    const from_baseline = fromBaseline({ run: base, rewards: rewards.base }, { run, rewards: rewards.fresh }, compare);
+    const difference = finalDifference(id, rewards, from_baseline, compare);
+    if (difference) memory.see([{ kind: 'run', id: eval_run_id, status, difference }]);
+    return { ...run, from_baseline };
+  };
+}
+
+export const runMeasures: Measures<BasedRun> = {
+  columns: (rows, range) => runListColumns(range, new Set(rows.map(({ bench_id }) => bench_id)).size < 2),
+  costly: ['interval', ...ofBaseline],
+  field: () => undefined,
+  read: (rows, columns, context, list) =>
+    measureEach(rows, context, list, [
+      ...(ofBaseline.some(id => columns.has(id)) ? [addsFromBaseline(rows, list)] : []),
+      ...(columns.has('interval') ? [withCertainty<BasedRun>] : []),
+    ]),
+};

@@ -1,0 +1,104 @@
+/** The result of a run: its rewards, and its mean. */
+
+import { mean } from '../base/statistics.ts';
+import type { EvalProgress, EvalRun, TrajectoryReward } from '../contract/evaluations.ts';
+import { hasEnded } from '../contract/status.ts';
+import { contradictionWords } from '../queries/run-rewards.ts';
+import { counted, reward } from '../text/numbers.ts';
+import { soFar } from './measured-run.ts';
+
+/**
+ * Summary of a run's rewards. Counts three cases separately: a genuine 0 is a result, a missing reward is not 0, and a
+ * rollout without an entry was never scored.
+ */
+export interface RewardSummary {
+  /** Numeric rewards. */
+  readonly values: readonly number[];
+  readonly mean: number | undefined;
+  /** Trajectories listed without a reward. */
+  readonly missing: number;
+  readonly unreadable: number;
+  /** Says that trajectories have several rewards, if any do. */
+  readonly contradictions: string;
+  /** Rollouts of the run, if the service reports them; otherwise the number of listed trajectories. */
+  readonly total: number;
+}
+
+export function summariseRewards(
+  rewards: readonly TrajectoryReward[],
+  totalRollouts?: number | null,
+  unreadable: number = 0,
+): RewardSummary {
+  const values = rewards.flatMap(({ reward }) => (typeof reward === 'number' ? [reward] : []));
+  return {
+    values,
+    mean: mean(values),
+    missing: rewards.length - values.length,
+    unreadable,
+    contradictions: contradictionWords(rewards),
+    total: Math.max(totalRollouts ?? 0, rewards.length + unreadable),
+  };
+}
+
+/** The result of a run, so far or final. */
+export interface RunOutcome {
+  readonly mean: number | undefined;
+  /** The number of rewards in the mean; undefined if only the mean is known. */
+  readonly graded: number | undefined;
+  /** The mean of the listed rewards, if the service's own differs. */
+  readonly listed: number | undefined;
+  /** Rollouts listed without a reward before the run ended. */
+  readonly without: number;
+  readonly ended: boolean;
+  /** Whether its rewards have been read. */
+  readonly isRead: boolean;
+}
+
+/**
+ * The mean of a run. While the run continues, it is computed from the displayed rewards; after the end, the service's
+ * mean is used. Without rewards, the progress provides the mean so far.
+ */
+export function outcomeOf(
+  run: EvalRun,
+  progress: EvalProgress | undefined,
+  rewards: RewardSummary | undefined,
+): RunOutcome {
+  const live = progress?.live;
+  const ended = hasEnded(run.status);
+  const without = ended ? 0 : (rewards?.missing ?? 0);
+  const final = ended ? (run.reward_mean ?? live?.final_reward_mean) : undefined;
+  if (rewards !== undefined && rewards.values.length > 0) {
+    const mean = final ?? rewards.mean;
+    const listed = reward(mean) === reward(rewards.mean) ? undefined : rewards.mean;
+    return { mean, graded: rewards.values.length, listed, without, ended, isRead: true };
+  }
+  const mean = final ?? (ended ? undefined : live?.provisional_reward_mean) ?? undefined;
+  const isRead = rewards !== undefined;
+  return { mean, graded: live?.scored_rollouts ?? undefined, listed: undefined, without, ended, isRead };
+}
+
+/**
+ * `(2 failed, 1 running)`, after the number of rollouts without a reward, which includes the failed and the running ones;
+ * empty for none.
+ */
+export function failedAmong(without: number, failed: number = 0, running: number = 0): string {
+  if (failed + running === 0 || failed + running > without) return '';
+  if (failed === without) return ' (all failed)';
+  return ` (${[failed > 0 && `${failed} failed`, running > 0 && `${running} running`].filter(Boolean).join(', ')})`;
+}
+
+/** Shown for a run without a mean: the number of rollouts listed without a reward. */
+export function noRewardWords({ isRead }: Pick<RunOutcome, 'isRead'>, without: number, failed?: number): string {
+  if (!isRead) return 'rewards not read';
+  if (without === 0) return 'no reward yet';
+  return `no reward; ${counted(without, 'rollout')} without one${failedAmong(without, failed)}`;
+}
+
+/** `mean 0.143 of 8 rewards`; says so if it is not final. */
+export function meanWords(outcome: RunOutcome): readonly [label: string, value: string, of: string] {
+  const { mean, graded, listed, without, ended } = outcome;
+  const other = listed === undefined ? '' : `, ${reward(listed)} by the rewards listed`;
+  const of = graded === undefined || mean === undefined ? '' : `of ${counted(graded, 'reward')}${other}`;
+  if (mean === undefined && !ended) return ['mean', noRewardWords(outcome, without), ''];
+  return [ended ? 'mean' : `mean ${soFar}`, reward(mean), of];
+}

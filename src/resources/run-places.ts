@@ -1,0 +1,46 @@
+/** The places of comparisons of runs. */
+
+import type { EvalRun } from '../contract/evaluations.ts';
+import { instant } from '../present/times.ts';
+import type { RememberedStore } from '../store/store.ts';
+import { baselineOf } from './baseline.ts';
+import { modelWords } from './models.ts';
+import type { NamedRun, Place } from './place.ts';
+
+/** Remembers when a run was first seen, and when this machine started it. */
+type Memory = Pick<RememberedStore, 'find'>;
+
+/** The range of possible start times in epoch milliseconds: some services do not report the start. */
+function startOf({ eval_run_id, created_at }: EvalRun, memory: Memory): readonly [from: number, to: number] {
+  const created = instant(created_at);
+  if (created !== undefined) return [created, created];
+  // A run may be much older than its first sighting, which is only an upper bound.
+  const { startedAt = -Infinity, firstSeenAt = Infinity } = memory.find('run', eval_run_id) ?? {};
+  return [startedAt, firstSeenAt];
+}
+
+export function namedRun(run: EvalRun): NamedRun {
+  const { eval_run_id: id, display_name, bench_id } = run;
+  const model = modelWords(run);
+  return { id, name: display_name ?? id, ...(model && { model }), ...(bench_id && { bench_id }) };
+}
+
+/** The place of a comparison of several runs. The base is the benchmark's baseline, otherwise the earliest run. */
+export function compareManyPlace(rows: readonly EvalRun[], memory: RememberedStore): Place<'compare-many'> {
+  const startedAt = (run: EvalRun): number => startOf(run, memory)[1];
+  const earliest = rows.reduce<EvalRun | undefined>(
+    (first, run) => (!first || startedAt(run) < startedAt(first) ? run : first),
+    undefined,
+  );
+  const kept = rows.find(run => run.eval_run_id === baselineOf(memory, run.bench_id));
+  return { view: 'compare-many', runs: rows.map(namedRun), base: (kept ?? earliest)?.eval_run_id ?? '' };
+}
+
+/** The place of a comparison. The base is the earlier run, or `one` if the order is unknown. */
+export function comparePlace(one: EvalRun, other: EvalRun, memory: Memory): Place<'compare'> {
+  const [[oneFrom, oneTo], [otherFrom, otherTo]] = [startOf(one, memory), startOf(other, memory)];
+  const isLater = otherTo < oneFrom;
+  const [base, fresh] = isLater ? [other, one] : [one, other];
+  const isDated = isLater || oneTo <= otherFrom;
+  return { view: 'compare', base: namedRun(base), new: namedRun(fresh), ...(!isDated && { isUndated: true }) };
+}
