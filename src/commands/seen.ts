@@ -2,7 +2,7 @@
 import type { RunFailure } from '../contract/common.ts';
 import { hasEnded, statusWords } from '../contract/status.ts';
 import type { RunMean } from '../queries/run-mean.ts';
-import type { KnownResource } from '../queries/statuses/store.ts';
+import type { KnownResource } from '../queries/statuses/known-resource.ts';
 import { resourceOfKind } from '../resources/catalogue.ts';
 import type { LookedAt } from '../resources/look.ts';
 import { certaintyFields, certaintyWords } from '../resources/run-mean.ts';

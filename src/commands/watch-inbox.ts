@@ -2,7 +2,8 @@
 import { isRunning } from '../contract/status.ts';
 import { readListed } from '../queries/lists/list-source.ts';
 import { rememberRows } from '../queries/remembered-fallback.ts';
-import { lostAfterMs, type Observation, StatusStore } from '../queries/statuses/store.ts';
+import type { Observation } from '../queries/statuses/known-resource.ts';
+import { lostAfterMs, StatusStore } from '../queries/statuses/store.ts';
 import { kinds, resources } from '../resources/catalogue.ts';
 import { eventFields, eventWords, summaryOf } from '../resources/inbox.ts';
 import { lookAt } from '../resources/look.ts';

@@ -20,7 +20,7 @@ import type { Service } from '../service/index.ts';
 import type { CallOptions } from '../service/options.ts';
 import type { EarlierStart, StartKeys } from '../store/start-keys.ts';
 import { clean } from '../text/sanitise.ts';
-import type { Observation } from './statuses/store.ts';
+import type { Observation } from './statuses/known-resource.ts';
 
 /** A resource that an action removed. */
 export interface Removed {

@@ -9,7 +9,7 @@ import type { ListSource } from './lists/list-source.ts';
 import type { LiveQuery } from './live-query.ts';
 import type { Activity } from './polling.ts';
 import { remembering, rememberingOne } from './remembered-fallback.ts';
-import type { Observation } from './statuses/store.ts';
+import type { Observation } from './statuses/known-resource.ts';
 
 export const deploymentKeys = {
   all: ['deployments'],

@@ -22,7 +22,7 @@ import type { QueryContext } from './query-context.ts';
 import { readPart, remembering, rememberingOne } from './remembered-fallback.ts';
 import type { RunInput } from './run-options.ts';
 import { meanOfRewards, readTrajectoryRewards } from './run-rewards.ts';
-import type { Observation } from './statuses/store.ts';
+import type { Observation } from './statuses/known-resource.ts';
 
 export const evaluationKeys = {
   all: ['evaluations'],

@@ -9,8 +9,8 @@ import { isGone, isNotOffered } from '../service/errors.ts';
 import { type Activity, type Attention, fractionOf, pollDelay, requestedWait } from './polling.ts';
 import type { QueryContext, SharedQuery } from './query-context.ts';
 import type { QueryHost } from './query-host.ts';
+import type { Observation } from './statuses/known-resource.ts';
 import type { AnswerMeta, Subject } from './statuses/observe.ts';
-import type { Observation } from './statuses/store.ts';
 
 /** A query: its key, how to read it, and how active its data is, which decides the poll interval. */
 export interface LiveQuery<Data> {

@@ -18,7 +18,7 @@ import { parseTime } from '../text/time.ts';
 import { type AnnotatedPage, type ListSource, pageSize, readListed, wholePage } from './lists/list-source.ts';
 import type { LiveQuery } from './live-query.ts';
 import type { QueryContext } from './query-context.ts';
-import type { Observation } from './statuses/store.ts';
+import type { Observation } from './statuses/known-resource.ts';
 
 export interface Remembering<Row> {
   readonly kind: string;

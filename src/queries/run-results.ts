@@ -12,7 +12,7 @@ import type { QueryContext } from './query-context.ts';
 import { type ReadRewards, readExtent, readRunRewards, withExtent, withSamples } from './run-extent.ts';
 import { type Certainty, certaintyOf, isSettled, rememberedCertainty } from './run-mean.ts';
 import { meanOfRewards, readTrajectoryRewards } from './run-rewards.ts';
-import type { Observation } from './statuses/store.ts';
+import type { Observation } from './statuses/known-resource.ts';
 
 /** The results of a run's rollouts. */
 export interface RunResults extends ReadRewards {

@@ -29,7 +29,7 @@ import { activityOfRun, activityOfRuns } from './polling.ts';
 import type { QueryContext } from './query-context.ts';
 import { readPart, remembering, rememberingOne } from './remembered-fallback.ts';
 import type { RunInput } from './run-options.ts';
-import type { Observation } from './statuses/store.ts';
+import type { Observation } from './statuses/known-resource.ts';
 
 export const trainingKeys = {
   all: ['training'],

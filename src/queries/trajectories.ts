@@ -25,7 +25,7 @@ import { activityOfRun } from './polling.ts';
 import { remembering } from './remembered-fallback.ts';
 import { readExtent } from './run-extent.ts';
 import { readTrajectoryRewards } from './run-rewards.ts';
-import type { Observation } from './statuses/store.ts';
+import type { Observation } from './statuses/known-resource.ts';
 import { partOfTraining } from './training.ts';
 
 export const trajectoryKeys = {

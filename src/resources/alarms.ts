@@ -18,7 +18,7 @@ import {
   heldOutMeansOf,
 } from '../queries/held-out.ts';
 import { paceOf, rateWords } from '../queries/pace.ts';
-import type { KnownResource } from '../queries/statuses/store.ts';
+import type { KnownResource } from '../queries/statuses/known-resource.ts';
 import type { ProgressPoint, RememberedStore, Silence } from '../store/store.ts';
 import { counted, percent, reward } from '../text/numbers.ts';
 import { duration, parseTime } from '../text/time.ts';

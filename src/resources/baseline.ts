@@ -17,7 +17,7 @@ import { type ReadRewards, readRunRewards } from '../queries/run-extent.ts';
 import { type Certainty, isSettled, rememberedCertainty } from '../queries/run-mean.ts';
 import { observationOf, runCertaintyQuery } from '../queries/run-results.ts';
 import { meanOfRewards } from '../queries/run-rewards.ts';
-import { type KnownResource, knownResource } from '../queries/statuses/store.ts';
+import { type KnownResource, knownResource } from '../queries/statuses/known-resource.ts';
 import type { RememberedStore } from '../store/store.ts';
 import { difference, type reward } from '../text/numbers.ts';
 import type { Workbench } from '../workbench/workbench.ts';

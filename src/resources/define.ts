@@ -8,7 +8,7 @@ import type { Range } from '../present/statistics/tasks.ts';
 import type { ListSource } from '../queries/lists/list-source.ts';
 import type { LiveQuery } from '../queries/live-query.ts';
 import type { QueryContext } from '../queries/query-context.ts';
-import type { Observation } from '../queries/statuses/store.ts';
+import type { Observation } from '../queries/statuses/known-resource.ts';
 import type { ServiceError } from '../service/errors.ts';
 import type { ActionTable } from './action.ts';
 import type { Place, Scope, ScopeName } from './place.ts';

@@ -3,7 +3,7 @@ import { isRunning } from '../contract/status.ts';
 import { doneWith } from '../queries/evaluations.ts';
 import type { AnyQuery } from '../queries/live-query.ts';
 import type { QueryContext } from '../queries/query-context.ts';
-import { type KnownResource, knownResource, type Observation } from '../queries/statuses/store.ts';
+import { type KnownResource, knownResource, type Observation } from '../queries/statuses/known-resource.ts';
 import { isNotOffered, mayLackPath, ResponseError } from '../service/errors.ts';
 import { rememberedAt } from '../store/seen.ts';
 import type { ResourceRef } from '../store/store.ts';

@@ -4,7 +4,7 @@ import { hasEnded, isRunning, statusMeaning } from '../contract/status.ts';
 import type { Interval } from '../present/statistics/interval.ts';
 import type { Range } from '../present/statistics/tasks.ts';
 import { type Certainty, intervalBeside } from '../queries/run-mean.ts';
-import type { KnownResource } from '../queries/statuses/store.ts';
+import type { KnownResource } from '../queries/statuses/known-resource.ts';
 import { countOf, reward } from '../text/numbers.ts';
 
 /** A run with its measured mean: the record may lack it, and does not tell how many rewards are missing. */

@@ -3,7 +3,7 @@ import { hasEnded } from '../contract/status.ts';
 import { benchmarksAPage } from '../queries/every-benchmark.ts';
 import { listQuery } from '../queries/lists/list-query.ts';
 import { cachedQuery, dueAt } from '../queries/live-query.ts';
-import type { KnownResource } from '../queries/statuses/store.ts';
+import type { KnownResource } from '../queries/statuses/known-resource.ts';
 import { isLastingRefusal } from '../service/errors.ts';
 import type { Workbench } from '../workbench/workbench.ts';
 import { benchmarks } from './benchmarks.ts';

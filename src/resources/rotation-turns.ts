@@ -7,7 +7,7 @@ import { isFinalCurve } from '../queries/held-out.ts';
 import { type AnyQuery, dueAt } from '../queries/live-query.ts';
 import type { Attention } from '../queries/polling.ts';
 import { isSettled } from '../queries/run-mean.ts';
-import { type KnownResource, keyOf, knownResource } from '../queries/statuses/store.ts';
+import { type KnownResource, keyOf, knownResource } from '../queries/statuses/known-resource.ts';
 import { parseTime } from '../text/time.ts';
 import type { Workbench } from '../workbench/workbench.ts';
 import { resourceOfKind } from './catalogue.ts';

@@ -11,7 +11,7 @@ import { listQuery } from '../queries/lists/list-query.ts';
 import { type ListSource, wholePage } from '../queries/lists/list-source.ts';
 import { type AnyQuery, cachedQuery, fetchOnce, type LiveQuery } from '../queries/live-query.ts';
 import type { QueryContext } from '../queries/query-context.ts';
-import { type KnownResource, keyOf } from '../queries/statuses/store.ts';
+import { type KnownResource, keyOf } from '../queries/statuses/known-resource.ts';
 import { isGone, isNotOffered, ServerError } from '../service/errors.ts';
 import { type InboxEvent, nameOf } from '../workbench/inbox.ts';
 import type { Workbench } from '../workbench/workbench.ts';

@@ -11,7 +11,7 @@ import { listQuery } from '../queries/lists/list-query.ts';
 import type { ListSource } from '../queries/lists/list-source.ts';
 import type { ListReader } from '../queries/lists/reader.ts';
 import { fetchOnce } from '../queries/live-query.ts';
-import { type KnownResource, keyOf } from '../queries/statuses/store.ts';
+import { type KnownResource, keyOf } from '../queries/statuses/known-resource.ts';
 import { isAbsent } from '../service/errors.ts';
 import type { Workbench } from '../workbench/workbench.ts';
 import { resourceOfKind, resources } from './catalogue.ts';

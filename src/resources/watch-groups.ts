@@ -1,5 +1,5 @@
 /** The lines of Watch in groups, each below a header line. Pure. */
-import { keyOf } from '../queries/statuses/store.ts';
+import { keyOf } from '../queries/statuses/known-resource.ts';
 import { stateOf, type WatchedResource, watchedLine } from './watch.ts';
 
 export const groupings = ['none', 'benchmark', 'status'] as const;

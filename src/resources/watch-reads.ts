@@ -2,7 +2,8 @@
 
 import type { AnyQuery } from '../queries/live-query.ts';
 import type { QueryContext } from '../queries/query-context.ts';
-import type { Kind, KnownResource } from '../queries/statuses/store.ts';
+import type { KnownResource } from '../queries/statuses/known-resource.ts';
+import type { Kind } from '../queries/statuses/store.ts';
 import { isNotOffered } from '../service/errors.ts';
 import { parseTime } from '../text/time.ts';
 import type { Workbench } from '../workbench/workbench.ts';

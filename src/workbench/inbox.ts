@@ -5,7 +5,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Listeners } from '../base/listeners.ts';
 import { hasEnded, statusMeaning } from '../contract/status.ts';
-import type { KnownResource, Observation, StatusStore, Transition } from '../queries/statuses/store.ts';
+import type { KnownResource, Observation } from '../queries/statuses/known-resource.ts';
+import type { StatusStore, Transition } from '../queries/statuses/store.ts';
 import type { EventKey, StoredEvent } from '../store/events.ts';
 import type { RememberedStore } from '../store/store.ts';
 import { counted } from '../text/numbers.ts';

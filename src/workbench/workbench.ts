@@ -15,16 +15,10 @@ import { defaultIntervals, type PollIntervals } from '../queries/polling.ts';
 import type { QueryHost } from '../queries/query-host.ts';
 import { rememberedDifference } from '../queries/run-difference.ts';
 import { rememberedCertainty } from '../queries/run-mean.ts';
+import type { Observation } from '../queries/statuses/known-resource.ts';
 import { observeAnswers, type Subject } from '../queries/statuses/observe.ts';
 import { Restarts } from '../queries/statuses/restarts.ts';
-import {
-  type Kinds,
-  lostAfterMs,
-  type Observation,
-  type ReadTimes,
-  StatusStore,
-  type Transition,
-} from '../queries/statuses/store.ts';
+import { type Kinds, lostAfterMs, type ReadTimes, StatusStore, type Transition } from '../queries/statuses/store.ts';
 import { isLastingRefusal } from '../service/errors.ts';
 import { type GateMonitor, type GateState, openGate } from '../service/gate.ts';
 import type { Service } from '../service/index.ts';

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { seenWords } from '../../src/commands/seen.ts';
 import type { EvalProgress } from '../../src/contract/evaluations.ts';
 import { evalProgressQuery } from '../../src/queries/evaluations.ts';
-import { knownResource, type Observation } from '../../src/queries/statuses/store.ts';
+import { knownResource, type Observation } from '../../src/queries/statuses/known-resource.ts';
 import { apiKey, hostileServer, json } from '../service/hostile-server.ts';
 import { cliOn, testFolder } from './cli.ts';
 

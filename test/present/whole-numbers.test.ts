@@ -2,7 +2,7 @@
 import { stripVTControlCharacters } from 'node:util';
 import { expect, it } from 'vitest';
 import { type Column, cellText, fitColumns, markWidth } from '../../src/present/column.ts';
-import { unknownResource } from '../../src/queries/statuses/store.ts';
+import { unknownResource } from '../../src/queries/statuses/known-resource.ts';
 import { resources } from '../../src/resources/catalogue.ts';
 import { checkpointColumns } from '../../src/resources/training.ts';
 import { trainingColumns } from '../../src/resources/training-columns.ts';

@@ -4,8 +4,8 @@ import { describe, expect, it } from 'vitest';
 import { FailedQueries } from '../../src/queries/failed-queries.ts';
 import { wholePage } from '../../src/queries/lists/list-source.ts';
 import { Lists } from '../../src/queries/lists/lists.ts';
+import { knownResource } from '../../src/queries/statuses/known-resource.ts';
 import { Restarts } from '../../src/queries/statuses/restarts.ts';
-import { knownResource } from '../../src/queries/statuses/store.ts';
 import { openGate } from '../../src/service/gate.ts';
 import { Memory } from '../../src/ui/navigation/memory.tsx';
 

@@ -5,7 +5,7 @@ import { readListed } from '../../src/queries/lists/list-source.ts';
 import type { LiveQuery } from '../../src/queries/live-query.ts';
 import { remembering, rememberingOne, rememberRows } from '../../src/queries/remembered-fallback.ts';
 import { everyRun } from '../../src/queries/run-lists.ts';
-import type { Observation } from '../../src/queries/statuses/store.ts';
+import type { Observation } from '../../src/queries/statuses/known-resource.ts';
 import { observeOnce } from '../../src/resources/look.ts';
 import { Capabilities } from '../../src/service/capabilities.ts';
 import { CapabilityMissingError, RequestError } from '../../src/service/errors.ts';

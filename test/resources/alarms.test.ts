@@ -7,7 +7,7 @@ import { emptyCurve } from '../../src/contract/trainer-curve.ts';
 import type { HeldOutReward } from '../../src/contract/training.ts';
 import { evalProgressQuery } from '../../src/queries/evaluations.ts';
 import { heldOutMeans } from '../../src/queries/held-out.ts';
-import { knownResource } from '../../src/queries/statuses/store.ts';
+import { knownResource } from '../../src/queries/statuses/known-resource.ts';
 import { heldOutRewardsQuery } from '../../src/queries/training.ts';
 import {
   alarmsIn,

@@ -5,7 +5,7 @@ import { type Column, exportColumns, fitColumns } from '../../src/present/column
 import { withValue } from '../../src/present/fact.ts';
 import { sortRows } from '../../src/present/sort.ts';
 import { heldOutMeans } from '../../src/queries/held-out.ts';
-import { unknownResource } from '../../src/queries/statuses/store.ts';
+import { unknownResource } from '../../src/queries/statuses/known-resource.ts';
 import { type MeasuredRun, withMean } from '../../src/resources/measured-run.ts';
 import { runColumns } from '../../src/resources/run-columns.ts';
 import { runFacts } from '../../src/resources/runs.ts';

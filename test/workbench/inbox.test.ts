@@ -1,6 +1,7 @@
 /** The inbox: what ended, failed or stalled, until it is dismissed, on this and later starts. */
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { type Observation, StatusStore } from '../../src/queries/statuses/store.ts';
+import type { Observation } from '../../src/queries/statuses/known-resource.ts';
+import { StatusStore } from '../../src/queries/statuses/store.ts';
 import { kinds } from '../../src/resources/catalogue.ts';
 import { eventWords, summaryOf } from '../../src/resources/inbox.ts';
 import { RememberedStore } from '../../src/store/store.ts';

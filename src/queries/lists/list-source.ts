@@ -5,8 +5,8 @@ import { CapabilityMissingError, isNotOffered } from '../../service/errors.ts';
 import type { SavedList } from '../../store/lists.ts';
 import type { Activity } from '../polling.ts';
 import type { QueryContext } from '../query-context.ts';
+import type { Observation } from '../statuses/known-resource.ts';
 import type { Subject } from '../statuses/observe.ts';
-import type { Observation } from '../statuses/store.ts';
 
 /** The largest page the contract allows: fewest requests. */
 export const pageSize = 200;

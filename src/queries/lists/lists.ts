@@ -3,7 +3,7 @@ import { hashKey, partialMatchKey, type QueryClient } from '@tanstack/react-quer
 import { Listeners } from '../../base/listeners.ts';
 import type { RememberedStore } from '../../store/store.ts';
 import type { QueryContext } from '../query-context.ts';
-import type { Observation } from '../statuses/store.ts';
+import type { Observation } from '../statuses/known-resource.ts';
 import type { ListData, ListSource } from './list-source.ts';
 import { ListReader } from './reader.ts';
 

@@ -8,7 +8,8 @@ import { errorMessage } from '../../base/errors.ts';
 import { isRunning } from '../../contract/status.ts';
 import { isGone, isNotOffered } from '../../service/errors.ts';
 import { rememberedAt } from '../../store/seen.ts';
-import { keyOf, type Observation, type ReadTimes, type StatusStore } from './store.ts';
+import { keyOf, type Observation } from './known-resource.ts';
+import type { ReadTimes, StatusStore } from './store.ts';
 
 export interface Subject {
   readonly kind: string;

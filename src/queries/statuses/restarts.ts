@@ -2,7 +2,7 @@
 
 import { Listeners } from '../../base/listeners.ts';
 import { isRunning } from '../../contract/status.ts';
-import type { KnownResource } from './store.ts';
+import type { KnownResource } from './known-resource.ts';
 
 export interface Restart {
   readonly resource: KnownResource;

@@ -1,6 +1,7 @@
 /** Joins the rows of a list with the known data of their resources from the status store. */
 import { useCallback, useState, useSyncExternalStore } from 'react';
-import type { KnownResource, StatusStore } from '../../queries/statuses/store.ts';
+import type { KnownResource } from '../../queries/statuses/known-resource.ts';
+import type { StatusStore } from '../../queries/statuses/store.ts';
 import { useWorkbench } from './workbench.tsx';
 
 /** How the rows of a kind of resource are joined. A constant of its module. */

@@ -1,7 +1,7 @@
 /** Hooks for Watch, and its background polling: running work is polled until it has ended. */
 import type { Query, QueryClient } from '@tanstack/react-query';
 import { useCallback, useEffect, useMemo, useSyncExternalStore } from 'react';
-import type { KnownResource } from '../../queries/statuses/store.ts';
+import type { KnownResource } from '../../queries/statuses/known-resource.ts';
 import { resourceOfKind } from '../../resources/catalogue.ts';
 import { following } from '../../resources/rotation.ts';
 import { Counts } from '../../resources/section-counts.ts';

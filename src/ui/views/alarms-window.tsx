@@ -1,6 +1,6 @@
 /** Shows the alarms that the settings would have raised for a run. */
 import { emptyCurve } from '../../contract/trainer-curve.ts';
-import type { KnownResource } from '../../queries/statuses/store.ts';
+import type { KnownResource } from '../../queries/statuses/known-resource.ts';
 import {
   checkpointTimesQuery,
   heldOutRewardsQuery,

@@ -2,8 +2,9 @@
 
 import { QueryClient } from '@tanstack/react-query';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import type { Observation } from '../../../src/queries/statuses/known-resource.ts';
 import { type AnswerMeta, observeAnswers, type Subject } from '../../../src/queries/statuses/observe.ts';
-import { type Observation, StatusStore } from '../../../src/queries/statuses/store.ts';
+import { StatusStore } from '../../../src/queries/statuses/store.ts';
 import { kinds } from '../../../src/resources/catalogue.ts';
 import { eventually } from '../../eventually.ts';
 import { notFound } from '../scripted-service.ts';

@@ -1,7 +1,7 @@
 /** Runs that continue from an earlier step. */
 import { expect, it, onTestFinished, vi } from 'vitest';
+import { knownResource } from '../../../src/queries/statuses/known-resource.ts';
 import { Restarts } from '../../../src/queries/statuses/restarts.ts';
-import { knownResource } from '../../../src/queries/statuses/store.ts';
 
 const run = knownResource({ kind: 'training', id: 'trn_1', label: 'long' }, [
   { kind: 'training', id: 'trn_1', status: 'running' },

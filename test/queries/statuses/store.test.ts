@@ -1,10 +1,10 @@
 /** The single store of statuses: every change is announced once, whatever reads it first and in any order. */
 
 import { describe, expect, it } from 'vitest';
+import type { Observation } from '../../../src/queries/statuses/known-resource.ts';
 import {
   followedOf,
   lostAfterMs,
-  type Observation,
   runningOf,
   StatusStore,
   type Transition,

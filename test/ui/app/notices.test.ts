@@ -1,6 +1,7 @@
 /** What is said when something ends: the words and the bytes. Pure; the screens are in test/ui/program/ends.test.tsx. */
 import { describe, expect, it } from 'vitest';
-import { knownResource, type Observation, type Transition } from '../../../src/queries/statuses/store.ts';
+import { knownResource, type Observation } from '../../../src/queries/statuses/known-resource.ts';
+import type { Transition } from '../../../src/queries/statuses/store.ts';
 import { noticeOf, noticeSequence } from '../../../src/ui/app/notices.tsx';
 
 function ended(to: string, more: Partial<Observation> = {}, gone = false): Transition {

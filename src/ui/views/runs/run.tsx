@@ -11,7 +11,7 @@ import type { Attention } from '../../../queries/polling.ts';
 import { extentOfRecord } from '../../../queries/run-extent.ts';
 import { runMeanOf } from '../../../queries/run-mean.ts';
 import { runResultsQuery } from '../../../queries/run-results.ts';
-import { unknownResource } from '../../../queries/statuses/store.ts';
+import { unknownResource } from '../../../queries/statuses/known-resource.ts';
 import { heldOutRewardsQuery } from '../../../queries/training.ts';
 import { rewardsSoFar, trajectoriesOfRun, withRewards } from '../../../queries/trajectories.ts';
 import type { MeasuredRun } from '../../../resources/measured-run.ts';

@@ -2,7 +2,7 @@
 import { useCallback, useSyncExternalStore } from 'react';
 import type { EvalRun } from '../../../contract/evaluations.ts';
 import { isRunning } from '../../../contract/status.ts';
-import type { KnownResource } from '../../../queries/statuses/store.ts';
+import type { KnownResource } from '../../../queries/statuses/known-resource.ts';
 import { type SeenMean, withHeldOutSplits, withMean } from '../../../resources/measured-run.ts';
 import { type KnownJoin, useKnown } from '../../data/use-known.ts';
 import { useWorkbench } from '../../data/workbench.tsx';

@@ -6,7 +6,7 @@ import { useCallback, useMemo, useState } from 'react';
 import { minOf } from '../../../base/many.ts';
 import { isRunning } from '../../../contract/status.ts';
 import { overdueIntervals } from '../../../queries/freshness.ts';
-import type { KnownResource } from '../../../queries/statuses/store.ts';
+import type { KnownResource } from '../../../queries/statuses/known-resource.ts';
 import type { ProgressedRun } from '../../../queries/training.ts';
 import { labelOf } from '../../../resources/define.ts';
 import { progressQuery } from '../../../resources/rotation.ts';

@@ -10,7 +10,7 @@ import {
 } from '../../../../src/contract/evaluations.ts';
 import { evalProgressQuery } from '../../../../src/queries/evaluations.ts';
 import { type RunMean, runMeanOf } from '../../../../src/queries/run-mean.ts';
-import { knownResource } from '../../../../src/queries/statuses/store.ts';
+import { knownResource } from '../../../../src/queries/statuses/known-resource.ts';
 import { intervalLabel } from '../../../../src/resources/comparison.ts';
 import { withHeldOutSplits } from '../../../../src/resources/measured-run.ts';
 import { certaintyWords } from '../../../../src/resources/run-mean.ts';

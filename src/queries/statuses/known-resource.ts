@@ -1,0 +1,196 @@
+/** What is known of one resource, from all answers about it. Pure. */
+import { isDeepStrictEqual } from 'node:util';
+import { hasEnded, statusMeaning } from '../../contract/status.ts';
+import type { ResourceRef } from '../../store/store.ts';
+import { countOf } from '../../text/numbers.ts';
+import type { FailedRounds, HeldOutMeans } from '../held-out.ts';
+import type { RunDifference } from '../run-difference.ts';
+import type { Certainty } from '../run-mean.ts';
+
+/** The facts about one resource in an answer. Missing fields are unknown. */
+export interface Observation {
+  readonly kind: string;
+  readonly id: string;
+  readonly label?: string | null | undefined;
+  readonly status?: string | null | undefined;
+  /** The completed part of `total`. */
+  readonly done?: number | null | undefined;
+  readonly total?: number | null | undefined;
+  /** The mean reward, so far or final. */
+  readonly mean?: number | null | undefined;
+  /** The number of rewards in the mean. */
+  readonly graded?: number | null | undefined;
+  /** How certain the mean of an evaluation is, if its rewards were read. */
+  readonly certainty?: Certainty | undefined;
+  /** How an evaluation differs from the baseline, if the rewards of both were read. */
+  readonly difference?: RunDifference | undefined;
+  /** The number of failed rollouts. */
+  readonly failed?: number | null | undefined;
+  /** The newest and the best held-out mean. */
+  readonly measured?: HeldOutMeans | undefined;
+  /** The held-out rounds of a run in which every rollout failed, after its last mean. */
+  readonly failedRounds?: FailedRounds | undefined;
+  /** The values of its curve, oldest first; undefined for a step without one. */
+  readonly curve?: readonly (number | undefined)[] | undefined;
+  /** When it began, as the service wrote it. */
+  readonly startedAt?: string | null | undefined;
+  /** When it ended, as the service wrote it. */
+  readonly endTime?: string | null | undefined;
+  /** Why it failed, as the service says. */
+  readonly reason?: string | null | undefined;
+  /** Id of its parent, e.g. the benchmark of a run. */
+  readonly parent?: string | null | undefined;
+  /** The record as the service sent it, if the answer holds it; saved between starts. */
+  readonly record?: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** The known state of one resource. The object is replaced only when something changes. */
+export interface KnownResource {
+  readonly kind: string;
+  readonly id: string;
+  readonly label: string;
+  readonly status: string | undefined;
+  readonly done: number | undefined;
+  readonly total: number | undefined;
+  readonly mean: number | undefined;
+  readonly graded: number | undefined;
+  /** How certain the mean of an evaluation is, as of the last read of its rewards. */
+  readonly certainty: Certainty | undefined;
+  /** How an evaluation differs from the baseline, as of the last read of the rewards of both. */
+  readonly difference: RunDifference | undefined;
+  /** The number of failed rollouts. */
+  readonly failed: number | undefined;
+  /** When it first had this number of rewards; epoch milliseconds. */
+  readonly gradedAt: number | undefined;
+  readonly measured: HeldOutMeans | undefined;
+  readonly failedRounds: FailedRounds | undefined;
+  readonly curve: readonly (number | undefined)[];
+  readonly startedAt: string | undefined;
+  readonly endTime: string | undefined;
+  /**
+   * When it left the queue, in epoch milliseconds; null if it was seen in the queue but not leaving it; undefined if
+   * it was never seen in the queue.
+   */
+  readonly beganAt: number | null | undefined;
+  /** Why it failed, as the service says. */
+  readonly reason: string | undefined;
+  /** Id of its parent, e.g. the benchmark of a run. */
+  readonly parent: string | undefined;
+  /** When this program saw it end or vanish, in epoch milliseconds; undefined once dismissed. */
+  readonly endedAt: number | undefined;
+  /** The error of the last read; undefined after a success. */
+  readonly error: string | undefined;
+  /** The service no longer has it. */
+  readonly gone: boolean;
+  /** This program started it, and no answer has had its status yet. It is followed, but does not count as running. */
+  readonly isNew: boolean;
+}
+
+export type Named = Pick<KnownResource, 'kind' | 'id'>;
+
+/** Names a resource in a map. */
+export const keyOf = ({ kind, id }: Named): string => `${kind} ${id}`;
+
+/** Keeps the old numbers if the new ones are equal, so that nothing is redrawn. */
+function sameCurve(old: KnownResource['curve'], next: Observation['curve']): KnownResource['curve'] {
+  if (!next || (old.length === next.length && old.every((value, index) => value === next[index]))) return old;
+  return next;
+}
+
+/** Keeps the old object if the new one is equal or missing. */
+const newer = <Value>(old: Value | undefined, next: Value | undefined): Value | undefined =>
+  next === undefined || isDeepStrictEqual(old, next) ? old : next;
+
+/** A resource after an answer about it. */
+export function merged(old: KnownResource, observation: Observation): KnownResource {
+  return {
+    ...old,
+    label: observation.label || old.label,
+    status: observation.status ?? old.status,
+    done: countOf(observation.done) ?? old.done,
+    total: countOf(observation.total) ?? old.total,
+    mean: observation.mean ?? old.mean,
+    graded: countOf(observation.graded) ?? old.graded,
+    certainty: newer(old.certainty, observation.certainty),
+    difference: newer(old.difference, observation.difference),
+    failed: countOf(observation.failed) ?? old.failed,
+    measured: newer(old.measured, observation.measured),
+    // Both come with one answer, in which later rounds may have a mean.
+    failedRounds: observation.measured ? observation.failedRounds : newer(old.failedRounds, observation.failedRounds),
+    curve: sameCurve(old.curve, observation.curve),
+    startedAt: observation.startedAt ?? old.startedAt,
+    endTime: observation.endTime ?? old.endTime,
+    reason: observation.reason ?? old.reason,
+    parent: observation.parent ?? old.parent,
+    error: undefined,
+    gone: false,
+    isNew: old.isNew && observation.status == null,
+  };
+}
+
+/**
+ * Without the progress read before the end, which is not final unless it was complete: the answer with the end may lack
+ * progress, as those of a list do.
+ */
+export function withoutProgress(known: KnownResource): KnownResource {
+  const { done, total, graded } = known;
+  if (done !== undefined && total !== undefined && done >= total) return known;
+  // A mean without a count is the last value of a curve.
+  const mean = graded === undefined ? known.mean : undefined;
+  return { ...known, done: undefined, mean, graded: undefined, failed: undefined };
+}
+
+/** If two reads are further apart, the time at which a resource left the queue is unknown. */
+const mostApartMs = 60_000;
+
+/** When it was seen leaving the queue. */
+export function beginningOf(
+  before: KnownResource,
+  next: KnownResource,
+  at: number,
+  lastReadAt: number,
+): number | null | undefined {
+  const waits = ({ status }: KnownResource): boolean => statusMeaning(status ?? '') === 'waiting';
+  if (!waits(before) || waits(next)) return before.beganAt;
+  return hasEnded(next.status) || at - lastReadAt > mostApartMs ? null : at;
+}
+
+/** Whether every field has the same value. */
+export function isSame(left: KnownResource, right: KnownResource): boolean {
+  return (Object.keys(left) as (keyof KnownResource)[]).every(key => Object.is(left[key], right[key]));
+}
+
+/** A resource before any answer about it. */
+export function unknownResource({ kind, id }: Named, label: string): KnownResource {
+  return {
+    kind,
+    id,
+    label,
+    status: undefined,
+    done: undefined,
+    total: undefined,
+    mean: undefined,
+    graded: undefined,
+    certainty: undefined,
+    difference: undefined,
+    failed: undefined,
+    gradedAt: undefined,
+    measured: undefined,
+    failedRounds: undefined,
+    curve: [],
+    startedAt: undefined,
+    endTime: undefined,
+    beganAt: undefined,
+    reason: undefined,
+    parent: undefined,
+    endedAt: undefined,
+    error: undefined,
+    gone: false,
+    isNew: false,
+  };
+}
+
+/** Merges several observations of one resource without a store. */
+export function knownResource(resource: ResourceRef, observations: readonly Observation[]): KnownResource {
+  return observations.reduce(merged, unknownResource(resource, resource.label));
+}
