@@ -70,7 +70,8 @@ export async function readRollouts(owner: Owner, context: LongRead): Promise<Own
 }
 
 /**
- * The rollouts with how they ended: where the service lists only their rewards, each is read by itself.
+ * The rollouts with how they ended: where the service lists only their rewards, each is read by itself. What counts in a
+ * run are its own rewards: a reward that only the record of a rollout has is not in the run's mean, here as elsewhere.
  *
  * @throws ServiceError
  */
@@ -89,7 +90,8 @@ export async function withEnds({ rows, ...own }: OwnRollouts, context: QueryCont
     rows: rows.map(row => {
       const ended = read.get(row.trajectory_id);
       if (!ended) return row;
-      return { ...row, ...ended, reward: row.reward ?? ended.reward, task_id: row.task_id ?? ended.task_id };
+      const reward = own.rewards ? row.reward : (row.reward ?? ended.reward);
+      return { ...row, ...ended, reward, task_id: row.task_id ?? ended.task_id };
     }),
     notes: [...own.notes, ...words],
     unread: [...own.unread, ...words],

@@ -1,5 +1,5 @@
 /** What reports say: on a run, a training run or a dataset, and on flagged trajectories. */
-import { histogram } from '../base/statistics.ts';
+import { histogram, mean } from '../base/statistics.ts';
 import { version } from '../base/version.ts';
 import { hasEnded } from '../contract/status.ts';
 import { stepValues } from '../contract/trainer-curve.ts';
@@ -14,6 +14,7 @@ import { unendedState } from '../present/task-groups.ts';
 import { transcriptText } from '../present/transcript-lines.ts';
 import { heldOutMeansOf, otherSplits } from '../queries/held-out.ts';
 import { runMeanOf } from '../queries/run-mean.ts';
+import { valuesOf } from '../queries/run-rewards.ts';
 import { heldOutRewardsQuery, trainerRewardsQuery } from '../queries/training.ts';
 import { comparisonOptions } from '../resources/comparison.ts';
 import { trainingCurveWords } from '../resources/curve-words.ts';
@@ -108,10 +109,10 @@ async function* curves(id: string, context: ReportContext): Blocks {
 
 /** The rewards of rollouts, how they ended, and the worst tasks. */
 function* summary({ rows, rewards }: OwnRollouts, range: Range): Generator<ReportBlock, void> {
-  const values = rows.flatMap(each => each.reward ?? []);
+  const values = valuesOf(rewards?.rewards ?? rows);
   yield { kind: 'heading', text: 'Rewards' };
-  const mean = values.length === 0 ? undefined : values.reduce((sum, value) => sum + value, 0) / values.length;
-  const certainty = rewards ? certaintyWords(runMeanOf(rewards.rewards, { ...rewards, range }), mean) : '';
+  const shown = mean(values);
+  const certainty = rewards ? certaintyWords(runMeanOf(rewards.rewards, { ...rewards, range }), shown) : '';
   const unrated = rows.filter(each => each.reward == null);
   // Rollouts that never began are not listed.
   const all = hasEnded(rewards?.status) ? Math.max(rows.length, rewards?.total ?? 0) : rows.length;
@@ -119,7 +120,7 @@ function* summary({ rows, rewards }: OwnRollouts, range: Range): Generator<Repor
   const states = unrated.map(unendedState);
   const [failed, running] = (['failed', 'running'] as const).map(state => states.filter(each => each === state).length);
   const words = [
-    `mean ${reward(mean)} of ${counted(values.length, 'reward')}`,
+    `mean ${reward(shown)} of ${counted(values.length, 'reward')}`,
     certainty,
     without > 0 ? `${without} without a reward${failedAmong(without, failed, running)}` : '',
   ];

@@ -1,10 +1,11 @@
 /** What reports say, on a service that answers what the test says. */
 import { expect, it } from 'vitest';
 import type { EvalRun } from '../../src/contract/evaluations.ts';
+import { outcomeClasses } from '../../src/present/outcome-classes.ts';
 import type { Resource } from '../../src/resources/define.ts';
 import { runs } from '../../src/resources/runs.ts';
 import { comparisonReport } from '../../src/rollouts/comparison-report.ts';
-import { readRollouts } from '../../src/rollouts/read.ts';
+import { readRollouts, withEnds } from '../../src/rollouts/read.ts';
 import {
   flaggedReport,
   type Report,
@@ -12,7 +13,7 @@ import {
   reportParts,
   rolloutsReport,
 } from '../../src/rollouts/report.ts';
-import { ServiceError } from '../../src/service/errors.ts';
+import { CapabilityMissingError, ServiceError } from '../../src/service/errors.ts';
 import { RememberedStore } from '../../src/store/store.ts';
 import { fakeService } from '../service/fake-service.ts';
 
@@ -175,4 +176,34 @@ it('says that the rollouts of a run name no task (B5)', async () => {
   const read = await readRollouts(owner, context);
   const text = await joined(rolloutsReport(owner, read, { worst: 0, best: 0 }, context), 'markdown');
   expect(text).toContain('1 rollout without a task not grouped');
+});
+
+it.each([
+  ['no list', undefined],
+  [
+    'a list without status and reward',
+    ['0', '1', '2', '3'].map(at => ({ trajectory_id: `s${at}`, task_id: `t${at}` })),
+  ],
+])('counts the rewards of the run, not those that only records of rollouts have, with %s (A9)', async (_, items) => {
+  const given = [1, 1, 1, null].map((reward, at) => ({ trajectory_id: `s${at}`, task_id: `t${at}`, reward }));
+  const { context } = reading({
+    ...answers,
+    getEvalProgress: () => ({ status: 'completed', total_rollouts: 4 }),
+    listTrajectories: () => {
+      if (!items) throw new CapabilityMissingError('listTrajectories');
+      return { items };
+    },
+    getTrajectoryRewards: () => ({ trajectory_rewards: given }),
+    getTrajectory: ({ params: { trajectory_id } }) => {
+      const isLast = trajectory_id === 's3';
+      return { trajectory_id, status: isLast ? 'failed' : 'completed', reward: isLast ? 0.25 : 1, steps: [] };
+    },
+  });
+  const owner = { resource: runs as Resource, id: 'evr_1', row: run('evr_1', { total_rollouts: 4 }) };
+  const read = await readRollouts(owner, context);
+  const text = await joined(rolloutsReport(owner, read, { worst: 0, best: 0 }, context), 'markdown');
+  expect(text).toMatch(/mean 1\.00 of 3 rewards, 95% between .* by 3 of 4 tasks.*, 1 without a reward \(all failed\)/);
+  expect(text).toContain('3 of 4 rollouts have a reward');
+  const classes = outcomeClasses((await withEnds(read, context)).rows);
+  expect(classes.flatMap(({ value, scores }) => (value === 'failed' ? [scores] : []))).toEqual([[]]);
 });
