@@ -8,8 +8,9 @@ import { type ReadStep, readSteps, stepsIn, stepsToRead } from '../queries/step-
 import { heldOutRewardsQuery, trainerRewardsQuery } from '../queries/training.ts';
 import { readAudit } from '../resources/audit.ts';
 import { trainingCurveWords } from '../resources/curve-words.ts';
-import { isNotOffered } from '../service/errors.ts';
+import { affectsAllRequests, describeError, isAbsent, isNotOffered, ServiceError } from '../service/errors.ts';
 import { clean } from '../text/sanitise.ts';
+import { exitCodes } from './exit.ts';
 import { findAmong, resourceOrThrow } from './find.ts';
 import type { CommandIo } from './io.ts';
 import { checkRecordFlags, noteUnreadable, printRecord } from './output.ts';
@@ -21,24 +22,34 @@ export async function run({ args: [word = ''], flags }: CommandInput<'describe'>
   return withService(flags, io, async context => {
     const { id, row } = await findAmong([resourceOrThrow('training')], word, context);
     if (flags.audit) return printAudit(id, context, { flags, io });
+    let isPart = false;
+    const unread = (what: string) => (error: unknown) => {
+      context.signal.throwIfAborted();
+      if (!(error instanceof ServiceError) || affectsAllRequests(error) || isAbsent(error)) throw error;
+      isPart = true;
+      io.note(`${what} could not be read. ${describeError(error)}`);
+      return undefined;
+    };
     const [heldOut, trainer] = await Promise.all([
-      heldOutRewardsQuery(id, true).read(context),
-      trainerRewardsQuery(id, true).read(context),
+      heldOutRewardsQuery(id, true).read(context).catch(unread('The held-out rewards')),
+      trainerRewardsQuery(id, true).read(context).catch(unread('The trainer rewards')),
     ]);
-    for (const answer of [heldOut, trainer]) noteUnreadable(answer, io);
+    for (const answer of [heldOut, trainer]) isPart = noteUnreadable(answer, io) || isPart;
     const { rewardRange } = context.config.preferences.compare;
-    const teaching = await readTeaching(id, stepsIn(trainer), rewardRange, context);
+    const teaching = await readTeaching(id, trainer && stepsIn(trainer), rewardRange, context, (error, step) =>
+      unread(`Step ${step}`)(error),
+    );
     const words = [...trainingCurveWords(heldOut, trainer, rewardRange), ...teaching.words];
     const { display_name, status } = row as TrainingRun;
     const record = { training_run_id: id, display_name, status, words, teaching: teaching.record };
     await printRecord(record, id, flags, io, { text: () => `${words.join('\n')}\n` });
-    return 0;
+    return isPart ? exitCodes.failed : exitCodes.done;
   });
 }
 
 interface Teaching {
   readonly words: readonly string[];
-  /** Null if the service does not list the rewards of a step. */
+  /** Null if the service does not list the rewards of a step, or the steps are not known. */
   readonly record: {
     readonly known_steps: number;
     readonly read_steps: number;
@@ -49,13 +60,15 @@ interface Teaching {
 
 async function readTeaching(
   runId: string,
-  steps: Float64Array,
+  steps: Float64Array | undefined,
   rewardRange: Range,
   context: QueryContext,
+  onUnread: (error: unknown, step: number) => void,
 ): Promise<Teaching> {
+  if (!steps) return { words: ['teaching signal: unknown without the trainer rewards'], record: null };
   let read: readonly ReadStep[];
   try {
-    read = await readSteps(runId, stepsToRead(steps), context);
+    read = await readSteps(runId, stepsToRead(steps), context, onUnread);
   } catch (error) {
     if (!isNotOffered(error)) throw error;
     return { words: ['teaching signal: the service lists no rewards by step'], record: null };

@@ -166,11 +166,12 @@ function* objectsIn(value: unknown): Generator<object> {
   for (const inner of Object.values(value)) yield* objectsIn(inner);
 }
 
-/** Reports what could not be read of a printed record: rows of its lists, and fields of a row. */
-export function noteUnreadable(record: unknown, io: Pick<CommandIo, 'note'>): void {
+/** Reports what could not be read of a printed record: rows of its lists, and fields of a row. @returns whether any was */
+export function noteUnreadable(record: unknown, io: Pick<CommandIo, 'note'>): boolean {
   const objects = [...objectsIn(record)];
   const unreadable = objects.reduce((sum, each) => sum + unreadableIn(each), 0);
-  if (unreadable > 0) io.note(`${counted(unreadable, 'row')} of the answer could not be read.`);
   const partly = partlyReadWords(objects);
+  if (unreadable > 0) io.note(`${counted(unreadable, 'row')} of the answer could not be read.`);
   if (partly !== undefined) io.note(`${partly}.`);
+  return unreadable > 0 || partly !== undefined;
 }

@@ -75,15 +75,27 @@ async function readStep(
   }
 }
 
-/** Reads steps, in the order of the steps. @throws ServiceError */
+/**
+ * Reads steps, in the order of the steps.
+ *
+ * @param onUnread takes the failure of a step, which is left out, or throws it
+ * @throws ServiceError
+ */
 export async function readSteps(
   runId: string,
   steps: readonly number[],
   context: QueryContext,
+  onUnread: (error: unknown, step: number) => void = error => {
+    throw error;
+  },
 ): Promise<readonly ReadStep[]> {
   const read: ReadStep[] = [];
   await inParallel(steps, async step => {
-    read.push(await readStep(runId, step, context));
+    try {
+      read.push(await readStep(runId, step, context));
+    } catch (error) {
+      onUnread(error, step);
+    }
     context.progressed?.();
   });
   return read.sort((left, right) => left.step - right.step);

@@ -1,5 +1,5 @@
 /** The curves of a training run in words. */
-import { stepValues, type TrainerCurve } from '../contract/trainer-curve.ts';
+import { emptyCurve, stepValues, type TrainerCurve } from '../contract/trainer-curve.ts';
 import type { HeldOutReward } from '../contract/training.ts';
 import { curveWords } from '../present/curve-words.ts';
 import type { Range } from '../present/statistics/tasks.ts';
@@ -8,12 +8,17 @@ import { betterWords } from './checkpoint-columns.ts';
 import { diagnosticsOf } from './diagnostics.ts';
 import { curveName, heldOutWords } from './training.ts';
 
-/** The held-out curve, then the trainer's, then its diagnostics, in lines; details are indented. */
+/**
+ * The held-out curve, then the trainer's, then its diagnostics, in lines; details are indented. A curve that could not
+ * be read is undefined.
+ */
 export function trainingCurveWords(
-  heldOut: readonly HeldOutReward[],
-  trainer: TrainerCurve,
+  heldOutRead: readonly HeldOutReward[] | undefined,
+  trainerRead: TrainerCurve | undefined,
   range: Range | undefined,
 ): readonly string[] {
+  const [heldOut, trainer] = [heldOutRead ?? [], trainerRead ?? emptyCurve];
+  const unread = [...(heldOutRead ? [] : ['held-out reward']), ...(trainerRead ? [] : ['trainer reward'])];
   const means = heldOutMeans(heldOut);
   const higher = means && betterThan(means.best, heldOut);
   const certain = means && [
@@ -33,6 +38,7 @@ export function trainingCurveWords(
     ...diagnosticsOf(trainer).map(({ label, values }) => ({ name: label, points: stepValues(trainer, values) })),
   ];
   return curves.flatMap(({ name, points }, index) => {
+    if (unread.includes(name)) return [`${name}: could not be read`];
     const [first = '', ...details] = curveWords(name, points);
     return [first, ...[...(index === 0 ? (certain ?? []) : []), ...details].map(line => `  ${line}`)];
   });

@@ -1,0 +1,62 @@
+/** `describe` where a part of a training run cannot be read. */
+import { expect, it } from 'vitest';
+import { exitCodes } from '../../src/commands/exit.ts';
+import { hostileServer, json, refusal } from '../service/hostile-server.ts';
+import { cliOn } from './cli.ts';
+
+const run = { training_run_id: 'trn_1', bench_id: 'b', display_name: 'first', status: 'succeeded' };
+const heldOut = (value: string): string => `{"held_out_rewards": [{"step": 2, "held_out_reward": ${value}}]}`;
+
+async function described(odd: (path: string) => string | number | undefined) {
+  const server = await hostileServer((response, request) => {
+    const path = request.url.split('?')[0] ?? '';
+    const instead = odd(path);
+    if (typeof instead === 'number')
+      return refusal(instead, instead === 401 ? 'authentication_error' : 'api_error', 'broken')(response, request);
+    if (instead !== undefined) return void response.end(instead);
+    const rewards = [0, 1].map(reward => ({ reward, task_id: 'a' }));
+    const [body] = [
+      path.endsWith('/trn_1') && run,
+      path.endsWith('trainer-reward-by-step') && {
+        trainer_rewards: [1, 2, 3].map(step => ({ step, trainer_reward: step / 10 })),
+      },
+      path.endsWith('held-out-reward-by-step') && { held_out_rewards: [{ step: 2, held_out_reward: 0.5 }] },
+      path.endsWith('trajectory-rewards') && { trajectory_rewards: rewards },
+    ].filter(Boolean);
+    return (body ? json(body) : refusal(404, 'not_found_error', 'none'))(response, request);
+  });
+  return cliOn({ baseUrl: server.url, apiKey: 'key' })('describe', ['trn_1']);
+}
+
+it('shows the rest where the held-out rewards have a NaN', async () => {
+  const { code, out, notes } = await described(path => (path.includes('held-out') ? heldOut('NaN') : undefined));
+  expect(notes).toMatch(/The held-out rewards could not be read\. .*NaN as held_out_reward/);
+  expect(out).toMatch(/^held-out reward: could not be read\ntrainer reward: 3 values/);
+  expect(out).toContain('teaching signal: 3 of 3 steps read');
+  expect(code).toBe(exitCodes.failed);
+});
+
+it('leaves out a held-out reward that is a text, and says so', async () => {
+  const { code, out, notes } = await described(path => (path.includes('held-out') ? heldOut('"n/a"') : undefined));
+  expect(notes).toContain('1 row of the answer could not be read.');
+  expect(out).toContain('trainer reward: 3 values');
+  expect(code).toBe(exitCodes.failed);
+});
+
+it('shows the rest where the rewards of a step are answered with 500', async () => {
+  const { code, out, notes } = await described(path => (path.includes('/steps/2/') ? 500 : undefined));
+  expect(notes).toContain('Step 2 could not be read. ');
+  expect(out).toContain('teaching signal: 2 of 3 steps read');
+  expect(code).toBe(exitCodes.failed);
+});
+
+it('says that the teaching signal is unknown without the rewards of the trainer', async () => {
+  const { code, out } = await described(path => (path.includes('trainer-reward') ? 500 : undefined));
+  expect(out).toMatch(/^held-out reward: 1 value.*trainer reward: could not be read\nteaching signal: unknown/s);
+  expect(code).toBe(exitCodes.failed);
+});
+
+it('ends where all is refused', async () => {
+  const { code, out } = await described(path => (path.includes('held-out') ? 401 : undefined));
+  expect([code, out]).toEqual([exitCodes.forbidden, '']);
+});
