@@ -21,7 +21,8 @@ import {
   sentTimes,
   type Outcome as TrajectoryOutcome,
 } from '../uploads/trajectory-outcomes.ts';
-import { countsOfRun, runWords, sentNothing, TrajectoryUpload } from '../uploads/trajectory-upload.ts';
+import { TrajectoryUpload } from '../uploads/trajectory-upload.ts';
+import { countsOfRun, runWords, sentNothing } from '../uploads/trajectory-upload-state.ts';
 import type { Job, JobState } from '../workbench/jobs.ts';
 import { awaited } from './awaited-changes.ts';
 import { CommandError, type ExitCode, exitCodes } from './exit.ts';

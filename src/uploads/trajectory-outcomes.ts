@@ -2,8 +2,9 @@
 import type { Failure } from '../contract/errors.ts';
 import type { UploadTrajectoriesResult } from '../contract/trajectories.ts';
 import { type ItemOutcome, readAnswer, refusedItems, saysWhy } from '../contract/upload-answer.ts';
-import type { ServiceError } from '../service/errors.ts';
+import { ServiceError } from '../service/errors.ts';
 import type { SentItems, SentRequest, UploadCounts } from '../store/trajectory-records.ts';
+import { bytes } from '../text/numbers.ts';
 import { clean, safeJson } from '../text/sanitise.ts';
 import { clockOrDay } from '../text/time.ts';
 import type { Item } from './trajectory-file.ts';
@@ -110,6 +111,20 @@ export function differenceOf(from: UploadCounts, counts: UploadCounts): UploadCo
   return sumOf(from, { stored: -stored, skipped: -skipped, failed: -failed, unknown: -unknown });
 }
 
+/** The counts of a request in the record of an earlier run. */
+export const countsOf = (request: SentRequest): UploadCounts =>
+  sumOf(unknownCountsOf(request), {
+    ...noCounts,
+    ...{ stored: request.stored.length, skipped: request.skipped.length },
+  });
+
+/** The counts of the items whose outcomes the service did not give one by one. */
+export const unknownCountsOf = ({ unknown, counted }: SentRequest): UploadCounts => ({
+  ...noCounts,
+  ...counted,
+  unknown: unknown.length - counted.stored - counted.skipped,
+});
+
 export function failedOutcome(line: number, message: string): Outcome {
   return { line, status: 'failed', failed: true, trajectoryId: undefined, traceId: undefined, message };
 }
@@ -165,7 +180,7 @@ export function held(
 }
 
 /** All items were rejected, or not sent. */
-export function rejected(
+function rejected(
   sent: readonly NamedItem[],
   reasonOf: (item: Item, index: number) => Reason,
 ): Pick<RequestOutcome, 'outcomes' | 'counts' | 'items'> {
@@ -176,8 +191,20 @@ export function rejected(
   };
 }
 
+/** Whether the service refuses a request of this size. */
+export function isTooLarge(error: unknown): boolean {
+  return error instanceof ServiceError && error.status === 413;
+}
+
 /** All items were refused, with a reason per item if the service gives one. */
 export function refusedOutcome(sent: readonly NamedItem[], error: ServiceError): RequestOutcome {
+  if (isTooLarge(error)) {
+    const most = error.context?.['max_bytes'];
+    const limit = typeof most === 'number' ? `takes trajectories of up to ${bytes(most)}` : 'takes none that large';
+    return rejected(sent, ({ start, end }) => ({
+      message: `This trajectory has ${bytes(end - start)}; the service ${limit}.`,
+    }));
+  }
   const { byItem, ofBatch } = refusedItems(error.failures, valuesOf(sent));
   const outcome = rejected(sent, (_, index) => {
     const own = byItem.get(index)?.[0];

@@ -6,9 +6,8 @@
 import { randomUUID } from 'node:crypto';
 import { type FileHandle, open } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
-import { isDeepStrictEqual } from 'node:util';
 import { errorMessage } from '../base/errors.ts';
-import { maxOf, pushAll } from '../base/many.ts';
+import { maxOf } from '../base/many.ts';
 import { writeNewFile } from '../base/new-file.ts';
 import { type AgentFields, agentText } from '../contract/generation.ts';
 import {
@@ -31,65 +30,30 @@ import {
   UnreadableRecordError,
   type UploadCounts,
 } from '../store/trajectory-records.ts';
-import { bytes } from '../text/numbers.ts';
-import { Job, type JobState } from '../workbench/jobs.ts';
+import { Job } from '../workbench/jobs.ts';
 import { fileFingerprint } from './benchmark-plan.ts';
 import { realPathOf } from './local-files.ts';
 import { bytesOf, type Item, lineAt, readItems } from './trajectory-file.ts';
 import {
   answered,
   type BatchReport,
-  countWords,
+  countsOf,
   differenceOf,
   errorReport,
   failedOutcome,
   held,
+  isTooLarge,
   lost,
   noCounts,
   type Outcome,
   type RequestOutcome,
   refusedOutcome,
-  rejected,
-  type SentBefore,
   sumOf,
+  unknownCountsOf,
 } from './trajectory-outcomes.ts';
 import { type Portion, portionsOf, type Trajectory } from './trajectory-requests.ts';
-
-export interface TrajectoryUploadState extends JobState {
-  /** `queued` while another upload into the dataset runs. */
-  readonly phase: 'waiting' | 'queued' | 'uploading' | 'done' | 'failed' | 'cancelled';
-  /** Size of the file in bytes, and the position up to which it was sent. */
-  readonly size: number;
-  readonly handled: number;
-  /** Includes the earlier run that this one continues. */
-  readonly counts: UploadCounts;
-  /** Those that this run sent. */
-  readonly sent: Pick<UploadCounts, 'stored' | 'skipped'>;
-  /** Whether any of it may be on the service, from this or an earlier run. */
-  readonly hasSent: boolean;
-  /** The stored and skipped ones that an earlier run sent, and that were not sent again. */
-  readonly sentBefore: SentBefore | undefined;
-  /** Whether the user wants the next upload to send all of it. */
-  readonly isForgotten: boolean;
-  readonly error: Error | undefined;
-}
-
-/** Whether an upload that is done sent nothing, because all was sent before. */
-export const sentNothing = ({ phase, sentBefore, counts }: TrajectoryUploadState): boolean =>
-  phase === 'done' && sentBefore?.count === counts.stored + counts.skipped + counts.failed + counts.unknown;
-
-/** The counts of what this run sent, how many were sent before, and how many only with another API key. */
-export function countsOfRun({ counts, sent, sentBefore }: TrajectoryUploadState) {
-  const ofOtherKey = sentBefore?.ofOtherKey ?? 0;
-  const before = counts.stored + counts.skipped - sent.stored - sent.skipped - ofOtherKey;
-  return { counts: { ...counts, ...sent }, before, ofOtherKey };
-}
-
-/** `1 stored`, `2 skipped`… of this run, and how many were sent before. */
-export function runWords(state: TrajectoryUploadState): string[] {
-  const { counts, before, ofOtherKey } = countsOfRun(state);
-  return countWords(counts, before, ofOtherKey);
-}
+import { runWords, sentNothing, type TrajectoryUploadState } from './trajectory-upload-state.ts';
+import { UploadResults } from './upload-results.ts';
 
 /** How often an upload looks whether the one before it has ended, in milliseconds. */
 const queueMs = 250;
@@ -146,11 +110,7 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
   declare readonly dataset: string;
   readonly #agent: string | undefined;
   #namedAgent: AgentFields | undefined;
-  #outcomes: Outcome[] = [];
-  #shown: readonly Outcome[] | undefined;
-  #reports: readonly BatchReport[] = [];
-  /** Byte ranges of the failed items. */
-  #failed: Pick<Item, 'start' | 'end'>[] = [];
+  #results = new UploadResults();
   #mark = '';
   readonly #records: TrajectoryRecords | undefined;
   readonly #resendUnknown: boolean;
@@ -229,8 +189,21 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
 
   /** The outcomes so far, in file order. The same array until one is added. */
   get outcomes(): readonly Outcome[] {
-    this.#shown ??= this.#outcomes.toSorted((left, right) => left.line - right.line);
-    return this.#shown;
+    return this.#results.outcomes;
+  }
+
+  get failures(): number {
+    return this.#results.failed.length;
+  }
+
+  /** What the service said of whole requests, in the order in which they were sent. */
+  get reports(): readonly BatchReport[] {
+    return this.#results.reports;
+  }
+
+  /** Whether the service reported a failure other than those of the failed trajectories. */
+  get hasOtherFailure(): boolean {
+    return this.#results.hasOtherFailure;
   }
 
   /** Whether any of it was sent without a record. */
@@ -238,28 +211,8 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
     return this.#isUnrecorded;
   }
 
-  get failures(): number {
-    return this.#failed.length;
-  }
-
-  /** What the service said of whole requests, in the order in which they were sent. */
-  get reports(): readonly BatchReport[] {
-    return this.#reports;
-  }
-
-  /** Whether the service reported a failure other than those of the failed trajectories. */
-  get hasOtherFailure(): boolean {
-    return (
-      this.#reports.some(({ kind }) => kind !== 'summary') ||
-      this.#outcomes.some(({ failed, isReported }) => !failed && isReported)
-    );
-  }
-
   protected override begin(): Partial<TrajectoryUploadState> {
-    this.#outcomes = [];
-    this.#shown = undefined;
-    this.#reports = [];
-    this.#failed = [];
+    this.#results = new UploadResults();
     this.#lines = undefined;
     this.#found = new Set();
     this.#isUnrecorded = false;
@@ -388,22 +341,26 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
     };
     const counts = { ...noCounts, [isSkipped ? 'skipped' : 'stored']: 1 };
     this.set({ sentBefore, hasSent: true });
-    this.#add([], counts, item.end, isOwn ? counts : noCounts);
+    this.#add([item], [], counts, isOwn ? counts : noCounts);
   }
 
   /** Counts an item that cannot be sent. */
-  #fail({ line, start, end, error = 'not sent' }: Item): void {
-    this.#failed.push({ start, end });
-    this.#add([failedOutcome(line, error)], { ...noCounts, failed: 1 }, end);
+  #fail(item: Item): void {
+    this.#add([item], [failedOutcome(item.line, item.error ?? 'not sent')], { ...noCounts, failed: 1 });
   }
 
   /** @param recorded the counts of these items in the record of an earlier run */
-  #add(outcomes: readonly Outcome[], counts: UploadCounts, end: number, recorded = noCounts): void {
-    pushAll(this.#outcomes, outcomes);
-    this.#shown = undefined;
+  #add(items: readonly Item[], outcomes: readonly Outcome[], counts: UploadCounts, recorded = noCounts): void {
+    this.#results.add(items, outcomes);
     this.#reached = sumOf(this.#reached, counts);
     this.#ahead = differenceOf(this.#ahead, recorded);
-    this.set({ counts: sumOf(this.#reached, this.#ahead), handled: Math.max(this.state.handled, end) });
+    this.set({
+      counts: sumOf(this.#reached, this.#ahead),
+      handled: maxOf(
+        items.map(({ end }) => end),
+        this.state.handled,
+      ),
+    });
   }
 
   /**
@@ -424,13 +381,10 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
     if (isKept) this.#lines ??= this.#records?.beginLines(this.#ref);
     const isLost = this.#records && isKept && this.#lines === undefined;
     const isRecorded = !isLost && this.#records?.settle(id, named, this.#lines) !== false;
-    for (const report of reports ?? []) this.#report(report);
-    items.forEach(({ start, end }, index) => {
-      if (outcomes[index]?.failed) this.#failed.push({ start, end });
-    });
+    for (const report of reports ?? []) this.#results.report(report);
     const { stored, skipped } = this.state.sent;
     this.set({ sent: { stored: stored + counts.stored, skipped: skipped + counts.skipped } });
-    this.#add(outcomes, counts, endOf(items), recorded);
+    this.#add(items, outcomes, counts, recorded);
     if (!isRecorded) this.#refuse(this.#records?.problem);
   }
 
@@ -453,14 +407,14 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
         this.set({ hasSent: true });
         const isAnswered = error instanceof ServiceError && error.status !== undefined;
         const outcome = lost(items, `It may be stored: its request ${isAnswered ? 'failed' : 'was not answered'}.`);
-        this.#add(outcome.outcomes, outcome.counts, endOf(items));
+        this.#add(items, outcome.outcomes, outcome.counts);
       }
       const isInHalves = !endsAll && !isLost && isTooLarge(error) && items.length > 1;
       if (!isLost && (endsAll || isInHalves)) this.#records?.settle(id, nothing);
       if (endsAll || !(error instanceof ServiceError)) throw error;
       if (isInHalves) await this.#sendHalves(service, items);
-      else if (isLost) this.#report(errorReport(items, error));
-      else this.#settle(service, id, items, refused(items, error));
+      else if (isLost) this.#results.report(errorReport(items, error));
+      else this.#settle(service, id, items, refusedOutcome(items, error));
     }
   }
 
@@ -474,14 +428,6 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
     const statuses = outcomes.filter((_, index) => isStored(items[index])).map(({ status }) => status);
     if (statuses.includes('uploaded')) service.learnSkipping(false);
     else if (statuses.includes('skipped')) service.learnSkipping(true);
-  }
-
-  /** Adds a report, to the one before if the service said the same of the next lines. */
-  #report(report: BatchReport): void {
-    const last = this.#reports.at(-1);
-    const isSame = last !== undefined && isDeepStrictEqual({ ...report, lines: last.lines }, last);
-    const merged = isSame ? { ...report, lines: [last.lines[0], report.lines[1]] as const } : report;
-    this.#reports = [...this.#reports.slice(0, isSame ? -1 : undefined), merged];
   }
 
   async #sendHalves(service: Service, items: readonly Trajectory[]): Promise<void> {
@@ -506,7 +452,7 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
         : 'an earlier request with it was not answered';
     const recorded = request.isOwn ? unknownCountsOf(request) : noCounts;
     const { outcomes, counts } = held(items, request, `It may be stored: ${how}.`);
-    const hold = (): void => this.#add(outcomes, counts, endOf(items), recorded);
+    const hold = (): void => this.#add(items, outcomes, counts, recorded);
     if (!isHarmless && !this.#resendUnknown) {
       hold();
       return;
@@ -524,7 +470,7 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
       // A refusal does not settle the earlier request.
       hold();
       if (this.signal.aborted || affectsAllRequests(error) || !(error instanceof ServiceError)) throw error;
-      this.#report(errorReport(items, error));
+      this.#results.report(errorReport(items, error));
     }
   }
 
@@ -548,9 +494,9 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
       if ((await openFileMark(source)).mark !== this.#mark)
         throw new Error(`${this.path} has changed since it was uploaded`);
       const read = bytesOf(source);
-      const ranges = this.#failed;
+      const { failed } = this.#results;
       const lines = async function* (): AsyncGenerator<Uint8Array | string> {
-        for (const range of ranges) {
+        for (const range of failed) {
           yield await lineAt(read, range);
           yield '\n';
         }
@@ -563,43 +509,9 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
 }
 
 const noneSent: TrajectoryUploadState['sent'] = { stored: 0, skipped: 0 };
-
-const countsOf = (request: SentRequest): UploadCounts =>
-  sumOf(unknownCountsOf(request), {
-    ...noCounts,
-    ...{ stored: request.stored.length, skipped: request.skipped.length },
-  });
-
-/** The counts of the items whose outcomes the service did not give one by one. */
-const unknownCountsOf = ({ unknown, counted }: SentRequest): UploadCounts => ({
-  ...noCounts,
-  ...counted,
-  unknown: unknown.length - counted.stored - counted.skipped,
-});
-
 const nothing = { stored: [], skipped: [], unknown: [], counted: { stored: 0, skipped: 0 } };
-const endOf = (items: readonly Trajectory[]): number =>
-  maxOf(
-    items.map(({ end }) => end),
-    0,
-  );
-
 /** Whether the items can be sent again without duplicates, even if the service ignores idempotency keys. */
 function isRepeatable(items: readonly Trajectory[], service: Service): boolean {
   const { repeatable } = trajectoryEndpoints.uploadTrajectories;
   return repeatable?.({ trajectories: items.map(({ value }) => value) }, service) === true;
-}
-
-function isTooLarge(error: unknown): error is ServiceError {
-  return error instanceof ServiceError && error.status === 413;
-}
-
-/** The outcome of a refused request. */
-function refused(items: readonly Trajectory[], error: ServiceError): RequestOutcome {
-  if (!isTooLarge(error)) return refusedOutcome(items, error);
-  const most = error.context?.['max_bytes'];
-  const limit = typeof most === 'number' ? `takes trajectories of up to ${bytes(most)}` : 'takes none that large';
-  return rejected(items, ({ start, end }) => ({
-    message: `This trajectory has ${bytes(end - start)}; the service ${limit}.`,
-  }));
 }

@@ -9,7 +9,8 @@ import type { Service } from '../../src/service/index.ts';
 import { RememberedStore } from '../../src/store/store.ts';
 import { openTables, tablesInMemory } from '../../src/store/tables.ts';
 import { TrajectoryRecords } from '../../src/store/trajectory-records.ts';
-import { sentNothing, TrajectoryUpload, type TrajectoryUploadOptions } from '../../src/uploads/trajectory-upload.ts';
+import { TrajectoryUpload, type TrajectoryUploadOptions } from '../../src/uploads/trajectory-upload.ts';
+import { sentNothing } from '../../src/uploads/trajectory-upload-state.ts';
 import { fakeService } from '../service/fake-service.ts';
 
 const lineOf = (content: string): string => JSON.stringify({ messages: [{ role: 'user', content }] });

@@ -18,12 +18,8 @@ import {
   reportWords,
   sentTimes,
 } from '../../../uploads/trajectory-outcomes.ts';
-import {
-  countsOfRun,
-  sentNothing,
-  TrajectoryUpload,
-  type TrajectoryUploadState,
-} from '../../../uploads/trajectory-upload.ts';
+import { TrajectoryUpload } from '../../../uploads/trajectory-upload.ts';
+import { countsOfRun, sentNothing, type TrajectoryUploadState } from '../../../uploads/trajectory-upload-state.ts';
 import { errorLines } from '../../app/error-note.tsx';
 import type { Size } from '../../app/layout.ts';
 import type { ViewProps } from '../../app/registry.ts';
