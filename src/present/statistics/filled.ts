@@ -146,7 +146,7 @@ interface Listed {
 const mostFallen = 30_000;
 
 /** The values of a task with `first`, `first + 1`, … loose rollouts in it, descending. */
-interface Falling {
+export interface Falling {
   readonly first: number;
   readonly values: readonly number[];
 }
@@ -175,26 +175,45 @@ function fallingOf({ value, parts }: Listed, most: number, all: number, sign: 1 
   return values.length > most && all > most ? [...values, last] : values;
 }
 
-/** As many values below each limit as `budget` loose rollouts can bring there, whichever tasks they are in; at most `size`. */
-function lowestOfEvery(tasks: readonly Falling[], budget: number, size: number): number[] {
+/**
+ * As many values below each limit as `budget` loose rollouts can bring there, whichever tasks they are in; at most `size`.
+ * The cheapest tasks give the most. From one limit to the next, a task costs one less: what they cost is kept, not added
+ * up again, because there may be thousands of limits and of costs.
+ */
+export function lowestOfEvery(tasks: readonly Falling[], budget: number, size: number): number[] {
   const steps = tasks.flatMap(({ first, values }) =>
     values.map((value, at) => ({ value, cost: first + at, isFirst: at === values.length - 1 })),
   );
   steps.sort((one, next) => one.value - next.value || next.cost - one.cost);
+  const highest = maxOf(
+    steps.map(({ cost }) => cost),
+    0,
+  );
   /** By the number of loose rollouts that bring a task to the limit, how many tasks need it. */
-  const costs: number[] = [];
+  const costs = new Int32Array(highest + 2);
+  // All tasks that need at most `each` are affordable: how many they are, and what they need together.
+  let [each, count, spent] = [0, 0, 0];
+  const change = (cost: number, by: 1 | -1): void => {
+    costs[cost] = (costs[cost] ?? 0) + by;
+    if (cost > each) return;
+    count += by;
+    spent += by * cost;
+  };
   const lowest: number[] = [];
   for (const [index, { value, cost, isFirst }] of steps.entries()) {
-    costs[cost] = (costs[cost] ?? 0) + 1;
-    if (!isFirst) costs[cost + 1] = (costs[cost + 1] ?? 0) - 1;
-    if (steps[index + 1]?.value === value) continue;
-    let [left, count] = [budget, costs[0] ?? 0];
-    for (let each = 1; each <= left && each < costs.length; each++) {
-      const taken = Math.min(costs[each] ?? 0, Math.floor(left / each));
-      left -= taken * each;
-      count += taken;
+    if (!isFirst) change(cost + 1, -1);
+    change(cost, 1);
+    for (; spent > budget; each--) {
+      count -= costs[each] ?? 0;
+      spent -= each * (costs[each] ?? 0);
     }
-    while (lowest.length < Math.min(count, size)) lowest.push(value);
+    for (; each < highest && spent + (each + 1) * (costs[each + 1] ?? 0) <= budget; each++) {
+      count += costs[each + 1] ?? 0;
+      spent += (each + 1) * (costs[each + 1] ?? 0);
+    }
+    if (steps[index + 1]?.value === value) continue;
+    const more = each < highest ? Math.floor((budget - spent) / (each + 1)) : 0;
+    while (lowest.length < Math.min(count + more, size)) lowest.push(value);
     if (lowest.length === size) break;
   }
   return lowest;
