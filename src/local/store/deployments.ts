@@ -100,7 +100,7 @@ export class DeploymentStore {
   inProgress(): DeploymentRow[] {
     return this.#database.all<DeploymentRow>(
       `select * from deployments where status in ('PENDING', 'MERGING', 'DEPLOYING') and leaving = 0
-       order by created_at, deployment_id`,
+       order by rowid`,
     );
   }
 
@@ -138,7 +138,10 @@ export class DeploymentStore {
     );
   }
 
-  /** Completes a deployment. If its role is still production, it becomes active for its slug. */
+  /**
+   * Completes a deployment. If its role is still production, it becomes active for its slug; not if one that was
+   * requested later is already active, because a crash or a full disk may delay the earlier one.
+   */
   deploy(deploymentId: string): void {
     this.#database.transaction(() => {
       const deployed = this.#database.get<DeploymentRow>(
@@ -147,8 +150,20 @@ export class DeploymentStore {
         now(),
         deploymentId,
       );
-      if (deployed?.role === 'production') this.#activate(deployed);
+      if (deployed?.role === 'production' && !this.#isSuperseded(deployed)) this.#activate(deployed);
     });
+  }
+
+  /** Row ids grow with each request; two requests may have the same time. */
+  #isSuperseded({ organization_id, model_slug, deployment_id }: DeploymentRow): boolean {
+    const later = this.#database.get(
+      `select 1 from deployments where organization_id = ?1 and model_slug = ?2 and is_active = 1
+       and rowid > (select rowid from deployments where deployment_id = ?3)`,
+      organization_id,
+      model_slug,
+      deployment_id,
+    );
+    return later !== undefined;
   }
 
   /** Returns whether it still existed. */

@@ -314,6 +314,19 @@ describe('a deployment', () => {
     expect(store.serving('org_1', 'm')?.deployment_id).toBe(second.deployment_id);
     expect(store.get('org_1', first.deployment_id)).toMatchObject({ is_active: 0, role: 'production' });
   });
+
+  it('leaves its slug to one that was requested later, whichever is deployed first (A6)', () => {
+    const store = new DeploymentStore(new Database(':memory:'));
+    const ids = ['m', 'm', 'm', 'n'].map(slug => store.create('org_1', { ...newDeployment, model_slug: slug }));
+    const [first = '', second = '', third = '', other = ''] = ids.map(({ deployment_id }) => deployment_id);
+    expect(store.inProgress().map(({ deployment_id }) => deployment_id)).toEqual([first, second, third, other]);
+    const serving = () => store.serving('org_1', 'm')?.deployment_id;
+    for (const id of [other, second, first]) store.deploy(id);
+    expect(serving()).toBe(second);
+    expect(store.get('org_1', first)).toMatchObject({ status: 'DEPLOYED', is_active: 0, role: 'production' });
+    store.deploy(third);
+    expect(serving()).toBe(third);
+  });
 });
 
 describe('answers kept for a repeat', () => {
