@@ -19,7 +19,7 @@ import {
 } from '../queries/held-out.ts';
 import { counted, reward } from '../text/numbers.ts';
 import { intervalOfRun, listedCount, listedMean, type MeasuredRun } from './measured-run.ts';
-import { heldOutCell, intervalOfHeldOut, splitColumn } from './training-columns.ts';
+import { heldOutCell, intervalOfHeldOut, samplesColumns, splitColumn } from './training-columns.ts';
 
 /** The combined evaluations of a checkpoint. */
 interface Evaluations {
@@ -133,6 +133,7 @@ export function measuredCheckpointColumns<Row extends Measured>(range: Range): r
       ...ifAny,
     },
     { ...numberColumn<Row>('runs', 'RUNS', row => row.evaluations?.runs, { text: String }), ...ifAny },
+    ...samplesColumns<Row>(row => row.held_out).map(column => ({ ...column, ...ifAny })),
   ];
 }
 

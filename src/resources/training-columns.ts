@@ -168,6 +168,18 @@ export function measuredColumns<Row>(of: {
   };
 }
 
+/** How many samples a held-out reward is the mean of, and of how many. */
+export function samplesColumns<Row>(
+  of: (row: Row) => HeldOutMean | undefined,
+  before = { id: '', title: '' },
+): readonly Column<Row>[] {
+  const count = (id: 'samples' | 'expected', title: string): Column<Row> => ({
+    ...numberColumn<Row>(`${before.id}${id}`, `${before.title}${title}`, row => of(row)?.[id], { text: String }),
+    ...{ wide: true, forPrograms: true },
+  });
+  return [count('samples', 'N'), count('expected', 'OF')];
+}
+
 /** The tasks of the held-out rewards, if the service reports them. */
 export const splitColumn = <Row>(of: (row: Row) => HeldOutMean | undefined): Column<Row> => ({
   ...{ id: 'split', title: 'SPLIT', width: { min: 5, max: 10, grow: 1 }, wide: true, forPrograms: true, ifAny: true },
@@ -184,19 +196,13 @@ export function listColumns(rows: readonly ProgressedRun[], range: Range): reado
     trainer: row => row.trainer_reward,
   });
   const optional = { wide: true, forPrograms: true };
-  const samples = (title: string, of: 'samples' | 'expected', which: 'last' | 'best' = 'last') => ({
-    ...numberColumn<MeasuredTraining>(which === 'last' ? of : `best-${of}`, title, row => row.held_out?.[which][of], {
-      text: String,
-    }),
-    ...optional,
-  });
   const columns = [
     ...[name, status, heldOut, { ...interval, ...optional }],
     ...[done, steps, best, { ...bestStep, ...optional }, trainer],
     ...optionColumns(rows),
     ...others,
-    ...[samples('N', 'samples'), samples('OF', 'expected')],
-    ...[samples('BEST N', 'samples', 'best'), samples('BEST OF', 'expected', 'best')],
+    ...samplesColumns<MeasuredTraining>(row => row.held_out?.last),
+    ...samplesColumns<MeasuredTraining>(row => row.held_out?.best, { id: 'best-', title: 'BEST ' }),
     splitColumn<MeasuredTraining>(row => row.held_out?.last),
   ];
   return columns.filter(column => column !== undefined);

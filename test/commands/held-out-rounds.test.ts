@@ -48,6 +48,9 @@ it('the rows of another split are a curve of their own, and the validation tasks
   expect(got['best_held_out']).toMatch(/^0\.995 at step 30, on the validation tasks/);
   const listed = await cli('list', ['training', '--columns', 'held-out,split,best,best-step,samples']);
   expect(listed.out.trim().split('\n').at(-1)?.split('\t')).toEqual(['0.995', 'validation', '0.995', '30', '114']);
+  const csv = (await cli('list', ['checkpoints', '--training', 'trn_1', '--format', 'csv'])).out.split('\n');
+  expect(csv[0]).toMatch(/,runs,n,of,/);
+  expect(csv[1]).toMatch(/,114,114,/);
   const checkpoints = await cli('list', [
     'checkpoints',
     '--training',
