@@ -1,9 +1,9 @@
 /** `benchtop read`: reads a file of rollouts in any known format, without a service. */
 import { mkdtempSync, rmSync } from 'node:fs';
-import { open, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { errorCode, errorMessage } from '../base/errors.ts';
+import { errorCode } from '../base/errors.ts';
 import { parseWhole } from '../contract/proto-field.ts';
 import { trajectory as trajectorySchema } from '../contract/trajectories.ts';
 import { factText } from '../present/fact-text.ts';
@@ -15,7 +15,7 @@ import { TrajectoryUpload } from '../uploads/trajectory-upload.ts';
 import { CommandError, type ExitCode, exitCodes } from './exit.ts';
 import type { CommandIo } from './io.ts';
 import type { CommandInput } from './table/commands.ts';
-import { inOwnForm, withFile } from './trajectory-files.ts';
+import { inOwnForm, withFile, withOpenFile } from './trajectory-files.ts';
 
 type Flags = CommandInput<'read'>['flags'];
 
@@ -37,10 +37,9 @@ function received(item: Record<string, unknown>, index: number) {
 
 /** Prints the transcripts, or the trajectories as JSON Lines. */
 async function printAll(path: string, { json }: Flags, io: CommandIo): Promise<ExitCode> {
-  const file = await open(path);
   const reading = new Reading();
   let [count, unreadable] = [0, 0];
-  try {
+  await withOpenFile(path, io, async file => {
     for await (const each of trajectoriesIn(file, reading)) {
       io.signal.throwIfAborted();
       count += 1;
@@ -54,12 +53,7 @@ async function printAll(path: string, { json }: Flags, io: CommandIo): Promise<E
         await io.print(`${count === 1 ? '' : '\n'}${head}\n${transcriptText(trajectory, io.columns ?? unwrapped)}`);
       }
     }
-  } catch (error) {
-    io.signal.throwIfAborted();
-    throw new CommandError(clean`The file cannot be read: ${errorMessage(error)}`);
-  } finally {
-    await file.close();
-  }
+  });
   for (const note of reading.notes) io.note(note);
   if (count === 0) throw new CommandError('The file holds no trajectories.');
   return unreadable + reading.unreadRewards > 0 ? exitCodes.failed : exitCodes.done;

@@ -1,6 +1,6 @@
 /** Reads files of trajectories, also from standard input and in the formats of other programs. */
 import { createReadStream, createWriteStream, rmSync } from 'node:fs';
-import { mkdtemp, open, rm, stat } from 'node:fs/promises';
+import { type FileHandle, mkdtemp, open, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -49,6 +49,23 @@ export async function withFile<Result>(
   }
 }
 
+/** Reads an open file, which is closed afterwards. @throws CommandError if it cannot be read */
+export async function withOpenFile<Result>(
+  path: string,
+  { signal }: CommandIo,
+  read: (file: FileHandle) => Promise<Result>,
+): Promise<Result> {
+  const file = await open(path);
+  try {
+    return await read(file);
+  } catch (error) {
+    signal.throwIfAborted();
+    throw new CommandError(clean`The file cannot be read: ${errorMessage(error)}`);
+  } finally {
+    await file.close();
+  }
+}
+
 /** A file of trajectories in the contract's form, one per line. */
 export interface OwnFile {
   readonly path: string;
@@ -62,9 +79,8 @@ export interface OwnFile {
  * @param toRead whether it is only read: then it is always copied, without what a service would refuse
  * @throws CommandError
  */
-export async function inOwnForm(path: string, folder: string, io: CommandIo, toRead = false): Promise<OwnFile> {
-  const file = await open(path);
-  try {
+export function inOwnForm(path: string, folder: string, io: CommandIo, toRead = false): Promise<OwnFile> {
+  return withOpenFile(path, io, async file => {
     if (!toRead && !(await isForeignFile(file))) return { path, unreadable: 0 };
     const reading = new Reading();
     const copy = join(folder, 'converted.jsonl');
@@ -81,10 +97,5 @@ export async function inOwnForm(path: string, folder: string, io: CommandIo, toR
     await pipeline(Readable.from(lines()), createWriteStream(copy, { mode: 0o600 }), { signal: io.signal });
     for (const note of reading.notes) io.note(note);
     return { path: copy, unreadable: unreadable + reading.unreadRewards };
-  } catch (error) {
-    io.signal.throwIfAborted();
-    throw new CommandError(clean`The file cannot be read: ${errorMessage(error)}`);
-  } finally {
-    await file.close();
-  }
+  });
 }

@@ -72,6 +72,12 @@ export function statusColumn<Row>(
   return { id: 'status', title: 'STATUS', field, width, value, status: true, known };
 }
 
+/** A column of ids, shown if there is room or, if not `wide`, always. */
+export const idColumn = <Row>(idOf: (row: Row) => string | undefined, wide = true): Column<Row> => ({
+  ...{ id: 'id', title: 'ID', width: { min: 12, max: 40, grow: 1 }, wide },
+  value: idOf,
+});
+
 /** The user's choices for a column; anything else follows its declaration. */
 export interface ColumnPreference {
   readonly shown?: boolean;

@@ -9,7 +9,7 @@ import type {
   Readiness,
 } from '../contract/benchmarks.ts';
 import { buildStatuses, statusMeaning } from '../contract/status.ts';
-import { type Column, statusColumn } from '../present/column.ts';
+import { type Column, idColumn, statusColumn } from '../present/column.ts';
 import type { CommandTable } from '../present/command.ts';
 import { type Fact, statusFact, warningFacts } from '../present/fact.ts';
 import { trainingCost } from '../present/start-cost.ts';
@@ -67,7 +67,7 @@ const benchmarkColumns: readonly Column<Benchmark>[] = [
     wide: true,
     value: row => row.visibility ?? 'private',
   },
-  { id: 'id', title: 'ID', width: { min: 12, max: 40, grow: 1 }, wide: true, value: row => row.bench_id },
+  idColumn(row => row.bench_id),
 ];
 
 function benchmarkFacts(benchmark: Benchmark): readonly Fact[] {
@@ -342,7 +342,7 @@ const runtimeColumns: readonly Column<BenchmarkRuntime>[] = [
     wide: true,
     value: row => row.content_hash ?? undefined,
   },
-  { id: 'id', title: 'ID', width: { min: 12, max: 40, grow: 1 }, wide: true, value: row => row.runtime_id },
+  idColumn(row => row.runtime_id),
 ];
 
 function runtimeFacts(row: BenchmarkRuntime): readonly Fact[] {

@@ -1,6 +1,6 @@
 /** Datasets: named collections of trajectories. */
 import type { Dataset } from '../contract/datasets.ts';
-import type { Column } from '../present/column.ts';
+import { type Column, idColumn } from '../present/column.ts';
 import type { CommandTable } from '../present/command.ts';
 import type { Fact } from '../present/fact.ts';
 import { timeColumn, timeFact } from '../present/times.ts';
@@ -26,7 +26,7 @@ const datasetColumns: readonly Column<Dataset>[] = [
   },
   { id: 'source', title: 'SOURCE', field: 'source', width: 11, wide: true, value: row => row.source ?? undefined },
   timeColumn('updated', 'UPDATED', row => row.updated_at, { field: 'updated_at' }),
-  { id: 'id', title: 'ID', width: { min: 12, max: 40, grow: 1 }, wide: true, value: row => row.dataset_id },
+  idColumn(row => row.dataset_id),
 ];
 
 function datasetFacts(row: Dataset): readonly Fact[] {

@@ -4,7 +4,7 @@ import type { Deployment } from '../contract/deployments.ts';
 import { partlyReadWords } from '../contract/lists.ts';
 import { modelSlug } from '../contract/model-slug.ts';
 import { knownDeploymentStatuses, statusMeaning } from '../contract/status.ts';
-import { type Column, statusColumn } from '../present/column.ts';
+import { type Column, idColumn, statusColumn } from '../present/column.ts';
 import type { CommandTable } from '../present/command.ts';
 import { type Fact, failureFacts, referenceFact, statusFact } from '../present/fact.ts';
 import { instantFact, timeColumn, timeFact } from '../present/times.ts';
@@ -55,7 +55,7 @@ const deploymentColumns: readonly Column<Deployment>[] = [
   },
   timeColumn('updated', 'CHANGED', row => row.updated_at ?? row.created_at),
   { id: 'by', title: 'BY', width: { min: 8, max: 24, grow: 1 }, wide: true, value: row => row.created_by ?? undefined },
-  { id: 'id', title: 'ID', width: { min: 12, max: 40, grow: 1 }, wide: true, value: row => row.deployment_id },
+  idColumn(row => row.deployment_id),
 ];
 
 function deploymentFacts(deployment: Deployment): readonly Fact[] {

@@ -1,6 +1,6 @@
 /** The events of the inbox in words and columns, for the screen and the command line. */
 import { statusWords } from '../contract/status.ts';
-import type { Column, StatusLook } from '../present/column.ts';
+import { type Column, idColumn, type StatusLook } from '../present/column.ts';
 import type { Range } from '../present/statistics/tasks.ts';
 import { clockOrDay, duration } from '../text/time.ts';
 import { type InboxEvent, sortOf, tallyWords } from '../workbench/inbox.ts';
@@ -133,5 +133,5 @@ export const inboxColumns = (range: Range): readonly Column<InboxEvent>[] => [
   },
   { id: 'took', title: 'TOOK', width: 7, align: 'right', filtered: false, value: tookMs, text: tookWords },
   { id: 'kind', title: 'KIND', width: 10, wide: true, value: row => row.kind },
-  { id: 'id', title: 'ID', width: { min: 12, max: 40, grow: 1 }, wide: true, value: row => row.id },
+  idColumn(row => row.id),
 ];

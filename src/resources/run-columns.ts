@@ -2,7 +2,7 @@
 
 import type { EvalRun } from '../contract/evaluations.ts';
 import { evalRunStatuses } from '../contract/status.ts';
-import { type Column, statusColumn } from '../present/column.ts';
+import { type Column, idColumn, statusColumn } from '../present/column.ts';
 import { intervalColumn } from '../present/number-columns.ts';
 import type { Range } from '../present/statistics/tasks.ts';
 import { durationColumn, seenColumn, timeColumn } from '../present/times.ts';
@@ -64,7 +64,7 @@ export const runColumns: readonly Column<MeasuredRun>[] = [
     value: row => row.parent_checkpoint_id ?? undefined,
   },
   timeColumn('created', 'STARTED', row => row.created_at),
-  { id: 'id', title: 'ID', width: { min: 12, max: 40, grow: 1 }, wide: true, value: row => row.eval_run_id },
+  idColumn(row => row.eval_run_id),
   {
     id: 'step',
     title: 'STEP',

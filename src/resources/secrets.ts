@@ -1,6 +1,6 @@
 /** Secrets: their metadata, never their values. */
 import type { Secret } from '../contract/secrets.ts';
-import type { Column } from '../present/column.ts';
+import { type Column, idColumn } from '../present/column.ts';
 import type { CommandTable } from '../present/command.ts';
 import type { Fact } from '../present/fact.ts';
 import { timeColumn, timeFact } from '../present/times.ts';
@@ -35,7 +35,7 @@ const secretColumns: readonly Column<Secret>[] = [
     cutAt: 'end',
     value: row => row.description ?? undefined,
   },
-  { id: 'id', title: 'ID', width: { min: 12, max: 40, grow: 1 }, wide: true, value: row => row.secret_id },
+  idColumn(row => row.secret_id),
 ];
 
 function secretFacts(row: Secret): readonly Fact[] {

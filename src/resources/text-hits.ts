@@ -1,5 +1,5 @@
 /** The hits of a text search, as a list and in words. */
-import type { Column } from '../present/column.ts';
+import { type Column, idColumn } from '../present/column.ts';
 import type { Fact } from '../present/fact.ts';
 import type { Origin } from '../present/searched-text.ts';
 import { counted, reward } from '../text/numbers.ts';
@@ -56,7 +56,7 @@ export const hitColumns: readonly Column<TextHit>[] = [
   { id: 'lines', title: 'LINES', width: 5, align: 'right', value: row => row.lines },
   { id: 'end', title: 'END', width: { min: 6, max: 16, grow: 1 }, wide: true, value: endOf },
   { id: 'where', title: 'WHERE', width: { min: 8, max: 34, grow: 1 }, wide: true, value: row => placeWords(row.at) },
-  { id: 'id', title: 'ID', width: { min: 12, max: 40, grow: 1 }, wide: true, value: row => row.trajectory_id },
+  idColumn(row => row.trajectory_id),
 ];
 
 export const hitFacts = (row: TextHit): readonly Fact[] => [

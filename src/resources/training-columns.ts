@@ -3,7 +3,7 @@ import { perObject } from '../base/memo.ts';
 import { isRecord, own } from '../base/own-property.ts';
 import { hasEnded, statusMeaning, trainingStatuses } from '../contract/status.ts';
 import { lastReward } from '../contract/trainer-curve.ts';
-import { type Cell, type Column, statusColumn } from '../present/column.ts';
+import { type Cell, type Column, idColumn, statusColumn } from '../present/column.ts';
 import { intervalColumn, numberColumn } from '../present/number-columns.ts';
 import { defaultRange, type Interval } from '../present/statistics/interval.ts';
 import { intervalOfMean } from '../present/statistics/mean-and-count.ts';
@@ -61,7 +61,7 @@ export const trainingColumns: readonly Column<ProgressedRun>[] = [
     value: row => row.bench_id ?? undefined,
   },
   { id: 'by', title: 'BY', width: { min: 8, max: 24, grow: 1 }, wide: true, value: row => row.created_by ?? undefined },
-  { id: 'id', title: 'ID', width: { min: 12, max: 40, grow: 1 }, wide: true, value: row => row.training_run_id },
+  idColumn(row => row.training_run_id),
   seenColumn(rememberedAt),
   durationColumn(),
   queueColumn(),

@@ -2,7 +2,7 @@
 
 import { trajectoryStatuses } from '../contract/status.ts';
 import type { Trajectory } from '../contract/trajectories.ts';
-import { type Column, statusColumn } from '../present/column.ts';
+import { type Column, idColumn, statusColumn } from '../present/column.ts';
 import { type Fact, referenceFact, statusFact } from '../present/fact.ts';
 import { endedBy, errorClass, finishOf } from '../present/outcome-classes.ts';
 import { tokensOf } from '../present/task-groups.ts';
@@ -88,7 +88,7 @@ const trajectoryColumns: readonly Column<Trajectory>[] = [
     value: row => row.dataset_name ?? undefined,
   },
   timeColumn('created', 'CREATED', row => row.created_at, { wide: true, field: 'created_at' }),
-  { id: 'id', title: 'ID', width: { min: 12, max: 40, grow: 1 }, wide: true, value: row => row.trajectory_id },
+  idColumn(row => row.trajectory_id),
 ];
 
 /** The number of steps, and how many of them the service sent, if it left some out. */

@@ -6,7 +6,7 @@ import type { Benchmark } from '../contract/benchmarks.ts';
 import type { Deployment } from '../contract/deployments.ts';
 import type { EvalRun } from '../contract/evaluations.ts';
 import type { Checkpoint, HeldOutReward, TrainingRun } from '../contract/training.ts';
-import { type Column, cellText, statusColumn } from '../present/column.ts';
+import { type Column, cellText, idColumn, statusColumn } from '../present/column.ts';
 import { type Fact, referenceFact, statusFact } from '../present/fact.ts';
 import { numberColumn } from '../present/number-columns.ts';
 import { timeColumn } from '../present/times.ts';
@@ -324,7 +324,7 @@ export function treeColumns(mark: (row: TreeRow) => string = () => ''): readonly
     },
     { id: 'about', title: 'ABOUT', width: { min: 16, max: 60, grow: 2 }, cutAt: 'end', value: row => row.about },
     timeColumn('created', 'STARTED', row => row.created),
-    { id: 'id', title: 'ID', width: { min: 12, max: 40, grow: 1 }, wide: true, value: row => row.id },
+    idColumn(row => row.id),
   ];
 }
 

@@ -3,7 +3,7 @@ import { errorMessage } from '../base/errors.ts';
 import { inParallel } from '../base/in-parallel.ts';
 import { trimEnd } from '../base/trim.ts';
 import type { Trajectory } from '../contract/trajectories.ts';
-import type { Column } from '../present/column.ts';
+import { type Column, idColumn } from '../present/column.ts';
 import { type Fact, withValue } from '../present/fact.ts';
 import { numberColumn } from '../present/number-columns.ts';
 import { agreementOf } from '../present/statistics/agreement.ts';
@@ -50,7 +50,7 @@ export const regradedColumns = (passAt: number): readonly Column<Regraded>[] => 
     ...{ id: 'explanation', title: 'EXPLANATION', width: { min: 12, max: 100, grow: 2 }, cutAt: 'end' },
     value: row => row.error ?? (row.explanation || undefined),
   },
-  { id: 'id', title: 'ID', width: { min: 12, max: 40, grow: 1 }, value: row => row.trajectory_id },
+  idColumn(row => row.trajectory_id, false),
 ];
 
 /** Called for each rollout, in the order in which they are known. */

@@ -2,7 +2,7 @@
 import { useMemo, useState } from 'react';
 import { isRunning } from '../../../contract/status.ts';
 import type { Trajectory } from '../../../contract/trajectories.ts';
-import type { Column } from '../../../present/column.ts';
+import { type Column, idColumn } from '../../../present/column.ts';
 import { numberColumn } from '../../../present/number-columns.ts';
 import { type LengthPoint, lengthOf, lengthPoints, lengths, lengthWords } from '../../../present/reward-length.ts';
 import { rowsMadeElsewhere } from '../../../queries/lists/list-source.ts';
@@ -35,10 +35,7 @@ const columns: readonly Column<LengthPoint>[] = [
   },
   numberColumn('reward', 'REWARD', row => row.reward),
   { ...numberColumn<LengthPoint>('length', 'LENGTH', row => row.length, { text: count }), width: 8 },
-  {
-    ...{ id: 'id', title: 'ID', width: { min: 12, max: 40, grow: 1 }, wide: true },
-    value: ({ row }) => row.trajectory_id,
-  },
+  idColumn(({ row }) => row.trajectory_id),
 ];
 
 const longestFirst = { column: 'length', descending: true } as const;

@@ -1,7 +1,7 @@
 /** The audit of a training run, and the rollouts behind a finding. */
 import { useMemo, useState } from 'react';
 import { type Evidence, type Finding, findingKinds } from '../../../present/audit.ts';
-import type { Column } from '../../../present/column.ts';
+import { type Column, idColumn } from '../../../present/column.ts';
 import { type ListSource, rowsMadeElsewhere } from '../../../queries/lists/list-source.ts';
 import { auditList, findingColumns, findingFacts } from '../../../resources/audit.ts';
 import { recordPlace } from '../../../resources/define.ts';
@@ -61,7 +61,7 @@ const evidenceColumns: readonly Column<Evidence>[] = [
     ...{ id: 'answer', title: 'ANSWER', width: { min: 12, max: 200, grow: 3 }, cutAt: 'end', ifAny: true },
     value: row => row.answer,
   },
-  { id: 'id', title: 'ID', width: { min: 12, max: 40, grow: 1 }, value: row => row.trajectory_id ?? undefined },
+  idColumn(row => row.trajectory_id ?? undefined, false),
 ];
 
 export function EvidenceView({ place: { trainingRunId: runId, finding: kind } }: ViewProps<'evidence'>) {

@@ -1,7 +1,7 @@
 /** The rollouts of a training step, or of one of its tasks, worst first. */
 
 import { useMemo } from 'react';
-import type { Column } from '../../../present/column.ts';
+import { type Column, idColumn } from '../../../present/column.ts';
 import { referenceFact } from '../../../present/fact.ts';
 import { ageOf } from '../../../present/times.ts';
 import { checkpointQuery, type StepRollout, stepRewardList } from '../../../queries/training.ts';
@@ -40,7 +40,7 @@ const columns: readonly Column<StepRollout>[] = [
     ifAny: true,
     value: row => countOf(row.completion_tokens),
   },
-  { id: 'id', title: 'ID', width: { min: 12, max: 40, grow: 1 }, value: row => row.trajectory_id ?? undefined },
+  idColumn(row => row.trajectory_id ?? undefined, false),
 ];
 
 const worstFirst = { column: 'reward', descending: false } as const;
