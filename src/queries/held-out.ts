@@ -174,18 +174,19 @@ const settlesWithinMs = 60 * 60_000;
 
 /**
  * Whether the curve of an ended run will not change: no round is incomplete, and by its counts the round of the last
- * step is there, or it was read long after the end.
+ * step is there, with its mean unless all of it failed, or it was read long after the end.
  *
  * @param done the finished steps
  * @param endedAt epoch milliseconds, like `readAt`
  */
 export function isFinalCurve(
-  means: Pick<HeldOutMeans, 'last' | 'isUnfinished' | 'upTo'> | undefined,
+  means: Pick<HeldOutMeans, 'last' | 'isUnfinished'> | undefined,
   { done, endedAt, readAt }: { readonly done: number | undefined; readonly endedAt: number; readonly readAt: number },
 ): boolean {
   if (means?.isUnfinished) return false;
   if (readAt - endedAt > settlesWithinMs) return true;
-  return means?.last.samples !== undefined && done !== undefined && means.upTo >= done;
+  if (means?.last.samples === undefined || done === undefined) return false;
+  return (means.last.failedSince ?? means.last).step >= done;
 }
 
 /** Finds the mean of a step, such as that of a checkpoint. */

@@ -83,20 +83,28 @@ it('reads an ended run again until its held-out rounds are complete, and says of
 });
 
 it.each([
-  { without: 'the round of the last step', counts: { completed_samples: 112 }, completed_at: true },
-  { without: 'counts of samples', counts: {}, completed_at: true },
-  { without: 'counts or the time of its end', counts: {}, completed_at: false },
-])('reads a curve without $without again until the run has ended an hour ago', async ({ counts, completed_at }) => {
+  { without: 'the round of the last step', counts: { completed_samples: 112 }, completed_at: true, early: [] },
+  {
+    without: 'the mean of the last round',
+    counts: { completed_samples: 112 },
+    completed_at: true,
+    early: [{ step: 40, held_out_reward: null, expected_samples: 112, completed_samples: 112, failed_samples: 0 }],
+  },
+  { without: 'counts of samples', counts: {}, completed_at: true, early: [] },
+  { without: 'counts or the time of its end', counts: {}, completed_at: false, early: [] },
+])('reads a curve without $without again until the run has ended an hour ago', async example => {
+  const { counts, completed_at, early } = example;
   vi.useFakeTimers({ toFake: ['Date'] });
   onTestFinished(() => {
     vi.useRealTimers();
   });
   const ended = new Date().toISOString();
   const row = { held_out_reward: 0.7, ...counts };
-  let held_out_rewards = [
+  const before = [
     { ...row, step: 30 },
     { ...row, step: 35 },
   ];
+  let held_out_rewards: object[] = [...before, ...early];
   const server = await hostileServer(
     answering({
       ...busyWorld().answers,
@@ -115,7 +123,7 @@ it.each([
     return [...(cells(out)[1] ?? []), server.requests.filter(({ url }) => url.includes('held-out')).length];
   };
   expect(await listed()).toEqual(['0.7', '35', 1]);
-  held_out_rewards = [...held_out_rewards, { ...row, step: 40, held_out_reward: 0.8 }];
+  held_out_rewards = [...before, { ...row, step: 40, held_out_reward: 0.8 }];
   expect(await listed()).toEqual(['0.8', '40', 2]);
   const again = 'completed_samples' in counts ? 0 : 1;
   expect(await listed()).toEqual(['0.8', '40', 2 + again]);

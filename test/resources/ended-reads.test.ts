@@ -1,6 +1,7 @@
 /** What has ended is read at most once more, also once the cache has dropped the answer. */
 import { QueryObserver } from '@tanstack/react-query';
 import { expect, it, onTestFinished, vi } from 'vitest';
+import type { HeldOutReward } from '../../src/contract/training.ts';
 import { heldOutMeans } from '../../src/queries/held-out.ts';
 import { fetchOnce } from '../../src/queries/live-query.ts';
 import { kinds } from '../../src/resources/catalogue.ts';
@@ -111,14 +112,27 @@ it.each(['succeeded', 'running'])(
   },
 );
 
-it('reads the curve of a run that has just ended again until it has the round of the last step', async () => {
+it.each([
+  { name: 'has the round of the last step', early: [], late: { held_out_reward: 0.7 } },
+  {
+    name: 'has the mean of a round whose samples are complete',
+    early: [{ step: 40, held_out_reward: null, expected_samples: 112, completed_samples: 112, failed_samples: 0 }],
+    late: { held_out_reward: 0.7 },
+  },
+  {
+    name: 'has the last round, which failed',
+    early: [],
+    late: { held_out_reward: null, expected_samples: 112, completed_samples: 0, failed_samples: 112 },
+  },
+])('reads the curve of a run that has just ended again until it $name', async ({ early, late }) => {
   const now = new Date().toISOString();
   const record = { training_run_id: 'trn_1', status: 'succeeded', created_at: ended, completed_at: now };
   const round = { held_out_reward: 0.7, completed_samples: 112 };
-  let held_out_rewards = [
+  const before = [
     { ...round, step: 30 },
     { ...round, step: 35 },
   ];
+  let held_out_rewards: HeldOutReward[] = [...before, ...early];
   const { scripted, workbench } = atList({
     getTrainingRun: () => record,
     getTrainingProgress: () => ({ ...record, completed_steps: 40 }),
@@ -130,10 +144,11 @@ it('reads the curve of a run that has just ended again until it has the round of
   const read = reading(workbench);
   const readLater = async () => {
     await read();
-    return [scripted.asked('getHeldOutRewards', 'trn_1'), workbench.statuses.get(run)?.measured?.upTo];
+    const last = workbench.statuses.get(run)?.measured?.last;
+    return [scripted.asked('getHeldOutRewards', 'trn_1'), (last?.failedSince ?? last)?.step];
   };
   expect(await readLater()).toEqual([1, 35]);
-  held_out_rewards = [...held_out_rewards, { ...round, step: 40 }];
+  held_out_rewards = [...before, { ...round, ...late, step: 40 }];
   expect(await readLater()).toEqual([2, 40]);
   expect(await readLater()).toEqual([2, 40]);
 });
