@@ -97,10 +97,10 @@ export async function set({ args, flags }: CommandInput<'notes set'>, io: Comman
     const of = args.map(id => ({ kind: kindOf(id, memory), id, message }));
     const notes = new Notes(() => memory, triage);
     const labelled = of.map(each => ({ ...each, label: memory.find(each.kind, each.id)?.label ?? each.id }));
-    const isSaved = notes.say(labelled, before => ({
-      flag: flag?.trim() ?? before?.flag ?? '',
-      text: note?.trim() ?? before?.text ?? '',
-    }));
+    const isSaved = notes.say(labelled, {
+      ...(flag !== undefined && { flag: flag.trim() }),
+      ...(note !== undefined && { text: note.trim() }),
+    });
     if (!isSaved) throw new CommandError(`${memory.problem ?? 'The note could not be saved'}.`, exitCodes.failed);
     io.note(`${counted(of.length, 'note')} by ${clean`${notes.author}`}`);
     return exitCodes.done;

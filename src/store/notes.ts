@@ -22,6 +22,12 @@ export interface Note {
   readonly at: number;
 }
 
+/** What is noted on: everything of a note but what its author says. */
+export type NoteSubject = Omit<Note, 'flag' | 'text' | 'at'>;
+
+/** What an author says anew. A field that is missing stays as it is saved. */
+export type NoteChange = Partial<Pick<Note, 'flag' | 'text'>>;
+
 /** The result of a merge. */
 export interface Merged {
   readonly added: number;
@@ -78,38 +84,67 @@ export class NoteRecords {
     return this.#tables.read(sql, now + mostAheadMs, this.#tables.scope)?.map(noteOf);
   }
 
+  /**
+   * Changes notes as they are saved at that moment, all or none: another program may have written since they were last
+   * read. False if they could not be saved.
+   */
+  change(of: readonly NoteSubject[], change: NoteChange, now = Date.now()): boolean {
+    return this.#tables.atOnce(run => {
+      const saved = this.#byKey();
+      for (const subject of of) {
+        const before = saved.get(keyOf(subject));
+        // If the clock was set back, this note must still be the newer one.
+        const at = Math.max(now, (before?.at ?? 0) + 1);
+        const { flag = before?.flag ?? '', text = before?.text ?? '' } = change;
+        run(replace, ...this.#valuesOf({ ...subject, flag, text, at }));
+      }
+    });
+  }
+
   /** False if it could not be saved. */
   put(notes: readonly Note[]): boolean {
     return this.#tables.runAll(
-      'insert or replace into notes (profile, kind, id, message, author, flag, text, label, at) values (?, ?, ?, ?, ?, ?, ?, ?, ?)',
-      notes.map(({ kind, id, message, author, flag, text, label, at }) => [
-        ...[this.#tables.scope, kind, id, message, author, flag, text, label, at],
-      ]),
+      replace,
+      notes.map(note => this.#valuesOf(note)),
     );
+  }
+
+  #valuesOf({ kind, id, message, author, flag, text, label, at }: Note) {
+    return [this.#tables.scope, kind, id, message, author, flag, text, label, at];
+  }
+
+  /** @throws Error if they cannot be read */
+  #byKey(): Map<string, Note> {
+    const all = this.all();
+    if (!all) throw new Error('the notes cannot be read');
+    return new Map(all.map(note => [keyOf(note), note]));
   }
 
   /** Adds unknown notes and replaces older ones. Undefined if the notes could not be read or saved. */
   merge(notes: readonly Note[]): Merged | undefined {
-    const all = this.all();
-    if (!all) return undefined;
-    const known = new Map(all.map(note => [keyOf(note), note]));
     let [added, updated, kept] = [0, 0, 0];
-    const newer = new Map<string, Note>();
-    for (const note of notes) {
-      const key = keyOf(note);
-      const before = newer.get(key) ?? known.get(key);
-      if (before && before.at >= note.at) kept += 1;
-      else {
+    const isSaved = this.#tables.atOnce(run => {
+      const newest = this.#byKey();
+      for (const note of notes) {
+        const before = newest.get(keyOf(note));
+        if (before && before.at >= note.at) {
+          kept += 1;
+          continue;
+        }
         if (before) updated += 1;
         else added += 1;
-        newer.set(key, note);
+        newest.set(keyOf(note), note);
+        run(replace, ...this.#valuesOf(note));
       }
-    }
-    return this.put([...newer.values()]) ? { added, updated, kept } : undefined;
+    });
+    return isSaved ? { added, updated, kept } : undefined;
   }
 }
 
-const keyOf = ({ kind, id, message, author }: Note): string => JSON.stringify([kind, id, message, author]);
+const replace =
+  'insert or replace into notes (profile, kind, id, message, author, flag, text, label, at) values (?, ?, ?, ?, ?, ?, ?, ?, ?)';
+
+const keyOf = ({ kind, id, message, author }: NoteSubject): string => JSON.stringify([kind, id, message, author]);
 
 /** False for a removed note. */
 export const saysSomething = ({ flag, text }: Pick<Note, 'flag' | 'text'>): boolean => flag !== '' || text !== '';

@@ -122,11 +122,17 @@ export class Tables {
 
   /** Runs the statement for each row of values in one transaction; false if it failed. */
   runAll(sql: string, rows: readonly (readonly SQLInputValue[])[]): boolean {
+    return this.atOnce(run => {
+      for (const values of rows) run(sql, ...values);
+    });
+  }
+
+  /** Reads and writes in one transaction, so that no other program writes in between; false if it failed. */
+  atOnce(work: (run: (sql: string, ...values: SQLInputValue[]) => void) => void): boolean {
     return this.#write(() => {
-      const statement = this.#statements.prepare(sql);
       this.#database.exec('begin immediate');
       try {
-        for (const values of rows) statement.run(...values);
+        work((sql, ...values) => this.#statements.prepare(sql).run(...values));
         this.#database.exec('commit');
       } catch (error) {
         this.#database.exec('rollback');

@@ -2,7 +2,7 @@
 import { userInfo } from 'node:os';
 import { Listeners } from '../base/listeners.ts';
 import type { TriageSettings } from '../config/preferences.ts';
-import { type Note, saysSomething } from '../store/notes.ts';
+import { type Note, type NoteChange, saysSomething } from '../store/notes.ts';
 import type { RememberedStore } from '../store/store.ts';
 
 /** The author of notes on this machine. */
@@ -47,19 +47,11 @@ export class Notes {
       ?.find(note => note.author === this.author && note.message === message);
   }
 
-  /** Replaces this author's notes on several resources; false if they could not be saved. */
-  say(
-    of: readonly Noted[],
-    words: (before: Note | undefined) => Pick<Note, 'flag' | 'text'>,
-    now = Date.now(),
-  ): boolean {
-    const notes = of.map(({ kind, id, label, message = 0 }): Note => {
-      const before = this.own({ id, message });
-      // If the clock was set back, this note must still be the newer one.
-      const at = Math.max(now, (before?.at ?? 0) + 1);
-      return { kind, id, label, message, author: this.author, ...words(before), at };
-    });
-    const isSaved = this.#remembered().notes.put(notes);
+  /** Changes this author's notes on several resources; false if they could not be saved. */
+  say(of: readonly Noted[], change: NoteChange, now = Date.now()): boolean {
+    const { author } = this;
+    const subjects = of.map(({ kind, id, label, message = 0 }) => ({ kind, id, label, message, author }));
+    const isSaved = this.#remembered().notes.change(subjects, change, now);
     this.readAgain();
     return isSaved;
   }

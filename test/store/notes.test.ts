@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { conflictsIn, type Note, parseNote } from '../../src/store/notes.ts';
 import { RememberedStore } from '../../src/store/store.ts';
@@ -44,13 +47,39 @@ describe('notes', () => {
     const store = RememberedStore.inMemory('test');
     const notes = new Notes(() => store, { flags: ['good'], author: 'ann' });
     const of = [{ kind: 'trajectory', id: 't1', label: 'task' }];
-    notes.say(of, () => ({ flag: 'good', text: 'why' }), 9_000);
+    notes.say(of, { flag: 'good', text: 'why' }, 9_000);
     expect(notes.own({ id: 't1' })?.text).toBe('why');
-    notes.say(of, before => ({ flag: '', text: before?.text ?? '' }), 1_000);
+    notes.say(of, { flag: '' }, 1_000);
     expect(notes.own({ id: 't1' })).toMatchObject({ flag: '', text: 'why', at: 9_001 });
-    notes.say(of, () => ({ flag: '', text: '' }));
+    notes.say(of, { text: '' });
     expect(notes.byId().size).toBe(0);
     store.close();
+  });
+
+  it('changes only what is said anew, in the notes as another program has saved them meanwhile', () => {
+    const file = join(mkdtempSync(join(tmpdir(), 'benchtop-')), 'remembered.db');
+    const [screen, command] = [RememberedStore.open(file, 'test'), RememberedStore.open(file, 'test')];
+    const [onScreen, inShell] = [screen, command].map(store => new Notes(() => store, { flags: [], author: 'ann' }));
+    const of = ['t1', 't2'].map(id => ({ kind: 'trajectory', id, label: id }));
+    expect(onScreen?.byId().size).toBe(0);
+    inShell?.say(of.slice(1), { flag: 'gamed', text: 'written just now' });
+    onScreen?.say(of, { flag: 'good' });
+    const words = () =>
+      screen.notes
+        .all()
+        ?.map(({ id, flag, text }) => [id, flag, text])
+        .sort();
+    expect(words()).toEqual([
+      ['t1', 'good', ''],
+      ['t2', 'good', 'written just now'],
+    ]);
+    inShell?.say(of, { text: 'both' });
+    expect(words()).toEqual([
+      ['t1', 'good', 'both'],
+      ['t2', 'good', 'both'],
+    ]);
+    for (const store of [screen, command]) store.close();
+    rmSync(dirname(file), { recursive: true });
   });
 
   it('keeps what it has against another version of the same time, so that merging twice changes nothing', () => {
@@ -75,7 +104,7 @@ describe('notes', () => {
       ],
     ]);
     const notes = new Notes(() => store, { flags: ['good'], author: 'ann' });
-    notes.say([{ kind: 'trajectory', id: 'beyond', label: '' }], () => ({ flag: '', text: '' }), now);
+    notes.say([{ kind: 'trajectory', id: 'beyond', label: '' }], { flag: '', text: '' }, now);
     expect(store.notes.merge([note({ id: 'future', flag: 'good', at: now })])).toMatchObject({ updated: 1 });
     expect(store.notes.all()?.map(({ id, at, flag }) => [id, at, flag])).toEqual([
       ...[

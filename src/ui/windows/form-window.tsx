@@ -39,19 +39,21 @@ export interface FormWindowProps<Input, Result> {
   readonly onClose: () => void;
 }
 
-export interface PlainFormWindowProps extends Pick<FormWindowProps<never, never>, 'title' | 'fields' | 'onClose'> {
+export interface PlainFormWindowProps
+  extends Pick<FormWindowProps<never, never>, 'title' | 'fields' | 'start' | 'onClose'> {
   readonly onSubmit: (values: Readonly<Record<string, string>>) => void;
 }
 
 /** A form that sends nothing and submits immediately. */
-export function PlainFormWindow({ title, fields, onSubmit, onClose }: PlainFormWindowProps) {
+export function PlainFormWindow({ title, fields, start, onSubmit, onClose }: PlainFormWindowProps) {
   const { width, inner, ...room } = useWindowRoom(68);
   const { showHelp } = useShell();
-  const height = Math.min(room.height, formHeight(fields) + windowMargin.lines);
+  const form = useForm(fields, start);
+  const height = Math.min(room.height, formHeight(shownFields(form.state, fields)) + windowMargin.lines);
   return (
     <Window title={title} width={width} height={height}>
       <Form
-        form={useForm(fields)}
+        form={form}
         width={inner}
         height={height - windowMargin.lines}
         busy={false}

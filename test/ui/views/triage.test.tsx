@@ -1,6 +1,7 @@
 /** Flags on a digit and notes, in a list of trajectories. */
 import { expect, it } from 'vitest';
 import { TrajectoriesView } from '../../../src/ui/views/lists.tsx';
+import { TrajectoryView } from '../../../src/ui/views/trajectories/trajectory.tsx';
 import { fakeService } from '../../service/fake-service.ts';
 import { openViewOnStage } from '../stage.tsx';
 
@@ -10,7 +11,101 @@ const items = ['one', 'two', 'three'].map((task_id, index) => ({
 }));
 const service = fakeService({
   listTrajectories: () => ({ items, has_more: false, next_cursor: null }),
-  getTrajectory: () => ({ ...items[0] }),
+  getTrajectory: () => ({
+    ...items[0],
+    steps: [
+      { step_index: 0, messages: ['question', 'answer\n'.repeat(60)].map(content => ({ role: 'user', content })) },
+    ],
+  }),
+});
+
+const of = items.map(({ trajectory_id: id, task_id: label }) => ({ kind: 'trajectory', id, label }));
+
+async function openList() {
+  const stage = openViewOnStage(TrajectoriesView, {
+    place: { view: 'list', resource: 'trajectories', scope: { run: 'evr_1' }, label: 'first' },
+    service: async () => service,
+    columns: 120,
+    rows: 24,
+  });
+  await stage.waitFor('three');
+  const { notes } = stage.workbench;
+  const said = (message = 0) =>
+    of.map(({ id }) => notes.own({ id, message })).map(note => note && [note.flag, note.text]);
+  return { stage, notes, said };
+}
+
+it('changes only the flag or the note that was touched, of each marked row', async () => {
+  const { stage, notes, said } = await openList();
+  for (const [index, text] of ['first finding', 'second finding', ''].entries())
+    notes.say(of.slice(index, index + 1), { text, flag: index === 1 ? 'gamed' : '' });
+  await stage.press('space', 'space', 'space', "'");
+  await stage.waitFor('Note on 3 marked');
+  expect(stage.text()).toContain('2 different, kept unless you type');
+  expect(stage.text()).toContain('only on 1 of 3, kept');
+  await stage.press('tab', 'right', 'right', 'right');
+  await stage.waitFor('← bad');
+  await stage.press('enter');
+  await stage.waitFor('3 bad of the 3 rows read');
+  expect(said()).toEqual([
+    ['bad', 'first finding'],
+    ['bad', 'second finding'],
+    ['bad', ''],
+  ]);
+  await stage.press("'");
+  await stage.waitFor('Note on 3 marked');
+  await stage.type('of all');
+  await stage.press('enter');
+  await stage.waitFor('of all');
+  expect(said()).toEqual([1, 2, 3].map(() => ['bad', 'of all']));
+});
+
+it('begins with what is saved at that moment', async () => {
+  const { stage, notes, said } = await openList();
+  stage.workbench.remembered.notes.change([{ ...of[0], message: 0, author: notes.author } as never], { text: 'shell' });
+  await stage.press("'");
+  await stage.waitFor('shell');
+  await stage.press('tab', 'right', 'enter');
+  await stage.waitFor('1 good');
+  expect(said()[0]).toEqual(['good', 'shell']);
+});
+
+it('shows the note of a message before it is changed, and moves what was typed to one without a note', async () => {
+  const stage = openViewOnStage(TrajectoryView, {
+    place: { view: 'record', resource: 'trajectories', id: 'traj_0' },
+    service: async () => service,
+    columns: 120,
+    rows: 24,
+  });
+  await stage.waitFor('answer');
+  const { notes } = stage.workbench;
+  const own = (message: number) => {
+    const note = notes.own({ id: 'traj_0', message });
+    return note && [note.flag, note.text];
+  };
+  notes.say([{ kind: 'trajectory', id: 'traj_0', label: 'one' }], { flag: 'good' });
+  await stage.press('}', "'");
+  await stage.waitFor('About');
+  await stage.type('new');
+  await stage.press('shift-tab', 'right');
+  await stage.waitFor('← message 1');
+  await stage.press('enter');
+  await stage.waitFor('good');
+  expect([own(0), own(1)]).toEqual([
+    ['good', ''],
+    ['', 'new'],
+  ]);
+  await stage.press("'");
+  await stage.waitFor('About');
+  await stage.type('other');
+  await stage.press('shift-tab', 'right');
+  await stage.waitFor(text => text.includes('new') && !text.includes('other'));
+  await stage.press('enter');
+  await stage.waitFor(text => !text.includes('About'));
+  expect([own(0), own(1)]).toEqual([
+    ['good', ''],
+    ['', 'new'],
+  ]);
 });
 
 it('flags rows on a digit, filters and counts by flag, takes it back, and keeps a note', async () => {

@@ -1,15 +1,17 @@
 /** Flags and notes on the rows of a list, or on the open record. */
-import { useCallback, useMemo, useSyncExternalStore } from 'react';
+import { useCallback, useMemo, useState, useSyncExternalStore } from 'react';
+import { own } from '../../../base/own-property.ts';
 import type { Column } from '../../../present/column.ts';
 import { flagCountWords, noteColumns } from '../../../present/notes.ts';
-import type { Note } from '../../../store/notes.ts';
+import type { Note, NoteChange } from '../../../store/notes.ts';
 import { counted } from '../../../text/numbers.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
 import type { Noted } from '../../../workbench/notes.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import { useWorkbench } from '../../data/workbench.tsx';
 import type { Binding } from '../../keys/router.tsx';
-import type { FieldSpec } from '../../widgets/form/form-state.ts';
+import type { FieldSpec, FormValues } from '../../widgets/form/form-state.ts';
+import { editStateOf, textOf } from '../../widgets/text-field/editing.ts';
 import { PlainFormWindow } from '../../windows/form-window.tsx';
 import { triageCommands } from '../commands.ts';
 
@@ -26,59 +28,116 @@ interface NoteWindowProps {
   readonly onClose: () => void;
 }
 
+/** What the notes on all of several subjects have in common; otherwise how they differ, in words. */
+interface Shared {
+  readonly value: string;
+  readonly words?: string;
+}
+
+function sharedOf(values: readonly string[]): Shared {
+  const said = values.filter(value => value !== '');
+  const distinct = new Set(said).size;
+  if (distinct > 1) return { value: '', words: `${distinct} different` };
+  const isOnAll = said.length === 0 || said.length === values.length;
+  return isOnAll ? { value: said[0] ?? '' } : { value: '', words: `only on ${said.length} of ${values.length}` };
+}
+
+/** What the author says of the marked ones, or of one message. */
+interface Said {
+  readonly message: number;
+  readonly text: Shared;
+  readonly flag: Shared;
+}
+
+/** The value of flags that differ: no flag is a control character. */
+const different = '\0';
+const initialFlag = ({ flag }: Said): string => (flag.words === undefined ? flag.value : different);
+
+/** @param whole what is said of all of it: what is typed there moves along to a message of which nothing is said yet */
+function saidFields(said: Said, flags: readonly string[], whole: Said = said): readonly FieldSpec[] {
+  const { message, text, flag } = said;
+  const when = ({ about = '0' }: FormValues): boolean => about === String(message);
+  const moved = (name: string, saved: string, before: string) =>
+    said === whole || saved !== ''
+      ? saved
+      : (values: FormValues) => {
+          const typed = own(values, `${name}0`) ?? '';
+          return typed === before ? saved : typed;
+        };
+  return [
+    {
+      ...{ kind: 'text', name: `text${message}`, label: 'Note', multiline: true, when },
+      initial: moved('text', text.value, whole.text.value),
+      ...(text.words !== undefined && { facts: `${text.words}, kept unless you type` }),
+    },
+    {
+      ...{ kind: 'choice', name: `flag${message}`, label: 'Flag', when },
+      options: [
+        ...(flag.words === undefined ? [] : [{ value: different, label: `${flag.words}, kept` }]),
+        { value: '', label: 'none' },
+        ...[...new Set([...flags, ...(flag.value ? [flag.value] : [])])].map(value => ({
+          ...{ value, label: sanitiseLine(value) },
+        })),
+      ],
+      initial: moved('flag', initialFlag(said), initialFlag(whole)),
+    },
+  ];
+}
+
 function NoteWindow({ of, message = 0, onClose }: NoteWindowProps) {
   const { notes } = useWorkbench();
   const save = useSave();
-  const [first] = of;
-  const before = first && notes.own(first);
+  // What is saved at the start: only what the user changes is saved.
+  const [said] = useState(() =>
+    (message > 0 ? [0, message] : [0]).map((number): Said => {
+      const before = of.map(({ id }) => notes.own({ id, message: number }));
+      // As the field shows it, so that it differs only if the user changes it.
+      const text = sharedOf(before.map(note => textOf(editStateOf(note?.text ?? ''))));
+      return { message: number, text, flag: sharedOf(before.map(note => note?.flag ?? '')) };
+    }),
+  );
   const fields = useMemo((): readonly FieldSpec[] => {
-    const flags = [...new Set([...notes.flags, ...(before?.flag ? [before.flag] : [])])];
-    return [
-      { kind: 'text', name: 'text', label: 'Note', initial: before?.text ?? '', multiline: true },
-      {
-        kind: 'choice',
-        name: 'flag',
-        label: 'Flag',
-        options: [{ value: '', label: 'none' }, ...flags.map(flag => ({ value: flag, label: sanitiseLine(flag) }))],
-        initial: before?.flag ?? '',
-      },
-      ...(message > 0
-        ? [
-            {
-              ...{ kind: 'choice' as const, name: 'about', label: 'About' },
-              options: [
-                { value: '0', label: 'all of it' },
-                { value: String(message), label: `message ${message}` },
-              ],
-              initial: '0',
-            },
-          ]
-        : []),
-    ];
-  }, [notes, before, message]);
-  const name = of.length === 1 ? sanitiseLine(first?.label ?? '') : `${of.length} marked`;
+    const about = { kind: 'choice', name: 'about', label: 'About' } as const;
+    const options = said.map(each => ({
+      value: String(each.message),
+      label: each.message === 0 ? 'all of it' : `message ${each.message}`,
+    }));
+    const words = said.flatMap(each => saidFields(each, notes.flags, said[0]));
+    return said.length > 1 ? [{ ...about, options }, ...words] : words;
+  }, [notes, said]);
+  const name = of.length === 1 ? sanitiseLine(of[0]?.label ?? '') : `${of.length} marked`;
+  const submit = (values: FormValues): void => {
+    const about = said.find(each => String(each.message) === values['about']) ?? said[0];
+    if (!about) return;
+    const [text = '', flag = ''] = [own(values, `text${about.message}`), own(values, `flag${about.message}`)];
+    const change = {
+      ...(text !== about.text.value && { text: text.trim() }),
+      ...(flag !== initialFlag(about) && { flag }),
+    };
+    if (Object.keys(change).length > 0)
+      save(
+        of.map(each => ({ ...each, message: about.message })),
+        change,
+      );
+  };
   return (
     <PlainFormWindow
       title={`Note on ${name}`}
       fields={fields}
-      onSubmit={({ flag = '', text = '', about = '0' }) =>
-        save(
-          of.map(each => ({ ...each, message: Number(about) })),
-          () => ({ flag, text: text.trim() }),
-        )
-      }
+      start={said.length - 1}
+      onSubmit={submit}
       onClose={onClose}
     />
   );
 }
 
-type Save = (of: readonly Noted[], words: (before: Note | undefined) => Pick<Note, 'flag' | 'text'>) => void;
+type Save = (of: readonly Noted[], change: NoteChange) => void;
 
 function useSave(): Save {
   const shell = useShell();
   const { notes, remembered } = useWorkbench();
-  return (of, words) => {
-    if (notes.say(of, words)) return;
+  return (of, change) => {
+    if (notes.say(of, change)) return;
     shell.toast({ kind: 'danger', text: remembered.problem ?? 'The note could not be saved' });
   };
 }
@@ -97,7 +156,7 @@ export function useTriage(): (of: readonly Noted[], message?: number) => readonl
         return;
       }
       const isSet = of.every(each => notes.own(each)?.flag === wanted);
-      save(of, before => ({ flag: isSet ? '' : wanted, text: before?.text ?? '' }));
+      save(of, { flag: isSet ? '' : wanted });
     };
     const enabled = of.length > 0;
     return [
@@ -105,10 +164,12 @@ export function useTriage(): (of: readonly Noted[], message?: number) => readonl
       {
         command: triageCommands.note,
         enabled,
-        run: () =>
+        run: () => {
+          notes.readAgain();
           shell.showOverlay('note', close => (
             <NoteWindow of={of} {...(message !== undefined && { message })} onClose={close} />
-          )),
+          ));
+        },
       },
     ];
   };

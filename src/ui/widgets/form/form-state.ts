@@ -44,7 +44,8 @@ export interface ChoiceFieldSpec extends FieldBase {
   readonly kind: 'choice';
   /** May change while the form is open: the choice is kept by its value. */
   readonly options: readonly ChoiceOption[];
-  readonly initial?: string;
+  /** A function follows the values of other fields until the user chooses. */
+  readonly initial?: string | ((values: FormValues) => string);
   /** While focused, shows the options as a list, moves in it by up and down, and takes a text that is no option. */
   readonly isList?: boolean;
   /** Whether a typed text has a meaning of its own: it chooses no option for containing it. */
@@ -54,8 +55,8 @@ export interface ChoiceFieldSpec extends FieldBase {
 export type FieldSpec = TextFieldSpec | ChoiceFieldSpec;
 
 type FieldValue =
-  /** Without `edit`, the text follows other fields. */
-  { readonly kind: 'text'; readonly edit?: EditState } | { readonly kind: 'choice'; readonly value: string };
+  /** Without `edit` or `value`, it follows other fields. */
+  { readonly kind: 'text'; readonly edit?: EditState } | { readonly kind: 'choice'; readonly value?: string };
 
 export interface FormState {
   readonly values: Readonly<Record<string, FieldValue>>;
@@ -76,18 +77,16 @@ export type FormAction =
 export function initialFormState(fields: readonly FieldSpec[]): FormState {
   const values = Object.fromEntries(
     fields.map((field): [string, FieldValue] => {
-      if (field.kind === 'text') {
-        const { initial = '', multiline = false } = field;
-        if (typeof initial === 'function') return [field.name, { kind: 'text' }];
-        return [field.name, { kind: 'text', edit: editStateOf(initial, { multiline }) }];
-      }
-      return [field.name, { kind: 'choice', value: initialChoice(field) }];
+      const { kind, initial = '' } = field;
+      if (typeof initial === 'function') return [field.name, { kind }];
+      if (kind === 'choice') return [field.name, { kind, value: initialChoice(field, initial) }];
+      return [field.name, { kind, edit: editStateOf(initial, { multiline: field.multiline ?? false }) }];
     }),
   );
   return { values, focus: 0, touched: new Set() };
 }
 
-function initialChoice({ options, initial }: ChoiceFieldSpec): string {
+function initialChoice({ options }: ChoiceFieldSpec, initial: string | undefined): string {
   return (options.find(({ value }) => value === initial) ?? options[0])?.value ?? '';
 }
 
@@ -102,15 +101,20 @@ function fieldValue(state: FormState, field: FieldSpec): string {
   if (!value) return '';
   if (value.kind === 'text') return value.edit ? textOf(value.edit) : '';
   if (field.kind !== 'choice') return '';
-  return field.options[indexOf(field, value.value)]?.value ?? (field.isList ? value.value : initialChoice(field));
+  const { value: chosen = '' } = value;
+  const { initial } = field;
+  const known = field.options[indexOf(field, chosen)]?.value;
+  return known ?? (field.isList ? chosen : initialChoice(field, typeof initial === 'string' ? initial : undefined));
 }
 
 export function formValues(state: FormState, fields: readonly FieldSpec[]): Record<string, string> {
   const values = Object.fromEntries(fields.map(field => [field.name, fieldValue(state, field)]));
   const followed = fields.flatMap(field => {
     const value = own(state.values, field.name);
-    const follows = field.kind === 'text' && value?.kind === 'text' && !value.edit ? field.initial : undefined;
-    return typeof follows === 'function' ? [[field.name, follows(values)] as const] : [];
+    const isOwn = value?.kind === 'text' ? value.edit !== undefined : value?.value !== undefined;
+    if (isOwn || typeof field.initial !== 'function') return [];
+    const followed = field.initial(values);
+    return [[field.name, field.kind === 'choice' ? initialChoice(field, followed) : followed] as const];
   });
   return { ...values, ...Object.fromEntries(followed) };
 }
@@ -199,7 +203,7 @@ export function formReducer(state: FormState, action: FormAction, all: readonly 
     case 'choose': {
       if (field?.kind !== 'choice' || value?.kind !== 'choice' || field.options.length === 0) return state;
       const count = field.options.length;
-      const next = (((choiceOf(state, field) + action.by) % count) + count) % count;
+      const next = (((choiceOf(field, formValues(state, all)) + action.by) % count) + count) % count;
       return change({ kind: 'choice', value: field.options[next]?.value ?? '' });
     }
     case 'focus':
@@ -222,6 +226,6 @@ export function editOf(state: FormState, field: FieldSpec, values: FormValues): 
 }
 
 /** The index of the chosen option; -1 for a text that is none. */
-export function choiceOf(state: FormState, field: ChoiceFieldSpec): number {
-  return indexOf(field, fieldValue(state, field));
+export function choiceOf(field: ChoiceFieldSpec, values: FormValues): number {
+  return indexOf(field, own(values, field.name) ?? '');
 }

@@ -243,11 +243,11 @@ function optionRows(options: readonly ChoiceOption[], width: number, theme: Them
 const leastLabel = 20;
 
 /** A choice as its options around the chosen one, which has the arrows and the position. */
-function listLines(spec: ChoiceFieldSpec, place: FieldPlace, state: FormState, width: number, theme: Theme): string[] {
+function listLines(spec: ChoiceFieldSpec, place: FieldPlace, width: number, theme: Theme): string[] {
   const { styles } = theme;
   const { focused, values, height } = place;
   const { options } = spec;
-  const index = choiceOf(state, spec);
+  const index = choiceOf(spec, values);
   const typed = own(values, spec.name) ?? '';
   const position = index < 0 ? '' : `${index + 1}/${options.length}`;
   const room = width - displayWidth(position) - 5;
@@ -268,8 +268,8 @@ function fieldLines(spec: FieldSpec, place: FieldPlace, state: FormState, width:
   const { focused, values } = place;
   const { styles, glyphs } = theme;
   if (spec.kind === 'choice') {
-    if (spec.isList) return listLines(spec, place, state, width, theme);
-    const index = choiceOf(state, spec);
+    if (spec.isList) return listLines(spec, place, width, theme);
+    const index = choiceOf(spec, values);
     const option = spec.options[index];
     const label = option ? option.label : 'nothing to choose from';
     const sought = focused && state.sought ? `“${state.sought}” ` : '';
