@@ -129,7 +129,6 @@ export async function run({ args, flags }: CommandInput<'search'>, io: CommandIo
       await printed;
       context.signal.throwIfAborted();
       if (state.error) throw state.error;
-      if (index.problem) io.note(index.problem);
       const { hits, known, searched, stored, unread, beyond, notes } = state;
       const record = {
         query,

@@ -259,6 +259,8 @@ export class TextSearch {
       if (signal.aborted) this.#set({ phase: 'stopped' });
       else this.#set({ phase: 'failed', error: error instanceof Error ? error : new Error(errorMessage(error)) });
     }
+    const { problem } = this.#ports.index;
+    if (problem !== undefined) this.#set({ notes: [...this.#state.notes, problem] });
     return this.state();
   }
 

@@ -2,6 +2,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
 import type { Trajectory } from '../../src/contract/trajectories.ts';
+import { searchedWords } from '../../src/resources/text-hits.ts';
 import { countHits, TextSearch, type TextSearchPorts } from '../../src/resources/text-search.ts';
 import { ApiError } from '../../src/service/errors.ts';
 import type { Service } from '../../src/service/index.ts';
@@ -161,11 +162,14 @@ describe('a search through texts', () => {
     const broken = new Proxy(whole, {
       get: (target, name) => {
         if (name === 'parts') return parts;
+        if (name === 'problem') return 'The saved texts were damaged.';
         const value = Reflect.get(target, name, target);
         return typeof value === 'function' ? value.bind(target) : value;
       },
     });
-    const { hits, searched, stored } = await searchFor('apple', all, { index: broken, service }).run();
+    const state = await searchFor('apple', all, { index: broken, service }).run();
+    expect(searchedWords(state)).toContain(' · The saved texts were damaged.');
+    const { hits, searched, stored } = state;
     expect([searched, stored]).toEqual([3, 1]);
     expect(hits.map(({ trajectory_id, lines }) => [trajectory_id, lines])).toEqual(
       all.map(each => [each.trajectory_id, 2]),

@@ -21,7 +21,7 @@ import { pagesOf } from './pages.ts';
 /** The interval between updates of the rows during a search, in milliseconds. */
 const updateMs = 100;
 /** Lines of each part of the header. */
-const mostLines = 2;
+const mostLines = 4;
 
 /** The search replaces its rows. */
 const hitSource = (key: readonly unknown[]): ListSource<TextHit> => ({
