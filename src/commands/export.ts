@@ -4,6 +4,7 @@ import type { Trajectory } from '../contract/trajectories.ts';
 import { resourceNamed, resourceOfId } from '../resources/catalogue.ts';
 import type { Resource } from '../resources/define.ts';
 import { pagesOf, type ResourcePage } from '../resources/pages.ts';
+import { missingIn } from '../resources/trajectories.ts';
 import { readAllInFull } from '../rollouts/in-full.ts';
 import { ServiceError } from '../service/errors.ts';
 import type { Note } from '../store/notes.ts';
@@ -85,6 +86,7 @@ export async function run({ args, flags }: CommandInput<'export'>, io: CommandIo
     const seen = new Set<string>();
     let count = 0;
     let leftOut = 0;
+    let incomplete = 0;
     let isListCut = false;
     const note = (words: string, isCut: boolean): void => {
       isListCut ||= isCut;
@@ -107,6 +109,11 @@ export async function run({ args, flags }: CommandInput<'export'>, io: CommandIo
             io.note(clean`Left out: ${id ?? ''}: ${trajectory.message}`);
             continue;
           }
+          const missing = missingIn(trajectory);
+          if (missing !== undefined) {
+            incomplete += 1;
+            io.note(clean`Incomplete: ${id ?? ''}: ${missing}`);
+          }
           yield `${safeJson(trajectory)}\n`;
           count += 1;
         }
@@ -114,7 +121,8 @@ export async function run({ args, flags }: CommandInput<'export'>, io: CommandIo
     };
     const output = await writeOutput(flags.output, lines(), io);
     const written = `${counted(count, 'trajectory', 'trajectories')}${output === undefined ? '' : ` in ${output}`}`;
-    io.note(leftOut === 0 ? written : `${written}; ${leftOut} left out`);
-    return leftOut === 0 && !isListCut ? exitCodes.done : exitCodes.failed;
+    const faults = [leftOut > 0 && `${leftOut} left out`, incomplete > 0 && `${incomplete} incomplete`];
+    io.note([written, ...faults].filter(Boolean).join('; '));
+    return leftOut + incomplete === 0 && !isListCut ? exitCodes.done : exitCodes.failed;
   });
 }

@@ -4,7 +4,6 @@ import { errorMessage } from '../base/errors.ts';
 import { inParallel } from '../base/in-parallel.ts';
 import { Listeners } from '../base/listeners.ts';
 import { maxOf, minOf } from '../base/many.ts';
-import { unreadableIn } from '../contract/lists.ts';
 import { hasEnded, isRunning } from '../contract/status.ts';
 import type { Trajectory } from '../contract/trajectories.ts';
 import { errorClass } from '../present/outcome-classes.ts';
@@ -14,8 +13,9 @@ import { isGone, ServiceError } from '../service/errors.ts';
 import type { FoundPart, TextIndex, TextPart } from '../store/text-index.ts';
 import type { Range } from '../text/fuzzy.ts';
 import type { LineMatches, LineSearch } from '../text/line-search.ts';
-import { counted, countOf, reward as rewardText } from '../text/numbers.ts';
+import { reward as rewardText } from '../text/numbers.ts';
 import type { ResourcePage } from './pages.ts';
+import { missingIn } from './trajectories.ts';
 
 /** A matching trajectory with its first matching line. */
 export interface TextHit extends Pick<Trajectory, 'trajectory_id' | 'task_id' | 'reward' | 'status' | 'error'> {
@@ -428,12 +428,3 @@ const withoutNothing = (row: Trajectory): Trajectory =>
 
 /** The fields of a record that the index keeps, which the list may lack. */
 const recordIn = (record: string | undefined): Partial<Trajectory> => (record === undefined ? {} : JSON.parse(record));
-
-/** Why the text of a trajectory is not all there, as a sentence; undefined if it is. */
-function missingIn({ num_steps, steps }: Trajectory): string | undefined {
-  if (!steps) return 'The service sent no steps.';
-  const unreadable = unreadableIn(steps) + steps.reduce((sum, { messages }) => sum + unreadableIn(messages ?? []), 0);
-  if (unreadable > 0) return `${counted(unreadable, 'step or message', 'steps or messages')} could not be read.`;
-  const all = countOf(num_steps) ?? 0;
-  return steps.length < all ? `The service sent ${steps.length} of its ${counted(all, 'step')}.` : undefined;
-}

@@ -1,5 +1,6 @@
 /** Trajectories: the messages of a rollout, and its reward. */
 
+import { unreadableIn } from '../contract/lists.ts';
 import { trajectoryStatuses } from '../contract/status.ts';
 import type { Trajectory } from '../contract/trajectories.ts';
 import { type Column, idColumn, statusColumn } from '../present/column.ts';
@@ -10,7 +11,7 @@ import { instantFact, timeColumn, timeFact } from '../present/times.ts';
 import { trajectoryDetails } from '../present/trajectory-details.ts';
 import { trajectoryList, trajectoryQuery, trajectoryStatusQuery } from '../queries/trajectories.ts';
 import { rememberedAt } from '../store/seen.ts';
-import { count, countOf, reward } from '../text/numbers.ts';
+import { count, counted, countOf, reward } from '../text/numbers.ts';
 import { type ActionTable, running, single } from './action.ts';
 import { defineResource } from './define.ts';
 
@@ -96,6 +97,17 @@ function stepWords({ num_steps, steps }: Trajectory): string | number | undefine
   const all = countOf(num_steps);
   if (all === undefined || !steps || steps.length === 0 || steps.length >= all) return all;
   return `${all}, of which the service sent ${steps.length}`;
+}
+
+/** What is missing of a trajectory that was read with its steps, as a sentence; undefined if it is whole. */
+export function missingIn({ num_steps, steps }: Trajectory): string | undefined {
+  const all = countOf(num_steps);
+  if (!steps) return all === 0 ? undefined : 'The service sent no steps.';
+  const unreadable = unreadableIn(steps) + steps.reduce((sum, { messages }) => sum + unreadableIn(messages ?? []), 0);
+  if (unreadable > 0) return `${counted(unreadable, 'step or message', 'steps or messages')} could not be read.`;
+  return steps.length < (all ?? 0)
+    ? `The service sent ${steps.length} of its ${counted(all ?? 0, 'step')}.`
+    : undefined;
 }
 
 export function trajectoryFacts(trajectory: Trajectory): readonly Fact[] {

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { exitCodes } from '../../src/commands/exit.ts';
+import { answering } from '../answering.ts';
 import { hostileServer, json, refusal } from '../service/hostile-server.ts';
 import { cliOn, testFolder } from './cli.ts';
 
@@ -59,6 +60,40 @@ it.each([404, 400])('export names a trajectory that is answered with %s, and goe
   expect(notes).toContain('Left out: traj_2: ');
   expect(notes).toContain('1 left out');
   expect(code).toBe(exitCodes.failed);
+});
+
+it('export names the trajectories that the service sent without all steps and messages (B7)', async () => {
+  const message = { role: 'user', content: 'needle' };
+  const step = { step_index: 0, messages: [message] };
+  const file = join(testFolder(), 'parts.jsonl');
+  const records = {
+    whole: { num_steps: 1, steps: [step] },
+    empty: { num_steps: 0, steps: null },
+    fewer: { num_steps: 3, steps: [step] },
+    broken: { num_steps: 1, steps: [step, { step_index: 'x', messages: 'bad' }] },
+    gap: { num_steps: 1, steps: [{ ...step, messages: [message, null] }] },
+    none: { num_steps: 2, steps: null },
+  };
+  const { url } = await hostileServer(
+    answering({
+      getTrajectory: ({ trajectory_id = '' }) => ({
+        trajectory_id,
+        ...new Map(Object.entries(records)).get(trajectory_id),
+      }),
+    }),
+  );
+  const cli = cliOn({ baseUrl: url, apiKey: 'key' });
+  const { code, notes } = await cli('export', ['trajectory', ...Object.keys(records), '-o', file]);
+  expect(readFileSync(file, 'utf8').trimEnd().split('\n')).toHaveLength(6);
+  expect(notes.match(/^Incomplete: .*$/gm)).toEqual([
+    'Incomplete: fewer: The service sent 1 of its 3 steps.',
+    'Incomplete: broken: 1 step or message could not be read.',
+    'Incomplete: gap: 1 step or message could not be read.',
+    'Incomplete: none: The service sent no steps.',
+  ]);
+  expect(notes).toContain(`6 trajectories in ${file}; 4 incomplete`);
+  expect(code).toBe(exitCodes.failed);
+  expect((await cli('export', ['trajectory', 'whole', 'empty'])).code).toBe(exitCodes.done);
 });
 
 it.each(['failures evr_1', 'report evr_1'])('%s fails where a rollout could not be read', async words => {

@@ -5,6 +5,7 @@ import { resourceNamed } from '../../../resources/catalogue.ts';
 import { comparability } from '../../../resources/comparison.ts';
 import { mostCompared } from '../../../resources/comparison-grid.ts';
 import type { NamedRun } from '../../../resources/place.ts';
+import { missingIn } from '../../../resources/trajectories.ts';
 import { readAllInFull } from '../../../rollouts/in-full.ts';
 import type { Report, ReportContext, ReportFormat } from '../../../rollouts/report.ts';
 import { counted } from '../../../text/numbers.ts';
@@ -115,26 +116,34 @@ export async function saveWithSteps(
 ): Promise<{ readonly path: string; readonly words: string }> {
   const ids = await idsOf(reading.waiter);
   let written = 0;
-  let missing: readonly string[] = [];
+  const leftOut: string[] = [];
+  const incomplete: string[] = [];
   const lines = async function* (): AsyncGenerator<string> {
     written = 0;
-    missing = [];
+    leftOut.length = 0;
+    incomplete.length = 0;
     for await (const trajectory of readAllInFull(ids, reading)) {
-      if (trajectory instanceof Error) missing = [...missing, trajectory.message];
+      if (trajectory instanceof Error) leftOut.push(trajectory.message);
       else {
         written += 1;
+        const missing = missingIn(trajectory);
+        if (missing !== undefined) incomplete.push(missing);
         yield `${safeJson(trajectory)}\n`;
       }
-      reading.onRead?.(written + missing.length);
+      reading.onRead?.(written + leftOut.length);
     }
-    if (written === 0) throw new Error(missing[0] ?? 'there is no trajectory with an id');
+    if (written === 0) throw new Error(leftOut[0] ?? 'there is no trajectory with an id');
   };
   const path = await saveParts({ kind: 'trajectories', id: 'steps' }, 'jsonl', lines, reading.signal);
-  const words = `${counted(written, 'trajectory', 'trajectories')} with steps to ${path}`;
-  return {
-    path,
-    words: missing.length === 0 ? words : clean`${words}; ${missing.length} left out, e.g. ${missing[0] ?? ''}`,
-  };
+  const counts = [
+    leftOut.length > 0 && `${leftOut.length} left out`,
+    incomplete.length > 0 && `${incomplete.length} incomplete`,
+  ].filter(Boolean);
+  // A path may leave no room for what comes after it.
+  const faults = counts.length === 0 ? '' : ` (${counts.join(', ')})`;
+  const saved = `${counted(written, 'trajectory', 'trajectories')} with steps${faults} to ${path}`;
+  const [example] = [...leftOut, ...incomplete];
+  return { path, words: example === undefined ? saved : clean`${saved}; e.g. ${example}` };
 }
 
 export const stepsFile = (chosen: ChosenRollouts): OtherFile => ({

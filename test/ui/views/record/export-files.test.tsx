@@ -109,6 +109,19 @@ it('writes the marked trajectories with their steps, and a report on all flagged
   expect(saved()).toContain('Flagged: 2 trajectories');
 });
 
+it('says that trajectories were saved without all their steps (B7)', async () => {
+  const parts = fakeService({ ...answers, getTrajectory: ({ params }) => ({ ...params, num_steps: 2, steps: [] }) });
+  const stage = openViewOnStage(TrajectoriesView, {
+    place: { view: 'list', resource: 'trajectories', scope: { run: 'new' }, label: 'new' },
+    service: async () => parts,
+  });
+  await stage.waitFor('three');
+  await stage.press('space', 'j', 'space', 'x');
+  await stage.waitFor('With steps, JSON Lines: 2 marked');
+  await stage.press('down', 'down', 'down', 'down', 'enter');
+  await stage.waitFor('Saved 2 trajectories with steps (2 incomplete) to');
+});
+
 it('leaves no file of a report that is stopped', async () => {
   const held = Promise.withResolvers<never>();
   const slow = fakeService({ ...answers, getTrajectory: () => held.promise });
