@@ -24,12 +24,11 @@ const owners = (trajectories.scopes ?? []).map(resourceOrThrow);
 /** The filter for the trajectories of one row of the resource; undefined for trajectories themselves. */
 const scopeName = ({ names }: Resource) => trajectories.scopes?.find(scope => names.includes(scope));
 
+/** Tells the user what is not all there is; if it `isCut`, the command fails. */
+type NoteLack = (words: string, isCut: boolean) => void;
+
 /** The ids of the trajectories of a run, training run or dataset, page by page; or just the given trajectory. */
-async function* idsOf(
-  { resource, id, row }: Found,
-  context: CommandContext,
-  note: (words: string, isCut: boolean) => void,
-): AsyncGenerator<string[]> {
+async function* idsOf({ resource, id, row }: Found, context: CommandContext, note: NoteLack): AsyncGenerator<string[]> {
   const scope = scopeName(resource);
   if (!scope) {
     yield [id];
@@ -44,13 +43,15 @@ async function* idsOf(
 }
 
 /** The trajectories with a flag. @throws CommandError if there is none */
-function flaggedIds({ memory }: CommandContext, flags: readonly string[] | undefined): string[] {
+function flaggedIds({ memory }: CommandContext, flags: readonly string[] | undefined, note: NoteLack): string[] {
   const isWanted = ({ flag }: Note): boolean => (flags === undefined ? flag !== '' : flags.includes(flag));
   const notes = (memory.notes.all() ?? []).filter(note => note.kind === 'trajectory' && isWanted(note));
+  const { lack } = memory.notes;
+  if (lack !== undefined) note(`${lack}.`, true);
   if (notes.length > 0) return [...new Set(notes.map(({ id }) => id))];
   const words =
     flags === undefined ? 'No trajectory has a flag' : clean`No trajectory has the flag ${flags.join(' or ')}`;
-  throw new CommandError(`${words}.`, exitCodes.notFound);
+  throw new CommandError(`${words}.`, lack === undefined ? exitCodes.notFound : exitCodes.failed);
 }
 
 /**
@@ -82,16 +83,16 @@ export async function run({ args, flags }: CommandInput<'export'>, io: CommandIo
       found.push(await findAmong(among, word, context));
     }
     const isOne = found.length === 1 && found[0]?.resource === trajectories;
-    const flagged = isFlagged ? flaggedIds(context, flags.flag) : [];
     const seen = new Set<string>();
     let count = 0;
     let leftOut = 0;
     let incomplete = 0;
     let isListCut = false;
-    const note = (words: string, isCut: boolean): void => {
+    const note: NoteLack = (words, isCut) => {
       isListCut ||= isCut;
       io.note(words);
     };
+    const flagged = isFlagged ? flaggedIds(context, flags.flag, note) : [];
     const pages = async function* (): AsyncGenerator<string[]> {
       yield flagged;
       for (const each of found) yield* idsOf(each, context, note);

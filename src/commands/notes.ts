@@ -25,6 +25,7 @@ interface Context {
   readonly triage: TriageSettings;
 }
 
+/** @throws CommandError if there is no file for them */
 async function withNotes(
   flags: { readonly profile?: string | undefined },
   io: CommandIo,
@@ -33,6 +34,7 @@ async function withNotes(
   const config = loadConfig(configFlags(flags), io.environment);
   const memory = openRemembered(config);
   try {
+    if (!memory.isOpen) throw new CommandError(`${memory.notes.lack}.`, exitCodes.failed);
     return await work({ memory, triage: config.preferences.triage });
   } finally {
     memory.close();
@@ -42,7 +44,7 @@ async function withNotes(
 /** @throws CommandError if they cannot be read */
 function allNotes(memory: RememberedStore): Note[] {
   const all = memory.notes.all();
-  if (!all) throw new CommandError('The notes on this machine cannot be read.', exitCodes.failed);
+  if (!all) throw new CommandError(`${memory.notes.lack}.`, exitCodes.failed);
   return all;
 }
 

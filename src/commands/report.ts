@@ -45,7 +45,8 @@ export async function run({ args: words, flags }: CommandInput<'report'>, io: Co
       return rolloutsReport(found, found, flags, reading);
     };
     const written = await report();
-    if (!written) throw new CommandError('No trajectory has a flag or a note.', exitCodes.notFound);
+    const none = code === exitCodes.done ? exitCodes.notFound : code;
+    if (!written) throw new CommandError('No trajectory has a flag or a note.', none);
     const path = await writeOutput(output, reportParts(written, format), io);
     if (path !== undefined) io.note(clean`The report is in ${path}`);
     return code;

@@ -180,7 +180,8 @@ function chosenIds(
 }
 
 /** The notes on trajectories, by their id. */
-function notesIn({ memory }: ReportContext): ReadonlyMap<string, readonly Note[]> {
+function notesIn({ memory, note }: ReportContext): ReadonlyMap<string, readonly Note[]> {
+  if (memory.notes.lack !== undefined) note(`${memory.notes.lack}.`);
   const all = (memory.notes.all() ?? []).filter(note => note.kind === 'trajectory' && saysSomething(note));
   return Map.groupBy(all, ({ id }) => id);
 }

@@ -84,6 +84,12 @@ export class NoteRecords {
     return this.#tables.read(sql, now + mostAheadMs, this.#tables.scope)?.map(noteOf);
   }
 
+  /** Why what can be read of the notes is not all of them, in words; undefined if it is. */
+  get lack(): string | undefined {
+    if (!this.#tables.isOpen) return `Notes can neither be read nor saved. ${this.#tables.problem}`;
+    return this.all() ? undefined : 'The notes on this machine cannot be read: benchtop doctor says more';
+  }
+
   /**
    * Changes notes as they are saved at that moment, all or none: another program may have written since they were last
    * read. False if they could not be saved.

@@ -87,6 +87,11 @@ export class RememberedStore {
     return this.#tables.problem;
   }
 
+  /** Whether there is a file to write to, or none was wanted. */
+  get isOpen(): boolean {
+    return this.#tables.isOpen;
+  }
+
   /** What is damaged in the file, in SQLite's words; undefined if nothing is. Reads all of it. */
   damage(): string | undefined {
     return this.#tables.damage();

@@ -81,6 +81,11 @@ export class Tables {
     return this.#problem;
   }
 
+  /** Whether there is a file to write to, or none was wanted. */
+  get isOpen(): boolean {
+    return this.folder !== undefined || this.problem === undefined;
+  }
+
   /** Calls `listener` with a message when writing begins to fail; returns a function that unsubscribes. */
   readonly onProblem = this.#problems.subscribe;
 

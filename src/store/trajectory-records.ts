@@ -131,7 +131,7 @@ export class TrajectoryRecords extends ResumableUploads {
 
   /** Whether there is a file to write to, or none was wanted. */
   get isOpen(): boolean {
-    return this.tables.folder !== undefined || this.tables.problem === undefined;
+    return this.tables.isOpen;
   }
 
   /**

@@ -1,11 +1,35 @@
-/** Notes that an older version saved with a time that is no date. */
-import { writeFileSync } from 'node:fs';
+/** Notes on the command line, where they cannot be kept, and with what an older version saved. */
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, it } from 'vitest';
 import { cliOn, testFolder } from './cli.ts';
 
-it('are listed and exported without a time, taken elsewhere, and replaced', async () => {
+/** Commands where the folder of the history cannot be made. */
+function cliWithoutStore() {
+  const home = testFolder();
+  mkdirSync(join(home, '.local'));
+  writeFileSync(join(home, '.local/state'), '');
+  return { home, cli: cliOn({ baseUrl: 'http://127.0.0.1:9', apiKey: '', home }) };
+}
+
+it('say that nothing is saved or read where nothing can be kept', async () => {
+  const { home, cli } = cliWithoutStore();
+  const file = join(home, 'notes.jsonl');
+  writeFileSync(file, JSON.stringify({ kind: 'run', id: 'evr_1', author: 'bob', flag: 'bad', at: 1_000 }));
+  const failed = { code: 1, out: '', notes: expect.stringContaining('Notes can neither be read nor saved.') };
+  for (const [command, args] of [
+    ['notes set', ['evr_1', '--flag', 'bad']],
+    ['notes import', [file]],
+    ['notes list', []],
+    ['notes export', []],
+    ['export', ['--flagged']],
+    ['report', ['--flagged']],
+  ] as const)
+    expect([command, await cli(command, args)]).toEqual([command, expect.objectContaining(failed)]);
+});
+
+it('with a time that is no date are listed and exported without a time, taken elsewhere, and replaced', async () => {
   const home = testFolder();
   const cli = cliOn({ baseUrl: 'http://127.0.0.1:9', apiKey: '', home });
   const file = join(home, 'notes.jsonl');
