@@ -21,7 +21,6 @@ import { datasetKeys } from '../queries/datasets.ts';
 import { trajectoryKeys } from '../queries/trajectories.ts';
 import { affectsAllRequests, mayHaveHappened, ServiceError } from '../service/errors.ts';
 import type { Service } from '../service/index.ts';
-import type { CallOptions } from '../service/options.ts';
 import {
   type SentLine,
   type SentRequest,
@@ -33,6 +32,7 @@ import {
 import { Job } from '../workbench/jobs.ts';
 import { fileFingerprint } from './benchmark-plan.ts';
 import { realPathOf } from './local-files.ts';
+import { sendTrajectories } from './send-trajectories.ts';
 import { bytesOf, type Item, lineAt, readItems } from './trajectory-file.ts';
 import {
   answered,
@@ -86,23 +86,6 @@ export interface TrajectoryUploadOptions {
 async function openFileMark(file: FileHandle): Promise<{ size: number; mark: string }> {
   const facts = await file.stat();
   return { size: facts.size, mark: fileFingerprint(facts) };
-}
-
-export interface TrajectoryBatch {
-  readonly dataset: string;
-  readonly trajectories: readonly Record<string, unknown>[];
-  /** The owner; by default, the profile's agent. */
-  readonly agent: AgentFields | undefined;
-}
-
-/** @throws ServiceError */
-export function sendTrajectories(
-  service: Service,
-  { dataset, trajectories, agent }: TrajectoryBatch,
-  options?: CallOptions,
-): Promise<UploadTrajectoriesResult> {
-  const body = { dataset, trajectories: [...trajectories], ...agent };
-  return service.call('uploadTrajectories', { body }, options);
 }
 
 export class TrajectoryUpload extends Job<TrajectoryUploadState> {
