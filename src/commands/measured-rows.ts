@@ -12,7 +12,7 @@ import type { CommandIo } from './io.ts';
 import type { CommandContext } from './with-service.ts';
 
 /** The most rows of a list to measure: one request each, two with the trainer's rewards. */
-export const mostMeasured = 500;
+const mostMeasured = 500;
 
 /** Reading that takes longer is announced; milliseconds. */
 const announcedMs = 3_000;

@@ -66,7 +66,7 @@ export interface Finding {
 }
 
 /** Most findings cover this many of the newest steps read. */
-export const auditedSteps = 3;
+const auditedSteps = 3;
 const mostEvidence = 100;
 
 /** Thresholds of the findings, tuned on the sample benchmarks. `npm run bench -- audit` measures their accuracy. */

@@ -147,7 +147,7 @@ const rememberedRuns = {
 } as const;
 
 /** Adds the options that this machine sent, unless the service returns each: the document's generation returns none. */
-export function withSentOptions(run: EvalRun, memory: QueryContext['memory']): EvalRun {
+function withSentOptions(run: EvalRun, memory: QueryContext['memory']): EvalRun {
   const sent = sentOptionsIn(memory.find('run', run.eval_run_id)?.record);
   const isReturned = Object.keys(sent ?? {}).every(name => own(run.options ?? undefined, name) != null);
   return isReturned ? run : { ...run, [sentOptionsField]: sent };

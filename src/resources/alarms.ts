@@ -26,7 +26,7 @@ import type { AlarmRules } from '../workbench/workbench.ts';
 import { intervalOfHeldOut } from './training-columns.ts';
 
 /** The alarms, most urgent first. These names are stored on disk, so they must not change. */
-export const alarmKinds = [
+const alarmKinds = [
   'stall',
   'held-out drop',
   'failed rollouts',

@@ -252,7 +252,7 @@ export const tallyWords = ({ wins, losses, ties, pairs }: ComparedRuns): string 
  * `4 of 28 tasks have no reward in one of the runs`, or `up to 4` if one of them may be no task of both; empty if all
  * have.
  */
-export const lackingWords = ({ lacking, tasks, unsure }: ComparedRuns): string =>
+const lackingWords = ({ lacking, tasks, unsure }: ComparedRuns): string =>
   lacking === 0
     ? ''
     : `${unsure > 0 ? 'up to ' : ''}${lacking} of ${counted(tasks, 'task')} ${lacking === 1 ? 'has' : 'have'} no reward in one of the runs`;

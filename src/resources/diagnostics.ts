@@ -3,7 +3,7 @@ import type { TrainerCurve } from '../contract/trainer-curve.ts';
 import { sanitiseLine } from '../text/sanitise.ts';
 
 /** Names of the local service's diagnostics. Those of other services keep their field names. */
-export const diagnosticLabels = new Map([
+const diagnosticLabels = new Map([
   ['kl', 'KL to the base model'],
   ['entropy', 'entropy'],
   ['gradient_norm', 'gradient norm'],

@@ -106,7 +106,7 @@ export function statusTurn(workbench: Workbench, known: KnownResource, purpose: 
  * The curves for a line: the held-out one, and the much longer trainer curve if there is no held-out one or an alarm
  * needs it.
  */
-export function curvesOf(workbench: Workbench, known: KnownResource): readonly AnyQuery[] {
+function curvesOf(workbench: Workbench, known: KnownResource): readonly AnyQuery[] {
   const [first, ...others] = offered(workbench, resourceOfKind(known.kind)?.watch?.measures?.(known.id));
   if (!first) return [];
   const lacks =

@@ -70,7 +70,7 @@ const shareOf = ({ scores, passed }: TaskGroup): number | undefined =>
   scores.length === 0 ? undefined : passed / scores.length;
 
 /** The teaching signal of a group; undefined for a single reward. */
-export const signalWord = ({ kind, scores }: TaskGroup): string =>
+const signalWord = ({ kind, scores }: TaskGroup): string =>
   kind === 'teaches' ? 'teaches' : kind === 'unscored' && scores.length === 1 ? '' : groupWords[kind];
 
 const ifAny = { ifAny: true } as const;

@@ -2,7 +2,7 @@
 import { keyOf } from '../queries/statuses/known-resource.ts';
 import { stateOf, type WatchedResource, watchedLine } from './watch.ts';
 
-export const groupings = ['none', 'benchmark', 'status'] as const;
+const groupings = ['none', 'benchmark', 'status'] as const;
 
 /** How lines are grouped; kept between sessions. */
 export interface Grouping {

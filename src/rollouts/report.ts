@@ -44,7 +44,7 @@ export interface Report {
   readonly blocks: AsyncIterable<ReportBlock>;
 }
 
-export const reportFormats = ['html', 'markdown'] as const;
+const reportFormats = ['html', 'markdown'] as const;
 export type ReportFormat = (typeof reportFormats)[number];
 
 /** The report as the text of a file, in parts. */

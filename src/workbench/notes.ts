@@ -6,7 +6,7 @@ import { type Note, type NoteChange, saysSomething } from '../store/notes.ts';
 import type { RememberedStore } from '../store/store.ts';
 
 /** The author of notes on this machine. */
-export function authorOf({ author }: TriageSettings): string {
+function authorOf({ author }: TriageSettings): string {
   if (author !== undefined) return author;
   try {
     return userInfo().username;

@@ -9,7 +9,7 @@ import type { Theme } from '../../widgets/theme/theme.tsx';
 const mostMarks = 3;
 
 /** The rewards, lowest first, as levels; then a cross for a failed rollout and a circle for one without a reward. */
-export function rewardStrip({ scores, failed, unlisted, unscored }: TaskGroup, theme: Theme): string {
+function rewardStrip({ scores, failed, unlisted, unscored }: TaskGroup, theme: Theme): string {
   const { cross, circle } = theme.glyphs;
   const marks = cross.repeat(Math.min(mostMarks, failed)) + circle.repeat(Math.min(mostMarks, unscored + unlisted));
   return sparkline(scores, spreadWidth - marks.length, theme, levelRange(scores)) + marks;
