@@ -1,14 +1,15 @@
 /** `benchtop chat`: asks a model, once or in a conversation, and streams the answer. */
 
 import { createInterface } from 'node:readline';
-import { Answer, callWords, leftOutWords } from '../chat/answer.ts';
+import { Answer, type AskedTool, callWords, leftOutWords } from '../chat/answer.ts';
 import { chatRoute } from '../chat/route.ts';
 import { declaresField } from '../contract/fields.ts';
 import { type EarlyEnd, earlyEndOf } from '../contract/finish-reason.ts';
 import { type ChatMessage, chatCompletion } from '../contract/inference.ts';
+import { callOf } from '../present/transcript-calls.ts';
 import { type ChatOptions, type ChatRequest, eventsOfCompletion } from '../service/chat.ts';
 import { cleanStream } from '../text/clean-stream.ts';
-import { bytes } from '../text/numbers.ts';
+import { bytes, counted } from '../text/numbers.ts';
 import { clean } from '../text/sanitise.ts';
 import { CommandError, type ExitCode, exitCodes } from './exit.ts';
 import { type CommandIo, readInput } from './io.ts';
@@ -86,6 +87,13 @@ export function answerNotes(answer: Answer): string[] {
   ];
 }
 
+/** A call of a tool on one line, as transcripts show it. */
+function callLine({ name, input }: AskedTool): string {
+  const { summary, more } = callOf(JSON.stringify({ name, arguments: input }));
+  const rest = more === 0 ? '' : `(+${counted(more, 'line')})`;
+  return clean`${[name, summary, rest].filter(Boolean).join('  ')}`;
+}
+
 /** A refusal, or an answer without any text, is not what was asked for. */
 const codeOf = ({ content, refusal }: Answer): ExitCode =>
   content === '' || refusal !== '' ? exitCodes.failed : exitCodes.done;
@@ -121,7 +129,8 @@ export async function run({ args, flags }: CommandInput<'chat'>, io: CommandIo):
         for (const line of text.trim().split('\n')) io.note(`reasoning: ${line}`);
       };
       const answered = await ask(context, request, print, { whole: flags.noStream, onReasoning });
-      await io.print('\n');
+      if (answered.words !== '') await io.print('\n');
+      else for (const call of answered.extras.calls ?? []) await io.print(`${callLine(call)}\n`);
       for (const note of answerNotes(answered)) io.note(note);
       history.push(question, { role: 'assistant', content: answered.words });
       return codeOf(answered);

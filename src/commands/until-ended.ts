@@ -3,7 +3,7 @@
 import { errorMessage } from '../base/errors.ts';
 import { isRecord, own } from '../base/own-property.ts';
 import { type RunFailure, runFailure } from '../contract/common.ts';
-import { hasEnded, isOver, statusMeaning } from '../contract/status.ts';
+import { hasEnded, isOver, statusMeaning, statusWords } from '../contract/status.ts';
 import { doneWith, evalRunQuery } from '../queries/evaluations.ts';
 import type { PollIntervals } from '../queries/polling.ts';
 import type { QueryContext } from '../queries/query-context.ts';
@@ -125,6 +125,7 @@ function partReporter({ kind, id, label }: ResourceRef, note: (text: string) => 
 interface Late {
   /** The change in progress as a participle, e.g. `cancelled`. */
   readonly past: string | undefined;
+  readonly status: string | undefined;
   /** The only sign of its end if it has no status. */
   readonly until: Until | undefined;
   /** Its rewards, if known. */
@@ -133,14 +134,16 @@ interface Late {
 }
 
 /** What is known at the end of --timeout. */
-function lateWords({ past, until, graded, seconds }: Late): string {
+function lateWords({ past, status = 'running', until, graded, seconds }: Late): string {
   const after = `after ${counted(seconds, 'second')}`;
   if (until) {
     const noReward =
       until.quietMs !== undefined && graded === 0 ? ': it has no reward yet, and quiet= counts from the first one' : '';
     return `has not ended by --until ${until.words} ${after}${noReward}. The service does not say whether it runs.`;
   }
-  return past === undefined ? `is still running ${after}, and keeps running.` : `is still being ${past} ${after}.`;
+  return past === undefined
+    ? `is still ${statusWords(status)} ${after}, and goes on.`
+    : `is still being ${past} ${after}.`;
 }
 
 /** What is known if the service no longer responds. */
@@ -325,8 +328,8 @@ class EndWait {
       this.#adviseUntil();
       return exitCodes.endUnseen;
     }
-    const graded = this.#last?.graded;
-    const late = { past: change?.past, until: reason === undefined ? undefined : until, graded, seconds };
+    const { graded, status } = this.#last ?? {};
+    const late = { past: change?.past, status, until: reason === undefined ? undefined : until, graded, seconds };
     const words = isKnown ? lateWords(late) : lostWords(change?.past, service.gate.state());
     this.#io.note(clean`${label} ${words}`, { id });
     const signal = AbortSignal.any([this.#io.signal, AbortSignal.timeout(lateMs)]);

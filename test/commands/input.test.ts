@@ -114,13 +114,13 @@ describe('chat', () => {
     [undefined, 'The answer has no text.'],
   ])('says why there is no text: %j', async (choice, words) => {
     const server = await hostileServer(json({ choices: choice ? [choice] : [] }));
-    const { notes, code } = await cliOn({ baseUrl: server.url, apiKey: 'key' })(
+    const { notes, out, code } = await cliOn({ baseUrl: server.url, apiKey: 'key' })(
       'chat',
       ['acme/m', '--no-stream', 'hello'],
       {},
     );
     expect(notes).toContain(words);
-    expect(code).toBe(exitCodes.failed);
+    expect([code, out]).toEqual([exitCodes.failed, '']);
   });
 
   const chunks = (...deltas: object[]) =>
@@ -181,13 +181,13 @@ describe('chat', () => {
   it('names the tools of an answer without text, and fails with it (B13)', async () => {
     const server = await hostileServer(
       chunks(
-        { tool_calls: [{ index: 0, function: { name: 'look', arguments: '{"q":' } }] },
-        { tool_calls: [{ index: 0, function: { arguments: '"tea"}' } }] },
+        { tool_calls: [{ index: 0, function: { name: 'bash', arguments: '{"command":' } }] },
+        { tool_calls: [{ index: 0, function: { arguments: '"cd /repo && ls"}' } }] },
       ),
     );
-    const { code, notes } = await cliOn({ baseUrl: server.url, apiKey: 'key' })('chat', ['acme/m', 'hi'], {});
-    expect(code).toBe(exitCodes.failed);
-    expect(notes).toContain('The model calls the tool look with {"q":"tea"}.');
+    const { code, out, notes } = await cliOn({ baseUrl: server.url, apiKey: 'key' })('chat', ['acme/m', 'hi'], {});
+    expect([code, out]).toEqual([exitCodes.failed, 'bash  cd /repo && ls\n']);
+    expect(notes).toContain('The model calls the tool bash with {"command":"cd /repo && ls"}.');
     expect(notes).toContain('The answer has no text');
   });
 

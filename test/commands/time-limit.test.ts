@@ -168,3 +168,11 @@ it('what is only read to explain a result does not replace it once the command i
   expect(await readUntil(AbortSignal.abort())).toEqual({ names: [], notes: [] });
   expect((await readUntil(new AbortController().signal)).notes).toEqual([expect.stringContaining('The line is cut.')]);
 });
+
+it('says in the words of the service how far it is what has not ended in time', async () => {
+  const deployment = { deployment_id: 'dep_1', model_slug: 'm3', status: 'MERGING' };
+  const { cli } = await cliTo({ 'GET /api/v1/deploy/dep_1': deployment });
+  const { code, notes } = await cli('watch', ['dep_1', '--timeout', '6'], { onPrint: timeIsUp() });
+  expect(code).toBe(exitCodes.timeout);
+  expect(notes).toContain('m3 is still merging after 6 seconds, and goes on.');
+});

@@ -17,10 +17,10 @@ import type { Layout } from './layout.ts';
 const readWords = (at: number | undefined, now: number): string =>
   at === undefined ? '' : `read ${age(now - at)} ago`;
 
-/** Time to the next attempt, or `retrying` once it is due. */
-function againWords(at: number | undefined, now: number): string {
+/** Time to the next attempt, at least a second, or `retrying` once it is due. */
+export function againWords(at: number | undefined, now: number): string {
   if (at === undefined) return '';
-  return at <= now ? 'retrying' : `retry in ${age(at - now)}`;
+  return at <= now ? 'retrying' : `retry in ${age(Math.max(1_000, at - now))}`;
 }
 
 /** The wait that the service asks for, if benchtop tries before its end; otherwise empty. */

@@ -2,18 +2,17 @@
 import { Text } from 'ink';
 import Spinner from 'ink-spinner';
 import { useCallback, useSyncExternalStore } from 'react';
-import { age } from '../../text/time.ts';
 import type { GateState } from '../../workbench/workbench.ts';
 import { useWorkbench } from '../data/workbench.tsx';
 import { useTime } from './clock.tsx';
-import { requestedWords } from './frame-lines.ts';
+import { againWords, requestedWords } from './frame-lines.ts';
 
 /** Why requests are held back, and until when; undefined if they are not. `now` is in epoch milliseconds. */
 export function heldBackWords(gate: GateState, now: number): string | undefined {
   if (gate.kind === 'open' || gate.until <= now) return undefined;
   const why = gate.reason === 'rate_limit' ? 'Rate limited' : 'The service is failing';
   const requested = requestedWords(gate.requestedUntil, now);
-  return [why, requested, `retry in ${age(gate.until - now)}`].filter(Boolean).join(', ');
+  return [why, requested, againWords(gate.until, now)].filter(Boolean).join(', ');
 }
 
 export function useHeldBackWords(): string | undefined {

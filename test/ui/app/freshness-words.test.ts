@@ -15,6 +15,7 @@ describe('the words', () => {
     [{ kind: 'stale', at: 0 }, 'stale, read 3s ago', 'stale, read 3s ago'],
     [{ kind: 'failing', at: 0, retryAt: 9_000 }, 'failing, read 3s ago, retry in 6s', 'failing, retry in 6s'],
     [{ kind: 'failing', at: undefined, retryAt: 9_000 }, 'failing, retry in 6s', 'failing, retry in 6s'],
+    [{ kind: 'failing', at: undefined, retryAt: 3_400 }, 'failing, retry in 1s', 'failing, retry in 1s'],
     [{ kind: 'failing', at: 0, retryAt: 3_000 }, 'failing, read 3s ago, retrying', 'failing, retrying'],
     [{ kind: 'failing', at: 0, retryAt: undefined }, 'failing, read 3s ago', 'failing, read 3s ago'],
     [

@@ -4,9 +4,9 @@ import { useCallback, useEffect, useMemo, useSyncExternalStore } from 'react';
 import { maxOf } from '../../../base/many.ts';
 import { type Conversation, wordsOf as wordsIn } from '../../../chat/conversation.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
-import { age } from '../../../text/time.ts';
 import { displayWidth, fitCells, truncate } from '../../../text/width.ts';
 import { useTime } from '../../app/clock.tsx';
+import { againWords } from '../../app/frame-lines.ts';
 import { useWorkbench } from '../../data/workbench.tsx';
 import { Lines } from '../../widgets/lines.tsx';
 import { ScrollView, scrollViewLines } from '../../widgets/scroll-view/scroll-view.tsx';
@@ -66,7 +66,7 @@ function useHeldBack(): string {
       now => {
         if (state.kind !== 'limited') return '';
         const reason = state.reason === 'rate_limit' ? 'rate limited' : 'the service is failing';
-        return `${reason}, retry in ${age(Math.max(0, state.until - now))}`;
+        return `${reason}, ${againWords(state.until, now)}`;
       },
       [state],
     ),
