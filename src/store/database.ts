@@ -38,24 +38,23 @@ const schema = `
     profile text not null, folder text not null, bench_id text not null, path text not null, mark text,
     primary key (profile, folder, bench_id, path)
   ) strict, without rowid;
-  drop table if exists trajectory_uploads;
-  create table if not exists sent_requests (
-    profile text not null, path text not null, dataset text not null, agent text not null, id text not null primary key,
-    key text, stored text not null, skipped text not null, unknown text not null, counted_stored integer not null,
-    counted_skipped integer not null, sent_at integer not null, account text not null default ''
+  create table if not exists trajectory_requests (
+    profile text not null, dataset text not null, agent text not null, account text not null, path text not null,
+    id text not null primary key, key text, stored text not null, skipped text not null, unknown text not null,
+    counted_stored integer not null, counted_skipped integer not null, sent_at integer not null
   ) strict;
-  create index if not exists sent_requests_of_datasets on sent_requests (profile, dataset, agent, path, sent_at);
-  create table if not exists sent_uploads (
-    id integer primary key, profile text not null, dataset text not null, agent text not null,
-    sent_at integer not null, used_at integer not null, account text not null default ''
+  create index if not exists trajectory_requests_of_datasets on trajectory_requests (profile, dataset, agent);
+  create table if not exists trajectory_runs (
+    id integer primary key, profile text not null, dataset text not null, agent text not null, account text not null,
+    sent_at integer not null, used_at integer not null
   ) strict;
-  create table if not exists sent_lines (
+  create table if not exists trajectory_lines (
     line blob not null, number integer not null, upload integer not null, skipped integer not null,
     primary key (line, number, upload)
   ) strict, without rowid;
-  create table if not exists restarts (
-    profile text not null, path text not null, dataset text not null, agent text not null, at integer not null,
-    account text not null default '', primary key (profile, path, dataset, agent)
+  create table if not exists trajectory_restarts (
+    profile text not null, dataset text not null, agent text not null, account text not null, path text not null,
+    at integer not null, primary key (profile, dataset, agent, account, path)
   ) strict, without rowid;
   create table if not exists pages (
     profile text not null, list text not null, rows integer not null, complete integer not null,
@@ -103,20 +102,6 @@ function writeAhead(database: DatabaseSync): void {
   }
 }
 
-/** The tables of uploads that did not tell the accounts of a service apart. */
-const withAccounts = ['sent_requests', 'sent_uploads', 'restarts'];
-
-/** Adds the column to a file of an earlier version. */
-function addAccounts(database: DatabaseSync): void {
-  const select = database.prepare("select 1 from pragma_table_info(?) where name = 'account'");
-  const lacking = (): string[] => withAccounts.filter(table => !select.get(table));
-  if (lacking().length === 0) return;
-  // Another program may have added it by the time that this one may write.
-  database.exec('begin immediate');
-  for (const table of lacking()) database.exec(`alter table ${table} add column account text not null default ''`);
-  database.exec('commit');
-}
-
 /**
  * Opens or creates the file with its tables. With `synchronous = full` a commit waits for the disk and survives a power
  * cut, because its idempotency keys and upload records prevent duplicate writes.
@@ -133,7 +118,6 @@ export function connect(path: string, busyMs: number): DatabaseSync {
     writeAhead(database);
     // Use one transaction, so that a new file is written once and not once per table.
     database.exec(`begin; ${schema} commit; pragma synchronous = full`);
-    addAccounts(database);
     return database;
   } catch (error) {
     database.close();

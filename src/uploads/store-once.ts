@@ -8,7 +8,8 @@ import { type Action, action } from '../queries/action.ts';
 import { namedAgent } from '../queries/agents.ts';
 import { type StoredTrajectories, type StoreOutcome, storeTrajectories } from '../queries/trajectories.ts';
 import { RequestError } from '../service/errors.ts';
-import type { SentLine, TrajectoryRecords } from '../store/trajectory-records.ts';
+import type { SentLine } from '../store/sent-record.ts';
+import type { TrajectoryRecords } from '../store/trajectory-records.ts';
 import { clean } from '../text/sanitise.ts';
 import { Occurrences } from './occurrences.ts';
 import { sentTimes } from './trajectory-outcomes.ts';
@@ -47,12 +48,12 @@ export function storeOnce(records: TrajectoryRecords, again: string): Action<Sto
         throw new RequestError(`${words} To send it all the same, ${again}.`, { code: 'not_sent' });
       };
       const { signal = new AbortController().signal } = options ?? {};
-      await records.choose(secret => service.accountOf(secret, signal));
+      const account = await records.account(secret => service.accountOf(secret, signal));
       const agent = await namedAgent(service, undefined, signal);
-      const upload = { path: '', dataset, agent: agent && agentText(agent) };
+      const record = records.of({ path: '', dataset, agent: agent && agentText(agent), account });
       const linesOf = (hash: string): readonly SentLine[] => {
         try {
-          return records.lines(upload, hash);
+          return record.lines(hash);
         } catch (error) {
           refuse(`Nothing was sent: a repeat could store it twice. ${errorMessage(error)}.`);
           return [];
@@ -70,13 +71,13 @@ export function storeOnce(records: TrajectoryRecords, again: string): Action<Sto
           clean`Sent into ${dataset} before (${when})${why}: nothing was sent now, because it may be stored twice.`,
         );
       }
-      const run = records.isOpen ? records.beginLines(upload) : undefined;
+      const run = records.isOpen ? record.beginLines() : undefined;
       if (run === undefined)
         refuse(`Nothing was sent: it cannot be recorded, and a repeat could store it twice. ${records.problem ?? ''}.`);
       const outcome = await storeTrajectories(service, { ...input, agent }, options);
       const stored = items.flatMap(({ id }, index) => (outcome.refused.has(index) ? [] : [id]));
       if (run !== undefined) {
-        records.settle('', { stored, skipped: [], unknown: [], counted: { stored: 0, skipped: 0 } }, run);
+        record.settle('', { stored, skipped: [], unknown: [], counted: { stored: 0, skipped: 0 } }, run);
         records.keepLines([run]);
       }
       refused = undefined;

@@ -3,7 +3,7 @@ import type { Failure } from '../contract/errors.ts';
 import type { UploadTrajectoriesResult } from '../contract/trajectories.ts';
 import { type ItemOutcome, readAnswer, refusedItems, saysWhy } from '../contract/upload-answer.ts';
 import { ServiceError } from '../service/errors.ts';
-import type { SentItems, SentRequest, UploadCounts } from '../store/trajectory-records.ts';
+import type { SentItems, SentRequest, UploadCounts } from '../store/sent-record.ts';
 import { bytes } from '../text/numbers.ts';
 import { clean, safeJson } from '../text/sanitise.ts';
 import { clockOrDay } from '../text/time.ts';

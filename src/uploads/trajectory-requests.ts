@@ -2,7 +2,7 @@
  * Divides a file of trajectories into requests, using the record of what was sent before: leaves out stored and skipped
  * items, sends rejected ones again, and rebuilds a request with an unknown outcome exactly.
  */
-import type { SentLine, SentRequest } from '../store/trajectory-records.ts';
+import type { SentLine, SentRequest } from '../store/sent-record.ts';
 import { Occurrences } from './occurrences.ts';
 import type { Item } from './trajectory-file.ts';
 
@@ -53,7 +53,8 @@ function recordedIn(requests: readonly SentRequest[]): Map<string, Recorded[]> {
   for (const request of requests) {
     add(request.stored, request, false);
     add(request.skipped, request, true);
-    add(request.unknown, request);
+    // Another account may have been sent them: it is told apart, whatever became of them there.
+    add(request.unknown, request, request.isOfOtherKey ? false : undefined);
   }
   return found;
 }
@@ -67,7 +68,8 @@ interface Equal {
 
 /**
  * Finds the trajectories of a file in the record. Of equal ones, the record says how many were sent, not which: the
- * first of the file are those with a known outcome, then come those with an unknown one, then new ones.
+ * first of the file are those with a known outcome, then come those with an unknown one, then those that only another
+ * account was sent, then new ones.
  */
 class RecordedFile {
   readonly #occurrences = new Occurrences();
@@ -96,16 +98,22 @@ class RecordedFile {
   /** @param number of the first that is asked for; those before it are counted as given */
   #equalTo(value: Trajectory['value'], hash: string, number: number): Equal {
     const all = new Map((this.#inRequests.get(hash) ?? []).map(each => [each.number, each]));
-    for (const line of this.#find(value, hash))
-      all.set(line.number, { number: line.number, line, request: all.get(line.number)?.request });
-    const sorted = [...all.values()].sort((left, right) => left.number - right.number);
-    const recorded = [...sorted.filter(({ line }) => line), ...sorted.filter(({ line }) => !line)];
+    for (const line of this.#find(value, hash)) {
+      const { number: at, isOfOtherKey } = line;
+      // An own unknown one stays unknown, whatever another account was sent.
+      if (!(isOfOtherKey && all.has(at))) all.set(at, { number: at, line, request: all.get(at)?.request });
+    }
+    const recorded = [...all.values()].sort(
+      (left, right) => rankOf(left) - rankOf(right) || left.number - right.number,
+    );
     const taken = new Set(all.keys());
     let fresh = 0;
     for (let given = recorded.length + 1; given < number; given += 1) fresh = freeAfter(fresh, taken);
     return { recorded, taken, fresh };
   }
 }
+
+const rankOf = ({ line }: Recorded): number => (line === undefined ? 1 : line.isOfOtherKey ? 2 : 0);
 
 function freeAfter(last: number, taken: ReadonlySet<number>): number {
   let number = last + 1;

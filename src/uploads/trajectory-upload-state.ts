@@ -1,5 +1,5 @@
 /** The state of an upload of trajectories, and its counts in words. Pure. */
-import type { UploadCounts } from '../store/trajectory-records.ts';
+import type { UploadCounts } from '../store/sent-record.ts';
 import type { JobState } from '../workbench/jobs.ts';
 import { countWords, type SentBefore } from './trajectory-outcomes.ts';
 

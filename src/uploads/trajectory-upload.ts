@@ -23,12 +23,13 @@ import { affectsAllRequests, mayHaveHappened, ServiceError } from '../service/er
 import type { Service } from '../service/index.ts';
 import {
   type SentLine,
+  type SentRecord,
   type SentRequest,
-  type TrajectoryRecords,
   type TrajectoryUploadRef,
   UnreadableRecordError,
   type UploadCounts,
-} from '../store/trajectory-records.ts';
+} from '../store/sent-record.ts';
+import type { TrajectoryRecords } from '../store/trajectory-records.ts';
 import { Job } from '../workbench/jobs.ts';
 import { fileFingerprint } from './benchmark-plan.ts';
 import { realPathOf } from './local-files.ts';
@@ -99,6 +100,8 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
   readonly #resendUnknown: boolean;
   /** Its agent is resolved once it begins: a record knows agents as they are sent. */
   #ref: TrajectoryUploadRef;
+  /** Of the account and the agent that it goes to; undefined until they are known. */
+  #record: SentRecord | undefined;
   /** Whether the user wants it sent although it was sent before. */
   #isNew: boolean;
   /** Whether a repeat would store again what is not recorded, and whether the user wants it sent all the same. */
@@ -142,7 +145,7 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
   }
 
   override get hasStarted(): boolean {
-    return this.state.sentBefore !== undefined || (this.#records?.has(this.#ref) ?? false);
+    return this.state.sentBefore !== undefined || this.#record?.hasBegun === true;
   }
 
   override get share(): number {
@@ -166,7 +169,7 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
   startOver(): void {
     if (this.busy) return;
     this.#isNew = true;
-    this.#records?.startOver(this.#ref);
+    this.#record?.startOver();
     this.set({ sentBefore: undefined, isForgotten: true });
   }
 
@@ -204,7 +207,7 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
       handled: 0,
       counts: noCounts,
       sent: noneSent,
-      hasSent: this.hasStarted,
+      hasSent: this.hasStarted || this.#records?.unfinished().some(record => this.isOf(record)) === true,
       sentBefore: undefined,
       isForgotten: false,
       error: undefined,
@@ -219,9 +222,10 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
     this.#needsRecord = !service.skipsStored(false);
     this.#mayLackRecord = this.#isNew;
     if (this.#records?.isOpen === false) this.#refuse(this.#records.problem);
-    await this.#records?.choose(secret => service.accountOf(secret, this.signal));
+    const account = await this.#records?.account(secret => service.accountOf(secret, this.signal));
     this.#namedAgent = await namedAgent(service, this.#agent, this.signal);
     this.#ref = { ...this.#ref, agent: this.#namedAgent && agentText(this.#namedAgent) };
+    if (account !== undefined) this.#record = this.#records?.of({ ...this.#ref, account });
     const unlock = await this.#lock();
     try {
       const file = await open(this.path);
@@ -242,9 +246,9 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
   }
 
   /** What the record has. @throws UnrecordedError if it cannot be read, unless it may be sent without a record */
-  #recorded<Each>(read: (records: TrajectoryRecords) => readonly Each[]): readonly Each[] {
+  #recorded<Each>(read: (record: SentRecord) => readonly Each[]): readonly Each[] {
     try {
-      return this.#records ? read(this.#records) : [];
+      return this.#record ? read(this.#record) : [];
     } catch (error) {
       if (!(error instanceof UnreadableRecordError)) throw error;
       this.#refuse(error.message);
@@ -257,7 +261,7 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
     for (;;) {
       let unlock: (() => void) | undefined;
       try {
-        unlock = this.#records ? await this.#records.lock(this.#ref) : () => {};
+        unlock = this.#record ? await this.#record.lock() : () => {};
       } catch (error) {
         this.#refuse(errorMessage(error));
         return () => {};
@@ -275,20 +279,24 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
     const { size, mark } = await openFileMark(file);
     this.#mark = mark;
     const isNew = this.#isNew;
-    if (isNew) this.#records?.startOver(this.#ref);
-    const isStartedOver = isNew || this.#records?.isStartedOver(this.#ref) === true;
+    if (isNew) this.#record?.startOver();
+    const isStartedOver = isNew || this.#record?.isStartedOver === true;
     this.#isNew = false;
     // It may have failed to forget them.
-    const all = isNew ? [] : this.#recorded(records => records.requests(this.#ref));
+    const all = isNew ? [] : this.#recorded(record => record.requests());
     const own = all.filter(({ isOwn }) => isOwn);
     this.#reached = noCounts;
     this.#ahead = own.map(countsOf).reduce(sumOf, noCounts);
     this.set({ size, hasSent: own.length > 0, counts: this.#ahead });
-    const requests = isStartedOver || service.skipsStored(false) ? own : all;
-    const find = (value: Trajectory['value'], hash: string): readonly SentLine[] =>
-      isStartedOver || service.skipsStored(hasTraceId(value))
-        ? []
-        : this.#recorded(records => records.lines(this.#ref, hash));
+    const ownOnly = isStartedOver || service.skipsStored(false);
+    // Without the unknown ones of another account, which the user wants sent. Lines have its known ones.
+    const requests = ownOnly ? own : all.filter(({ isOfOtherKey }) => !(isOfOtherKey && this.#resendUnknown));
+    const find = (value: Trajectory['value'], hash: string): readonly SentLine[] => {
+      if (ownOnly) return [];
+      const lines = this.#recorded(record => record.lines(hash));
+      // Its own are sent again, and skipped.
+      return service.skipsStored(hasTraceId(value)) ? lines.filter(({ isOfOtherKey }) => isOfOtherKey) : lines;
+    };
     try {
       for await (const portion of portionsOf(readItems(bytesOf(file)), requests, find)) {
         this.signal.throwIfAborted();
@@ -304,7 +312,7 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
     const { failed, unknown } = this.#reached;
     // Keep the record of failed and unknown items, so that the next run sends only those. After another failure
     // the user will start it again, which must not send what is stored.
-    if (failed === 0 && unknown === 0 && !this.hasOtherFailure) this.#records?.complete(this.#ref);
+    if (failed === 0 && unknown === 0 && !this.hasOtherFailure) this.#record?.complete();
     this.set({ phase: 'done', handled: size, counts: this.#reached });
   }
 
@@ -361,9 +369,9 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
     const { outcomes, counts, items: named, reports } = outcome;
     // A service that stores nothing twice needs no record of what it has.
     const isKept = named.stored.length + named.skipped.length > 0 && !service.skipsStored(false);
-    if (isKept) this.#lines ??= this.#records?.beginLines(this.#ref);
-    const isLost = this.#records && isKept && this.#lines === undefined;
-    const isRecorded = !isLost && this.#records?.settle(id, named, this.#lines) !== false;
+    if (isKept) this.#lines ??= this.#record?.beginLines();
+    const isLost = this.#record && isKept && this.#lines === undefined;
+    const isRecorded = !isLost && this.#record?.settle(id, named, this.#lines) !== false;
     for (const report of reports ?? []) this.#results.report(report);
     const { stored, skipped } = this.state.sent;
     this.set({ sent: { stored: stored + counts.stored, skipped: skipped + counts.skipped } });
@@ -375,7 +383,7 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
   async #send(service: Service, items: readonly Trajectory[]): Promise<void> {
     const id = randomUUID();
     const ids = items.map(item => item.id);
-    if (this.#records?.begin(this.#ref, id, ids) === false) this.#refuse(this.#records.problem);
+    if (this.#record?.begin(id, ids) === false) this.#refuse(this.#records?.problem);
     try {
       const answer = answered(items, await this.#request(service, items, id));
       this.set({ hasSent: true });
@@ -393,7 +401,7 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
         this.#add(items, outcome.outcomes, outcome.counts);
       }
       const isInHalves = !endsAll && !isLost && isTooLarge(error) && items.length > 1;
-      if (!isLost && (endsAll || isInHalves)) this.#records?.settle(id, nothing);
+      if (!isLost && (endsAll || isInHalves)) this.#record?.settle(id, nothing);
       if (endsAll || !(error instanceof ServiceError)) throw error;
       if (isInHalves) await this.#sendHalves(service, items);
       else if (isLost) this.#results.report(errorReport(items, error));
@@ -401,13 +409,13 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
     }
   }
 
-  /** Learns from trajectories that are stored already whether the service skips these. */
+  /** Learns from trajectories that its account has stored already whether the service skips these. */
   #learn(service: Service, items: readonly Trajectory[], { outcomes }: RequestOutcome): void {
     if (service.skipsStored(false)) return;
     const isStored = (item: Trajectory | undefined): boolean =>
       item !== undefined &&
       hasTraceId(item.value) &&
-      this.#recorded(records => records.lines(this.#ref, item.id)).some(({ isSkipped }) => !isSkipped);
+      this.#recorded(record => record.lines(item.id)).some(line => !line.isSkipped && !line.isOfOtherKey);
     const statuses = outcomes.filter((_, index) => isStored(items[index])).map(({ status }) => status);
     if (statuses.includes('uploaded')) service.learnSkipping(false);
     else if (statuses.includes('skipped')) service.learnSkipping(true);
@@ -441,7 +449,7 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
       return;
     }
     const key = isSame && request.key !== undefined ? request.key : randomUUID();
-    if (isWhole && this.#records?.repeat(request.id, key) === false) this.#refuse(this.#records.problem);
+    if (isWhole && this.#record?.repeat(request.id, key) === false) this.#refuse(this.#records?.problem);
     try {
       const answer = answered(items, await this.#request(service, items, key));
       const ids = new Set(items.map(({ id }) => id));

@@ -7,7 +7,7 @@ import { asError } from '../base/errors.ts';
 import { Listeners } from '../base/listeners.ts';
 import { unlessStopped } from '../queries/action.ts';
 import type { Service } from '../service/index.ts';
-import type { TrajectoryUploadRef } from '../store/trajectory-records.ts';
+import type { TrajectoryUploadRef } from '../store/sent-record.ts';
 import { clean } from '../text/sanitise.ts';
 
 /** Returns the service, connecting first if needed. */

@@ -78,22 +78,26 @@ it('does not send what only another key has sent, and says so, unless all of it 
   const written = readdirSync(state).map(name =>
     name.includes('.db') ? readFileSync(join(state, name), 'latin1') : '',
   );
-  expect(written.join('')).toContain('sent_lines');
+  expect(written.join('')).toContain('trajectory_lines');
   expect(written.join('')).not.toContain('key-of-');
 });
 
-it('sends for an agent what only another was sent, whether an option or the profile names it', async () => {
+it('sends for an agent what only another or none was sent, whether an option or the profile names it', async () => {
   const { url, bodies } = await storing();
   const path = fileOf(lineOf('a'));
   const cli = cliOn({ baseUrl: url, apiKey, home: testFolder() });
   const upload = async (agent: string, args: readonly string[] = []) =>
     (await cli('upload', [path, '--dataset', 'd', ...args], { environment: { BENCHTOP_AGENT: agent } })).out;
   const [stored, before] = ['1 stored, 0 skipped, 0 failed\n', '0 stored, 0 skipped, 0 failed, 1 sent before\n'];
-  expect(await upload('name:carol')).toBe(stored);
-  expect(await upload('name:dave')).toBe(stored);
+  for (const agent of ['', 'name:carol', 'name:dave']) expect(await upload(agent)).toBe(stored);
+  expect(await upload('')).toBe(before);
   expect(await upload('name:carol')).toBe(before);
   expect(await upload('name:carol', ['--agent', 'name:dave'])).toBe(before);
-  expect(bodies.map(body => (JSON.parse(body) as { agent_name?: string }).agent_name)).toEqual(['carol', 'dave']);
+  expect(bodies.map(body => (JSON.parse(body) as { agent_name?: string }).agent_name)).toEqual([
+    undefined,
+    'carol',
+    'dave',
+  ]);
 });
 
 it('takes an agent for one, however it is named', async () => {
@@ -136,7 +140,7 @@ it('sends nothing where the record of what was sent is damaged, and doctor says 
   database.exec('pragma wal_checkpoint(truncate)');
   const [size, root] = [
     'page_size as n from pragma_page_size',
-    "rootpage as n from sqlite_schema where name = 'sent_lines'",
+    "rootpage as n from sqlite_schema where name = 'trajectory_lines'",
   ].map(each => Number(database.prepare(`select ${each}`).get()?.['n']));
   database.close();
   const file = openSync(name, 'r+');

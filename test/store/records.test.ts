@@ -2,12 +2,11 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { RememberedLists } from '../../src/store/lists.ts';
 import { ProgressPoints } from '../../src/store/progress.ts';
 import { RememberedStore } from '../../src/store/store.ts';
-import { openTables, type Tables, tablesInMemory } from '../../src/store/tables.ts';
+import { type Tables, tablesInMemory } from '../../src/store/tables.ts';
 import { TrajectoryRecords } from '../../src/store/trajectory-records.ts';
 import { UploadRecords } from '../../src/store/upload-records.ts';
 
@@ -91,37 +90,45 @@ describe('the record of a benchmark upload', () => {
 });
 
 describe('the record of an upload of trajectories', () => {
-  const mine = { path: '/f', dataset: 'mine', agent: 'a' };
+  const mine = { path: '/f', dataset: 'mine', agent: 'a', account: 'one' };
+  const none = { stored: 0, skipped: 0 };
 
   it('is of a file, a dataset and an agent, and of each request what is not to be sent again', () => {
     const records = new TrajectoryRecords(tablesInMemory('prod'));
     const changed = vi.fn();
     records.subscribe(changed);
-    records.begin(mine, 'r1', ['1', '2', '3', '4']);
-    const none = { stored: 0, skipped: 0 };
+    const record = records.of(mine);
+    record.begin('r1', ['1', '2', '3', '4']);
     const common = { id: 'r1', isOwn: true, isOfOtherKey: false, counted: none, sentAt: expect.any(Number) };
-    expect(records.requests(mine)).toEqual([
+    expect(record.requests()).toEqual([
       { ...common, key: 'r1', stored: [], skipped: [], unknown: ['1', '2', '3', '4'] },
     ]);
-    records.settle('r1', { stored: ['1'], skipped: ['2'], unknown: ['4'], counted: none });
-    records.begin(mine, 'r2', ['5', '6']);
-    const [first] = records.requests(mine);
+    record.settle('r1', { stored: ['1'], skipped: ['2'], unknown: ['4'], counted: none });
+    record.begin('r2', ['5', '6']);
+    const [first] = record.requests();
     expect(first).toEqual({ ...common, key: undefined, stored: ['1'], skipped: ['2'], unknown: ['4'] });
     const counts = { stored: 1, skipped: 1, failed: 0, unknown: 3 };
-    expect(records.unfinished()).toEqual([{ ...mine, counts }]);
-    records.repeat('r1', 'another');
-    expect(records.requests(mine)[0]?.key).toBe('another');
-    records.settle('r1', { stored: ['4'], skipped: [], unknown: [], counted: none });
-    expect(records.requests(mine)[0]).toMatchObject({ key: undefined, stored: ['1', '4'], unknown: [] });
+    const { account: _, ...listed } = mine;
+    expect(records.unfinished()).toEqual([{ ...listed, counts }]);
+    record.repeat('r1', 'another');
+    expect(record.requests()[0]?.key).toBe('another');
+    record.settle('r1', { stored: ['4'], skipped: [], unknown: [], counted: none });
+    expect(record.requests()[0]).toMatchObject({ key: undefined, stored: ['1', '4'], unknown: [] });
     // All of it was rejected, or not sent.
-    records.settle('r2', { stored: [], skipped: [], unknown: [], counted: none });
-    expect(records.requests(mine).map(({ id }) => id)).toEqual(['r1']);
-    for (const other of [{ path: '/g' }, { dataset: 'yours' }, { agent: 'b' }, { agent: undefined }])
-      expect(records.has({ ...mine, ...other })).toBe(false);
-    expect(records.has(mine)).toBe(true);
-    records.startOver(mine);
-    expect([records.has(mine), changed.mock.calls.length]).toEqual([false, 3]);
-    records.begin({ ...mine, agent: undefined }, 'r3', ['1']);
+    record.settle('r2', { stored: [], skipped: [], unknown: [], counted: none });
+    expect(record.requests().map(({ id }) => id)).toEqual(['r1']);
+    for (const other of [
+      { path: '/g' },
+      { dataset: 'yours' },
+      { agent: 'b' },
+      { agent: undefined },
+      { account: 'two' },
+    ])
+      expect(records.of({ ...mine, ...other }).hasBegun).toBe(false);
+    expect(record.hasBegun).toBe(true);
+    record.startOver();
+    expect([record.hasBegun, changed.mock.calls.length]).toEqual([false, 3]);
+    records.of({ ...mine, agent: undefined }).begin('r3', ['1']);
     expect(records.unfinished()).toMatchObject([{ agent: undefined }]);
   });
 
@@ -130,11 +137,11 @@ describe('the record of an upload of trajectories', () => {
     const now = vi.spyOn(Date, 'now').mockImplementation(() => at);
     onTestFinished(() => now.mockRestore());
     const records = new TrajectoryRecords(tablesInMemory('prod'));
-    records.begin({ ...mine, path: '/old' }, 'old', ['1']);
+    records.of({ ...mine, path: '/old' }).begin('old', ['1']);
     at = 10 * day;
-    records.begin({ ...mine, path: '/new' }, 'new', ['1']);
+    records.of({ ...mine, path: '/new' }).begin('new', ['1']);
     at = 100 * day;
-    records.begin({ ...mine, path: '/now' }, 'now', ['1']);
+    records.of({ ...mine, path: '/now' }).begin('now', ['1']);
     expect(records.unfinished().map(({ path }) => path)).toEqual(['/now', '/new']);
   });
 
@@ -145,15 +152,15 @@ describe('the record of an upload of trajectories', () => {
     onTestFinished(() => now.mockRestore());
     const tables = tablesInMemory('prod');
     const records = new TrajectoryRecords(tables, most);
-    const none = { skipped: [], unknown: [], counted: { stored: 0, skipped: 0 } };
     /** Sends these, and returns the run. */
     const sent = (stored: readonly string[], upload = mine): number => {
-      const lines = records.beginLines(upload) ?? 0;
-      records.settle('', { ...none, stored }, lines);
+      const record = records.of(upload);
+      const lines = record.beginLines() ?? 0;
+      record.settle('', { skipped: [], unknown: [], counted: none, stored }, lines);
       records.keepLines([lines]);
       return lines;
     };
-    const known = (...ids: string[]) => ids.filter(id => records.lines(mine, id).length > 0);
+    const known = (...ids: string[]) => ids.filter(id => records.of(mine).lines(id).length > 0);
     return { clock, tables, records, sent, known };
   }
 
@@ -164,76 +171,53 @@ describe('the record of an upload of trajectories', () => {
     const second = sent(['AAAA.1']);
     sent(['AAAA.7'], { ...mine, dataset: 'yours' });
     sent(['AAAA.8'], { ...mine, agent: 'b' });
-    expect(records.lines({ ...mine, path: '/other' }, 'AAAA')).toEqual([
+    const lines = (id: string) => records.of({ ...mine, path: '/other' }).lines(id);
+    expect(lines('AAAA')).toEqual([
       { number: 1, isSkipped: false, sentAt: 5, upload: second, isOfOtherKey: false },
       { number: 3, isSkipped: false, sentAt: 0, upload: first, isOfOtherKey: false },
     ]);
-    expect(records.lines(mine, 'BBBB.2')).toHaveLength(1);
-    expect(records.lines(mine, 'CCCC')).toEqual([]);
+    expect(lines('BBBB.2')).toHaveLength(1);
+    expect(lines('CCCC')).toEqual([]);
   });
 
-  it('has the records of an earlier version, which are of each account and agent, and tells apart those of another account', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'benchtop-records-'));
-    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-    const path = join(folder, 'remembered.db');
-    const old = new DatabaseSync(path);
-    old.exec(`
-      create table sent_requests (
-        profile text not null, path text not null, dataset text not null, agent text not null,
-        id text not null primary key, key text, stored text not null, skipped text not null, unknown text not null,
-        counted_stored integer not null, counted_skipped integer not null, sent_at integer not null
-      ) strict;
-      create table sent_uploads (
-        id integer primary key, profile text not null, dataset text not null, agent text not null,
-        sent_at integer not null, used_at integer not null
-      ) strict;
-      create table sent_lines (
-        line blob not null, number integer not null, upload integer not null, skipped integer not null,
-        primary key (line, number, upload)
-      ) strict, without rowid;
-      create table restarts (
-        profile text not null, path text not null, dataset text not null, agent text not null, at integer not null,
-        primary key (profile, path, dataset, agent)
-      ) strict, without rowid;`);
-    const now = Date.now();
-    const { dataset } = mine;
-    old.prepare("insert into sent_uploads values (1, 'prod', ?, '', ?, ?)").run(dataset, now, now);
-    old.prepare('insert into sent_lines values (?, 1, 1, 0)').run(Buffer.from('AAAA', 'base64url'));
-    const insert = "insert into sent_requests values ('prod', ?, ?, '', 'id', 'key', '', '', 'BBBB.1 ', 0, 0, ?)";
-    old.prepare(insert).run(mine.path, dataset, now);
-    old.close();
-    const tables = openTables(path, 'prod');
-    onTestFinished(() => tables.close());
-    const records = new TrajectoryRecords(tables);
-    const upload = { ...mine, agent: undefined };
-    const none = { stored: 0, skipped: 0 };
-    const of = (line: string) => records.lines(upload, line).map(({ isOfOtherKey }) => isOfOtherKey);
-    const all = () => [of('AAAA'), of('CCCC')];
-    expect([records.lines(mine, 'AAAA').length, records.requests(mine).length]).toEqual([1, 1]);
-    expect([tables.problem, all(), records.unfinished().length]).toEqual([undefined, [[false], []], 1]);
-    const secrets: string[] = [];
-    const choose = (account: string) =>
-      records.choose(async secret => {
-        secrets.push(secret);
-        return account;
-      });
-    await choose('one');
-    records.settle('', { stored: ['CCCC.1'], skipped: [], unknown: [], counted: none }, records.beginLines(upload));
-    records.begin(upload, 'of one', ['DDDD.1']);
-    const requests = () => records.requests(upload).map(({ isOfOtherKey }) => isOfOtherKey);
-    expect([all(), requests()]).toEqual([
-      [[false], [false]],
+  it('finds what another account was sent, told apart, and changes nothing of it', () => {
+    const { records, sent } = lineRecords();
+    const [one, two] = [mine, { ...mine, account: 'two' }].map(upload => records.of(upload));
+    const ofKeys = (record = two) => record?.lines('AAAA').map(({ isOfOtherKey }) => isOfOtherKey);
+    sent(['AAAA.1', 'AAAA.2']);
+    one?.begin('r1', ['BBBB.1']);
+    sent(['AAAA.2'], { ...mine, account: 'three' });
+    expect([ofKeys(), ofKeys(one)]).toEqual([
+      [true, true],
       [false, false],
     ]);
-    await choose('two');
-    expect([all(), requests()]).toEqual([
-      [[false], [true]],
-      [false, true],
+    sent(['AAAA.2'], { ...mine, account: 'two' });
+    // The own one counts where there are several.
+    expect([ofKeys(), ofKeys(one)]).toEqual([
+      [true, false],
+      [false, false],
     ]);
-    records.settle('', { stored: ['CCCC.1'], skipped: [], unknown: [], counted: none }, records.beginLines(upload));
-    await choose('one');
-    // The last of equal ones counts.
-    expect(all()).toEqual([[false], [true, false]]);
+    two?.repeat('r1', 'another');
+    two?.settle('r1', { stored: ['BBBB.1'], skipped: [], unknown: [], counted: none });
+    two?.complete();
+    two?.startOver();
+    expect([one?.isStartedOver, two?.isStartedOver]).toEqual([false, true]);
+    expect(one?.requests()).toMatchObject([{ isOwn: true, isOfOtherKey: false, key: 'r1', unknown: ['BBBB.1'] }]);
+    expect(two?.requests()).toMatchObject([{ isOwn: false, isOfOtherKey: true, key: 'r1', unknown: ['BBBB.1'] }]);
+    one?.startOver();
+    two?.complete();
+    expect([one?.isStartedOver, two?.isStartedOver]).toEqual([true, false]);
+  });
+
+  it('knows an account by a hash of the key with a secret that stays', async () => {
+    const { records } = lineRecords();
+    const secrets: string[] = [];
+    const account = () =>
+      records.account(async secret => {
+        secrets.push(secret);
+        return 'one';
+      });
+    expect([await account(), await account()]).toEqual(['one', 'one']);
     expect([secrets[0]?.length, new Set(secrets).size]).toEqual([36, 1]);
   });
 
@@ -245,7 +229,7 @@ describe('the record of an upload of trajectories', () => {
     records.keepLines([found]);
     clock.at = 90 * day + 1;
     sent(['CCCC.1']);
-    expect([known('AAAA', 'BBBB', 'CCCC'), rows(tables, 'sent_lines')]).toEqual([['AAAA', 'CCCC'], 2]);
+    expect([known('AAAA', 'BBBB', 'CCCC'), rows(tables, 'trajectory_lines')]).toEqual([['AAAA', 'CCCC'], 2]);
   });
 
   it('keeps no more lines than fit, the latest first, but those of the latest file whole', () => {

@@ -254,11 +254,11 @@ it('waits for the disk with whatever keeps a write from being sent twice, and no
   store.uploads.begin('/folder', 'bench_1');
   store.uploads.note('/folder', 'bench_1', [['a', undefined]]);
   store.uploads.setPhase('/folder', 'bench_1', 'ingesting');
-  const upload = { path: '/file', dataset: 'd', agent: undefined };
-  store.trajectoryUploads.begin(upload, 'key', ['t1']);
-  store.trajectoryUploads.repeat('key', 'key 2');
+  const record = store.trajectoryUploads.of({ path: '/file', dataset: 'd', agent: undefined, account: '' });
+  record.begin('key', ['t1']);
+  record.repeat('key', 'key 2');
   const sent = { stored: ['AAAA.1'], skipped: [], unknown: [], counted: { stored: 0, skipped: 0 } };
-  store.trajectoryUploads.settle('key', sent, store.trajectoryUploads.beginLines(upload));
+  record.settle('key', sent, record.beginLines());
   store.pin({ kind: 'run', id: 'evr_1', label: 'evr_1' });
   store.setSetting('generation', 'playground');
   store.close();
@@ -272,10 +272,10 @@ it('waits for the disk with whatever keeps a write from being sent twice, and no
     starts: full,
     uploads: full,
     upload_files: full,
-    sent_requests: full,
-    restarts: full,
-    sent_uploads: full,
-    sent_lines: full,
+    trajectory_requests: full,
+    trajectory_restarts: full,
+    trajectory_runs: full,
+    trajectory_lines: full,
     pins: full,
   });
 });
@@ -403,7 +403,7 @@ it('has no manifest and no agent of an upload that has none', () => {
   store.uploads.begin('/folder', 'bench_1');
   expect(store.uploads.get('/folder')).toEqual({ benchId: 'bench_1', phase: 'sending', manifest: undefined });
   const upload = { path: '/file', dataset: 'mine', agent: undefined };
-  store.trajectoryUploads.begin(upload, 'r', ['1']);
+  store.trajectoryUploads.of({ ...upload, account: '' }).begin('r', ['1']);
   expect(store.trajectoryUploads.unfinished()).toMatchObject([upload]);
 });
 

@@ -6,6 +6,7 @@ import fc from 'fast-check';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { NetworkError, RateLimitError, ServerError, ValidationError } from '../../src/service/errors.ts';
 import type { Service } from '../../src/service/index.ts';
+import { SentRecord } from '../../src/store/sent-record.ts';
 import { RememberedStore } from '../../src/store/store.ts';
 import { openTables, tablesInMemory } from '../../src/store/tables.ts';
 import { TrajectoryRecords } from '../../src/store/trajectory-records.ts';
@@ -252,10 +253,11 @@ it('sends all of a file that was started over, also if that takes two runs', asy
 });
 
 it('neither reads nor keeps a record of lines for a service that stores none twice', async () => {
-  const { memory, upload } = world();
+  const { upload } = world();
   const { service, sent } = storing([], []);
   const skipping = { ...service, skipsStored: () => true };
-  const lines = vi.spyOn(memory.trajectoryUploads, 'lines');
+  const lines = vi.spyOn(SentRecord.prototype, 'lines');
+  onTestFinished(() => lines.mockRestore());
   await upload(skipping, ['a']);
   expect((await upload(skipping, ['a'])).state.sentBefore).toBeUndefined();
   expect(lines).not.toHaveBeenCalled();
@@ -279,13 +281,15 @@ it('sends nothing that cannot be recorded, except as the user wants it or to a s
 });
 
 it('stops before a request that the disk has no room to record, and later sends the rest', async () => {
-  const { memory, upload } = world();
+  const { upload } = world();
   // It takes two in a request: one that is refused, then one of two, and one of the last.
   const { service, sent } = storing([], []);
-  const records = memory.trajectoryUploads;
-  const begin = records.begin.bind(records);
-  const spy = vi.spyOn(records, 'begin');
-  spy.mockImplementation((...request) => spy.mock.calls.length < 3 && begin(...request));
+  const { begin } = SentRecord.prototype;
+  const spy = vi.spyOn(SentRecord.prototype, 'begin');
+  onTestFinished(() => spy.mockRestore());
+  spy.mockImplementation(function (this: SentRecord, ...request) {
+    return spy.mock.calls.length < 3 && begin.apply(this, request);
+  });
   const stopped = await upload(service, ['a', 'b', 'c']);
   expect([stopped.state.error?.message, sent]).toEqual([expect.stringMatching(/^No more was sent: /), [['a', 'b']]]);
   spy.mockRestore();
@@ -299,7 +303,7 @@ it('takes a record that cannot be read for no empty one, nor what it cannot sett
   onTestFinished(() => tables.close());
   const records = new TrajectoryRecords(tables);
   const { service, sent } = storing([], []);
-  tables.run("create trigger full before insert on sent_lines begin select raise(abort, 'no space left'); end");
+  tables.run("create trigger full before insert on trajectory_lines begin select raise(abort, 'no space left'); end");
   const unsettled = await upload(service, ['a', 'b', 'c'], { records });
   expect([unsettled.state.counts.stored, unsettled.state.error?.message]).toEqual([
     2,
@@ -308,7 +312,7 @@ it('takes a record that cannot be read for no empty one, nor what it cannot sett
   tables.run('drop trigger full');
   expect((await upload(service, ['a', 'b', 'c'], { records })).state.counts).toMatchObject({ stored: 1, unknown: 2 });
   expect(sent).toEqual([['a', 'b'], ['c']]);
-  tables.run('alter table sent_lines rename to away');
+  tables.run('alter table trajectory_lines rename to away');
   const refused = await upload(service, ['a', 'd'], { records });
   expect(refused.state.error?.message).toMatch(/^No more was sent: .*cannot be read/);
   expect(sent).toHaveLength(2);

@@ -83,7 +83,7 @@ it('sends with the id of the profile’s agent, and records what it sent for tha
 it('refuses what may have been sent before where the record cannot be read', async () => {
   const tables = tablesInMemory('test');
   const { service, sent } = storing();
-  tables.run('drop table sent_lines');
+  tables.run('drop table trajectory_lines');
   const window = storeOnce(new TrajectoryRecords(tables), 'press enter again');
   await expect(window(service, inputOf('a'))).rejects.toThrow(/^Nothing was sent: .* cannot be read\..*enter again\.$/);
   expect(sent).toEqual([]);

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { NetworkError, RateLimitError, ServerError, ValidationError } from '../../src/service/errors.ts';
 import type { Service } from '../../src/service/index.ts';
-import type { UploadCounts } from '../../src/store/trajectory-records.ts';
+import type { UploadCounts } from '../../src/store/sent-record.ts';
 import { type Item, lineAt, type ReadBytes, readItems } from '../../src/uploads/trajectory-file.ts';
 import { TrajectoryUpload, type TrajectoryUploadOptions } from '../../src/uploads/trajectory-upload.ts';
 import { clientOf, startService, type TestService } from '../local/server/running.ts';

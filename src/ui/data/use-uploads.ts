@@ -3,7 +3,8 @@
 import { existsSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 import { useCallback, useEffect, useState, useSyncExternalStore } from 'react';
-import type { TrajectoryRecord, TrajectoryUploadRef } from '../../store/trajectory-records.ts';
+import type { TrajectoryUploadRef } from '../../store/sent-record.ts';
+import type { TrajectoryRecord } from '../../store/trajectory-records.ts';
 import type { UnfinishedUpload } from '../../store/upload-records.ts';
 import type { AnyJob, Job, JobState } from '../../workbench/jobs.ts';
 import { useWorkbench } from './workbench.tsx';
