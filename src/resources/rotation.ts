@@ -116,8 +116,19 @@ function purposeOf(workbench: Workbench, sent: readonly Sent[], lastSent: LastSe
   };
 }
 
-/** Reads the due statuses and, for Watch and for lists with curves, details. Returns the number of reads. @throws ServiceError */
-async function readTurns(workbench: Workbench, purpose: Purpose, context: QueryContext, send: Send): Promise<number> {
+/**
+ * Reads the due statuses and, for Watch and for lists with curves, details. Returns the number of reads.
+ *
+ * @param isFailing whether to read at least one, due or not, to find out whether the service answers again
+ * @throws ServiceError
+ */
+async function readTurns(
+  workbench: Workbench,
+  purpose: Purpose,
+  context: QueryContext,
+  send: Send,
+  isFailing: boolean,
+): Promise<number> {
   const turns = purpose.known.flatMap(known => {
     const details = detailTurns(workbench, known, purpose);
     return [statusTurn(workbench, known, purpose) ?? [], details].flat().map(turn => ({ ...turn, known }));
@@ -127,7 +138,9 @@ async function readTurns(workbench: Workbench, purpose: Purpose, context: QueryC
     const requests = known.total === undefined ? 3 : 1;
     return { queries: [query], dueAt: 0, isDetail: true, requests, known };
   });
-  const chosen = inTurn([...turns, ...purpose.unmeasured, ...certain], purpose);
+  const due = inTurn([...turns, ...purpose.unmeasured, ...certain], purpose);
+  const next = turns.toSorted((left, right) => left.dueAt - right.dueAt).slice(0, 1);
+  const chosen = due.length === 0 && isFailing ? next : due;
   const isThere = (known: KnownResource): boolean => !workbench.statuses.get(known)?.gone;
   await readEach(
     chosen.map(
@@ -144,6 +157,8 @@ async function readTurns(workbench: Workbench, purpose: Purpose, context: QueryC
 export function following(workbench: Workbench, counted: boolean): LiveQuery<number> {
   let sent: readonly Sent[] = [];
   const lastSent = new Map<string, number>();
+  /** Why the last round that read something failed. */
+  let failure: unknown;
   const send = async (query: AnyQuery, isFirst = false, requests = 1): Promise<unknown> => {
     const now = Date.now();
     const each = Array.from({ length: requests }, () => ({ at: now, isFirst }));
@@ -156,22 +171,36 @@ export function following(workbench: Workbench, counted: boolean): LiveQuery<num
     }
   };
   const reads = (list: CountedList) => () => send(listQuery(workbench, list.source));
+  /** Returns the number of reads. @throws ServiceError */
+  const round = async (context: QueryContext): Promise<number> => {
+    // Include what the user's other programs have seen running.
+    workbench.recall();
+    const purpose = purposeOf(workbench, sent, lastSent);
+    seeListed(workbench, purpose.listed);
+    const { running, others } = dueLists(workbench, purpose, counted);
+    // Lists find the resources to follow. A round awaits them only if it has nothing else to read.
+    const isIdle = purpose.known.length === 0;
+    for (const list of isIdle ? others : [...running, ...others]) void reads(list)().catch(() => {});
+    const awaited = isIdle ? running : [];
+    await readEach(awaited.map(reads), context);
+    const found = isIdle ? purposeOf(workbench, sent, lastSent) : purpose;
+    return awaited.length + (await readTurns(workbench, found, context, send, failure !== undefined));
+  };
   return {
     key: followingKey,
     activity: () => 'running',
     read: async context => {
-      // Include what the user's other programs have seen running.
-      workbench.recall();
-      const purpose = purposeOf(workbench, sent, lastSent);
-      seeListed(workbench, purpose.listed);
-      const { running, others } = dueLists(workbench, purpose, counted);
-      // Lists find the resources to follow. A round awaits them only if it has nothing else to read.
-      const isIdle = purpose.known.length === 0;
-      for (const list of isIdle ? others : [...running, ...others]) void reads(list)().catch(() => {});
-      if (isIdle) await readEach(running.map(reads), context);
-      const turns = await readTurns(workbench, isIdle ? purposeOf(workbench, sent, lastSent) : purpose, context, send);
-      noteAlarms(workbench);
-      return turns;
+      try {
+        const count = await round(context);
+        // A round that read nothing does not show that the service answers again.
+        if (count === 0 && failure !== undefined) throw failure;
+        failure = undefined;
+        noteAlarms(workbench);
+        return count;
+      } catch (error) {
+        if (!context.signal.aborted) failure = error;
+        throw error;
+      }
     },
   };
 }

@@ -10,7 +10,10 @@ import { type Answers, pageOf, scriptedService } from '../queries/scripted-servi
 const ids = Array.from({ length: 10 }, (_, index) => `evr_${index}`);
 
 /** A service with many runs, which are pinned by default. `onProgress` is called with each answer to a round. */
-function world(onProgress: (stop: AbortController) => void, { pinned = ids, more = {} as Answers } = {}) {
+function world(
+  onProgress: (stop: AbortController) => void,
+  { pinned = ids, more = {} as Answers, focusedMs = 2 } = {},
+) {
   const answers: Answers = {
     listBenchmarks: () => pageOf([]),
     listTrainingRuns: () => [],
@@ -19,7 +22,7 @@ function world(onProgress: (stop: AbortController) => void, { pinned = ids, more
     ...more,
   };
   const { service, asked, requests } = scriptedService(answers);
-  const poll = { focusedMs: 2, visibleMs: 0 };
+  const poll = { focusedMs, visibleMs: 0 };
   const workbench = new Workbench({ kinds, service: async () => service, profile: 'test', poll });
   onTestFinished(() => workbench.close());
   for (const id of pinned) workbench.pins.toggle({ kind: 'run', id, label: id });
@@ -47,6 +50,24 @@ it('fails if nothing answers, but the next one does not wait as long as one endp
   const { workbench, context } = world(() => {}, { more: { getEvalProgress: down, getEvalRun: down } });
   const failed = following(workbench, false).read(context);
   await expect(failed).rejects.toMatchObject({ message: 'Down until noon.', status: 503, retryAfterMs: undefined });
+});
+
+it('goes on failing until something answers, also where nothing is due yet', async () => {
+  let isDown = true;
+  const more: Answers = {
+    getEvalProgress: ({ evalRunId = '' }) => {
+      if (isDown) throw new ServerError('Down.', { status: 503 });
+      return { eval_run_id: evalRunId, status: 'running', total_rollouts: 4 };
+    },
+    getTrajectoryRewards: () => ({ trajectory_rewards: [] }),
+  };
+  const { workbench, context, asked } = world(() => {}, { pinned: ['evr_0'], more, focusedMs: 60_000 });
+  const rounds = following(workbench, false);
+  await expect(rounds.read(context)).rejects.toThrow('Down.');
+  await expect(rounds.read(context)).rejects.toThrow('Down.');
+  expect(asked('getEvalProgress')).toBe(2);
+  isDown = false;
+  await rounds.read(context);
 });
 
 it('waits for the lists while nothing is known to run, and reads what they say', async () => {
