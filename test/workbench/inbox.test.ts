@@ -85,7 +85,7 @@ describe('what ended while the program was closed', () => {
 
   it('is nothing at the first start, whatever the service has', async () => {
     const first = start(storeFolder(onTestFinished));
-    first.answer(run('a', { status: 'failed', endTime: ago(1) }));
+    first.answer(run('a', { status: 'failed', endTime: ago(60_000) }));
     expect(first.said()).toEqual([]);
     await end(first);
   });

@@ -4,12 +4,12 @@ import { defaultIntervals } from '../../../src/queries/polling.ts';
 import { busyWorld } from '../../busy-world.ts';
 import { scriptedService } from '../../queries/scripted-service.ts';
 import { openProgram } from './rig.tsx';
+import { startVirtualTime } from './virtual-time.ts';
 
 const minuteMs = 60_000;
 
 it('shows the last and the best held-out reward, also of runs that ended before, in turn (W4, W29)', async () => {
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'Date', 'performance'] });
-  onTestFinished(() => void vi.useRealTimers());
+  startVirtualTime();
   const scripted = scriptedService(busyWorld().answers);
   const start = { view: 'list', resource: 'training' } as const;
   const { screen, workbench, close } = openProgram({

@@ -5,29 +5,19 @@ import { busyWorld, failureWords } from '../../busy-world.ts';
 import { scriptedService } from '../../queries/scripted-service.ts';
 import { openProgram } from './rig.tsx';
 import { openWorld, world } from './scripted-world.tsx';
+import { passing, startVirtualTime } from './virtual-time.ts';
 
 const minuteMs = 60_000;
 
 /** The program on the busy service, opened without a place and left alone for some minutes of virtual time. */
 async function openBusy({ minutes = 3, columns = 200, rows = 60 } = {}) {
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'Date', 'performance'] });
-  onTestFinished(() => void vi.useRealTimers());
+  startVirtualTime();
   const busy = busyWorld();
   const scripted = scriptedService(busy.answers);
   const rig = openProgram({ service: scripted.service, poll: defaultIntervals, columns, rows });
   onTestFinished(rig.close);
   await vi.advanceTimersByTimeAsync(minutes * minuteMs);
   return { ...rig, busy, scripted };
-}
-
-/** Presses keys while virtual time passes, without which the terminal draws nothing. */
-async function pressed(work: Promise<void>): Promise<void> {
-  let isDone = false;
-  const done = work.then(() => {
-    isDone = true;
-  });
-  while (!isDone) await vi.advanceTimersByTimeAsync(10);
-  await done;
 }
 
 const lineOf = (text: string, seed: number): string =>
@@ -70,14 +60,14 @@ it('stays where it is once a key was pressed, also back at home (W20)', async ()
 
 it('tells the names apart at every size, and cuts no number (W7, W12, W17)', async () => {
   const { screen } = await openBusy({ minutes: 2 });
-  await pressed(screen.type('/seed\r'));
+  await passing(screen.type('/seed\r'));
   for (const [columns, rows, least] of [
     [200, 60, 40],
     [120, 40, 30],
     [80, 24, 15],
     [60, 15, 5],
   ] as const) {
-    await pressed(screen.resize(columns, rows));
+    await passing(screen.resize(columns, rows));
     await vi.advanceTimersByTimeAsync(1_000);
     const lines = screen
       .text()
@@ -109,20 +99,20 @@ it.each([
   [60, 15],
 ])('completes columns and values of a filter with tab, at %d columns', async (columns, rows) => {
   const { screen } = await openBusy({ minutes: 0.2, columns, rows });
-  await pressed(screen.type('/seed sta'));
+  await passing(screen.type('/seed sta'));
   expect(screen.text()).toMatch(/\/seed sta +tab state: {2}started</);
-  await pressed(screen.press('tab'));
+  await passing(screen.press('tab'));
   expect(screen.text()).toMatch(/\/seed state: +tab state:running {2}[a-z+]/);
-  await pressed(screen.type('qu'));
-  await pressed(screen.press('tab'));
+  await passing(screen.type('qu'));
+  await passing(screen.press('tab'));
   // It did not leave the line, and only these lines are left.
-  await pressed(screen.type(' x\u007f\u007f\r'));
+  await passing(screen.type(' x\u007f\u007f\r'));
   expect(screen.text()).toMatch(/\/seed state:queued .*1\/\d of 50/);
 });
 
 it('marks what is wrong with a filter in the line while it is typed', async () => {
   const { screen } = await openBusy({ minutes: 0.2, columns: 120, rows: 40 });
-  await pressed(screen.type('/seed1 kind:run stauts:x'));
+  await passing(screen.type('/seed1 kind:run stauts:x'));
   const lines = screen.text().split('\n');
   expect(screen.text()).toContain('No column stauts: "stauts:x" in quotes searches for the text.');
   const row = lines.findIndex(each => each.includes('/seed1 kind:run stauts:x'));

@@ -4,6 +4,7 @@ import type { Place } from '../../../src/resources/place.ts';
 import { eventually } from '../../eventually.ts';
 import { notFound } from '../../queries/scripted-service.ts';
 import { askAgain, morePolls, often, openWorld, world } from './scripted-world.tsx';
+import { passing, startVirtualTime } from './virtual-time.ts';
 
 const places: readonly (readonly [string, Place])[] = [
   ['its own view', { view: 'record', resource: 'runs', id: 'evr_1', label: 'baseline', parent: 'bench_1' }],
@@ -80,22 +81,20 @@ describe('a run that ends', () => {
 
 describe('in the background', () => {
   it('is asked only what nothing on screen asks already', async () => {
+    startVirtualTime();
     const run = world();
-    // What the screen has not read in time is asked in the background: on a busy machine, frequent polls are late.
-    const poll = { focusedMs: 200, visibleMs: 600 };
-    const screen = openWorld(run, { view: 'list', resource: 'runs' }, { poll });
-    await screen.waitFor('1 running');
-    const lists = run.asked('listEvalRuns');
-    await eventually(() => expect(run.asked('listEvalRuns')).toBeGreaterThan(lists + 7));
+    const screen = openWorld(run, { view: 'list', resource: 'runs' });
+    await passing(screen.waitFor('1 running'));
+    await passing(morePolls(run, 12));
     expect(run.asked('getEvalProgress')).toBe(0);
-    await screen.type(':models\r');
-    await eventually(() => expect(run.asked('getEvalProgress')).toBeGreaterThan(1));
+    await passing(screen.type(':models\r'));
+    await passing(eventually(() => expect(run.asked('getEvalProgress')).toBeGreaterThan(1)));
     run.status = 'completed';
-    await screen.waitFor('✓ baseline completed');
+    await passing(screen.waitFor('✓ baseline completed'));
     const before = run.asked('getEvalProgress');
-    await screen.type(':runs\r');
-    await morePolls(run, 8);
-    await screen.type('-');
+    await passing(screen.type(':runs\r'));
+    await passing(morePolls(run, 8));
+    await passing(screen.type('-'));
     expect(run.asked('getEvalProgress')).toBe(before);
   });
 

@@ -1,9 +1,10 @@
 /** Many runs that are active, under virtual time: how many requests they take, and that each is read in its turn. */
-import { expect, it, onTestFinished, vi } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { defaultIntervals } from '../../../src/queries/polling.ts';
 import type { Place } from '../../../src/resources/place.ts';
 import { watchedOf } from '../../../src/resources/watch.ts';
 import { openWorld, world } from './scripted-world.tsx';
+import { startVirtualTime } from './virtual-time.ts';
 
 const minuteMs = 60_000;
 /** A service with so many training runs that do a step every ten seconds, and when each request was answered. */
@@ -41,12 +42,6 @@ function busyService(count = 300) {
   return { service, times, reads };
 }
 
-/** Time passes only as the test says. */
-function stopTime(): void {
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'Date', 'performance'] });
-  onTestFinished(() => void vi.useRealTimers());
-}
-
 /** The most of the times that lie within so many milliseconds. */
 function mostWithin(times: readonly number[], ms: number): number {
   return Math.max(...times.map(from => times.filter(at => at >= from && at < from + ms).length));
@@ -63,7 +58,7 @@ const places: readonly (readonly [number, string, Place, number])[] = [
 it.each(places)(
   '%i active runs are each read in turn while %s is on screen (W1, W13)',
   async (count, _, start, most) => {
-    stopTime();
+    startVirtualTime();
     const { service, times, reads } = busyService(count);
     // One pass over all of them, and part of the next.
     const pass = count / 60;
@@ -91,7 +86,7 @@ it.each(places)(
 );
 
 it('40 active runs in Watch, with their curves, take about 60 requests a minute once all was read', async () => {
-  stopTime();
+  startVirtualTime();
   const { service, times, reads } = busyService(40);
   const screen = openWorld(service, { view: 'watch' }, { poll: defaultIntervals });
   await vi.advanceTimersByTimeAsync(1.5 * minuteMs);
@@ -106,7 +101,7 @@ it('40 active runs in Watch, with their curves, take about 60 requests a minute 
 });
 
 it('the list of training runs says how old the steps are that it shows', async () => {
-  stopTime();
+  startVirtualTime();
   const { service } = busyService();
   const screen = openWorld(service, { view: 'list', resource: 'training' }, { poll: defaultIntervals });
   await vi.advanceTimersByTimeAsync(5_000);

@@ -1,7 +1,8 @@
 /** Many resources that run: most are followed by their list, not by a request of each. */
-import { expect, it, onTestFinished, vi } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { pageOf } from '../../queries/scripted-service.ts';
 import { openWorld, world } from './scripted-world.tsx';
+import { startVirtualTime } from './virtual-time.ts';
 
 const deployments = Array.from({ length: 50 }, (_, index) => ({
   deployment_id: `dep_${index}`,
@@ -11,8 +12,7 @@ const deployments = Array.from({ length: 50 }, (_, index) => ({
 }));
 
 it('are not read one by one in Watch', async () => {
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'Date', 'performance'] });
-  onTestFinished(() => void vi.useRealTimers());
+  startVirtualTime();
   const run = world();
   run.answers.listDeployments = () => pageOf(deployments);
   run.answers.getDeployment = ({ deployment_id }) => deployments.find(each => each.deployment_id === deployment_id);
