@@ -5,6 +5,7 @@ import type { OfBoth } from '../base/sides.ts';
 import { failureReason, type ListQuery } from '../contract/common.ts';
 import type { EvalProgress, EvalRun } from '../contract/evaluations.ts';
 import { hasEnded } from '../contract/status.ts';
+import { intervalDefaults } from '../present/statistics/interval.ts';
 import { ifThere, isNotOffered, mayLackPath } from '../service/errors.ts';
 import type { CallOptions } from '../service/options.ts';
 import { findOnPages } from '../service/pagination.ts';
@@ -17,9 +18,10 @@ import { readAcross } from './every-benchmark.ts';
 import type { RecordedMean } from './extent-of.ts';
 import { type ListSource, readRows } from './lists/list-source.ts';
 import type { LiveQuery } from './live-query.ts';
-import { activityOfRun, activityOfRuns } from './polling.ts';
+import { type Activity, activityOfRun, activityOfRuns } from './polling.ts';
 import type { QueryContext } from './query-context.ts';
 import { readPart, remembering, rememberingOne } from './remembered-fallback.ts';
+import { isSameMean } from './run-mean.ts';
 import type { RunInput } from './run-options.ts';
 import { meanOfRewards, readTrajectoryRewards } from './run-rewards.ts';
 import type { Observation } from './statuses/known-resource.ts';
@@ -201,10 +203,22 @@ export const everyListedRun: ListSource<EvalRun> = remembering(
   rememberedRuns,
 );
 
-export function evalRunQuery(runId: string): LiveQuery<EvalRun> {
+/** While the mean that the service reports of an ended run is another than that of its listed rewards, one may be late. */
+function activityOfMean(status: string | null | undefined, reported: RecordedMean, listed: RecordedMean): Activity {
+  const isSame = isSameMean(reported, listed, intervalDefaults.range);
+  return hasEnded(status) && !isSame ? 'settling' : activityOfRun(status);
+}
+
+const unknownMean: RecordedMean = { mean: undefined, graded: undefined };
+
+/** @param listed the mean of the rewards that were read of the run */
+export function evalRunQuery(runId: string, listed = unknownMean): LiveQuery<EvalRun> {
   const query: LiveQuery<EvalRun> = {
     key: evaluationKeys.one(runId),
-    activity: run => activityOfRun(run?.status),
+    activity: run => {
+      const reported = { mean: run?.reward_mean ?? undefined, graded: countOf(run?.reward_count) };
+      return activityOfMean(run?.status, reported, listed);
+    },
     read: async ({ service, signal, memory }) =>
       withSentOptions(await service.call('getEvalRun', { params: { eval_run_id: runId } }, { signal }), memory),
   };
@@ -244,7 +258,8 @@ export function doneWith(done: number | undefined, graded: number | undefined): 
   return done === undefined ? undefined : Math.max(done, graded ?? 0);
 }
 
-export function evalProgressQuery(runId: string): LiveQuery<EvalProgress> {
+/** @param listed the mean of the rewards that were read of the run */
+export function evalProgressQuery(runId: string, listed = unknownMean): LiveQuery<EvalProgress> {
   return {
     key: evaluationKeys.progress(runId),
     about: { kind: 'run', id: runId },
@@ -256,7 +271,10 @@ export function evalProgressQuery(runId: string): LiveQuery<EvalProgress> {
       const failed = live?.failed_rollouts;
       return { kind: 'run', id: runId, status, done, total, mean, graded, failed, reason: failureReason(failure) };
     },
-    activity: progress => activityOfRun(progress?.status),
+    activity: progress => {
+      const { final_reward_mean: mean, scored_rollouts: graded } = progress?.live ?? {};
+      return activityOfMean(progress?.status, { mean: mean ?? undefined, graded: countOf(graded) }, listed);
+    },
     read: context =>
       readPart('getEvalProgress', evalRunQuery(runId), context, () =>
         context.service.call('getEvalProgress', { params: { eval_run_id: runId } }, { signal: context.signal }),

@@ -55,6 +55,28 @@ export const usualStaleMs = 1_000;
 /** Leaves the poll interval unchanged. */
 export const noJitter = 0.5;
 
+/** For queries that were settling when they were last sent: the answer then, and how many reads before changed nothing. */
+const settling = new WeakMap<
+  SentQuery,
+  { readonly data: unknown; readonly answers: number; readonly unchanged: number }
+>();
+
+/** How many reads in a row changed nothing of what is settling. */
+function unchangedReads(sent: SentQuery): number {
+  const { data, dataUpdateCount: answers } = sent.state;
+  const known = settling.get(sent);
+  if (!known || known.data !== data) return 0;
+  return known.unchanged + (answers > known.answers ? 1 : 0);
+}
+
+/** Called before a query is sent. */
+function noteSettling({ activity }: Pick<AnyQuery, 'activity'>, sent: SentQuery | undefined): void {
+  if (!sent) return;
+  const { data, dataUpdateCount: answers } = sent.state;
+  if (activity(data as never) !== 'settling') settling.delete(sent);
+  else settling.set(sent, { data, answers, unchanged: unchangedReads(sent) });
+}
+
 /** The delay before the query is sent again, in milliseconds; undefined for never. */
 export function delayOf(
   host: QueryHost,
@@ -76,6 +98,7 @@ export function delayOf(
     jitter,
     intervals: host.poll,
     leastMs: query.leastMs?.(data as never),
+    unchanged: unchangedReads(sent),
   });
 }
 
@@ -106,6 +129,7 @@ export function optionsOf<Data>(host: QueryHost, query: LiveQuery<Data>) {
     meta: query.reports ?? { observes: query.observes, about: query.about },
     queryFn: async ({ client, signal, queryKey }: QueryFunctionContext): Promise<Data> => {
       const hash = hashKey(queryKey);
+      noteSettling(query, client.getQueryCache().get(hash));
       const waitFromNow = (): void => {
         host.waitingSince.set(hash, performance.now());
       };

@@ -62,8 +62,7 @@ export function ownRows(rows: readonly Trajectory[], filter: TrajectoryFilter, k
   const others = rows.length - own.length;
   const { rewards, isOver = false, total, earlier = [] } = known;
   if (!rewards) return { own, others, unsure: unnamed, fits: true, isMixed: false, unlisted: [] };
-  const ids = new Set(rewards.flatMap(({ trajectory_id }) => (trajectory_id ? spelledId(trajectory_id) : [])));
-  const nameless = rewards.length - ids.size + unreadableIn(rewards);
+  const { ids, nameless } = rewardIds(rewards);
   const unlisted = new Map(
     [...earlier, ...unnamed].flatMap(row => {
       const id = spelledId(row.trajectory_id);
@@ -81,15 +80,22 @@ export function ownRows(rows: readonly Trajectory[], filter: TrajectoryFilter, k
   return { own, others, unsure, fits, isMixed, unlisted: [...unlisted.values()] };
 }
 
-/** Whether the rows have a reward that is not among these. Asked at each render, of up to 20,000 rows. */
+/** The ids among the rewards, and how many of the rewards have none. */
+const rewardIds = perObject((rewards: readonly TrajectoryReward[]) => {
+  const ids = new Set(rewards.flatMap(({ trajectory_id }) => (trajectory_id ? spelledId(trajectory_id) : [])));
+  return { ids, nameless: rewards.length - ids.size + unreadableIn(rewards) };
+});
+
+/** Whether the rows have more rewards than these. Asked at each render, of up to 20,000 rows. */
 const lackingIn = perObject((rewards: readonly TrajectoryReward[]) => {
-  const ids = new Set(rewards.map(({ trajectory_id }) => spelledId(trajectory_id ?? '')));
-  return perObject((rows: readonly Trajectory[]) =>
-    rows.some(row => isGraded(row) && !ids.has(spelledId(row.trajectory_id))),
+  const { ids, nameless } = rewardIds(rewards);
+  return perObject(
+    (rows: readonly Trajectory[]) =>
+      rows.filter(row => isGraded(row) && !ids.has(spelledId(row.trajectory_id))).length > nameless,
   );
 });
 
-/** Whether a listed row of an evaluation run has a reward that the run's rewards do not have yet. */
+/** Whether listed rows of an evaluation run have a reward that the run's rewards do not have yet, by id or without one. */
 export const lackRewards = (rewards: readonly TrajectoryReward[], rows: readonly Trajectory[]): boolean =>
   lackingIn(rewards)(rows);
 

@@ -16,9 +16,10 @@ export type Attention = 'focused' | 'visible' | 'hidden';
 
 /**
  * What the resource is doing: `running` changes by itself and soon, `building` changes by itself slowly, `open` may be
- * changed by others at any time (a list), `settled` is final.
+ * changed by others at any time (a list), `settling` has ended, but answers about it do not agree, so some may be late,
+ * `settled` is final. What is `settling` is final, too, once it has been read several times without a change.
  */
-export type Activity = 'running' | 'building' | 'open' | 'settled';
+export type Activity = 'running' | 'building' | 'open' | 'settling' | 'settled';
 
 /** The activity of a run with this status. A missing status, e.g. of an old run, can only be changed by others. */
 export function activityOfRun(status: string | null | undefined): Activity {
@@ -41,7 +42,15 @@ export const defaultIntervals: PollIntervals = { focusedMs: 2_000, visibleMs: 10
 /** The interval for builds and deployments, regardless of focus. */
 const buildingMs = 5_000;
 
-function intervalOf(activity: Activity, attention: Attention, { focusedMs, visibleMs }: PollIntervals) {
+/** What is settling is final after so many reads without a change. Each waits twice as long: five minutes in all. */
+const mostUnchanged = 5;
+
+function intervalOf({
+  activity,
+  attention,
+  unchanged = 0,
+  intervals: { focusedMs, visibleMs } = defaultIntervals,
+}: PollSituation): number | undefined {
   switch (activity) {
     case 'running':
       return attention === 'focused' ? focusedMs : visibleMs;
@@ -49,6 +58,8 @@ function intervalOf(activity: Activity, attention: Attention, { focusedMs, visib
       return Math.max(buildingMs, focusedMs);
     case 'open':
       return visibleMs;
+    case 'settling':
+      return unchanged < mostUnchanged ? visibleMs * 2 ** unchanged : undefined;
     case 'settled':
       return undefined;
   }
@@ -69,21 +80,15 @@ export interface PollSituation {
   readonly intervals?: PollIntervals;
   /** The shortest interval for an answer of this size. */
   readonly leastMs?: number | undefined;
+  /** For what is settling: how many reads in a row changed nothing. */
+  readonly unchanged?: number | undefined;
 }
 
 /** Milliseconds until the next attempt, or `undefined` for none. */
 export function pollDelay(situation: PollSituation): number | undefined {
-  const {
-    activity,
-    attention,
-    failures,
-    jitter,
-    requestedMs = 0,
-    leastMs = 0,
-    intervals = defaultIntervals,
-  } = situation;
+  const { attention, failures, jitter, requestedMs = 0, leastMs = 0 } = situation;
   if (attention === 'hidden') return undefined;
-  const usual = intervalOf(activity, attention, intervals) ?? (failures > 0 ? backoffBase : undefined);
+  const usual = intervalOf(situation) ?? (failures > 0 ? backoffBase : undefined);
   if (usual === undefined) return undefined;
   const interval = Math.max(usual, leastMs);
   const backoff = failures > 0 ? Math.min(backoffLimit, Math.max(interval, backoffBase * 2 ** failures)) : interval;

@@ -138,6 +138,12 @@ function holdsFor({ lowest, highest, range }: Certainty, [low, high]: Range): bo
   return isOutside || (range[0] === low && range[1] === high);
 }
 
+/** The mean of these rewards, to compare it with that of the record. */
+export function meanAsRecorded(rewards: readonly TrajectoryReward[]): RecordedMean {
+  const { mean, rewards: graded } = meanOfRewards(rewards);
+  return { mean, graded };
+}
+
 /** Means that differ by less, as a share of the range, are the same, rounded in another way. */
 const rounding = 1e-4;
 

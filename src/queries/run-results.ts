@@ -34,9 +34,9 @@ export function observationOf(id: string, certainty: Certainty | undefined): Obs
 }
 
 export interface ResultsOptions {
-  /** The number of rollouts with a reward, if known: results that have all of them are read less often. */
+  /** The number of rollouts with a reward, if known: results that have all of them are read less often, or no more. */
   readonly scored?: number | null | undefined;
-  /** The listed rollouts: while they have rewards that the results lack, these are not final. */
+  /** The listed rollouts: while they have rewards that the results lack, these are settling. */
   readonly rows?: readonly Trajectory[];
   /** The status and size of the run, if the caller has just read them. */
   readonly extent?: RunExtent | undefined;
@@ -55,8 +55,10 @@ export function runResultsQuery(
     key: evaluationKeys.results(runId),
     observes: ({ certainty }) => observationOf(runId, certainty),
     activity: results => {
-      if (ended) return results && lackRewards(results.rewards, rows) ? 'open' : 'settled';
-      return results && scored != null && meanOfRewards(results.rewards).rewards >= scored ? 'open' : 'running';
+      if (!results) return ended ? 'settled' : 'running';
+      const isWhole = scored == null || meanOfRewards(results.rewards).rewards >= scored;
+      if (ended) return isWhole && !lackRewards(results.rewards, rows) ? 'settled' : 'settling';
+      return isWhole && scored != null ? 'open' : 'running';
     },
     read: async context => {
       const { service, signal, compare } = context;

@@ -94,11 +94,15 @@ export function noRewardWords({ isRead }: Pick<RunOutcome, 'isRead'>, without: n
   return `no reward; ${counted(without, 'rollout')} without one${failedAmong(without, failed)}`;
 }
 
-/** `mean 0.143 of 8 rewards`; says so if it is not final. */
+/**
+ * `mean 0.143 of 8 rewards`; says so if it is not final. Where the service has another mean than the listed rewards, their
+ * number is said beside their own: `mean 0.200 (0.143 by the 8 rewards listed)`.
+ */
 export function meanWords(outcome: RunOutcome): readonly [label: string, value: string, of: string] {
   const { mean, graded, listed, without, ended } = outcome;
-  const other = listed === undefined ? '' : `, ${reward(listed)} by the rewards listed`;
-  const of = graded === undefined || mean === undefined ? '' : `of ${counted(graded, 'reward')}${other}`;
+  const rewards = graded === undefined || mean === undefined ? '' : counted(graded, 'reward');
+  const by = listed === undefined ? '' : `(${reward(listed)} by the ${rewards} listed)`;
+  const of = rewards === '' ? '' : by || `of ${rewards}`;
   if (mean === undefined && !ended) return ['mean', noRewardWords(outcome, without), ''];
   return [ended ? 'mean' : `mean ${soFar}`, reward(mean), of];
 }

@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { type TrajectoryReward, trajectoryRewards } from '../../src/contract/evaluations.ts';
 import type { Trajectory } from '../../src/contract/trajectories.ts';
-import { type KnownOwner, ownRows } from '../../src/queries/own-rows.ts';
+import { type KnownOwner, lackRewards, ownRows } from '../../src/queries/own-rows.ts';
 
 const row = (trajectory_id: string, parts: object = {}): Trajectory => ({
   trajectory_id,
@@ -109,3 +109,12 @@ function known(ids = '', total?: number, ...earlier: Trajectory[]): KnownOwner {
 function soFar(ids?: string): KnownOwner {
   return { ...known(ids), isOver: false };
 }
+
+it.each([
+  ['lack a row', 'x1', 'x1 x2', true],
+  ['have one without its id for the row', 'x1 -', 'x1 x2', false],
+  ['have fewer without an id than rows', '- -', 'x1 x2 x3', true],
+])('rewards that %s', (_, ids, rows, lack) => {
+  const rewards = rewardsOf(...ids.split(' ').map(id => id.replace('-', '')));
+  expect(lackRewards(rewards, [...rows.split(' ').map(graded), failed('x4')])).toBe(lack);
+});

@@ -23,6 +23,12 @@ describe('pollDelay', () => {
     expect(pollDelay({ ...calm, activity: 'settled' })).toBeUndefined();
   });
 
+  it('asks ever less often for what is settling, and no more after five reads that changed nothing', () => {
+    const delays = [0, 1, 2, 3, 4, 5, 9].map(unchanged => pollDelay({ ...calm, activity: 'settling', unchanged }));
+    expect(delays).toEqual([10_000, 20_000, 40_000, 80_000, 160_000, undefined, undefined]);
+    expect(pollDelay({ ...calm, unchanged: 5 })).toBe(2_000);
+  });
+
   it('tries again what failed before it was known to be finished', () => {
     expect(pollDelay({ ...calm, activity: 'settled', failures: 1 })).toBe(4_000);
   });

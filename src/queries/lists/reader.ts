@@ -121,8 +121,9 @@ export class ListReader<Row> {
 
   activity(source: Pick<ListSource<Row>, 'activity'>): Activity {
     const activity = source.activity?.(this.live()) ?? 'open';
-    const mayChange = activity === 'settled' && this.#pages.inRound(this.#round).some(page => page.mayChange);
-    return mayChange ? 'open' : activity;
+    // Not only of this poll, which may have no page yet.
+    const mayChange = activity === 'settled' && this.#pages.pages.some(page => page.mayChange);
+    return mayChange ? 'settling' : activity;
   }
 
   /** When the last successful poll began, in epoch milliseconds. */

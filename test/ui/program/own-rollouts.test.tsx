@@ -56,3 +56,53 @@ it('keeps those of an ended run whose rewards are late, and is final once they h
   await screen.waitFor(text => text.includes('final') && !text.includes('may be of others'));
   expect(screen.text()).toMatch(/of 2 rewards/);
 });
+
+const view = { view: 'record', resource: 'runs', id: 'evr_1' } as const;
+
+it('reads the mean of an ended run again until it is that of the rewards that came late', async () => {
+  const service = world('completed');
+  let late = true;
+  const rows = rowsOf('evr_1').map((row, index) => ({
+    ...row,
+    eval_run_id: 'evr_1',
+    status: 'completed',
+    reward: index / 4,
+  }));
+  const record = () => ({ eval_run_id: 'evr_1', status: 'completed', reward_mean: late ? 0.125 : 0.25 });
+  service.answers.getEvalRun = record;
+  service.answers.getEvalProgress = () => ({ eval_run_id: 'evr_1', status: 'completed', total_rollouts: 3 });
+  service.answers.listTrajectories = () => pageOf(rows);
+  let rewards = rows.slice(0, 2);
+  service.answers.getTrajectoryRewards = () => ({ trajectory_rewards: rewards });
+  const screen = openWorld(service, view);
+  await screen.waitFor('mean 0.125 of 2 rewards');
+  rewards = rows;
+  await screen.waitFor('mean 0.125 (0.250 by the 3 rewards listed)');
+  late = false;
+  await screen.waitFor(text => text.includes('final') && text.includes('mean 0.250 of 3 rewards'));
+});
+
+it('is final where a reward that names no trajectory may be that of the row without one', async () => {
+  const service = world('completed');
+  const rows = rowsOf('evr_1').map(row => ({ ...row, eval_run_id: 'evr_1' }));
+  const [first, , last] = rows;
+  service.answers.getEvalProgress = () => ({ eval_run_id: 'evr_1', status: 'completed', total_rollouts: 3 });
+  service.answers.listTrajectories = () => pageOf(rows);
+  service.answers.getTrajectoryRewards = () => ({ trajectory_rewards: [first, { ...last, trajectory_id: null }] });
+  const screen = openWorld(service, view);
+  await screen.waitFor('final');
+  expect(service.asked('getTrajectoryRewards')).toBe(1);
+});
+
+it('is final after several reads of rows that do not fit the rewards, and changed nothing', async () => {
+  const service = world('completed');
+  const rows = ['evr_1', 'evr_2', 'evr_3'].flatMap(rowsOf);
+  service.answers.getEvalProgress = () => ({ eval_run_id: 'evr_1', status: 'completed', total_rollouts: 3 });
+  service.answers.listTrajectories = () => pageOf(rows);
+  service.answers.getTrajectoryRewards = () => ({ trajectory_rewards: rewardsOf('evr_1') });
+  const screen = openWorld(service, view, { poll: { focusedMs: 5, visibleMs: 10 } });
+  await screen.waitFor('do not fit the rewards of this run');
+  const read = service.asked('getTrajectoryRewards');
+  await screen.waitFor('final');
+  expect(service.asked('getTrajectoryRewards') - read).toBeGreaterThan(2);
+});

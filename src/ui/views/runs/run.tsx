@@ -9,7 +9,7 @@ import { evalProgressQuery, evalRunQuery, rolloutsDone } from '../../../queries/
 import { heldOutMeans } from '../../../queries/held-out.ts';
 import type { Attention } from '../../../queries/polling.ts';
 import { extentOfRecord } from '../../../queries/run-extent.ts';
-import { runMeanOf } from '../../../queries/run-mean.ts';
+import { meanAsRecorded, runMeanOf } from '../../../queries/run-mean.ts';
 import { runResultsQuery } from '../../../queries/run-results.ts';
 import { unknownResource } from '../../../queries/statuses/known-resource.ts';
 import { heldOutRewardsQuery } from '../../../queries/training.ts';
@@ -31,7 +31,7 @@ import { useShell } from '../../app/shell-context.tsx';
 import { usePane } from '../../app/view.tsx';
 import { useAskingWords } from '../../app/waiting.tsx';
 import { useListedRows } from '../../data/use-list.ts';
-import { useLive } from '../../data/use-live.ts';
+import { useLastAnswer, useLive } from '../../data/use-live.ts';
 import { useWorkbench } from '../../data/workbench.tsx';
 import { type Theme, useTheme } from '../../widgets/theme/theme.tsx';
 import { RunAlarms } from '../alarms-window.tsx';
@@ -59,8 +59,10 @@ const worstFirst = { column: 'reward', descending: false } as const;
 /** A run: its record, its progress and its rewards. */
 function useRun({ id, label, parent }: Place<'record'>, attention: Attention) {
   const { compare, statuses } = useWorkbench();
-  const record = useLive(evalRunQuery(id), attention);
-  const progress = useLive(evalProgressQuery(id), attention);
+  const last = useLastAnswer()(runResultsQuery(id, false));
+  const read = useMemo(() => last && meanAsRecorded(last.rewards), [last]);
+  const record = useLive(evalRunQuery(id, read), attention);
+  const progress = useLive(evalProgressQuery(id, read), attention);
   const known: EvalRun = record.data ?? { eval_run_id: id, display_name: label, bench_id: parent };
   // The record may be older than the progress, so either can show the end.
   const status = progress.data?.status ?? known.status;

@@ -74,9 +74,7 @@ describe('the mean', () => {
   it('of the service is shown with that of the rewards if they differ', () => {
     const ended = { ...run, status: 'completed', reward_mean: 0.25 };
     const rewards = summariseRewards(rewardsOf(0.5, null), 2);
-    expect(summaryLines(ended, undefined, rewards, 100, theme)[2]).toContain(
-      'of 1 reward, 0.500 by the rewards listed',
-    );
+    expect(summaryLines(ended, undefined, rewards, 100, theme)[2]).toContain('(0.500 by the 1 reward listed)');
   });
 
   it('counts a reward that names neither its trajectory nor its task', () => {
