@@ -268,6 +268,7 @@ function memoryFinding(memory: RememberedStore, stateFolder: string): Finding {
   const damage = memory.damage();
   const problem =
     memory.problem ??
+    memory.setAside ??
     (damage &&
       clean`remembered.db in ${stateFolder} is damaged (${damage}): some history cannot be read, and uploads of trajectories may send nothing. Move it away to start a new history, which does not know what was sent before`);
   const words = problem ?? 'resources seen are remembered between starts';

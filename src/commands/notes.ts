@@ -13,7 +13,7 @@ import { counted } from '../text/numbers.ts';
 import { clean, safeJson } from '../text/sanitise.ts';
 import { Notes } from '../workbench/notes.ts';
 import { openRemembered } from './connect.ts';
-import { CommandError, exitCodes } from './exit.ts';
+import { CommandError, type ExitCode, exitCodes } from './exit.ts';
 import type { CommandIo } from './io.ts';
 import { checkRecordFlags, printRecord, rowsText } from './output.ts';
 import { writeOutput } from './output-file.ts';
@@ -25,17 +25,20 @@ interface Context {
   readonly triage: TriageSettings;
 }
 
-/** @throws CommandError if there is no file for them */
+/** Fails, with what there is, while some may be missing. @throws CommandError if there is no file for them */
 async function withNotes(
   flags: { readonly profile?: string | undefined },
   io: CommandIo,
-  work: (context: Context) => Promise<number>,
-): Promise<number> {
+  work: (context: Context) => Promise<ExitCode>,
+): Promise<ExitCode> {
   const config = loadConfig(configFlags(flags), io.environment);
   const memory = openRemembered(config);
   try {
-    if (!memory.isOpen) throw new CommandError(`${memory.notes.lack}.`, exitCodes.failed);
-    return await work({ memory, triage: config.preferences.triage });
+    const { lack } = memory.notes;
+    if (!memory.isOpen) throw new CommandError(`${lack}.`, exitCodes.failed);
+    if (lack !== undefined) io.note(`${lack}.`);
+    const code = await work({ memory, triage: config.preferences.triage });
+    return lack === undefined ? code : exitCodes.failed;
   } finally {
     memory.close();
   }

@@ -179,7 +179,10 @@ async function uploadBenchmark(folder: string, flags: Flags, context: CommandCon
   const plan = await planned(folder);
   const job = new BenchmarkUpload(folder, plan, memory);
   if (flags.new) job.startOver();
-  if (!job.hasStarted) await noteNamesakes(plan.name, context, io);
+  if (!job.hasStarted) {
+    if (memory.setAside !== undefined) io.note(`An upload of this folder may have begun. ${memory.setAside}.`);
+    await noteNamesakes(plan.name, context, io);
+  }
   let shownNotes = 0;
   /** Print this before the files are sent: the user should know where they go. */
   const noteNews = (): void => {

@@ -87,7 +87,9 @@ export class NoteRecords {
   /** Why what can be read of the notes is not all of them, in words; undefined if it is. */
   get lack(): string | undefined {
     if (!this.#tables.isOpen) return `Notes can neither be read nor saved. ${this.#tables.problem}`;
-    return this.all() ? undefined : 'The notes on this machine cannot be read: benchtop doctor says more';
+    if (!this.all()) return 'The notes on this machine cannot be read: benchtop doctor says more';
+    const { setAside } = this.#tables;
+    return setAside && `Notes may be missing. ${setAside}`;
   }
 
   /**

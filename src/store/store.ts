@@ -92,6 +92,11 @@ export class RememberedStore {
     return this.#tables.isOpen;
   }
 
+  /** That what was remembered before is in a file that was set aside, in words; undefined if there is none. */
+  get setAside(): string | undefined {
+    return this.#tables.setAside;
+  }
+
   /** What is damaged in the file, in SQLite's words; undefined if nothing is. Reads all of it. */
   damage(): string | undefined {
     return this.#tables.damage();

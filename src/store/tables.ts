@@ -2,14 +2,15 @@
  * The tables of the remembered store, scoped to one service. A full disk or a damaged file never stops the program.
  */
 
-import { renameSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { readdirSync, renameSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 import { errorMessage, isDamagedDatabase, sqliteCode } from '../base/errors.ts';
 import { parseDeepJson } from '../base/json-depth.ts';
 import { Listeners } from '../base/listeners.ts';
 import { makePrivateFolder } from '../base/ownership.ts';
 import { Statements } from '../base/statements.ts';
+import { clean } from '../text/sanitise.ts';
 import { busyCode, busyTimeoutMs, connect, connectInMemory } from './database.ts';
 
 export type Row = Record<string, SQLInputValue>;
@@ -19,18 +20,19 @@ export function jsonIn(column: SQLInputValue | undefined): unknown {
   return parseDeepJson(String(column));
 }
 
+/** Between the name of the file and the time at which it was set aside. */
+const setAsidePart = '.broken-';
+
 /** Opens or creates the file; without it everything stays in memory. Waits at most `busyMs` for other writers. */
 export function openTables(path: string, scope: string, busyMs = busyTimeoutMs): Tables {
   try {
-    const folder = dirname(path);
-    makePrivateFolder(folder);
+    makePrivateFolder(dirname(path));
     try {
-      return new Tables(connect(path, busyMs), scope, { busyMs, folder });
+      return new Tables(connect(path, busyMs), scope, { busyMs, path });
     } catch (error) {
       if (!isDamagedDatabase(error)) throw error;
-      renameSync(path, `${path}.broken-${Date.now()}`);
-      const problem = 'The history could not be read; its file was set aside.';
-      return new Tables(connect(path, busyMs), scope, { busyMs, folder, problem });
+      renameSync(path, `${path}${setAsidePart}${Date.now()}`);
+      return new Tables(connect(path, busyMs), scope, { busyMs, path });
     }
   } catch (error) {
     return tablesInMemory(scope, `History is kept only while the program runs: ${errorMessage(error)}`);
@@ -47,8 +49,8 @@ const stillBusyMs = 5;
 interface TablesOptions {
   /** Busy timeout in milliseconds. */
   readonly busyMs: number;
-  /** The folder of the file. */
-  readonly folder?: string;
+  /** The file; undefined in memory. */
+  readonly path?: string;
   readonly problem?: string | undefined;
 }
 
@@ -57,6 +59,7 @@ export class Tables {
   readonly scope: string;
   /** The folder of the file; undefined in memory. */
   readonly folder: string | undefined;
+  readonly #path: string | undefined;
   readonly #database: DatabaseSync;
   readonly #statements: Statements;
   readonly #problems = new Listeners<string>();
@@ -67,11 +70,12 @@ export class Tables {
   /** SQLite's `data_version`, which changes with writes of other connections. */
   #version: SQLInputValue | undefined;
 
-  constructor(database: DatabaseSync, scope: string, { busyMs, folder, problem }: TablesOptions) {
+  constructor(database: DatabaseSync, scope: string, { busyMs, path, problem }: TablesOptions) {
     this.#database = database;
     this.#statements = new Statements(database);
     this.scope = scope;
-    this.folder = folder;
+    this.folder = path && dirname(path);
+    this.#path = path;
     this.#busyMs = busyMs;
     this.#problem = problem;
   }
@@ -84,6 +88,23 @@ export class Tables {
   /** Whether there is a file to write to, or none was wanted. */
   get isOpen(): boolean {
     return this.folder !== undefined || this.problem === undefined;
+  }
+
+  /**
+   * That what was remembered before is in a damaged file, in words; undefined if there is none. It holds until the user
+   * moves or deletes the file.
+   */
+  get setAside(): string | undefined {
+    if (this.#path === undefined || this.folder === undefined) return undefined;
+    const name = `${basename(this.#path)}${setAsidePart}`;
+    const latest = readdirSync(this.folder)
+      .filter(each => each.startsWith(name))
+      .sort()
+      .at(-1);
+    return (
+      latest &&
+      clean`What was remembered before could not be read, and is in ${join(this.folder, latest)}. To go on without it, move or delete that file`
+    );
   }
 
   /** Calls `listener` with a message when writing begins to fail; returns a function that unsubscribes. */

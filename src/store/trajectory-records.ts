@@ -58,6 +58,11 @@ export class TrajectoryRecords extends ResumableUploads {
     return this.tables.isOpen;
   }
 
+  /** That what was sent before is in a file that was set aside, in words; undefined if there is none. */
+  get setAside(): string | undefined {
+    return this.tables.setAside;
+  }
+
   /** Unsettled uploads of this or another program, for each account, latest first. */
   unfinished(): TrajectoryRecord[] {
     const sql = `select path, dataset, agent, ${countedIn('stored')}, ${countedIn('skipped')},

@@ -59,17 +59,19 @@ import { UploadResults } from './upload-results.ts';
 /** How often an upload looks whether the one before it has ended, in milliseconds. */
 const queueMs = 250;
 
-/** What is sent cannot be recorded. */
+/** What is sent cannot be recorded, or it is not known what was sent before. */
 class UnrecordedError extends Error {
   override readonly name = 'UnrecordedError';
 
   constructor(why: string, hasSent: boolean) {
-    const what = hasSent ? 'No more was sent' : 'Nothing was sent';
-    super(
-      `${what}: what is sent cannot be recorded, and a repeat would store it twice. ${why}. Repeat it once that is mended; benchtop upload --new sends all of it without a record.`,
-    );
+    super(`${hasSent ? 'No more was sent' : 'Nothing was sent'}: ${why}`);
   }
 }
+
+const unrecordedWords = (why: string): string =>
+  `what is sent cannot be recorded, and a repeat would store it twice. ${why}. Repeat it once that is mended; benchtop upload --new sends all of it without a record.`;
+const unknownBefore = (why: string): string =>
+  `what was sent before would be stored twice. ${why}. benchtop upload --new sends all of it.`;
 
 export interface TrajectoryUploadOptions {
   /** The agent that owns them, if not the profile's: an id, a name, or `name:` and a name. */
@@ -241,7 +243,7 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
 
   /** @throws UnrecordedError unless it may be sent without a record */
   #refuse(why = 'The record cannot be written'): void {
-    if (this.#needsRecord && !this.#mayLackRecord) throw new UnrecordedError(why, this.state.hasSent);
+    if (this.#needsRecord && !this.#mayLackRecord) throw new UnrecordedError(unrecordedWords(why), this.state.hasSent);
     this.#isUnrecorded = this.#needsRecord;
   }
 
@@ -282,6 +284,8 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
     if (isNew) this.#record?.startOver();
     const isStartedOver = isNew || this.#record?.isStartedOver === true;
     this.#isNew = false;
+    const setAside = isStartedOver || !this.#needsRecord ? undefined : this.#records?.setAside;
+    if (setAside !== undefined) throw new UnrecordedError(unknownBefore(setAside), this.state.hasSent);
     // It may have failed to forget them.
     const all = isNew ? [] : this.#recorded(record => record.requests());
     const own = all.filter(({ isOwn }) => isOwn);

@@ -1,5 +1,5 @@
 /** Notes on the command line, where they cannot be kept, and with what an older version saved. */
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, it } from 'vitest';
@@ -27,6 +27,21 @@ it('say that nothing is saved or read where nothing can be kept', async () => {
     ['report', ['--flagged']],
   ] as const)
     expect([command, await cli(command, args)]).toEqual([command, expect.objectContaining(failed)]);
+});
+
+it('fail while those of a damaged file may be missing, until this is moved', async () => {
+  const home = testFolder();
+  const cli = cliOn({ baseUrl: 'http://127.0.0.1:9', apiKey: '', home });
+  await cli('notes set', ['evr_1', '--note', 'a week of work']);
+  const folder = join(home, '.local/state/benchtop');
+  writeFileSync(join(folder, 'remembered.db'), 'no database any more, and long enough to be looked at as one');
+  const failed = { code: 1, notes: expect.stringContaining('broken-') };
+  expect(await cli('notes export', [])).toMatchObject({ ...failed, out: '' });
+  expect(await cli('notes set', ['evr_1', '--flag', 'bad'])).toMatchObject(failed);
+  expect(await cli('notes list', [])).toMatchObject({ ...failed, out: expect.stringContaining('bad') });
+  expect(await cli('doctor', [])).toMatchObject({ out: expect.stringMatching(/^warn +memory +.*broken-/m) });
+  for (const name of readdirSync(folder)) if (name.includes('broken-')) rmSync(join(folder, name));
+  expect(await cli('notes list', [])).toMatchObject({ code: 0, notes: '' });
 });
 
 it('with a time that is no date are listed and exported without a time, taken elsewhere, and replaced', async () => {

@@ -175,11 +175,21 @@ describe('the file', () => {
     RememberedStore.open(path, 'prod').close();
     writeFileSync(path, 'this is no database, and is long enough to be looked at as one');
     const store = RememberedStore.open(path, 'prod');
-    expect(store.problem).toContain('set aside');
     store.see([run('a')], 1);
     expect(store.list('run')).toHaveLength(1);
-    expect(readdirSync(join(folder, 'state')).some(name => name.includes('.broken-'))).toBe(true);
+    const broken = readdirSync(join(folder, 'state')).filter(name => name.includes('.broken-'));
+    expect(broken).toHaveLength(1);
     store.close();
+    // Every later program says so, until the file is moved.
+    const later = RememberedStore.open(path, 'prod');
+    expect([later.problem, later.setAside, later.notes.lack]).toEqual([
+      undefined,
+      expect.stringContaining(`is in ${path}.broken-`),
+      expect.stringContaining('Notes may be missing.'),
+    ]);
+    for (const name of broken) rmSync(join(folder, 'state', name));
+    expect([later.setAside, later.notes.lack]).toEqual([undefined, undefined]);
+    later.close();
   });
 
   it('is left alone if another program holds it', () => {

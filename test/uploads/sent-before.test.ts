@@ -1,5 +1,5 @@
 /** A file that is sent, edited and sent again: each of its trajectories is stored as often as it stands in it. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
@@ -316,4 +316,23 @@ it('takes a record that cannot be read for no empty one, nor what it cannot sett
   const refused = await upload(service, ['a', 'd'], { records });
   expect(refused.state.error?.message).toMatch(/^No more was sent: .*cannot be read/);
   expect(sent).toHaveLength(2);
+});
+
+it('sends nothing while the record of what was sent may be in a damaged file, except as the user wants it', async () => {
+  const { folder, upload } = world();
+  const path = join(folder, 'remembered.db');
+  writeFileSync(path, 'no database any more, and long enough to be looked at as one');
+  const tables = openTables(path, 'test');
+  onTestFinished(() => tables.close());
+  const records = new TrajectoryRecords(tables);
+  const { service, sent } = storing([], []);
+  const refused = await upload(service, ['a'], { records });
+  expect(refused.state.error?.message).toMatch(/^Nothing was sent: .*broken-.*--new sends all of it\.$/);
+  expect(sent).toEqual([]);
+  const forced = await upload(service, ['a'], { records, isNew: true });
+  expect([forced.state.phase, forced.isUnrecorded, sent]).toEqual(['done', false, [['a']]]);
+  expect((await upload(service, ['a', 'b'], { records })).state.phase).toBe('failed');
+  for (const name of readdirSync(folder)) if (name.includes('broken-')) rmSync(join(folder, name));
+  await upload(service, ['a', 'b'], { records });
+  expect(sent).toEqual([['a'], ['b']]);
 });

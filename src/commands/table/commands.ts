@@ -168,7 +168,7 @@ Inspect, conversations. A note says what was left out. After a failure, repeat t
 rejected trajectories. Those whose request was not answered, or of which the answer is not clear, count as unknown. They
 are sent again only with --resend-unknown, and those that were sent into the dataset before, from any file, only with
 --new, unless the service is known to store nothing twice. Those that were not sent again are counted as sent
-before. If what is sent cannot be recorded, nothing is sent without --new.`,
+before. If what is sent cannot be recorded, or the record is in a damaged file, nothing is sent without --new.`,
     args: [{ name: 'PATH', of: 'file' }],
     flags: {
       ...serviceFlags,

@@ -75,7 +75,7 @@ function useEventToasts(showToast: Shell['toast']): void {
     showToast(welcome(keyOf(globalCommands.connect)));
   }, [connection.isLocal, remembered, showToast, keyOf]);
   useEffect(() => {
-    const [warning = remembered.problem] = connection.warnings;
+    const [warning = remembered.problem ?? remembered.setAside] = connection.warnings;
     if (warning !== undefined) showToast({ kind: 'warning', text: warning, news: true });
   }, [connection.warnings, remembered, showToast]);
   useEffect(
