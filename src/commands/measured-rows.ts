@@ -1,5 +1,5 @@
 /** Adds the values that take requests per row to a list, only if the command shows, sorts or filters by them. */
-import { type Column, fitColumns } from '../present/column.ts';
+import { type Column, fitColumns, namedColumn } from '../present/column.ts';
 import { columnsIn } from '../present/row-filter.ts';
 import { createArrange } from '../present/rows.ts';
 import type { QueryContext } from '../queries/query-context.ts';
@@ -157,10 +157,20 @@ export class MeasuredRows {
     };
     const about = this.#isForOrder ? { onUnread, silentMs, needsOne: true } : {};
     const read = await this.#read(rows, this.#first, this.#context, about);
-    const arrange = this.#resource.measures ? createArrange(this.columns(read), this.#id) : this.#arrange;
+    const arrange = this.#resource.measures ? createArrange(this.#filtered(read), this.#id) : this.#arrange;
     const { rows: kept, notice, doubt } = arrange(read, { filter: this.#options.filter, sort: undefined });
     if (notice) throw new CommandError(notice);
     return { rows: kept, doubt };
+  }
+
+  /** The columns as the filter sees them: a benchmark is found by its name as well as by its id. */
+  #filtered(rows: readonly object[]): readonly Column<object>[] {
+    const names = new Map<string, string | undefined>();
+    const nameOf = (id: string): string | undefined => {
+      if (!names.has(id)) names.set(id, this.#context.memory.find('benchmark', id)?.label);
+      return names.get(id);
+    };
+    return this.columns(rows).map(column => (column.id === 'benchmark' ? namedColumn(column, nameOf) : column));
   }
 
   #leave(row: object, error: ServiceError): void {

@@ -78,6 +78,18 @@ export const idColumn = <Row>(idOf: (row: Row) => string | undefined, wide = tru
   value: idOf,
 });
 
+/** The name of something by its id; undefined if it is not known. */
+export type NameOf = (id: string) => string | undefined;
+
+/** The column with ids shown as names, where these are known. Its values stay the ids: a filter takes either. */
+export const namedColumn = <Row>(column: Column<Row>, nameOf: NameOf): Column<Row> => ({
+  ...column,
+  text: row => {
+    const id = String(column.value(row) ?? '');
+    return id && (nameOf(id) ?? id);
+  },
+});
+
 /** The user's choices for a column; anything else follows its declaration. */
 export interface ColumnPreference {
   readonly shown?: boolean;

@@ -152,16 +152,17 @@ function filterSearchable<Row>({ rows, textAt }: Searchable<Row>, { text, accept
   return notice === undefined ? found : { ...found, notice };
 }
 
+const onOneLine = (text: string): string => (text.includes('\n') ? sanitiseLine(text) : text);
+
 /**
  * The search text of a cell: its text on one line, except numbers shown as words (an age changes while the user types).
- * A status is searchable both as shown and as the service writes it, one per line.
+ * A status or a name is searchable both as shown and as the service writes it, one per line.
  */
 function searchedText<Row>(column: Column<Row>, row: Row, words: StatusWords): string {
   const value = column.value(row);
-  const text = typeof value === 'number' && column.text ? '' : String(value ?? '');
-  const line = text.includes('\n') ? sanitiseLine(text) : text;
-  if (!column.status) return line;
-  const shown = words.of(line);
+  if (typeof value === 'number' && column.text) return '';
+  const line = onOneLine(String(value ?? ''));
+  const shown = column.status ? words.of(line) : column.text ? onOneLine(column.text(row)) : line;
   return shown === line ? line : `${line}\n${shown}`;
 }
 

@@ -209,13 +209,15 @@ function restWords({ parts, benchmarks, failed }: Rest, words: string): string {
 
 /** The benchmarks of the next page of their list, and how many of them could not be read. */
 async function nextBenchmarks(
-  { service, signal, progressed }: PageContext<OfBenchmark>,
+  { service, signal, memory, progressed }: PageContext<OfBenchmark>,
   mayHave: (benchmark: Benchmark) => boolean,
   cursor: string | null | undefined,
 ): Promise<Omit<Rest, 'failed'> & { readonly unread: number }> {
   const query = { limit: benchmarksAPage, ...(cursor ? { cursor } : {}) };
   const page = await service.call('listBenchmarks', { query }, { signal });
   progressed?.();
+  // Rows of several benchmarks are told apart by their names.
+  memory.see(page.items.map(({ bench_id: id, label }) => ({ kind: 'benchmark', id, label })));
   const held = page.items.filter(mayHave);
   // Ask for at least one benchmark even if none has rows, because only the response shows whether the service has such
   // lists.

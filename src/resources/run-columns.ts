@@ -2,7 +2,7 @@
 
 import type { EvalRun } from '../contract/evaluations.ts';
 import { evalRunStatuses } from '../contract/status.ts';
-import { type Column, idColumn, statusColumn } from '../present/column.ts';
+import { type Column, idColumn, type NameOf, namedColumn, statusColumn } from '../present/column.ts';
 import { intervalColumn } from '../present/number-columns.ts';
 import type { Range } from '../present/statistics/tasks.ts';
 import { durationColumn, seenColumn, timeColumn } from '../present/times.ts';
@@ -93,16 +93,12 @@ export const runColumns: readonly Column<MeasuredRun>[] = [
  *
  * @param nameOf the name of a benchmark, if it is known
  */
-export function runListColumns(
-  range: Range,
-  isOfOne: boolean,
-  nameOf: (benchId: string) => string | undefined = id => id,
-): readonly Column<BasedRun>[] {
+export function runListColumns(range: Range, isOfOne: boolean, nameOf: NameOf = id => id): readonly Column<BasedRun>[] {
   const interval = { ...intervalColumn<BasedRun>(row => intervalOfRun(row, range)), wide: true, forPrograms: true };
   return runColumns.flatMap((column): readonly Column<BasedRun>[] => {
     if (column.id === 'mean') return [column, interval, ...baselineColumns];
     if (column.id !== 'benchmark') return [column];
-    return [{ ...column, wide: isOfOne, text: ({ bench_id: id }) => (id ? (nameOf(id) ?? id) : '') }];
+    return [{ ...namedColumn(column, nameOf), wide: isOfOne }];
   });
 }
 

@@ -3,7 +3,7 @@ import { perObject } from '../base/memo.ts';
 import { isRecord, own } from '../base/own-property.ts';
 import { hasEnded, statusMeaning, trainingStatuses } from '../contract/status.ts';
 import { lastReward } from '../contract/trainer-curve.ts';
-import { type Cell, type Column, idColumn, statusColumn } from '../present/column.ts';
+import { type Cell, type Column, idColumn, type NameOf, namedColumn, statusColumn } from '../present/column.ts';
 import { intervalColumn, numberColumn } from '../present/number-columns.ts';
 import { defaultRange, type Interval } from '../present/statistics/interval.ts';
 import { intervalOfMean } from '../present/statistics/mean-and-count.ts';
@@ -186,8 +186,16 @@ export const splitColumn = <Row>(of: (row: Row) => HeldOutMean | undefined): Col
   value: row => of(row)?.split,
 });
 
-/** The declared columns, with the deciding measurements after the status. */
-export function listColumns(rows: readonly ProgressedRun[], range: Range): readonly Column<MeasuredTraining>[] {
+/**
+ * The declared columns, with the deciding measurements after the status.
+ *
+ * @param nameOf the name of a benchmark, if it is known
+ */
+export function listColumns(
+  rows: readonly ProgressedRun[],
+  range: Range,
+  nameOf: NameOf = id => id,
+): readonly Column<MeasuredTraining>[] {
   const [name, status, done, steps, ...others] = trainingColumns;
   const ofMeans = perObject((measured: HeldOut) => intervalOfHeldOut(measured.last, range));
   const { heldOut, interval, best, bestStep, trainer } = measuredColumns<MeasuredTraining>({
@@ -200,7 +208,7 @@ export function listColumns(rows: readonly ProgressedRun[], range: Range): reado
     ...[name, status, heldOut, { ...interval, ...optional }],
     ...[done, steps, best, { ...bestStep, ...optional }, trainer],
     ...optionColumns(rows),
-    ...others,
+    ...others.map(column => (column.id === 'benchmark' ? namedColumn(column, nameOf) : column)),
     ...samplesColumns<MeasuredTraining>(row => row.held_out?.last),
     ...samplesColumns<MeasuredTraining>(row => row.held_out?.best, { id: 'best-', title: 'BEST ' }),
     splitColumn<MeasuredTraining>(row => row.held_out?.last),

@@ -9,7 +9,10 @@ import { ListReader } from '../../src/queries/lists/reader.ts';
 import type { QueryContext } from '../../src/queries/query-context.ts';
 import { Capabilities } from '../../src/service/capabilities.ts';
 import { CapabilityMissingError, NotFoundError, ServiceError } from '../../src/service/errors.ts';
+import { RememberedStore } from '../../src/store/store.ts';
 import { type Answers, fakeService } from '../service/fake-service.ts';
+
+const memory = RememberedStore.inMemory('test');
 
 interface Run {
   readonly id: string;
@@ -32,7 +35,7 @@ function pagesOf(answers: Answers) {
   const { signal } = new AbortController();
   return (cursor: string | null | undefined) =>
     readAcross<Run>(
-      { service, signal, query: cursor ? { cursor } : {} } as QueryContext & { readonly query: ListQuery },
+      { service, signal, memory, query: cursor ? { cursor } : {} },
       { read, operation: 'listEvalRuns', words: 'runs' },
     );
 }
@@ -73,7 +76,7 @@ function world(count: number) {
     readPage: context => readAcross(context, { read: readRuns, operation: 'listEvalRuns', words: 'runs' }),
   };
   const stop = new AbortController();
-  const context = { service, signal: stop.signal } as QueryContext;
+  const context: QueryContext = { service, signal: stop.signal, memory };
   const reader = new ListReader<Run>(source, { context: async () => context, publish: () => {} });
   return { service, asked, read, failing, source, stop, context, reader };
 }

@@ -18,6 +18,7 @@ import { runListColumns } from '../../../resources/run-columns.ts';
 import { compareManyPlace } from '../../../resources/run-places.ts';
 import { baselineCommand, runs } from '../../../resources/runs.ts';
 import { useShell } from '../../app/shell-context.tsx';
+import { useBenchmarkNames } from '../../data/use-benchmark-names.ts';
 import { type KnownJoin, useKnown } from '../../data/use-known.ts';
 import { useWorkbench } from '../../data/workbench.tsx';
 import type { Binding } from '../../keys/router.tsx';
@@ -119,18 +120,15 @@ const noRuns: readonly EvalRun[] = [];
 
 /** The properties of a list of runs. @param isOfOne whether all are of one benchmark */
 export function useRunList(isOfOne: boolean) {
-  const workbench = useWorkbench();
-  const { compare, remembered } = workbench;
+  const { compare, remembered } = useWorkbench();
+  const nameOf = useBenchmarkNames();
   const withMeans = useMeans();
   const [withBaselines, changed] = useBaselines();
   const actions = useActions(runs);
   const baseline = useBaselineBinding(changed);
   const triage = useTriage();
   const noted = useNoted(
-    useMemo(
-      () => runListColumns(compare.rewardRange, isOfOne, id => workbench.benchmarkName(id)),
-      [workbench, compare, isOfOne],
-    ),
+    useMemo(() => runListColumns(compare.rewardRange, isOfOne, nameOf), [compare, isOfOne, nameOf]),
     runId,
     noRuns,
   );

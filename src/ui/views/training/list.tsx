@@ -16,6 +16,7 @@ import { age } from '../../../text/time.ts';
 import { useTime } from '../../app/clock.tsx';
 import type { ViewProps } from '../../app/registry.ts';
 import { usePane } from '../../app/view.tsx';
+import { useBenchmarkNames } from '../../data/use-benchmark-names.ts';
 import { type KnownJoin, useKnown } from '../../data/use-known.ts';
 import { useListedRows } from '../../data/use-list.ts';
 import { useLive } from '../../data/use-live.ts';
@@ -70,7 +71,8 @@ export function TrainingListView({ place }: ViewProps<'list'>) {
   const [source] = useState(() => training.list(place.scope ?? {}));
   const rows = useListedRows(source);
   const { rewardRange } = workbench.compare;
-  const columns = useMemo(() => listColumns(rows, rewardRange), [rows, rewardRange]);
+  const nameOf = useBenchmarkNames();
+  const columns = useMemo(() => listColumns(rows, rewardRange, nameOf), [rows, rewardRange, nameOf]);
   return (
     <ResourceListView<MeasuredTraining>
       resource={training}

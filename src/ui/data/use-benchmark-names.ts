@@ -1,0 +1,19 @@
+/** The names of benchmarks, for columns that would otherwise show their ids. */
+import { useMemo } from 'react';
+import { benchmarkList } from '../../queries/benchmarks.ts';
+import { useListedRows } from './use-list.ts';
+import { useWorkbench } from './workbench.tsx';
+
+/** Returns the same function until the list of benchmarks changes. Each name is looked up once, as a list may be long. */
+export function useBenchmarkNames(): (id: string) => string | undefined {
+  const workbench = useWorkbench();
+  const listed = useListedRows(benchmarkList);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the list has the names
+  return useMemo(() => {
+    const names = new Map<string, string | undefined>();
+    return id => {
+      if (!names.has(id)) names.set(id, workbench.benchmarkName(id));
+      return names.get(id);
+    };
+  }, [workbench, listed]);
+}
