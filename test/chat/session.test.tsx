@@ -247,6 +247,28 @@ describe('an answer', () => {
     expect(talk.conversation).toBe(before);
   });
 
+  it('that was stopped puts nothing into the next one, whatever it still sends', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const { talk, says, ends, answer, requests, workbench } = opened();
+    talk.send('what is tea?', settings);
+    await eventually(() => expect(requests).toHaveLength(1));
+    talk.cancel();
+    // The next question is answered by another stream.
+    const next = talkingService();
+    vi.spyOn((await workbench.service()).chat, 'stream').mockImplementation(next.service.chat.stream);
+    talk.send('and milk?', settings);
+    await eventually(() => expect(next.requests).toHaveLength(1));
+    says('a leaf');
+    for (const _ of [1, 2, 3]) await new Promise(setImmediate);
+    vi.advanceTimersByTime(1_000);
+    next.says('no');
+    next.ends();
+    await eventually(() => expect(talk.conversation.answering).toBe(false));
+    expect(answer()?.content).toBe('no');
+    ends();
+  });
+
   it('of which nothing has come is redrawn only when it is stopped', () => {
     const { talk } = opened();
     talk.send('what is tea?', settings);

@@ -40,6 +40,17 @@ function serviceOf(all: readonly Trajectory[]) {
 
 const index = () => TextIndex.inMemory({ service: 'test', mostBytes: 1e9 });
 
+/** The index, with other texts read from it. */
+const reading = (whole: TextIndex, parts: TextIndex['parts'], problem?: string): TextIndex =>
+  new Proxy(whole, {
+    get: (target, name) => {
+      if (name === 'parts') return parts;
+      if (name === 'problem') return problem;
+      const value = Reflect.get(target, name, target);
+      return typeof value === 'function' ? value.bind(target) : value;
+    },
+  });
+
 function searchFor(
   query: string,
   rows: readonly Trajectory[],
@@ -106,6 +117,23 @@ describe('a search through texts', () => {
     const [ended] = all;
     await searchFor('apple', ended ? [{ ...ended, num_steps: 2 }] : [], ports).run();
     expect(read.at(-1)).toBe('ended');
+    // It has as many steps as before, which may go on.
+    await searchFor('apple', ended ? [{ ...ended, status: 'running' }] : [], ports).run();
+    expect(read).toEqual(['ended', 'open', 'open', 'ended', 'ended']);
+  });
+
+  it('reads a trajectory whose text another program replaces while the index is searched', async () => {
+    const old = trajectory('t1', 'apple');
+    const whole = index();
+    await searchFor('apple', [old], { index: whole, service: serviceOf([old]).service }).run();
+    const all = [trajectory('t1', 'pear')];
+    const { service, read } = serviceOf(all);
+    const parts = function* (...given: Parameters<TextIndex['parts']>) {
+      yield* whole.parts(...given);
+      whole.keep({ trajectoryId: 't1', steps: 1, record: undefined, parts: [] });
+    };
+    const state = await searchFor('pear', all, { index: reading(whole, parts), service }).run();
+    expect([state.hits.length, state.searched, state.stored, read]).toEqual([1, 1, 0, ['t1']]);
   });
 
   it('counts what cannot be read, and goes on', async () => {
@@ -159,14 +187,7 @@ describe('a search through texts', () => {
       if (first && second) yield* [first, second];
       throw new Error('damaged');
     };
-    const broken = new Proxy(whole, {
-      get: (target, name) => {
-        if (name === 'parts') return parts;
-        if (name === 'problem') return 'The saved texts were damaged.';
-        const value = Reflect.get(target, name, target);
-        return typeof value === 'function' ? value.bind(target) : value;
-      },
-    });
+    const broken = reading(whole, parts, 'The saved texts were damaged.');
     const state = await searchFor('apple', all, { index: broken, service }).run();
     expect(searchedWords(state)).toContain(' · The saved texts were damaged.');
     const { hits, searched, stored } = state;

@@ -126,6 +126,19 @@ it('raises each thing once, however often it is seen, and again only once it was
   await end(opened);
 });
 
+it('neither reads nor redraws anything for a stall or alarm that is over, if there was none', async () => {
+  const opened = start(storeFolder(onTestFinished));
+  opened.answer(run('a'));
+  const { inbox } = opened.workbench;
+  const before = inbox.list();
+  let changes = 0;
+  onTestFinished(inbox.subscribe(() => (changes += 1)));
+  inbox.clear('stall', run('a'));
+  expect(changes).toBe(0);
+  expect(inbox.list()).toBe(before);
+  await end(opened);
+});
+
 it('writes nothing for an answer that says the same again, however long its reason', async () => {
   const opened = start(storeFolder(onTestFinished));
   opened.answer(run('a'));
