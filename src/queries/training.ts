@@ -414,8 +414,16 @@ export function trainerRewardsQuery(runId: string, ended: boolean, steps?: numbe
   };
 }
 
-/** The held-out rewards of a run on the tasks of one split, see `decidingSplit`. */
-export function heldOutRewardsQuery(runId: string, ended: boolean): LiveQuery<readonly HeldOutReward[]> {
+/**
+ * The held-out rewards of a run on the tasks of one split, see `decidingSplit`.
+ *
+ * @param isFinal whether those of an ended run will not change, beside incomplete rounds
+ */
+export function heldOutRewardsQuery(
+  runId: string,
+  ended: boolean,
+  isFinal: () => boolean = () => true,
+): LiveQuery<readonly HeldOutReward[]> {
   return {
     key: trainingKeys.heldOutRewards(runId),
     share: (previous, answer) =>
@@ -427,7 +435,10 @@ export function heldOutRewardsQuery(runId: string, ended: boolean): LiveQuery<re
       failedRounds: failedRounds(rewards),
     }),
     // New rewards arrive only every few steps. The last rounds may be complete only after the end of the run.
-    activity: rewards => (!ended ? 'building' : rewards && hasOutstanding(rewards) ? 'open' : 'settled'),
+    activity: rewards => {
+      if (!ended) return 'building';
+      return rewards && (hasOutstanding(rewards) || !isFinal()) ? 'open' : 'settled';
+    },
     read: async context => {
       const params = { training_run_id: runId };
       const answer = await readPart('getHeldOutRewards', trainingRunQuery(runId), context, () =>

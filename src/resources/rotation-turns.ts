@@ -137,14 +137,22 @@ const lacksEndTime = ({ endedAt, endTime, gone }: KnownResource): boolean =>
 /** Curves are large, so they are read only every so many turns. */
 const curveTurns = 4;
 
-/** When the curve of an ended resource is due, in epoch milliseconds; undefined for never again, once it is final. */
-function endedCurveDue(workbench: Workbench, known: KnownResource, curve: AnyQuery, lastSent: LastSent) {
-  const last = lastEver(workbench, curve, lastSent);
+/**
+ * Whether the held-out curve of an ended resource is final, as far as its end is known, see `isFinalCurve`.
+ *
+ * @param readAt when it was last read, in epoch milliseconds
+ */
+export function hasFinalCurve({ openedAt }: Workbench, known: KnownResource, readAt: number): boolean {
   const { measured, status = '', total, endTime, endedAt } = known;
   // A list shows the end without the progress.
   const done = known.done ?? (statusMeaning(status) === 'success' ? total : undefined);
-  const end = parseTime(endTime) ?? endedAt ?? workbench.openedAt;
-  if (isFinalCurve(measured, { done, endedAt: end, readAt: last })) return undefined;
+  return isFinalCurve(measured, { done, endedAt: parseTime(endTime) ?? endedAt ?? openedAt, readAt });
+}
+
+/** When the curve of an ended resource is due, in epoch milliseconds; undefined for never again, once it is final. */
+function endedCurveDue(workbench: Workbench, known: KnownResource, curve: AnyQuery, lastSent: LastSent) {
+  const last = lastEver(workbench, curve, lastSent);
+  if (hasFinalCurve(workbench, known, last)) return undefined;
   if (last === 0) return 0;
   const due = dueAt(workbench, curve, 'visible');
   return due === undefined ? undefined : Math.max(due, last + curveTurns * workbench.poll.visibleMs);

@@ -1,18 +1,14 @@
 /** Shows the alarms that the settings would have raised for a run. */
 import { emptyCurve } from '../../contract/trainer-curve.ts';
 import type { KnownResource } from '../../queries/statuses/known-resource.ts';
-import {
-  checkpointTimesQuery,
-  heldOutRewardsQuery,
-  trainerRewardsQuery,
-  trainingRunQuery,
-} from '../../queries/training.ts';
+import { checkpointTimesQuery, trainerRewardsQuery, trainingRunQuery } from '../../queries/training.ts';
 import { reportLines } from '../../resources/alarm-words.ts';
 import { historyOf, type PastReport, reportOf, reportOfRun } from '../../resources/alarms.ts';
 import { sanitiseLine } from '../../text/sanitise.ts';
 import { wrap } from '../../text/wrap.ts';
 import { ReadingWindow, useReadingWidth } from '../app/reading-window.tsx';
 import { useAskingWords } from '../app/waiting.tsx';
+import { useHeldOutQuery } from '../data/use-held-out.ts';
 import { useLive } from '../data/use-live.ts';
 import { useWorkbench } from '../data/workbench.tsx';
 import { alarmCommands } from './commands.ts';
@@ -37,7 +33,7 @@ export function TrainingAlarms({ id, ended, onClose }: { id: string; ended: bool
   const workbench = useWorkbench();
   const { remembered, compare } = workbench;
   const record = useLive(trainingRunQuery(id), 'visible');
-  const heldOut = useLive(heldOutRewardsQuery(id, ended), 'visible');
+  const heldOut = useLive(useHeldOutQuery()(id, ended), 'visible');
   const trainer = useLive(trainerRewardsQuery(id, ended), 'visible');
   const checkpoints = useLive(checkpointTimesQuery(id, ended), 'visible');
   const isRead = [record, heldOut, trainer, checkpoints].every(({ data, error }) => data !== undefined || error);

@@ -5,14 +5,10 @@ import type { TrainingRun } from '../../../contract/training.ts';
 import type { Freshness } from '../../../queries/freshness.ts';
 import { hasOutstanding } from '../../../queries/held-out.ts';
 import type { Attention } from '../../../queries/polling.ts';
-import {
-  checkpointTimesQuery,
-  heldOutRewardsQuery,
-  trainerRewardsQuery,
-  trainingRunQuery,
-} from '../../../queries/training.ts';
+import { checkpointTimesQuery, trainerRewardsQuery, trainingRunQuery } from '../../../queries/training.ts';
 import { isNotOffered } from '../../../service/errors.ts';
 import { parseTime } from '../../../text/time.ts';
+import { useHeldOutQuery } from '../../data/use-held-out.ts';
 import { type Live, useLive, useLives } from '../../data/use-live.ts';
 import { useWorkbench } from '../../data/workbench.tsx';
 import type { RunCurves, StepTime } from './curves.ts';
@@ -39,14 +35,18 @@ const none: readonly never[] = [];
 /** The curves of a run; `missing` if the service has none. */
 export function useRunCurves(runId: string, ended: boolean, attention: Attention, steps?: number | null): LiveCurves {
   const trainer = useLive(trainerRewardsQuery(runId, ended, steps), attention);
-  const heldOut = useLive(heldOutRewardsQuery(runId, ended), attention);
+  const query = useHeldOutQuery()(runId, ended);
+  const heldOut = useLive(query, attention);
   const { data = none, refresh, freshness } = heldOut;
   return {
     trainer: trainer.data ?? emptyCurve,
     heldOut: data,
     missing: isNotOffered(trainer.error) ?? false,
     freshness: trainer.freshness,
-    parts: [{ refresh: trainer.refresh }, { refresh, ...(hasOutstanding(data) && { freshness }) }],
+    parts: [
+      { refresh: trainer.refresh },
+      { refresh, ...((hasOutstanding(data) || query.activity(data) === 'open') && { freshness }) },
+    ],
   };
 }
 
@@ -66,8 +66,9 @@ export function useChartedRuns(runs: readonly RunToChart[], attention: Attention
     runs.map(({ id }, index) => trainerRewardsQuery(id, ended[index] ?? false)),
     attention,
   );
+  const heldOutQuery = useHeldOutQuery();
   const heldOut = useLives(
-    runs.map(({ id }, index) => heldOutRewardsQuery(id, ended[index] ?? false)),
+    runs.map(({ id }, index) => heldOutQuery(id, ended[index] ?? false)),
     attention,
   );
   const charted = runs.map(({ id, name }, index) => ({

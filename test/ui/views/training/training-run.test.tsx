@@ -351,3 +351,25 @@ it('is not final while a round of an ended run is incomplete, and reads it again
   isComplete = true;
   await screen.waitFor(text => text.includes('held-out 0.671') && text.includes('● final'));
 });
+
+it('reads the round of the last step of an ended run although it is late', async () => {
+  const counts = { expected_samples: 4, completed_samples: 4 };
+  const held_out_rewards = [{ step: 20, held_out_reward: 0.5, ...counts }];
+  const run = { ...runs[0], completed_at: new Date().toISOString() };
+  const asked = fakeService(
+    {
+      ...answers,
+      getTrainingRun: () => run,
+      getHeldOutRewards: () => ({ held_out_rewards: [...held_out_rewards] }),
+    },
+    { capabilities },
+  );
+  const start = { view: 'record', resource: 'training', id: 'trn_first' } as const;
+  const poll = { focusedMs: 20, visibleMs: 20 };
+  const { screen, close } = openProgram({ service: asked, start, poll, columns: 140, rows: 44 });
+  onTestFinished(close);
+  await screen.waitFor(text => text.includes('held-out 0.500') && text.includes('live, read'));
+  expect(screen.text()).not.toContain('● final');
+  held_out_rewards.push({ step: 40, held_out_reward: 0.671, ...counts });
+  await screen.waitFor(text => text.includes('held-out 0.671') && text.includes('● final'));
+});

@@ -1,0 +1,17 @@
+/** The held-out rewards of training runs on screen: those of an ended run are read until they are final. */
+import { heldOutRewardsQuery } from '../../queries/training.ts';
+import { hasFinalCurve } from '../../resources/rotation-turns.ts';
+import { useWorkbench } from './workbench.tsx';
+
+/** Returns a function that makes the query of a run. */
+export function useHeldOutQuery(): (id: string, ended: boolean) => ReturnType<typeof heldOutRewardsQuery> {
+  const workbench = useWorkbench();
+  return (id, ended) => {
+    const query = heldOutRewardsQuery(id, ended, () => {
+      const known = workbench.statuses.get({ kind: 'training', id });
+      const readAt = workbench.cache.getQueryState(query.key)?.dataUpdatedAt ?? 0;
+      return !known || known.gone === true || hasFinalCurve(workbench, known, readAt);
+    });
+    return query;
+  };
+}
