@@ -22,6 +22,8 @@ export interface FailedRound {
   readonly failed: number;
   /** It may still get a reward. */
   readonly isUnfinished?: boolean | undefined;
+  /** By its counts, each of its rollouts has ended, though the service says that it is unfinished. */
+  readonly haveAllEnded?: boolean | undefined;
 }
 
 /** The newest of several such rounds: of those that are over, or of the unfinished ones if none is. */
@@ -40,6 +42,8 @@ export interface HeldOutMean extends HeldOutSamples {
   readonly split?: string | undefined;
   /** Samples are outstanding, by the word of the service or by its counts. */
   readonly isUnfinished?: boolean | undefined;
+  /** By its counts, each of its rollouts has ended, though the service says that it is unfinished. */
+  readonly haveAllEnded?: boolean | undefined;
   /** The rounds after it in which every rollout failed, so that it is not what the model is worth now. */
   readonly failedSince?: FailedRounds | undefined;
   /** The lowest and the highest mean of its curve; itself by default. */
@@ -77,14 +81,16 @@ const rewardsIn = (rows: readonly HeldOutReward[]): number => rows.filter(row =>
 /** The usual names of the tasks by which checkpoints are chosen; their order decides where a service has several. */
 const choosing = ['validation', 'val', 'valid', 'dev', 'eval'];
 
-/** Splits in the order in which they decide, whatever the order and the number of their rows. */
+/** Splits in the order in which they decide, by any word of their names, whatever the order and the number of their rows. */
 function placeOf(split: string | undefined): number {
-  const name = split?.toLowerCase();
-  if (name === 'test') return choosing.length + 3;
-  if (name === 'train') return choosing.length + 2;
-  if (name === undefined) return choosing.length + 1;
-  const place = choosing.indexOf(name);
-  return place < 0 ? choosing.length : place;
+  if (split === undefined) return choosing.length + 1;
+  const words: readonly string[] = split.toLowerCase().match(/[a-z]+/g) ?? [];
+  const has = (name: string): boolean => words.some(word => word.startsWith(name));
+  if (has('test')) return choosing.length + 3;
+  if (has('train')) return choosing.length + 2;
+  const place = choosing.findIndex(name => words.includes(name));
+  if (place >= 0) return place;
+  return choosing.some(has) ? choosing.length - 1 : choosing.length;
 }
 
 /**
@@ -130,25 +136,30 @@ function meanOf(point: HeldOutReward): HeldOutMean[] {
   const { step, held_out_reward: reward, failed_samples, cancelled_samples, split } = point;
   if (reward == null) return [];
   const counts = { failed: countOf(failed_samples), cancelled: countOf(cancelled_samples) };
-  const isUnfinished = isOutstanding(point) || undefined;
-  return [{ step, reward, ...samplesOf(point), ...counts, split: split ?? undefined, isUnfinished }];
+  return [{ step, reward, ...samplesOf(point), ...counts, split: split ?? undefined, ...unfinished(point) }];
+}
+
+/** Whether each sample of a round has ended, by its counts; undefined without these. */
+function haveAllEnded(point: HeldOutReward): boolean | undefined {
+  const { completed_samples, failed_samples, cancelled_samples, expected_samples } = point;
+  const [expected, completed] = [countOf(expected_samples), countOf(completed_samples) ?? samplesOf(point).samples];
+  if (expected === undefined || completed === undefined) return undefined;
+  return completed + (countOf(failed_samples) ?? 0) + (countOf(cancelled_samples) ?? 0) >= expected;
 }
 
 /** Not every service says whether a round is complete; the counts of its samples do. */
-export function isOutstanding(point: HeldOutReward): boolean {
-  const { round_completed, completed_samples, failed_samples, cancelled_samples, expected_samples } = point;
-  if (round_completed != null) return !round_completed;
-  const [expected, completed] = [countOf(expected_samples), countOf(completed_samples) ?? samplesOf(point).samples];
-  if (expected === undefined || completed === undefined) return false;
-  return completed + (countOf(failed_samples) ?? 0) + (countOf(cancelled_samples) ?? 0) < expected;
-}
+export const isOutstanding = (point: HeldOutReward): boolean =>
+  point.round_completed == null ? haveAllEnded(point) === false : !point.round_completed;
+
+const unfinished = (point: HeldOutReward): Pick<HeldOutMean, 'isUnfinished' | 'haveAllEnded'> =>
+  isOutstanding(point) ? { isUnfinished: true, ...(haveAllEnded(point) && { haveAllEnded: true }) } : {};
 
 /** The round of a point, if every rollout that has ended failed. */
 export function failedRound(point: HeldOutReward): FailedRound | undefined {
   const failed = countOf(point.failed_samples) ?? 0;
   const isLost = point.held_out_reward == null && failed > 0 && (samplesOf(point).samples ?? 0) === 0;
   if (!isLost) return undefined;
-  return { step: point.step, failed, ...(isOutstanding(point) && { isUnfinished: true }) };
+  return { step: point.step, failed, ...unfinished(point) };
 }
 
 /** The rounds after the last mean of a curve in which every rollout failed. */

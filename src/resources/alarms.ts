@@ -151,16 +151,19 @@ function failuresOf({ failed, ended, isAll, step }: Failed, limit: number): Alar
 
 function failuresRead({ heldOut, rollouts, failedRound: lost }: Reading): Failed | undefined {
   // A round that has only begun says nothing yet.
-  if (lost && (!lost.isUnfinished || lost.failed >= fewestRollouts)) {
-    return { ...lost, ended: lost.failed, isAll: !lost.isUnfinished };
+  const isOver = (round: Pick<HeldOutMean, 'isUnfinished' | 'haveAllEnded'>): boolean =>
+    !round.isUnfinished || round.haveAllEnded === true;
+  if (lost && (isOver(lost) || lost.failed >= fewestRollouts)) {
+    return { ...lost, ended: lost.failed, isAll: isOver(lost) };
   }
   if (rollouts) {
-    const { failed, ended, isOver } = rollouts;
-    return failed === undefined || ended === undefined ? undefined : { failed, ended, isAll: isOver };
+    const { failed, ended, isOver: isAll } = rollouts;
+    return failed === undefined || ended === undefined ? undefined : { failed, ended, isAll };
   }
-  const rounds = heldOut?.recent?.map(({ step, samples, failed, isUnfinished }) => {
+  const rounds = heldOut?.recent?.map(round => {
+    const { step, samples, failed } = round;
     const ended = samples === undefined || failed === undefined ? undefined : samples + failed;
-    return { failed, ended, isAll: !isUnfinished, step };
+    return { failed, ended, isAll: isOver(round), step };
   });
   const newest = rounds?.findLast(({ ended = 0, isAll }) => isAll || ended >= fewestRollouts);
   const { failed, ended, isAll, step } = newest ?? {};

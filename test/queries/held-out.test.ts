@@ -48,6 +48,19 @@ it('is that of the test tasks last, in a fixed order of the splits, whatever the
   expect(splitsOf([...rowsOf('test', Array(9).fill(0.5)), ...rowsOf('dev', [0.1, 0.2])])).toEqual(['dev 2', 'test 9']);
 });
 
+it.each([
+  'dev-small test-set',
+  'training test_easy',
+  'validation-set Testing',
+  'easy-val easy-test',
+  'a test2',
+  'val eval-tasks',
+  'valid.1 b',
+])('knows them by a word of their names: %s', names => {
+  const splits = names.split(' ').map(name => rowsOf(name, [0.1, 0.2]));
+  expect(splitsOf(splits.toReversed().flat())).toEqual(names.split(' ').map(name => `${name} 2`));
+});
+
 it('stays the same while the rows of a step arrive one by one', () => {
   const rows = [0, 1, 2, 3].flatMap(at =>
     ['test', 'dev'].flatMap(split => rowsOf(split, [0.1, 0.3, 0.2, 0.4])[at] ?? []),

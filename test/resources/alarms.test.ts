@@ -204,6 +204,20 @@ describe('a held-out round that is not complete', () => {
     expect(kindsIn(known(60, []), limits)).toEqual(['failed rollouts']);
   });
 
+  it.each([
+    { held_out_reward: null, completed_samples: 0, failed_samples: 10 },
+    { held_out_reward: 0.5, completed_samples: 1, failed_samples: 9 },
+    { held_out_reward: 0.5, completed_samples: 1, failed_samples: 8, cancelled_samples: 1 },
+  ])('is judged by its failures once all of fewer rollouts have ended, though it is open: %o', counts => {
+    const judged = (expected_samples: number | undefined) => {
+      const round = { step: 10, ...counts, expected_samples, round_completed: false };
+      const observation = heldOutRewardsQuery('trn_1', false).observes?.([round]);
+      const run = { kind: 'training', id: 'trn_1', label: 'sweep' };
+      return kindsIn(readingOf(knownResource(run, observation ? [observation] : []), [], undefined), limits);
+    };
+    expect([10, 11, undefined].map(judged)).toEqual([['failed rollouts'], [], []]);
+  });
+
   it('is judged by its failures once 20 rollouts have ended, and by its mean once it is complete', () => {
     const some = { completed_samples: 15, failed_samples: 5 };
     expect(kindsIn(reading([0.5], some), limits)).toEqual(['failed rollouts']);
