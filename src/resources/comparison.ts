@@ -76,11 +76,13 @@ export function compareRuns(
   const run = (side: Side): RunTasks => {
     const extent = tasks[0]?.runs[side];
     // What the service returns goes first.
-    const each = extent?.samplesPerTask?.isSent === false ? undefined : options.samplesPerTask;
+    const returned = extent?.samplesPerTask?.isSent === false ? extent.samplesPerTask.each : undefined;
+    const each = returned === undefined ? options.samplesPerTask : undefined;
     return {
       tasks: known.map(({ rollouts }) => rollouts[side].listed.map(({ reward }) => reward)),
       ...extentOf(each === undefined ? extent : { ...extent, samplesPerTask: { each, isSent: false } }),
       isEachGiven: each !== undefined,
+      unusedEach: returned === options.samplesPerTask || each !== undefined ? undefined : options.samplesPerTask,
     };
   };
   return summariseComparison(run('base'), run('new'), options);

@@ -286,9 +286,10 @@ it('passes no gate on rollouts that the service does not list, nor count (A2)', 
 });
 
 it('takes the number of rollouts per task from the user where the service returns none, and says so', async () => {
+  let options: object = {};
   const { url } = await hostileServer((response, request) => {
     const [, id = '', part] = /eval\/(evr_\w+)(\/[\w-]+)?$/.exec(request.url) ?? [];
-    const run = { eval_run_id: id, bench_id: 'b1', status: 'completed', total_rollouts: 80 };
+    const run = { eval_run_id: id, bench_id: 'b1', status: 'completed', total_rollouts: 80, options };
     if (id && (part === undefined || part === '/progress')) return json(run)(response, request);
     if (part !== '/trajectory-rewards') return refusal(404, 'not_found_error', 'resource_not_found')(response, request);
     const rewards = id === 'evr_base' ? [0, 0, 0, 1] : [1, 1, 1, 1];
@@ -310,6 +311,11 @@ it('takes the number of rollouts per task from the user where the service return
     verdict: 'better',
     samples_per_task: 4,
     caution: 'the new run is taken to have 4 rollouts of each task (--samples-per-task 4)',
+  });
+  options = { evaluation_samples_per_task: 3 };
+  const other = await cli('compare', [...words, '--samples-per-task', '4', '--json']);
+  expect(JSON.parse(other.out)).toMatchObject({
+    caution: 'the service says 3 rollouts of each task of the new run, so --samples-per-task 4 is not used',
   });
 });
 

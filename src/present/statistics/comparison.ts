@@ -1,6 +1,7 @@
 /** Compares two runs task by task: the means, the paired difference with its interval, and the verdict. */
 
-import { type OfBoth, type Side, sides } from '../../base/sides.ts';
+import { maxOf } from '../../base/many.ts';
+import { type OfBoth, otherSide, type Side, sides } from '../../base/sides.ts';
 import { mean, meanDifference, withoutRounding } from '../../base/statistics.ts';
 import { counted, differenceUntil } from '../../text/numbers.ts';
 import { missingOf } from './filled.ts';
@@ -17,6 +18,7 @@ import {
   evenlyFilled,
   isEachUsed,
   isUncounted,
+  planOf,
   type RunEnd,
   type RunTasks,
   rated,
@@ -123,7 +125,7 @@ export function summariseComparison(
     ignored: ignored.reduce((sum, run) => sum + withoutReward(run), 0),
     even:
       missingOf(base, options) === 'bound' || missingOf(fresh, options) === 'bound' ? evenOf(runs, options) : undefined,
-    caution: cautionWords(runs, means),
+    caution: cautionWords(runs, means, options),
     options,
   };
   return {
@@ -196,17 +198,36 @@ function evenWords({ even }: Situation, decides: (evidence: Evidence) => boolean
  */
 export const optimisticWords = 'optimistic if the held-out curve of the same tasks chose its checkpoint';
 
-function cautionWords(runs: readonly RunTasks[], means: OfBoth<TaskMean>): string {
+function cautionWords(runs: readonly RunTasks[], means: OfBoth<TaskMean>, options: ComparisonOptions): string {
   const chosen = sides.filter((_, index) => runs[index]?.isMeasuredAsChosen);
   const given = sides.flatMap((side, index) => {
-    const run = runs[index];
-    if (!run?.isEachGiven || !lacks(means[side]) || means[side].isOpen) return [];
-    const flag = `--samples-per-task ${run.samplesPerTask}`;
-    return isEachUsed(run)
-      ? `the ${side} run is taken to have ${counted(run.samplesPerTask ?? 0, 'rollout')} of each task (${flag})`
-      : `${flag} does not fit the rollouts of the ${side} run, so these may be of any task`;
+    const [run, other] = [runs[index], runs[1 - index]];
+    const isUsed = run && lacks(means[side]) && !means[side].isOpen && missingOf(run, options) === 'bound';
+    return isUsed && other ? eachWords(side, run, { run: other, isWhole: !lacks(means[otherSide(side)]) }) : [];
   });
   return [...chosen.map(side => `the ${side} run is ${optimisticWords}`), ...given].join('; ');
+}
+
+/** What becomes of the user's number of rollouts of each task, and what the whole other run has against it. */
+function eachWords(
+  side: Side,
+  { isEachGiven, unusedEach, ...run }: RunTasks,
+  other: { readonly run: RunTasks; readonly isWhole: boolean },
+): string[] {
+  const { samplesPerTask: each = 0 } = run;
+  if (unusedEach !== undefined)
+    return [
+      `the service says ${counted(each, 'rollout')} of each task of the ${side} run, so --samples-per-task ${unusedEach} is not used`,
+    ];
+  if (!isEachGiven) return [];
+  const flag = `--samples-per-task ${each}`;
+  if (!isEachUsed(run)) {
+    const so = planOf(run).isAny ? 'these may be of any task' : 'it is not used';
+    return [`${flag} does not fit the rollouts of the ${side} run, so ${so}`];
+  }
+  const most = maxOf(other.run.tasks.map(({ length }) => length));
+  const but = other.isWhole && most !== each ? `, though the ${otherSide(side)} run has ${most} of a task at most` : '';
+  return [`the ${side} run is taken to have ${counted(each, 'rollout')} of each task (${flag})${but}`];
 }
 
 /** Which run is better with the required confidence, if any. */

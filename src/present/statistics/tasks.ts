@@ -49,6 +49,8 @@ export interface RunTasks {
   readonly samplesPerTask?: number | undefined;
   /** Whether this number is the user's: the service returns none. */
   readonly isEachGiven?: boolean | undefined;
+  /** The user's number where the service returns another, which goes first. */
+  readonly unusedEach?: number | undefined;
   /** Rollouts that each listed task counts with, if the service does not report the total. Set by `withEach`. */
   readonly each?: number | undefined;
   readonly end: RunEnd;

@@ -547,6 +547,35 @@ describe('the number of rollouts of each task', () => {
     );
     expect(other.interval).toEqual(look().interval);
   });
+
+  it('is not used where a task has more and the total is unknown, or the service says another, and not said where nothing counts as missing', () => {
+    const uncounted: RunTasks = { tasks: fresh, end: 'complete', samplesPerTask: 3, isEachGiven: true };
+    expect(summariseComparison({ ...uncounted, tasks: base }, uncounted).caution).toBe(
+      '--samples-per-task 3 does not fit the rollouts of the new run, so it is not used',
+    );
+    const returned: RunTasks = { tasks: fresh, total: 80, end: 'complete', samplesPerTask: 3, unusedEach: 4 };
+    expect(summariseComparison({ ...returned, tasks: base }, returned).caution).toBe(
+      'the service says 3 rollouts of each task of the new run, so --samples-per-task 4 is not used',
+    );
+    const ignoring = { ...comparisonDefaults, missing: 'ignore' } as const;
+    const given = { samplesPerTask: 4, isEachGiven: true };
+    const run = (end: RunTasks['end']): RunTasks => ({ tasks: fresh, total: 80, end, ...given });
+    const whole: RunTasks = { tasks: base, total: 80, end: 'complete', ...given };
+    expect(summariseComparison(whole, run('complete'), ignoring).caution).toBe('');
+    // What is still to come is never ignored.
+    expect(summariseComparison(whole, run('running'), ignoring).caution).toContain('is taken to have 4 rollouts');
+  });
+
+  it('is named with what the other run has, if that is whole and has another', () => {
+    const given = { samplesPerTask: 5, isEachGiven: true };
+    const begun = fresh.slice(0, 10);
+    const run: RunTasks = { tasks: [...begun, ...begun.map(() => [])], total: 100, end: 'running', ...given };
+    const whole: RunTasks = { tasks: base, total: 80, end: 'complete', ...given };
+    expect(summariseComparison(whole, run).caution).toBe(
+      'the new run is taken to have 5 rollouts of each task (--samples-per-task 5), though the base run has 4 of a task at most',
+    );
+    expect(summariseComparison({ ...whole, total: 81 }, run).caution).not.toContain('though');
+  });
 });
 
 describe('a run that is still running', () => {
