@@ -32,14 +32,16 @@ export async function chatRoute(
   const known = models.get(service) ?? new Set<string>();
   models.set(service, known);
   if (!seen && known.has(name)) return { model: name };
-  let deployment: Partial<Deployment> | undefined = seen?.record;
+  let deployment: Partial<Deployment> | undefined;
   try {
     deployment = await service.call('getDeployment', { params: { deployment_id: name } }, { signal });
   } catch (error) {
-    // The chat request itself will report what is wrong with the service.
     if (signal.aborted) throw error;
-    // What was seen of it no longer says where it answers.
-    if (isGone(error)) deployment = undefined;
+    // Another may serve its slug by now, so only its own address is of use.
+    if (seen && !isGone(error)) {
+      deployment = { ...seen.record, is_active: false };
+      if (!deployment.playground_endpoint_url && service.generation.current === 'document') throw error;
+    }
   }
   if (!deployment) {
     known.add(name);

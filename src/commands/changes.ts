@@ -11,9 +11,10 @@ import { createSecret } from '../queries/secrets.ts';
 import { logReward } from '../queries/trajectories.ts';
 import type { Change } from '../resources/action.ts';
 import { actionOf, changedBy, resourceOfId } from '../resources/catalogue.ts';
-import { asSentence, outageWords } from '../resources/change-words.ts';
+import { asSentence, outagesOf, outageWords, typedFor } from '../resources/change-words.ts';
 import { asTitle, type Resource, wordFor } from '../resources/define.ts';
 import { calledName, deploymentActions } from '../resources/deployments.ts';
+import { isRechecked, recheck } from '../resources/recheck.ts';
 import { isUnanswered, ServiceError } from '../service/errors.ts';
 import { counted } from '../text/numbers.ts';
 import { clean, safeJson, sanitiseLine } from '../text/sanitise.ts';
@@ -41,7 +42,7 @@ import { exitCodeOf } from './failure.ts';
 import { type Found, findAmong, nameOf, resourceOrThrow } from './find.ts';
 import { type CommandIo, readInput } from './io.ts';
 import { checkRecordFlags } from './output.ts';
-import { replacedBy } from './production.ts';
+import { confirmEntry } from './production.ts';
 import type { CommandInput } from './table/commands.ts';
 import type { ServiceFlags } from './table/flags.ts';
 import { type CommandContext, isRefusal, withService } from './with-service.ts';
@@ -158,13 +159,29 @@ async function findEach(
   return [...byId.values()];
 }
 
-/** Asks before anything is lost; to take production down, the user types its slug. */
-async function confirmChange(found: readonly Found[], { command, flags, io }: ChangeRun): Promise<void> {
+/**
+ * Asks before anything is lost; to take production down, the user types its slug. Asks again if what was asked is no
+ * longer true by the time of the answer.
+ */
+async function confirmChange(found: readonly Found[], { command, flags, io, context }: ChangeRun): Promise<void> {
   const loses = [...new Set(found.map(each => changeOf(each, command).loses))];
-  const slugs = found.flatMap(each => changeOf(each, command).outage?.([each.row]) ?? []);
-  const outage = outageWords(slugs);
-  const question = `${asTitle(command)} ${found.map(nameOf).join(', ')}? ${outage}${loses.map(asSentence).join(' ')}`;
-  await confirm(question, flags, io, slugs.join(' '));
+  let asked = found;
+  for (;;) {
+    const outages = asked.flatMap(each => outagesOf(changeOf(each, command), [each.row]));
+    const what = `${outageWords(outages)}${loses.map(asSentence).join(' ')}`;
+    await confirm(`${asTitle(command)} ${asked.map(nameOf).join(', ')}? ${what}`, flags, io, typedFor(outages));
+    if (flags.yes) return;
+    const again = asked.filter(({ resource }) => {
+      const action = actionOf(resource, command);
+      return action !== undefined && isRechecked(action);
+    });
+    const rows = again.map(each => ({ ...each, change: changeOf(each, command) }));
+    const { rows: now, objection } = await recheck(rows, query => query.read(context), context.signal);
+    if (objection === undefined) return;
+    io.note(objection);
+    const nowOf = new Map(again.map((each, index) => [each, now[index]]));
+    asked = asked.map(each => ({ ...each, row: nowOf.get(each) ?? each.row }));
+  }
 }
 
 /** Sends the changes, waits for their ends with `--wait`, and prints each outcome. */
@@ -278,8 +295,12 @@ export async function promoteOne(
     context.service.requireWrites();
     const slug = calledName(row as Deployment);
     const replaced = demoted ? clean`${demoted.id} is demoted.` : '';
-    const loses = replaced || flags.undo || flags.yes ? replaced : await replacedBy(slug, context, id);
-    await confirm(`${means(row as Deployment, id)} ${loses}`.trimEnd(), flags, io, slug);
+    const ask = async (loses: string): Promise<boolean> => {
+      await confirm(`${means(row as Deployment, id)} ${loses}`.trimEnd(), flags, io, slug);
+      return true;
+    };
+    if (replaced || flags.undo || flags.yes) await ask(replaced);
+    else await confirmEntry({ slug, id }, ask, context);
     io.stopOnSignals?.();
     await printOutcome(await send(context.service, input, { signal: context.signal }), { id, label: slug }, flags, io);
     return exitCodes.done;

@@ -6,8 +6,9 @@ import type { TrainingRun } from '../contract/training.ts';
 import type { RowAction, RunStart, Start } from '../resources/action.ts';
 import { benchmarkActions } from '../resources/benchmarks.ts';
 import { actionOf, resources } from '../resources/catalogue.ts';
-import { changeTitle, doneWords, outageWords } from '../resources/change-words.ts';
+import { changeTitle, doneWords, outagesOf, outageWords, typedFor } from '../resources/change-words.ts';
 import { idOf, labelOf, type Resource } from '../resources/define.ts';
+import { isRechecked, recheck } from '../resources/recheck.ts';
 import { trainingActions } from '../resources/training.ts';
 import { isUnanswered, ServiceError } from '../service/errors.ts';
 import type { EarlierStart } from '../store/start-keys.ts';
@@ -15,7 +16,7 @@ import { clean } from '../text/sanitise.ts';
 import { isTyped, typeable } from '../text/typed.ts';
 import { earlierWords, start } from './act.ts';
 import { resourceOrThrow } from './find.ts';
-import { replacedBy } from './production.ts';
+import { confirmEntry } from './production.ts';
 import {
   type Creation,
   defaultSlug,
@@ -74,22 +75,35 @@ const starting =
   };
 
 /** Makes a change that a resource declares. Asks first if something would be lost for good. */
-const changing = (resource: Resource, { to, change, destructive }: RowAction<object>): Act<object> | undefined =>
-  change &&
-  (async (row, { ask, choose }, { service, signal }) => {
-    const rows = to([row]);
-    if (typeof rows === 'string') return `${rows}. Nothing was changed.`;
-    const name = labelOf(resource, row);
-    const slugs = change.outage?.(rows);
-    const called = change.called?.(row) ?? name;
-    const question = clean`${changeTitle(change, resource, 1)} ${outageWords(slugs)}${called}: ${change.loses}`;
-    const isSure = slugs
-      ? isTyped(await ask(`${question} Type ${typeable(slugs.join(' '))} to confirm`), slugs.join(' '))
-      : !destructive || (await choose(question, ['no', 'yes'])) === 'yes';
-    if (!isSure) return 'Nothing was changed.';
+function changing(resource: Resource, action: RowAction<object>): Act<object> | undefined {
+  const { to, change, destructive } = action;
+  if (!change) return undefined;
+  const isSure = async (row: object, { ask, choose }: LinePrompt): Promise<boolean> => {
+    const outages = outagesOf(change, [row]);
+    const typed = typedFor(outages);
+    const called = change.called?.(row) ?? labelOf(resource, row);
+    const question = clean`${changeTitle(change, resource, 1)} ${outageWords(outages)}${called}: ${change.loses}`;
+    if (typed !== undefined) return isTyped(await ask(`${question} Type ${typeable(typed)} to confirm`), typed);
+    return !destructive || (await choose(question, ['no', 'yes'])) === 'yes';
+  };
+  return async (listed, prompt, context) => {
+    const { service, signal } = context;
+    // The list may have been printed long ago.
+    let row = listed;
+    for (;;) {
+      const rows = to([row]);
+      if (typeof rows === 'string') return `${rows}. Nothing was changed.`;
+      if (!(await isSure(row, prompt))) return 'Nothing was changed.';
+      if (!isRechecked(action)) break;
+      const { rows: now, objection } = await recheck([{ resource, change, row }], query => query.read(context), signal);
+      if (objection === undefined) break;
+      prompt.say(objection);
+      row = now[0] ?? row;
+    }
     const answer = await change.send(service, row, { signal });
-    return clean`${doneWords(change, [{ name, answer }], String)}.`;
-  });
+    return clean`${doneWords(change, [{ name: labelOf(resource, row), answer }], String)}.`;
+  };
+}
 
 const deploy: Act<TrainingRun> = async ({ training_run_id }, prompt, context) => {
   const { ask, choose, say } = prompt;
@@ -98,9 +112,14 @@ const deploy: Act<TrainingRun> = async ({ training_run_id }, prompt, context) =>
   const role = await choose('Role', deploymentRoles);
   const input = { checkpoint_id: checkpoint.id, model_slug, role };
   if (role === 'production') {
-    say(`${productionWords(checkpoint, model_slug)} ${await replacedBy(model_slug, context)}`);
-    const typed = await ask('Type the slug again to put it into production');
-    if (typed !== model_slug) return clean`${typed} is not ${model_slug}. Nothing was sent.`;
+    let typed = '';
+    const isSure = async (replaced: string): Promise<boolean> => {
+      say(`${productionWords(checkpoint, model_slug)} ${replaced}`);
+      typed = await ask('Type the slug again to put it into production');
+      return typed === model_slug;
+    };
+    if (!(await confirmEntry({ slug: model_slug }, isSure, context)))
+      return clean`${typed} is not ${model_slug}. Nothing was sent.`;
   }
   return started(trainingActions.deploy.sends, input, prompt, context, 'Deploying');
 };

@@ -1,23 +1,26 @@
-/** Confirmation before something goes into production or leaves it. */
-import { deploymentList } from '../queries/deployments.ts';
-import { pageSize, readListed } from '../queries/lists/list-source.ts';
-import { replacedWords } from '../resources/deployments.ts';
+/** Confirmation before something goes into production. */
+import { type Entry, isStillReplaced, replacedNow } from '../resources/production.ts';
+import { changedWords } from '../resources/recheck.ts';
 import type { CommandContext } from './with-service.ts';
 
 /**
- * The deployment that serves a slug now and will be replaced, in words.
+ * Asks about what is replaced, and again if that has changed by the time of the answer.
  *
- * @param except the deployment that will replace it
- * @throws AbortError if the user interrupts
+ * @param ask asks once; `replaced` is what leaves production, in words
+ * @returns whether every answer was yes
+ * @throws AbortError if the user interrupts, and what `ask` throws
  */
-export async function replacedBy(slug: string, context: CommandContext, except?: string): Promise<string> {
-  try {
-    const page = await readListed(deploymentList, { ...context, query: { limit: pageSize } });
-    const isWhole = !page.has_more && page.dropped === 0 && page.remembered_at === undefined;
-    return replacedWords(slug, page.items, isWhole, except);
-  } catch {
-    context.signal.throwIfAborted();
-    // Ask anyway.
-    return replacedWords(slug, [], false);
+export async function confirmEntry(
+  entry: Entry,
+  ask: (replaced: string) => Promise<boolean>,
+  context: CommandContext,
+): Promise<boolean> {
+  let replaced = await replacedNow(entry, context);
+  while (await ask(replaced)) {
+    const now = await replacedNow(entry, context);
+    if (isStillReplaced(entry, replaced, now)) return true;
+    context.note(changedWords);
+    replaced = now;
   }
+  return false;
 }

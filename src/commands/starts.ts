@@ -39,7 +39,7 @@ import {
   searchCheckpoint,
 } from './find-checkpoint.ts';
 import type { CommandIo } from './io.ts';
-import { replacedBy } from './production.ts';
+import { confirmEntry } from './production.ts';
 import { missingSecrets } from './readiness.ts';
 import { didYouMean } from './suggest.ts';
 import type { CommandInput } from './table/commands.ts';
@@ -443,8 +443,11 @@ export async function deploy({ args: [word = ''], flags }: CommandInput<'deploy'
     const input = { checkpoint_id: checkpoint.id, model_slug, role: flags.role ?? deploymentRoles[0] };
     if (input.role === 'production' && !flags.dryRun) {
       context.service.requireWrites();
-      const replaced = flags.yes ? '' : await replacedBy(model_slug, context);
-      await confirm(`${productionWords(checkpoint, model_slug)} ${replaced}`, flags, io, model_slug);
+      const ask = async (replaced: string): Promise<boolean> => {
+        await confirm(`${productionWords(checkpoint, model_slug)} ${replaced}`, flags, io, model_slug);
+        return true;
+      };
+      if (!flags.yes) await confirmEntry({ slug: model_slug }, ask, context);
     }
     return begin(start, input, flags, context, io);
   });

@@ -123,6 +123,13 @@ export function nameOfStart({ checkpointIsModel }: RunStart, from: StartedFrom):
   return [isIncluded ? '' : label, ...words, differingOptions(options, offered, model)].filter(Boolean).join(' ');
 }
 
+/** A slug that loses the deployment that serves it. */
+export interface Outage {
+  readonly slug: string;
+  /** False if it is not known whether the deployment is in production: it then counts as if it were. */
+  readonly isCertain: boolean;
+}
+
 /** A request for each row, confirmed first. Its command is available in line mode too. */
 export interface Change<Row> extends Sending<Row> {
   /** The verb on the button, and its past participle: `cancel`, `cancelled`. */
@@ -138,8 +145,8 @@ export interface Change<Row> extends Sending<Row> {
   readonly says?: (names: string) => string;
   /** Replaces `past` if the response shows that less was done. */
   readonly less?: (answer: unknown) => string | undefined;
-  /** The slugs that lose production, which the user must type to confirm; undefined if there are none. */
-  readonly outage?: (rows: readonly Row[]) => readonly string[] | undefined;
+  /** The slug that loses production, which the user must type to confirm; undefined if there surely is none. */
+  readonly outage?: (row: Row) => Outage | undefined;
   /** What `--wait` waits for. */
   readonly ends?: ChangeEnd<Row>;
   /** Why the request cannot be made for a row, and the alternative. */
@@ -175,12 +182,21 @@ interface Target<Row> extends Command {
 /** @param memory what this machine remembers of the service */
 type Opens<Row> = (rows: readonly Row[], memory: RememberedStore) => Place | ActionWindow;
 
+/** An action that changes rows. */
+export type ChangeAction<Row> = Target<Row> & {
+  readonly change: Change<Row>;
+  readonly opens?: never;
+  readonly sends?: never;
+};
+
 /** An action on rows: it changes them, or opens a place or a window. */
-export type RowAction<Row> = Target<Row> &
-  (
-    | { readonly change: Change<Row>; readonly opens?: never; readonly sends?: never }
-    | { readonly opens: Opens<Row>; readonly sends?: Sending | RunStart; readonly change?: never }
-  );
+export type RowAction<Row> =
+  | ChangeAction<Row>
+  | (Target<Row> & {
+      readonly opens: Opens<Row>;
+      readonly sends?: Sending | RunStart;
+      readonly change?: never;
+    });
 
 export type ActionTable<Row> = Readonly<Record<string, RowAction<Row>>>;
 

@@ -1,5 +1,5 @@
 /** The messages before and after a change, the same on screen and on the command line. */
-import type { Change } from './action.ts';
+import type { Change, Outage } from './action.ts';
 import { asTitle, type Resource, wordFor, wordsFor } from './define.ts';
 
 /** `Cancel this run?`, `Cancel 2 runs?` */
@@ -8,10 +8,22 @@ export function changeTitle({ asks, verb }: Change<never>, resource: Pick<Resour
   return `${asTitle(verb)} ${count === 1 ? `this ${wordFor(resource)}` : `${count} ${wordsFor(resource)}`}?`;
 }
 
-/** A warning about the slugs that lose their deployment; empty if there are none. */
-export function outageWords(slugs: readonly string[] | undefined): string {
-  if (!slugs?.length) return '';
-  return `In production: ${slugs.join(', ')}. Nothing answers there until another deployment is promoted. `;
+export const outagesOf = <Row>({ outage }: Change<Row>, rows: readonly Row[]): readonly Outage[] =>
+  rows.flatMap(row => outage?.(row) ?? []);
+
+/** What the user types to confirm; undefined without an outage. */
+export const typedFor = (outages: readonly Outage[]): string | undefined =>
+  outages.length === 0 ? undefined : outages.map(({ slug }) => slug).join(' ');
+
+/** A warning about the slugs that lose their deployment, or may; empty if there are none. */
+export function outageWords(outages: readonly Outage[]): string {
+  const { true: sure = [], false: unsure = [] } = Object.groupBy(outages, ({ isCertain }) => `${isCertain}` as const);
+  const named = (of: readonly Outage[]): string => of.map(({ slug }) => slug).join(', ');
+  const nothing = 'othing answers there until another deployment is promoted. ';
+  return [
+    sure.length === 0 ? '' : `In production: ${named(sure)}. N${nothing}`,
+    unsure.length === 0 ? '' : `Not known whether in production: ${named(unsure)}. If so, n${nothing}`,
+  ].join('');
 }
 
 /** A changed row with its response, if any. */

@@ -1,7 +1,6 @@
 /** Deployments: checkpoints that are served. */
 import { trimEnd } from '../base/trim.ts';
 import type { Deployment } from '../contract/deployments.ts';
-import { partlyReadWords } from '../contract/lists.ts';
 import { modelSlug } from '../contract/model-slug.ts';
 import { knownDeploymentStatuses, statusMeaning } from '../contract/status.ts';
 import { type Column, idColumn, statusColumn } from '../present/column.ts';
@@ -22,7 +21,7 @@ import { isGone } from '../service/errors.ts';
 import { rememberedAt } from '../store/seen.ts';
 import { clean, sanitiseLine } from '../text/sanitise.ts';
 import { typeable } from '../text/typed.ts';
-import { type ActionTable, all, type ChangeEnd, single } from './action.ts';
+import { type ActionTable, all, type ChangeEnd, type Outage, single } from './action.ts';
 import { defineResource } from './define.ts';
 
 const deploymentColumns: readonly Column<Deployment>[] = [
@@ -93,6 +92,15 @@ export function isInProduction({ is_active, role, status }: Deployment): boolean
   return is_active ?? (role === 'production' && status === 'DEPLOYED');
 }
 
+/** The same, but undefined if it is not certain: it was not read, not in full, or only remembered. */
+export function surelyInProduction(row: Deployment): boolean | undefined {
+  if (rememberedAt(row) !== undefined) return undefined;
+  if (isInProduction(row)) return true;
+  const isTest = row.role != null && row.role !== 'production';
+  const mayBeDeployed = ['success', 'unknown'].includes(statusMeaning(row.status ?? ''));
+  return row.is_active === false || isTest || !mayBeDeployed ? false : undefined;
+}
+
 /** What serves a checkpoint. */
 export interface Deployed {
   /** The slugs. */
@@ -125,10 +133,10 @@ export const chatName = ({ is_active, model_slug, deployment_id }: Deployment): 
 /** Adds the id and the step, because several deployments may share a slug. */
 const slugAndId = (row: Deployment): string => `${calledName(row)}, ${withStep(row)}`;
 
-/** The slugs that these deployments serve; undefined if there are none. */
-function slugsInProduction(rows: readonly Deployment[]): readonly string[] | undefined {
-  const active = rows.filter(isInProduction).map(calledName);
-  return active.length === 0 ? undefined : active;
+/** The slug that a deployment serves, or may serve. */
+function outageOf(row: Deployment): Outage | undefined {
+  const isActive = surelyInProduction(row);
+  return isActive === false ? undefined : { slug: calledName(row), isCertain: isActive === true };
 }
 
 /** The final states of an undeploy, for which the service has no status. */
@@ -198,7 +206,7 @@ export const deploymentActions = {
       means: (row, called) => clean`${called} stops serving ${calledName(row)}.`,
       asks: () => 'Stop this deployment from answering?',
       says: names => `${names} no longer answers`,
-      outage: slugsInProduction,
+      outage: outageOf,
     },
   },
   undeploy: {
@@ -217,7 +225,7 @@ export const deploymentActions = {
       loses: 'it is torn down and its record deleted. Its checkpoint stays. This cannot be undone.',
       asks: count => (count === 1 ? 'Undeploy?' : `Undeploy ${count} deployments?`),
       less: answer => (keptRecord(answer) ? 'torn down; the service kept its record' : undefined),
-      outage: slugsInProduction,
+      outage: outageOf,
       command: 'undeploy',
       listedBy: 'listDeployments',
       ends: untilUndeployed,
@@ -253,27 +261,6 @@ export const deployments = defineResource<Deployment>({
 /** The id of a deployment, with the step it serves. */
 export const withStep = ({ deployment_id, checkpoint_step }: Deployment): string =>
   checkpoint_step == null ? sanitiseLine(deployment_id) : clean`${deployment_id} (step ${checkpoint_step})`;
-
-/** Whether two slugs are the same: services store them in lower case. */
-const isSameSlug = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase();
-
-/**
- * Describes the deployment that serves a slug now and will be replaced.
- *
- * @param rows the known deployments
- * @param complete whether `rows` is the whole list
- * @param except id of a deployment to ignore
- */
-export function replacedWords(slug: string, rows: readonly Deployment[], complete: boolean, except = ''): string {
-  const active = rows.find(
-    row => row.deployment_id !== except && isSameSlug(calledName(row), slug) && isInProduction(row),
-  );
-  if (active) {
-    return clean`${withStep(active)} serves ${slug} now and is replaced.`;
-  }
-  const isKnown = complete && partlyReadWords(rows) === undefined;
-  return isKnown ? clean`Nothing serves ${slug} now.` : clean`Any deployment that serves ${slug} now is replaced.`;
-}
 
 /** Derives a slug from a name: invalid characters become a dash. */
 export function slugOf(name: string): string {

@@ -39,3 +39,20 @@ it('does not take a deployment that is gone for what was seen of it', async () =
   const { signal } = new AbortController();
   await expect(chatRoute(service, seen, 'dep_1', signal)).resolves.toEqual({ model: 'dep_1' });
 });
+
+it('does not go to what serves the slug now if the deployment cannot be read (B5)', async () => {
+  const failure = new Error('it is down');
+  const { service } = scriptedService({
+    getDeployment: () => {
+      throw failure;
+    },
+  });
+  const on = { ...service, generation: { current: 'document' } } as typeof service;
+  const record = { deployment_id: 'dep_1', model_slug: 'tutor', is_active: true };
+  const seen = (more: object) => ({ find: () => ({ record: { ...record, ...more } }) as never, list: () => [] });
+  const { signal } = new AbortController();
+  await expect(chatRoute(on, seen({}), 'dep_1', signal)).rejects.toBe(failure);
+  const at = 'https://own.example/dep_1';
+  const addressed = seen({ playground_endpoint_url: at });
+  await expect(chatRoute(on, addressed, 'dep_1', signal)).resolves.toEqual({ model: 'tutor', at });
+});

@@ -119,6 +119,26 @@ describe('a change in the line mode', () => {
     expect(sent).toEqual([expect.stringMatching(/^POST .*evr_1/), expect.stringMatching(/^POST .*images\/build/)]);
   });
 
+  it('is asked again by the slug if the deployment went into production after the list was printed (A1)', async () => {
+    const row = { deployment_id: 'dep_1', model_slug: 'tutor', status: 'DEPLOYED', role: 'test', is_active: false };
+    const undeploying = async (...answers: readonly string[]) => {
+      const server = await hostileServer((response, request) => {
+        const isList = request.url.startsWith('/api/v1/deploy?');
+        const now = { ...row, role: 'production', is_active: true };
+        return json(isList ? { items: [row], has_more: false } : now)(response, request);
+      });
+      const input = ['deployments', 'undeploy 1', ...answers, 'quit'].join('\n');
+      const { out } = await cliOn({ baseUrl: server.url, apiKey: 'key' })('--lines', [], { input });
+      return { out, deletions: server.requests.filter(({ method }) => method === 'DELETE').length };
+    };
+    const kept = await undeploying('yes', 'yes');
+    expect(kept.out).toMatch(/Undeploy\? tutor, dep_1.*no or yes/);
+    expect(kept.out).toContain('This has changed since it was asked. Nothing was sent');
+    expect(kept.out).toMatch(/In production: tutor\. .* Type tutor to confirm.*Nothing was changed\./s);
+    expect(kept.deletions).toBe(0);
+    expect((await undeploying('yes', 'tutor')).deletions).toBe(1);
+  });
+
   it('asks before something is lost, and for the slug before something stops in production', async () => {
     const kept = await changes('secrets', 'delete 1', '', 'deployments', 'undeploy 1', 'no', 'quit');
     expect(kept.out).toContain('Revoke this secret? TOKEN: tasks that need it cannot run');

@@ -1,7 +1,7 @@
 /** The commands that start and change something, on a real local service. */
 import { existsSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import { Readable } from 'node:stream';
+import { PassThrough, Readable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { exitCodes } from '../../src/commands/exit.ts';
 import { startService, type TestService } from '../local/server/running.ts';
@@ -236,6 +236,33 @@ describe('production', () => {
     }
     expect(server.requests.every(({ method }) => method === 'GET')).toBe(true);
     expect((await on('promote', ['dep_1', '--undo'], answered('dep_1'))).code).toBe(exitCodes.done);
+  });
+
+  it.each([
+    ['undeploy', 'y', 'DELETE'],
+    ['promote', 'tutor', 'POST'],
+  ])('is asked about again if that is no longer true by the time of the answer: %s', async (command, first, method) => {
+    const row = { deployment_id: 'dep_1', model_slug: 'tutor', status: 'DEPLOYED', role: 'test', is_active: false };
+    const active = { ...row, role: 'production', is_active: true };
+    const answering = async (second: string) => {
+      let reads = 0;
+      const server = await hostileServer((response, request) => {
+        const isList = request.url.startsWith('/api/v1/deploy?');
+        const isRead = request.method === 'GET' && (command === 'promote') === isList;
+        if (isRead) reads += 1;
+        const items = reads > 1 ? [row, { ...active, deployment_id: 'dep_2' }] : [row];
+        const one = reads > 1 && command === 'undeploy' ? active : row;
+        return json(isList ? { items, has_more: false } : one)(response, request);
+      });
+      const input = new PassThrough();
+      input.write(`${first}\n`);
+      const onNote = (text: string): void => void (text.startsWith('This has changed') && input.write(`${second}\n`));
+      const options = { input, asked: true, onNote };
+      const { code } = await cliOn({ baseUrl: server.url, apiKey: 'key' })(command, ['dep_1'], options);
+      return { code, sent: server.requests.filter(request => request.method === method).length };
+    };
+    expect(await answering('y')).toEqual({ code: exitCodes.failed, sent: 0 });
+    expect(await answering('tutor')).toEqual({ code: exitCodes.done, sent: 1 });
   });
 
   it('is asked about in the words of the action, and only what is replaced is looked for', async () => {

@@ -102,8 +102,15 @@ export interface RepeatedAction<Input> extends Pick<Work<readonly FailedInput<In
   readonly start: () => Promise<boolean>;
 }
 
+/** Called before the first request, with the inputs that are left. Nothing is sent if it throws. */
+export type CheckInputs<Input> = (left: readonly Input[], service: Service, signal: AbortSignal) => Promise<void>;
+
 /** An action that a confirmation sends for each input. Only the first render's `inputs` count. */
-export function useActionForEach<Input>(action: Action<Input>, inputs: readonly Input[]): RepeatedAction<Input> {
+export function useActionForEach<Input>(
+  action: Action<Input>,
+  inputs: readonly Input[],
+  check?: CheckInputs<Input>,
+): RepeatedAction<Input> {
   const workbench = useWorkbench();
   const { state, start, stop } = useWork<readonly FailedInput<Input>[]>();
   const [all] = useState(inputs);
@@ -117,10 +124,10 @@ export function useActionForEach<Input>(action: Action<Input>, inputs: readonly 
     if (removed) workbench.deleted(removed, action.touches);
   };
   const send = async (): Promise<boolean> => {
-    const unsent = await start(
-      (service, signal) => sendAll(service, action, left, { signal, keys: workbench.remembered.startKeys, onSuccess }),
-      action.touches,
-    );
+    const unsent = await start(async (service, signal) => {
+      if (check) await unlessStopped(check(left, service, signal), signal);
+      return sendAll(service, action, left, { signal, keys: workbench.remembered.startKeys, onSuccess });
+    }, action.touches);
     if (!unsent) return false;
     setLeft(unsent.map(({ input }) => input));
     setProgress(0);

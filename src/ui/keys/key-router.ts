@@ -54,14 +54,23 @@ export class Router {
   #holds = 0;
   #draw: ((then: () => void) => void) | undefined;
   #offered: readonly Offer[] | undefined;
+  /** When the press that was handled last was read. */
+  #pressedAt: number | undefined;
 
   constructor(options: RouterOptions) {
     this.#options = options;
   }
 
   /** Adds or updates a scope; notifies the listeners if the available commands have changed. */
-  set(id: string, parent: string | undefined, active: boolean, modal: boolean, handlers: ScopeHandlers): void {
-    this.#scopes.set(id, { parent, active, modal, handlers });
+  set(
+    id: string,
+    parent: string | undefined,
+    active: boolean,
+    modal: boolean,
+    handlers: ScopeHandlers,
+    guarded = false,
+  ): void {
+    this.#scopes.set(id, { parent, active, modal, handlers, guarded }, this.#pressedAt);
     this.#changed();
   }
 
@@ -73,6 +82,7 @@ export class Router {
   /** Routes one press. Returns whether it was handled. */
   press(press: KeyPress): boolean {
     this.#presses.notify();
+    this.#pressedAt = press.at;
     let refused: Refusal | undefined;
     for (const { handlers } of this.#scopes.path()) {
       const { field } = handlers;
@@ -184,6 +194,7 @@ export class Router {
       const repeats = input.kind === 'press' && this.repeats(input.press);
       if (!repeats && this.#undrawn) return;
       this.#queue.shift();
+      if (input.kind === 'press' && this.#scopes.isGuardedFrom(input.press)) continue;
       if (input.kind === 'press') this.press(this.#counted(this.#withText(input.press)));
       else this.paste(input.text);
       this.#blocked = !repeats;

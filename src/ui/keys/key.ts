@@ -15,7 +15,10 @@ export interface KeyPress {
   readonly text: string;
   /** The number of presses in a row, for a command that counts them; 1 if missing. */
   readonly count?: number;
-  /** When it was read, by `performance.now`; it may be handled later. Missing if it comes from no key. */
+  /**
+   * When it was read, by `performance.now`, the same for all presses of a read; it may be handled later. Missing if it
+   * comes from no key.
+   */
   readonly at?: number;
 }
 

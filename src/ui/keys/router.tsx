@@ -77,8 +77,14 @@ export function KeyRouter({ overrides = noOverrides, readOnly = false, onFailure
     for (const then of waiting.current.splice(0)) setImmediate(then);
   });
   const [isFlood] = useState(createFloodGauge);
+  const readAt = useRef<number>(undefined);
   useInput((input, key) => {
-    const at = performance.now();
+    // Ink makes several events of a read, one after the other.
+    const at = readAt.current ?? performance.now();
+    readAt.current = at;
+    queueMicrotask(() => {
+      readAt.current = undefined;
+    });
     if (isFlood(input, at)) router.sendPaste(input, draw);
     else
       router.send(
@@ -93,11 +99,14 @@ export function KeyRouter({ overrides = noOverrides, readOnly = false, onFailure
 export interface KeyScopeProps extends ScopeHandlers {
   readonly active?: boolean;
   readonly modal?: boolean;
+  /** Whether the other keys of the read that opened it are ignored: they were typed, or pasted, for something else. */
+  readonly guarded?: boolean;
   readonly children?: ReactNode;
 }
 
 /** A part of the screen that handles keys while it is active. */
-export function KeyScope({ active = true, modal = false, bindings, field, onPaste, children }: KeyScopeProps) {
+export function KeyScope({ active = true, modal = false, guarded = false, ...props }: KeyScopeProps) {
+  const { bindings, field, onPaste, children } = props;
   const router = useRouter();
   const parent = useContext(ParentContext);
   const id = useId();
@@ -107,7 +116,7 @@ export function KeyScope({ active = true, modal = false, bindings, field, onPast
     ...(onPaste && { onPaste }),
   };
   // In an effect, not during rendering: a failed render must leave no scope behind.
-  useLayoutEffect(() => router.set(id, parent, active, modal, handlers));
+  useLayoutEffect(() => router.set(id, parent, active, modal, handlers, guarded));
   // A layout effect: the next key must not go to a closed scope.
   useLayoutEffect(() => () => router.remove(id), [router, id]);
   return <ParentContext value={id}>{children}</ParentContext>;

@@ -40,6 +40,10 @@ interface Scope {
   readonly sequence: number;
   readonly active: boolean;
   readonly modal: boolean;
+  /** It takes no key of the read that opened it. */
+  readonly guarded: boolean;
+  /** When the press that opened it was read. */
+  readonly openedAt: number | undefined;
   readonly handlers: ScopeHandlers;
 }
 
@@ -48,15 +52,21 @@ export class Scopes {
   readonly #scopes = new Map<string, Scope>();
   #sequence = 0;
 
-  /** Adds or updates a scope. */
-  set(id: string, scope: Pick<Scope, 'parent' | 'active' | 'modal' | 'handlers'>): void {
+  /** Adds or updates a scope. @param at when the last press was read */
+  set(id: string, scope: Omit<Scope, 'id' | 'sequence' | 'openedAt'>, at?: number): void {
     const known = this.#scopes.get(id);
     if (!known) this.#sequence += 1;
-    this.#scopes.set(id, { ...scope, id, sequence: known?.sequence ?? this.#sequence });
+    const openedAt = known ? known.openedAt : at;
+    this.#scopes.set(id, { ...scope, id, openedAt, sequence: known?.sequence ?? this.#sequence });
   }
 
   remove(id: string): void {
     this.#scopes.delete(id);
+  }
+
+  /** Whether a press belongs to the read that opened a guarded scope. */
+  isGuardedFrom({ at }: KeyPress): boolean {
+    return at !== undefined && this.path().some(({ guarded, openedAt }) => guarded && openedAt === at);
   }
 
   /** Scopes that may handle a key, in order: the deepest first. */

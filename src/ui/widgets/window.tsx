@@ -12,13 +12,15 @@ export interface WindowProps extends ScopeHandlers {
   readonly width: number;
   readonly height: number;
   readonly danger?: boolean;
+  /** Takes no key of the read that opened it. */
+  readonly guarded?: boolean;
   readonly children: ReactNode;
 }
 
 /** Columns and lines of the border and its margin. */
 export const windowMargin = { columns: 4, lines: 2 } as const;
 
-export function Window({ title, width, height, danger = false, children, ...handlers }: WindowProps) {
+export function Window({ title, width, height, danger = false, guarded = false, children, ...handlers }: WindowProps) {
   const { styles, glyphs } = useTheme();
   const border = danger ? styles.danger : styles.accent;
   const shown = truncate(sanitiseLine(title), width - 6);
@@ -28,7 +30,7 @@ export function Window({ title, width, height, danger = false, children, ...hand
   const bottom = border(`${glyphs.bottomLeft}${glyphs.horizontal.repeat(Math.max(0, width - 2))}${glyphs.bottomRight}`);
   const lines = [top, ...Array.from({ length: Math.max(0, height - 2) }, () => middle), bottom];
   return (
-    <KeyScope modal {...handlers}>
+    <KeyScope modal guarded={guarded} {...handlers}>
       <Box width={width} height={height} flexShrink={0}>
         <Box position="absolute">
           <Text>{lines.join('\n')}</Text>

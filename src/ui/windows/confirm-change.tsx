@@ -1,30 +1,67 @@
 /** Confirms a change of rows, in the words of its action. */
-import type { Change } from '../../resources/action.ts';
-import { changeTitle, doneWords, outageWords } from '../../resources/change-words.ts';
+import { useState } from 'react';
+import { unlessStopped } from '../../queries/action.ts';
+import { fetchAnew } from '../../queries/live-query.ts';
+import type { ChangeAction } from '../../resources/action.ts';
+import { changeTitle, doneWords, outagesOf, outageWords, typedFor } from '../../resources/change-words.ts';
 import { labelOf, type ResourceOf } from '../../resources/define.ts';
+import { isRechecked, recheck } from '../../resources/recheck.ts';
+import { rememberedAt } from '../../store/seen.ts';
 import { useShell } from '../app/shell-context.tsx';
+import type { CheckInputs } from '../data/use-action.ts';
+import { useNewestRows } from '../data/use-newest-rows.ts';
+import { useWorkbench } from '../data/workbench.tsx';
 import { Confirm, type ConfirmProps } from './confirm.tsx';
 import { namesOf } from './names.ts';
 
 export interface ConfirmChangeProps<Row extends object> extends Pick<ConfirmProps<Row>, 'rows' | 'onClose'> {
-  readonly resource: Pick<ResourceOf<Row>, 'label' | 'list' | 'names'>;
-  readonly change: Change<Row>;
+  readonly resource: Pick<ResourceOf<Row>, 'get' | 'label' | 'list' | 'names'>;
+  readonly action: ChangeAction<Row>;
   readonly onRemoved?: (() => void) | undefined;
 }
 
-export function ConfirmChange<Row extends object>(props: ConfirmChangeProps<Row>) {
-  const { resource, change, rows, onRemoved } = props;
+/** Says what is true of the rows now. Once it is confirmed, they are read again, and nothing is sent if that was wrong. */
+export function ConfirmChange<Row extends object>({
+  resource,
+  action,
+  rows,
+  onRemoved,
+  onClose,
+}: ConfirmChangeProps<Row>) {
+  const { change } = action;
   const shell = useShell();
+  const workbench = useWorkbench();
+  const newest = useNewestRows(resource, rows);
+  /** The rows that could not be read again, as they were last seen. */
+  const [unread, setUnread] = useState<ReadonlyMap<Row, Row>>(new Map());
+  const nowOf = (row: Row): Row => unread.get(row) ?? newest.get(row) ?? row;
   const label = (row: Row): string => labelOf(resource, row);
-  const slugs = change.outage?.(rows);
+  const shown = rows.map(nowOf);
+  const outages = outagesOf(change, shown);
+  const check: CheckInputs<Row> = async (left, _, signal) => {
+    const asked = left.map(row => ({ resource, change, row: nowOf(row) }));
+    const read = await recheck(asked, query => unlessStopped(fetchAnew(workbench, query), signal), signal);
+    const isUnread = (now: Row | undefined): now is Row => now !== undefined && rememberedAt(now) !== undefined;
+    setUnread(
+      new Map(
+        left.flatMap((row, index) => {
+          const now = read.rows[index];
+          return isUnread(now) ? [[row, now] as const] : [];
+        }),
+      ),
+    );
+    if (read.objection !== undefined) throw new Error(read.objection);
+  };
   return (
     <Confirm
-      {...props}
       {...change}
+      rows={rows}
+      onClose={onClose}
       title={changeTitle(change, resource, rows.length)}
-      question={`${outageWords(slugs)}${namesOf(rows.map(change.called ?? label))}: ${change.loses}`}
-      typed={slugs?.join(' ')}
+      question={`${outageWords(outages)}${namesOf(shown.map(change.called ?? label))}: ${change.loses}`}
+      typed={typedFor(outages)}
       action={change.send}
+      check={isRechecked(action) ? check : undefined}
       labelOf={label}
       onDone={answers => {
         const changed = rows.map(row => ({ name: label(row), answer: answers.get(row) }));

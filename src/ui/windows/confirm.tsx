@@ -13,7 +13,7 @@ import { ErrorNote } from '../app/error-note.tsx';
 import type { Size } from '../app/layout.ts';
 import { useWindowRoom } from '../app/shell-context.tsx';
 import { useHeldBackWords } from '../app/waiting.tsx';
-import { type RepeatedAction, useActionForEach, useRequests } from '../data/use-action.ts';
+import { type CheckInputs, type RepeatedAction, useActionForEach, useRequests } from '../data/use-action.ts';
 import { confirmCommands, formCommands, overlayCommands } from '../keys/general.ts';
 import type { KeyPress } from '../keys/key.ts';
 import { useKeyOf } from '../keys/router.tsx';
@@ -40,6 +40,8 @@ export interface ConfirmProps<Row> {
   /** Called with the answers once every write has succeeded, after the window has closed. */
   readonly onDone: (answers: ReadonlyMap<Row, unknown>) => void;
   readonly onClose: () => void;
+  /** Called before anything is sent. If it throws, nothing is, and the window asks again. */
+  readonly check?: CheckInputs<Row> | undefined;
 }
 
 /** The free line and the keys below the question. */
@@ -89,7 +91,10 @@ interface TypedState {
   readonly wrong: boolean;
 }
 
-function typedReducer(state: TypedState, action: KeyPress | 'wrong'): TypedState {
+const untyped: TypedState = { field: editStateOf('', oneLine), wrong: false };
+
+function typedReducer(state: TypedState, action: KeyPress | 'wrong' | 'again'): TypedState {
+  if (action === 'again') return untyped;
   if (action === 'wrong') return { ...state, wrong: true };
   return { field: edit(state.field, action, oneLine) ?? state.field, wrong: false };
 }
@@ -102,8 +107,17 @@ export function Confirm<Row>(props: ConfirmProps<Row>) {
   const { title, verb, action, rows, onDone, onClose } = props;
   const typed = props.typed === undefined ? undefined : typeable(props.typed);
   const [preview, setPreview] = useState(false);
-  const [answer, dispatch] = useReducer(typedReducer, { field: editStateOf('', oneLine), wrong: false });
-  const sending = useActionForEach(action, rows);
+  const [answer, dispatch] = useReducer(typedReducer, untyped);
+  const check: CheckInputs<Row> = async (...left) => {
+    try {
+      await props.check?.(...left);
+    } catch (error) {
+      // Words typed for another question confirm nothing.
+      dispatch('again');
+      throw error;
+    }
+  };
+  const sending = useActionForEach(action, rows, check);
   const { width, inner, ...most } = useWindowRoom(64);
   const busy = sending.state.kind === 'running';
   const keyLines = buttonLines + (typed === undefined ? 0 : typedLines);
@@ -126,6 +140,7 @@ export function Confirm<Row>(props: ConfirmProps<Row>) {
       width={width}
       height={content.height + keyLines + windowMargin.lines}
       danger
+      guarded
       bindings={[
         { command: keys.yes, run: () => void act(), enabled: !busy },
         // Enter after y, as in a shell, must not stop the requests that y has started.

@@ -276,6 +276,19 @@ describe('Router', () => {
     expect(ran).toEqual(['ok', 'quit']);
   });
 
+  it('gives a guarded scope no key of the read that opened it, and all of later reads', () => {
+    const { ran, bind } = recorder();
+    const keys = router();
+    const draw = (then: () => void): void => then();
+    const open = (): void => keys.set('window', 'root', true, true, { bindings: [bind('yes', 'y')] }, true);
+    keys.set('root', undefined, true, false, { bindings: [{ command: command('delete', 'd'), run: open }] });
+    const read = (text: string, at: number) => [...text].map(key => ({ ...press(key), at }));
+    keys.send(read('dyy', 1), draw);
+    expect(ran).toEqual([]);
+    keys.send(read('yy', 2), draw);
+    expect(ran).toEqual(['yes', 'yes']);
+  });
+
   it('hands a key on when the binding does not want it', () => {
     const { ran, bind } = recorder();
     const keys = router();

@@ -1,5 +1,6 @@
 /** The chat on the screen: two models side by side, and what holds an answer back. */
 import { expect, it, onTestFinished } from 'vitest';
+import { modelList } from '../../../src/queries/models.ts';
 import { kinds } from '../../../src/resources/catalogue.ts';
 import type { Place } from '../../../src/resources/place.ts';
 import { systemClock } from '../../../src/service/clock.ts';
@@ -15,7 +16,7 @@ import { openView } from './actions.tsx';
 const small: Place = { view: 'chat', model: 'acme/small' };
 
 /** Opens a view on a server; closes with the test. */
-function openAt(url: string, start = small): Screen {
+function openAt(url: string, start = small): Screen & { readonly workbench: Workbench } {
   const { service } = serviceAt(url, { clock: systemClock });
   const workbench = new Workbench({ kinds, service: async () => service, gate: service.gate, profile: 'test' });
   const screen = openScreen(
@@ -26,7 +27,7 @@ function openAt(url: string, start = small): Screen {
     screen.close();
     workbench.close();
   });
-  return screen;
+  return { ...screen, workbench };
 }
 
 /** Chooses `talker` as the second model. */
@@ -342,4 +343,26 @@ it('says why an answer has not begun while the service limits the rate', async (
   await screen.type('again');
   await screen.press('enter');
   await screen.waitFor(text => /rate limited, retry in \d+s: acme\/small/.test(text));
+});
+
+it('goes on with the model that answered first, whatever the list of models begins with later (B6)', async () => {
+  let slugs = ['acme/alpha', 'acme/omega'];
+  const server = await hostileServer((response, request) => {
+    if (request.url.includes('/chat/')) {
+      const { model } = JSON.parse(request.body) as { model: string };
+      return stream([said(`I am ${model}`), 'data: [DONE]\n\n'])(response, request);
+    }
+    const models = slugs.map(model_slug => ({ model_slug, model_name: model_slug }));
+    const isModels = request.url.includes('supported-training-models');
+    return json({ items: isModels ? models : [], has_more: false })(response, request);
+  });
+  const screen = openAt(server.url, { view: 'chat' });
+  await screen.waitFor('acme/alpha');
+  await say(screen, 'first');
+  await screen.waitFor('I am acme/alpha');
+  slugs = slugs.toReversed();
+  await screen.workbench.cache.refetchQueries({ queryKey: modelList.key });
+  await say(screen, 'second');
+  await screen.waitFor(text => (text.match(/I am acme/g) ?? []).length === 2);
+  expect(screen.text()).not.toContain('I am acme/omega');
 });

@@ -160,6 +160,7 @@ describe('what is said after a change of several rows', () => {
       status: 'DEPLOYED',
     }));
     service.answers.listDeployments = () => pageOf(rows);
+    service.answers.getDeployment = ({ deployment_id = '' }) => rows.find(row => row.deployment_id === deployment_id);
     service.answers.undeploy = ({ deployment_id = '' }) => {
       const row_deleted = deployment_id === 'dep_gone';
       rows = rows.filter(row => row.deployment_id !== 'dep_gone');

@@ -253,8 +253,14 @@ export function useChat(model: string, start?: ChatStart): ChatState {
     for (const side of sides) side.session.clear();
     setIdentity(newIdentity());
   };
+  const questions = questionsTo(sides, branching.keep);
   return {
-    ...questionsTo(sides, branching.keep),
+    ...questions,
+    send: text => {
+      // Another model may become the default during the conversation.
+      setSettings(before => ({ ...before, model: before.model || model }));
+      questions.send(text);
+    },
     ...settingsOf(current, secondSession, branching, setSettings),
     ...choosing,
     ...{ settings, sides, turns, branches, branch, forks, goTo, choices, begin, earlier },

@@ -8,7 +8,8 @@ import { deploymentList } from '../../../queries/deployments.ts';
 import { everyTrainingRun, trainingRunsOf } from '../../../queries/training.ts';
 import { betterWords, tieWords } from '../../../resources/checkpoint-columns.ts';
 import { recordPlace, startedAdvice } from '../../../resources/define.ts';
-import { deployments, replacedWords, slugOf } from '../../../resources/deployments.ts';
+import { deployments, slugOf } from '../../../resources/deployments.ts';
+import { replacedWords } from '../../../resources/production.ts';
 import { measuredWords, trainingActions } from '../../../resources/training.ts';
 import { clean } from '../../../text/sanitise.ts';
 import { useShell } from '../../app/shell-context.tsx';
@@ -107,7 +108,7 @@ function DeployForm({ run, checkpoint, onClose }: Omit<DeployWindowProps, 'check
   const chosenIn = (values: FormValues): OfferedCheckpoint | undefined => chosenOf(choice.offered, idIn(values));
   const effect = (values: FormValues): string => {
     const chosen = chosenIn(values);
-    return `${chosen ? liveWords(chosen) : ''}${replacedWords(slugIn(values), rows, complete)}`;
+    return `${chosen ? liveWords(chosen) : ''}${replacedWords({ slug: slugIn(values) }, rows, complete)}`;
   };
   const slugOfChosen = (values: FormValues): string => {
     const chosen = chosenIn(values);

@@ -1,11 +1,15 @@
 /** Confirms the promotion of a deployment, and asks which one to demote if there are others. */
-
+import { useState } from 'react';
 import type { Deployment } from '../../../contract/deployments.ts';
 import { deploymentList } from '../../../queries/deployments.ts';
-import { deploymentActions, calledName as labelOf, replacedWords, withStep } from '../../../resources/deployments.ts';
+import { deploymentActions, calledName as labelOf, withStep } from '../../../resources/deployments.ts';
+import { isStillReplaced, replacedNow, replacedWords } from '../../../resources/production.ts';
+import { changedWords } from '../../../resources/recheck.ts';
 import { clean } from '../../../text/sanitise.ts';
 import { useShell } from '../../app/shell-context.tsx';
+import type { CheckInputs } from '../../data/use-action.ts';
 import { useList } from '../../data/use-list.ts';
+import { useWorkbench } from '../../data/workbench.tsx';
 import { type ActionWindowProps, ChoiceWindow, LoadingWindow } from '../../windows/choice-window.tsx';
 import { Confirm } from '../../windows/confirm.tsx';
 
@@ -24,9 +28,8 @@ export function PromoteWindow({ row: deployment, onClose }: ActionWindowProps<De
   const listed = useList(deploymentList, 'visible');
   if (!listed.loaded && !listed.error) return <LoadingWindow title="Promote" onClose={onClose} />;
   const others = demotable(deployment, listed.rows);
-  const replaced = replacedWords(labelOf(deployment), listed.rows, listed.complete, deployment.deployment_id);
   const confirmation = (demoted: Deployment | undefined, close: () => void) => (
-    <ConfirmPromote row={deployment} demoted={demoted} replaced={replaced} onClose={close} />
+    <ConfirmPromote row={deployment} demoted={demoted} onClose={close} />
   );
   if (others.length === 0) return confirmation(undefined, onClose);
   const named = others.map(other => ({
@@ -48,24 +51,35 @@ export function PromoteWindow({ row: deployment, onClose }: ActionWindowProps<De
 interface ConfirmPromoteProps extends ActionWindowProps<Deployment> {
   /** The deployment that the user chose to demote. */
   readonly demoted: Deployment | undefined;
-  /** The deployment that serves the slug now, in words. */
-  readonly replaced: string;
 }
 
-function ConfirmPromote({ row: deployment, demoted, replaced, onClose }: ConfirmPromoteProps) {
+function ConfirmPromote({ row: deployment, demoted, onClose }: ConfirmPromoteProps) {
   const shell = useShell();
+  const { remembered: memory } = useWorkbench();
+  const { rows: listed, complete } = useList(deploymentList, 'visible');
   const { send, means } = deploymentActions.promote.sends;
   const label = labelOf(deployment);
-  const loses = demoted ? `${withStep(demoted)}, which serves ${labelOf(demoted)}, is demoted.` : replaced;
+  const entry = { slug: label, id: deployment.deployment_id, demoted };
+  const known = replacedWords(entry, listed, complete);
+  /** What was found once it was confirmed, until the list says something else than it did. */
+  const [found, setFound] = useState({ instead: '', replaced: '' });
+  const replaced = found.instead === known ? found.replaced : known;
+  const check: CheckInputs<unknown> = async (_, service, signal) => {
+    const now = await replacedNow(entry, { service, signal, memory });
+    if (isStillReplaced(entry, replaced, now)) return;
+    setFound({ instead: known, replaced: now });
+    throw new Error(changedWords);
+  };
   const row = { ...deployment, ...(demoted && { demote_deployment_id: demoted.deployment_id }) };
   return (
     <Confirm
       title="Make this deployment serve its slug?"
-      question={`${means(deployment, withStep(deployment))} ${loses}`}
+      question={`${means(deployment, withStep(deployment))} ${replaced}`}
       typed={label}
       verb="promote"
       past="promoted"
       action={send}
+      check={check}
       rows={[row]}
       labelOf={labelOf}
       onDone={() => shell.toast({ kind: 'success', text: `${label} serves its slug` })}

@@ -1,7 +1,7 @@
 /** The actions of a resource as keys: each opens its confirmation, its window or its place. */
 
 import type { ReactNode } from 'react';
-import type { ActionTable, Change } from '../../../resources/action.ts';
+import type { ActionTable, ChangeAction } from '../../../resources/action.ts';
 import type { ResourceOf } from '../../../resources/define.ts';
 import type { Place } from '../../../resources/place.ts';
 import { lazyWindow } from '../../app/lazy.tsx';
@@ -27,14 +27,14 @@ export interface ActionsOptions<Row> {
 
 /** Returns the bindings for some rows. */
 export function useActions<Row extends object>(
-  resource: Pick<ResourceOf<Row>, 'actions' | 'label' | 'list' | 'names'>,
+  resource: Pick<ResourceOf<Row>, 'actions' | 'get' | 'label' | 'list' | 'names'>,
   { actions = resource.actions ?? {}, onRemoved }: ActionsOptions<Row> = {},
 ): (rows: readonly Row[]) => readonly Binding[] {
   const shell = useShell();
   const known = useLastAnswer();
   const workbench = useWorkbench();
-  const confirm = (change: Change<Row>, rows: readonly Row[]): void => {
-    const shown = { resource, change, rows, onRemoved };
+  const confirm = (action: ChangeAction<Row>, rows: readonly Row[]): void => {
+    const shown = { resource, action, rows, onRemoved };
     shell.showOverlay('confirm', close => <ConfirmChange {...shown} onClose={close} />);
   };
   const go = (place: Place): void => {
@@ -46,7 +46,7 @@ export function useActions<Row extends object>(
     Object.values(actions).map(action => {
       const rows = chosen.length === 0 ? 'Nothing is selected' : action.to(chosen, known);
       if (typeof rows === 'string') return { command: action, why: rows, run: () => {} };
-      if (action.change) return { command: action, run: () => confirm(action.change, rows) };
+      if (action.change) return { command: action, run: () => confirm(action, rows) };
       const run = (): void => {
         const opened = action.opens(rows, workbench.remembered);
         if (typeof opened !== 'string') {

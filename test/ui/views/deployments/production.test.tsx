@@ -1,7 +1,8 @@
 /** Nothing is put into production, or taken out of it, by one key or by default: the slug is typed (W3, W43). */
 import { describe, expect, it } from 'vitest';
 import type { Deployment } from '../../../../src/contract/deployments.ts';
-import { isInProduction, replacedWords } from '../../../../src/resources/deployments.ts';
+import { isInProduction } from '../../../../src/resources/deployments.ts';
+import { replacedWords } from '../../../../src/resources/production.ts';
 import { NetworkError } from '../../../../src/service/errors.ts';
 import { DeployWindow } from '../../../../src/ui/views/deployments/deploy.tsx';
 import { pageOf } from '../../../queries/scripted-service.ts';
@@ -26,9 +27,9 @@ describe('what answers for a slug', () => {
   });
 
   it('is said only as far as it is known', () => {
-    expect(replacedWords('Tutor', [active], false)).toBe('dep_1 (step 20) serves Tutor now and is replaced.');
-    expect(replacedWords('tutor', [active], true, 'dep_1')).toBe('Nothing serves tutor now.');
-    expect(replacedWords('other', [active], false)).toBe('Any deployment that serves other now is replaced.');
+    expect(replacedWords({ slug: 'Tutor' }, [active], false)).toBe('dep_1 (step 20) serves Tutor now and is replaced.');
+    expect(replacedWords({ slug: 'tutor', id: 'dep_1' }, [active], true)).toBe('Nothing serves tutor now.');
+    expect(replacedWords({ slug: 'other' }, [active], false)).toBe('Any deployment that serves other now is replaced.');
   });
 });
 

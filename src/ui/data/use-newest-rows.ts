@@ -1,0 +1,46 @@
+/** Rows as the cache has them now. */
+import { useEffect, useReducer, useState } from 'react';
+import { isRecord } from '../../base/own-property.ts';
+import { cachedQuery } from '../../queries/live-query.ts';
+import { idOf, type ResourceOf } from '../../resources/define.ts';
+import { useWorkbench } from './workbench.tsx';
+
+/**
+ * The newest state of rows that were chosen when the caller opened, by the answers that have arrived since: of their
+ * list in any order, and of their records. Redraws the caller when there is another answer.
+ */
+export function useNewestRows<Row extends object>(
+  resource: Pick<ResourceOf<Row>, 'get' | 'list'>,
+  rows: readonly Row[],
+): ReadonlyMap<Row, Row> {
+  const workbench = useWorkbench();
+  const cache = workbench.cache.getQueryCache();
+  const [openedAt] = useState(() => Date.now());
+  const [, redraw] = useReducer((count: number) => count + 1, 0);
+  useEffect(
+    () =>
+      cache.subscribe(event => {
+        if (event.type === 'updated' && event.action.type === 'success') redraw();
+      }),
+    [cache],
+  );
+  const byId = new Map(rows.map(row => [idOf(resource, row), row]));
+  const queries = [
+    ...cache.findAll({ queryKey: resource.list({}).key }),
+    ...rows.flatMap(row => {
+      const query = resource.get?.(idOf(resource, row));
+      return (query && cachedQuery(workbench, query.key)) ?? [];
+    }),
+  ];
+  const newest = new Map<Row, Row>();
+  const later = queries.filter(({ state }) => state.dataUpdatedAt >= openedAt);
+  for (const { state } of later.toSorted((one, other) => one.state.dataUpdatedAt - other.state.dataUpdatedAt)) {
+    const { data } = state;
+    const answered = isRecord(data) && Array.isArray(data['rows']) ? data['rows'] : [data];
+    for (const now of answered as Row[]) {
+      const row = byId.get(idOf(resource, now));
+      if (row) newest.set(row, now);
+    }
+  }
+  return newest;
+}

@@ -1,0 +1,221 @@
+/** What a confirmation says is true when it is answered: the records are read again before anything is sent. */
+import { describe, expect, it } from 'vitest';
+import { eventually } from '../../eventually.ts';
+import { notFound, pageOf } from '../../queries/scripted-service.ts';
+import { openWorld, world } from '../program/scripted-world.tsx';
+
+const test = { status: 'DEPLOYED', role: 'test', is_active: false };
+const production = { role: 'production', is_active: true };
+const record = { view: 'record', resource: 'deployments', id: 'dep_1', label: 'tutor' } as const;
+const list = { view: 'list', resource: 'deployments' } as const;
+/** So narrow that the window fills the lines it is on, and hardly polled. */
+const alone = { columns: 70, poll: { focusedMs: 600_000, visibleMs: 600_000 } };
+
+/** Deployments on a service that lists and reads them, and tears them down. */
+function deployed(...slugs: readonly string[]) {
+  const service = world('none');
+  const rows = new Map<string, object>(
+    slugs.map((model_slug, index) => [
+      `dep_${index + 1}`,
+      { deployment_id: `dep_${index + 1}`, model_slug, checkpoint_step: index + 1, ...test },
+    ]),
+  );
+  const change = (id: string, to: object): void => void rows.set(id, { ...rows.get(id), ...to });
+  service.answers.listDeployments = () => pageOf([...rows.values()]);
+  service.answers.getDeployment = ({ deployment_id: id = '' }) => rows.get(id) ?? notFound(id);
+  service.answers.undeploy = ({ deployment_id: id = '' }) => {
+    rows.delete(id);
+    return { deployment_id: id };
+  };
+  service.answers.promoteDeployment = ({ deployment_id: id = '' }) => rows.get(id);
+  return { service, change };
+}
+
+const flat = (text: string): string => text.replaceAll(/[│\s]+/g, ' ');
+
+describe('an open confirmation', () => {
+  it('takes one key and one more read for a test deployment', async () => {
+    const { service } = deployed('tutor');
+    const screen = openWorld(service, list, alone);
+    await screen.waitFor('▸ tutor');
+    const before = service.asked('getDeployment');
+    await screen.press('d');
+    await screen.waitFor('Undeploy?');
+    await screen.press('y');
+    await screen.waitFor('✓ Undeployed tutor');
+    expect(service.asked('getDeployment') - before).toBe(1);
+    expect(service.asked('undeploy', 'dep_1')).toBe(1);
+  });
+
+  it('sends nothing once the deployment went into production, and asks for the slug (A1)', async () => {
+    const { service, change } = deployed('tutor');
+    const screen = openWorld(service, list, alone);
+    await screen.waitFor('▸ tutor');
+    await screen.press('d');
+    await screen.waitFor('<y> undeploy');
+    change('dep_1', production);
+    await screen.press('y');
+    await screen.waitFor('Type tutor to undeploy:');
+    const said = flat(screen.text());
+    expect(said).toContain('In production: tutor. Nothing answers there');
+    expect(said).toContain('This has changed since it was asked. Nothing was sent');
+    expect(service.asked('undeploy')).toBe(0);
+    await screen.type('tutor');
+    await screen.press('enter');
+    await screen.waitFor('✓ Undeployed tutor');
+  });
+
+  it('follows the list while it is open', async () => {
+    const { service, change } = deployed('tutor');
+    const screen = openWorld(service, list);
+    await screen.waitFor('▸ tutor');
+    await screen.press('d');
+    await screen.waitFor('<y> undeploy');
+    change('dep_1', production);
+    await screen.waitFor('Type tutor to undeploy:');
+    await screen.press('y', 'enter');
+    await screen.waitFor('✗ Type tutor to undeploy:');
+    expect(service.asked('undeploy')).toBe(0);
+  });
+
+  it('of several deployments asks for the slug of the one that went into production', async () => {
+    const { service, change } = deployed('tutor', 'talker', 'third');
+    const screen = openWorld(service, list, alone);
+    await screen.waitFor(text => text.includes('▸ tutor') && text.includes('talker'));
+    await screen.press('space', 'space', 'd');
+    await screen.waitFor('Undeploy 2 deployments?');
+    change('dep_2', production);
+    await screen.press('y');
+    await screen.waitFor('Type talker to undeploy:');
+    expect(service.asked('undeploy')).toBe(0);
+  });
+
+  it('counts a deployment that cannot be read again as one in production', async () => {
+    const { service } = deployed('tutor');
+    const screen = openWorld(service, list, alone);
+    await screen.waitFor('▸ tutor');
+    service.answers.getDeployment = () => {
+      throw new Error('the disk is full');
+    };
+    await screen.press('d');
+    await screen.waitFor('<y> undeploy');
+    await screen.press('y');
+    await screen.waitFor('Type tutor to undeploy:');
+    expect(flat(screen.text())).toContain('Not known whether in production: tutor. If so, nothing answers there');
+    expect(flat(screen.text())).toContain('dep_1 could not be read again. Nothing was sent. the disk is full');
+    expect(service.asked('undeploy')).toBe(0);
+    await screen.type('tutor');
+    await screen.press('enter');
+    await screen.waitFor('✓ Undeployed tutor');
+  });
+
+  it('takes no key of the read that opened it, such as a paste that the terminal does not mark (B4)', async () => {
+    const { service } = deployed('tutor');
+    const screen = openWorld(service, list, alone);
+    await screen.waitFor('▸ tutor');
+    await screen.type('dyn\u007fy\u001b[By');
+    await screen.waitFor('<y> undeploy');
+    await screen.type('y');
+    await screen.waitFor('✓ Undeployed tutor');
+    expect(service.asked('undeploy')).toBe(1);
+  });
+
+  it('stops reading with esc, and has sent nothing', async () => {
+    const { service } = deployed('tutor');
+    const screen = openWorld(service, list, alone);
+    await screen.waitFor('▸ tutor');
+    service.answers.getDeployment = () => new Promise(() => {});
+    await screen.press('d');
+    await screen.waitFor('<y> undeploy');
+    await screen.press('y');
+    await screen.waitFor('<esc> stop');
+    await screen.press('esc');
+    await screen.waitFor('Stopped. Nothing was sent.');
+    expect(service.asked('undeploy')).toBe(0);
+  });
+});
+
+describe('a deployment whose record is not known', () => {
+  it('is taken out of production by its slug only, while it is read and after it could not be (A2)', async () => {
+    const { service, change } = deployed('tutor');
+    change('dep_1', production);
+    let fail = (): void => {};
+    service.answers.getDeployment = () =>
+      new Promise((_, reject) => {
+        fail = () => reject(new Error('the disk is full'));
+      });
+    const screen = openWorld(service, record, alone);
+    await screen.waitFor('tutor');
+    await screen.press('d', 'y', 'enter');
+    await screen.waitFor('✗ Type tutor to undeploy:');
+    await screen.press('esc', 'esc');
+    await eventually(() => expect(service.asked('getDeployment')).toBe(1));
+    fail();
+    await screen.waitFor('the disk is full');
+    await screen.press('d');
+    await screen.waitFor('Type tutor to undeploy:');
+    expect(flat(screen.text())).toContain('Not known whether in production: tutor.');
+    expect(service.asked('undeploy')).toBe(0);
+  });
+
+  it('is not taken for what was seen of it on a service that does not list deployments (A2)', async () => {
+    const { service, change } = deployed('tutor');
+    delete service.answers.listDeployments;
+    const screen = openWorld(service, record, alone);
+    await screen.waitFor('active  no');
+    await screen.press(':');
+    await screen.type('deployments');
+    await screen.press('enter');
+    await screen.waitFor('▸ tutor');
+    change('dep_1', production);
+    await screen.press('d');
+    await screen.waitFor('Type tutor to undeploy:');
+    expect(flat(screen.text())).toContain('Not known whether in production: tutor.');
+    await screen.press('y', 'enter');
+    await screen.waitFor('✗ Type tutor to undeploy:');
+    expect(service.asked('undeploy')).toBe(0);
+  });
+});
+
+describe('a promotion', () => {
+  it('asks again once another deployment serves the slug, and says which', async () => {
+    const { service, change } = deployed('tea', 'tea', 'tea');
+    change('dep_1', production);
+    const screen = openWorld(service, { ...record, id: 'dep_3', label: 'tea' }, alone);
+    await screen.waitFor('tea');
+    await screen.waitFor('deployed');
+    await screen.press('e');
+    await screen.waitFor('Which deployment should be demoted?');
+    await screen.press('enter');
+    await screen.waitFor('dep_1 (step 1) serves');
+    change('dep_1', test);
+    change('dep_2', production);
+    await screen.type('tea');
+    await screen.press('enter');
+    await screen.waitFor('dep_2 (step 2) serves');
+    expect(service.asked('promoteDeployment')).toBe(0);
+    // What was typed before confirms nothing.
+    await screen.press('enter');
+    await screen.waitFor('✗ Type tea to promote:');
+    await screen.type('tea');
+    await screen.press('enter');
+    await screen.waitFor('✓ tea serves its slug');
+    expect(service.asked('promoteDeployment', 'dep_3')).toBe(1);
+  });
+
+  it('says that the deployment chosen to be demoted does not serve any more', async () => {
+    const { service, change } = deployed('tea', 'tea', 'tea');
+    change('dep_1', production);
+    const screen = openWorld(service, { ...record, id: 'dep_3', label: 'tea' }, alone);
+    await screen.waitFor('deployed');
+    await screen.press('e');
+    await screen.waitFor('Which deployment should be demoted?');
+    await screen.press('down', 'enter');
+    await screen.waitFor('dep_1 (step 1), which');
+    change('dep_1', test);
+    await screen.type('tea');
+    await screen.press('enter');
+    await screen.waitFor('not serve tea any more. Nothing serves tea now.');
+    expect(service.asked('promoteDeployment')).toBe(0);
+  });
+});
