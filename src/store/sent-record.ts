@@ -1,7 +1,6 @@
 /** The record of what one account was sent into one dataset, for one agent or none. */
 import { createHash } from 'node:crypto';
-import type { Row, Tables } from './tables.ts';
-import { uploadsKeptMs } from './tables.ts';
+import { type Row, type Tables, uploadsKeptMs } from './tables.ts';
 
 /** Identifies an upload. */
 export interface TrajectoryUploadRef {

@@ -560,9 +560,10 @@ describe('an upload that is interrupted', () => {
     ['the same file', {}],
     ['a link to it', { link: 'queued link.jsonl' }],
     ['standard input', { isCopy: true }],
+    ['the same file with another key', { account: 'another' }],
   ])('waits for another upload into the dataset, of %s, and then sends only the rest', async (name, how) => {
     const { path, run, records } = runsOf(`queued ${name}`, lines);
-    const { link, ...options } = { link: undefined, ...how };
+    const { link, account = '', ...options } = { link: undefined, account: undefined, ...how };
     if (link) symlinkSync(path, join(folder, link));
     const second = new TrajectoryUpload('second', link ? join(folder, link) : path, `queued ${name}`, {
       records: records(),
@@ -576,13 +577,14 @@ describe('an upload that is interrupted', () => {
           if (!waiting) {
             const queued = Promise.withResolvers<void>();
             second.subscribe(() => second.state.phase === 'queued' && queued.resolve());
-            waiting = second.run(other.connect);
+            waiting = second.run(async () => ({ ...(await other.connect()), accountOf: async () => account }));
             await queued.promise;
           }
           return service.call('uploadTrajectories', input, call);
         },
       }),
       skipsStored: () => false,
+      accountOf: async () => '',
     }));
     await waiting;
     expect(first.state).toMatchObject({ phase: 'done', counts: { stored: 250 } });
