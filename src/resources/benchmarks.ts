@@ -55,7 +55,8 @@ const benchmarkColumns: readonly Column<Benchmark>[] = [
     width: 6,
     align: 'right',
     value: row => countOf(row.eval_run_count),
-    text: row => count(countOf(row.eval_run_count)),
+    // `none` would say that there is none.
+    text: row => (countOf(row.eval_run_count) === undefined ? '?' : count(row.eval_run_count)),
   },
   timeColumn('updated', 'UPDATED', row => row.updated_at, { field: 'updated_at' }),
   timeColumn('created', 'CREATED', row => row.created_at, { wide: true, field: 'created_at' }),

@@ -34,6 +34,8 @@ it('a count that cannot be read is not 0', async () => {
   const { out, notes } = await (await cli())('list', ['benchmarks', '--columns', 'label,runs']);
   expect(out).toBe('BENCHMARK\tRUNS\nwords\t\n');
   expect(notes).toContain('eval_run_count');
+  const onScreen = await (await cli())('list', ['benchmarks', '--columns', 'label,runs'], { columns: 60 });
+  expect(onScreen.out).toMatch(/^words +\?$/m);
 });
 
 it('a record shows the fields as they were sent', async () => {
