@@ -12,6 +12,7 @@ import type { Scope } from '../resources/place.ts';
 import { branchOf, type KnownTraining, type TreeRow, treeColumns, treeKinds, treeRows } from '../resources/tree.ts';
 import { type TreeKind, treeKey } from '../resources/tree-place.ts';
 import { ifThere, isNotOffered, ServerError } from '../service/errors.ts';
+import { counted } from '../text/numbers.ts';
 import { clean } from '../text/sanitise.ts';
 import { CommandError, exitCodes } from './exit.ts';
 import { resourceOrThrow } from './find.ts';
@@ -122,8 +123,27 @@ async function readTree(benchmark: string | undefined, context: CommandContext, 
     benchmarks: listed.length > 0 || benchmark === undefined ? listed : [{ bench_id: benchmark }],
     isBaseline: run => baselineOf(context.memory, run.bench_id) === run.eval_run_id,
   });
+  noteLeftOut(
+    [
+      ...runs.map(each => ['run', each.eval_run_id] as const),
+      ...training.map(each => ['training', each.training_run_id] as const),
+    ],
+    rows,
+    io,
+  );
   // Drops the deployments of other benchmarks.
   return benchmark === undefined ? rows : rows.filter(({ kind, path }) => kind !== 'deployment' || path.length > 0);
+}
+
+/** Says which of the rows that were read are not in the tree, because their benchmark is unknown. */
+function noteLeftOut(read: readonly (readonly [TreeKind, string])[], rows: readonly TreeRow[], io: CommandIo): void {
+  const placed = new Set(rows.map(({ key }) => key));
+  for (const [kind, all] of Map.groupBy(read, ([of]) => of)) {
+    const left = all.filter(([, id]) => !placed.has(treeKey(kind, id))).length;
+    if (left === 0) continue;
+    const { word, many } = treeKinds[kind];
+    io.note(`${counted(left, kind === 'training' ? 'training run' : word, many)} of an unknown benchmark left out.`);
+  }
 }
 
 async function readParts(training: readonly TrainingRun[], context: CommandContext, io: CommandIo) {

@@ -27,7 +27,7 @@ import {
 import { treeKey } from '../../resources/tree-place.ts';
 import type { ViewProps } from '../app/registry.ts';
 import { useShell } from '../app/shell-context.tsx';
-import { useList, useListed } from '../data/use-list.ts';
+import { useListed } from '../data/use-list.ts';
 import { useLive, useLives } from '../data/use-live.ts';
 import { useWorkbench } from '../data/workbench.tsx';
 import { useKeyOf } from '../keys/router.tsx';
@@ -126,13 +126,14 @@ function useLineage(open: ReadonlySet<string>) {
   const workbench = useWorkbench();
   const keyOf = useKeyOf();
   const listed = useListed(benchmarkList);
-  const read = useList(benchmarkList, 'visible');
-  const deployments = useList(deploymentList, 'visible');
+  const read = useLive(listQuery(workbench, benchmarkList), 'visible');
+  const deployments = useLive(listQuery(workbench, deploymentList), 'visible');
+  const listedRows = read.data?.rows ?? [];
   const benchIds = idsOf(open, 'benchmark');
-  const unlisted = benchIds.filter(id => !read.rows.some(({ bench_id }) => bench_id === id));
+  const unlisted = benchIds.filter(id => !listedRows.some(({ bench_id }) => bench_id === id));
   const benchmarks: readonly Benchmark[] = [
     ...unlisted.map(bench_id => ({ bench_id, label: workbench.benchmarkName(bench_id) })),
-    ...read.rows,
+    ...listedRows,
   ];
   const runs = useLives(
     benchIds.map(id => listQuery<EvalRun>(workbench, runsOfBenchmark(id))),
@@ -161,13 +162,20 @@ function useLineage(open: ReadonlySet<string>) {
   const isBaseline = (run: EvalRun): boolean => baselineOf(workbench.remembered, run.bench_id) === run.eval_run_id;
   return {
     rows: treeRows({
-      ...{ benchmarks, training: trained, parts: opened.parts, isBaseline, unread, deployments: deployments.rows },
+      ...{
+        benchmarks,
+        training: trained,
+        parts: opened.parts,
+        isBaseline,
+        unread,
+        deployments: deployments.data?.rows ?? [],
+      },
       runs: runs.flatMap(({ data }) => data?.rows ?? []),
       heldOutOf: id => workbench.statuses.get({ kind: 'training', id })?.measured,
     }),
     readOn,
-    parts: lives,
-    loaded: read.loaded,
+    parts: [read, deployments, ...lives],
+    loaded: read.data !== undefined,
     notes: [
       ...(unread.length > 0 ? ['Not everything was read: the lines that begin with … read on'] : []),
       ...new Set(lists.flatMap(({ data }) => (data ? listNotes(data, keyOf) : []))),

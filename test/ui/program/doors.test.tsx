@@ -124,6 +124,7 @@ it('reads of the tree of everything only what is open', async () => {
   const screen = openWorld(service, { view: 'tree' }, { columns: 120 });
   await screen.waitFor('▸ + t-words');
   expect(service.asked('listCheckpoints')).toBe(0);
+  await screen.waitFor('live, read every');
   await screen.press('z');
   await screen.waitFor('+ first');
   await screen.press('a');
