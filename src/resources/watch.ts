@@ -160,7 +160,7 @@ function endedState(row: WatchedResource, status: string, now: number): LineStat
   if (!ago) return { word, text: word, short: word, look };
   const took = from === undefined || to === undefined || to < from ? '' : `, ${duration(to - from)}`;
   const isSeen = to === undefined;
-  return { word, text: `${word}${isSeen ? ',' : ''} ${ago}${took}`, short: isSeen ? word : `ended ${ago}`, look };
+  return { word, text: `${word}${isSeen ? ',' : ''} ${ago}${took}`, short: isSeen ? word : `${word} ${ago}`, look };
 }
 
 /** The state of a line, after a word for an alarm; says so if the status is unknown. */

@@ -2,7 +2,7 @@
 import { expect, it, onTestFinished } from 'vitest';
 import { heldOutMeans } from '../../src/queries/held-out.ts';
 import { kinds } from '../../src/resources/catalogue.ts';
-import { stateOf, watchedOf, watchLines } from '../../src/resources/watch.ts';
+import { stateOf, watchedLine, watchedOf, watchLines } from '../../src/resources/watch.ts';
 import { TrajectoryUpload } from '../../src/uploads/trajectory-upload.ts';
 import { Workbench } from '../../src/workbench/workbench.ts';
 import { scriptedService } from '../queries/scripted-service.ts';
@@ -110,4 +110,11 @@ it('puts what has an alarm before what runs, what has ended last, and pins befor
   for (const id of ['ended', 'pinned ended']) report(id, 'failed');
   for (const id of ['pinned ended', 'pinned']) workbench.pins.toggle({ kind: 'training', id, label: id });
   expect(watchedOf(workbench).map(({ id }) => id)).toEqual(['alarm', 'pinned', 'runs', 'pinned ended', 'ended']);
+});
+
+it('an ended line has the word of its status at every width, as a deployment goes on after it has deployed', () => {
+  const line = { ...watchedLine({ kind: 'deployment', id: 'dep_1' }, 'tea'), status: 'DEPLOYED' };
+  const now = Date.now();
+  const ended = { ...line, endedAt: now, endTime: new Date(now - 120_000).toISOString() };
+  expect(stateOf(ended, now)).toMatchObject({ text: 'deployed 2m ago', short: 'deployed 2m ago' });
 });
