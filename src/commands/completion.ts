@@ -14,9 +14,11 @@ import { type FlagSpec, fileNames, longFlag } from './table/spec.ts';
 import { argumentsIn, choicesOf, lineOf } from './words.ts';
 
 const scripts = {
-  // bash splits words at : = and @, and replaces only what follows the last of them; an @ is replaced too.
+  // bash splits words at : = and @, and replaces only what follows the last of them; an @ is replaced too. Within quotes,
+  // it replaces what follows the opening one, and takes it as it is: names come over the wire, and may hold a command. It
+  // closes the quote, unless the word ends with the same character.
   bash: `_benchtop() {
-  local value description word gap i last=-1 before= breaks= line=$COMP_LINE
+  local value description word gap i c quote= head= escaped last=-1 before= breaks= line=$COMP_LINE
   local -a words=()
   for ((i = 0; i <= COMP_CWORD; i++)); do
     word=\${COMP_WORDS[i]}
@@ -31,12 +33,36 @@ const scripts = {
   done
   case $word in [:=@]*) before=\${words[last]} ;; esac
   breaks=\${before//[^:=@]/}
+  for ((i = 0; i < \${#word}; i++)); do
+    c=\${word:i:1}
+    case $quote$c in
+      [\\"\\']) quote=$c head=\${word:0:i+1} ;;
+      \\"\\" | \\'\\') quote= head= ;;
+      \\\\ | \\"\\\\) i=$((i + 1)) ;;
+    esac
+  done
   COMPREPLY=()
   while IFS=$'\\t' read -r value description; do
     if [ "$value" = '${fileNames}' ]; then compopt -o default; COMPREPLY=(); return; fi
-    case \${words[last]} in [\\"\\']*) ;; *) value=$(printf %q "$value") ;; esac
+    if [ -z "$quote" ]; then
+      value=$(printf %q "$value")
+    else
+      escaped=
+      for ((i = 0; i < \${#value}; i++)); do
+        c=\${value:i:1}
+        case $quote$c in
+          \\'\\') c="'\\\\''" ;;
+          \\"!) c="\\"'!'\\"" ;;
+          \\"[\\\\\\"\\$\\\`]) c=\\\\$c ;;
+        esac
+        escaped+=$c
+      done
+      value=$escaped
+      case $value in *"$quote") value+=$quote ;; esac
+    fi
     for ((i = 0; i < \${#breaks}; i++)); do value=\${value#*[:=@]}; done
     case $before in *@) value=@$value ;; esac
+    case $quote$value in "$head"*) value=\${quote}$value value=\${value#"$head"} ;; *) value= ;; esac
     [ -z "$value" ] || COMPREPLY+=("$value")
   done < <(benchtop __complete "\${words[@]:1}" 2>/dev/null)
   case \${COMPREPLY[0]} in *=) compopt -o nospace ;; esac
@@ -45,12 +71,13 @@ complete -F _benchtop benchtop
 `,
   zsh: `#compdef benchtop
 _benchtop() {
-  local value description
+  local value word description
   local -a found begun
   while IFS=$'\\t' read -r value description; do
     if [[ "$value" == '${fileNames}' ]]; then compset -P '*='; _files; return; fi
-    if [[ "$value" == *= ]]; then begun+=("\${value//:/\\\\:}:$description"); continue; fi
-    found+=("\${value//:/\\\\:}:$description")
+    word=\${\${value//\\\\/\\\\\\\\}//:/\\\\:}
+    if [[ "$value" == *= ]]; then begun+=("$word:$description"); continue; fi
+    found+=("$word:$description")
   done < <(benchtop __complete "\${(@)words[2,CURRENT]}" 2>/dev/null)
   _describe benchtop found -- begun -S ''
 }
@@ -125,8 +152,13 @@ async function candidates(words: readonly string[], partial: string, io: Command
   return argument ? valueCandidates(argument, line, io) : [];
 }
 
-/** A word as it was typed, without the quotes and backslashes of the shell. */
-const unquoted = (word: string): string => word.replace(/^(["'])(.*?)\1?$/s, '$2').replaceAll(/\\(.)/gs, '$1');
+/** A word as it was typed, without the quotes and backslashes of the shell; the last quote may be open. */
+const unquoted = (word: string): string =>
+  word.replaceAll(
+    /'([^']*)'?|"((?:\\.|[^"\\])*)"?|\\(.)/gs,
+    (_, single?: string, double?: string, other?: string) =>
+      single ?? double?.replaceAll(/\\(["\\$`])/g, '$1') ?? other ?? '',
+  );
 
 /** `--flag=value` as two words. bash splits it by itself, into three. */
 function splitFlags(words: readonly string[]): string[] {

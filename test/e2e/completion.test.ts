@@ -1,6 +1,6 @@
 /** Completions in real shells: the tab key, with the scripts that the program prints. */
 import { spawnSync } from 'node:child_process';
-import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { RememberedStore } from '../../src/store/store.ts';
@@ -10,6 +10,9 @@ import { freshHome, openSession, programLine } from './session.ts';
 const home = freshHome();
 /** The command on the path records its arguments here, except for completions. */
 const called = join(home.home, 'called');
+
+/** A name that runs commands, if a shell takes it as it is. */
+const hostile = `pay$(touch own)\`touch own\`";touch own;"';touch own;'a!1\\b:c`;
 
 beforeAll(() => {
   const bin = join(home.home, 'bin');
@@ -25,6 +28,7 @@ beforeAll(() => {
   );
   store.see([
     { kind: 'run', id: 'evr_1', label: 'my first run: 50% "best"' },
+    { kind: 'run', id: 'evr_3', label: hostile },
     { kind: 'training', id: 'trn_1', label: 'trained' },
     { kind: 'run', id: 'evr_2', label: 'evil\u001b[31m\nrun' },
   ]);
@@ -78,8 +82,13 @@ it.each(Object.entries(shells))('%s completes commands, flags, names with spaces
     ['benchtop deploy trained@la\t', 'deploy|trained@latest|'],
     ['benchtop list runs --format=mark\t', 'list|runs|--format=markdown|'],
     ['benchtop upload rollo\t', 'upload|rollouts.jsonl|'],
+    ['benchtop get run "my fi\t', 'get|run|my first run: 50% "best"|'],
+    ['benchtop get run pay\t', `get|run|${hostile}|`],
+    ['benchtop get run "pay\t', `get|run|${hostile}|`],
+    ["benchtop get run 'pay\t", `get|run|${hostile}|`],
   ] as const;
   for (const [typed] of lines) await type(typed);
   await eventually(() => expect(readFileSync(called, 'utf8').trim().split('.\n').length).toBe(lines.length));
+  expect(readdirSync(home.home)).not.toContain('own');
   expect(readFileSync(called, 'utf8')).toBe(lines.map(([, words]) => `${words}.\n`).join(''));
 });
