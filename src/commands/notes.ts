@@ -7,7 +7,15 @@ import { loadConfig } from '../config/load.ts';
 import type { TriageSettings } from '../config/preferences.ts';
 import type { Column } from '../present/column.ts';
 import { resourceOfId } from '../resources/catalogue.ts';
-import { conflictsIn, type Merged, type Note, parseNote, saysSomething } from '../store/notes.ts';
+import {
+  conflictsIn,
+  type Merged,
+  type Note,
+  type NoteChange,
+  noteProblem,
+  parseNote,
+  saysSomething,
+} from '../store/notes.ts';
 import type { RememberedStore } from '../store/store.ts';
 import { counted } from '../text/numbers.ts';
 import { clean, safeJson } from '../text/sanitise.ts';
@@ -97,15 +105,18 @@ function kindOf(id: string, memory: RememberedStore): string {
 export async function set({ args, flags }: CommandInput<'notes set'>, io: CommandIo): Promise<number> {
   const { flag, note, message = 0 } = flags;
   if (flag === undefined && note === undefined) throw new CommandError('Give a flag or a note: --flag or --note.');
+  const change: NoteChange = {
+    ...(flag !== undefined && { flag: flag.trim() }),
+    ...(note !== undefined && { text: note.trim() }),
+  };
+  const problem = noteProblem(change);
+  if (problem !== undefined) throw new CommandError(`Nothing was saved: ${problem}.`);
   if (args.some(id => id.trim() === '')) throw new CommandError('An id is empty.');
   return withNotes(flags, io, async ({ memory, triage }) => {
     const of = args.map(id => ({ kind: kindOf(id, memory), id, message }));
     const notes = new Notes(() => memory, triage);
     const labelled = of.map(each => ({ ...each, label: memory.find(each.kind, each.id)?.label ?? each.id }));
-    const isSaved = notes.say(labelled, {
-      ...(flag !== undefined && { flag: flag.trim() }),
-      ...(note !== undefined && { text: note.trim() }),
-    });
+    const isSaved = notes.say(labelled, change);
     if (!isSaved) throw new CommandError(`${memory.problem ?? 'The note could not be saved'}.`, exitCodes.failed);
     io.note(`${counted(of.length, 'note')} by ${clean`${notes.author}`}`);
     return exitCodes.done;

@@ -1,6 +1,7 @@
 /** Flags and notes that people put on trajectories, runs and messages. */
 import { isRecord } from '../base/own-property.ts';
-import type { Tables } from './tables.ts';
+import { counted } from '../text/numbers.ts';
+import type { Run, Tables } from './tables.ts';
 
 /** The flag and the text of one author on one resource or message. */
 export interface Note {
@@ -43,9 +44,16 @@ const noteOf = ({ kind, id, message, author, flag, text, label, at }: Row): Note
   ...{ flag: String(flag), text: String(text), label: String(label), at: Number(at) },
 });
 
-/** In characters. */
+/** In characters. Ids are as long as the service makes them. */
 const longestText = 10_000;
 const longestName = 200;
+
+/** Why a note cannot have this flag or text, in words; undefined if it can. */
+export function noteProblem({ flag = '', text = '' }: NoteChange): string | undefined {
+  const tooLong = (what: string, most: number, { length }: string): string | undefined =>
+    length <= most ? undefined : `${what} has at most ${counted(most, 'character')}; this one has ${length}`;
+  return tooLong('a note', longestText, text) ?? tooLong('a flag', longestName, flag);
+}
 
 /** How far the clock of an author may be ahead, in milliseconds: a note of the future would win every merge until then. */
 const mostAheadMs = 24 * 60 * 60 * 1000;
@@ -55,16 +63,17 @@ export function parseNote(value: unknown, now = Date.now()): Note | string {
   const none = 'this is not a note';
   if (!isRecord(value)) return none;
   const { kind, id, message = 0, author, flag = '', text = '', label = '', at } = value;
-  const names = [kind, id, author, flag, label];
-  if (!names.every(each => typeof each === 'string' && each.length <= longestName)) return none;
-  if (kind === '' || id === '' || author === '') return none;
-  if (typeof text !== 'string' || text.length > longestText) return none;
+  const isText = (each: unknown): each is string => typeof each === 'string';
+  if (![kind, id, author].every(each => isText(each) && each !== '')) return none;
+  if (!isText(flag) || !isText(text) || !isText(label)) return none;
+  const problem = noteProblem({ flag, text });
+  if (problem !== undefined) return problem;
   if (typeof message !== 'number' || !Number.isSafeInteger(message) || message < 0) return none;
   // An unknown time is exported as null.
   const time = typeof at === 'string' ? Date.parse(at) : at === null ? 0 : at;
   if (typeof time !== 'number' || !Number.isSafeInteger(time) || time < 0) return 'the time of this note is not a date';
   if (time > now + mostAheadMs) return 'the time of this note is more than a day ahead of the clock here';
-  return { ...(value as unknown as Note), message, flag: String(flag), text, label: String(label), at: time };
+  return { ...(value as unknown as Note), message, flag, text, label, at: time };
 }
 
 export class NoteRecords {
@@ -104,28 +113,33 @@ export class NoteRecords {
         // If the clock was set back, this note must still be the newer one.
         const at = Math.max(now, (before?.at ?? 0) + 1);
         const { flag = before?.flag ?? '', text = before?.text ?? '' } = change;
-        run(replace, ...this.#valuesOf({ ...subject, flag, text, at }));
+        this.#replace(run, { ...subject, flag, text, at });
       }
     });
   }
 
   /** False if it could not be saved. */
   put(notes: readonly Note[]): boolean {
-    return this.#tables.runAll(
-      replace,
-      notes.map(note => this.#valuesOf(note)),
-    );
+    return this.#tables.atOnce(run => {
+      for (const note of notes) this.#replace(run, note);
+    });
   }
 
-  #valuesOf({ kind, id, message, author, flag, text, label, at }: Note) {
-    return [this.#tables.scope, kind, id, message, author, flag, text, label, at];
+  #replace(run: Run, { kind, id, message, author, flag, text, label, at }: Note): void {
+    const { scope } = this.#tables;
+    // Also one whose kind was guessed from the id.
+    run('delete from notes where profile = ? and id = ? and message = ? and author = ?', scope, id, message, author);
+    const sql = `insert into notes (profile, kind, id, message, author, flag, text, label, at)
+      values (?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+    run(sql, scope, kind, id, message, author, flag, text, label.slice(0, longestName), at);
   }
 
   /** @throws Error if they cannot be read */
   #byKey(): Map<string, Note> {
     const all = this.all();
     if (!all) throw new Error('the notes cannot be read');
-    return new Map(all.map(note => [keyOf(note), note]));
+    // The newest is the last.
+    return new Map(all.toReversed().map(note => [keyOf(note), note]));
   }
 
   /** Adds unknown notes and replaces older ones. Undefined if the notes could not be read or saved. */
@@ -142,17 +156,15 @@ export class NoteRecords {
         if (before) updated += 1;
         else added += 1;
         newest.set(keyOf(note), note);
-        run(replace, ...this.#valuesOf(note));
+        this.#replace(run, note);
       }
     });
     return isSaved ? { added, updated, kept } : undefined;
   }
 }
 
-const replace =
-  'insert or replace into notes (profile, kind, id, message, author, flag, text, label, at) values (?, ?, ?, ?, ?, ?, ?, ?, ?)';
-
-const keyOf = ({ kind, id, message, author }: NoteSubject): string => JSON.stringify([kind, id, message, author]);
+/** Without the kind, which is a guess for an id that was not seen. */
+const keyOf = ({ id, message, author }: NoteSubject): string => JSON.stringify([id, message, author]);
 
 /** False for a removed note. */
 export const saysSomething = ({ flag, text }: Pick<Note, 'flag' | 'text'>): boolean => flag !== '' || text !== '';
@@ -161,7 +173,7 @@ export const saysSomething = ({ flag, text }: Pick<Note, 'flag' | 'text'>): bool
 export function conflictsIn(notes: readonly Note[]): readonly (readonly Note[])[] {
   const byThing = Map.groupBy(
     notes.filter(({ flag }) => flag !== ''),
-    ({ kind, id, message }) => JSON.stringify([kind, id, message]),
+    ({ id, message }) => JSON.stringify([id, message]),
   );
   return [...byThing.values()].filter(all => new Set(all.map(({ flag }) => flag)).size > 1);
 }

@@ -13,6 +13,8 @@ import { Statements } from '../base/statements.ts';
 import { clean } from '../text/sanitise.ts';
 import { busyCode, busyTimeoutMs, connect, connectInMemory } from './database.ts';
 
+/** Runs a statement in the transaction of its caller. */
+export type Run = (sql: string, ...values: SQLInputValue[]) => void;
 export type Row = Record<string, SQLInputValue>;
 
 /** Parses a JSON column; undefined if it is damaged. */
@@ -154,7 +156,7 @@ export class Tables {
   }
 
   /** Reads and writes in one transaction, so that no other program writes in between; false if it failed. */
-  atOnce(work: (run: (sql: string, ...values: SQLInputValue[]) => void) => void): boolean {
+  atOnce(work: (run: Run) => void): boolean {
     return this.#write(() => {
       this.#database.exec('begin immediate');
       try {

@@ -44,6 +44,21 @@ it('fail while those of a damaged file may be missing, until this is moved', asy
   expect(await cli('notes list', [])).toMatchObject({ code: 0, notes: '' });
 });
 
+it('refuse what import would refuse, and export what it takes', async () => {
+  const home = testFolder();
+  const cli = cliOn({ baseUrl: 'http://127.0.0.1:9', apiKey: '', home });
+  expect(await cli('notes set', ['evr_1', '--note', 'a'.repeat(12_000)])).toMatchObject({
+    code: 2,
+    notes: expect.stringContaining('a note has at most 10000 characters; this one has 12000'),
+  });
+  const id = 'traj_'.padEnd(250, 'x');
+  await cli('notes set', [id, '--flag', 'bad']);
+  const file = join(home, 'notes.jsonl');
+  writeFileSync(file, (await cli('notes export', [])).out);
+  const elsewhere = cliOn({ baseUrl: 'http://127.0.0.1:9', apiKey: '' });
+  expect(await elsewhere('notes import', [file])).toMatchObject({ code: 0, notes: '1 new, 0 newer, 0 unchanged' });
+});
+
 it('with a time that is no date are listed and exported without a time, taken elsewhere, and replaced', async () => {
   const home = testFolder();
   const cli = cliOn({ baseUrl: 'http://127.0.0.1:9', apiKey: '', home });

@@ -82,6 +82,18 @@ describe('notes', () => {
     rmSync(dirname(file), { recursive: true });
   });
 
+  it('has one note of an author on an id, whatever its kind was taken for', () => {
+    const store = RememberedStore.inMemory('test');
+    const notes = new Notes(() => store, { flags: [], author: 'ann' });
+    notes.say([{ kind: 'trajectory', id: 'r4', label: 'r4' }], { flag: 'bad' });
+    notes.say([{ kind: 'run', id: 'r4', label: 'a run' }], { flag: '' });
+    expect(store.notes.all()).toEqual([expect.objectContaining({ kind: 'run', flag: '' })]);
+    const at = Date.now() + 1_000;
+    expect(store.notes.merge([note({ id: 'r4', flag: 'good', at })])).toMatchObject({ added: 0, updated: 1 });
+    expect(store.notes.all()).toEqual([note({ id: 'r4', flag: 'good', at })]);
+    store.close();
+  });
+
   it('keeps what it has against another version of the same time, so that merging twice changes nothing', () => {
     const store = RememberedStore.inMemory('test');
     store.notes.merge([note({ text: 'first' })]);
@@ -125,6 +137,7 @@ describe('notes', () => {
     [{ kind: 'run', id: '', author: 'a', at: 1 }, false],
     [{ kind: 'run', id: 'r', author: 'a', at: 1, message: -1 }, false],
     [{ kind: 'run', id: 'r', author: 'a', at: 1, text: 'x'.repeat(10_001) }, false],
+    [{ kind: 'run', id: 'r'.repeat(250), author: 'a', at: 1, label: 'x'.repeat(250), text: 'x'.repeat(10_000) }, true],
     ['no note', false],
   ])('reads %j from a file: %s', (value, isNote) => {
     expect(typeof parseNote(value, Date.parse('2026-01-01'))).toBe(isNote ? 'object' : 'string');

@@ -3,7 +3,7 @@ import { useCallback, useMemo, useState, useSyncExternalStore } from 'react';
 import { own } from '../../../base/own-property.ts';
 import type { Column } from '../../../present/column.ts';
 import { flagCountWords, noteColumns } from '../../../present/notes.ts';
-import type { Note, NoteChange } from '../../../store/notes.ts';
+import { type Note, type NoteChange, noteProblem } from '../../../store/notes.ts';
 import { counted } from '../../../text/numbers.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
 import type { Noted } from '../../../workbench/notes.ts';
@@ -68,6 +68,7 @@ function saidFields(said: Said, flags: readonly string[], whole: Said = said): r
     {
       ...{ kind: 'text', name: `text${message}`, label: 'Note', multiline: true, when },
       initial: moved('text', text.value, whole.text.value),
+      check: value => noteProblem({ text: value }),
       ...(text.words !== undefined && { facts: `${text.words}, kept unless you type` }),
     },
     {
