@@ -55,6 +55,11 @@ const schema = `
 /** The version of the schema. Texts in an older one are dropped. */
 const version = 2;
 const dropOlder = 'drop table if exists texts; drop table if exists parts; drop table if exists grams;';
+/** Deletes parts that belong to no text, which earlier versions could leave. */
+const dropOrphans = `
+  delete from grams where rowid in (select id from parts where text_id not in (select id from texts));
+  delete from parts where text_id not in (select id from texts);
+`;
 /** Other programs hold the file for a few milliseconds. */
 const busyTimeoutMs = 2_000;
 /** Texts deleted per batch to make room. */
@@ -99,7 +104,7 @@ function connect(path: string): DatabaseSync {
       const known = Number(database.prepare('pragma user_version').get()?.['user_version']);
       if (known > version) throw new Error('it belongs to a newer benchtop');
       database.exec(
-        `begin immediate; ${known < version ? dropOlder : ''} ${schema} pragma user_version = ${version}; commit`,
+        `begin immediate; ${known < version ? dropOlder : ''} ${schema} ${dropOrphans} pragma user_version = ${version}; commit`,
       );
       return database;
     } catch (error) {
@@ -195,8 +200,7 @@ export class TextIndex {
   keep({ trajectoryId, steps, record, parts }: KeptText, now = Date.now()): void {
     this.#write(() => {
       this.#makeRoom();
-      this.#database.exec('begin immediate');
-      try {
+      this.#atOnce(() => {
         this.#delete('service = ? and trajectory_id = ?', this.#service, trajectoryId);
         const { lastInsertRowid: text } = this.#database
           .prepare('insert into texts (service, trajectory_id, steps, record, used_at) values (?, ?, ?, ?, ?)')
@@ -206,12 +210,20 @@ export class TextIndex {
         for (const { body, origins } of parts) {
           keepGrams.run(keepPart.run(text, body, origins).lastInsertRowid, wordsOf(body));
         }
-        this.#database.exec('commit');
-      } catch (error) {
-        if (this.#database.isTransaction) this.#database.exec('rollback');
-        throw error;
-      }
+      });
     });
+  }
+
+  /** Writes in one transaction, so that other programs see all of it or nothing, and write nothing in between. */
+  #atOnce(work: () => void): void {
+    this.#database.exec('begin immediate');
+    try {
+      work();
+      this.#database.exec('commit');
+    } catch (error) {
+      if (this.#database.isTransaction) this.#database.exec('rollback');
+      throw error;
+    }
   }
 
   /**
@@ -260,9 +272,11 @@ export class TextIndex {
     while (usedBytes() > most * 0.9) {
       const oldest = `id in (select id from texts order by used_at, id limit ${evictedAtOnce})`;
       if (this.#all('select 1 from texts limit 1').length === 0) break;
-      this.#delete(oldest);
-      // FTS5 frees deleted entries only when it merges segments.
-      this.#database.exec(`insert into grams (grams, rank) values ('merge', 500)`);
+      this.#atOnce(() => {
+        this.#delete(oldest);
+        // FTS5 frees deleted entries only when it merges segments.
+        this.#database.exec(`insert into grams (grams, rank) values ('merge', 500)`);
+      });
     }
     this.#database.exec(`pragma incremental_vacuum(${freedPages})`);
   }

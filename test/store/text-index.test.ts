@@ -180,6 +180,22 @@ describe('the index of texts', () => {
     expect(statSync(path).size).toBeLessThan(4_000_000);
   });
 
+  it('deletes a text with its parts or not at all, and at the start parts of no text', () => {
+    const small = { service: 'one', mostBytes: 1 };
+    const index = TextIndex.open(path, options);
+    for (let at = 0; at < 30; at += 1) index.keep(text(`t${at}`, 1, `word of t${at}`));
+    const database = new DatabaseSync(path);
+    database.exec("create trigger no_more before delete on texts begin select raise(abort, 'the program ends'); end");
+    const parts = () => database.prepare('select count(*) as count from parts').get();
+    const full = TextIndex.open(path, small);
+    full.keep(text('t30', 1, 'one more'));
+    expect([full.problem, parts()]).toEqual([expect.stringContaining('the program ends'), { count: 30 }]);
+    database.exec("drop trigger no_more; delete from texts where trajectory_id <> 't7'");
+    const later = TextIndex.open(path, options);
+    expect([parts(), found(later, 'word')]).toEqual([{ count: 1 }, ['t7']]);
+    for (const each of [index, full, later, database]) each.close();
+  });
+
   it('begins anew where the file is damaged, and can be forgotten', () => {
     writeFileSync(path, 'not a database, and long enough to be read as one'.repeat(40));
     const index = TextIndex.open(path, options);
