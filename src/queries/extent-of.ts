@@ -31,6 +31,8 @@ export interface RunExtent {
   readonly samplesPerTask?: SamplesPerTask | undefined;
   /** What the record says about its rewards, if it was read. */
   readonly recorded?: RecordedMean | undefined;
+  /** When it ended, if the service says so; epoch milliseconds. */
+  readonly endedAt?: number | undefined;
   /** Why its status or total could not be read. */
   readonly unread?: Error | undefined;
   /** Whether its tasks are known to be those of the held-out curve that may have chosen its checkpoint. */

@@ -180,8 +180,8 @@ export function failedRounds(points: readonly HeldOutReward[]): FailedRounds | u
 /** Whether a round of the curve is incomplete. */
 export const hasOutstanding = perObject((points: readonly HeldOutReward[]): boolean => points.some(isOutstanding));
 
-/** The last round may be listed, or a mean may change, this long after the end of the run. */
-const settlesWithinMs = 60 * 60_000;
+/** The last round may be listed, or a mean may change, this long after the end of the run; in milliseconds. */
+export const settlesWithinMs = 60 * 60_000;
 
 /**
  * Whether the curve of an ended run will not change: no round is incomplete, and by its counts the round of the last

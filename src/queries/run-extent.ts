@@ -9,10 +9,12 @@ import { hasEnded, statusMeaning } from '../contract/status.ts';
 import { isNotOffered } from '../service/errors.ts';
 import { sentOptionsIn } from '../store/seen.ts';
 import { countOf } from '../text/numbers.ts';
+import { parseTime } from '../text/time.ts';
 import { evalProgressQuery, evalRunQuery } from './evaluations.ts';
 import type { RunExtent, SamplesPerTask } from './extent-of.ts';
+import { settlesWithinMs } from './held-out.ts';
 import type { QueryContext, SharedQuery } from './query-context.ts';
-import { type Certainty, certaintyOf } from './run-mean.ts';
+import { type Certainty, certaintyOf, rememberedCertainty } from './run-mean.ts';
 import { readTrajectoryRewards } from './run-rewards.ts';
 
 /** The rewards of a run. */
@@ -41,7 +43,13 @@ export async function readRunRewards(
   const rewards = await readTrajectoryRewards(eval_run_id, context);
   const read = await withSamples(eval_run_id, context, withExtent(rewards, { ...extent, samplesPerTask, recorded }));
   if (!hasEnded(status) || read.unread) return read;
-  const certainty = certaintyOf(read.rewards, { ...read, range: context.compare?.rewardRange });
+  const now = Date.now();
+  // What is recorded may be the mean of the earlier read.
+  const before = rememberedCertainty(context.memory, eval_run_id, status)?.readAfterEnd;
+  const isLongAgo = now - (known.endedAt ?? now) > settlesWithinMs;
+  const [first] = before ?? [recorded?.mean === undefined && !isLongAgo ? now : undefined];
+  const options = { ...read, range: context.compare?.rewardRange };
+  const certainty = certaintyOf(read.rewards, options, first === undefined ? undefined : [first, now]);
   context.memory.see([{ kind: 'run', id: eval_run_id, status, certainty }]);
   return { ...read, certainty };
 }
@@ -52,6 +60,7 @@ export const extentOfRecord = (run: EvalRun): RunExtent => ({
   total: countOf(run.total_rollouts),
   samplesPerTask: samplesPerTaskOf(run),
   recorded: { mean: run.reward_mean ?? undefined, graded: countOf(run.reward_count) },
+  endedAt: parseTime(run.completed_at),
 });
 
 /** A total below the number of rewards is wrong. */

@@ -6,7 +6,7 @@ import { amended } from './lists/amended.ts';
 import type { ListSource } from './lists/list-source.ts';
 import type { QueryContext } from './query-context.ts';
 import { extentOfRecord, readRunRewards } from './run-extent.ts';
-import { isSettled, rememberedCertainty } from './run-mean.ts';
+import { type Certainty, isOfMean, mayHaveCome, rememberedCertainty } from './run-mean.ts';
 import { meanOfRewards, type RewardMean } from './run-rewards.ts';
 
 const lacksMean = ({ status, reward_mean, reward_count }: EvalRun): boolean =>
@@ -23,28 +23,36 @@ const withOutcome = (run: EvalRun, { mean, rewards }: RewardMean): EvalRun => ({
   ...{ reward_mean: mean ?? null, reward_count: rewards },
 });
 
-/** The mean and the number of its rewards, if somebody has read them since its end. */
-function recalled(run: EvalRun, { memory, compare }: QueryContext): EvalRun {
-  if (!lacksMean(run)) return run;
-  const certainty = rememberedCertainty(memory, run.eval_run_id, run.status);
+/** The certainty of a mean that the service does not report, if somebody has read the rewards since the end. */
+function certaintyOfListed(run: EvalRun, { memory, compare }: QueryContext): Certainty | undefined {
+  const certainty = lacksMean(run) ? rememberedCertainty(memory, run.eval_run_id, run.status) : undefined;
   const recorded = { mean: undefined, graded: run.reward_count ?? undefined };
-  if (!certainty || !isSettled(certainty, recorded, compare?.rewardRange)) return run;
-  const { means, rewards } = certainty;
-  return withOutcome(run, { mean: means[0], rewards });
+  return certainty && isOfMean(certainty, recorded, compare?.rewardRange) ? certainty : undefined;
 }
 
-/** Adds the mean of the listed rewards where the service reports none, as `get` does. It is read once, and remembered. */
+/**
+ * Adds the mean of the listed rewards where the service reports none, as `get` does. It is read once, and remembered;
+ * where rewards may be late, a few times more.
+ */
 function withOutcomes(source: ListSource<EvalRun>): ListSource<EvalRun> {
   return {
     ...source,
     readPage: async context => {
       const page = await source.readPage(context);
-      const known = page.items.map(run => recalled(run, context));
+      const outdated = new Set<string>();
+      const known = page.items.map(run => {
+        const certainty = certaintyOfListed(run, context);
+        if (!certainty) return run;
+        if (mayHaveCome(certainty)) outdated.add(run.eval_run_id);
+        return withOutcome(run, { mean: certainty.means[0], rewards: certainty.rewards });
+      });
+      const asks = (run: EvalRun): boolean => mayHaveRewards(run) || outdated.has(run.eval_run_id);
       const ask = async (run: EvalRun): Promise<EvalRun> => {
-        const read = await readRunRewards(run.eval_run_id, context, extentOfRecord(run));
+        const listed = outdated.has(run.eval_run_id) ? { ...run, reward_mean: null, reward_count: null } : run;
+        const read = await readRunRewards(run.eval_run_id, context, extentOfRecord(listed));
         return withOutcome(run, meanOfRewards(read.rewards));
       };
-      return { ...page, items: [...(await amended(known, mayHaveRewards, ask, context.signal))] };
+      return { ...page, items: [...(await amended(known, asks, ask, context.signal))] };
     },
   };
 }

@@ -99,6 +99,21 @@ export interface Certainty {
   readonly method: number;
   /** Whether the run had ended before its rewards were read. */
   readonly isFinal: boolean;
+  /** When its rewards were read after the end, if some may be late and no mean of the service would tell that they came. */
+  readonly readAfterEnd?: ReadAfterEnd | undefined;
+}
+
+/** The first and the last read; epoch milliseconds. */
+export type ReadAfterEnd = readonly [first: number, last: number];
+
+/** As for what is settling, see `pollDelay`: late rewards are looked for after ever longer waits, for five minutes. */
+const settling = { firstMs: 10_000, lastMs: 5 * 60_000 };
+
+/** Whether rewards that were late may have come since the last read. */
+export function mayHaveCome({ readAfterEnd }: Certainty, now = Date.now()): boolean {
+  if (!readAfterEnd) return false;
+  const [first, last] = readAfterEnd;
+  return last - first < settling.lastMs && now - last >= Math.max(settling.firstMs, last - first);
 }
 
 function reasonOf({
@@ -116,10 +131,19 @@ function reasonOf({
   return isUncounted || isStoppedWhole ? 'uncounted' : undefined;
 }
 
-/** @param options `range` is the range of rewards in the settings */
-export function certaintyOf(rewards: readonly TrajectoryReward[], options: RunMeanOptions): Certainty {
+/**
+ * @param options `range` is the range of rewards in the settings
+ * @param readAfterEnd if no mean of the service would tell that late rewards have come
+ */
+export function certaintyOf(
+  rewards: readonly TrajectoryReward[],
+  options: RunMeanOptions,
+  readAfterEnd?: ReadAfterEnd,
+): Certainty {
   const run = runMeanOf(rewards, options);
   const reason = reasonOf(run);
+  const isFinal = hasEnded(options.status);
+  const mayBeLate = isFinal && run.rated < (options.total ?? Number.POSITIVE_INFINITY);
   return {
     ...(reason === undefined ? { interval: run.interval } : { reason }),
     ...{ tasks: run.tasks, rewards: run.rated },
@@ -128,7 +152,8 @@ export function certaintyOf(rewards: readonly TrajectoryReward[], options: RunMe
     ...extremesOf(rewards),
     range: options.range ?? intervalDefaults.range,
     method: intervalMethod,
-    isFinal: hasEnded(options.status),
+    isFinal,
+    ...(mayBeLate && readAfterEnd && { readAfterEnd }),
   };
 }
 
@@ -162,12 +187,13 @@ function isOf({ means, rewards, recorded, range: [low, high] }: Certainty, { mea
   return isCount && (mean === undefined || [...means, recorded?.mean].some(isMean));
 }
 
+/** Whether it is that of the rewards of an ended run with this mean. */
+export const isOfMean = (certainty: Certainty, mean: RecordedMean, range: Range = intervalDefaults.range): boolean =>
+  certainty.isFinal && holdsFor(certainty, range) && isOf(certainty, mean);
+
 /** Whether the rewards of an ended run with this mean need not be read again for its certainty. */
-export const isSettled = (
-  certainty: Certainty | undefined,
-  mean: RecordedMean,
-  range: Range = intervalDefaults.range,
-): boolean => certainty?.isFinal === true && holdsFor(certainty, range) && isOf(certainty, mean);
+export const isSettled = (certainty: Certainty | undefined, mean: RecordedMean, range?: Range): boolean =>
+  certainty !== undefined && isOfMean(certainty, mean, range) && !mayHaveCome(certainty);
 
 /** A mean as shown, with the certainty that was read. */
 export interface CertainMean {
@@ -201,8 +227,9 @@ export const isRange = (value: unknown): boolean => Array.isArray(value) && valu
 
 function isCertainty(value: unknown): value is Certainty {
   if (!isRecord(value) || value['method'] !== intervalMethod) return false;
-  const { interval, rewards, range, isFinal, means, lowest = 0, highest = 0 } = value;
-  const isOptional = interval === undefined || isInterval(interval);
+  const { interval, rewards, range, isFinal, means, lowest = 0, highest = 0, readAfterEnd } = value;
+  const isOptional =
+    (interval === undefined || isInterval(interval)) && (readAfterEnd === undefined || isRange(readAfterEnd));
   const hasMeans = Array.isArray(means) && means.every(isNumber);
   return isOptional && hasMeans && [rewards, lowest, highest].every(isNumber) && isRange(range) && isFinal === true;
 }

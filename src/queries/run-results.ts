@@ -73,10 +73,14 @@ export function runResultsQuery(
       const results = await withSamples(runId, context, reported);
       // Rewards that were requested before the end may be incomplete.
       const isWhole = ended || !hasEnded(results.status);
+      // The first read alone, because answers that are the same must stay the same.
+      const before = (context.previous as RunResults | undefined)?.certainty?.readAfterEnd;
+      const now = results.recorded?.mean === undefined ? ([Date.now(), Date.now()] as const) : undefined;
+      const options = { ...results, range: compare?.rewardRange };
       return {
         ...results,
         unreadable: unreadableIn(rewards.value),
-        certainty: isWhole ? certaintyOf(results.rewards, { ...results, range: compare?.rewardRange }) : undefined,
+        certainty: isWhole ? certaintyOf(results.rewards, options, before ?? now) : undefined,
         snapshots: read ? statistics.value.snapshots : [],
         unreadSnapshots: read ? unreadableIn(statistics.value.snapshots) : 0,
         statisticsError: read ? undefined : errorMessage(statistics.reason),

@@ -1,5 +1,5 @@
 /** The mean of a run that was cancelled or failed: in a list as in its record, where the service gives none. */
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import type { EvalRun } from '../../src/contract/evaluations.ts';
 import type { ListSource } from '../../src/queries/lists/list-source.ts';
 import { extentOfRecord, readRunRewards } from '../../src/queries/run-extent.ts';
@@ -105,4 +105,40 @@ it('is none where no rollout has a reward, which is read once', async () => {
   grade(null);
   expect([await read(), await read()]).toEqual([['null of 0'], ['null of 0']]);
   expect(asked).toEqual(['none']);
+});
+
+it('is read again after ever longer waits, for some minutes, where somebody has read it and rewards may be late', async () => {
+  vi.useFakeTimers({ toFake: ['Date'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const ended = { ...run('completed', 'completed'), total_rollouts: 3 };
+  const { read, asked, grade, context } = open([ended], runsOfBenchmark('b'));
+  expect(await read()).toEqual([null]);
+  await readRunRewards('completed', context, extentOfRecord(ended));
+  expect(await read()).toEqual(['0.95 of 2']);
+  expect(asked).toHaveLength(1);
+  const after = async (seconds: number) => {
+    vi.setSystemTime(Date.now() + seconds * 1_000);
+    return [(await read())[0], asked.length];
+  };
+  expect(await after(10)).toEqual(['0.95 of 2', 2]);
+  expect(await after(9)).toEqual(['0.95 of 2', 2]);
+  grade(0.9, 0.8, 1);
+  expect(await after(1)).toEqual(['0.9 of 3', 3]);
+  // Now it has all.
+  expect(await after(3_600)).toEqual(['0.9 of 3', 3]);
+});
+
+it('is no longer read again once it has been the same for some minutes', async () => {
+  vi.useFakeTimers({ toFake: ['Date'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const ended = { ...run('completed', 'completed'), total_rollouts: 3 };
+  const old = { ...ended, eval_run_id: 'old', completed_at: new Date(Date.now() - 7_200_000).toISOString() };
+  const { read, asked, context } = open([ended, old], runsOfBenchmark('b'));
+  for (const each of [ended, old]) await readRunRewards(each.eval_run_id, context, extentOfRecord(each));
+  for (let poll = 0; poll < 600; poll++) {
+    vi.setSystemTime(Date.now() + 10_000);
+    await read();
+  }
+  expect(asked.filter(id => id === 'old')).toHaveLength(1);
+  expect(asked.filter(id => id === 'completed')).toHaveLength(7);
 });
