@@ -46,7 +46,7 @@ it('is not complete without a cursor for the rest, says so, and reads nothing mo
   const { reader } = scripted({ items: [row('a'), row('b')], has_more: true });
   await reader.poll(context);
   expect(reader.data).toMatchObject({ complete: false, notes: [expect.stringContaining('gives no way to read them')] });
-  expect(reader.extent).toEqual({ rows: 2, complete: false });
+  expect(reader.extent).toEqual({ rows: 2, complete: false, dropped: 0 });
   await reader.readOn();
   expect([await reader.readRest(), names(reader.data)]).toEqual(['complete', 'a b']);
 });
