@@ -9,7 +9,7 @@ import { clean, sanitiseLine } from '../../text/sanitise.ts';
 import { isTyped, typeable } from '../../text/typed.ts';
 import { truncate } from '../../text/width.ts';
 import { firstLines, wrap } from '../../text/wrap.ts';
-import { ErrorNote } from '../app/error-note.tsx';
+import { ErrorNote, noteLines, useSettingAdvice } from '../app/error-note.tsx';
 import type { Size } from '../app/layout.ts';
 import { useWindowRoom } from '../app/shell-context.tsx';
 import { useHeldBackWords } from '../app/waiting.tsx';
@@ -123,7 +123,7 @@ export function Confirm<Row>(props: ConfirmProps<Row>) {
   const keyLines = buttonLines + (typed === undefined ? 0 : typedLines);
   const previewed = usePreview(preview, action, sending.left, inner);
   const size = { width: inner, height: most.height - windowMargin.lines - keyLines };
-  const content = contentOf(props, sending, previewed, size, useTheme());
+  const content = contentOf(props, sending, previewed, size, useTheme(), useSettingAdvice());
   const act = async (): Promise<void> => {
     if (typed !== undefined && !isTyped(textOf(answer.field), typed)) {
       dispatch('wrong');
@@ -190,14 +190,16 @@ function contentOf<Row>(
   previewed: readonly string[],
   { width, height }: Size,
   theme: Theme,
+  advice: readonly string[],
 ): Content {
   const failures = state.kind === 'done' ? state.result : [];
   const error = state.kind === 'failed' ? state.error : rows.length === 1 ? failures[0]?.error : undefined;
   const named = failures.map(({ input, error: why }) => ({ label: labelOf(input), error: why }));
   const report = error || named.length === 0 ? [] : reportLines(done, named, past, width, theme);
-  const needed = error ? leastErrorLines : Math.min(report.length, leastErrorLines);
+  const errorLines = error ? noteLines(error, { width, height: mostErrorLines }, theme, advice).length : 0;
+  const needed = Math.min(error ? errorLines : report.length, leastErrorLines);
   const questionLines = wrap(sanitiseLine(question), width).slice(0, Math.max(1, height - needed));
-  const errorHeight = error ? Math.min(mostErrorLines, height - questionLines.length) : 0;
+  const errorHeight = Math.min(errorLines, height - questionLines.length);
   const room = height - questionLines.length - errorHeight;
   const reported = firstLines(report, Math.max(1, room));
   const sent = previewed.slice(0, Math.max(0, room - reported.length));

@@ -109,6 +109,18 @@ describe('an open confirmation', () => {
     await screen.waitFor('✓ Undeployed tutor');
   });
 
+  it('leaves the question its lines beside a short error where there are few', async () => {
+    const { service, change } = deployed('tutor');
+    const screen = openWorld(service, list, { ...alone, columns: 60, rows: 15 });
+    await screen.waitFor('▸ tutor');
+    await screen.press('d');
+    await screen.waitFor('<y> undeploy');
+    change('dep_1', production);
+    await screen.press('y');
+    await screen.waitFor('confirm it as it is now.');
+    expect(screen.text()).toContain('another deployment is promoted. tutor, dep_1 (step');
+  });
+
   it('takes no key of the read that opened it, such as a paste that the terminal does not mark (B4)', async () => {
     const { service } = deployed('tutor');
     const screen = openWorld(service, list, alone);
