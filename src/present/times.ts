@@ -1,5 +1,5 @@
 /** Times as lists show them, and time columns. */
-import { age, duration, parseTime } from '../text/time.ts';
+import { age, duration, endInstant, maxAheadMs, parseTime } from '../text/time.ts';
 import type { Column } from './column.ts';
 import type { Fact } from './fact.ts';
 
@@ -7,9 +7,6 @@ import type { Fact } from './fact.ts';
 export function instant(time: string | null | undefined): number | undefined {
   return parseTime(time ?? undefined);
 }
-
-/** How far the clock of a service may be ahead of this machine's, in milliseconds. */
-const maxAheadMs = 5 * 60_000;
 
 /** How long ago an instant was: `2m ago`; `in 3d` if it is yet to come; empty if it is undefined. */
 export function agoOf(at: number | undefined, now = Date.now()): string {
@@ -76,7 +73,7 @@ export interface Timed {
  * seen leaving the queue.
  */
 function took({ created_at, completed_at, began_at }: Timed): number | undefined {
-  const [from, to] = [instant(began_at ?? created_at), instant(completed_at)];
+  const [from, to] = [instant(began_at ?? created_at), endInstant({ startedAt: created_at, endTime: completed_at })];
   return from === undefined || to === undefined || to < from ? undefined : to - from;
 }
 

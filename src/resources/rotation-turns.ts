@@ -8,7 +8,7 @@ import { type AnyQuery, dueAt } from '../queries/live-query.ts';
 import type { Attention } from '../queries/polling.ts';
 import { isSettled } from '../queries/run-mean.ts';
 import { type KnownResource, keyOf, knownResource } from '../queries/statuses/known-resource.ts';
-import { parseTime } from '../text/time.ts';
+import { endInstant } from '../text/time.ts';
 import type { Workbench } from '../workbench/workbench.ts';
 import { resourceOfKind } from './catalogue.ts';
 import { type Round, type Turn, turnMs } from './rotation-budget.ts';
@@ -143,10 +143,10 @@ const curveTurns = 4;
  * @param readAt when it was last read, in epoch milliseconds
  */
 export function hasFinalCurve({ openedAt }: Workbench, known: KnownResource, readAt: number): boolean {
-  const { measured, status = '', total, endTime, endedAt } = known;
+  const { measured, status = '', total, endedAt } = known;
   // A list shows the end without the progress.
   const done = known.done ?? (statusMeaning(status) === 'success' ? total : undefined);
-  return isFinalCurve(measured, { done, endedAt: parseTime(endTime) ?? endedAt ?? openedAt, readAt });
+  return isFinalCurve(measured, { done, endedAt: endInstant(known) ?? endedAt ?? openedAt, readAt });
 }
 
 /** When the curve of an ended resource is due, in epoch milliseconds; undefined for never again, once it is final. */

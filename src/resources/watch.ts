@@ -11,7 +11,7 @@ import { paceOf, rateWords, type Standing, standingOf, standingWords } from '../
 import { type KnownResource, keyOf, unknownResource } from '../queries/statuses/known-resource.ts';
 import { followedOf } from '../queries/statuses/store.ts';
 import type { ResourceRef } from '../store/store.ts';
-import { age, duration, parseTime } from '../text/time.ts';
+import { age, duration, endInstant, parseTime } from '../text/time.ts';
 import type { AnyJob } from '../workbench/jobs.ts';
 import type { Workbench } from '../workbench/workbench.ts';
 import { type Alarm, alarmsIn, judge, readingOf, type Verdicts } from './alarms.ts';
@@ -98,8 +98,8 @@ function unpinned({ statuses }: Workbench, pins: readonly ResourceRef[], now: nu
 export const isBusy = (workbench: Workbench, now = Date.now()): boolean => unpinned(workbench, [], now).length > 0;
 
 /** When it ended; infinite while it runs. */
-const endOf = ({ endTime, endedAt }: KnownResource): number =>
-  endedAt === undefined ? Number.POSITIVE_INFINITY : (parseTime(endTime) ?? endedAt);
+const endOf = (known: KnownResource): number =>
+  known.endedAt === undefined ? Number.POSITIVE_INFINITY : (endInstant(known) ?? known.endedAt);
 
 /** The watched resources: pins in their order, then what runs, latest start first, then what ended, latest end first. */
 export function watchedKnown(workbench: Workbench, now: number): KnownResource[] {
@@ -152,7 +152,7 @@ export interface LineState {
 const oldMs = 5 * 60_000;
 
 function endedState(row: WatchedResource, status: string, now: number): LineState {
-  const [from, to] = [beginOf(row), parseTime(row.endTime)];
+  const [from, to] = [beginOf(row), endInstant(row, now)];
   const word = statusWords(status);
   const look = statusMeaning(status);
   // Without an end time, only this program's observation is known.

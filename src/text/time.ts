@@ -83,6 +83,26 @@ function plainMomentOf(text: string): string | undefined {
   return `${date}T${minutes}:${seconds}.${fraction.slice(0, 3).padEnd(3, '0')}${offset}`;
 }
 
+/** How far the clock of a service may be ahead of this machine's, in milliseconds. */
+export const maxAheadMs = 5 * 60_000;
+
+/**
+ * When something ended, in epoch milliseconds. Undefined if that is unknown, or if the time cannot be its end: services
+ * send 1970 or the year 1 for a time that is not set, and clocks may be wrong, so an end may lie before the start or be
+ * yet to come.
+ */
+export function endInstant(
+  {
+    startedAt,
+    endTime,
+  }: { readonly startedAt?: string | null | undefined; readonly endTime?: string | null | undefined },
+  now = Date.now(),
+): number | undefined {
+  const end = parseTime(endTime);
+  if (end === undefined || end <= 0 || end > now + maxAheadMs) return undefined;
+  return end < (parseTime(startedAt) ?? end) - maxAheadMs ? undefined : end;
+}
+
 function two(value: number): string {
   return String(value).padStart(2, '0');
 }

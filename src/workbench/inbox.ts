@@ -10,7 +10,7 @@ import type { StatusStore, Transition } from '../queries/statuses/store.ts';
 import type { EventKey, StoredEvent } from '../store/events.ts';
 import type { RememberedStore } from '../store/store.ts';
 import { counted } from '../text/numbers.ts';
-import { parseTime } from '../text/time.ts';
+import { endInstant, parseTime } from '../text/time.ts';
 
 /** A resource at the time of an event. */
 export type EventDetail = Partial<
@@ -207,7 +207,7 @@ export class Inbox {
     const { resource } = transition;
     this.clear('stall', resource);
     if (this.isMissed(transition)) this.#missed.add(nameOf({ ...resource, what: 'end' }));
-    const endTime = parseTime(resource.endTime);
+    const endTime = endInstant(resource, now);
     // After a second end, the record may still have the time of the first.
     const isOld = !transition.ended && (endTime ?? 0) <= (transition.lastReadAt ?? 0);
     this.#put('end', resource, isOld ? undefined : endTime, now);
@@ -228,7 +228,7 @@ export class Inbox {
       if (event && failedAt === undefined) this.#complete(event, known);
       else if (known && (failedAt !== undefined || this.#isUnseen(observation))) {
         const to = this.#absence?.to ?? 0;
-        const exact = failedAt === undefined ? parseTime(observation.endTime) : failedAt.exact;
+        const exact = failedAt === undefined ? endInstant(observation, at) : failedAt.exact;
         if ((exact ?? parseTime(observation.startedAt) ?? to) <= to)
           this.#missed.add(nameOf({ ...observation, what: 'end' }));
         this.#put('end', known, exact, at);
@@ -241,14 +241,15 @@ export class Inbox {
    * Whether it failed after an earlier success, as a deployment may, and no program has recorded the failure; with its
    * time, unless the service still reports that of the success.
    */
-  #failedSince({ kind, id, status, endTime }: Observation): { readonly exact: number | undefined } | undefined {
+  #failedSince(observation: Observation): { readonly exact: number | undefined } | undefined {
+    const { kind, id, status } = observation;
     if (this.#before === undefined || statusMeaning(status ?? '') !== 'failure' || !this.#statuses.runs(kind))
       return undefined;
     const remembered = this.#remembered();
     const recorded = remembered.events.find({ kind, id, what: 'end' });
     const before = recorded ? (recorded.detail as EventDetail).status : remembered.find(kind, id)?.status;
     if (statusMeaning(before ?? '') !== 'success') return undefined;
-    const time = parseTime(endTime);
+    const time = endInstant(observation);
     return { exact: time !== undefined && time > (recorded?.at ?? this.#before) ? time : undefined };
   }
 
@@ -269,7 +270,7 @@ export class Inbox {
     if (!hasEnded(known.status)) return;
     const detail = { ...event.detail, ...detailOf({ ...known, gone: event.detail.gone ?? false }) };
     const isOld = !event.isExact && known.endTime === event.detail.endTime;
-    const exact = isOld ? undefined : parseTime(detail.endTime);
+    const exact = isOld ? undefined : endInstant(detail);
     if (event.isExact === (exact !== undefined) && isDeepStrictEqual(detail, event.detail)) return;
     this.#save({ ...event, label: known.label, at: exact ?? event.at, isExact: exact !== undefined, detail });
   }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { agoOf, timeFact } from '../../src/present/times.ts';
+import { agoOf, timeFact, tookWords } from '../../src/present/times.ts';
 
 it('says of a time that is yet to come how far off it is, beyond the difference of two clocks', () => {
   const now = Date.parse('2026-01-01T00:00:00Z');
@@ -12,4 +12,9 @@ it('says of a time that is yet to come how far off it is, beyond the difference 
   const fact = timeFact('started', '2999-01-01T00:00:00Z');
   expect(fact.value).toMatch(/^in \d+y$/);
   expect(fact.exported).toBe('2999-01-01T00:00:00Z');
+});
+
+it('has no duration up to an end that is yet to come', () => {
+  const [created_at, completed_at] = ['2026-01-01T00:00:00Z', '2999-01-01T00:00:00Z'];
+  expect(tookWords({ created_at, completed_at })).toBe('');
 });

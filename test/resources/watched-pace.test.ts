@@ -118,3 +118,17 @@ it('an ended line has the word of its status at every width, as a deployment goe
   const ended = { ...line, endedAt: now, endTime: new Date(now - 120_000).toISOString() };
   expect(stateOf(ended, now)).toMatchObject({ text: 'deployed 2m ago', short: 'deployed 2m ago' });
 });
+
+it('says when it saw the end of a run that ended at a time that cannot be', () => {
+  for (const endTime of ['1970-01-01T00:00:00Z', '2999-01-01T00:00:00Z']) {
+    const { service } = scriptedService({});
+    const workbench = new Workbench({ kinds, service: async () => service, profile: 'test' });
+    onTestFinished(() => workbench.close());
+    const at = Date.now() - 2 * hourMs;
+    const run = { kind: 'training', id: 'trn_1', startedAt: new Date(at - hourMs).toISOString() };
+    workbench.statuses.report([{ ...run, status: 'running' }], { askedAt: at - 1, at: at - 1 });
+    workbench.statuses.report([{ ...run, status: 'failed', endTime }], { askedAt: at, at });
+    const [line] = watchedOf(workbench);
+    expect(line && stateOf(line, Date.now()).text).toBe('failed, seen 2h ago');
+  }
+});

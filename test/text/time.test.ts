@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { age, clock, clockOrDay, duration, parseTime } from '../../src/text/time.ts';
+import { age, clock, clockOrDay, duration, endInstant, parseTime } from '../../src/text/time.ts';
 
 const hour = 3_600_000;
 const day = 24 * hour;
@@ -89,4 +89,18 @@ describe('local times', () => {
     expect(clock(ms)).toBe('03:04:05');
     expect(clock(Number.NaN)).toBe('?');
   });
+});
+
+it('takes no time for an end that cannot be one: unset, before the start, or yet to come', () => {
+  const [startedAt, now] = ['2026-01-01T00:00:00Z', Date.parse('2026-01-02T00:00:00Z')];
+  const end = (endTime: string | null, from: string | undefined = startedAt) =>
+    endInstant({ startedAt: from, endTime }, now);
+  expect(end('2026-01-01T12:00:00Z')).toBe(Date.parse('2026-01-01T12:00:00Z'));
+  // Clocks differ a little.
+  expect(end('2025-12-31T23:59:00Z')).toBe(Date.parse('2025-12-31T23:59:00Z'));
+  expect(end('2026-01-02T00:01:00Z')).toBe(Date.parse('2026-01-02T00:01:00Z'));
+  for (const wrong of ['1970-01-01T00:00:00Z', '0001-01-01T00:00:00Z', '2031-01-01T00:00:00Z', 'soon', null]) {
+    expect([end(wrong), end(wrong, '')]).toEqual([undefined, undefined]);
+  }
+  expect(end('2025-06-01T00:00:00Z')).toBeUndefined();
 });

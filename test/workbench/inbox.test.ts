@@ -299,3 +299,28 @@ it('counts since when one was away, also after a restart, and restores what was 
   expect(third.workbench.inbox.since).toBe(since);
   await end(third);
 });
+
+it.each([['1970-01-01T00:00:00Z'], ['2999-01-01T00:00:00Z']])(
+  'has an end at a time that cannot be, %s, as of when it was seen',
+  async endTime => {
+    const path = storeFolder(onTestFinished);
+    const begun = Date.now();
+    const first = start(path);
+    first.answer(run('a'), run('b'));
+    first.answer(run('a', { status: 'failed', endTime }));
+    const seen = first.workbench.inbox.list();
+    expect(seen).toMatchObject([{ id: 'a', isExact: false }]);
+    expect(first.workbench.inbox.since).toBe(seen[0]?.at);
+    first.answer(run('a', { status: 'failed', endTime, reason: 'out of memory' }));
+    expect(first.workbench.inbox.list()).toMatchObject([{ isExact: false, at: seen[0]?.at }]);
+    await end(first);
+
+    const second = start(path);
+    second.answer(run('b', { status: 'succeeded', endTime }));
+    for (const { at } of second.workbench.inbox.list()) {
+      expect(at).toBeGreaterThanOrEqual(begun);
+      expect(at).toBeLessThanOrEqual(Date.now());
+    }
+    await end(second);
+  },
+);
