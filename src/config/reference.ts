@@ -59,7 +59,7 @@ export const settingsReference: Words<Omit<Settings, 'poll' | 'triage' | 'search
   },
   triage: {
     flags:
-      'Flags for trajectories and runs, on the digits 1 to 9: `["good", "bad", "gamed", "grader broken", "look again"]` by default.',
+      'Flags for trajectories and runs, on the digits 1 to 9, in lists and while reading: `["good", "bad", "gamed", "grader broken", "look again"]` by default.',
     author: 'Author of your notes: your user name on this machine by default.',
   },
   search: {

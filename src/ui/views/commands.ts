@@ -57,6 +57,7 @@ export const triageCommands = {
     title: 'flag it: 1 good, 2 bad, 3 gamed, 4 grader broken, 5 look again, or as in the settings; again to unflag',
     keys: ['1', '2', '3', '4', '5', '6', '7', '8', '9'],
     group: 'Triage',
+    hint: 'flag',
     palette: false,
   },
   note: { id: 'triage.note', title: 'write a note on it', keys: ["'"], group: 'Triage' },
@@ -290,14 +291,7 @@ export const readerCommands = {
     keys: ['W'],
     group: 'Trajectory',
   },
-  digit: {
-    id: 'trajectory.digit',
-    title: 'type the number of a step; G goes there',
-    keys: ['0', '1', '2', '3', '4', '5', '6', '7', '8', '9'],
-    group: 'Trajectory',
-    palette: false,
-    repeats: true,
-  },
+  goToStep: { id: 'trajectory.go', title: 'go to a step by its number', keys: ['#'], group: 'Trajectory' },
   reasoning: {
     id: 'trajectory.reasoning',
     title: 'fold or unfold the reasoning',

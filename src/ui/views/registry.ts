@@ -106,7 +106,7 @@ const ownViews: ReadonlyMap<string, OwnViews> = new Map<string, OwnViews>([
         searchCommands.texts,
       ],
       record: lazyView(async () => (await import('./trajectories/trajectory.tsx')).TrajectoryView),
-      own: [...Object.values(readerCommands), sideCommands.pair, promptCommands.ask, triageCommands.note],
+      own: [...Object.values(readerCommands), sideCommands.pair, promptCommands.ask, ...ofRows],
       sidesFrom: 141,
     },
   ],

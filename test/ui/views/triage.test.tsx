@@ -83,7 +83,9 @@ it('shows the note of a message before it is changed, and moves what was typed t
     const note = notes.own({ id: 'traj_0', message });
     return note && [note.flag, note.text];
   };
-  notes.say([{ kind: 'trajectory', id: 'traj_0', label: 'one' }], { flag: 'good' });
+  // Digits flag while reading, as in a list.
+  await stage.press('1');
+  await stage.waitFor('flagged: 1 good');
   await stage.press('}', "'");
   await stage.waitFor('About');
   await stage.type('new');

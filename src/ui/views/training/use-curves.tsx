@@ -22,8 +22,8 @@ import {
 } from '../../widgets/line-chart/chart-state.ts';
 import { type ChartSeries, extentOf } from '../../widgets/line-chart/series.ts';
 import { type Theme, useTheme } from '../../widgets/theme/theme.tsx';
-import { PlainFormWindow } from '../../windows/form-window.tsx';
 import { chartCommands, teachingCommands } from '../commands.ts';
+import { showNumberWindow } from '../number-window.tsx';
 import { type ChartedRun, useStepTimes } from './charted-runs.ts';
 import {
   byMinutes,
@@ -244,15 +244,7 @@ function useCurveWindows(
 ) {
   const shell = useShell();
   return {
-    goTo: () =>
-      shell.showOverlay('go to step', close => (
-        <PlainFormWindow
-          title={byTime ? 'Go to a minute' : 'Go to a step'}
-          fields={[{ name: 'x', label: byTime ? 'Minute' : 'Step', kind: 'text', check: numberProblem }]}
-          onSubmit={({ x = '' }) => go(Number(x))}
-          onClose={close}
-        />
-      )),
+    goTo: () => showNumberWindow(shell, byTime ? 'minute' : 'step', go),
     words: () =>
       shell.showOverlay('curve words', close => <CurveWordsWindow runs={runs} teaching={teaching} onClose={close} />),
   };
@@ -268,9 +260,6 @@ function stepAt(trainer: TrainerCurve, crosshair = Number.POSITIVE_INFINITY): nu
     )
   ];
 }
-
-const numberProblem = (text: string): string | undefined =>
-  text.trim() !== '' && Number.isFinite(Number(text)) ? undefined : 'Type a number';
 
 interface DrawnCurves {
   readonly series: readonly ChartSeries[];

@@ -66,8 +66,6 @@ export function TrajectoryView({ place }: ViewProps<'record'>) {
   const promptDoor = usePromptDoor();
   const notes = useNotes().get(id);
   const triage = useTriage();
-  // Here, digits are the number of a step.
-  const noteBinding = triage(data ? [trajectoryNoted(data)] : [], reader.message).slice(1);
   const record = useRecordBindings({
     record: data && { id, json: data },
     document: data && (() => documentOf(id, data)),
@@ -84,7 +82,13 @@ export function TrajectoryView({ place }: ViewProps<'record'>) {
   return (
     <View
       freshness={live.freshness}
-      bindings={[...twin, ...noteBinding, ...reader.bindings, promptDoor(data), ...record]}
+      bindings={[
+        ...twin,
+        ...triage(data ? [trajectoryNoted(data)] : [], reader.message),
+        ...reader.bindings,
+        promptDoor(data),
+        ...record,
+      ]}
       main={
         data ? (
           <>
@@ -190,12 +194,12 @@ function outcomeWords({ reward: value, status, rollout, error }: Trajectory): st
   return [`reward ${reward(value)}`, ...ends.flatMap(each => (each ? [sanitiseLine(each)] : []))];
 }
 
-interface ReaderPaneProps extends Pick<Reader, 'scroll' | 'textAt' | 'lines' | 'notes'> {
+interface ReaderPaneProps extends Pick<Reader, 'scroll' | 'textAt' | 'lines' | 'hiddenWords'> {
   readonly width: number;
   readonly words: string;
 }
 
-function ReaderPane({ scroll, textAt, lines, width, words, notes }: ReaderPaneProps) {
+function ReaderPane({ scroll, textAt, lines, width, words, hiddenWords }: ReaderPaneProps) {
   const { focused } = usePane('main');
   const { styles } = useTheme();
   const styleAt = (line: number): Style | undefined => styleOf(lines.at(line), styles);
@@ -204,7 +208,7 @@ function ReaderPane({ scroll, textAt, lines, width, words, notes }: ReaderPanePr
     <ScrollView
       scroll={scroll}
       {...{ textAt, styleAt, drawnAt, width, focused }}
-      words={[words, ...notes].join('  ·  ')}
+      words={[words, hiddenWords].filter(Boolean).join('  ·  ')}
     />
   );
 }

@@ -13,7 +13,7 @@ import { firstWords, layOut, searchedLines, type TranscriptLines } from '../../.
 import type { Place } from '../../../resources/place.ts';
 import { counted } from '../../../text/numbers.ts';
 import type { Size } from '../../app/layout.ts';
-import { scrollCommands } from '../../keys/general.ts';
+import { useShell } from '../../app/shell-context.tsx';
 import { type Binding, useKeyOf } from '../../keys/router.tsx';
 import { useMemory, useSharedMemory } from '../../navigation/memory.tsx';
 import { markdownLines } from '../../widgets/markdown/markdown.ts';
@@ -21,9 +21,9 @@ import { lineAt, type ScrollState } from '../../widgets/scroll-view/scroll-state
 import { type Scroll, useScroll } from '../../widgets/scroll-view/use-scroll.ts';
 import { useTheme } from '../../widgets/theme/theme.tsx';
 import { readerCommands } from '../commands.ts';
+import { showNumberWindow } from '../number-window.tsx';
 import { useReaderBindings } from './reader-bindings.ts';
 import { type Folds, initialShown, type Shown, shownReducer, type Usual, usualOf } from './shown.ts';
-import { useTypedNumber } from './typed-number.ts';
 
 const empty: Transcript = {
   blocks: [],
@@ -47,8 +47,8 @@ export interface Reader {
   readonly step: number;
   /** The first words of a step. */
   readonly wordsOf: (step: number) => string;
-  /** Notes on hidden characters, and the number of a step as typed so far. */
-  readonly notes: readonly string[];
+  /** What the text hides, in words; empty if nothing. */
+  readonly hiddenWords: string;
   readonly bindings: readonly Binding[];
 }
 
@@ -66,18 +66,16 @@ export function useReader(trajectory: Trajectory | undefined, size: Size, found?
   newest.current = transcript;
   const lines = useLines(transcript, size.width, shown);
   const textAt = (line: number): string => lines.at(line)?.text ?? '';
-  const number = useTypedNumber();
+  const shell = useShell();
   const scroll = useTextScroll(transcript, lines, textAt, {
     found,
     height: size.height,
     ready: trajectory !== undefined,
-    // A typed number goes to the step.
-    onBottom: () => {
-      const typed = number.take();
-      if (typed !== undefined) scroll.act(() => ({ kind: 'show', before: 0, place: placeOfStep(newest, typed) }));
-      return typed !== undefined;
-    },
   });
+  const goToStep = (): void =>
+    showNumberWindow(shell, 'step', step =>
+      scroll.act(() => ({ kind: 'show', before: 0, place: placeOfStep(newest, step) })),
+    );
   const { match } = scroll.state;
   const isTyping = scroll.typing !== undefined;
   const { foldAt } = lines;
@@ -89,19 +87,19 @@ export function useReader(trajectory: Trajectory | undefined, size: Size, found?
   const topLine = lines.at(lineAt(scroll.state.place, scroll.surroundings));
   const [step, top] = [topLine?.step ?? -1, topLine?.place ?? 0];
   const keyOf = useKeyOf();
-  const hiddenWords = shown.hidden ? '' : wordsOfHidden(transcript.hidden, keyOf(readerCommands.hidden));
   return {
     ...{ lines, textAt, scroll, step },
     message: lastAt(transcript.messages.length, index => transcript.messages[index] ?? 0, top) + 1,
     textLength: trajectory && (transcript.blocks.at(-1)?.place ?? 0),
     wordsOf: useWordsOfSteps(transcript),
-    notes:
-      number.typed === ''
-        ? [hiddenWords].filter(Boolean)
-        : [`${keyOf(scrollCommands.bottom)} goes to step ${number.typed}`],
+    hiddenWords: shown.hidden ? '' : wordsOfHidden(transcript.hidden, keyOf(readerCommands.hidden)),
     bindings: [
       ...useReaderBindings({ transcript, newest, isLoading: trajectory === undefined, scroll, shown, show }),
-      { command: readerCommands.digit, run: number.press },
+      {
+        command: readerCommands.goToStep,
+        enabled: trajectory === undefined || transcript.steps.length > 1,
+        run: goToStep,
+      },
     ],
   };
 }
@@ -173,7 +171,6 @@ interface TextScrollOptions {
   readonly found: Place<'record'>['found'];
   readonly height: number;
   readonly ready: boolean;
-  readonly onBottom: () => boolean;
 }
 
 /** The position in the text, restored on the way back. */

@@ -26,8 +26,6 @@ export interface ScrollOptions {
   readonly places?: ScrollPlaces;
   /** False while the text is being read: actions wait for it. */
   readonly ready?: boolean;
-  /** Called before going to the end; true if it replaces that. */
-  readonly onBottom?: () => boolean;
 }
 
 /** Positions and search of a text. The same object until the text changes. */
@@ -76,7 +74,7 @@ function useActions(ready: boolean, dispatch: (action: ScrollAction) => void): S
 }
 
 export function useScroll(options: ScrollOptions): Scroll {
-  const { lineCount, textAt, height, initial, places, ready = true, onBottom } = options;
+  const { lineCount, textAt, height, initial, places, ready = true } = options;
   const finder = useMemo(() => places && createFinder(places.searched), [places]);
   const surroundings: ScrollSurroundings = {
     lineCount,
@@ -104,12 +102,7 @@ export function useScroll(options: ScrollOptions): Scroll {
           bound(scrollCommands.halfUp, { kind: 'page', pages: -0.5 }),
           bound(scrollCommands.halfDown, { kind: 'page', pages: 0.5 }),
           bound(scrollCommands.top, { kind: 'to', line: 0 }),
-          {
-            command: scrollCommands.bottom,
-            run: () => {
-              if (!onBottom?.()) act(() => ({ kind: 'bottom' }));
-            },
-          },
+          bound(scrollCommands.bottom, { kind: 'bottom' }),
           { command: scrollCommands.search, run: () => line.begin('') },
           { ...bound(scrollCommands.next, { kind: 'next', direction: 1 }), enabled: scroll.query !== '' },
           { ...bound(scrollCommands.previous, { kind: 'next', direction: -1 }), enabled: scroll.query !== '' },

@@ -1,0 +1,24 @@
+/** Asks for a number to go to. */
+import type { Shell } from '../app/shell-context.tsx';
+import { PlainFormWindow } from '../windows/form-window.tsx';
+
+const numberProblem = (text: string): string | undefined =>
+  text.trim() !== '' && Number.isFinite(Number(text)) ? undefined : 'Type a number';
+
+/** @param what what is numbered, e.g. `step` */
+export function showNumberWindow(
+  { showOverlay }: Pick<Shell, 'showOverlay'>,
+  what: string,
+  go: (number: number) => void,
+): void {
+  showOverlay('number', close => (
+    <PlainFormWindow
+      title={`Go to a ${what}`}
+      fields={[{ name: 'number', label: sentence(what), kind: 'text', check: numberProblem }]}
+      onSubmit={({ number = '' }) => go(Number(number))}
+      onClose={close}
+    />
+  ));
+}
+
+const sentence = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1);
