@@ -18,6 +18,7 @@ import { checkRecordFlags, printRecord, type RecordFlags } from './output.ts';
 import { fieldsOfSeen, type Seen, seenWords } from './seen.ts';
 import { parseUntil } from './until.ts';
 import { untilEnded } from './until-ended.ts';
+import { WatchedAlarms } from './watch-alarms.ts';
 import type { CommandContext } from './with-service.ts';
 
 export interface ActFlags extends RecordFlags {
@@ -202,7 +203,11 @@ export async function finish(
   let record = started;
   try {
     const until = flags.until === undefined ? undefined : parseUntil(flags.until);
-    const options = { timeout: flags.timeout, until, noted, onChange: noteChange(ref, io) };
+    let last: Seen | undefined;
+    const onLook = async (seen: Seen): Promise<void> => {
+      last = seen;
+    };
+    const options = { timeout: flags.timeout, until, noted, onChange: noteChange(ref, io), onLook };
     const code = await untilEnded(ref, context, io, options);
     if (code === exitCodes.interrupted) return code;
     const isLate = context.signal.aborted;
@@ -210,6 +215,7 @@ export async function finish(
     try {
       record = { ...started, ...(await again(readUntil)) };
       noteWarnings(record, ref, io);
+      if (last && !isLate) await new WatchedAlarms(context, io, false).see(last);
     } catch (error) {
       // The outcome is decided; the record only explains it.
       if (isLate) return code;

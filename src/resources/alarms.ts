@@ -36,6 +36,8 @@ const alarmKinds = [
 ] as const;
 export type AlarmKind = (typeof alarmKinds)[number];
 
+export const isAlarmKind = (name: string): name is AlarmKind => alarmKinds.some(kind => kind === name);
+
 export interface Alarm {
   readonly kind: AlarmKind;
   /** The training step that raised it, if known. */
@@ -219,6 +221,10 @@ type RunField = 'status' | 'mean' | 'graded' | 'failed' | 'done';
 const rolloutsOf = ({ status, mean, graded, failed, done }: Pick<KnownResource, RunField>): Rollouts => ({
   ...{ mean, graded, failed, ended: doneWith(done, graded), isOver: hasEnded(status) },
 });
+
+/** Whether the counts that the alarms of an ended evaluation need were not read: lists lack them. */
+export const lacksFailed = ({ kind, failed }: Pick<KnownResource, 'kind' | 'failed'>): boolean =>
+  kind === 'run' && failed === undefined;
 
 type Known = Pick<
   KnownResource,

@@ -10,6 +10,7 @@ import { isSettled } from '../queries/run-mean.ts';
 import { type KnownResource, keyOf, knownResource } from '../queries/statuses/known-resource.ts';
 import { endInstant } from '../text/time.ts';
 import type { Workbench } from '../workbench/workbench.ts';
+import { lacksFailed } from './alarms.ts';
 import { resourceOfKind } from './catalogue.ts';
 import { type Round, type Turn, turnMs } from './rotation-budget.ts';
 import { offered, type RewardRead } from './watch-reads.ts';
@@ -90,8 +91,8 @@ export function statusTurn(workbench: Workbench, known: KnownResource, purpose: 
   const attemptedAt = lastAttempt(workbench, queries);
   if (hasEnded(known.status)) {
     // A list may have shown the end, without the progress.
-    const lacksDone = purpose.watched && countsDone && known.done === undefined;
-    const isWanted = lacksDone || !isRecalled(workbench, known);
+    const lacksCounts = purpose.watched && countsDone && (known.done === undefined || lacksFailed(known));
+    const isWanted = lacksCounts || !isRecalled(workbench, known);
     const isDue = isWanted && lacksEnd(workbench, known, query, purpose.lastSent);
     return isDue ? { queries, dueAt: 0 } : undefined;
   }

@@ -14,12 +14,15 @@ import type { ResourceRef } from '../store/store.ts';
 import { age, duration, endInstant, parseTime } from '../text/time.ts';
 import type { AnyJob } from '../workbench/jobs.ts';
 import type { Workbench } from '../workbench/workbench.ts';
-import { type Alarm, alarmsIn, judge, readingOf, type Verdicts } from './alarms.ts';
+import { type Alarm, alarmsIn, isAlarmKind, judge, readingOf, type Verdicts } from './alarms.ts';
 import { placeOfRef, resourceOfKind } from './catalogue.ts';
 import type { Place } from './place.ts';
 import { beginOf, offered } from './watch-reads.ts';
 
 type KindAndId = Pick<KnownResource, 'kind' | 'id'>;
+
+/** An alarm as the inbox has it: its numbers are only in its words. */
+type HeldAlarm = Pick<Alarm, 'kind' | 'words'> & Partial<Alarm>;
 
 export interface WatchedResource extends KnownResource {
   readonly pinned: boolean;
@@ -33,8 +36,8 @@ export interface WatchedResource extends KnownResource {
   readonly readAt: number | undefined;
   /** The name of its benchmark, or its id if that is unknown. Its id is `parent`. */
   readonly benchmark: string | undefined;
-  /** The alarms that hold, most urgent first. */
-  readonly alarms: readonly Alarm[];
+  /** The alarms that hold, most urgent first, then those of the inbox that no read has refuted. */
+  readonly alarms: readonly HeldAlarm[];
   /** The lines of its group, if it is a header line. */
   readonly group?: { readonly members: readonly WatchedResource[]; readonly isFolded: boolean };
 }
@@ -81,6 +84,18 @@ function verdictsOf(known: KnownResource, workbench: Workbench): Verdicts {
   return judge(reading, workbench.alarmsFor(known.parent), compare.rewardRange);
 }
 
+/**
+ * The alarms of the inbox for what was not read, by resource: an alarm that was raised holds until a read refutes it.
+ * Not the stalls: their times are those of the last read.
+ */
+function raisedAlarms({ inbox }: Workbench): ReadonlyMap<string, readonly HeldAlarm[]> {
+  const raised = inbox.list().flatMap(({ what, kind, id, detail: { alarm } }) => {
+    const isJudged = isAlarmKind(what) && what !== 'stall';
+    return isJudged && alarm !== undefined ? [{ of: keyOf({ kind, id }), kind: what, words: alarm }] : [];
+  });
+  return Map.groupBy(raised, ({ of }) => of);
+}
+
 /** Resources that are watched without a pin: the running ones, and those that ended while the program was open. */
 function unpinned({ statuses }: Workbench, pins: readonly ResourceRef[], now: number): KnownResource[] {
   const running = new Set(followedOf(statuses, now));
@@ -125,13 +140,16 @@ function rankOf({ alarms, status, kind, gone }: WatchedResource, { statuses }: W
 /** The lines of resources. Lines of the same rank stay in the order of {@link watchedKnown}. */
 export function watchedOf(workbench: Workbench, now = Date.now()): WatchedResource[] {
   const pins = workbench.pins.list().length;
+  const raised = raisedAlarms(workbench);
   const lines = watchedKnown(workbench, now).map((known, index) => {
     const { statuses } = workbench;
     const readAt = statuses.doneReadAt(known) ?? statuses.lastRead(known)?.at;
     const { parent } = known;
     const benchmark = parent && (workbench.benchmarkName(parent) ?? parent);
     const pinned = index < pins;
-    const alarms = alarmsIn(verdictsOf(known, workbench));
+    const verdicts = verdictsOf(known, workbench);
+    const unread = (raised.get(keyOf(known)) ?? []).filter(({ kind }) => !verdicts.has(kind));
+    const alarms = [...alarmsIn(verdicts), ...unread];
     return { ...known, ...paceOfRun(known, workbench, now), pinned, readAt: readAt || undefined, benchmark, alarms };
   });
   return lines.toSorted((left, right) => rankOf(left, workbench) - rankOf(right, workbench));
@@ -218,7 +236,7 @@ function plainStateOf(row: WatchedResource, now: number): LineState {
   }
   const old = readAt !== undefined && now - readAt > oldMs ? `read ${age(now - readAt)} ago` : '';
   const stall = alarms.find(({ kind }) => kind === 'stall');
-  if (stall) {
+  if (stall?.value !== undefined) {
     const text = `stalled ${age(stall.value)}`;
     return { word: 'stalled', text: [text, old].filter(Boolean).join(', '), short: text, look };
   }

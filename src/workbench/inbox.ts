@@ -49,7 +49,7 @@ export const nameOf = ({ kind, id, what }: EventKey): string => `${what} ${kind}
 
 /** The stored part of a resource, as it is read back: without its long curve and without unknown fields. */
 function detailOf(known: Omit<KnownResource, 'kind' | 'id' | 'label'>): EventDetail {
-  const { status, done, total, mean, graded, gradedAt, startedAt, beganAt, endTime, parent, gone } = known;
+  const { status, done, total, mean, graded, gradedAt, failed, startedAt, beganAt, endTime, parent, gone } = known;
   const measured = known.measured && { ...known.measured, curve: [], recent: [] };
   const reason = known.reason?.slice(0, mostReason);
   const detail = {
@@ -59,6 +59,7 @@ function detailOf(known: Omit<KnownResource, 'kind' | 'id' | 'label'>): EventDet
     mean,
     graded,
     gradedAt,
+    failed,
     measured,
     startedAt,
     beganAt,

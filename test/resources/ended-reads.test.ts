@@ -6,6 +6,7 @@ import { heldOutMeans } from '../../src/queries/held-out.ts';
 import { fetchOnce } from '../../src/queries/live-query.ts';
 import { kinds } from '../../src/resources/catalogue.ts';
 import { following } from '../../src/resources/rotation.ts';
+import { stateOf, watchedOf } from '../../src/resources/watch.ts';
 import { Workbench } from '../../src/workbench/workbench.ts';
 import { type Answers, pageOf, scriptedService } from '../queries/scripted-service.ts';
 
@@ -151,4 +152,31 @@ it.each([
   held_out_rewards = [...before, { ...round, ...late, step: 40 }];
   expect(await readLater()).toEqual([2, 40]);
   expect(await readLater()).toEqual([2, 40]);
+});
+
+it('reads the failed rollouts of an ended evaluation once for its line in Watch, which an alarm of the inbox marks until then', async () => {
+  const run = { kind: 'run', id: 'evr_1', label: 'tutor' };
+  const live = { scored_rollouts: 14, failed_rollouts: 26, final_reward_mean: 0.9 };
+  const progress = { status: 'completed', total_rollouts: 40, terminal_rollouts: 40, live };
+  const { scripted, workbench, show } = atList({ getEvalProgress: () => progress });
+  const { cache, statuses, inbox } = workbench;
+  const words = '26 of 40 rollouts failed (65%), more than 20%';
+  // An earlier start has seen it end in a list, which has no number of failed rollouts.
+  const known = { status: 'completed', startedAt: ended, endTime: ended, done: 40, total: 40, mean: 0.9, graded: 14 };
+  statuses.recallEnded([{ ...run, at: Date.parse(ended), ended: known }]);
+  const line = () =>
+    watchedOf(workbench).map(row => [stateOf(row, Date.now()).word, ...row.alarms.map(each => each.words)]);
+  expect(line()).toEqual([['completed']]);
+  inbox.raise('failed rollouts', statuses.get(run) as never, Date.parse(ended), words);
+  expect(line()).toEqual([['ALARM', words]]);
+  inbox.dismissAll(run);
+  const round = following(workbench, false);
+  await fetchOnce(workbench, round);
+  expect([scripted.asked('getEvalProgress'), line()]).toEqual([0, [['completed']]]);
+  show('watch');
+  for (const _ of [1, 2]) {
+    await fetchOnce(workbench, round);
+    cache.removeQueries({ type: 'inactive' });
+  }
+  expect([scripted.asked('getEvalProgress'), line()]).toEqual([1, [['ALARM', words]]]);
 });

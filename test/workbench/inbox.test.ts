@@ -55,7 +55,8 @@ describe('what ended while the program was closed', () => {
 
     const endTime = new Date().toISOString();
     const second = start(path);
-    second.answer(run('a', { status: 'failed', endTime, reason: 'out of memory', done: 40, total: 400 }), run('b'));
+    const failed = { status: 'failed', endTime, reason: 'out of memory', done: 40, total: 400, failed: 3 };
+    second.answer(run('a', failed), run('b'));
     // It began and ended in between; the old one had ended before.
     const others = { status: 'succeeded', endTime } as const;
     second.answer(run('c', others), run('old', { status: 'failed', endTime: ago(3 * hourMs) }));
@@ -71,7 +72,7 @@ describe('what ended while the program was closed', () => {
     const third = start(path);
     expect(third.said()).toHaveLength(2);
     const known = third.workbench.statuses.get({ kind: 'training', id: 'a' });
-    expect(known).toMatchObject({ status: 'failed', reason: 'out of memory', endTime, done: 40 });
+    expect(known).toMatchObject({ status: 'failed', reason: 'out of memory', endTime, done: 40, failed: 3 });
     expect(known?.endedAt).toBeDefined();
     third.workbench.dismiss({ kind: 'training', id: 'a' });
     expect(third.said()).toEqual(['c succeeded, after 5h']);
