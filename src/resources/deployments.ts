@@ -253,6 +253,12 @@ export const deployments = defineResource<Deployment>({
   commands: deploymentCommands,
   watch: {
     runs: true,
+    apart: (record, isOld) => {
+      const row = record as Deployment;
+      const isActive = !isOld && surelyInProduction(row) === true;
+      const step = row.checkpoint_step == null ? '' : `step ${row.checkpoint_step}`;
+      return [step, isActive ? 'active' : ''].filter(Boolean).join(', ');
+    },
     shownIn: id => [deploymentKeys.list, deploymentKeys.one(id), deploymentKeys.summary],
   },
   emptyAdvice: { command: deploymentCommands.deploy, words: 'on a training run deploys its last checkpoint' },

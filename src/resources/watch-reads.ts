@@ -23,6 +23,13 @@ export interface Watching extends Kind {
   readonly details?: (id: string) => readonly AnyQuery[];
   /** Curves, read again as they grow; the second one only if Watch shows a run without the first. */
   readonly measures?: (id: string) => readonly AnyQuery[];
+  /**
+   * Tells its line from others with its label.
+   *
+   * @param record as last read
+   * @param isOld whether that was too long ago for what may change
+   */
+  readonly apart?: (record: object, isOld: boolean) => string;
   /** How certain its mean is: read once after its end, while its line is on screen. */
   readonly certainty?: (known: KnownResource) => AnyQuery;
   /**

@@ -19,6 +19,9 @@ import { placeOfRef, resourceOfKind } from './catalogue.ts';
 import type { Place } from './place.ts';
 import { beginOf, offered } from './watch-reads.ts';
 
+/** What was read earlier is not the current state. */
+const oldMs = 5 * 60_000;
+
 type KindAndId = Pick<KnownResource, 'kind' | 'id'>;
 
 /** An alarm as the inbox has it: its numbers are only in its words. */
@@ -34,6 +37,8 @@ export interface WatchedResource extends KnownResource {
   readonly standing: Standing;
   /** When its progress, or otherwise its status, was last read; epoch milliseconds. */
   readonly readAt: number | undefined;
+  /** Tells it from lines of the same kind and label; undefined if there are none. */
+  readonly apart?: string | undefined;
   /** The name of its benchmark, or its id if that is unknown. Its id is `parent`. */
   readonly benchmark: string | undefined;
   /** The alarms that hold, most urgent first, then those of the inbox that no read has refuted. */
@@ -137,6 +142,31 @@ function rankOf({ alarms, status, kind, gone }: WatchedResource, { statuses }: W
   return alarms.length > 0 ? 0 : 1;
 }
 
+/**
+ * What tells lines of one kind and label apart: what their resource says of them, or their benchmarks, or else their ids.
+ */
+function apartOf(workbench: Workbench, lines: readonly WatchedResource[], now: number): readonly string[] {
+  const said = lines.map(({ kind, id }) => {
+    const { record, seenAt = 0 } = workbench.remembered.find(kind, id) ?? {};
+    return (record && resourceOfKind(kind)?.watch?.apart?.(record, now - seenAt > oldMs)) || '';
+  });
+  const texts = [said, lines.map(({ benchmark = '' }) => benchmark)];
+  const isEachNamed = (each: readonly string[]): boolean => !each.includes('') && new Set(each).size === each.length;
+  return texts.find(isEachNamed) ?? lines.map(({ id }) => id);
+}
+
+/** Lines of which several may have the same label, told apart. */
+function toldApart(workbench: Workbench, lines: readonly WatchedResource[], now: number): readonly WatchedResource[] {
+  const alike = [...Map.groupBy(lines, ({ kind, label }) => keyOf({ kind, id: label })).values()];
+  const apart = new Map(
+    alike.flatMap(namesakes => {
+      const words = namesakes.length > 1 ? apartOf(workbench, namesakes, now) : [];
+      return words.map((each, index) => [namesakes[index], each] as const);
+    }),
+  );
+  return apart.size === 0 ? lines : lines.map(line => ({ ...line, apart: apart.get(line) }));
+}
+
 /** The lines of resources. Lines of the same rank stay in the order of {@link watchedKnown}. */
 export function watchedOf(workbench: Workbench, now = Date.now()): WatchedResource[] {
   const pins = workbench.pins.list().length;
@@ -152,7 +182,7 @@ export function watchedOf(workbench: Workbench, now = Date.now()): WatchedResour
     const alarms = [...alarmsIn(verdicts), ...unread];
     return { ...known, ...paceOfRun(known, workbench, now), pinned, readAt: readAt || undefined, benchmark, alarms };
   });
-  return lines.toSorted((left, right) => rankOf(left, workbench) - rankOf(right, workbench));
+  return toldApart(workbench, lines, now).toSorted((left, right) => rankOf(left, workbench) - rankOf(right, workbench));
 }
 
 /** The state of a line in words, and its appearance. */
@@ -165,9 +195,6 @@ export interface LineState {
   readonly short: string;
   readonly look: StatusLook;
 }
-
-/** Older progress is not the current state. */
-const oldMs = 5 * 60_000;
 
 function endedState(row: WatchedResource, status: string, now: number): LineState {
   const [from, to] = [beginOf(row), endInstant(row, now)];

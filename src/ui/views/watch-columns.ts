@@ -16,6 +16,9 @@ import { type Glyphs, unicodeGlyphs } from '../widgets/theme/glyphs.ts';
 /** Uploads have no id on the service. */
 export const idWords = ({ kind, id, group }: WatchedResource): string => (kind === uploadKind || group ? '' : id);
 
+/** Its label, with what tells it from others of that label. */
+const nameWords = ({ label, apart }: WatchedResource): string => (apart === undefined ? label : `${label} (${apart})`);
+
 /** The progress; empty if unknown. */
 export function progressWords(row: WatchedResource): string {
   const { done, total } = counts(row);
@@ -124,10 +127,11 @@ const labelColumn = (room: number, glyphs: Pick<Glyphs, 'pinned' | 'closed' | 'o
   id: 'label',
   title: 'WATCHED',
   width: { min: room < roomy ? Math.max(12, Math.floor(room * labelShare)) : 16, max: 100, grow: 3 },
-  value: row => row.label,
-  text: ({ pinned, label, group }) => {
+  value: nameWords,
+  text: row => {
+    const { pinned, group } = row;
     const mark = group ? (group.isFolded ? glyphs.closed : glyphs.opened) : pinned ? glyphs.pinned : '';
-    return mark === '' ? label : `${mark} ${label}`;
+    return mark === '' ? nameWords(row) : `${mark} ${nameWords(row)}`;
   },
 });
 

@@ -1,0 +1,59 @@
+/** Lines of Watch with the same label are told apart. */
+import { expect, it, onTestFinished } from 'vitest';
+import type { Observation } from '../../src/queries/statuses/known-resource.ts';
+import { kinds } from '../../src/resources/catalogue.ts';
+import { watchedOf } from '../../src/resources/watch.ts';
+import { watchColumns } from '../../src/ui/views/watch-columns.ts';
+import { Workbench } from '../../src/workbench/workbench.ts';
+import { scriptedService } from '../queries/scripted-service.ts';
+
+const minuteMs = 60_000;
+
+function world() {
+  const { service } = scriptedService({});
+  const workbench = new Workbench({ kinds, service: async () => service, profile: 'test' });
+  onTestFinished(() => workbench.close());
+  const at = Date.now();
+  const see = (...observations: readonly Observation[]): void => {
+    for (const { kind, id, label } of observations)
+      if (!workbench.pins.has(kind, id)) workbench.pins.toggle({ kind, id, label: label ?? id });
+    workbench.statuses.report(observations, { askedAt: at, at });
+    workbench.remembered.see(observations, at);
+  };
+  const names = (now = at): string[] => {
+    const [label] = watchColumns({ room: 60, range: [0, 1], spark: () => '' });
+    return watchedOf(workbench, now).map(row => String(label?.value(row)));
+  };
+  return { at, see, names };
+}
+
+const deployment = (id: string, checkpoint_step: number | null, is_active?: boolean): Observation => {
+  const record = { deployment_id: id, model_slug: 'tea', status: 'DEPLOYED', checkpoint_step, is_active };
+  return { kind: 'deployment', id, label: 'tea', status: 'DEPLOYED', record };
+};
+
+it('deployments of one slug by their step and by which is active, as far as that was read lately', () => {
+  const { at, see, names } = world();
+  see(deployment('dep_1', 40, false));
+  expect(names()).toEqual(['tea']);
+  see(deployment('dep_2', 60, true), deployment('dep_3', 60, false));
+  expect(names()).toEqual(['tea (step 40)', 'tea (step 60, active)', 'tea (step 60)']);
+  expect(names(at + 6 * minuteMs)).toEqual(['tea (dep_1)', 'tea (dep_2)', 'tea (dep_3)']);
+});
+
+it('deployments without a step, and runs of one benchmark, by their ids; runs of several by these', () => {
+  const { see, names } = world();
+  see(deployment('dep_1', null), deployment('dep_2', null, true));
+  expect(names()).toEqual(['tea (dep_1)', 'tea (dep_2)']);
+  const run = (id: string, parent: string): Observation => ({
+    kind: 'run',
+    id,
+    label: 'base',
+    status: 'completed',
+    parent,
+  });
+  see(run('evr_1', 'sums'), run('evr_2', 'words'));
+  expect(names().slice(2)).toEqual(['base (sums)', 'base (words)']);
+  see(run('evr_3', 'words'));
+  expect(names().slice(2)).toEqual(['base (evr_1)', 'base (evr_2)', 'base (evr_3)']);
+});
