@@ -280,7 +280,8 @@ function writeMessage(writer: Writer, message: TrajectoryMessage): void {
   const first = parts.find(part => part.kind === 'response');
   // The role line of a tool is the heading of its result.
   const result = isToolRole(message.role) ? first : undefined;
-  const id = typeof message.message_id === 'string' ? message.message_id : message.uploaded_message_id;
+  const { message_id: number } = message;
+  const id = typeof number === 'string' ? number : message.uploaded_message_id;
   const isError = failed(message) || (result?.isError ?? false);
   // Most important first: the line is cut, not wrapped.
   const facts = [
@@ -289,6 +290,7 @@ function writeMessage(writer: Writer, message: TrajectoryMessage): void {
     ...(id ? [sanitiseLine(id)] : []),
     ...tokenWords(message),
     ...(message.finish_reason ? [`finish ${sanitiseLine(message.finish_reason)}`] : []),
+    ...(typeof number === 'number' ? [`id ${number}`] : []),
   ].filter(Boolean);
   if (isError) writer.markError();
   // A tool's name is that of its result.

@@ -56,6 +56,18 @@ describe('a transcript', () => {
     expect(text()).toContain('assistant  ·  12 in  ·  2 out  ·  finish stop\n  reasoning, 2 characters\n  tea time');
   });
 
+  it('shows the id of a message, as the service wrote it', () => {
+    const messages = [
+      { role: 'user', content: 'tea?', message_id: 0 },
+      { role: 'user', content: 'tea!', message_id: 'msg_1' },
+      { role: 'user', content: 'tea', message_id: 7, uploaded_message_id: 'msg_2', finish_reason: 'stop' },
+    ];
+    const heads = laid({ ...trajectory, steps: [{ step_index: 0, messages }] }).map(line => line.text);
+    expect(heads.filter(line => line.startsWith('user'))).toEqual([
+      ...['user  ·  id 0', 'user  ·  msg_1', 'user  ·  msg_2  ·  finish stop  ·  id 7'],
+    ]);
+  });
+
   it('distinguishes a missing reward from a reward of 0', () => {
     expect(text()).toContain('Step 0  ·  reward none');
     expect(text()).toContain('Step 1  ·  reward 0  ·  error');
