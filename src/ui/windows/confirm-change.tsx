@@ -4,7 +4,7 @@ import { unlessStopped } from '../../queries/action.ts';
 import { fetchAnew } from '../../queries/live-query.ts';
 import type { ChangeAction } from '../../resources/action.ts';
 import { changeTitle, doneWords, outagesOf, outageWords, typedFor } from '../../resources/change-words.ts';
-import { labelOf, type ResourceOf } from '../../resources/define.ts';
+import { idOf, labelOf, type ResourceOf } from '../../resources/define.ts';
 import { isRechecked, recheck } from '../../resources/recheck.ts';
 import { rememberedAt } from '../../store/seen.ts';
 import { useShell } from '../app/shell-context.tsx';
@@ -12,7 +12,7 @@ import type { CheckInputs } from '../data/use-action.ts';
 import { useNewestRows } from '../data/use-newest-rows.ts';
 import { useWorkbench } from '../data/workbench.tsx';
 import { Confirm, type ConfirmProps } from './confirm.tsx';
-import { namesOf } from './names.ts';
+import { apart, namesOf } from './names.ts';
 
 export interface ConfirmChangeProps<Row extends object> extends Pick<ConfirmProps<Row>, 'rows' | 'onClose'> {
   readonly resource: Pick<ResourceOf<Row>, 'get' | 'label' | 'list' | 'names'>;
@@ -35,8 +35,10 @@ export function ConfirmChange<Row extends object>({
   /** The rows that could not be read again, as they were last seen. */
   const [unread, setUnread] = useState<ReadonlyMap<Row, Row>>(new Map());
   const nowOf = (row: Row): Row => unread.get(row) ?? newest.get(row) ?? row;
-  const label = (row: Row): string => labelOf(resource, row);
   const shown = rows.map(nowOf);
+  const names = apart(shown.map(row => ({ name: labelOf(resource, row), id: idOf(resource, row) })));
+  const nameOf = new Map(rows.map((row, index) => [row, names[index] ?? '']));
+  const label = (row: Row): string => nameOf.get(row) ?? '';
   const outages = outagesOf(change, shown);
   const check: CheckInputs<Row> = async (left, _, signal) => {
     const asked = left.map(row => ({ resource, change, row: nowOf(row) }));
@@ -58,7 +60,7 @@ export function ConfirmChange<Row extends object>({
       rows={rows}
       onClose={onClose}
       title={changeTitle(change, resource, rows.length)}
-      question={`${outageWords(outages)}${namesOf(shown.map(change.called ?? label))}: ${change.loses}`}
+      question={`${outageWords(outages)}${namesOf(change.called ? shown.map(change.called) : names)}: ${change.loses}`}
       typed={typedFor(outages)}
       action={change.send}
       check={isRechecked(action) ? check : undefined}

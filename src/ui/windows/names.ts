@@ -11,6 +11,13 @@ export function listOf(names: readonly string[], most: number): string[] {
   return [...names.slice(0, most - 1), `and ${names.length - most + 1} more`];
 }
 
+/** The names, those that several rows share with their ids. */
+export function apart(rows: readonly { readonly name: string; readonly id: string }[]): string[] {
+  const counts = new Map<string, number>();
+  for (const { name } of rows) counts.set(name, (counts.get(name) ?? 0) + 1);
+  return rows.map(({ name, id }) => (counts.get(name) === 1 || name === id ? name : `${name} (${id})`));
+}
+
 export function namesOf(names: readonly string[]): string {
   const shown = names
     .slice(0, mostNamed)

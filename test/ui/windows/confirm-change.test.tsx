@@ -231,3 +231,21 @@ describe('a promotion', () => {
     expect(service.asked('promoteDeployment')).toBe(0);
   });
 });
+
+it('tells runs of one name apart by their ids, before and after', async () => {
+  const service = world('none');
+  const runs = ['lost', 'lost', 'v2'].map((display_name, index) => ({
+    ...{ eval_run_id: `evr_${index + 1}`, bench_id: 'bench_1', display_name, status: 'completed' },
+  }));
+  service.answers.listEvalRuns = () => runs;
+  service.answers.getEvalRun = ({ eval_run_id = '' }) =>
+    runs.find(run => run.eval_run_id === eval_run_id) ?? notFound(eval_run_id);
+  service.answers.deleteEvalRun = () => ({});
+  const screen = openWorld(service, { view: 'list', resource: 'runs', scope: { benchmark: 'bench_1' } }, alone);
+  await screen.waitFor('v2');
+  await screen.press('space', 'space', 'space', 'd');
+  await screen.waitFor('Delete 3 runs?');
+  expect(flat(screen.text())).toContain('lost (evr_1), lost (evr_2), v2:');
+  await screen.press('y');
+  await screen.waitFor('✓ Deleted lost (evr_1), lost (evr_2), v2');
+});

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { listOf, namesOf } from '../../../src/ui/windows/names.ts';
+import { apart, listOf, namesOf } from '../../../src/ui/windows/names.ts';
 
 const many = (count: number): string[] => Array.from({ length: count }, (_, index) => `run ${index + 1}`);
 
@@ -9,4 +9,13 @@ it('names a few in a sentence and lists them all if they are more', () => {
   expect(namesOf(many(8))).toBe('run 1, run 2, run 3, run 4, run 5, run 6 and 2 more');
   expect(listOf(many(8), 20)).toEqual(many(8));
   expect(listOf(many(30), 4)).toEqual(['run 1', 'run 2', 'run 3', 'and 27 more']);
+});
+
+it('adds the ids to names that are the same', () => {
+  const rows = [
+    ['lost', 'evr_1'],
+    ['v2', 'evr_2'],
+    ['lost', 'evr_3'],
+  ].map(([name = '', id = '']) => ({ name, id }));
+  expect(apart(rows)).toEqual(['lost (evr_1)', 'v2', 'lost (evr_3)']);
 });
