@@ -305,24 +305,29 @@ function plainVerdict(situation: Situation): Verdict {
   if (kind === 'better' || kind === 'worse') return { kind, words: plainWords(kind) };
   if (kind === 'equal') return { kind, words: equalWords(evidence, equalWithin) };
   const without = verdictFor(ignoring, equalWithin, 1);
-  const reason = whyNot(situation, without === 'undecided' ? undefined : changeOf(without, evidence, equalWithin));
+  const reverses = without !== 'undecided' && mayReverse(without, evidence, equalWithin);
+  const reason = whyNot(situation, reverses);
+  const isDecidedWithout = without !== 'undecided' && !reverses && evidence.reason === undefined;
   const { words, ...more } =
     reason === undefined
       ? moreOf(situation, times => verdictFor(evidence, equalWithin, times) !== 'undecided')
       : {
-          words: [reason, evenWords(situation, data => verdictFor(data, equalWithin, 1) !== 'undecided')]
+          words: [
+            reason,
+            isDecidedWithout ? withoutThese(situation) : '',
+            evenWords(situation, data => verdictFor(data, equalWithin, 1) !== 'undecided'),
+          ]
             .filter(Boolean)
             .join('; '),
         };
   return { kind, words: words === '' ? kind : `${kind}: ${words}`, ...more };
 }
 
-/** What the missing rewards could do to the verdict without them: a few leave too little certain, but reverse nothing. */
-function changeOf(without: VerdictKind, { bounds }: Evidence, equalWithin: number): string {
+/** Whether the missing rewards may reverse the verdict without them: a few leave too little certain, but reverse nothing. */
+function mayReverse(without: VerdictKind, { bounds }: Evidence, equalWithin: number): boolean {
   const [low, high] = bounds();
   const isEqual = low >= -equalWithin && high <= equalWithin;
-  const stays = without === 'equal' ? isEqual : without === 'better' ? low > 0 : high < 0;
-  return stays ? 'leave it undecided' : 'reverse it';
+  return !(without === 'equal' ? isEqual : without === 'better' ? low > 0 : high < 0);
 }
 
 const nothingInBoth = 'no task has a reward in both runs';
@@ -330,9 +335,9 @@ const nothingInBoth = 'no task has a reward in both runs';
 /**
  * Why the data cannot decide, apart from being too little.
  *
- * @param could what the missing rewards could change, if the present ones alone would decide
+ * @param reverses whether the present rewards alone would decide, and the missing ones may reverse that
  */
-function whyNot({ evidence, means, options }: Situation, could?: string): string | undefined {
+function whyNot({ evidence, means, options }: Situation, reverses = false): string | undefined {
   if (evidence.reason === 'nothing') {
     const side = sides.find(name => means[name].mean === undefined && means[name].nameless > 0);
     return side === undefined ? nothingInBoth : `no reward of the ${side} run names its task`;
@@ -348,7 +353,7 @@ function whyNot({ evidence, means, options }: Situation, could?: string): string
     .map(name => missingWords(name, means[name]))
     .join(' and ');
   if (missing === '') return undefined;
-  return could === undefined ? missing : `${missing}, which could ${could}`;
+  return reverses ? `${missing}, which could reverse it` : missing;
 }
 
 /** `4 of 28 rollouts of the new run have no reward and 2 have no readable task` */

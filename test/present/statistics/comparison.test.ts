@@ -244,7 +244,7 @@ describe('missing rewards', () => {
     const close = [...times(8, 1), ...times(14, 0), ...times(6, [undefined])];
     const base = [...times(22, 0), ...times(6, 1)];
     expect(compared(base, close).verdict.words).toBe(
-      'undecided: 6 of 28 rollouts of the new run have no reward, which could leave it undecided',
+      'undecided: 6 of 28 rollouts of the new run have no reward; ignoring these would decide it: --missing ignore',
     );
     const ignoring = compared(base, close, { missing: 'ignore' });
     expect(ignoring.verdict).toMatchObject({
@@ -526,7 +526,7 @@ describe('the number of rollouts of each task', () => {
   it('is named where it would decide what is undecided', () => {
     const { verdict, gate } = look();
     expect(verdict.words).toBe(
-      'undecided: 8 of 80 rollouts of the new run have no reward, which could leave it undecided; if each task has 4 rollouts, compare --samples-per-task 4 decides it',
+      'undecided: 8 of 80 rollouts of the new run have no reward; ignoring these would decide it: --missing ignore; if each task has 4 rollouts, compare --samples-per-task 4 decides it',
     );
     expect(gate(0).words).toContain('If each task has 4 rollouts, compare --samples-per-task 4 decides it.');
     expect(gate(0.9).words).not.toContain('samples-per-task');
@@ -584,7 +584,7 @@ describe('a run that is still running', () => {
 
   it('is better once the rewards that are to come cannot change that', () => {
     expect(shareOf(10).verdict.words).toBe(
-      'undecided: 30 of 40 rollouts of the new run have no reward yet, which could leave it undecided',
+      'undecided: 30 of 40 rollouts of the new run have no reward yet; these could decide it',
     );
     expect(shareOf(30).verdict.words).toBe('the new run is better');
     expect(shareOf(30).interval).toEqual(compared(times(40, 0.2), times(30, 1)).interval);
@@ -630,7 +630,8 @@ describe('a run that is still running', () => {
   it('could be no other where the mean difference stays on its side whatever is missing', () => {
     const words = (base: number, fresh: number) =>
       compared(times(20, base), times(8, fresh), { total: 20, samplesPerTask: 1 }).verdict.words;
-    const few = 'undecided: 12 of 20 rollouts of the new run have no reward, which could leave it undecided';
+    const few =
+      'undecided: 12 of 20 rollouts of the new run have no reward; ignoring these would decide it: --missing ignore';
     expect([words(0.2, 0.8), words(0.8, 0.2)]).toEqual([few, few]);
   });
 

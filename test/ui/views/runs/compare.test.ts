@@ -79,11 +79,11 @@ describe('compareTasks', () => {
     const words = (fresh: ReadRewards, missing: 'bound' | 'ignore' = 'bound') =>
       compareRuns(compareTasks(listed([...of(0), ...of(0)]), fresh), { ...comparisonDefaults, missing }).verdict.words;
     expect(words(listed([...of(1), ...nameless]))).toBe(
-      'undecided: 12 of 24 rollouts of the new run have no readable task, which could leave it undecided; if each task has 2 rollouts, compare --samples-per-task 2 decides it',
+      'undecided: 12 of 24 rollouts of the new run have no readable task; ignoring these would decide it: --missing ignore; if each task has 2 rollouts, compare --samples-per-task 2 decides it',
     );
     const fewer = [...of(1), ...nameless.slice(1), rewarded(null, null), rewarded('t0', null)];
     expect(words(listed(fewer, 28))).toBe(
-      'undecided: 5 of 28 rollouts of the new run have no reward and 11 have no readable task, which could leave it undecided; if each task has 2 rollouts, compare --samples-per-task 2 decides it',
+      'undecided: 5 of 28 rollouts of the new run have no reward and 11 have no readable task; ignoring these would decide it: --missing ignore; if each task has 2 rollouts, compare --samples-per-task 2 decides it',
     );
     // Rows that cannot be read at all.
     expect(words({ ...listed(of(1), 24), listed: 24 })).toMatch(/: 12 of 24 .* have no readable task/);
