@@ -110,6 +110,25 @@ it('shows the note of a message before it is changed, and moves what was typed t
   ]);
 });
 
+it('takes a note on any message on the screen, also where the whole transcript fits', async () => {
+  const messages = ['system', 'user', 'assistant'].map(role => ({ role, content: `said by ${role}` }));
+  const stage = openViewOnStage(TrajectoryView, {
+    place: { view: 'record', resource: 'trajectories', id: 'traj_0' },
+    service: async () => fakeService({ getTrajectory: () => ({ ...items[0], steps: [{ step_index: 0, messages }] }) }),
+    columns: 120,
+    rows: 40,
+  });
+  await stage.waitFor('said by assistant');
+  await stage.press("'");
+  await stage.waitFor('About');
+  await stage.type('wrong');
+  await stage.press('shift-tab', 'left');
+  await stage.waitFor('← message 3, assistant');
+  await stage.press('enter');
+  await stage.waitFor(text => !text.includes('About'));
+  expect(stage.workbench.notes.own({ id: 'traj_0', message: 3 })?.text).toBe('wrong');
+});
+
 it('flags rows on a digit, filters and counts by flag, takes it back, and keeps a note', async () => {
   const stage = openViewOnStage(TrajectoriesView, {
     place: { view: 'list', resource: 'trajectories', scope: { run: 'evr_1' }, label: 'first' },

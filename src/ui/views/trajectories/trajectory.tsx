@@ -84,7 +84,7 @@ export function TrajectoryView({ place }: ViewProps<'record'>) {
       freshness={live.freshness}
       bindings={[
         ...twin,
-        ...triage(data ? [trajectoryNoted(data)] : [], reader.message),
+        ...triage(data ? [trajectoryNoted(data)] : [], reader.messages),
         ...reader.bindings,
         promptDoor(data),
         ...record,

@@ -35,14 +35,20 @@ const empty: Transcript = {
   hidden: { sequences: 0, characters: 0, overwritten: 0 },
 };
 
+export interface ShownMessage {
+  /** Counts from 1 over the whole trajectory. */
+  readonly number: number;
+  readonly role: string;
+}
+
 export interface Reader {
   readonly lines: TranscriptLines;
   readonly textAt: (line: number) => string;
   /** Characters of the whole text; undefined until it has been read. */
   readonly textLength: number | undefined;
   readonly scroll: Scroll;
-  /** The number of the message at the top, from 1; 0 above the first. */
-  readonly message: number;
+  /** The messages on screen. */
+  readonly messages: readonly ShownMessage[];
   /** Index of the step at the top; -1 above the first. */
   readonly step: number;
   /** The first words of a step. */
@@ -84,12 +90,14 @@ export function useReader(trajectory: Trajectory | undefined, size: Size, found?
     const fold = match === undefined || isTyping ? undefined : foldAt(match);
     if (fold !== undefined) show({ kind: 'open', place: fold });
   }, [match, isTyping, foldAt, show]);
-  const topLine = lines.at(lineAt(scroll.state.place, scroll.surroundings));
-  const [step, top] = [topLine?.step ?? -1, topLine?.place ?? 0];
+  const step = lines.at(lineAt(scroll.state.place, scroll.surroundings))?.step ?? -1;
+  const { offset } = scroll;
+  const placeAt = (line: number): number => lines.at(line)?.place ?? 0;
+  const lastLine = Math.min(offset + size.height, lines.length) - 1;
   const keyOf = useKeyOf();
   return {
     ...{ lines, textAt, scroll, step },
-    message: lastAt(transcript.messages.length, index => transcript.messages[index] ?? 0, top) + 1,
+    messages: messagesBetween(transcript, placeAt(offset), placeAt(lastLine)),
     textLength: trajectory && (transcript.blocks.at(-1)?.place ?? 0),
     wordsOf: useWordsOfSteps(transcript),
     hiddenWords: shown.hidden ? '' : wordsOfHidden(transcript.hidden, keyOf(readerCommands.hidden)),
@@ -102,6 +110,18 @@ export function useReader(trajectory: Trajectory | undefined, size: Size, found?
       },
     ],
   };
+}
+
+/** The messages with a line between two positions. */
+function messagesBetween(transcript: Transcript, first: number, last: number): ShownMessage[] {
+  const { messages, blocks } = transcript;
+  const indexAt = (place: number): number => lastAt(messages.length, index => messages[index] ?? 0, place);
+  const from = Math.max(0, indexAt(first));
+  return messages.slice(from, indexAt(last) + 1).map((place, index) => ({
+    number: from + index + 1,
+    // The head of a message begins with its role.
+    role: blocks[blockIndexAt(transcript, place)]?.text.split('  ·  ')[0] ?? '',
+  }));
 }
 
 /** The position of the step with this number, or of the last one before it. */

@@ -14,6 +14,7 @@ import type { FieldSpec, FormValues } from '../../widgets/form/form-state.ts';
 import { editStateOf, textOf } from '../../widgets/text-field/editing.ts';
 import { PlainFormWindow } from '../../windows/form-window.tsx';
 import { triageCommands } from '../commands.ts';
+import type { ShownMessage } from '../trajectories/use-reader.ts';
 
 /** The notes that are not empty, by the id of the resource. */
 export function useNotes(): ReadonlyMap<string, readonly Note[]> {
@@ -23,8 +24,7 @@ export function useNotes(): ReadonlyMap<string, readonly Note[]> {
 
 interface NoteWindowProps {
   readonly of: readonly Noted[];
-  /** The number and role of the message on screen; 0 for none. */
-  readonly message?: number;
+  readonly messages: readonly ShownMessage[];
   readonly onClose: () => void;
 }
 
@@ -85,12 +85,12 @@ function saidFields(said: Said, flags: readonly string[], whole: Said = said): r
   ];
 }
 
-function NoteWindow({ of, message = 0, onClose }: NoteWindowProps) {
+function NoteWindow({ of, messages, onClose }: NoteWindowProps) {
   const { notes } = useWorkbench();
   const save = useSave();
   // What is saved at the start: only what the user changes is saved.
   const [said] = useState(() =>
-    (message > 0 ? [0, message] : [0]).map((number): Said => {
+    [0, ...messages.map(({ number }) => number)].map((number): Said => {
       const before = of.map(({ id }) => notes.own({ id, message: number }));
       // As the field shows it, so that it differs only if the user changes it.
       const text = sharedOf(before.map(note => textOf(editStateOf(note?.text ?? ''))));
@@ -99,13 +99,13 @@ function NoteWindow({ of, message = 0, onClose }: NoteWindowProps) {
   );
   const fields = useMemo((): readonly FieldSpec[] => {
     const about = { kind: 'choice', name: 'about', label: 'About' } as const;
-    const options = said.map(each => ({
-      value: String(each.message),
-      label: each.message === 0 ? 'all of it' : `message ${each.message}`,
-    }));
+    const options = [
+      { value: '0', label: 'all of it' },
+      ...messages.map(({ number, role }) => ({ value: String(number), label: `message ${number}, ${role}` })),
+    ];
     const words = said.flatMap(each => saidFields(each, notes.flags, said[0]));
     return said.length > 1 ? [{ ...about, options }, ...words] : words;
-  }, [notes, said]);
+  }, [notes, said, messages]);
   const name = of.length === 1 ? sanitiseLine(of[0]?.label ?? '') : `${of.length} marked`;
   const submit = (values: FormValues): void => {
     const about = said.find(each => String(each.message) === values['about']) ?? said[0];
@@ -125,7 +125,7 @@ function NoteWindow({ of, message = 0, onClose }: NoteWindowProps) {
     <PlainFormWindow
       title={`Note on ${name}`}
       fields={fields}
-      start={said.length - 1}
+      start={said.length > 1 ? 1 : 0}
       onSubmit={submit}
       onClose={onClose}
     />
@@ -144,11 +144,11 @@ function useSave(): Save {
 }
 
 /** The digits that flag, and the key for a note. */
-export function useTriage(): (of: readonly Noted[], message?: number) => readonly Binding[] {
+export function useTriage(): (of: readonly Noted[], messages?: readonly ShownMessage[]) => readonly Binding[] {
   const shell = useShell();
   const { notes } = useWorkbench();
   const save = useSave();
-  return (of, message) => {
+  return (of, messages = []) => {
     const flag = (digit: number): void => {
       const wanted = notes.flags[digit - 1];
       if (wanted === undefined) {
@@ -167,9 +167,7 @@ export function useTriage(): (of: readonly Noted[], message?: number) => readonl
         enabled,
         run: () => {
           notes.readAgain();
-          shell.showOverlay('note', close => (
-            <NoteWindow of={of} {...(message !== undefined && { message })} onClose={close} />
-          ));
+          shell.showOverlay('note', close => <NoteWindow {...{ of, messages }} onClose={close} />);
         },
       },
     ];
