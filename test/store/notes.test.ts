@@ -56,6 +56,17 @@ describe('notes', () => {
     store.close();
   });
 
+  it('keeps the name of what is noted where only its id is known', () => {
+    const store = RememberedStore.inMemory('test');
+    const subject = { kind: 'trajectory', id: 't1', message: 0, author: 'ann' };
+    const labels = ['t1', 'task', 't1', 'renamed'].map(label => {
+      store.notes.change([{ ...subject, label }], { text: label });
+      return store.notes.all()?.[0]?.label;
+    });
+    expect(labels).toEqual(['t1', 'task', 'task', 'renamed']);
+    store.close();
+  });
+
   it('changes only what is said anew, in the notes as another program has saved them meanwhile', () => {
     const file = join(mkdtempSync(join(tmpdir(), 'benchtop-')), 'remembered.db');
     const [screen, command] = [RememberedStore.open(file, 'test'), RememberedStore.open(file, 'test')];
