@@ -319,6 +319,25 @@ export function withRewards(
     : [...joined, ...unread.values()];
 }
 
+/**
+ * The rollouts of a run with its rewards, which its mean counts: one that only the list of trajectories or their records
+ * have is not among them.
+ *
+ * @param rewards read after the rows, or after the end
+ */
+export function withRunRewards(
+  rows: readonly Trajectory[],
+  rewards: readonly TrajectoryReward[],
+): readonly Trajectory[] {
+  const counted = new Map(
+    rewards.flatMap(({ trajectory_id, reward }) => (reward == null ? [] : [[trajectory_id, reward]])),
+  );
+  return withRewards(rows, rewards).map(row => {
+    const reward = counted.get(row.trajectory_id) ?? null;
+    return (row.reward ?? null) === reward ? row : { ...row, reward };
+  });
+}
+
 /** The rewards of a running run, including those of listed rollouts without an entry. */
 export function rewardsSoFar(
   rewards: readonly TrajectoryReward[] | undefined,

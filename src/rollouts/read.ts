@@ -7,7 +7,7 @@ import { finishOf } from '../present/outcome-classes.ts';
 import type { QueryContext } from '../queries/query-context.ts';
 import { extentOfRecord, type ReadRewards, readRunRewards } from '../queries/run-extent.ts';
 import { contradictionWords } from '../queries/run-rewards.ts';
-import { trajectoryStatusQuery, withRewards } from '../queries/trajectories.ts';
+import { trajectoryStatusQuery, withRunRewards } from '../queries/trajectories.ts';
 import type { Resource } from '../resources/define.ts';
 import { pagesOf } from '../resources/pages.ts';
 import type { Scope } from '../resources/place.ts';
@@ -60,12 +60,16 @@ export async function readRollouts(owner: Owner, context: LongRead): Promise<Own
   }
   if (scope.run === undefined) return { rows, notes, unread };
   const rewards = await readRunRewards(scope.run, context, extentOfRecord(owner.row as EvalRun));
-  const all = withRewards(rows, rewards.rewards);
+  const all = withRunRewards(rows, rewards.rewards);
+  const rated = new Set(rows.filter(row => row.reward != null).map(({ trajectory_id }) => trajectory_id));
+  const others = all.filter(row => row.reward == null && rated.has(row.trajectory_id)).length;
+  const has = counted(others, 'rollout has', 'rollouts have');
+  const words = others === 0 ? '' : `${has} a reward that the rewards of the run lack: not counted`;
   return {
     rows: all,
     rewards,
     unread,
-    notes: [...notes, ...unlistedWords(all, rewards), contradictionWords(rewards.rewards)].filter(Boolean),
+    notes: [...notes, ...unlistedWords(all, rewards), contradictionWords(rewards.rewards), words].filter(Boolean),
   };
 }
 

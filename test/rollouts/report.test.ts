@@ -178,12 +178,18 @@ it('says that the rollouts of a run name no task (B5)', async () => {
   expect(text).toContain('1 rollout without a task not grouped');
 });
 
+const listedAs = (at: string) => {
+  const isLast = at === '3';
+  const row = { trajectory_id: `s${at}`, task_id: `t${at}`, status: isLast ? 'failed' : 'completed' };
+  return { ...row, reward: isLast ? 0.25 : 0.5 };
+};
 it.each([
   ['no list', undefined],
   [
     'a list without status and reward',
     ['0', '1', '2', '3'].map(at => ({ trajectory_id: `s${at}`, task_id: `t${at}` })),
   ],
+  ['a list with another reward', ['0', '1', '2', '3'].map(at => listedAs(at))],
 ])('counts the rewards of the run, not those that only records of rollouts have, with %s (A9)', async (_, items) => {
   const given = [1, 1, 1, null].map((reward, at) => ({ trajectory_id: `s${at}`, task_id: `t${at}`, reward }));
   const { context } = reading({
@@ -204,6 +210,9 @@ it.each([
   const text = await joined(rolloutsReport(owner, read, { worst: 0, best: 0 }, context), 'markdown');
   expect(text).toMatch(/mean 1\.00 of 3 rewards, 95% between .* by 3 of 4 tasks.*, 1 without a reward \(all failed\)/);
   expect(text).toContain('3 of 4 rollouts have a reward');
+  const isRated = items?.some(item => 'reward' in item) === true;
+  expect(text.includes('1 rollout has a reward that the rewards of the run lack: not counted')).toBe(isRated);
   const classes = outcomeClasses((await withEnds(read, context)).rows);
   expect(classes.flatMap(({ value, scores }) => (value === 'failed' ? [scores] : []))).toEqual([[]]);
+  expect(read.rows.map(({ reward }) => reward ?? null)).toEqual([1, 1, 1, null]);
 });

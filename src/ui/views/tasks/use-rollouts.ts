@@ -6,7 +6,7 @@ import { evalProgressQuery, evalRunQuery } from '../../../queries/evaluations.ts
 import type { RunExtent } from '../../../queries/extent-of.ts';
 import type { Attention } from '../../../queries/polling.ts';
 import { runResultsQuery } from '../../../queries/run-results.ts';
-import { trajectoriesOfRun, withRewards } from '../../../queries/trajectories.ts';
+import { trajectoriesOfRun, withRewards, withRunRewards } from '../../../queries/trajectories.ts';
 import type { Scope } from '../../../resources/place.ts';
 import { trajectories } from '../../../resources/trajectories.ts';
 import { unlistedWords } from '../../../resources/unlisted.ts';
@@ -66,7 +66,10 @@ export function useRollouts(scope: Scope | undefined, shown: Attention): Rollout
   if (!isUnread || isFull || list.rows.length >= 2 * shownRows.current.length) shownRows.current = list.rows;
   const { current: listed } = shownRows;
   const rewards = results.data?.rewards;
-  const rows = useMemo(() => withRewards(listed, rewards), [listed, rewards]);
+  const rows = useMemo(
+    () => (ended && rewards ? withRunRewards(listed, rewards) : withRewards(listed, rewards)),
+    [ended, listed, rewards],
+  );
   const unreadable = list.dropped + (results.data?.unreadable ?? 0);
   const error = live.error ?? list.pageError ?? results.error;
   const { total, listed: rated } = results.data ?? {};
