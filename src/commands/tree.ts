@@ -9,10 +9,17 @@ import { baselineOf } from '../resources/baseline.ts';
 import { wordsFor } from '../resources/define.ts';
 import { pagesOf } from '../resources/pages.ts';
 import type { Scope } from '../resources/place.ts';
-import { branchOf, type KnownTraining, type TreeRow, treeColumns, treeKinds, treeRows } from '../resources/tree.ts';
+import {
+  branchOf,
+  type KnownTraining,
+  leftOutWords,
+  type TreeRow,
+  treeColumns,
+  treeKinds,
+  treeRows,
+} from '../resources/tree.ts';
 import { type TreeKind, treeKey } from '../resources/tree-place.ts';
 import { ifThere, isNotOffered, ServerError } from '../service/errors.ts';
-import { counted } from '../text/numbers.ts';
 import { clean } from '../text/sanitise.ts';
 import { CommandError, exitCodes } from './exit.ts';
 import { resourceOrThrow } from './find.ts';
@@ -139,10 +146,8 @@ async function readTree(benchmark: string | undefined, context: CommandContext, 
 function noteLeftOut(read: readonly (readonly [TreeKind, string])[], rows: readonly TreeRow[], io: CommandIo): void {
   const placed = new Set(rows.map(({ key }) => key));
   for (const [kind, all] of Map.groupBy(read, ([of]) => of)) {
-    const left = all.filter(([, id]) => !placed.has(treeKey(kind, id))).length;
-    if (left === 0) continue;
-    const { word, many } = treeKinds[kind];
-    io.note(`${counted(left, kind === 'training' ? 'training run' : word, many)} of an unknown benchmark left out.`);
+    const words = leftOutWords(kind, all.filter(([, id]) => !placed.has(treeKey(kind, id))).length);
+    if (words !== '') io.note(`${words}.`);
   }
 }
 

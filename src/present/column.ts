@@ -29,8 +29,9 @@ export interface Column<Row> {
   readonly forPrograms?: boolean;
   /** The contract's name of the field, for sorting by the service. */
   readonly field?: string | undefined;
-  /** The value to sort by. */
   readonly value: (row: Row) => Cell;
+  /** What to sort by if it differs from the value. */
+  readonly sortedBy?: (row: Row) => Cell;
   /** The text to show if it differs from the value. Need not be safe for a terminal. */
   readonly text?: (row: Row) => string;
   /** A shorter text, used if the full one does not fit. */
@@ -81,14 +82,16 @@ export const idColumn = <Row>(idOf: (row: Row) => string | undefined, wide = tru
 /** The name of something by its id; undefined if it is not known. */
 export type NameOf = (id: string) => string | undefined;
 
-/** The column with ids shown as names, where these are known. Its values stay the ids: a filter takes either. */
-export const namedColumn = <Row>(column: Column<Row>, nameOf: NameOf): Column<Row> => ({
-  ...column,
-  text: row => {
+/**
+ * The column with ids shown and sorted as names, where these are known. Its values stay the ids: a filter takes either.
+ */
+export function namedColumn<Row>(column: Column<Row>, nameOf: NameOf): Column<Row> {
+  const text = (row: Row): string => {
     const id = String(column.value(row) ?? '');
     return id && (nameOf(id) ?? id);
-  },
-});
+  };
+  return { ...column, text, sortedBy: row => text(row) || undefined };
+}
 
 /** The user's choices for a column; anything else follows its declaration. */
 export interface ColumnPreference {

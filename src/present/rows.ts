@@ -105,7 +105,7 @@ export function createArrange<Row>(columns: readonly Column<Row>[], id: (row: Ro
     if (sorted && isSameSort(sorted.sort, by)) return sorted;
     const column = by && columns.find(candidate => candidate.id === by.column);
     if (column) {
-      const order = sortOrder(rows, column.value, by.descending);
+      const order = sortOrder(rows, column.sortedBy ?? column.value, by.descending);
       sorted = { sort: by, rows: pick(rows, order), textAt: place => texts.at(order[place] ?? 0) };
     } else sorted = { sort: by, rows, textAt: place => texts.at(place) };
     return sorted;

@@ -2,6 +2,7 @@
  * The lineage of everything as one tree: a benchmark, its evaluations and training runs, their checkpoints, and what
  * was evaluated, deployed or trained from each. Pure.
  */
+
 import type { Benchmark } from '../contract/benchmarks.ts';
 import type { Deployment } from '../contract/deployments.ts';
 import type { EvalRun } from '../contract/evaluations.ts';
@@ -11,6 +12,7 @@ import { type Fact, referenceFact, statusFact } from '../present/fact.ts';
 import { numberColumn } from '../present/number-columns.ts';
 import { timeColumn } from '../present/times.ts';
 import { type HeldOutMean, heldOutMeans, heldOutOfStep } from '../queries/held-out.ts';
+import { counted } from '../text/numbers.ts';
 import { listedMean, meanOfRun } from './measured-run.ts';
 import { modelWords } from './models.ts';
 import { type HeldOut, heldOutCell, optionColumns } from './training-columns.ts';
@@ -275,6 +277,13 @@ class Tree {
       created: deployment.created_at,
     });
   }
+}
+
+/** That rows of a kind are not in the tree, because their benchmark is unknown; empty for none. */
+export function leftOutWords(kind: TreeKind, count: number): string {
+  const { word, many } = treeKinds[kind];
+  const what = counted(count, kind === 'training' ? 'training run' : word, many);
+  return count === 0 ? '' : `${what} of an unknown benchmark left out`;
 }
 
 /** The rows without a folded ancestor. */

@@ -1,6 +1,6 @@
 /** The filter of a list: words, and terms on columns. */
 import { describe, expect, it } from 'vitest';
-import { type Column, statusColumn } from '../../src/present/column.ts';
+import { type Column, namedColumn, statusColumn } from '../../src/present/column.ts';
 import { parseRowFilter } from '../../src/present/row-filter.ts';
 import { createArrange } from '../../src/present/rows.ts';
 import { timeColumn } from '../../src/present/times.ts';
@@ -118,4 +118,20 @@ describe('a filter of rows', () => {
     ]);
     expect(parsed.text.matches('nothing')).toBeUndefined();
   });
+});
+
+it('a column of names is sorted by these, with missing ones last, and filtered by ids, too', () => {
+  const of: Column<Run> = { id: 'of', title: 'OF', width: 20, value: ({ status }) => status };
+  const names = new Map([
+    ['failed', 'z'],
+    ['running', 'm'],
+    ['cancel_signaled', 'n'],
+  ]);
+  const named = createArrange([namedColumn(of, id => names.get(id))], ({ name }) => name);
+  const sorted = (descending: boolean) =>
+    named(rows, { filter: '', sort: { column: 'of', descending } }).rows.map(({ status }) => status);
+  expect(sorted(false)).toEqual(['running', 'cancel_signaled', 'failed', undefined]);
+  expect(sorted(true)).toEqual(['failed', 'cancel_signaled', 'running', undefined]);
+  expect(named(rows, { filter: 'of:failed', sort: undefined }).rows).toHaveLength(1);
+  expect(named(rows, { filter: 'of:z', sort: undefined }).rows).toHaveLength(1);
 });

@@ -9,14 +9,15 @@ import { benchmarkList } from '../../queries/benchmarks.ts';
 import { deploymentList } from '../../queries/deployments.ts';
 import { listQuery } from '../../queries/lists/list-query.ts';
 import { type ListData, type ListSource, wholePage } from '../../queries/lists/list-source.ts';
-import { runsOfBenchmark } from '../../queries/run-lists.ts';
-import { checkpointTimesQuery, heldOutRewardsQuery, trainingRunsOf } from '../../queries/training.ts';
+import { everyRun, runsOfBenchmark } from '../../queries/run-lists.ts';
+import { checkpointTimesQuery, everyTrainingRun, heldOutRewardsQuery, trainingRunsOf } from '../../queries/training.ts';
 import { baselineOf } from '../../resources/baseline.ts';
 import { placeOfReference, resourceAt } from '../../resources/catalogue.ts';
 import { progressQuery } from '../../resources/rotation.ts';
 import {
   checkpointRowFacts,
   type KnownTraining,
+  leftOutWords,
   type TreeRow,
   treeColumns,
   treeKinds,
@@ -159,6 +160,13 @@ function useLineage(open: ReadonlySet<string>) {
   const trained = training.flatMap(({ data }) => data?.rows ?? []);
   const opened = useOpenedTraining(open, trained);
   const lives = [...runs, ...training, ...opened.lives];
+  // The rounds in the background read the lists across benchmarks.
+  const ofUnknown = (rows: readonly { readonly bench_id?: string | null | undefined }[] = []): number =>
+    rows.filter(({ bench_id }) => !bench_id).length;
+  const unplaced = [
+    leftOutWords('run', ofUnknown(useListed(everyRun)?.rows)),
+    leftOutWords('training', ofUnknown(useListed(everyTrainingRun)?.rows)),
+  ];
   const isBaseline = (run: EvalRun): boolean => baselineOf(workbench.remembered, run.bench_id) === run.eval_run_id;
   return {
     rows: treeRows({
@@ -178,6 +186,7 @@ function useLineage(open: ReadonlySet<string>) {
     loaded: read.data !== undefined,
     notes: [
       ...(unread.length > 0 ? ['Not everything was read: the lines that begin with … read on'] : []),
+      ...unplaced.filter(Boolean),
       ...new Set(lists.flatMap(({ data }) => (data ? listNotes(data, keyOf) : []))),
     ],
     error: read.error ?? lives.find(({ error }) => error)?.error,

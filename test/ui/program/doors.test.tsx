@@ -131,6 +131,16 @@ it('reads of the tree of everything only what is open', async () => {
   await screen.waitFor('evaluate');
 });
 
+it.each([120, 60])('says how many runs the tree leaves out for an unknown benchmark, at %d columns', async columns => {
+  const service = linked();
+  const runs = [training, { ...training, training_run_id: 'trn_2', bench_id: undefined }];
+  service.answers.listTrainingRuns = () => runs;
+  const screen = openWorld(service, { view: 'list', resource: 'training' }, { columns });
+  await screen.waitFor('▸ first');
+  await screen.type(':tree\r');
+  await screen.waitFor('1 training run of an unknown benchmark left out');
+});
+
 it.each([
   [120, 40],
   [80, 24],
