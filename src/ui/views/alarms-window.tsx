@@ -1,7 +1,12 @@
 /** Shows the alarms that the settings would have raised for a run. */
 import { emptyCurve } from '../../contract/trainer-curve.ts';
 import type { KnownResource } from '../../queries/statuses/known-resource.ts';
-import { checkpointTimesQuery, trainerRewardsQuery, trainingRunQuery } from '../../queries/training.ts';
+import {
+  checkpointTimesQuery,
+  trainerRewardsQuery,
+  trainingProgressQuery,
+  trainingRunQuery,
+} from '../../queries/training.ts';
 import { reportLines } from '../../resources/alarm-words.ts';
 import { historyOf, type PastReport, reportOf, reportOfRun } from '../../resources/alarms.ts';
 import { sanitiseLine } from '../../text/sanitise.ts';
@@ -12,6 +17,7 @@ import { useHeldOutQuery } from '../data/use-held-out.ts';
 import { useLive } from '../data/use-live.ts';
 import { useWorkbench } from '../data/workbench.tsx';
 import { alarmCommands } from './commands.ts';
+import { stepsWanted } from './training/charted-runs.ts';
 
 interface ReportWindowProps {
   /** Undefined while it is being read. */
@@ -34,7 +40,8 @@ export function TrainingAlarms({ id, ended, onClose }: { id: string; ended: bool
   const { remembered, compare } = workbench;
   const record = useLive(trainingRunQuery(id), 'visible');
   const heldOut = useLive(useHeldOutQuery()(id, ended), 'visible');
-  const trainer = useLive(trainerRewardsQuery(id, ended), 'visible');
+  const progress = useLive(trainingProgressQuery(id), 'visible');
+  const trainer = useLive(trainerRewardsQuery(id, ended, stepsWanted(progress)), 'visible');
   const checkpoints = useLive(checkpointTimesQuery(id, ended), 'visible');
   const isRead = [record, heldOut, trainer, checkpoints].every(({ data, error }) => data !== undefined || error);
   const run = record.data ?? { training_run_id: id };

@@ -1,11 +1,16 @@
 /** The runs of a chart: their curves and the times of their steps. */
-import { hasEnded } from '../../../contract/status.ts';
+import { hasEnded, isRunning } from '../../../contract/status.ts';
 import { emptyCurve } from '../../../contract/trainer-curve.ts';
-import type { TrainingRun } from '../../../contract/training.ts';
+import type { TrainingProgress, TrainingRun } from '../../../contract/training.ts';
 import type { Freshness } from '../../../queries/freshness.ts';
 import { hasOutstanding } from '../../../queries/held-out.ts';
 import type { Attention } from '../../../queries/polling.ts';
-import { checkpointTimesQuery, trainerRewardsQuery, trainingRunQuery } from '../../../queries/training.ts';
+import {
+  checkpointTimesQuery,
+  trainerRewardsQuery,
+  trainingProgressQuery,
+  trainingRunQuery,
+} from '../../../queries/training.ts';
 import { isNotOffered } from '../../../service/errors.ts';
 import { parseTime } from '../../../text/time.ts';
 import { useHeldOutQuery } from '../../data/use-held-out.ts';
@@ -32,8 +37,12 @@ export interface LiveCurves extends RunCurves {
 
 const none: readonly never[] = [];
 
+/** The steps that a curve should have; unknown while the progress cannot be read, because the curve may grow unseen. */
+export const stepsWanted = ({ data, error }: Pick<Live<TrainingProgress>, 'data' | 'error'>): number | undefined =>
+  error ? undefined : (data?.completed_steps ?? undefined);
+
 /** The curves of a run; `missing` if the service has none. */
-export function useRunCurves(runId: string, ended: boolean, attention: Attention, steps?: number | null): LiveCurves {
+export function useRunCurves(runId: string, ended: boolean, attention: Attention, steps?: number): LiveCurves {
   const trainer = useLive(trainerRewardsQuery(runId, ended, steps), attention);
   const query = useHeldOutQuery()(runId, ended);
   const heldOut = useLive(query, attention);
@@ -61,9 +70,18 @@ export interface ChartedRuns {
 
 /** The curves of any number of runs. */
 export function useChartedRuns(runs: readonly RunToChart[], attention: Attention): ChartedRuns {
-  const ended = runs.map(({ status }) => hasEnded(status));
+  const running = runs.filter(({ status }) => isRunning(status));
+  const progress = useLives(
+    running.map(({ id }) => trainingProgressQuery(id)),
+    attention,
+  );
+  const progressOf = ({ id }: RunToChart) => progress[running.findIndex(each => each.id === id)];
+  const ended = runs.map(run => hasEnded(progressOf(run)?.data?.status ?? run.status));
   const trainer = useLives(
-    runs.map(({ id }, index) => trainerRewardsQuery(id, ended[index] ?? false)),
+    runs.map((run, index) => {
+      const read = progressOf(run);
+      return trainerRewardsQuery(run.id, ended[index] ?? false, read && stepsWanted(read));
+    }),
     attention,
   );
   const heldOutQuery = useHeldOutQuery();
@@ -77,7 +95,7 @@ export function useChartedRuns(runs: readonly RunToChart[], attention: Attention
     heldOut: heldOut[index]?.data ?? none,
     missing: isNotOffered(trainer[index]?.error) ?? false,
   }));
-  return { runs: charted, parts: [...trainer, ...heldOut] };
+  return { runs: charted, parts: [...progress, ...trainer, ...heldOut] };
 }
 
 /** The known times of the steps of each run: its start, its checkpoints, its progress as observed here, and its end. */

@@ -41,7 +41,7 @@ import { partsProps, useRecordWithParts } from '../record/record-with-parts.ts';
 import { ownerReport } from '../record/rollout-files.ts';
 import { useActions } from '../record/use-actions.tsx';
 import { useMeans } from '../runs/use-means.ts';
-import { useRunCurves } from './charted-runs.ts';
+import { stepsWanted, useRunCurves } from './charted-runs.ts';
 import { completedSteps, heldOutLines, heldOutNote, lastStepRead } from './curves.ts';
 import { statusLine, usePace, useRestart, useStepsDone } from './head.ts';
 import { useOverlaid } from './overlay.tsx';
@@ -70,9 +70,7 @@ function useTrainingRun({ id, label, parent }: Place<'record'>, attention: Atten
   const { status, failure } = progress.data ?? {};
   const shown: TrainingRun = { ...known, status: status ?? known.status, failure: failure ?? known.failure };
   const ended = state.isDeleted || hasEnded(shown.status);
-  // While the progress cannot be read, the curve may grow unseen.
-  const steps = progress.error ? undefined : progress.data?.completed_steps;
-  const curves = useRunCurves(id, ended, attention, steps);
+  const curves = useRunCurves(id, ended, attention, stepsWanted(progress));
   const source = useMemo(() => checkpointList(id, ended), [id, ended]);
   const counted = completedSteps(progress.data, curves.trainer, useListedRows(source));
   const completed = useStepsDone(counted, progress, curves, ended);

@@ -1,10 +1,14 @@
 /** The curves of several runs: overlaid, one each, by time, and in words. */
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { Capabilities } from '../../../../src/service/capabilities.ts';
 import { defineView } from '../../../../src/ui/app/registry.ts';
 import { CurvesView } from '../../../../src/ui/views/training/curves-view.tsx';
 import { TrainingListView } from '../../../../src/ui/views/training/list.tsx';
+import { eventually } from '../../../eventually.ts';
+import { scriptedService } from '../../../queries/scripted-service.ts';
 import { type Answers, fakeService } from '../../../service/fake-service.ts';
+import { openProgram } from '../../program/rig.tsx';
+import { often } from '../../program/scripted-world.tsx';
 import { openViewOnStage } from '../../stage.tsx';
 
 const name = (index: number) => `2026-11-01_swe-terminal-repair-v3_qwen3-next-80b-a3b_lr0.0000${index}_g8_seed0`;
@@ -109,4 +113,39 @@ it('describes the curves in words', async () => {
   await stage.waitFor('held-out of');
   await stage.press('W');
   await stage.waitFor('held-out reward: 3 values, from 0 at step 0 to 0.200 at step 40');
+});
+
+it.each([
+  ['several runs', { view: 'curves', runs: [1, 2].map(index => ({ id: `trn_${index}`, name: name(index) })) }, [], 2],
+  ['a run with its alarms', { view: 'record', resource: 'training', id: 'trn_1' }, ['A'], 1],
+] as const)('reads curves of %s that have all steps again once there are more', async (_, start, keys, count) => {
+  let completed_steps = 40;
+  const running = { status: 'running', total_steps: 80 };
+  const { service: scripted, asked } = scriptedService({
+    listBenchmarks: () => ({ items: [{ bench_id: 'bench_1' }], has_more: false, next_cursor: null, dropped: 0 }),
+    listTrainingRuns: () => [],
+    getTrainingRun: ({ training_run_id }) => ({ ...running, training_run_id, bench_id: 'bench_1' }),
+    getTrainingProgress: ({ training_run_id }) => ({ ...running, training_run_id, completed_steps }),
+    getTrainerRewards: () => ({
+      trainer_rewards: Array.from({ length: completed_steps }, (_, step) => ({ step: step + 1, trainer_reward: 0.5 })),
+    }),
+    getHeldOutRewards: () => ({ held_out_rewards: [{ step: 0, held_out_reward: 0.2 }] }),
+    listCheckpoints: () => [],
+  });
+  const { screen, close } = openProgram({ service: scripted, start, poll: often, columns: 120, rows: 40 });
+  onTestFinished(close);
+  await screen.waitFor('held-out');
+  await screen.press(...keys);
+  await screen.waitFor(keys.length > 0 ? 'Alarms: ' : 'trainer of');
+  const read = () => asked('getTrainerRewards');
+  const more = async (): Promise<void> => {
+    const before = asked('getTrainingProgress', 'trn_1');
+    await eventually(() => expect(asked('getTrainingProgress', 'trn_1')).toBeGreaterThan(before + 5));
+  };
+  await more();
+  const before = read();
+  await more();
+  expect(read()).toBe(before);
+  completed_steps = 41;
+  await eventually(() => expect(read()).toBeGreaterThanOrEqual(before + count));
 });
