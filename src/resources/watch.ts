@@ -203,9 +203,10 @@ function endedState(row: WatchedResource, status: string, now: number): LineStat
   // Without an end time, only this program's observation is known.
   const ago = to === undefined ? row.endedAt && `seen ${age(now - row.endedAt)} ago` : agoOf(to, now);
   if (!ago) return { word, text: word, short: word, look };
-  const took = from === undefined || to === undefined || to < from ? '' : `, ${duration(to - from)}`;
-  const isSeen = to === undefined;
-  return { word, text: `${word}${isSeen ? ',' : ''} ${ago}${took}`, short: isSeen ? word : `${word} ${ago}`, look };
+  if (to === undefined) return { word, text: `${word}, ${ago}`, short: word, look };
+  const took = from === undefined || to < from ? '' : `, ${duration(to - from)}`;
+  const short = resourceOfKind(row.kind)?.watch?.goesOn ? `${word} ${age(now - to)}` : `ended ${ago}`;
+  return { word, text: `${word} ${ago}${took}`, short, look };
 }
 
 /** The state of a line, after a word for an alarm; says so if the status is unknown. */

@@ -142,7 +142,7 @@ describe('get', () => {
   it('shows a trajectory with all that was said', async () => {
     const [id = ''] = lines((await cli('list', ['trajectories', '--run', runId, '--ids', '--limit', '1'])).out);
     const { out } = await cli('get', [id], { columns: 60 });
-    expect(out).toMatch(/Step 0 [^\n]*\nsystem\n.*user\n.*assistant/s);
+    expect(out).toMatch(/Step 0 [^\n]*\nsystem[^\n]*\n.*\nuser[^\n]*\n.*\nassistant/s);
     expect(JSON.parse((await cli('get', [id, '--json'])).out).steps).toHaveLength(1);
   });
 

@@ -112,11 +112,11 @@ it('puts what has an alarm before what runs, what has ended last, and pins befor
   expect(watchedOf(workbench).map(({ id }) => id)).toEqual(['alarm', 'pinned', 'runs', 'pinned ended', 'ended']);
 });
 
-it('an ended line has the word of its status at every width, as a deployment goes on after it has deployed', () => {
+it('a deployment has the word of its status at every width, as it goes on after it has deployed', () => {
   const line = { ...watchedLine({ kind: 'deployment', id: 'dep_1' }, 'tea'), status: 'DEPLOYED' };
   const now = Date.now();
   const ended = { ...line, endedAt: now, endTime: new Date(now - 120_000).toISOString() };
-  expect(stateOf(ended, now)).toMatchObject({ text: 'deployed 2m ago', short: 'deployed 2m ago' });
+  expect(stateOf(ended, now)).toMatchObject({ text: 'deployed 2m ago', short: 'deployed 2m' });
 });
 
 it('says when it saw the end of a run that ended at a time that cannot be', () => {

@@ -81,7 +81,6 @@ const sharedKeys = [
   '=: rollouts.pair, run.compare',
   // Of a list of trajectories, and of one.
   'V: rollouts.tasks, trajectory.image',
-  ...Array.from({ length: 9 }, (_, index) => `${index + 1}: trajectory.digit, triage.flag`),
   // Of a trajectory that was opened from a comparison.
   'tab: pane.right, trajectory.twin',
   // So has a line of the tree.
