@@ -244,7 +244,7 @@ export class SentRecord {
     this.#forget();
   }
 
-  /** Forgets what was sent of the file: until it is complete, only what is sent from now on counts as sent. */
+  /** Forgets what was sent of the file: until it is complete, only what is sent from now on, of any file, counts as sent. */
   startOver(): void {
     if (this.#path === '') return;
     this.#forget();
@@ -256,10 +256,11 @@ export class SentRecord {
     );
   }
 
-  /** Whether it was started over, and is not complete. */
-  get isStartedOver(): boolean {
-    const sql = `select 1 from trajectory_restarts where ${own} and path = ?5`;
-    return this.#tables.all(sql, ...this.#owner, this.#path).length > 0;
+  /** When it was started over, in epoch milliseconds; undefined if it was not, or is complete since. */
+  get startedOverAt(): number | undefined {
+    const sql = `select at from trajectory_restarts where ${own} and path = ?5`;
+    const [row] = this.#tables.all(sql, ...this.#owner, this.#path);
+    return row && Number(row['at']);
   }
 
   #forget(): void {

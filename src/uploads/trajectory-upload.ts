@@ -282,9 +282,9 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
     this.#mark = mark;
     const isNew = this.#isNew;
     if (isNew) this.#record?.startOver();
-    const isStartedOver = isNew || this.#record?.isStartedOver === true;
+    const startedOverAt = this.#record?.startedOverAt;
     this.#isNew = false;
-    const setAside = isStartedOver || !this.#needsRecord ? undefined : this.#records?.setAside;
+    const setAside = isNew || startedOverAt !== undefined || !this.#needsRecord ? undefined : this.#records?.setAside;
     if (setAside !== undefined) throw new UnrecordedError(unknownBefore(setAside), this.state.hasSent);
     // It may have failed to forget them.
     const all = isNew ? [] : this.#recorded(record => record.requests());
@@ -292,12 +292,16 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
     this.#reached = noCounts;
     this.#ahead = own.map(countsOf).reduce(sumOf, noCounts);
     this.set({ size, hasSent: own.length > 0, counts: this.#ahead });
-    const ownOnly = isStartedOver || service.skipsStored(false);
+    const ownOnly = isNew || service.skipsStored(false);
+    // What was sent before it was started over is to be sent again; what another file sent since then is not.
+    const counts = ({ sentAt }: SentRequest | SentLine): boolean => sentAt >= (startedOverAt ?? 0);
     // Without the unknown ones of another account, which the user wants sent. Lines have its known ones.
-    const requests = ownOnly ? own : all.filter(({ isOfOtherKey }) => !(isOfOtherKey && this.#resendUnknown));
+    const requests = ownOnly
+      ? own
+      : all.filter(each => each.isOwn || (counts(each) && !(each.isOfOtherKey && this.#resendUnknown)));
     const find = (value: Trajectory['value'], hash: string): readonly SentLine[] => {
       if (ownOnly) return [];
-      const lines = this.#recorded(record => record.lines(hash));
+      const lines = this.#recorded(record => record.lines(hash)).filter(counts);
       // Its own are sent again, and skipped.
       return service.skipsStored(hasTraceId(value)) ? lines.filter(({ isOfOtherKey }) => isOfOtherKey) : lines;
     };

@@ -201,12 +201,12 @@ describe('the record of an upload of trajectories', () => {
     two?.settle('r1', { stored: ['BBBB.1'], skipped: [], unknown: [], counted: none });
     two?.complete();
     two?.startOver();
-    expect([one?.isStartedOver, two?.isStartedOver]).toEqual([false, true]);
+    expect([one?.startedOverAt, two?.startedOverAt]).toEqual([undefined, expect.any(Number)]);
     expect(one?.requests()).toMatchObject([{ isOwn: true, isOfOtherKey: false, key: 'r1', unknown: ['BBBB.1'] }]);
     expect(two?.requests()).toMatchObject([{ isOwn: false, isOfOtherKey: true, key: 'r1', unknown: ['BBBB.1'] }]);
     one?.startOver();
     two?.complete();
-    expect([one?.isStartedOver, two?.isStartedOver]).toEqual([true, false]);
+    expect([one?.startedOverAt, two?.startedOverAt]).toEqual([expect.any(Number), undefined]);
   });
 
   it('knows an account by a hash of the key with a secret that stays', async () => {

@@ -80,6 +80,13 @@ function world() {
   return { folder, memory, upload };
 }
 
+/** Lets no two things happen in the same millisecond. */
+function ticking(): void {
+  let now = Date.now();
+  const clock = vi.spyOn(Date, 'now').mockImplementation(() => (now += 1));
+  onTestFinished(() => clock.mockRestore());
+}
+
 const countOf = (all: readonly string[], content: string): number => all.filter(each => each === content).length;
 
 const fate = fc.constantFrom<Fate>(
@@ -232,6 +239,7 @@ it('keeps what is unknown of the lines that are not in the file when others are 
 });
 
 it('sends all of a file that was started over, also if that takes two runs', async () => {
+  ticking();
   const { upload } = world();
   const { service, sent } = storing([], []);
   const four = ['a', 'b', 'c', 'd'];
@@ -251,6 +259,27 @@ it('sends all of a file that was started over, also if that takes two runs', asy
   const anew = await upload(service, [...four, 'e']);
   expect([anew.state.counts.stored, anew.state.sentBefore, sent.length]).toEqual([5, undefined, 6]);
 });
+
+it.each([{ name: 'other' }, { isCopy: true }, { name: 'other', fates: ['fails after it'] as const }])(
+  'counts what %o was sent since a file was started over, and nothing from before',
+  async ({ fates = [], ...other }) => {
+    ticking();
+    const { upload } = world();
+    const stored: string[] = [];
+    await upload(storing(stored, []).service, ['a', 'c'], { name: 'before' });
+    await upload(storing(stored, ['rejects the first', 'limits']).service, ['a', 'b', 'c'], { isNew: true });
+    await upload(storing(stored, fates).service, ['a'], { ...other, isNew: true });
+    expect(stored).toEqual(['a', 'c', 'b', 'a']);
+    const { service, sent } = storing(stored, []);
+    const { state } = await upload(service, ['a', 'b', 'c']);
+    expect(sent).toEqual([['c']]);
+    const isUnknown = fates.length > 0;
+    expect(state).toMatchObject({
+      counts: { stored: isUnknown ? 2 : 3, unknown: Number(isUnknown) },
+      sentBefore: { count: isUnknown ? 1 : 2 },
+    });
+  },
+);
 
 it('neither reads nor keeps a record of lines for a service that stores none twice', async () => {
   const { upload } = world();
