@@ -12,9 +12,8 @@ import { countOf } from '../text/numbers.ts';
 import { parseTime } from '../text/time.ts';
 import { evalProgressQuery, evalRunQuery } from './evaluations.ts';
 import type { RunExtent, SamplesPerTask } from './extent-of.ts';
-import { settlesWithinMs } from './held-out.ts';
 import type { QueryContext, SharedQuery } from './query-context.ts';
-import { type Certainty, certaintyOf, rememberedCertainty } from './run-mean.ts';
+import { type Certainty, certaintyOf, readAfterEndOf, rememberedCertainty } from './run-mean.ts';
 import { readTrajectoryRewards } from './run-rewards.ts';
 
 /** The rewards of a run. */
@@ -38,20 +37,27 @@ export async function readRunRewards(
 ): Promise<ReadRewards> {
   const extent = known.total === undefined ? await readExtent(eval_run_id, context, known) : known;
   const { status } = extent;
-  const { recorded = extent.recorded } = known;
+  const { recorded = extent.recorded, endedAt = extent.endedAt } = known;
   const { samplesPerTask = known.samplesPerTask } = extent;
   const rewards = await readTrajectoryRewards(eval_run_id, context);
-  const read = await withSamples(eval_run_id, context, withExtent(rewards, { ...extent, samplesPerTask, recorded }));
+  const read = await withSamples(
+    eval_run_id,
+    context,
+    withExtent(rewards, { ...extent, samplesPerTask, recorded, endedAt }),
+  );
   if (!hasEnded(status) || read.unread) return read;
-  const now = Date.now();
-  // What is recorded may be the mean of the earlier read.
-  const before = rememberedCertainty(context.memory, eval_run_id, status)?.readAfterEnd;
-  const isLongAgo = now - (known.endedAt ?? now) > settlesWithinMs;
-  const [first] = before ?? [recorded?.mean === undefined && !isLongAgo ? now : undefined];
-  const options = { ...read, range: context.compare?.rewardRange };
-  const certainty = certaintyOf(read.rewards, options, first === undefined ? undefined : [first, now]);
+  const certainty = certaintyNow(eval_run_id, read, context);
   context.memory.see([{ kind: 'run', id: eval_run_id, status, certainty }]);
   return { ...read, certainty };
+}
+
+/** How certain the mean of a run is by the rewards just read; once it has ended, with whether some may still come. */
+export function certaintyNow(eval_run_id: string, read: ReadRewards, { memory, compare }: QueryContext): Certainty {
+  const before = rememberedCertainty(memory, eval_run_id, read.status)?.readAfterEnd;
+  const seen = memory.find('run', eval_run_id)?.record as EvalRun | undefined;
+  const { recorded = seen && extentOfRecord(seen).recorded } = read;
+  const readAfterEnd = readAfterEndOf(read.rewards, { ...read, recorded }, before);
+  return certaintyOf(read.rewards, { ...read, range: compare?.rewardRange }, readAfterEnd);
 }
 
 /** What the record of a run says about it. */
@@ -66,7 +72,7 @@ export const extentOfRecord = (run: EvalRun): RunExtent => ({
 /** A total below the number of rewards is wrong. */
 export function withExtent(
   rewards: readonly TrajectoryReward[],
-  { status, total, samplesPerTask, recorded, unread }: Partial<RunExtent>,
+  { status, total, samplesPerTask, recorded, endedAt, unread }: Partial<RunExtent>,
 ): ReadRewards {
   const listed = rewards.length + unreadableIn(rewards);
   const all = total === undefined || total < listed ? undefined : total;
@@ -74,6 +80,7 @@ export function withExtent(
     ...{ rewards, listed, status, total: all },
     ...(samplesPerTask !== undefined && { samplesPerTask }),
     ...(recorded && { recorded }),
+    ...(endedAt !== undefined && { endedAt }),
     ...(unread && { unread }),
   };
 }

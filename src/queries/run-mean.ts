@@ -9,7 +9,8 @@ import { evidenceFor, type Interval, intervalDefaults, intervalMethod } from '..
 import { type TaskMean, taskMean } from '../present/statistics/task-mean.ts';
 import { isBeyond, type Range, type RunTasks, withinRange } from '../present/statistics/tasks.ts';
 import type { RememberedStore } from '../store/store.ts';
-import { extentOf, type RecordedMean, type SamplesPerTask } from './extent-of.ts';
+import { extentOf, type RecordedMean, type RunExtent, type SamplesPerTask } from './extent-of.ts';
+import { settlesWithinMs } from './held-out.ts';
 import { extremesOf, meanOfRewards, rewardsByTask, valuesOf } from './run-rewards.ts';
 
 export interface RunMean extends TaskMean {
@@ -99,7 +100,7 @@ export interface Certainty {
   readonly method: number;
   /** Whether the run had ended before its rewards were read. */
   readonly isFinal: boolean;
-  /** When its rewards were read after the end, if some may be late and no mean of the service would tell that they came. */
+  /** When its rewards were read after the end, if some may be late, see `readAfterEndOf`. */
   readonly readAfterEnd?: ReadAfterEnd | undefined;
 }
 
@@ -107,14 +108,41 @@ export interface Certainty {
 export type ReadAfterEnd = readonly [first: number, last: number];
 
 /** As for what is settling, see `pollDelay`: late rewards are looked for after ever longer waits, for five minutes. */
-const settling = { firstMs: 10_000, lastMs: 5 * 60_000 };
+const lateReads = { firstMs: 10_000, forMs: 5 * 60_000 };
+
+/**
+ * When these rewards were read, if others may be late and no mean of the service would tell that they came: not for
+ * a run that has them all, or ended long ago.
+ *
+ * @param before at the read before this one. What the service is said to report may be the mean of that read.
+ */
+export function readAfterEndOf(
+  rewards: readonly TrajectoryReward[],
+  { status, total, recorded, endedAt }: Partial<RunExtent>,
+  before?: ReadAfterEnd,
+): ReadAfterEnd | undefined {
+  if (!hasEnded(status) || valuesOf(rewards).length >= (total ?? Number.POSITIVE_INFINITY)) return undefined;
+  const now = Date.now();
+  if (before) return [before[0], Math.min(now, before[0] + lateReads.forMs)];
+  const isLongAgo = now - (endedAt ?? now) > settlesWithinMs;
+  return recorded?.mean === undefined && !isLongAgo ? [now, now] : undefined;
+}
+
+/**
+ * When to look for late rewards of an ended run, in epoch milliseconds; undefined if none may come any more.
+ *
+ * @param attemptedAt the last attempt, if it may be newer
+ */
+export function lateRewardsDue(readAfterEnd: ReadAfterEnd | undefined, attemptedAt = 0): number | undefined {
+  if (!readAfterEnd) return undefined;
+  const [first, read] = readAfterEnd;
+  const last = Math.max(read, attemptedAt);
+  return last - first < lateReads.forMs ? last + Math.max(lateReads.firstMs, last - first) : undefined;
+}
 
 /** Whether rewards that were late may have come since the last read. */
-export function mayHaveCome({ readAfterEnd }: Certainty, now = Date.now()): boolean {
-  if (!readAfterEnd) return false;
-  const [first, last] = readAfterEnd;
-  return last - first < settling.lastMs && now - last >= Math.max(settling.firstMs, last - first);
-}
+export const mayHaveCome = ({ readAfterEnd }: Certainty): boolean =>
+  (lateRewardsDue(readAfterEnd) ?? Number.POSITIVE_INFINITY) <= Date.now();
 
 function reasonOf({
   interval,
@@ -133,7 +161,7 @@ function reasonOf({
 
 /**
  * @param options `range` is the range of rewards in the settings
- * @param readAfterEnd if no mean of the service would tell that late rewards have come
+ * @param readAfterEnd see `readAfterEndOf`
  */
 export function certaintyOf(
   rewards: readonly TrajectoryReward[],
@@ -142,8 +170,6 @@ export function certaintyOf(
 ): Certainty {
   const run = runMeanOf(rewards, options);
   const reason = reasonOf(run);
-  const isFinal = hasEnded(options.status);
-  const mayBeLate = isFinal && run.rated < (options.total ?? Number.POSITIVE_INFINITY);
   return {
     ...(reason === undefined ? { interval: run.interval } : { reason }),
     ...{ tasks: run.tasks, rewards: run.rated },
@@ -152,8 +178,8 @@ export function certaintyOf(
     ...extremesOf(rewards),
     range: options.range ?? intervalDefaults.range,
     method: intervalMethod,
-    isFinal,
-    ...(mayBeLate && readAfterEnd && { readAfterEnd }),
+    isFinal: hasEnded(options.status),
+    ...(readAfterEnd && { readAfterEnd }),
   };
 }
 

@@ -9,8 +9,15 @@ import type { RunExtent } from './extent-of.ts';
 import type { LiveQuery } from './live-query.ts';
 import { lackRewards } from './own-rows.ts';
 import type { QueryContext } from './query-context.ts';
-import { type ReadRewards, readExtent, readRunRewards, withExtent, withSamples } from './run-extent.ts';
-import { type Certainty, certaintyOf, isSettled, rememberedCertainty } from './run-mean.ts';
+import { certaintyNow, type ReadRewards, readExtent, readRunRewards, withExtent, withSamples } from './run-extent.ts';
+import {
+  type Certainty,
+  certaintyOf,
+  isSettled,
+  lateRewardsDue,
+  readAfterEndOf,
+  rememberedCertainty,
+} from './run-mean.ts';
 import { meanOfRewards, readTrajectoryRewards } from './run-rewards.ts';
 import type { Observation } from './statuses/known-resource.ts';
 
@@ -42,6 +49,12 @@ export interface ResultsOptions {
   readonly extent?: RunExtent | undefined;
 }
 
+/** Answers that are the same must stay the same while late rewards are looked for, so that they count as unchanged. */
+function withSameReads(certainty: Certainty, { readAfterEnd }: Partial<Certainty> = {}): Certainty {
+  const isSame = readAfterEnd !== undefined && lateRewardsDue(certainty.readAfterEnd) !== undefined;
+  return isSame ? { ...certainty, readAfterEnd } : certainty;
+}
+
 /**
  * Rewards and statistics of a run, read together so that they agree, and polled until `ended`. The rewards are shown
  * even without statistics.
@@ -57,11 +70,14 @@ export function runResultsQuery(
     activity: results => {
       if (!results) return ended ? 'settled' : 'running';
       const isWhole = scored == null || meanOfRewards(results.rewards).rewards >= scored;
-      if (ended) return isWhole && !lackRewards(results.rewards, rows) ? 'settled' : 'settling';
+      const { certainty, rewards } = results;
+      const readAfterEnd = certainty ? certainty.readAfterEnd : extent && readAfterEndOf(rewards, extent);
+      const mayBeLate = lateRewardsDue(readAfterEnd) !== undefined;
+      if (ended) return isWhole && !mayBeLate && !lackRewards(rewards, rows) ? 'settled' : 'settling';
       return isWhole && scored != null ? 'open' : 'running';
     },
     read: async context => {
-      const { service, signal, compare } = context;
+      const { service, signal } = context;
       const [rewards, statistics, known] = await Promise.allSettled([
         readTrajectoryRewards(runId, context),
         service.call('getRolloutStatistics', { params: { eval_run_id: runId } }, { signal }),
@@ -73,14 +89,11 @@ export function runResultsQuery(
       const results = await withSamples(runId, context, reported);
       // Rewards that were requested before the end may be incomplete.
       const isWhole = ended || !hasEnded(results.status);
-      // The first read alone, because answers that are the same must stay the same.
-      const before = (context.previous as RunResults | undefined)?.certainty?.readAfterEnd;
-      const now = results.recorded?.mean === undefined ? ([Date.now(), Date.now()] as const) : undefined;
-      const options = { ...results, range: compare?.rewardRange };
+      const certainty = isWhole ? certaintyNow(runId, results, context) : undefined;
       return {
         ...results,
         unreadable: unreadableIn(rewards.value),
-        certainty: isWhole ? certaintyOf(results.rewards, options, before ?? now) : undefined,
+        certainty: certainty && withSameReads(certainty, (context.previous as RunResults | undefined)?.certainty),
         snapshots: read ? statistics.value.snapshots : [],
         unreadSnapshots: read ? unreadableIn(statistics.value.snapshots) : 0,
         statisticsError: read ? undefined : errorMessage(statistics.reason),

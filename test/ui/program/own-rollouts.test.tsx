@@ -1,5 +1,5 @@
 /** The rollouts of a run on a service whose rows name no run, and whose rewards may come later than its rows. */
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { pageOf } from '../../queries/scripted-service.ts';
 import { openWorld, world } from './scripted-world.tsx';
 
@@ -80,6 +80,42 @@ it('reads the mean of an ended run again until it is that of the rewards that ca
   await screen.waitFor('mean 0.125 (0.250 by the 3 rewards listed)');
   late = false;
   await screen.waitFor(text => text.includes('final') && text.includes('mean 0.250 of 3 rewards'));
+});
+
+describe('on a service that gives no mean, a run with fewer rewards than rollouts', () => {
+  function ended(completed_at: string, count = 2) {
+    const service = world('completed');
+    service.answers.getEvalRun = () => ({ eval_run_id: 'evr_1', status: 'completed', completed_at });
+    service.answers.getEvalProgress = () => ({ eval_run_id: 'evr_1', status: 'completed', total_rollouts: 3 });
+    const rewards = rowsOf('evr_1').map((row, index) => ({ ...row, reward: index / 4 }));
+    const late = { isThere: false };
+    service.answers.getTrajectoryRewards = () => ({
+      trajectory_rewards: late.isThere ? rewards : rewards.slice(0, count),
+    });
+    const open = () => openWorld(service, view, { poll: { focusedMs: 5, visibleMs: 10 } });
+    return { service, late, open };
+  }
+  const [now, longAgo] = [new Date().toISOString(), '2026-03-04T05:06:07Z'];
+
+  it('is read again until the late rewards have come', async () => {
+    const { late, open } = ended(now);
+    const screen = open();
+    await screen.waitFor('mean 0.125 of 2 rewards');
+    expect(screen.text()).not.toContain('final');
+    late.isThere = true;
+    await screen.waitFor(text => text.includes('final') && text.includes('mean 0.250 of 3 rewards'));
+  });
+
+  it.each([
+    { name: 'after several reads that changed nothing, if it has just ended', at: now, reads: [6, 7] },
+    { name: 'at once, if it ended long ago', at: longAgo, reads: [1] },
+    { name: 'at once, if it has all rewards', at: now, count: 3, reads: [1] },
+  ])('is final $name', async ({ at, count, reads }) => {
+    const { service, open } = ended(at, count);
+    await open().waitFor('final');
+    // Twice before it changes nothing if the first read did not know of the end.
+    expect(reads).toContain(service.asked('getTrajectoryRewards'));
+  });
 });
 
 it('is final where a reward that names no trajectory may be that of the row without one', async () => {

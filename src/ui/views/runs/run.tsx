@@ -21,6 +21,7 @@ import { outcomeOf, summariseRewards } from '../../../resources/run-outcome.ts';
 import { runActions, runFacts, runs } from '../../../resources/runs.ts';
 import { trajectories, trajectoryFacts } from '../../../resources/trajectories.ts';
 import { isNotOffered } from '../../../service/errors.ts';
+import { rememberedAt } from '../../../store/seen.ts';
 import { counted, countOf } from '../../../text/numbers.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
 import { truncate } from '../../../text/width.ts';
@@ -74,9 +75,11 @@ function useRun({ id, label, parent }: Place<'record'>, attention: Attention) {
   const ended = deleted || hasEnded(shown.status);
   const total = countOf(progress.data?.total_rollouts) ?? countOf(known.total_rollouts);
   const isKnown = record.data !== undefined && (progress.data !== undefined || isNotOffered(progress.error));
-  const reward_mean = known.reward_mean ?? progress.data?.live?.final_reward_mean;
-  const { samplesPerTask, recorded } = extentOfRecord({ ...known, reward_mean });
-  const extent = isKnown ? { status, total, samplesPerTask, recorded } : undefined;
+  // Where the service has no record, the mean is that of the rewards as first read.
+  const isRecord = known.status != null && rememberedAt(known) === undefined;
+  const reward_mean = (isRecord ? known.reward_mean : undefined) ?? progress.data?.live?.final_reward_mean;
+  const { samplesPerTask, recorded, endedAt } = extentOfRecord({ ...known, reward_mean });
+  const extent = isKnown ? { status, total, samplesPerTask, recorded, endedAt } : undefined;
   const scored = progress.data?.live?.scored_rollouts;
   const source = useMemo(() => trajectoriesOfRun(id, ended), [id, ended]);
   // The rows may be newer than the rewards, and a smaller count would look like an error.
