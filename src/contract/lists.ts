@@ -76,6 +76,10 @@ export function unreadableIn(items: object): number {
 /** The field of a row that was read without some optional fields: their values as sent, by name. */
 export const unreadableFields = 'unreadable_fields';
 
+/** Whether a row was read without this field, because its value could not be read: that is not known. */
+export const isUnreadable = (row: Readonly<Record<string, unknown>>, name: string): boolean =>
+  Object.hasOwn(Object(row[unreadableFields]), name);
+
 /** How many rows were read without some of their fields, in words; undefined for none. */
 export function partlyReadWords(rows: readonly object[]): string | undefined {
   const partly = rows.filter(row => Object.hasOwn(row, unreadableFields)) as Readonly<Record<string, object>>[];

@@ -1,6 +1,7 @@
 /** Deployments: checkpoints that are served. */
 import { trimEnd } from '../base/trim.ts';
 import type { Deployment } from '../contract/deployments.ts';
+import { isUnreadable } from '../contract/lists.ts';
 import { modelSlug } from '../contract/model-slug.ts';
 import { knownDeploymentStatuses, statusMeaning } from '../contract/status.ts';
 import { type Column, idColumn, statusColumn } from '../present/column.ts';
@@ -33,7 +34,13 @@ const deploymentColumns: readonly Column<Deployment>[] = [
     value: row => row.model_slug ?? row.deployment_id,
   },
   statusColumn(row => row.status, { field: 'status', known: knownDeploymentStatuses }),
-  { id: 'active', title: 'ACTIVE', width: 6, value: row => (row.is_active ? 'yes' : '') },
+  {
+    id: 'active',
+    title: 'ACTIVE',
+    width: 6,
+    value: row => (row.is_active ? 'yes' : ''),
+    text: row => (row.is_active ? 'yes' : isUnreadable(row, 'is_active') ? '?' : ''),
+  },
   { id: 'role', title: 'ROLE', field: 'role', width: 10, value: row => row.role ?? undefined },
   {
     id: 'step',
@@ -94,9 +101,9 @@ export function isInProduction({ is_active, role, status }: Deployment): boolean
 
 /** The same, but undefined if it is not certain: it was not read, not in full, or only remembered. */
 export function surelyInProduction(row: Deployment): boolean | undefined {
-  if (rememberedAt(row) !== undefined) return undefined;
+  if (rememberedAt(row) !== undefined || isUnreadable(row, 'is_active')) return undefined;
   if (isInProduction(row)) return true;
-  const isTest = row.role != null && row.role !== 'production';
+  const isTest = row.role === 'test';
   const mayBeDeployed = ['success', 'unknown'].includes(statusMeaning(row.status ?? ''));
   return row.is_active === false || isTest || !mayBeDeployed ? false : undefined;
 }
@@ -117,9 +124,10 @@ export function deployedAs(checkpointId: string, rows: readonly Deployment[]): D
   const served = rows.filter(
     row => row.checkpoint_id === checkpointId && row.status === 'DEPLOYED' && rememberedAt(row) === undefined,
   );
-  const sorted = [...served.filter(isInProduction), ...served.filter(row => !isInProduction(row))];
+  const isActive = (row: Deployment): boolean => surelyInProduction(row) === true;
+  const sorted = [...served.filter(isActive), ...served.filter(row => !isActive(row))];
   const [first] = sorted;
-  const words = sorted.map(row => `${isInProduction(row) ? 'production: ' : ''}${calledName(row)}`);
+  const words = sorted.map(row => `${isActive(row) ? 'production: ' : ''}${calledName(row)}`);
   return first && { deployed: words.join('; '), deployment_id: first.deployment_id };
 }
 
@@ -197,7 +205,12 @@ export const deploymentActions = {
     keys: ['u'],
     group,
     writes: true,
-    to: rows => (rows.length === 1 && rows[0]?.is_active !== true ? 'It does not serve its slug' : single(rows)),
+    to: rows => {
+      const [row] = rows;
+      return rows.length === 1 && row && surelyInProduction(row) === false
+        ? 'It does not serve its slug'
+        : single(rows);
+    },
     change: {
       send: unpromote,
       verb: 'unpromote',

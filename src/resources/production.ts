@@ -1,7 +1,6 @@
 /** What a slug loses when another deployment goes into production, in words. */
 import { pushAll } from '../base/many.ts';
 import type { Deployment } from '../contract/deployments.ts';
-import { partlyReadWords } from '../contract/lists.ts';
 import type { QueryContext } from '../queries/query-context.ts';
 import { clean } from '../text/sanitise.ts';
 import { calledName, deployments, surelyInProduction, withStep } from './deployments.ts';
@@ -28,8 +27,7 @@ export interface Entry {
 export function replacedWords({ slug, id, demoted }: Entry, rows: readonly Deployment[], complete: boolean): string {
   const ofSlug = rows.filter(row => row.deployment_id !== id && isSameSlug(calledName(row), slug));
   const active = ofSlug.find(surelyInProduction);
-  const isKnown =
-    complete && partlyReadWords(rows) === undefined && ofSlug.every(row => surelyInProduction(row) === false);
+  const isKnown = complete && ofSlug.every(row => surelyInProduction(row) === false);
   const replaced = active
     ? clean`${withStep(active)} serves ${slug} now and is replaced.`
     : isKnown

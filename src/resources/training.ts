@@ -1,6 +1,7 @@
 /** Training runs and their checkpoints. */
 import { perObject } from '../base/memo.ts';
 import type { EvalRun } from '../contract/evaluations.ts';
+import { isUnreadable } from '../contract/lists.ts';
 import { hasEnded, trainingStatuses } from '../contract/status.ts';
 import type { Checkpoint, HeldOutReward, StepDiagnostics, TrainingRun } from '../contract/training.ts';
 import type { Column } from '../present/column.ts';
@@ -382,6 +383,7 @@ export const checkpointColumns: readonly Column<Checkpoint>[] = [
     title: 'DEPLOY',
     width: 6,
     value: deployableWord,
+    text: row => deployableWord(row) ?? (isUnreadable(row, 'is_deployable') ? '?' : ''),
   },
   timeColumn('created', 'COMMITTED', row => row.created_at, { width: 10 }),
 ];

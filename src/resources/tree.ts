@@ -6,6 +6,7 @@
 import type { Benchmark } from '../contract/benchmarks.ts';
 import type { Deployment } from '../contract/deployments.ts';
 import type { EvalRun } from '../contract/evaluations.ts';
+import { isUnreadable } from '../contract/lists.ts';
 import type { Checkpoint, HeldOutReward, TrainingRun } from '../contract/training.ts';
 import { type Column, cellText, idColumn, statusColumn } from '../present/column.ts';
 import { type Fact, referenceFact, statusFact } from '../present/fact.ts';
@@ -268,7 +269,9 @@ class Tree {
       ? role === 'test'
         ? 'answers for its slug now'
         : 'answers in production now'
-      : (role ?? '');
+      : isUnreadable(deployment, 'is_active')
+        ? 'may answer for its slug now'
+        : (role ?? '');
     const of = path.length === 0 && checkpoint_id ? `of ${checkpoint_id}` : '';
     this.#add('deployment', id, path, deployment, {
       name: slug ?? id,

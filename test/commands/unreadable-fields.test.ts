@@ -1,6 +1,7 @@
 /** Rows with an optional field that cannot be read, and what the commands say of them. */
 import { expect, it } from 'vitest';
 import { exitCodes } from '../../src/commands/exit.ts';
+import { checkpointColumns } from '../../src/resources/training.ts';
 import { hostileServer, json, refusal } from '../service/hostile-server.ts';
 import { cliOn } from './cli.ts';
 
@@ -36,6 +37,22 @@ it('a count that cannot be read is not 0', async () => {
   expect(notes).toContain('eval_run_count');
   const onScreen = await (await cli())('list', ['benchmarks', '--columns', 'label,runs'], { columns: 60 });
   expect(onScreen.out).toMatch(/^words +\?$/m);
+});
+
+it('a deployment is not inactive because that cannot be read', async () => {
+  const run = await cli();
+  const list = await run('list', ['deployments', '--columns', 'slug,active'], { columns: 60 });
+  expect(list.out).toMatch(/^m3 +\?$/m);
+  const { code, notes } = await run('undeploy', ['dep_1']);
+  expect(notes).toContain('Not known whether in production: m3. If so, nothing answers there');
+  expect(code).not.toBe(exitCodes.done);
+});
+
+it('a checkpoint is not deployable or undeployable because that cannot be read', () => {
+  const column = checkpointColumns.find(({ id }) => id === 'deployable');
+  const shown = (row: object) => column?.text?.({ checkpoint_id: 'ckpt_1', step_index: 1, ...row });
+  expect(shown({ unreadable_fields: { is_deployable: 'true' } })).toBe('?');
+  expect([shown({}), shown({ is_deployable: false })]).toEqual(['', 'no']);
 });
 
 it('a record shows the fields as they were sent', async () => {

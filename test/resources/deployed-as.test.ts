@@ -12,4 +12,6 @@ it('calls one without a name by its id, and takes the role of one that no one ca
   const row = { deployment_id: 'dep_1', checkpoint_id: 'ckpt_1', role: 'production', status: 'DEPLOYED' };
   expect(deployedAs('ckpt_1', [row])?.deployed).toBe('production: dep_1');
   expect(deployedAs('ckpt_1', [{ ...row, is_active: false }])?.deployed).toBe('dep_1');
+  const unreadable = { ...row, unreadable_fields: { is_active: 'no' } };
+  expect(deployedAs('ckpt_1', [unreadable])?.deployed).toBe('dep_1');
 });

@@ -99,6 +99,12 @@ describe('the tree', () => {
     ]);
   });
 
+  it('says that a deployment may answer where that could not be read', () => {
+    const deployment = { deployment_id: 'dep_1', role: 'test', unreadable_fields: { is_active: 1 } };
+    const deployments = [deployment] as unknown as KnownLineage['deployments'];
+    expect(drawn({ ...nothing, deployments })).toEqual(['deployment dep_1 may answer for its slug now']);
+  });
+
   it('knows a checkpoint that was not read by what was evaluated from it', () => {
     expect(drawn(known)).toContain('--checkpoint step 6');
     expect(drawn(known)).not.toContain('--checkpoint step 4');

@@ -1,7 +1,7 @@
 /** Nothing is put into production, or taken out of it, by one key or by default: the slug is typed (W3, W43). */
 import { describe, expect, it } from 'vitest';
 import type { Deployment } from '../../../../src/contract/deployments.ts';
-import { isInProduction } from '../../../../src/resources/deployments.ts';
+import { deploymentActions, isInProduction, surelyInProduction } from '../../../../src/resources/deployments.ts';
 import { replacedWords } from '../../../../src/resources/production.ts';
 import { NetworkError } from '../../../../src/service/errors.ts';
 import { DeployWindow } from '../../../../src/ui/views/deployments/deploy.tsx';
@@ -24,6 +24,28 @@ describe('what answers for a slug', () => {
     expect(isInProduction({ ...active, is_active: false })).toBe(false);
     expect(isInProduction({ ...active, is_active: undefined })).toBe(true);
     expect(isInProduction({ ...active, is_active: undefined, status: 'PENDING' })).toBe(false);
+  });
+
+  it('is not known where that cannot be read, or of a role that says nothing of it', () => {
+    const unreadable = { is_active: undefined, unreadable_fields: { is_active: 'true' } };
+    for (const role of ['test', 'production']) {
+      const row = { ...active, ...unreadable, role };
+      expect(surelyInProduction(row)).toBeUndefined();
+      expect(replacedWords({ slug: 'tutor' }, [row], true)).toBe('Any deployment that serves tutor now is replaced.');
+    }
+    const other = { ...active, ...unreadable, model_slug: 'talker' };
+    expect(replacedWords({ slug: 'tutor' }, [other], true)).toBe('Nothing serves tutor now.');
+    expect(surelyInProduction({ ...active, is_active: undefined, role: 'test' })).toBe(false);
+    expect(surelyInProduction({ ...active, is_active: undefined, role: 'PRODUCTION' })).toBeUndefined();
+    expect(surelyInProduction({ ...active, is_active: false, role: 'live' })).toBe(false);
+  });
+
+  it('keeps a deployment from being taken out of production only if it surely is not', () => {
+    const { to } = deploymentActions.unpromote;
+    const row = { ...active, is_active: undefined };
+    expect(to([row])).toEqual([row]);
+    expect(to([{ ...row, unreadable_fields: { is_active: 1 } }])).toHaveLength(1);
+    expect(to([{ ...row, is_active: false }])).toBe('It does not serve its slug');
   });
 
   it('is said only as far as it is known', () => {
