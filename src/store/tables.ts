@@ -163,7 +163,8 @@ export class Tables {
         work((sql, ...values) => this.#statements.prepare(sql).run(...values));
         this.#database.exec('commit');
       } catch (error) {
-        this.#database.exec('rollback');
+        // SQLite itself has rolled back after some errors, such as a full disk (sqlite.org/lang_transaction.html).
+        if (this.#database.isTransaction) this.#database.exec('rollback');
         throw error;
       }
     });

@@ -119,3 +119,14 @@ it('has no rows where they cannot be read, which is told apart from none', () =>
   expect([tables.all('select * from nowhere'), tables.read('select * from nowhere')]).toEqual([[], undefined]);
   expect(tables.read('select * from pins')).toEqual([]);
 });
+
+it('says why a write failed, also where SQLite has rolled it back by itself', () => {
+  const { tables } = opened();
+  const isWritten = tables.atOnce(run => {
+    run(note);
+    run(note.replace('or replace', 'or rollback'));
+  });
+  expect(isWritten).toBe(false);
+  expect(tables.problem).toContain('UNIQUE constraint failed');
+  expect([tables.read('select * from commands'), tables.run(note)]).toEqual([[], true]);
+});
