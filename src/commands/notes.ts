@@ -31,9 +31,11 @@ import { configFlags } from './table/flags.ts';
 interface Context {
   readonly memory: RememberedStore;
   readonly triage: TriageSettings;
+  /** How a command ends that reads the notes: failed, with what there is, while some may be missing. */
+  readonly read: ExitCode;
 }
 
-/** Fails, with what there is, while some may be missing. @throws CommandError if there is no file for them */
+/** Says that some notes may be missing. @throws CommandError if there is no file for them */
 async function withNotes(
   flags: { readonly profile?: string | undefined },
   io: CommandIo,
@@ -45,8 +47,8 @@ async function withNotes(
     const { lack } = memory.notes;
     if (!memory.isOpen) throw new CommandError(`${lack}.`, exitCodes.failed);
     if (lack !== undefined) io.note(`${lack}.`);
-    const code = await work({ memory, triage: config.preferences.triage });
-    return lack === undefined ? code : exitCodes.failed;
+    const read = lack === undefined ? exitCodes.done : exitCodes.failed;
+    return await work({ memory, triage: config.preferences.triage, read });
   } finally {
     memory.close();
   }
@@ -85,11 +87,11 @@ const chosen = (all: readonly Note[], flag: string | undefined): Note[] =>
 
 export async function list({ flags }: CommandInput<'notes list'>, io: CommandIo): Promise<number> {
   await checkRecordFlags(flags, [], io);
-  return withNotes(flags, io, async ({ memory }) => {
+  return withNotes(flags, io, async ({ memory, read }) => {
     const all = chosen(allNotes(memory), flags.flag);
     const text = () => rowsText(all, columns, 'table', io);
     await printRecord({ notes: all.map(withTime) }, 'notes', flags, io, { text });
-    return exitCodes.done;
+    return read;
   });
 }
 
@@ -124,13 +126,13 @@ export async function set({ args, flags }: CommandInput<'notes set'>, io: Comman
 }
 
 export async function exportAll({ flags }: CommandInput<'notes export'>, io: CommandIo): Promise<number> {
-  return withNotes(flags, io, async ({ memory }) => {
+  return withNotes(flags, io, async ({ memory, read }) => {
     // Includes removed notes, so that merging removes them elsewhere.
     const all = allNotes(memory).filter(note => flags.flag === undefined || note.flag === flags.flag);
     const lines = all.map(note => `${safeJson(withTime(note))}\n`);
     const output = await writeOutput(flags.output, lines, io);
     io.note(`${counted(all.length, 'note')}${output === undefined ? '' : clean` in ${output}`}`);
-    return exitCodes.done;
+    return read;
   });
 }
 
@@ -162,7 +164,7 @@ export async function importAll(
   io: CommandIo,
 ): Promise<number> {
   const notes = await readNotes(path);
-  return withNotes(flags, io, async ({ memory }) => {
+  return withNotes(flags, io, async ({ memory, read }) => {
     const merged = memory.notes.merge(notes);
     if (!merged) throw new CommandError(`${memory.problem ?? 'The notes could not be saved'}.`, exitCodes.failed);
     io.note(mergedWords(merged));
@@ -173,6 +175,6 @@ export async function importAll(
       const where = first && first.message > 0 ? `, message ${first.message}` : '';
       io.note(clean`Flagged differently: ${first?.label ?? ''} (${first?.id ?? ''})${where}: ${words}`);
     }
-    return exitCodes.done;
+    return read;
   });
 }
