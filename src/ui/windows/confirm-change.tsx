@@ -6,7 +6,6 @@ import type { ChangeAction } from '../../resources/action.ts';
 import { changeTitle, doneWords, outagesOf, outageWords, typedFor } from '../../resources/change-words.ts';
 import { idOf, labelOf, type ResourceOf } from '../../resources/define.ts';
 import { isRechecked, recheck } from '../../resources/recheck.ts';
-import { rememberedAt } from '../../store/seen.ts';
 import { useShell } from '../app/shell-context.tsx';
 import type { CheckInputs } from '../data/use-action.ts';
 import { useNewestRows } from '../data/use-newest-rows.ts';
@@ -32,9 +31,12 @@ export function ConfirmChange<Row extends object>({
   const shell = useShell();
   const workbench = useWorkbench();
   const newest = useNewestRows(resource, rows);
-  /** The rows that could not be read again, as they were last seen. */
-  const [unread, setUnread] = useState<ReadonlyMap<Row, Row>>(new Map());
-  const nowOf = (row: Row): Row => unread.get(row) ?? newest.get(row) ?? row;
+  /**
+   * The rows as they were read again. They are asked about whatever a list says afterwards: the next answer is compared
+   * with the same records, and a list may lag behind these.
+   */
+  const [checked, setChecked] = useState<ReadonlyMap<Row, Row>>(new Map());
+  const nowOf = (row: Row): Row => checked.get(row) ?? newest.get(row) ?? row;
   const shown = rows.map(nowOf);
   const names = apart(shown.map(row => ({ name: labelOf(resource, row), id: idOf(resource, row) })));
   const nameOf = new Map(rows.map((row, index) => [row, names[index] ?? '']));
@@ -43,15 +45,16 @@ export function ConfirmChange<Row extends object>({
   const check: CheckInputs<Row> = async (left, _, signal) => {
     const asked = left.map(row => ({ resource, change, row: nowOf(row) }));
     const read = await recheck(asked, query => unlessStopped(fetchAnew(workbench, query), signal), signal);
-    const isUnread = (now: Row | undefined): now is Row => now !== undefined && rememberedAt(now) !== undefined;
-    setUnread(
-      new Map(
-        left.flatMap((row, index) => {
-          const now = read.rows[index];
-          return isUnread(now) ? [[row, now] as const] : [];
-        }),
-      ),
-    );
+    if (resource.get) {
+      setChecked(
+        new Map(
+          left.flatMap((row, index) => {
+            const now = read.rows[index];
+            return now ? [[row, now] as const] : [];
+          }),
+        ),
+      );
+    }
     if (read.objection !== undefined) throw new Error(read.objection);
   };
   return (

@@ -109,6 +109,28 @@ describe('an open confirmation', () => {
     await screen.waitFor('✓ Undeployed tutor');
   });
 
+  it.each([
+    [{ model_slug: 'talker' }, 'talker, dep_1 (step 1): it is torn down', ['y']],
+    [production, 'Type tutor to undeploy:', [...'tutor', 'enter']],
+  ])('asks about the record where the list goes on to say something else: %o', async (record, asks, answer) => {
+    const { service, change } = deployed('tutor');
+    const listed = { deployment_id: 'dep_1', model_slug: 'tutor', checkpoint_step: 1, ...test };
+    service.answers.listDeployments = () => pageOf([listed]);
+    change('dep_1', record);
+    const screen = openWorld(service, list, alone);
+    await screen.waitFor('▸ tutor');
+    await screen.press('d');
+    await screen.waitFor('<y> undeploy');
+    const before = service.asked('listDeployments');
+    await screen.press('y');
+    await screen.waitFor('confirm it as it is now.');
+    await eventually(() => expect(service.asked('listDeployments')).toBeGreaterThan(before));
+    await screen.waitFor(text => flat(text).includes(asks));
+    expect(service.asked('undeploy')).toBe(0);
+    await screen.press(...answer);
+    await screen.waitFor('✓ Undeployed');
+  });
+
   it('leaves the question its lines beside a short error where there are few', async () => {
     const { service, change } = deployed('tutor');
     const screen = openWorld(service, list, { ...alone, columns: 60, rows: 15 });
