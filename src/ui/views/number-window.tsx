@@ -1,19 +1,24 @@
 /** Asks for a number to go to. */
+import { counted } from '../../text/numbers.ts';
 import type { Shell } from '../app/shell-context.tsx';
 import { PlainFormWindow } from '../windows/form-window.tsx';
 
 const numberProblem = (text: string): string | undefined =>
   text.trim() !== '' && Number.isFinite(Number(text)) ? undefined : 'Type a number';
 
-/** @param what what is numbered, e.g. `step` */
+/**
+ * @param what what is numbered, e.g. `step`
+ * @param count how many there are, if known
+ */
 export function showNumberWindow(
   { showOverlay }: Pick<Shell, 'showOverlay'>,
   what: string,
   go: (number: number) => void,
+  count?: number,
 ): void {
   showOverlay('number', close => (
     <PlainFormWindow
-      title={`Go to a ${what}`}
+      title={`Go to a ${what}${count === undefined ? '' : ` (${counted(count, what)})`}`}
       fields={[{ name: 'number', label: sentence(what), kind: 'text', check: numberProblem }]}
       onSubmit={({ number = '' }) => go(Number(number))}
       onClose={close}

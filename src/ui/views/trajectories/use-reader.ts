@@ -79,8 +79,11 @@ export function useReader(trajectory: Trajectory | undefined, size: Size, found?
     ready: trajectory !== undefined,
   });
   const goToStep = (): void =>
-    showNumberWindow(shell, 'step', step =>
-      scroll.act(() => ({ kind: 'show', before: 0, place: placeOfStep(newest, step) })),
+    showNumberWindow(
+      shell,
+      'step',
+      step => scroll.act(() => ({ kind: 'show', before: 0, place: placeOfStep(newest, step) })),
+      trajectory && transcript.steps.length,
     );
   const { match } = scroll.state;
   const isTyping = scroll.typing !== undefined;
@@ -103,11 +106,8 @@ export function useReader(trajectory: Trajectory | undefined, size: Size, found?
     hiddenWords: shown.hidden ? '' : wordsOfHidden(transcript.hidden, keyOf(readerCommands.hidden)),
     bindings: [
       ...useReaderBindings({ transcript, newest, isLoading: trajectory === undefined, scroll, shown, show }),
-      {
-        command: readerCommands.goToStep,
-        enabled: trajectory === undefined || transcript.steps.length > 1,
-        run: goToStep,
-      },
+      // Also with a single step: the digits that follow would flag it.
+      { command: readerCommands.goToStep, run: goToStep },
     ],
   };
 }

@@ -255,6 +255,16 @@ it('jumps by message, by reward and to a step by its number', async () => {
   await at('Step 105');
 });
 
+it('asks for the number of a step also where there is one, so that its digits flag nothing', async () => {
+  const stage = await open({}, { ...trajectory, steps: trajectory.steps?.slice(0, 1) });
+  await stage.type('#3');
+  await stage.waitFor('Go to a step (1 step)');
+  await stage.press('enter');
+  await stage.waitFor(text => !text.includes('Go to a step'));
+  expect(stage.text()).toContain('thought 0');
+  expect(stage.text()).not.toContain('gamed');
+});
+
 it('folds messages and steps to their first words, and opens what a search finds in them', async () => {
   const stage = await open();
   await stage.press('c');
