@@ -33,7 +33,7 @@ export const evaluationKeys = {
   one: (runId: string) => ['evaluations', 'one', runId],
   progress: (runId: string) => ['evaluations', 'progress', runId],
   results: (runId: string) => ['evaluations', 'results', runId],
-  certainty: (runId: string) => ['evaluations', 'certainty', runId],
+  certainty: (runId: string, of: RecordedMean) => ['evaluations', 'certainty', runId, of],
   rewards: (runId: string, of: RecordedMean) => ['evaluations', 'rewards', runId, of],
   difference: (runId: string, baseline: string, means: OfBoth<RecordedMean>) => [
     'evaluations',

@@ -217,6 +217,10 @@ function isOf({ means, rewards, recorded, range: [low, high] }: Certainty, { mea
 export const isOfMean = (certainty: Certainty, mean: RecordedMean, range: Range = intervalDefaults.range): boolean =>
   certainty.isFinal && holdsFor(certainty, range) && isOf(certainty, mean);
 
+/** Whether the mean is that of rewards some of which may be late, so not the service's. */
+export const isOwnMean = (certainty: Certainty | undefined, mean: RecordedMean): boolean =>
+  certainty?.readAfterEnd !== undefined && isOf({ ...certainty, recorded: undefined }, mean);
+
 /** Whether the rewards of an ended run with this mean need not be read again for its certainty. */
 export const isSettled = (certainty: Certainty | undefined, mean: RecordedMean, range?: Range): boolean =>
   certainty !== undefined && isOfMean(certainty, mean, range) && !mayHaveCome(certainty);

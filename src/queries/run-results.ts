@@ -5,7 +5,7 @@ import { unreadableIn } from '../contract/lists.ts';
 import { hasEnded } from '../contract/status.ts';
 import type { Trajectory } from '../contract/trajectories.ts';
 import { evaluationKeys } from './evaluations.ts';
-import type { RunExtent } from './extent-of.ts';
+import type { RecordedMean, RunExtent } from './extent-of.ts';
 import type { LiveQuery } from './live-query.ts';
 import { lackRewards } from './own-rows.ts';
 import type { QueryContext } from './query-context.ts';
@@ -124,10 +124,14 @@ export async function readFinalCertainty(
   return read.certainty ?? certaintyOf(read.rewards, { ...read, range });
 }
 
-/** The certainty alone, for lists of ended runs. */
-export function runCertaintyQuery(runId: string, known: Partial<RunExtent>): LiveQuery<Certainty> {
+/**
+ * The certainty alone, for lists of ended runs.
+ *
+ * @param of the mean on screen, whether of the service or of the rewards
+ */
+export function runCertaintyQuery(runId: string, of: RecordedMean, known: Partial<RunExtent>): LiveQuery<Certainty> {
   return {
-    key: evaluationKeys.certainty(runId),
+    key: evaluationKeys.certainty(runId, of),
     about: { kind: 'run', id: runId },
     observes: certainty => observationOf(runId, certainty),
     activity: () => 'settled',

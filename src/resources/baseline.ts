@@ -14,12 +14,13 @@ import type { AnyQuery, LiveQuery } from '../queries/live-query.ts';
 import type { QueryContext } from '../queries/query-context.ts';
 import { isDifferenceOf, type RunDifference, rememberedDifference } from '../queries/run-difference.ts';
 import { type ReadRewards, readRunRewards } from '../queries/run-extent.ts';
-import { type Certainty, isSettled, rememberedCertainty } from '../queries/run-mean.ts';
+import { type Certainty, isOwnMean, isSettled, rememberedCertainty } from '../queries/run-mean.ts';
 import { observationOf, runCertaintyQuery } from '../queries/run-results.ts';
 import { meanOfRewards } from '../queries/run-rewards.ts';
 import { type KnownResource, knownResource } from '../queries/statuses/known-resource.ts';
 import type { RememberedStore } from '../store/store.ts';
 import { difference, type reward } from '../text/numbers.ts';
+import { endInstant } from '../text/time.ts';
 import type { Workbench } from '../workbench/workbench.ts';
 import { compareRuns, comparisonOptions } from './comparison.ts';
 import { listedCount, listedMean, type MeasuredRun } from './measured-run.ts';
@@ -106,14 +107,16 @@ export function finalDifference(
   return { baseline, difference, interval, range, method: intervalMethod, means };
 }
 
-const extentOfKnown = ({ status, total, mean, graded }: KnownResource): Partial<RunExtent> => ({
-  status,
-  total,
-  recorded: { mean, graded },
-});
+function extentOfKnown(known: KnownResource): Partial<RunExtent> {
+  const { status, total, mean, graded, certainty } = known;
+  const isRecorded = !isOwnMean(certainty, { mean, graded });
+  const recorded = isRecorded ? { mean, graded } : { mean: undefined, graded: undefined };
+  return { status, total, recorded, endedAt: endInstant(known) };
+}
 
 /** How certain the mean of an ended run is. */
-export const certaintyQueryOf = (known: KnownResource): AnyQuery => runCertaintyQuery(known.id, extentOfKnown(known));
+export const certaintyQueryOf = (known: KnownResource): AnyQuery =>
+  runCertaintyQuery(known.id, { mean: known.mean, graded: known.graded }, extentOfKnown(known));
 
 /** The rewards of an ended baseline, which all runs of a list are compared with. */
 const baseRewardsQuery = (known: KnownResource): LiveQuery<ReadRewards> => ({

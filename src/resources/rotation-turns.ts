@@ -6,7 +6,7 @@ import { overdueIntervals } from '../queries/freshness.ts';
 import { isFinalCurve } from '../queries/held-out.ts';
 import { type AnyQuery, dueAt } from '../queries/live-query.ts';
 import type { Attention } from '../queries/polling.ts';
-import { isSettled } from '../queries/run-mean.ts';
+import { isSettled, lateRewardsDue } from '../queries/run-mean.ts';
 import { type KnownResource, keyOf, knownResource } from '../queries/statuses/known-resource.ts';
 import { endInstant } from '../text/time.ts';
 import type { Workbench } from '../workbench/workbench.ts';
@@ -203,7 +203,8 @@ export function curveTurn(workbench: Workbench, known: KnownResource, lastSent: 
 
 /**
  * The reads of rewards for the ended resources on screen that have a mean: for its certainty, and in lists for the
- * difference from what it is compared with. Each is sent once.
+ * difference from what it is compared with. Each is sent once for a mean, and that of the certainty again while rewards may
+ * be late.
  */
 export function uncertainOn(workbench: Workbench, lines: readonly KnownResource[], lastSent: LastSent): RewardRead[] {
   const { statuses, lists, compare } = workbench;
@@ -220,7 +221,10 @@ export function uncertainOn(workbench: Workbench, lines: readonly KnownResource[
     const unsent = differences.filter(isUnsent);
     if (unsent.length > 0 || differences.some(({ query }) => isInFlight(workbench, query))) return unsent;
     const query = isSettled(certainty, known, compare.rewardRange) ? undefined : watch?.certainty?.(known);
-    return query ? [{ known, query }].filter(isUnsent) : [];
+    if (!query || isInFlight(workbench, query)) return [];
+    const sentAt = lastEver(workbench, query, lastSent);
+    const due = sentAt === 0 ? 0 : lateRewardsDue(certainty?.readAfterEnd, sentAt);
+    return due !== undefined && due <= Date.now() ? [{ known, query, dueAt: due }] : [];
   });
   return [...new Map(reads.map(read => [hashKey(read.query.key), read])).values()];
 }

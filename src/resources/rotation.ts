@@ -133,10 +133,10 @@ async function readTurns(
     const details = detailTurns(workbench, known, purpose);
     return [statusTurn(workbench, known, purpose) ?? [], details].flat().map(turn => ({ ...turn, known }));
   });
-  const certain = purpose.uncertain.map(({ known, query }): Turn & { readonly known: KnownResource } => {
+  const certain = purpose.uncertain.map(({ known, query, dueAt = 0 }): Turn & { readonly known: KnownResource } => {
     // Without a total, its progress and its record may tell it.
     const requests = known.total === undefined ? 3 : 1;
-    return { queries: [query], dueAt: 0, isDetail: true, requests, known };
+    return { queries: [query], dueAt, isDetail: true, requests, known };
   });
   const due = inTurn([...turns, ...purpose.unmeasured, ...certain], purpose);
   const next = turns.toSorted((left, right) => left.dueAt - right.dueAt).slice(0, 1);

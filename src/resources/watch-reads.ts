@@ -12,6 +12,8 @@ import type { Workbench } from '../workbench/workbench.ts';
 export interface RewardRead {
   readonly known: KnownResource;
   readonly query: AnyQuery;
+  /** Epoch milliseconds; undefined or 0 if it was never sent. */
+  readonly dueAt?: number;
 }
 
 export interface Watching extends Kind {

@@ -4,6 +4,10 @@ import { expect, it, onTestFinished, vi } from 'vitest';
 import type { HeldOutReward } from '../../src/contract/training.ts';
 import { heldOutMeans } from '../../src/queries/held-out.ts';
 import { fetchOnce } from '../../src/queries/live-query.ts';
+import { readRunRewards } from '../../src/queries/run-extent.ts';
+import { intervalBeside } from '../../src/queries/run-mean.ts';
+import { observationOf } from '../../src/queries/run-results.ts';
+import type { Observation } from '../../src/queries/statuses/known-resource.ts';
 import { kinds } from '../../src/resources/catalogue.ts';
 import { following } from '../../src/resources/rotation.ts';
 import { stateOf, watchedOf } from '../../src/resources/watch.ts';
@@ -179,4 +183,72 @@ it('reads the failed rollouts of an ended evaluation once for its line in Watch,
     cache.removeQueries({ type: 'inactive' });
   }
   expect([scripted.asked('getEvalProgress'), line()]).toEqual([1, [['ALARM', words]]]);
+});
+
+/** An ended run in Watch, with the rewards that some command has read of it. */
+async function withRewards(...first: readonly number[]) {
+  vi.useFakeTimers({ toFake: ['Date'] });
+  onTestFinished(() => void vi.useRealTimers());
+  let rewards = first;
+  const { scripted, workbench, show } = atList({
+    getEvalRun: () => ({ eval_run_id: 'evr_1', status: 'completed' }),
+    getEvalProgress: () => ({ status: 'completed', total_rollouts: 8, terminal_rollouts: 8 }),
+    getTrajectoryRewards: () => ({
+      trajectory_rewards: rewards.map((reward, index) => ({
+        reward,
+        trajectory_id: `t${index}`,
+        task_id: `task ${index}`,
+      })),
+    }),
+  });
+  const { statuses, remembered: memory } = workbench;
+  const run = { kind: 'run', id: 'evr_1', label: 'tutor' };
+  const extent = { status: 'completed', total: 8, recorded: { mean: undefined, graded: undefined } };
+  const context = { service: scripted.service, signal: new AbortController().signal, memory };
+  const { certainty } = await readRunRewards(run.id, context, extent);
+  const at = Date.now();
+  statuses.recallEnded([{ ...run, at, ended: { status: 'completed', total: 8, done: 8, endTime: ended } }]);
+  const report = (observation: Observation): void => statuses.report([observation], { askedAt: at, at });
+  report(observationOf(run.id, certainty));
+  show('watch');
+  const round = following(workbench, false);
+  const intervalOf = () => intervalBeside({ mean: undefined, graded: undefined, ...statuses.get(run) }, [0, 1]);
+  const readLater = async () => {
+    vi.setSystemTime(Date.now() + 60_000);
+    await fetchOnce(workbench, round);
+    const { mean, graded } = statuses.get(run) ?? {};
+    return [scripted.asked('getTrajectoryRewards'), mean, graded, intervalOf() !== undefined];
+  };
+  const grade = (...next: readonly number[]): void => {
+    rewards = next;
+  };
+  return { readLater, intervalOf, report, run, grade };
+}
+
+it('reads the rewards of an ended run again after ever longer waits, for some minutes, where some may be late', async () => {
+  const { readLater, grade } = await withRewards(0, 0.25, 0.5);
+  expect(await readLater()).toEqual([2, 0.25, 3, true]);
+  expect(await readLater()).toEqual([3, 0.25, 3, true]);
+  grade(0, 0.25, 0.5, 0.75);
+  expect(await readLater()).toEqual([3, 0.25, 3, true]);
+  expect(await readLater()).toEqual([4, 0.375, 4, true]);
+  for (let minute = 0; minute < 20; minute++) await readLater();
+  expect(await readLater()).toEqual([5, 0.375, 4, true]);
+});
+
+it('reads the interval again, once, if the mean is newer, and shows none until then', async () => {
+  const { readLater, intervalOf, report, run, grade } = await withRewards(
+    ...[1, 2, 3, 4, 5, 6, 7, 8].map(each => each / 8),
+  );
+  expect(await readLater()).toEqual([1, 0.5625, 8, true]);
+  for (const [asked, mean] of [
+    [2, 0.25],
+    [3, 0.75],
+  ] as const) {
+    grade(...Array<number>(8).fill(mean));
+    report({ ...run, mean });
+    expect(intervalOf()).toBeUndefined();
+    expect(await readLater()).toEqual([asked, mean, 8, true]);
+    expect((await readLater())[0]).toBe(asked);
+  }
 });
