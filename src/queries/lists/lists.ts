@@ -35,6 +35,8 @@ export class Lists {
   readonly #shownCounts = new Set<string>();
   /** Fields by which the service does not sort, by list hash. */
   readonly #refused = new Map<string, Set<string>>();
+  /** Ids of the rows that this program has deleted. */
+  readonly #removed = new Set<string>();
   readonly #listeners = new Listeners();
 
   constructor(
@@ -148,10 +150,14 @@ export class Lists {
 
   /** Removes rows that the program just deleted, from every list whose key begins with `under`. */
   remove(under: readonly unknown[], ids: readonly string[]): void {
+    for (const id of ids) this.#removed.add(id);
     for (const { key, reader } of this.#readers.values()) {
       if (partialMatchKey(key, under)) reader.remove(ids);
     }
   }
+
+  /** Whether this program has deleted a row with this id. */
+  readonly isRemoved = (id: string): boolean => this.#removed.has(id);
 
   #count(hash: string, { extent }: Pick<ListReader<unknown>, 'extent'>, readAt: number): void {
     const { rows, dropped } = extent;

@@ -1,6 +1,7 @@
 /** Lists that are longer than what has been read of them, on screen: nothing is said of all rows that holds for some only. */
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { afterEach, describe, expect, it } from 'vitest';
+import { notFound } from '../../queries/scripted-service.ts';
 import { ManyRows, type Sorting } from './many-rows.ts';
 import { openProgram, type Rig } from './rig.tsx';
 import { openWorld, world } from './scripted-world.tsx';
@@ -361,6 +362,37 @@ describe('rows that come and go', () => {
     await screen.press('enter');
     await screen.waitFor('Nothing was saved: the marked rows are not in the list');
   });
+});
+
+it('keeps the marks of the rows that an action could not delete, and of no others (B4)', async () => {
+  const service = world();
+  const run = { bench_id: 'bench_1', status: 'completed' };
+  const runs = new Map(
+    ['one', 'two', 'three'].map(name => [name, { ...run, eval_run_id: name, display_name: `run ${name}` }]),
+  );
+  const [{ answers }, refused] = [service, new Set(['two'])];
+  answers.listEvalRuns = () => [...runs.values()];
+  answers.getEvalRun = ({ eval_run_id: id = '' }) => runs.get(id) ?? notFound(id);
+  answers.deleteEvalRun = ({ eval_run_id: id = '' }) => {
+    if (refused.has(id)) throw new Error('It is still in use.');
+    runs.delete(id);
+    return {};
+  };
+  const screen = openWorld(service, { view: 'list', resource: 'runs', scope: { benchmark: 'bench_1' } });
+  await screen.waitFor(text => ['▸ run one', 'run two', 'run three'].every(each => text.includes(each)));
+  await screen.press('space', 'space', 'd');
+  await screen.waitFor('Delete 2 runs?');
+  await screen.press('y');
+  await screen.waitFor('1 deleted, 1 failed');
+  await screen.press('esc');
+  await screen.waitFor(text => text.includes('1 marked') && !text.includes('not in the list'));
+  refused.clear();
+  await screen.press('d');
+  await screen.waitFor('<y> delete');
+  await screen.press('y');
+  await screen.waitFor(text => text.includes('✓ Deleted run two') && !text.includes('marked'));
+  await screen.press('d');
+  await screen.waitFor(text => text.includes('Delete this run?') && text.includes('run three'));
 });
 
 it.each([

@@ -13,7 +13,7 @@ import { useShell } from '../../app/shell-context.tsx';
 import { usePane } from '../../app/view.tsx';
 import { type PagedList, useOrderedSource, usePagedList } from '../../data/use-list.ts';
 import { type Live, useLive } from '../../data/use-live.ts';
-import { useSetting } from '../../data/workbench.tsx';
+import { useSetting, useWorkbench } from '../../data/workbench.tsx';
 import { useKeyOf } from '../../keys/router.tsx';
 import { type SiblingList, useMemory, useSiblings } from '../../navigation/memory.tsx';
 import { initialTableState, type TableState } from '../../widgets/table/table-state.ts';
@@ -124,6 +124,11 @@ export function useListTable<Row extends object>(props: ResourceListProps<Row>):
   // React renders again at once, with the list in the new order.
   if (table.state.sort !== sort) setSort(table.state.sort);
   useEffect(() => remember(table.state), [remember, table.state]);
+  const { isRemoved } = useWorkbench().lists;
+  const { lostMarks, dispatch } = table;
+  useEffect(() => {
+    if (lostMarks > 0) dispatch({ kind: 'unmark', which: isRemoved });
+  }, [lostMarks, dispatch, isRemoved]);
   const { see } = list;
   const nearEnd = table.nearEnd && !source.costly;
   useEffect(() => see(table.shown, nearEnd), [see, table.shown, nearEnd]);

@@ -43,6 +43,7 @@ export type TableAction =
   | { readonly kind: 'reverse'; readonly columns: readonly string[]; readonly partial?: boolean }
   | { readonly kind: 'toggle-mark' }
   | { readonly kind: 'clear-marks' }
+  | { readonly kind: 'unmark'; readonly which: (id: string) => boolean }
   /** Clears the filter; without one, the marks. */
   | { readonly kind: 'escape' }
   | { readonly kind: 'choose-columns'; readonly choice: ColumnChoice };
@@ -122,6 +123,10 @@ export function tableReducer(state: TableState, action: TableAction, surrounding
     }
     case 'clear-marks':
       return state.marks.size === 0 ? state : { ...state, marks: new Set() };
+    case 'unmark': {
+      const marks = new Set([...state.marks].filter(id => !action.which(id)));
+      return marks.size === state.marks.size ? state : { ...state, marks };
+    }
     case 'escape':
       return tableReducer(
         state,
