@@ -76,7 +76,7 @@ it.each(sizes)(
     const screen = openWorld(service, trainingPlace, { columns, rows });
     await screen.waitFor('▸ step 60');
     await screen.press('e');
-    await screen.waitFor('Evaluate on t-words');
+    await screen.waitFor('▸ Name of the run');
     expect(screen.text()).not.toContain('optional');
     await screen.press('tab');
     await screen.waitFor('← step 60');
@@ -95,7 +95,7 @@ async function atCheckpoint(columns: number, rows: number) {
   const screen = openWorld(service, { view: 'list', resource: 'benchmarks' }, { columns, rows });
   await screen.waitFor('▸ t-words');
   await screen.press('e');
-  await screen.waitFor('Evaluate on t-words');
+  await screen.waitFor('▸ Model');
   expect(service.asked('listCheckpoints')).toBe(0);
   await screen.press('tab', 'tab');
   await screen.waitFor('← the base model');

@@ -59,7 +59,7 @@ describe('a list that the service does not offer', () => {
     await screen.waitFor('This service does not list checkpoints.');
     await screen.waitFor('step 3 of 40');
     await morePolls(service);
-    expect(screen.text()).toContain('live, read every');
+    await screen.waitFor('live, read every');
     expect(screen.text()).not.toMatch(/failing|listCheckpoints/);
     expect(service.asked('listCheckpoints')).toBe(1);
   });
