@@ -79,7 +79,7 @@ const columnIds = (column: Row[string] | undefined): string[] => String(column).
 /**
  * A row belongs to exactly one service, account, dataset, and agent or none. Only rows of these four are written, settled,
  * started over, completed and forgotten, and only they say that a trajectory was sent before. Rows of another agent say
- * nothing. Rows of another account with the same dataset and agent are found, but told apart: its key may be of the same
+ * nothing, except those that `adopt` takes over. Rows of another account with the same dataset and agent are found, but told apart: its key may be of the same
  * organization, which has what it was sent, or of another one, which has not.
  */
 export class SentRecord {
@@ -116,6 +116,21 @@ export class SentRecord {
       .update(JSON.stringify(this.#owner.slice(0, 3)))
       .digest('hex');
     return takeNamedLock(this.#tables.folder, `upload-${name.slice(0, 32)}`, uploadsKeptMs);
+  }
+
+  /**
+   * Counts as sent for this agent what any account was sent for it under its name, before the service listed the agent.
+   *
+   * @param asked the agent as the user gave it: an id, a name, or `name:` and a name
+   */
+  adopt(asked: string): void {
+    if (asked === this.#owner[2]) return;
+    for (const table of ['requests', 'runs', 'restarts'])
+      this.#tables.run(
+        `update or replace trajectory_${table} set agent = ?3 where profile = ?1 and dataset = ?2 and agent in (?4, ?5)`,
+        ...this.#owner.slice(0, 3),
+        ...[asked, `name:${asked.replace(/^name:/, '')}`],
+      );
   }
 
   /** Whether the upload has begun but is not settled. */

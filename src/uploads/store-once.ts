@@ -51,6 +51,7 @@ export function storeOnce(records: TrajectoryRecords, again: string): Action<Sto
       const account = await records.account(secret => service.accountOf(secret, signal));
       const agent = await namedAgent(service, undefined, signal);
       const record = records.of({ path: '', dataset, agent: agent && agentText(agent), account });
+      if (service.agent !== undefined) record.adopt(service.agent);
       const linesOf = (hash: string): readonly SentLine[] => {
         try {
           return record.lines(hash);

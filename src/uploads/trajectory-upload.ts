@@ -230,6 +230,8 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
     if (account !== undefined) this.#record = this.#records?.of({ ...this.#ref, account });
     const unlock = await this.#lock();
     try {
+      const asked = this.#agent ?? service.agent;
+      if (asked !== undefined) this.#record?.adopt(asked);
       const file = await open(this.path);
       try {
         await this.#sendFile(service, file);

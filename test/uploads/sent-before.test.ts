@@ -12,7 +12,7 @@ import { openTables, tablesInMemory } from '../../src/store/tables.ts';
 import { TrajectoryRecords } from '../../src/store/trajectory-records.ts';
 import { TrajectoryUpload, type TrajectoryUploadOptions } from '../../src/uploads/trajectory-upload.ts';
 import { sentNothing } from '../../src/uploads/trajectory-upload-state.ts';
-import { fakeService } from '../service/fake-service.ts';
+import { fakeService, withAnswers } from '../service/fake-service.ts';
 
 const lineOf = (content: string): string => JSON.stringify({ messages: [{ role: 'user', content }] });
 
@@ -280,6 +280,23 @@ it.each([{ name: 'other' }, { isCopy: true }, { name: 'other', fates: ['fails af
     });
   },
 );
+
+it.each(['carol', 'name:carol'])('knows what %s was sent before the service listed that agent', async agent => {
+  const { upload } = world();
+  const { service, sent } = storing([], ['stores', 'fails after it']);
+  const [listed, nobody] = [[{ agent_id: 'agent_9', name: 'carol' }], []].map(items =>
+    withAnswers(service, { listAgents: () => ({ items }) }),
+  );
+  if (!listed || !nobody) throw new Error('no services');
+  await upload(nobody, ['a', 'b', 'c'], { agent: 'name:carol' });
+  await upload(nobody, ['d'], { agent, name: 'other' });
+  for (const asked of [agent, 'agent_9']) {
+    const { state } = await upload(listed, ['a', 'b', 'c', 'd'], { agent: asked });
+    expect(state.counts).toMatchObject({ stored: 3, unknown: 1 });
+  }
+  await upload(listed, ['a'], { agent: 'agent_8' });
+  expect(sent).toEqual([['a', 'b'], ['c'], ['d'], ['a']]);
+});
 
 it('neither reads nor keeps a record of lines for a service that stores none twice', async () => {
   const { upload } = world();

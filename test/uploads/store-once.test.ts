@@ -64,12 +64,12 @@ it('refuses what cannot be recorded, unless the service stores none twice', asyn
 it('sends with the id of the profile’s agent, and records what it sent for that', async () => {
   const records = new TrajectoryRecords(tablesInMemory('test'));
   const owners: unknown[] = [];
-  const serviceOf = (agent: string) =>
+  const serviceOf = (agent: string, items: readonly object[] = [{ agent_id: 'agent_1', name: 'alice' }]) =>
     fakeService(
       {
-        listAgents: () => ({ items: [{ agent_id: 'agent_1', name: 'alice' }] }),
+        listAgents: () => ({ items }),
         uploadTrajectories: ({ body }) => {
-          owners.push(body.agent_id);
+          owners.push(body.agent_id ?? body.agent_name);
           return { trajectories: [{ request_index: 0, status: 'uploaded' }] };
         },
       },
@@ -77,7 +77,10 @@ it('sends with the id of the profile’s agent, and records what it sent for tha
     );
   await storeOnce(records, 'again')(serviceOf('alice'), inputOf('a'));
   await expect(storeOnce(records, 'again')(serviceOf('agent_1'), inputOf('a'))).rejects.toThrow('Sent into d before');
-  expect(owners).toEqual(['agent_1']);
+  // It is listed once something was sent for it.
+  await storeOnce(records, 'again')(serviceOf('name:alice', []), inputOf('b'));
+  await expect(storeOnce(records, 'again')(serviceOf('alice'), inputOf('b'))).rejects.toThrow('Sent into d before');
+  expect(owners).toEqual(['agent_1', 'alice']);
 });
 
 it('refuses what may have been sent before where the record cannot be read', async () => {
