@@ -79,8 +79,8 @@ const columnIds = (column: Row[string] | undefined): string[] => String(column).
 /**
  * A row belongs to exactly one service, account, dataset, and agent or none. Only rows of these four are written, settled,
  * started over, completed and forgotten, and only they say that a trajectory was sent before. Rows of another agent say
- * nothing, except those that `adopt` takes over. Rows of another account with the same dataset and agent are found, but told apart: its key may be of the same
- * organization, which has what it was sent, or of another one, which has not.
+ * nothing, except those that `adopt` takes over. Rows of another account with the same dataset and agent are found, but
+ * told apart: its key may be of the same organization, which has what it was sent, or of another one, which has not.
  */
 export class SentRecord {
   readonly #tables: Tables;
@@ -263,9 +263,11 @@ export class SentRecord {
   startOver(): void {
     if (this.#path === '') return;
     this.#forget();
+    // Later than all that was sent, also in the same millisecond, or before the clock was set back.
+    const sent = ['runs', 'requests'].map(of => `select sent_at from trajectory_${of} where ${ofEachAccount}`);
     this.#tables.run(
       `insert or replace into trajectory_restarts (profile, dataset, agent, account, path, at)
-         values (?1, ?2, ?3, ?4, ?5, ?6)`,
+         select ?1, ?2, ?3, ?4, ?5, max(?6, 1 + coalesce(max(sent_at), 0)) from (${sent.join(' union all ')})`,
       ...this.#owner,
       ...[this.#path, Date.now()],
     );
