@@ -53,5 +53,5 @@ export async function sectionPlace(word: string): Promise<Place | undefined> {
 export async function run({ args: [first = '', second], flags }: CommandInput<'open'>, io: CommandIo): Promise<number> {
   const section = second === undefined ? await sectionPlace(first) : undefined;
   const place = section ?? (await withService(flags, io, context => placeToOpen(first, second, context)));
-  return (await import('./tui.tsx')).run(flags, place);
+  return (await import('./tui.tsx')).run(flags, { start: place });
 }

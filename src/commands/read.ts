@@ -83,11 +83,14 @@ async function openOnScreen(path: string, name: string, { theme, mouse }: Flags,
     throw new CommandError(clean`The file holds no trajectories${first ? `: ${first.message ?? first.status}` : '.'}`);
   }
   Object.assign(process.env, {
+    // The key is that of the address which the environment names.
+    BENCHTOP_BASE_URL: baseUrl,
     BENCHTOP_API_KEY: apiKey,
     BENCHTOP_STATE_DIR: join(folder, 'state'),
     BENCHTOP_CACHE_DIR: join(folder, 'cache'),
   });
-  return tui.run({ baseUrl, theme, mouse }, { view: 'list', resource: 'trajectories', scope: { dataset: name } });
+  const start = { view: 'list', resource: 'trajectories', scope: { dataset: name } } as const;
+  return tui.run({ baseUrl, theme, mouse }, { start, keepsNotes: false });
 }
 
 export async function run({ args: [path = ''], flags }: CommandInput<'read'>, io: CommandIo): Promise<number> {

@@ -13,7 +13,7 @@ import { changeSettings, readSettings } from '../config/settings-file.ts';
 import { kinds } from '../resources/catalogue.ts';
 import { mayBeMisconfigured, ServiceError } from '../service/errors.ts';
 import type { Connection, KeySource, NewProfile } from '../ui/app/connection.ts';
-import { Workbench } from '../workbench/workbench.ts';
+import { Workbench, type WorkbenchOptions } from '../workbench/workbench.ts';
 import { connectTo, openRemembered, openTexts, originsOf, type ServiceConnection, testService } from './connect.ts';
 
 /** The current service and its connection. */
@@ -25,13 +25,16 @@ export interface ShownService {
   readonly workbench: Workbench;
 }
 
+export type SessionOptions = Pick<WorkbenchOptions, 'keepsNotes'>;
+
 /** @param now gives the newest configuration of the same addresses, to read refused keys again */
-function show(config: Config, id: number, now: () => Config): ShownService {
+function show(config: Config, id: number, now: () => Config, options: SessionOptions): ShownService {
   const connection = connectTo(config, 'start', { remembered: () => workbench.remembered, now });
   // Both start immediately, while the first frame is drawn. The first request reports errors.
   connection.service().catch(() => {});
   connection.monitor.retry();
   const workbench: Workbench = new Workbench({
+    ...options,
     kinds,
     service: connection.service,
     connection: connection.monitor,
@@ -130,6 +133,7 @@ const lookMs = 1_000;
 export class Session {
   readonly #flags: ConfigFlags;
   readonly #environment: NodeJS.ProcessEnv;
+  readonly #options: SessionOptions;
   /** Reads the configuration of the shown service again. */
   #load: () => Config;
   /** The configuration of the shown service, with its newest keys. */
@@ -141,9 +145,10 @@ export class Session {
   readonly #listeners = new Listeners();
 
   /** @throws ConfigError */
-  constructor(flags: ConfigFlags, environment: NodeJS.ProcessEnv) {
+  constructor(flags: ConfigFlags, environment: NodeJS.ProcessEnv, options: SessionOptions = {}) {
     this.#flags = flags;
     this.#environment = environment;
+    this.#options = options;
     this.#load = () => loadConfig(flags, environment);
     this.#config = this.#load();
     this.#shown = this.#show(1);
@@ -214,7 +219,7 @@ export class Session {
 
   #show(id: number): ShownService {
     const config = this.#config;
-    return show(config, id, () => (this.#shown.id === id ? this.#config : config));
+    return show(config, id, () => (this.#shown.id === id ? this.#config : config), this.#options);
   }
 
   readonly #switchTo = (name: string): void => {

@@ -10,7 +10,7 @@ import { type Theme, themeFor } from '../ui/widgets/theme/theme.tsx';
 import type { Workbench } from '../workbench/workbench.ts';
 import { CommandError } from './exit.ts';
 import { keepHeapSmall } from './heap.ts';
-import { Session, type ShownService } from './session.ts';
+import { Session, type SessionOptions, type ShownService } from './session.ts';
 import { checkKeys, checkTerminal, homePlace } from './start-checks.ts';
 import type { WorkbenchFlags } from './table/commands.ts';
 
@@ -62,8 +62,15 @@ function onFirstAnswer({ cache }: Workbench, callback: () => void): void {
 /** Time limit for closing connections. */
 const closeMs = 300;
 
-/** @param start the first place to show; the first section if missing */
-export async function run({ lines: _, debug, ...flags }: WorkbenchFlags, start?: Place): Promise<number> {
+interface RunOptions extends SessionOptions {
+  /** The first place to show; the first section if missing. */
+  readonly start?: Place | undefined;
+}
+
+export async function run(
+  { lines: _, debug, ...flags }: WorkbenchFlags,
+  { start, ...options }: RunOptions = {},
+): Promise<number> {
   if (debug) throw new CommandError('--debug is for commands: the workbench has no place to show requests.');
   if (!process.stdin.isTTY || !process.stdout.isTTY) {
     throw new CommandError(
@@ -71,7 +78,7 @@ export async function run({ lines: _, debug, ...flags }: WorkbenchFlags, start?:
     );
   }
   checkTerminal(process.env);
-  const session = new Session(flags, process.env);
+  const session = new Session(flags, process.env, options);
   const { config } = session;
   checkKeys(config);
   homePlace(config);

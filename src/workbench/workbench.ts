@@ -57,6 +57,8 @@ export interface WorkbenchOptions {
   readonly readOnly?: boolean;
   /** Whether conversations are saved to disk. */
   readonly keepsChats?: boolean;
+  /** False where flags and notes would be lost at the end. */
+  readonly keepsNotes?: boolean | undefined;
   readonly poll?: PollIntervals;
   readonly compare?: CompareSettings;
   readonly alarms?: AlarmSettings | undefined;
@@ -84,6 +86,7 @@ export class Workbench implements QueryHost {
   readonly profile: string;
   readonly readOnly: boolean;
   readonly keepsChats: boolean;
+  readonly keepsNotes: boolean;
   readonly poll: PollIntervals;
   readonly compare: CompareSettings;
   readonly #alarms: AlarmSettings;
@@ -160,6 +163,7 @@ export class Workbench implements QueryHost {
     this.kinds = options.kinds;
     this.statuses = new StatusStore(options.kinds, (run, count) => this.remembered.rewardsSince(run, count));
     this.keepsChats = keepsChats;
+    this.keepsNotes = options.keepsNotes ?? true;
     this.poll = poll;
     this.compare = options.compare ?? compareDefaults;
     this.#alarms = options.alarms ?? alarmDefaults;

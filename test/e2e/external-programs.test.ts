@@ -261,3 +261,19 @@ describe('the mouse', () => {
     expect(session.leftOn()).toEqual([]);
   });
 });
+
+describe('a file of rollouts', () => {
+  it('is read on screen whatever service the environment names, and is not flagged, because that is not kept (A3, B5)', async () => {
+    const file = join(home.home, 'rollouts.jsonl');
+    writeFileSync(file, `${JSON.stringify({ task_id: 'tea', messages: [{ role: 'user', content: 'hi' }] })}\n`);
+    const env = { ...home.env, BENCHTOP_BASE_URL: 'http://127.0.0.1:9', BENCHTOP_API_KEY: 'sk-of-another-service' };
+    const session = openSession(env, { args: ['read', file] });
+    await session.waitFor('▸ tea');
+    session.type('1');
+    await session.waitFor('Nothing is kept of a file that is only read');
+    expect(session.text()).not.toContain('<1>');
+    // In the window of a note, q would be a letter.
+    session.type("'q");
+    expect((await session.ended).exitCode).toBe(0);
+  });
+});

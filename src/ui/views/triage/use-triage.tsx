@@ -146,7 +146,7 @@ function useSave(): Save {
 /** The digits that flag, and the key for a note. */
 export function useTriage(): (of: readonly Noted[], messages?: readonly ShownMessage[]) => readonly Binding[] {
   const shell = useShell();
-  const { notes } = useWorkbench();
+  const { notes, keepsNotes } = useWorkbench();
   const save = useSave();
   return (of, messages = []) => {
     const flag = (digit: number): void => {
@@ -160,11 +160,13 @@ export function useTriage(): (of: readonly Noted[], messages?: readonly ShownMes
       save(of, { flag: isSet ? '' : wanted });
     };
     const enabled = of.length > 0;
+    const why = keepsNotes ? undefined : 'Nothing is kept of a file that is only read. Upload it to flag it';
     return [
-      { command: triageCommands.flag, enabled, run: ({ name }) => flag(Number(name)) },
+      { command: triageCommands.flag, enabled, why, run: ({ name }) => flag(Number(name)) },
       {
         command: triageCommands.note,
         enabled,
+        why,
         run: () => {
           notes.readAgain();
           shell.showOverlay('note', close => <NoteWindow {...{ of, messages }} onClose={close} />);
