@@ -41,7 +41,8 @@ export function ConfirmChange<Row extends object>({
   const names = apart(shown.map(row => ({ name: labelOf(resource, row), id: idOf(resource, row) })));
   const nameOf = new Map(rows.map((row, index) => [row, names[index] ?? '']));
   const label = (row: Row): string => nameOf.get(row) ?? '';
-  const outages = outagesOf(change, shown);
+  const { called } = change;
+  const outages = (left: readonly Row[]) => outagesOf(change, left.map(nowOf));
   const check: CheckInputs<Row> = async (left, _, signal) => {
     const asked = left.map(row => ({ resource, change, row: nowOf(row) }));
     const read = await recheck(asked, query => unlessStopped(fetchAnew(workbench, query), signal), signal);
@@ -63,8 +64,11 @@ export function ConfirmChange<Row extends object>({
       rows={rows}
       onClose={onClose}
       title={changeTitle(change, resource, rows.length)}
-      question={`${outageWords(outages)}${namesOf(change.called ? shown.map(change.called) : names)}: ${change.loses}`}
-      typed={typedFor(outages)}
+      question={left => {
+        const named = left.map(row => (called ? called(nowOf(row)) : label(row)));
+        return `${outageWords(outages(left))}${namesOf(named)}: ${change.loses}`;
+      }}
+      typed={left => typedFor(outages(left))}
       action={change.send}
       check={isRechecked(action) ? check : undefined}
       labelOf={label}

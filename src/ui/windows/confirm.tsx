@@ -27,14 +27,14 @@ import { requestLines } from './requests.ts';
 
 export interface ConfirmProps<Row> {
   readonly title: string;
-  /** What will happen, and to which resources. */
-  readonly question: string;
+  /** What will happen, and to which of the rows that are left. */
+  readonly question: (left: readonly Row[]) => string;
   /** The verb of the button, e.g. `delete`, and of the result, e.g. `deleted`. */
   readonly verb: string;
   readonly past: string;
   readonly action: Action<Row>;
-  /** The text that the user has to type; if undefined, one key is enough. */
-  readonly typed?: string | undefined;
+  /** The text that the user has to type for the rows that are left; if undefined, one key is enough. */
+  readonly typed?: ((left: readonly Row[]) => string | undefined) | undefined;
   readonly rows: readonly Row[];
   readonly labelOf: (row: Row) => string;
   /** Called with the answers once every write has succeeded, after the window has closed. */
@@ -105,7 +105,6 @@ function typedReducer(state: TypedState, action: KeyPress | 'wrong' | 'again'): 
  */
 export function Confirm<Row>(props: ConfirmProps<Row>) {
   const { title, verb, action, rows, onDone, onClose } = props;
-  const typed = props.typed === undefined ? undefined : typeable(props.typed);
   const [preview, setPreview] = useState(false);
   const [answer, dispatch] = useReducer(typedReducer, untyped);
   const check: CheckInputs<Row> = async (...left) => {
@@ -118,12 +117,29 @@ export function Confirm<Row>(props: ConfirmProps<Row>) {
     }
   };
   const sending = useActionForEach(action, rows, check);
+  // Once all are sent, the question stays until the window closes.
+  const asked = sending.left.length > 0 ? sending.left : rows;
+  const words = props.typed?.(asked);
+  const typed = words === undefined ? undefined : typeable(words);
+  const [typedFor, setTypedFor] = useState(typed);
+  if (typed !== typedFor) {
+    setTypedFor(typed);
+    dispatch('again');
+  }
   const { width, inner, ...most } = useWindowRoom(64);
   const busy = sending.state.kind === 'running';
   const keyLines = buttonLines + (typed === undefined ? 0 : typedLines);
   const previewed = usePreview(preview, action, sending.left, inner);
   const size = { width: inner, height: most.height - windowMargin.lines - keyLines };
-  const content = contentOf(props, sending, previewed, size, useTheme(), useSettingAdvice());
+  const content = contentOf(
+    { ...props, rows: asked, question: props.question(asked) },
+    rows.length,
+    sending,
+    previewed,
+    size,
+    useTheme(),
+    useSettingAdvice(),
+  );
   const act = async (): Promise<void> => {
     if (typed !== undefined && !isTyped(textOf(answer.field), typed)) {
       dispatch('wrong');
@@ -183,9 +199,19 @@ interface Content {
   readonly height: number;
 }
 
-/** The parts that fit, in order of importance: the question, errors, requests, names. */
+/**
+ * The parts that fit, in order of importance: the question, errors, requests, names.
+ *
+ * @param count how many rows there were at first
+ */
 function contentOf<Row>(
-  { question, past, rows, labelOf }: ConfirmProps<Row>,
+  {
+    question,
+    past,
+    rows,
+    labelOf,
+  }: Pick<ConfirmProps<Row>, 'past' | 'rows' | 'labelOf'> & { readonly question: string },
+  count: number,
   { state, done }: Pick<RepeatedAction<Row>, 'state' | 'done'>,
   previewed: readonly string[],
   { width, height }: Size,
@@ -193,7 +219,7 @@ function contentOf<Row>(
   advice: readonly string[],
 ): Content {
   const failures = state.kind === 'done' ? state.result : [];
-  const error = state.kind === 'failed' ? state.error : rows.length === 1 ? failures[0]?.error : undefined;
+  const error = state.kind === 'failed' ? state.error : count === 1 ? failures[0]?.error : undefined;
   const named = failures.map(({ input, error: why }) => ({ label: labelOf(input), error: why }));
   const report = error || named.length === 0 ? [] : reportLines(done, named, past, width, theme);
   const errorLines = error ? noteLines(error, { width, height: mostErrorLines }, theme, advice).length : 0;

@@ -90,6 +90,28 @@ describe('an open confirmation', () => {
     expect(service.asked('undeploy')).toBe(0);
   });
 
+  it('asks only about those that are left after a part was sent (B3)', async () => {
+    const { service, change } = deployed('tutor', 'talker');
+    change('dep_1', production);
+    const { undeploy = () => ({}) } = service.answers;
+    service.answers.undeploy = (...asked) => {
+      if (asked[0]['deployment_id'] === 'dep_2') throw new Error('the disk is full');
+      return undeploy(...asked);
+    };
+    const screen = openWorld(service, list, alone);
+    await screen.waitFor(text => text.includes('▸ tutor') && text.includes('talker'));
+    await screen.press('space', 'space', 'd');
+    await screen.waitFor('Type tutor to undeploy:');
+    await screen.type('tutor');
+    await screen.press('enter');
+    await screen.waitFor('1 undeployed, 1 failed');
+    await screen.waitFor('<y> undeploy the other 1');
+    expect(flat(screen.text())).not.toContain('In production: tutor');
+    service.answers.undeploy = undeploy;
+    await screen.press('y');
+    await screen.waitFor('✓ Undeployed tutor, talker');
+  });
+
   it('counts a deployment that cannot be read again as one in production', async () => {
     const { service } = deployed('tutor');
     const screen = openWorld(service, list, alone);

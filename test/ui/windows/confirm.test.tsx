@@ -30,8 +30,8 @@ function openConfirm(
     close => (
       <Confirm
         title="Delete 5 runs?"
-        question="All of them go. This cannot be undone."
-        typed={typed}
+        question={() => 'All of them go. This cannot be undone.'}
+        typed={() => typed}
         verb="delete"
         past="deleted"
         action={deleteRun}

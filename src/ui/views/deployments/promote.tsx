@@ -74,8 +74,8 @@ function ConfirmPromote({ row: deployment, demoted, onClose }: ConfirmPromotePro
   return (
     <Confirm
       title="Make this deployment serve its slug?"
-      question={`${means(deployment, withStep(deployment))} ${replaced}`}
-      typed={label}
+      question={() => `${means(deployment, withStep(deployment))} ${replaced}`}
+      typed={() => label}
       verb="promote"
       past="promoted"
       action={send}
