@@ -270,7 +270,7 @@ describe('a file of rollouts', () => {
     const session = openSession(env, { args: ['read', file] });
     await session.waitFor('▸ tea');
     session.type('1');
-    await session.waitFor('Nothing is kept of a file that is only read');
+    await session.waitFor('Nothing is kept of this file: upload it to flag it');
     expect(session.text()).not.toContain('<1>');
     // In the window of a note, q would be a letter.
     session.type("'q");
