@@ -104,7 +104,7 @@ const opening: Readonly<Record<string, readonly string[]>> = {
     'training.delete',
   ],
   'list deployments': ['deployment.deploy', 'deployment.undeploy', 'deployment.unpromote', 'item.actions'],
-  'record deployments': ['deployment.undeploy', 'item.actions'],
+  'record deployments': ['deployment.undeploy', 'deployment.unpromote', 'item.actions'],
   'list datasets': ['dataset.upload'],
   'list secrets': ['item.actions', 'secret.create', 'secret.replace', 'secret.revoke'],
   chat: ['chat.history', 'chat.model', 'chat.settings'],
