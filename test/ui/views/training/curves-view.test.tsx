@@ -66,8 +66,7 @@ it('overlays all marked runs, with names that tell them apart, by the reward tha
   await stage.press('i');
   await stage.waitFor('Mark two or more to overlay their curves');
   await stage.press('space', 'space', 'space', 'i');
-  await stage.waitFor('held-out of');
-  for (const index of [2, 3, 4]) expect(stage.text()).toMatch(new RegExp(`held-out of .*${index}_g8_seed0`));
+  for (const index of [2, 3, 4]) await stage.waitFor(text => new RegExp(`held-out of .*${index}_g8_seed0`).test(text));
   expect(stage.text()).not.toContain('trainer');
   await stage.press('u');
   await stage.waitFor('trainer of');
