@@ -217,7 +217,7 @@ function isOf({ means, rewards, recorded, range: [low, high] }: Certainty, { mea
 export const isOfMean = (certainty: Certainty, mean: RecordedMean, range: Range = intervalDefaults.range): boolean =>
   certainty.isFinal && holdsFor(certainty, range) && isOf(certainty, mean);
 
-/** Whether the mean is that of rewards some of which may be late, so not the service's. */
+/** Whether benchtop computed the mean, from rewards of which some may still come: the service did not report it. */
 export const isOwnMean = (certainty: Certainty | undefined, mean: RecordedMean): boolean =>
   certainty?.readAfterEnd !== undefined && isOf({ ...certainty, recorded: undefined }, mean);
 

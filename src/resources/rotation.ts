@@ -139,8 +139,8 @@ async function readTurns(
     return { queries: [query], dueAt, isDetail: true, requests, known };
   });
   const due = inTurn([...turns, ...purpose.unmeasured, ...certain], purpose);
-  const next = turns.toSorted((left, right) => left.dueAt - right.dueAt).slice(0, 1);
-  const chosen = due.length === 0 && isFailing ? next : due;
+  const chosen =
+    due.length === 0 && isFailing ? turns.toSorted((left, right) => left.dueAt - right.dueAt).slice(0, 1) : due;
   const isThere = (known: KnownResource): boolean => !workbench.statuses.get(known)?.gone;
   await readEach(
     chosen.map(

@@ -155,7 +155,7 @@ function apartOf(workbench: Workbench, lines: readonly WatchedResource[], now: n
   return texts.find(isEachNamed) ?? lines.map(({ id }) => id);
 }
 
-/** Lines of which several may have the same label, told apart. */
+/** Adds to lines with the same label what tells them apart. */
 function toldApart(workbench: Workbench, lines: readonly WatchedResource[], now: number): readonly WatchedResource[] {
   const alike = [...Map.groupBy(lines, ({ kind, label }) => keyOf({ kind, id: label })).values()];
   const apart = new Map(

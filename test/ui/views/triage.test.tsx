@@ -130,13 +130,7 @@ it('takes a note on any message on the screen, also where the whole transcript f
 });
 
 it('flags rows on a digit, filters and counts by flag, takes it back, and keeps a note', async () => {
-  const stage = openViewOnStage(TrajectoriesView, {
-    place: { view: 'list', resource: 'trajectories', scope: { run: 'evr_1' }, label: 'first' },
-    service: async () => service,
-    columns: 120,
-    rows: 24,
-  });
-  await stage.waitFor('three');
+  const { stage } = await openList();
   await stage.press('3');
   await stage.waitFor('flagged: 1 gamed of the 3 rows read');
   expect(stage.text()).toMatch(/TASK +FLAG .*\n.*one +gamed/);

@@ -53,7 +53,7 @@ interface Said {
 const different = '\0';
 const initialFlag = ({ flag }: Said): string => (flag.words === undefined ? flag.value : different);
 
-/** @param whole what is said of all of it: what is typed there moves along to a message of which nothing is said yet */
+/** @param whole the note on the whole trajectory: what the user typed there moves to a message that has no note yet */
 function saidFields(said: Said, flags: readonly string[], whole: Said = said): readonly FieldSpec[] {
   const { message, text, flag } = said;
   const when = ({ about = '0' }: FormValues): boolean => about === String(message);
