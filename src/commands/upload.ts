@@ -175,7 +175,7 @@ function planned(folder: string): Promise<UploadPlan> {
 }
 
 async function uploadBenchmark(folder: string, flags: Flags, context: CommandContext, io: CommandIo) {
-  const { service, memory, signal } = context;
+  const { memory } = context;
   const plan = await planned(folder);
   const job = new BenchmarkUpload(folder, plan, memory);
   if (flags.new) job.startOver();
@@ -195,19 +195,23 @@ async function uploadBenchmark(folder: string, flags: Flags, context: CommandCon
     const words = `${sentFiles} of ${counted(plan.files.length, 'file')}, ${bytes(sent)} of ${bytes(plan.bytes)}`;
     return phaseWords[phase] ?? words;
   });
-  const { phase, benchId, notes, failedTasks, error } = job.state;
   noteNews();
   for (const note of plan.notes) io.note(note);
+  return reportBenchmark(job, flags, context, io);
+}
+
+/** Prints how the upload of a benchmark ended, and waits for its images if asked to. */
+async function reportBenchmark(job: BenchmarkUpload, flags: Flags, context: CommandContext, io: CommandIo) {
+  const { plan, phase, benchId, notes, failedTasks, error } = job.state;
   for (const { file, error: reason } of job.files) if (reason !== undefined) io.note(clean`${file.path}: ${reason}`);
   const code = await noteEnd({ phase, error, hasSent: benchId !== undefined }, flags.json ?? false, io);
   // The JSON result already has it.
   if (code !== exitCodes.done && benchId !== undefined && !printsRecord(flags)) {
     io.note(clean`bench_id: ${benchId}`);
   }
-  if (job.isTaken) io.note(`benchtop upload --new ${folder} makes a new benchmark from it.`);
+  if (job.isTaken) io.note(`benchtop upload --new ${plan.folder} makes a new benchmark from it.`);
   if (code === exitCodes.done && benchId === undefined) throw new Error('The upload has ended without an id.');
-  const missing =
-    benchId !== undefined && code === exitCodes.done ? await missingSecrets(benchId, { service, signal }) : none;
+  const missing = benchId !== undefined && code === exitCodes.done ? await missingSecrets(benchId, context) : none;
   for (const note of missing.notes) io.note(note);
   const noted = missing.names.map(missingSecretWords);
   const isAwaited = flags.wait && code === exitCodes.done && benchId !== undefined;

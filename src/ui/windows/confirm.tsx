@@ -107,16 +107,7 @@ export function Confirm<Row>(props: ConfirmProps<Row>) {
   const { title, verb, action, rows, onDone, onClose } = props;
   const [preview, setPreview] = useState(false);
   const [answer, dispatch] = useReducer(typedReducer, untyped);
-  const check: CheckInputs<Row> = async (...left) => {
-    try {
-      await props.check?.(...left);
-    } catch (error) {
-      // Words typed for another question confirm nothing.
-      dispatch('again');
-      throw error;
-    }
-  };
-  const sending = useActionForEach(action, rows, check);
+  const sending = useCheckedSending(props, () => dispatch('again'));
   // Once all are sent, the question stays until the window closes.
   const asked = sending.left.length > 0 ? sending.left : rows;
   const words = props.typed?.(asked);
@@ -173,6 +164,19 @@ export function Confirm<Row>(props: ConfirmProps<Row>) {
       {content.error ? <ErrorNote error={content.error} width={inner} height={content.errorHeight} /> : null}
     </Window>
   );
+}
+
+/** @param onRefused called when the check refuses: words typed for another question confirm nothing */
+function useCheckedSending<Row>({ action, rows, check }: ConfirmProps<Row>, onRefused: () => void) {
+  const checked: CheckInputs<Row> = async (...left) => {
+    try {
+      await check?.(...left);
+    } catch (error) {
+      onRefused();
+      throw error;
+    }
+  };
+  return useActionForEach(action, rows, checked);
 }
 
 /** The requests that would be sent for the first rows, as lines; none without a preview. */

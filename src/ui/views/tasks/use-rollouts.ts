@@ -11,7 +11,7 @@ import type { Scope } from '../../../resources/place.ts';
 import { trajectories } from '../../../resources/trajectories.ts';
 import { unlistedWords } from '../../../resources/unlisted.ts';
 import { counted } from '../../../text/numbers.ts';
-import { useOrderedSource, usePagedList } from '../../data/use-list.ts';
+import { type PagedList, useOrderedSource, usePagedList } from '../../data/use-list.ts';
 import { type Live, useLive } from '../../data/use-live.ts';
 
 /** Maximum number of rollouts to read, which takes about half a minute. */
@@ -33,6 +33,19 @@ export interface Rollouts {
 export const emptyRollouts = ({ error, loaded }: Rollouts, none: string): string =>
   error?.message ?? (loaded ? none : 'Reading the rollouts');
 
+/** Reads the rest of a list, up to the maximum. */
+function useRest(wanted: boolean, { loaded, hasMore, rows, readRest, stop }: PagedList<Trajectory>) {
+  const isUnread = wanted && loaded && hasMore;
+  const isFull = rows.length >= mostRollouts;
+  useEffect(() => {
+    if (isUnread && !isFull) void readRest();
+  }, [isUnread, isFull, readRest]);
+  useEffect(() => {
+    if (isFull) stop?.();
+  }, [isFull, stop]);
+  return { isUnread, isFull };
+}
+
 /** @param scope undefined to read nothing */
 export function useRollouts(scope: Scope | undefined, shown: Attention): Rollouts {
   const attention = scope ? shown : 'hidden';
@@ -52,15 +65,7 @@ export function useRollouts(scope: Scope | undefined, shown: Attention): Rollout
   const list = usePagedList(ordering, live.data);
   const scored = progress.data?.live?.scored_rollouts;
   const results = useLive(runResultsQuery(run ?? '', ended, { scored, rows: list.rows }), ofRun);
-  const { hasMore, readRest, stop } = list;
-  const isUnread = scope !== undefined && list.loaded && hasMore;
-  const isFull = list.rows.length >= mostRollouts;
-  useEffect(() => {
-    if (isUnread && !isFull) void readRest();
-  }, [isUnread, isFull, readRest]);
-  useEffect(() => {
-    if (isFull) stop?.();
-  }, [isFull, stop]);
+  const { isUnread, isFull } = useRest(scope !== undefined, list);
   // Processing the rows takes time: do not repeat it for each page while the rest is read.
   const shownRows = useRef(list.rows);
   if (!isUnread || isFull || list.rows.length >= 2 * shownRows.current.length) shownRows.current = list.rows;
