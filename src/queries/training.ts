@@ -437,7 +437,8 @@ export function heldOutRewardsQuery(
     // New rewards arrive only every few steps. The last rounds may be complete only after the end of the run.
     activity: rewards => {
       if (!ended) return 'building';
-      return rewards && (hasOutstanding(rewards) || !isFinal()) ? 'open' : 'settled';
+      if (rewards && hasOutstanding(rewards)) return 'open';
+      return rewards && !isFinal() ? 'settling' : 'settled';
     },
     read: async context => {
       const params = { training_run_id: runId };

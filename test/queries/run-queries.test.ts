@@ -113,6 +113,8 @@ it('the held-out rewards of an ended run are read again, seldom, while a round i
   expect(activity([round, { ...round, round_completed: false }])).toBe('open');
   expect(activity([round, { ...round, completed_samples: 3 }])).toBe('open');
   expect(activity([round, { ...round, completed_samples: 3, failed_samples: 1 }])).toBe('settled');
+  // The last round may be late: the waits grow.
+  expect(heldOutRewardsQuery('r1', true, () => false).activity([round])).toBe('settling');
 });
 
 it('the curve and the results of a run are polled less often while they have all that has been done', () => {

@@ -54,7 +54,7 @@ export function useRunCurves(runId: string, ended: boolean, attention: Attention
     freshness: trainer.freshness,
     parts: [
       { refresh: trainer.refresh },
-      { refresh, ...((hasOutstanding(data) || query.activity(data) === 'open') && { freshness }) },
+      { refresh, ...((hasOutstanding(data) || query.activity(data) === 'settling') && { freshness }) },
     ],
   };
 }
