@@ -15,11 +15,11 @@ interface JsonWithSource {
 
 const { parse, rawJSON } = JSON as unknown as JsonWithSource;
 
-/** Where an integer may be that is not safe: 2^53 has 16 digits. */
+/** Finds integers that may be unsafe: 2^53 has 16 digits. */
 const mayBeUnsafe = /\d{16}/;
 
 /**
- * Parses JSON, with each integer that a number would change as raw JSON.
+ * Parses JSON; an integer that does not fit a number becomes raw JSON.
  *
  * @param revive changes each other value
  * @throws SyntaxError

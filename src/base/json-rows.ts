@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { parseDeepJson } from './json-depth.ts';
 
-/** Stands where rows were left out of a text that is not JSON, which has none outside its texts. */
+/** Marks the place of dropped rows in invalid JSON; valid JSON has this character only inside strings. */
 export const leftOut = '…';
 
 const [quote, backslash, comma] = [0x22, 0x5c, 0x2c];
@@ -21,21 +21,21 @@ export interface RowBlock {
   readonly digest: string;
 }
 
-/** Takes the rows of a list, and may keep them for the next answer: mostly, that has the same rows and a few more. */
+/** Takes the rows of a list, and may keep them for the next answer, which usually has the same rows and a few more. */
 export interface RowReader {
   /** Takes the next row. */
   add(row: unknown): void;
   /** The first rows of an earlier answer, in blocks. */
   readonly blocks: readonly RowBlock[];
-  /** Drops all rows but those of this many blocks, which the list begins with. */
+  /** Drops all rows except those of the first `blocks` blocks, with which the list still begins. */
   keep(blocks: number): void;
   /** Records the rows since the last block as one. */
   endBlock(block: RowBlock): void;
 }
 
 /**
- * Takes the rows of a list from a JSON text: of the whole text, or of a field of its object. The rest remains, with an
- * empty list in their place. Rows that the reader has from an earlier answer are compared, not parsed.
+ * Takes the rows of a list out of a JSON text: the text is the list, or an object with the list in a field. The rest
+ * remains, with an empty list. Rows that the reader has from an earlier answer are compared, not parsed.
  */
 export class JsonRows {
   readonly #field: RegExp;
@@ -44,7 +44,7 @@ export class JsonRows {
   #depth = 0;
   #isText = false;
   #isEscaped = false;
-  /** What has arrived of the rest, and of the rows that are not taken yet. */
+  /** The bytes so far: of the rest, and of the rows that are not taken yet. */
   readonly #rest: Uint8Array[] = [];
   #rows: Uint8Array[] = [];
   #hasTaken = false;
@@ -52,10 +52,10 @@ export class JsonRows {
   /** The number of blocks that are the same as before; final as soon as one is not. */
   #same = 0;
   #isSame = true;
-  /** What has arrived of the block to compare. */
+  /** The bytes so far of the block to compare. */
   #compared: Uint8Array[] = [];
   #missingBytes = 0;
-  /** The block of the rows that were parsed last. */
+  /** The hash and size of the block being parsed. */
   #hash = createHash('sha256');
   #hashedBytes = 0;
 
@@ -99,7 +99,7 @@ export class JsonRows {
     if (rest.length > 0) this.#scan(rest);
   }
 
-  /** From here on, the list is not what it was before. */
+  /** From here on, the list differs from the earlier answer. */
   #differ(): void {
     const compared = this.#compared;
     [this.#isSame, this.#compared] = [false, []];
@@ -146,7 +146,7 @@ export class JsonRows {
     (this.#place === 'within' ? this.#rows : this.#rest).push(bytes.subarray(from));
   }
 
-  /** Whether the list that begins here is the field. */
+  /** Whether the list that begins here is the value of the field. */
   #isNamed(): boolean {
     return this.#field.test(Buffer.concat(this.#rest).subarray(-mostNameBytes).toString('latin1'));
   }
@@ -157,7 +157,7 @@ export class JsonRows {
     this.#rows = [];
     const text = bytes.toString();
     const rows = parseDeepJson(`[${text}]`);
-    // Before or behind a comma, there must be a row.
+    // There must be a row before and after each comma.
     const isMissing = (isFollowed || this.#hasTaken) && text.trim() === '';
     this.#hasTaken = true;
     if (Array.isArray(rows) && !isMissing) for (const row of rows) this.#reader.add(row);
@@ -176,7 +176,7 @@ export class JsonRows {
     this.#isBroken = true;
   }
 
-  /** The text without the rows. If these are not JSON, neither is this. */
+  /** The text without the rows. It is invalid JSON if the rows are. */
   text(): string {
     if (this.#isSame) this.#differ();
     if (this.#rows.length > 0) this.#keepBroken(Buffer.concat(this.#rows));

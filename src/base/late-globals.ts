@@ -5,7 +5,7 @@ const node = globalThis;
 const isStream = (value: unknown): boolean =>
   typeof value === 'object' && value !== null && value instanceof node.ReadableStream;
 
-/** A proxy of a class would have to keep the prototype of that class. */
+/** The target of the proxy is a function: for a class, the proxy would have to return the class's own `prototype`. */
 function standIn(): void {}
 
 export const ReadableStream = new Proxy(standIn as unknown as typeof node.ReadableStream, {

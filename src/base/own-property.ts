@@ -1,4 +1,4 @@
-/** JSON text in place of a value, which `JSON.stringify` writes as it is; `parseExactly` makes it of large integers. */
+/** JSON text in place of a value. `JSON.stringify` writes it unchanged; `parseExactly` uses it for large integers. */
 export interface RawJson {
   readonly rawJSON: string;
 }

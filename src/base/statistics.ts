@@ -71,12 +71,12 @@ export function summarise(values: readonly number[]): Summary | undefined {
 
 export interface Bin {
   readonly low: number;
-  /** Exclusive, except in the last bin and in one without width. */
+  /** Exclusive, except in the last bin and in a bin of width 0. */
   readonly high: number;
   readonly count: number;
 }
 
-/** A few distinct values, such as 0 and 1, are clearer with a bin each. */
+/** A few distinct values, such as 0 and 1, are easier to read with one bin each. */
 const fewValues = 4;
 
 /**
@@ -88,7 +88,7 @@ export function histogram(values: readonly number[], most: number): Bin[] {
   const [low] = sorted;
   if (low === undefined) return [];
   const high = sorted.at(-1) ?? low;
-  // 0 is a multiple of every step, so values on both sides of it need a bin each.
+  // 0 is a multiple of every step, so values above and below it never share a bin.
   const allowed = Math.max(2, most);
   const different = new Set(sorted);
   if (different.size <= Math.min(fewValues, allowed)) {

@@ -1,37 +1,37 @@
-/** A model's answer as it adds up from the events of its stream. */
+/** A model's answer, put together from the events of its stream. */
 import type { ChatEvent } from '../service/chat.ts';
 
-/** A tool that the model wants called; `input` is its arguments, as the model wrote them. */
+/** A tool call of the model; `input` has the arguments as the model wrote them. */
 export interface AskedTool {
   readonly name: string;
   readonly input: string;
 }
 
-/** What an answer may have besides its text and its reasoning. */
+/** The parts that an answer may have besides text and reasoning. */
 export interface AnswerExtras {
-  /** The words with which the model refused. */
+  /** The model's refusal, as text. */
   readonly refusal?: string | undefined;
   readonly calls?: readonly AskedTool[] | undefined;
-  /** The model that answered, where the service names another than the one asked. */
+  /** The model that answered, if it is not the one that was asked. */
   readonly answeredBy?: string | undefined;
-  /** The number of other choices that were left out: the first one is the answer. */
+  /** How many other choices were dropped; the first one is the answer. */
   readonly leftOut?: number | undefined;
 }
 
-/** Adds up the events of the first choice; the others are only counted. */
+/** Collects the events of the first choice; other choices are only counted. */
 export class Answer {
   content = '';
   reasoning = '';
   refusal = '';
   /** Why the model stopped, if the service said so. */
   reason: string | undefined;
-  /** The model that answered, if the service names another than the one asked. */
+  /** The model that answered, if it is not the one that was asked. */
   answeredBy: string | undefined;
   readonly #asked: string;
   readonly #calls = new Map<number, AskedTool>();
   readonly #others = new Set<number>();
 
-  /** @param asked the model as the user named it: a deployment asked by its id may answer with that */
+  /** @param asked the model as the user named it; for the id of a deployment, the answer may repeat that id */
   constructor(asked: string) {
     this.#asked = asked;
   }
@@ -52,12 +52,12 @@ export class Answer {
     }
   }
 
-  /** Its text, or else the words of a refusal. */
+  /** Its text; without one, the refusal. */
   get words(): string {
     return this.content || this.refusal;
   }
 
-  /** Without what it lacks. */
+  /** Only the parts that the answer has. */
   get extras(): AnswerExtras {
     return {
       ...(this.answeredBy !== undefined && { answeredBy: this.answeredBy }),
@@ -68,7 +68,7 @@ export class Answer {
   }
 }
 
-/** Who answered, where it is another model than the one asked. */
+/** Names the model that answered instead of the one that was asked. */
 export const answererWords = (model: string): string => `answered by ${model}`;
 
 /** `calls the tool search with {"q":"tea"}`. */

@@ -3,7 +3,7 @@ import { pairKey } from './choices.ts';
 import type { Turn } from './conversation.ts';
 import type { ChatSettings } from './session.ts';
 
-/** One course of a conversation. */
+/** One branch of a conversation. */
 export interface Branch {
   readonly settings: ChatSettings;
   readonly turns: readonly Turn[];
@@ -46,7 +46,7 @@ export function goToBranch(
 /** A turn that differs between branches: its position among the variants, and their number. */
 export type Fork = readonly [position: number, count: number];
 
-/** The turns of a conversation, by index, that others have in another form after the same beginning. */
+/** The turns, by index, at which other branches with the same beginning continue differently. */
 export function forksOf(all: readonly (readonly Turn[])[], current: readonly Turn[]): ReadonlyMap<number, Fork> {
   const forks = new Map<number, Fork>();
   if (all.length < 2) return forks;

@@ -14,7 +14,7 @@ export interface AnswerStats {
   readonly model: string;
   /** What it was asked with; unknown for conversations saved by older versions. */
   readonly parameters?: ChatParameters | undefined;
-  /** When it was asked for, in epoch milliseconds: two answers of the same words are different answers. */
+  /** When it was requested, in epoch milliseconds. It tells apart two answers with the same text. */
   readonly at?: number | undefined;
   readonly finishReason?: string | undefined;
   readonly promptTokens?: number | undefined;
@@ -117,13 +117,13 @@ export function conversationReducer(conversation: Conversation, action: Conversa
   }
 }
 
-/** The model that gave an answer: the one asked, unless the service named another. */
+/** The model that answered: the one that was asked, unless the service named another. */
 export const answererOf = ({ answeredBy, stats }: Turn): string | undefined => answeredBy ?? stats?.model;
 
 /** Whether an answer was stopped, or broke off. */
 export const isIncomplete = (turn: Turn | undefined): boolean => turn?.error !== undefined || turn?.cancelled === true;
 
-/** What a turn says: its text, or else the words of a refusal; empty for an answer that has neither. */
+/** The text of a turn, or its refusal; empty for an answer that has neither. */
 export const wordsOf = ({ content, refusal = '' }: Turn): string => content || refusal;
 
 /** The messages to send: the system prompt, if any, then the turns, without empty answers. */

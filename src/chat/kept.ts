@@ -106,11 +106,11 @@ export interface StoredHalf {
   /** The model that was asked. */
   readonly model: string;
   readonly item: Readonly<Record<string, unknown>>;
-  /** What the item leaves out, or says otherwise than the conversation, in words. */
+  /** What the item leaves out, and where it differs from the conversation, in words. */
   readonly notes: readonly string[];
 }
 
-/** Whether a turn is an answer for a dataset: complete, with a text or a call of a tool. */
+/** Whether a turn is an answer for a dataset: complete, with text or a tool call. */
 export const isStored = (turn: Turn): boolean =>
   turn.role === 'assistant' && !isIncomplete(turn) && (wordsOf(turn) !== '' || turn.calls !== undefined);
 
@@ -129,7 +129,7 @@ function isStoredAt(turns: readonly Turn[], index: number): boolean {
 export function trajectoriesOf(chat: Chat, taskId: string): readonly StoredHalf[] {
   const { id, settings, turns, secondTurns = [], branch, choices = [] } = chat;
   const { model, secondModel, system, temperature, top_p, max_tokens } = settings;
-  // A second model that has not answered yet only has the turns of the first.
+  // Until the second model has answered, its turns are those of the first.
   const isPair = secondModel !== undefined && secondTurns.some(({ stats }) => stats?.model === secondModel);
   const sides = [
     { asked: model, said: turns, side: 'left' as const },
@@ -145,7 +145,7 @@ export function trajectoriesOf(chat: Chat, taskId: string): readonly StoredHalf[
     const { asked, said, side, last, answerer } = half;
     const other = halves.find(each => each !== half);
     const end = earlyEndOf(last.stats?.finishReason);
-    // The words of a refusal are a complete answer.
+    // A refusal is a complete answer.
     const isCut = end !== undefined && end !== 'refusal';
     const leftOut = said.filter(turn => turn.role === 'assistant' && !isStored(turn)).length;
     const made = other ? choicesIn(turns, secondTurns, choices, index => isStoredAt(said, index)) : [];
@@ -181,8 +181,8 @@ export function trajectoriesOf(chat: Chat, taskId: string): readonly StoredHalf[
 }
 
 /**
- * The messages of a trajectory. An answer also has its reasoning, refusal, calls of tools and finish reason, in the fields
- * of chat clients, and its model if that is another than `model`.
+ * The messages of a trajectory. An answer also has its reasoning, refusal, tool calls and finish reason, in the fields
+ * of chat clients, and its model if that differs from `model`.
  */
 function storedMessages(turns: readonly Turn[], system: string, model: string) {
   const said = turns.filter((_, index) => isStoredAt(turns, index));

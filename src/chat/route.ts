@@ -37,7 +37,7 @@ export async function chatRoute(
     deployment = await service.call('getDeployment', { params: { deployment_id: name } }, { signal });
   } catch (error) {
     if (signal.aborted) throw error;
-    // Another may serve its slug by now, so only its own address is of use.
+    // Another deployment may now serve its slug, so use its own address.
     if (seen && !isGone(error)) {
       deployment = { ...seen.record, is_active: false };
       if (!deployment.playground_endpoint_url && service.generation.current === 'document') throw error;

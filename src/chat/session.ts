@@ -1,4 +1,4 @@
-/** Chat sessions: send, stream, stop. An answer continues while its conversation is not on screen. */
+/** Chat sessions: send, stream, stop. An answer keeps streaming while its conversation is off screen. */
 
 import { asError } from '../base/errors.ts';
 import { Listeners } from '../base/listeners.ts';

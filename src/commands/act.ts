@@ -107,13 +107,16 @@ export function trajectoryToken(
   throw new CommandError(`The variable ${tokenEnv} is not set.`, exitCodes.forbidden);
 }
 
-/** What is known of a start that may already have happened. */
+/** A sentence about a start that may already have happened. */
 export const earlierWords = ({ sentAt }: EarlierStart): string =>
   `The same request was sent at ${clockOrDay(sentAt)}, but its answer was lost: it may have succeeded.`;
 
 interface StartOptions {
   readonly idempotencyKey?: string | undefined;
-  /** Called if the same start may have happened, and repeating it may start another. Nothing is sent if it throws. */
+  /**
+   * Called if the same start may already have happened and a repeat may start a second one. If it throws, nothing is
+   * sent.
+   */
   readonly onDoubt: (earlier: EarlierStart) => Promise<void>;
 }
 

@@ -62,7 +62,7 @@ async function onService(
   try {
     const service = await connection.service();
     const { compare } = config.preferences;
-    // What is not complete is not said below a line that is being typed.
+    // Notes, e.g. on an incomplete list, must not be printed below the line that the user types.
     const note = (): void => {};
     const context = { config, service, memory, compare, note, signal: AbortSignal.timeout(quickMs) };
     return await work(context, mayAsk);

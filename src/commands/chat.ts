@@ -20,8 +20,8 @@ import { type CommandContext, withService } from './with-service.ts';
 type ChatContext = Pick<CommandContext, 'service' | 'memory' | 'signal'>;
 
 /**
- * Asks a model, or a deployment by id. `onPiece` gets the text of the answer piece by piece, and with it the words of a
- * refusal. `onReasoning` gets the whole reasoning, before the text if it came first.
+ * Asks a model, or a deployment by id. `onPiece` gets the text of the answer piece by piece, including a refusal.
+ * `onReasoning` gets the whole reasoning, before the text if it came first.
  *
  * @throws ServiceError
  */
@@ -53,23 +53,21 @@ export async function ask(
   return answer;
 }
 
-/** Before the words of a refusal. */
+/** Printed before a refusal. */
 const refusalHead = 'refusal: ';
 
-/** Says so if another model than the one asked has answered. */
+/** A note if the model that answered is not the one that was asked. */
 const answererNotes = ({ answeredBy }: Answer): string[] =>
-  answeredBy === undefined
-    ? []
-    : [clean`Answered by ${answeredBy}, as the service says: another model than the one asked.`];
+  answeredBy === undefined ? [] : [clean`The service says that ${answeredBy} answered, not the model you asked.`];
 
 const earlyEndNotes: Record<EarlyEnd, string> = {
   'token limit': 'The answer was cut off at its token limit.',
   'content filter': 'The service withheld the answer, or a part of it: content_filter.',
   refusal: 'The model refused.',
-  error: 'The answer ended by an error.',
+  error: 'The answer ended with an error.',
 };
 
-/** What the user should know of an answer besides its text. */
+/** What the user should know about an answer besides its text. */
 export function answerNotes(answer: Answer): string[] {
   const { content, refusal, reason, extras } = answer;
   const { calls = [], leftOut } = extras;
@@ -87,7 +85,7 @@ export function answerNotes(answer: Answer): string[] {
   ];
 }
 
-/** A call of a tool on one line, as transcripts show it. */
+/** A tool call on one line, as transcripts show it. */
 function callLine({ name, input }: AskedTool): string {
   const { summary, more } = callOf(JSON.stringify({ name, arguments: input }));
   const rest = more === 0 ? '' : `(+${counted(more, 'line')})`;
@@ -117,7 +115,7 @@ export async function run({ args, flags }: CommandInput<'chat'>, io: CommandIo):
         const whole = new Answer(model);
         for (const event of eventsOfCompletion(completion, name)) whole.add(event);
         const code = codeOf(whole);
-        // The record says the rest.
+        // The printed record has the rest.
         for (const note of (code === exitCodes.done ? answererNotes : answerNotes)(whole)) io.note(note);
         history.push(question, { role: 'assistant', content: whole.words });
         return code;

@@ -171,8 +171,8 @@ function splitFlags(words: readonly string[]): string[] {
 }
 
 /**
- * Candidates for the last word, one per line: the word, a tab, and a description. None after an error:
- * the shell is no place for an error.
+ * Candidates for the last word, one per line: the word, a tab, and a description. None after an error, because a
+ * message would disturb the command line.
  */
 export async function complete(given: readonly string[], io: CommandIo): Promise<number> {
   const last = given.at(-1) ?? '';

@@ -96,7 +96,7 @@ interface FolderUse {
   /** The severity if the folder cannot be used. */
   readonly otherwise: 'warn' | 'fail';
   readonly lost: string;
-  /** What other users can reach in it, beyond the folder itself. */
+  /** Files in it that other users can read. */
   readonly sharing?: (path: string) => Error | undefined;
 }
 

@@ -24,7 +24,7 @@ const owners = (trajectories.scopes ?? []).map(resourceOrThrow);
 /** The filter for the trajectories of one row of the resource; undefined for trajectories themselves. */
 const scopeName = ({ names }: Resource) => trajectories.scopes?.find(scope => names.includes(scope));
 
-/** Tells the user what is not all there is; if it `isCut`, the command fails. */
+/** Tells the user that something is missing; if `isCut`, the command fails. */
 type NoteLack = (words: string, isCut: boolean) => void;
 
 /** The ids of the trajectories of a run, training run or dataset, page by page; or just the given trajectory. */
@@ -55,8 +55,9 @@ function flaggedIds({ memory }: CommandContext, flags: readonly string[] | undef
 }
 
 /**
- * Finds what the words name. The first may be the name of a resource. @throws CommandError for a resource without
- * trajectories
+ * Finds what the arguments name. The first may be the name of a resource.
+ *
+ * @throws CommandError for a resource without trajectories
  */
 function namedIn([first = '', ...others]: readonly string[]) {
   const possible = [...owners, trajectories];

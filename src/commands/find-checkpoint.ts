@@ -47,7 +47,7 @@ export interface FoundCheckpoint {
   readonly isLatest?: boolean;
   /** The held-out reward that chose it, for `first@best`. */
   readonly chosenBy?: HeldOutMean | undefined;
-  /** What is better than it, see `betterThan`. */
+  /** The checkpoints that are better, see `betterThan`. */
   readonly better?: Better | undefined;
   /** The steps of the other checkpoints that are as good. */
   readonly ties?: readonly number[] | undefined;
@@ -63,10 +63,10 @@ const isNone = (error: unknown): boolean =>
 const isOpaque = (word: string): boolean => /^(?=.*\d)[\da-f-]{16,}$/i.test(word);
 
 /**
- * The checkpoint that the word stands for, or else what has the word as its id or name: a training run alone is itself.
- * A single resource has no checkpoints.
+ * The checkpoint that the word stands for, otherwise the row with this id or name: a training run alone means the run.
+ * With only one resource to search, no checkpoint is looked up.
  *
- * @throws what looking for the checkpoint threw, if there is neither
+ * @throws the error of the checkpoint search, if neither is found
  */
 export async function findOrCheckpoint(
   among: readonly Resource[],
@@ -105,7 +105,7 @@ export async function recordedCheckpoint(word: string, context: CommandContext):
   throw new CommandError(clean`No listed training run has a checkpoint ${word}.${runHint(word)}`, exitCodes.notFound);
 }
 
-/** How to name a training run whose name looks like the id of a checkpoint; nothing for other words. */
+/** How to name a training run whose name looks like a checkpoint id; empty for other words. */
 export const runHint = (word: string): string =>
   isCheckpointId(word) ? clean` If it is the name of a training run, give ${word}@latest for its last checkpoint.` : '';
 
@@ -200,7 +200,7 @@ interface Readings {
   readonly readings: readonly CheckpointReading<Found>[];
   /** The name before an `@`; the word itself without one. */
   readonly name: string;
-  /** What was found by this name. */
+  /** The training runs of this name. */
   readonly named: LookedUp;
 }
 
@@ -220,8 +220,8 @@ async function readingsOf(word: string, context: CommandContext): Promise<Readin
 }
 
 /**
- * The checkpoint for `first@latest`, `first@best`, `first@6`, `trn_1@6` or an id. A training run alone means its latest.
- * What looks like the id of a checkpoint is one, and goes unchecked to the service.
+ * The checkpoint for `first@latest`, `first@best`, `first@6`, `trn_1@6` or an id. A training run alone means its
+ * latest. A word that looks like a checkpoint id counts as one, and goes to the service unchecked.
  *
  * @throws CommandError if there is none, if the word has several meanings, or for a write if it may mean another one
  */

@@ -37,7 +37,7 @@ export function isCalled(resource: Resource, row: object, word: string): boolean
   );
 }
 
-/** Why lists may have rows that were not read, and whether they were not read to their end. */
+/** Why lists may have unread rows, and whether their end was not reached. */
 type Gaps = Pick<ResourcePage<object>, 'unread' | 'isCutOff'>;
 
 /** Rows with an id or name. */
@@ -110,23 +110,23 @@ async function tryId(
 const isFound = (tried: Found | ServiceError | undefined): tried is Found =>
   tried !== undefined && !(tried instanceof ServiceError);
 
-/** What has a word as its id, or else as its name. */
+/** The rows with a word as id, otherwise those with it as name. */
 export interface LookedUp {
   readonly found: readonly Found[];
-  /** Whether `found` are rows of lists, which may have less than their records. */
+  /** Whether `found` are rows of lists, which may lack fields of their records. */
   readonly isListed: boolean;
-  /** Why others may have the word as their name. */
+  /** Why other rows may have this name too. */
   readonly gaps?: Gaps;
   /** Why nothing was found, if so. */
   readonly none?: Error;
 }
 
 /**
- * Looks a word up among several resources. An id beats every name, or else it could not be named. The form of an id is a
- * guess about another service: it decides what is tried first, never what exists.
+ * Looks a word up among several resources. An id takes precedence over names, because nothing else identifies the row.
+ * The form of an id is a guess about another service: it decides what is tried first, never what exists.
  *
  * @param listed called with each row of the lists
- * @throws CommandError for an empty word; ServiceError if what could have the name cannot be read
+ * @throws CommandError for an empty word; ServiceError if a list that may have the name cannot be read
  */
 export async function lookUp(
   among: readonly Resource[],
@@ -163,7 +163,7 @@ export async function lookUp(
   let refusal = guessed;
   for (const resource of isRemembered ? among.filter(each => each !== guess) : []) {
     const tried = await tryId(resource, word, context);
-    // What looks like another id may be answered with another row.
+    // The service may answer a word that looks like another id with another row.
     const isSure = among.length === 1 && !looksLike;
     if (isFound(tried) && (isSure || idOfRow(resource, tried.row) === word)) {
       // An id belongs to one resource.
@@ -179,7 +179,7 @@ export async function lookUp(
   return { found: [], isListed: true, none: noneFound(word, { among, looksLike, refusal, unlisted, unread }) };
 }
 
-/** What a row is looked up for: a write must not go to another row of the same name. */
+/** The purpose of a lookup: a write must not go to another row of the same name. */
 export type Use = 'read' | 'write';
 
 /**
@@ -230,7 +230,7 @@ export const readFound = async (found: Found, context: CommandContext): Promise<
   row: (await readOne(found.resource, found.id, context)) ?? found.row,
 });
 
-/** What was tried for a word that nothing has as its id or name. */
+/** What was tried for a word that is no id and no name. */
 interface Tried {
   readonly among: readonly Resource[];
   /** The resource whose ids have this form. */
@@ -238,11 +238,11 @@ interface Tried {
   /** The service's answer to the word as an id of the only or the guessed resource. */
   readonly refusal: ServiceError | undefined;
   readonly unlisted: readonly ServiceError[];
-  /** Why their lists may have more than was read. */
+  /** Why their lists may have unread rows. */
   readonly unread: readonly string[];
 }
 
-/** The error for a word that nothing has as its id or name. */
+/** The error for a word that is no id and no name. */
 function noneFound(word: string, { among, looksLike, refusal, unlisted, unread }: Tried): Error {
   const gaps =
     unread.length === 0
@@ -252,7 +252,7 @@ function noneFound(word: string, { among, looksLike, refusal, unlisted, unread }
     const words = clean`There is no ${wordFor(looksLike)} ${word}: ${refusal.message}`;
     return new NotFoundError(`${words} Nothing else was found with this id or name.`, refusal);
   }
-  // A refusal of the id's form says only that it is none.
+  // A service that refuses the form of an id only says that the word is not an id.
   const isOfForm = looksLike !== undefined && refusal?.kind === 'validation';
   if (refusal && !isOfForm)
     return gaps === '' ? refusal : new ServiceError(refusal.kind, `${refusal.message} ${gaps}`, refusal);

@@ -51,7 +51,7 @@ export function openBecause(seen: Seen | undefined): string | undefined {
 export const unseenWords = (label: string, reason: string): string =>
   clean`${label}: ${reason}, so its outcome is unknown.`;
 
-/** When the next request is sent: none is while the gate is closed, however often it is tried. */
+/** When the next request is sent. While the gate is closed, retries send nothing. */
 function retryWords(gate: GateState, delayMs: number, now: number): string {
   if (gate.kind === 'open') return `Retrying in ${inSeconds(delayMs)}.`;
   const { until, requestedUntil } = gate;

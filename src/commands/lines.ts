@@ -304,7 +304,7 @@ export async function run({ lines: _, debug: __, ...flags }: WorkbenchFlags, io:
       try {
         if (!(await lines.hear(line))) break;
       } catch (error) {
-        // What may have been started must be said, even to who leaves.
+        // Say what may have been started, even to a user who leaves.
         if (io.signal.aborted && !isUnanswered(error)) break;
         lines.say(clean`This did not work: ${describeError(asError(error))}`);
       }

@@ -374,7 +374,7 @@ function noneWords(resource: Resource, { filter, status }: Flags, isRemembered: 
   return isRemembered ? `${noneSeenWords(resource)}.` : `There are no ${wordsFor(resource)}.`;
 }
 
-/** The rows with what is measured for the columns, the order and the filter. */
+/** The rows with the values that the columns, the order and the filter need. */
 async function measuredRows(
   resource: Resource,
   { shown, sort, field }: ReturnType<typeof namedColumns>,
@@ -396,7 +396,7 @@ async function measuredRows(
   return new MeasuredRows(resource, resource.list(scope).id, options, context, io);
 }
 
-/** The columns to print, to sort by and to print a field of. @throws CommandError for an unknown name */
+/** The columns to print, to sort by and for `--field`. @throws CommandError for an unknown name */
 function namedColumns(resource: Resource, columns: readonly Column<object>[], flags: Flags, io: CommandIo) {
   const named = (name: string | undefined): Column<object> | undefined =>
     name === undefined ? undefined : columnNamed(resource, columns, name);

@@ -17,7 +17,7 @@ const mostMeasured = 500;
 /** Reading that takes longer is announced; milliseconds. */
 const announcedMs = 3_000;
 
-/** How long the rows wait for an answer of the values that a row may lack; milliseconds. */
+/** How long rows wait for the next answer with values that they may lack; milliseconds. */
 const silentMs = 5_000;
 
 /** The most rows without a value that are named. */
@@ -25,14 +25,16 @@ const mostNamed = 3;
 
 export interface MeasuredOptions extends MeasuredList {
   readonly filter: string;
-  /** Ids of the column to sort by, and of the one to print a field of. */
+  /** Ids of the column to sort by, and of the one that `--field` prints. */
   readonly sort: string | undefined;
   readonly field: string | undefined;
   /** Ids of the columns that are printed. */
   readonly shown: readonly string[];
 }
 
-/** Which of these columns have room once they have values. One that appears only with values does not take it before. */
+/**
+ * Which of these columns have room once they have values. A column that appears only with values takes no room before.
+ */
 function withRoom(
   ids: readonly string[],
   columns: readonly Column<object>[],
@@ -54,7 +56,7 @@ export class MeasuredRows {
   readonly #io: Pick<CommandIo, 'note'>;
   readonly #first: ReadonlySet<string>;
   readonly #shown: ReadonlySet<string>;
-  /** Without its value a row is the last one, but a filter or a script would take it for another. */
+  /** In a sort, a row without its value comes last; for a filter or a script, it would be wrong. */
   readonly #isForOrder: boolean;
   readonly #arrange: ReturnType<typeof createArrange<object>>;
   readonly #id: (row: object) => string;

@@ -31,7 +31,7 @@ import { configFlags } from './table/flags.ts';
 interface Context {
   readonly memory: RememberedStore;
   readonly triage: TriageSettings;
-  /** How a command ends that reads the notes: failed, with what there is, while some may be missing. */
+  /** The exit code of a command that reads the notes: failed if some may be missing. */
   readonly read: ExitCode;
 }
 
@@ -97,7 +97,7 @@ export async function list({ flags }: CommandInput<'notes list'>, io: CommandIo)
 
 /** @throws CommandError for the id of a resource that takes no notes */
 function kindOf(id: string, memory: RememberedStore): string {
-  // What was seen here is sure; the form of an id is a guess.
+  // The kind of a remembered id is certain; the form of an id is only a guess.
   const seen = ['trajectory', 'run'].find(kind => memory.find(kind, id));
   const kind = seen ?? resourceOfId(id)?.kind ?? 'trajectory';
   if (kind === 'trajectory' || kind === 'run') return kind;

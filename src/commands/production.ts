@@ -4,7 +4,7 @@ import { changedWords } from '../resources/recheck.ts';
 import type { CommandContext } from './with-service.ts';
 
 /**
- * Asks about what is replaced, and again if that has changed by the time of the answer.
+ * Asks about the deployment to replace, and asks again if it has changed before the answer.
  *
  * @param ask asks once; `replaced` is what leaves production, in words
  * @returns whether every answer was yes

@@ -83,7 +83,7 @@ async function openOnScreen(path: string, name: string, { theme, mouse }: Flags,
     throw new CommandError(clean`The file holds no trajectories${first ? `: ${first.message ?? first.status}` : '.'}`);
   }
   Object.assign(process.env, {
-    // The key is that of the address which the environment names.
+    // The key that the environment sets belongs to the address that it names.
     BENCHTOP_BASE_URL: baseUrl,
     BENCHTOP_API_KEY: apiKey,
     BENCHTOP_STATE_DIR: join(folder, 'state'),

@@ -114,8 +114,8 @@ function commandWords(line: string): string[] {
 }
 
 /**
- * Makes a path absolute for the settings file, where relative paths begin at its folder; `~` stays, for the home folder
- * of the reader.
+ * Makes a path absolute for the settings file, which resolves relative paths against its own folder. A leading `~`
+ * stays.
  */
 const absolute = (path: string): string => (path.startsWith('~') ? path : resolve(path));
 

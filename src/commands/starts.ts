@@ -67,13 +67,13 @@ export interface Creation extends Pick<Start, 'kind' | 'listedBy'> {
   readonly benchmark?: Benchmark;
 }
 
-/** The name that its input gives to what a start creates. */
+/** The name that the input gives to the new resource. */
 function nameIn(input: object): string | undefined {
   const { display_name, model_slug } = input as { readonly display_name?: unknown; readonly model_slug?: unknown };
   return [display_name, model_slug].find(name => typeof name === 'string');
 }
 
-/** How long a service that lost an answer may take to list such work, in milliseconds. */
+/** After a lost answer, how long the service may take to list such work, in milliseconds. */
 const listedMs = 5_000;
 
 interface Listing {
@@ -117,7 +117,7 @@ async function listingOf(
 /** When a row was created, in epoch milliseconds. */
 const createdAt = (row: object): number | undefined => parseTime((row as { readonly created_at?: unknown }).created_at);
 
-/** The newest row with the name of what was started: whether it is that one, its time tells. */
+/** The newest row with that name, and its time, which shows whether it is the one that was started. */
 function newestWords(resource: Resource, named: readonly object[]): string {
   const [newest] = named.toSorted((left, right) => (createdAt(right) ?? 0) - (createdAt(left) ?? 0));
   if (!newest) return '';
@@ -126,12 +126,14 @@ function newestWords(resource: Resource, named: readonly object[]): string {
   return clean`The newest ${wordFor(resource)} of that name is ${idOf(resource, newest)}${created}. `;
 }
 
-/** Whether the same start may have happened before this command, which a count that the command read may include. */
+/**
+ * Whether the same start may have happened before this command. A count that the command has read may then include it.
+ */
 export const mayBeRepeat = ({ keyed = '' }: Start['send'], input: object, { memory }: CommandContext): boolean =>
   memory.startKeys.earlier(keyed, input) !== undefined;
 
 /**
- * How to find out on this service whether work has started whose answer was lost.
+ * How to find out on this service whether work started although its answer was lost.
  *
  * @param isRepeat from `mayBeRepeat`, before it was sent
  */
@@ -169,7 +171,7 @@ async function withRepeatAdvice(
   return new ServiceError(error.kind, `${error.message} ${where} ${repeatAdvice(error.idempotencyKey)}`, error);
 }
 
-/** Refuses to repeat a start that may have happened: what is known of it, and how to repeat it all the same. */
+/** Refuses to repeat a start that may have happened, and says how to check and how to repeat it anyway. */
 async function inDoubt(
   earlier: EarlierStart,
   creation: Creation,
@@ -325,7 +327,7 @@ async function checkOptions(
   throw new CommandError(clean`There is no option ${wrong}. ${hint} Nothing was started.`);
 }
 
-/** Says by what `first@best` was chosen. */
+/** Says how `first@best` was chosen. */
 function noteChoice(word: string | undefined, checkpoint: FoundCheckpoint | undefined, io: CommandIo): void {
   const { chosenBy, ...others } = checkpoint ?? {};
   if (chosenBy) io.note(clean`${word ?? ''} is ${choiceWords(chosenBy, others)}.`);

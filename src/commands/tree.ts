@@ -102,7 +102,7 @@ async function rowsOf(name: string, scope: Scope, context: CommandContext, io: C
       notes = page.notes;
     }
   } catch (error) {
-    // The rest of the tree is of use without a list that fails, if the service itself answers.
+    // If one list fails but the service answers, the rest of the tree is still useful.
     if (!isNotOffered(error) && (name === 'benchmarks' || !(error instanceof ServerError))) throw error;
     const words = isNotOffered(error) ? '' : `The tree lacks ${wordsFor(resourceOrThrow(name))}: `;
     notes = [`${words}${error.message}`];

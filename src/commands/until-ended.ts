@@ -71,7 +71,7 @@ function sharedBy(count: number, { focusedMs, visibleMs }: PollIntervals): PollI
   return { focusedMs: focusedMs * factor, visibleMs: visibleMs * factor };
 }
 
-/** A requested change that takes time; without one, waits for running work to end. */
+/** A requested change that takes time. Without one, `--wait` waits for running work to end. */
 export interface AwaitedChange extends Pick<Following, 'isLast'> {
   /** E.g. `cancelled`. */
   readonly past: string;
@@ -133,7 +133,7 @@ interface Late {
   readonly seconds: number;
 }
 
-/** What is known at the end of --timeout. */
+/** A sentence about the state at the end of --timeout. */
 function lateWords({ past, status = 'running', until, graded, seconds }: Late): string {
   const after = `after ${counted(seconds, 'second')}`;
   if (until) {
@@ -146,7 +146,7 @@ function lateWords({ past, status = 'running', until, graded, seconds }: Late): 
     : `is still being ${past} ${after}.`;
 }
 
-/** What is known if the service no longer responds. */
+/** A sentence about the state if the service no longer responds. */
 function lostWords(past: string | undefined, gate: GateState): string {
   const what = past === undefined ? 'may still be running' : `may not be ${past} yet`;
   const limited = rateLimitWords(gate);

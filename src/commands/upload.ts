@@ -265,7 +265,7 @@ const reportRecord = ({
   request_id: requestId,
 });
 
-/** Notes what was not sent again, and what the service said of each trajectory. */
+/** Notes what was not sent again, and the service's message for each trajectory. */
 function noteUpload(job: TrajectoryUpload, { problem }: TrajectoryRecords, flags: Flags, io: CommandIo): void {
   const { dataset } = job;
   const { phase, counts, sentBefore } = job.state;
@@ -344,10 +344,10 @@ async function uploadTrajectories(
   return own.ofOtherKey > 0 ? exitCodes.endUnseen : code;
 }
 
-/** What the user can do about trajectories whose outcome is not known. */
+/** What the user can do about trajectories with an unknown outcome. */
 function unknownWords(count: number): string {
   const what = `${counted(count, 'trajectory', 'trajectories')} may or may not be stored: the service did not say`;
-  return `${what}. They are not sent again by themselves. The same command with --resend-unknown sends them again, and may store them twice. Check the dataset first.`;
+  return `${what}. benchtop does not send them again by itself. Check the dataset first; the same command with --resend-unknown sends them again, and may store them twice.`;
 }
 
 /** @throws CommandError if it cannot be read */

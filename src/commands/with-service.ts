@@ -26,7 +26,7 @@ export interface CommandContext {
   readonly memory: RememberedStore;
   /** How runs are compared, by the settings. */
   readonly compare: CompareSettings;
-  /** Tells the user something beside the result. */
+  /** Tells the user something apart from the result. */
   readonly note: (text: string) => void;
   /** Aborts when the user interrupts, at the end of --timeout, and when the work has ended. */
   readonly signal: AbortSignal;
@@ -56,7 +56,7 @@ export function isRefusal(error: unknown): boolean {
   return error.status !== undefined && error.status >= 400 && error.status < 500 && error.kind !== 'rate_limit';
 }
 
-/** Until when the service limits the rate of requests, by its own words, if it does: `until 14:03:12`. */
+/** How long the service limits the rate of requests, if it does: `until 14:03:12`. */
 export function rateLimitWords(gate: GateState): string | undefined {
   if (gate.kind !== 'limited' || gate.reason !== 'rate_limit') return undefined;
   return `The service is rate limiting requests until ${clock(gate.requestedUntil ?? gate.until)}`;

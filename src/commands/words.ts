@@ -30,7 +30,7 @@ const negativeNumber = /^-(?:\d+|\d*\.\d+)(?:e[+-]?\d+)?(?:\.\.-?(?:\d+|\d*\.\d+
 /**
  * Takes tokens off `rest`, one at a time. Free text begins after `textFrom` arguments: in it, a word with one dash that
  * is not a flag is an argument, but anything like a long flag is parsed as a flag, so that a typo is not sent as text.
- * `parseArgs` of `node:util` knows no such text, and takes a negative number for flags.
+ * `parseArgs` of `node:util` has no such mode, and reads a negative number as flags.
  */
 export function* tokensOf(rest: string[], specs: FlagSpecs, textFrom = Number.POSITIVE_INFINITY): Generator<Token> {
   const shorts = new Map(Object.entries(specs).map(([key, { short }]) => [`-${short}`, key]));

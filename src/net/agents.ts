@@ -34,8 +34,8 @@ export interface Agent {
 }
 
 /**
- * Uploads, streams and writes have their own pools, so that a hung poll cannot delay them, nor they a read. Uploads
- * reuse only connections to addresses that passed the upload check.
+ * Uploads, streams and writes have their own pools, so that a hung poll cannot delay them, and they cannot delay a
+ * read. Uploads reuse only connections to addresses that passed the upload check.
  */
 export type AgentUse = 'read' | 'write' | 'long' | 'upload';
 

@@ -6,13 +6,13 @@ import type { WireAnswer } from './wire.ts';
 /** A larger error body is not more useful. */
 const maxErrorBytes = 1024 * 1024;
 
-/** After so many bytes, keys have their turn: parsing them takes a millisecond or two. */
+/** After this many bytes, keys are handled: parsing them takes a millisecond or two. */
 const turnBytes = 64 * 1024;
 
 /** The response is larger than the call allows. */
 export class BodyTooLarge extends Error {}
 
-/** Takes the bytes of a body as they arrive, and makes its text of them. */
+/** Takes the bytes of a body as they arrive, and decodes its text. */
 export interface BodyReader {
   readonly add: (part: Uint8Array) => void;
   readonly text: () => string;
@@ -54,7 +54,7 @@ export async function readBody(
     if (size > maxBytes) throw new BodyTooLarge();
     reader.add(part);
     if (sinceTurn < turnBytes) continue;
-    // Node reads up to 32 parts of 64 KB from a socket before anything else has its turn.
+    // Node reads up to 32 parts of 64 KB from a socket before it handles anything else.
     sinceTurn = 0;
     await turn();
   }

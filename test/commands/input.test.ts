@@ -109,7 +109,7 @@ describe('chat', () => {
       'withheld the answer, or a part of it: content_filter.',
     ],
     [{ message: { content: '' }, finish_reason: 'max_tokens' }, 'The answer was cut off at its token limit.'],
-    [{ message: { content: '' }, finish_reason: 'error' }, 'The answer ended by an error.'],
+    [{ message: { content: '' }, finish_reason: 'error' }, 'The answer ended with an error.'],
     [{ message: { content: '' }, finish_reason: 'stop' }, 'The answer has no text: stop.'],
     [undefined, 'The answer has no text.'],
   ])('says why there is no text: %j', async (choice, words) => {

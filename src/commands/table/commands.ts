@@ -165,10 +165,10 @@ for.`,
 built; --wait waits until it is ready. A file, or - for standard input, holds trajectories: one JSON object per line, an
 array, or a single object, or any format that benchtop read accepts: rollouts of verifiers and prime-rl, logs of
 Inspect, conversations. A note says what was left out. After a failure, repeat the command to send the rest, including
-rejected trajectories. Those whose request was not answered, or of which the answer is not clear, count as unknown. They
-are sent again only with --resend-unknown, and those that were sent into the dataset before, from any file, only with
---new, unless the service is known to store nothing twice. Those that were not sent again are counted as sent
-before. If what is sent cannot be recorded, or the record is in a damaged file, nothing is sent without --new.`,
+rejected trajectories. Those without an answer, or with an unclear one, count as unknown, and are sent again only with
+--resend-unknown. Trajectories that any file sent into the dataset before are sent again only with --new, unless the
+service is known to store nothing twice; otherwise they are counted as sent before. If uploads cannot be recorded, or
+their record is in a damaged file, nothing is sent without --new.`,
     args: [{ name: 'PATH', of: 'file' }],
     flags: {
       ...serviceFlags,
