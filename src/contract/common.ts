@@ -23,13 +23,16 @@ export function field<Schema extends z.ZodMiniType>(schema: Schema) {
   return z.nullish(schema);
 }
 
-/** Marks what a row is not read without, in its schema: there, a missing value would say something else. */
+/**
+ * Marks a field in a schema as deciding: a row in which it cannot be read is left out, because a missing value would
+ * mean something else.
+ */
 export const decides = 'decides';
 
 export const text = field(z.string());
 export const number = field(z.number());
 export const flag = field(z.boolean());
-/** A reward, a step, or a count that a mean depends on: a row in which it cannot be read is left out. */
+/** A deciding field: a reward, a step, or a count that a mean depends on. */
 export const decidingNumber = field(z.number(decides));
 /** As {@link decidingNumber}. */
 export const decidingFlag = field(z.boolean(decides));
@@ -168,8 +171,8 @@ export const rowSchemaOf = (schema: z.ZodMiniType): z.ZodMiniType | undefined =>
 
 /**
  * Reads a value that may have another type than documented, such as a number as text or the reverse. Any value can
- * become text, and digits can become a number. A row is read without the other optional fields, and keeps their values
- * in {@link unreadableFields}, unless they decide.
+ * become text, and digits can become a number. Other optional fields of a row are left out unless they decide; {@link
+ * unreadableFields} keeps their values.
  */
 export function readWith<Schema extends z.ZodMiniType>(schema: Schema, value: unknown) {
   const read = parseWhole(schema, value);
@@ -188,7 +191,7 @@ export function readWith<Schema extends z.ZodMiniType>(schema: Schema, value: un
   );
 }
 
-/** Whether a field is one by itself: not the whole, a list, or an item of a list. */
+/** Whether a field may be left out: it is not the whole value, a list, or part of a list, and does not decide. */
 const mayBeLeftOut = (issue: z.core.$ZodIssue): boolean =>
   issue.message !== decides &&
   issue.path.length > 0 &&
@@ -265,7 +268,7 @@ export interface MovedEndpoint {
   readonly names?: Readonly<Record<string, string>>;
 }
 
-/** What is known of a service that makes a repeated upload harmless. */
+/** Whether a service makes a repeated upload harmless. */
 export interface SkipsStored {
   /**
    * Whether it is known to skip trajectories that the dataset has. The document says no more than that some are skipped

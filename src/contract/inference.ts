@@ -18,7 +18,7 @@ export const chatCompletionBody = z.strictObject({
 });
 export type ChatCompletionBody = z.input<typeof chatCompletionBody>;
 
-/** Reads anything but an object as null: it must not cost the answer. */
+/** Reads anything but an object as null, so that the answer is not lost. */
 function objectOrNull<Schema extends z.ZodMiniType>(schema: Schema) {
   type Read = z.output<Schema> | null | undefined;
   return field(
@@ -29,7 +29,7 @@ function objectOrNull<Schema extends z.ZodMiniType>(schema: Schema) {
   );
 }
 
-/** A count or a place. Any value that is none is read as null: it must not cost the answer. */
+/** A count or an index. Any other value is read as null, so that the answer is not lost. */
 const wholeNumber = field(
   z.pipe(
     z.unknown(),
@@ -54,7 +54,7 @@ export const toolCallDelta = z.looseObject({
   function: objectOrNull(z.looseObject({ name: textOrJson, arguments: textOrJson })),
 });
 
-/** Anything but an object is no call: it must not cost the answer. */
+/** Anything but an object is not a call; the answer is kept. */
 const toolCalls = field(
   z.pipe(
     z.transform((value: unknown) => [value].flat().filter(each => isRecord(each) && Object.keys(each).length > 0)),
@@ -73,7 +73,7 @@ export const modelMessage = z.looseObject({
   tool_calls: toolCalls,
 });
 
-/** What a message, or a fragment of one, says; empty texts for what it does not have. */
+/** The texts of a message or of a fragment; empty for those that it lacks. */
 export interface Said {
   readonly content: string;
   readonly reasoning: string;
@@ -126,7 +126,7 @@ export function partsIn({
   return texts.length === parts.length ? undefined : { parts, text: texts.map(textOfPart).join('') };
 }
 
-/** The text of an answer, as graders take it: without its reasoning, refusal, images and calls of tools. */
+/** The text of an answer for graders: without reasoning, refusal, images and tool calls. */
 export const answerText = (message: Pick<z.output<typeof modelMessage>, 'content'>): string =>
   partsIn(message)?.text ?? saidIn(message).content;
 

@@ -31,14 +31,14 @@ interface PageNote {
   readonly hasMore?: boolean;
 }
 
-/** Records of a page, or of a list as far as it was read, what its rows do not tell. */
+/** Records facts about a page, or about the part of a list read so far, that its rows do not have. */
 export function notePage(items: object, { dropped, cursor, hasMore = Boolean(cursor) }: PageNote): void {
   unreadable.set(items, dropped);
   if (cursor) cursors.set(items, cursor);
   if (hasMore) continued.add(items);
 }
 
-/** Whether as much is missing from one list as from the other. */
+/** Whether the same number of rows is missing from both lists, and both go on or both end. */
 export const areReadAlike = (left: object, right: object): boolean =>
   unreadableIn(left) === unreadableIn(right) && hasMoreAfter(left) === hasMoreAfter(right);
 
@@ -76,7 +76,7 @@ export function unreadableIn(items: object): number {
 /** The field of a row that was read without some optional fields: their values as sent, by name. */
 export const unreadableFields = 'unreadable_fields';
 
-/** Whether a row was read without this field, because its value could not be read: that is not known. */
+/** Whether this field of a row could not be read, so that its value is unknown. */
 export const isUnreadable = (row: Readonly<Record<string, unknown>>, name: string): boolean =>
   Object.hasOwn(Object(row[unreadableFields]), name);
 

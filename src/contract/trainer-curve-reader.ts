@@ -9,7 +9,7 @@ import { type TrainerReward, trainerReward } from './training.ts';
 /** With more numbers than this beside the reward, they are hardly diagnostics. */
 const mostOthers = 24;
 
-/** What has been read at the end of a block. */
+/** The state of the reader at the end of a block. */
 interface Mark {
   readonly size: number;
   readonly dropped: number;
@@ -105,7 +105,10 @@ export class TrainerCurveReader implements RowReader {
   }
 }
 
-/** Whether the schema would read a row unchanged, as it does nearly all: a million rows take a second there. */
+/**
+ * Whether the schema would leave a row unchanged, as it does nearly always. The schema takes a second for a million
+ * rows.
+ */
 function isPlain(row: unknown): row is TrainerReward {
   if (typeof row !== 'object' || row === null || Array.isArray(row)) return false;
   const { step, trainer_reward } = row as Partial<TrainerReward>;

@@ -1,9 +1,9 @@
 /**
- * What the answer to an upload says of each trajectory that was sent. Pure.
+ * Reads the outcome of each trajectory from the answer to an upload. Pure.
  *
- * A failed trajectory is sent again, which stores it twice if it was stored after all. So one has only failed if a part
- * of the answer is surely about it, says that it was not stored, and nothing in the answer says the contrary. Whatever
- * is in doubt is unknown.
+ * A failed trajectory is sent again, which stores it twice if it was stored after all. So one counts as failed only if
+ * a part of the answer is certainly about it and says that it was not stored, and nothing contradicts that. In doubt,
+ * its outcome is unknown.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { isRawJson } from '../base/own-property.ts';
@@ -11,32 +11,32 @@ import type { Failure } from './errors.ts';
 import { unreadableIn } from './lists.ts';
 import type { UploadedTrajectory, UploadTrajectoriesResult } from './trajectories.ts';
 
-/** What is known of a trajectory. */
+/** The outcome of a trajectory. */
 export interface ItemOutcome {
   /** `counted` if the service counts it with others, but does not say which of them are stored. */
   readonly outcome: 'stored' | 'skipped' | 'failed' | 'counted' | 'unknown';
   readonly row?: UploadedTrajectory | undefined;
-  /** What the service reports of it, whatever the outcome. */
+  /** What the service reports about it, whatever the outcome. */
   readonly failure?: Failure | undefined;
-  /** Why the outcome is not certain, although the answer is about it: a sentence without its full stop. */
+  /** Why the outcome is uncertain although the answer mentions it: a sentence without its full stop. */
   readonly doubt?: string | undefined;
 }
 
 export interface ReadAnswer {
   /** In the order in which they were sent. */
   readonly items: readonly ItemOutcome[];
-  /** How many of those that are only counted are stored, and how many skipped. */
+  /** How many of the `counted` ones are stored, and how many are skipped. */
   readonly counted: { readonly stored: number; readonly skipped: number };
-  /** The number of unknown outcomes, also of those that the counts leave out. */
+  /** The number of unknown outcomes, including those among the `counted` ones that no count covers. */
   readonly unknown: number;
-  /** The failures of the batch, and those that are not surely about one trajectory. */
+  /** The failures of the batch, and those that cannot be assigned to a trajectory. */
   readonly batchFailures: readonly Failure[];
 }
 
 /** A trajectory that was sent. */
 type Sent = Readonly<Record<string, unknown>> | undefined;
 
-/** The ids that a mapping repeats for the caller; the service makes those that were not sent. */
+/** The ids that a row repeats from the request; the service creates the ones that were not sent. */
 const callerIds = ['trace_id', 'conversation_id'] as const;
 const allIds = [...callerIds, 'trajectory_id'] as const;
 
@@ -49,7 +49,7 @@ function idIn(of: Sent, name: (typeof allIds)[number]): string | undefined {
 /** Compares the ids of rows with those that were sent. */
 function idsOf(sent: readonly Sent[]) {
   const places = new Map(allIds.map(name => [name, Map.groupBy(sent.keys(), at => idIn(sent[at], name))]));
-  /** Where each id of the row was sent; nothing for an id that was not sent. */
+  /** The places at which each id of the row was sent; empty for an id that was not sent. */
   const placesOf = (row: UploadedTrajectory): number[][] =>
     allIds.flatMap(name => {
       const id = idIn(row, name);
@@ -90,9 +90,9 @@ interface Answered {
 }
 
 /**
- * The index of the first one that was sent: the document does not say from which number a service counts. `either` if
- * the answer fits 0 and 1. Undefined if an index is out of range, occurs twice or contradicts an id: then none can be
- * trusted. A count from 1 is only certain if the answer leaves nothing out.
+ * The index that stands for the first trajectory: the document does not say whether a service counts from 0 or 1.
+ * `either` if the answer fits 0 and 1. Undefined if an index is out of range, occurs twice or contradicts an id: then
+ * none can be trusted. A count from 1 is only certain if the answer leaves nothing out.
  */
 function firstIndex({ rows, failures }: Answered, size: number, ids: Ids): 0 | 1 | 'either' | undefined {
   const lists = [rows.map(indexOf), failures.map(({ item_index }) => item_index)].map(list =>
@@ -119,10 +119,11 @@ function placesOfRows({ rows }: Answered, sent: readonly Sent[], first: number |
     if (index === undefined) return ids.named(row);
     if (first !== undefined) return index - first;
     const [named, isOutside] = [ids.named(row), index < 0 || index >= sent.length];
-    // An id with the index of another one is about either of them.
+    // An id with the index of another trajectory may mean either.
     return isOutside || index === named ? named : undefined;
   });
-  // Rows without an index or an id are in order if there is one for each that was sent, and none is elsewhere.
+  // Rows without an index or an id are in order if there is one row per trajectory and no other row contradicts the
+  // order.
   const isInOrder =
     unreadableIn(rows) === 0 &&
     rows.length === sent.length &&
@@ -131,7 +132,7 @@ function placesOfRows({ rows }: Answered, sent: readonly Sent[], first: number |
   return isInOrder ? [...rows.keys()] : places;
 }
 
-/** The statuses of the document's services; others say nothing certain. */
+/** The meanings of the statuses of services that follow the document; any other status is uncertain. */
 type Said = 'stored' | 'skipped' | 'failed' | undefined;
 const meanings: ReadonlyMap<string, Said> = new Map([
   ['uploaded', 'stored'],
@@ -143,13 +144,13 @@ const meanings: ReadonlyMap<string, Said> = new Map([
 const isThere = (said: Said): boolean => said === 'stored' || said === 'skipped';
 const saidBy = ({ status }: UploadedTrajectory): Said => meanings.get(status?.trim().toLowerCase() ?? '');
 
-/** What the answer says of one trajectory. */
+/** The parts of the answer about one trajectory. */
 interface About {
   readonly rows: readonly UploadedTrajectory[];
-  /** Rows that may be about it, too. */
+  /** Rows that may also be about it. */
   readonly others: readonly UploadedTrajectory[];
   readonly listed: Failure | undefined;
-  /** Whether the rows name no id but those that were sent with it. */
+  /** Whether the rows have only ids that were sent with it. */
   readonly isOfIt: boolean;
 }
 
@@ -160,7 +161,7 @@ function saidOf({ rows, others, listed, isOfIt }: About): ItemOutcome {
   const said = rows.map(saidBy);
   const has = said.find(each => each === 'stored') ?? said.find(each => each === 'skipped');
   const hasFailed = said.includes('failed');
-  // A failure of a stored one is a report about it: a field was ignored, say.
+  // The failure of a stored trajectory is a warning, e.g. that a field was ignored.
   if (has && !hasFailed) return { row, failure, outcome: has };
   if (!hasFailed && !failure) return { row, outcome: 'unknown' };
   const doubt = doubtOf({ has: has ?? others.map(saidBy).find(isThere), rows, isOfIt });
@@ -171,7 +172,7 @@ function saidOf({ rows, others, listed, isOfIt }: About): ItemOutcome {
 function doubtOf({ has, rows, isOfIt }: Pick<About, 'rows' | 'isOfIt'> & { readonly has: Said }): string | undefined {
   if (has) return 'The answer says both that it is stored and that it failed';
   if (rows.some(row => row.trajectory_id)) return 'It has a trajectory id, so it may be stored';
-  return isOfIt ? undefined : 'The answer names another id than was sent with it';
+  return isOfIt ? undefined : 'The answer names an id that was not sent with it';
 }
 
 /** The outcome of each trajectory of a request. */
@@ -181,7 +182,7 @@ export function readAnswer(answer: UploadTrajectoriesResult, sent: readonly Sent
   const first = firstIndex(answered, sent.length, ids);
   const read = (from: number | undefined) => readFrom(from, answer, answered, sent, ids);
   if (first !== 'either') return read(first);
-  // Certain is only what holds in both cases, if the counts are not left to be shared out.
+  // Only what holds in both cases is certain, and only if no counts are left to assign.
   const [unplaced, from0, from1] = [read(undefined), read(0), read(1)];
   if (unplaced.unknown === 0 || [from0, from1].some(({ counted }) => counted.stored + counted.skipped > 0))
     return unplaced;
@@ -209,7 +210,7 @@ function readFrom(
   const unplaced = rowsAt(undefined);
   const said = sent.map((_, at) => {
     const rows = rowsAt(at);
-    // An id that others have as well, or an index that is not trusted, may be right.
+    // A shared id, or an index that cannot be trusted, may still be right.
     const others = unplaced.filter(row => ids.hasOneOf(row, at) || (indexOf(row) !== undefined && ids.isOf(row, at)));
     return saidOf({ rows, others, listed: byItem.get(at)?.[0], isOfIt: rows.every(row => ids.isOf(row, at)) });
   });
@@ -228,7 +229,7 @@ function readFrom(
   return { items, counted, unknown: unknownIn(items) - counted.stored - counted.skipped, batchFailures };
 }
 
-/** Whether none is stored: by both counts, with a reason, and without a row that may say the contrary. */
+/** Whether none is stored: both counts are 0, a failure gives a reason, and no row contradicts that. */
 function isRefused({ uploaded, skipped }: UploadTrajectoriesResult, { rows, failures }: Answered): boolean {
   const isNone = uploaded === 0 && skipped === 0 && failures.length > 0 && unreadableIn(rows) === 0;
   return isNone && rows.every(row => saidBy(row) === 'failed' && !row.trajectory_id);
@@ -242,7 +243,7 @@ function withoutDoubt(item: ItemOutcome): ItemOutcome {
 const unknownIn = (items: readonly ItemOutcome[]): number =>
   items.filter(({ outcome }) => outcome === 'unknown' || outcome === 'counted').length;
 
-/** Places the failures of a request that was refused as a whole. They are counted from 0 if they may be. */
+/** Places the failures of a request that was refused as a whole. If both fit, they are counted from 0. */
 export function refusedItems(failures: readonly Failure[], sent: readonly Sent[]) {
   const found = firstIndex({ rows: [], failures }, sent.length, idsOf(sent));
   return placedFailures(failures, found === 'either' ? 0 : found);
@@ -257,7 +258,10 @@ function placedFailures(failures: readonly Failure[], first: number | undefined)
   };
 }
 
-/** How many more are stored or skipped than the rows name: by the counts, and by rows whose place is unknown. */
+/**
+ * How many are stored or skipped besides those that rows name, according to the counts and to rows without a known
+ * trajectory.
+ */
 function leftOf(
   outcome: 'stored' | 'skipped',
   count: number | null | undefined,
@@ -269,15 +273,15 @@ function leftOf(
   return Math.max(total - known, unplaced.filter(row => saidBy(row) === outcome).length);
 }
 
-/** Shares out the stored and skipped ones that no row names. A failed one may be among them: then it is unknown. */
+/** Assigns the stored and skipped ones that no row names. If a failed one may be among them, it becomes unknown. */
 function withCounts(said: readonly ItemOutcome[], left: ReadAnswer['counted']): Pick<ReadAnswer, 'items' | 'counted'> {
   const isUnknown = ({ outcome }: ItemOutcome): boolean => outcome === 'unknown';
   const total = left.stored + left.skipped;
-  // More than are unknown: some of the failed ones are counted, too.
+  // More than there are unknown ones: some of the failed ones must be included.
   const isDoubtful = total > said.filter(isUnknown).length;
   const items = said.map((item): ItemOutcome => {
     const isIt = isDoubtful && item.outcome === 'failed';
-    return isIt ? { ...item, outcome: 'unknown', doubt: 'It may be stored, by the counts of the answer' } : item;
+    return isIt ? { ...item, outcome: 'unknown', doubt: 'By the counts of the answer, it may be stored' } : item;
   });
   const size = items.filter(isUnknown).length;
   const none = { stored: 0, skipped: 0 };
@@ -290,7 +294,7 @@ function withCounts(said: readonly ItemOutcome[], left: ReadAnswer['counted']): 
       : 'skipped'
     : 'counted';
   const isSame = outcome !== 'counted';
-  // Where all are stored, those of which the answer says the contrary stay unknown.
+  // If all are stored, those that the answer contradicts stay unknown.
   const isCounted = (item: ItemOutcome): boolean => isUnknown(item) && !(isSame && item.doubt !== undefined);
   return {
     items: items.map(item => (isCounted(item) ? { ...item, outcome } : item)),

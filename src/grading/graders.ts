@@ -115,7 +115,7 @@ export function grade(spec: GraderSpec, whole: string): Grade {
   return result;
 }
 
-/** What the server of a model says about the end of an answer. */
+/** How an answer ended, according to the server of the model. */
 export interface AnswerEnd {
   readonly refusal?: string | null | undefined;
   readonly finish_reason?: string | null | undefined;
@@ -137,8 +137,8 @@ export function shortfallOf({ refusal, finish_reason, tool_calls }: AnswerEnd, i
 }
 
 /**
- * Grades an answer. If it earns nothing, the explanation says what the server of the model gave as the reason for a
- * missing or incomplete answer.
+ * Grades an answer. If the reward is 0, the explanation also says why the answer is missing or incomplete, if the
+ * server gave a reason.
  *
  * @throws GradingError like `grade`
  */

@@ -220,7 +220,7 @@ export function errorOfAnswer(
   return new Answered(words.filter(Boolean).join(' '), details);
 }
 
-/** What a refusal says, not yet sanitised. */
+/** The message of a refusal, not yet sanitised. */
 export const messageOf = (answer: ErrorAnswer, envelope: Envelope | undefined, redact: Redact): string =>
   envelope?.message ?? plainMessage(answer, redact);
 
@@ -347,7 +347,10 @@ export function wrongRecord(answer: Head, facts: CallFacts, { requested, receive
   return responseError(answer, facts, 'answer_of_another', words);
 }
 
-/** The first NaN or Infinity outside the texts of JSON, with its field, `NaN as reward`, or its place, if that is known. */
+/**
+ * The first NaN or Infinity outside the strings of a JSON text, with its field, `NaN as reward`, or its position, if
+ * known.
+ */
 function notFiniteIn(json: string): string | undefined {
   let name = '';
   let end = 0;

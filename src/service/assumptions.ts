@@ -166,7 +166,7 @@ function check(name: string, value: string): void {
   });
 }
 
-/** What is wrong with an assumption, as the end of a sentence without its full stop; undefined if it is valid. */
+/** The problem with an assumption, as the end of a sentence without its full stop; undefined if it is valid. */
 export function assumptionProblem(name: string, value: string): string | undefined {
   if (name.startsWith('path.')) return pathProblem(name.slice('path.'.length), value);
   if (!Object.hasOwn(defaultAssumptions, name))

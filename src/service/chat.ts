@@ -43,7 +43,7 @@ export type ChatEvent =
       readonly input: string;
     }
   | { readonly kind: 'finish'; readonly index: number; readonly reason: string }
-  /** Another model than the one asked answers, as the service says. */
+  /** The service names a model that is not the one that was asked. */
   | { readonly kind: 'model'; readonly model: string }
   /** Token counts so far; the last ones count. */
   | { readonly kind: 'usage'; readonly usage: Usage };

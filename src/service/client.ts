@@ -71,7 +71,7 @@ export class Client {
   readonly accountOf = async (secret: string, signal: AbortSignal): Promise<string> =>
     this.connection.isSupervised ? '' : this.credentials.apiKeyHash(secret, signal);
 
-  /** Closes every connection, and opens none for it. */
+  /** Closes every connection; never opens one just to close it. */
   async close(): Promise<void> {
     this.closeCount += 1;
     await this.agents.close();

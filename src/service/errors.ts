@@ -61,7 +61,7 @@ export interface ErrorDetails {
   readonly docUrl?: string | undefined;
   /** Free-form details from the service. */
   readonly context?: Readonly<Record<string, unknown>> | undefined;
-  /** What the service said, as a sentence without advice. */
+  /** The service's message, as a sentence without advice. */
   readonly words?: string | undefined;
   /** Errors of a batch's items. */
   readonly failures?: readonly Failure[] | undefined;
@@ -83,7 +83,9 @@ export interface ErrorDetails {
   /** Key of the request: repeating a start with the same key cannot start it twice. */
   readonly idempotencyKey?: string | undefined;
   readonly partial?: PartialAnswer | undefined;
-  /** Where the request went, if the service named that address, as for a deployment: no setting of the profile is. */
+  /**
+   * The address of the request, if the service named it, as for a deployment: then no setting of the profile is wrong.
+   */
   readonly namedOrigin?: string | undefined;
 }
 
@@ -266,7 +268,11 @@ export function isNotOffered(error: unknown): error is ServiceError {
 /** Whether there is nothing to read: the resource is gone, or the service lacks the operation. */
 export const isAbsent = (error: unknown): boolean => isGone(error) || isNotOffered(error);
 
-/** What is read; undefined if it is not wanted, or not there. @throws what the read throws for any other reason */
+/**
+ * The value that `read` returns; undefined if it is not wanted, or not there.
+ *
+ * @throws what the read throws for any other reason
+ */
 export async function ifThere<Value>(wanted: boolean, read: () => Promise<Value>): Promise<Value | undefined> {
   try {
     return wanted ? await read() : undefined;

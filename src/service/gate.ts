@@ -157,7 +157,10 @@ export class RateLimitGate {
     this.#changed();
   }
 
-  /** Reports a server error or a timeout. A wait that the answer asks for is the operation's: its caller observes it. */
+  /**
+   * Reports a server error or a timeout. A wait that the answer asks for concerns only this operation, and its caller
+   * observes it.
+   */
   failed(operation: string): void {
     this.#heard();
     this.#failed.add(operation);
@@ -217,7 +220,7 @@ export class RateLimitGate {
     this.#failures = 0;
   }
 
-  /** The host answered, other than with a rate limit, or let a request wait in vain: the trial is over. */
+  /** The host answered, other than with a rate limit, or a request to it timed out: the trial is over. */
   #heard(): void {
     if (this.remaining() > 0) return;
     this.#requestedUntil = 0;

@@ -226,7 +226,7 @@ export class OperationCall<Value> implements Call<Value> {
     return this.#moved !== undefined;
   }
 
-  /** What to do about a redirect on the same origin that was not followed. */
+  /** Advice on a redirect on the same origin that was not followed. */
   #adviceOnMove({ pathname }: URL): string {
     if (!this.isWrite) return 'benchtop follows one redirect of a request. Check the base URL.';
     const why = 'benchtop did not follow it, because the request could happen twice.';

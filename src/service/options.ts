@@ -56,7 +56,7 @@ export interface ServiceOptions {
   readonly inferenceUrl?: string | undefined;
   /** Reads the organization API key on first use, and again after a refusal. Returns an empty string for none. */
   readonly apiKey: (signal: AbortSignal) => Promise<string>;
-  /** What the key is of, if not of itself: a command may print another key each time. */
+  /** The identity of the key, if the key itself is not stable: a command may print another key each time. */
   readonly apiKeyOwner?: (() => string | undefined) | undefined;
   /** Reads the inference token in the same way. The same function as `apiKey` if both have one source. */
   readonly inferenceToken: (signal: AbortSignal) => Promise<string>;

@@ -12,7 +12,7 @@ export function nextCursor(
   return has_more && next_cursor && !isFollowed(next_cursor) ? next_cursor : undefined;
 }
 
-/** Whether the service has more rows, but after this page gave no way to read them. */
+/** Whether the service has more rows, but sent no cursor to read them. */
 export const isCutOff = ({ has_more }: Page<unknown>, next: string | null | undefined): boolean =>
   has_more && next == null;
 

@@ -233,7 +233,7 @@ const storageHeader = /^(content|x-amz|x-goog|x-ms)-/;
 
 interface GivenHeaders {
   readonly sent: Readonly<Record<string, string>>;
-  /** The names of those that are not sent. */
+  /** The names of the headers that are not sent. */
   readonly refused: readonly string[];
 }
 

@@ -36,7 +36,7 @@ export interface UpstreamBody {
   readonly encoding?: string | undefined;
 }
 
-/** What an error response of the upstream server says. */
+/** The facts in an error response of the upstream server. */
 type UpstreamAnswer = Pick<UpstreamError, 'status' | 'retryAfter' | 'details'>;
 
 /** An error response of the upstream server, or a failure to reach it. */
@@ -54,7 +54,7 @@ export class UpstreamError extends Error {
   /** Whether the same request may succeed later. */
   readonly mayPass: boolean;
 
-  /** @param isFinal of a request without an answer: no retry helps */
+  /** @param isFinal whether no retry helps a request without an answer */
   constructor(
     message: string,
     { status, retryAfter, details = {}, isFinal = false }: Partial<UpstreamAnswer> & { readonly isFinal?: boolean },
@@ -210,14 +210,14 @@ export async function answerUpstream(
   };
 }
 
-/** A rate limit that one rollout meets delays all of the same upstream server. */
+/** A rate limit that one rollout meets delays all rollouts on the same upstream server. */
 const gates = new Gates();
-/** How many attempts each upstream server has answered well, by host. */
+/** How many attempts each upstream server has answered successfully, by host. */
 const successes = new Map<string, number>();
 
 /**
- * Makes an attempt, and again if a later one may succeed, as often and after as long as a chat does; while a rate limit
- * lets other rollouts through, more often.
+ * Makes an attempt, and retries if a later one may succeed, as often and after the same waits as a chat; more often
+ * while a rate limit lets other rollouts through.
  *
  * @throws UpstreamError of the last attempt, or AbortError at once when the signal aborts
  */
@@ -252,13 +252,13 @@ export async function withRetries<Value>(
       if (isLimited) gate.limit(requestedMs);
       else if (error.status === undefined) gate.unreachable();
       else gate.answered();
-      // As if this were the first attempt.
+      // Counts the next attempt as the first.
       if (isLimited && answered() > before) retries = 1;
       before = answered();
       const isTooLong = requestedMs !== undefined && requestedMs > maxRetryAfterMs;
       if (error.mayPass && isTooLong) throw new UpstreamError(withWait(error.message, requestedMs), error);
       if (!error.mayPass || retries > maxRetries) throw error;
-      // Rollouts that were given the same time must not all be sent at it.
+      // Rollouts that wait for the same time must not all be sent at once.
       const waitMs = requestedMs ? requestedMs * (1 + Math.random() / 4) : backoff(retries, Math.random());
       if (!isLimited) await wait(waitMs, undefined, { signal });
     }

@@ -146,7 +146,7 @@ export class WorkerThread {
    * Grades an answer. If that takes too long, the thread is terminated, and the answer has no reward. If the signal
    * aborts, the thread is terminated too: the next grade would wait for this one.
    *
-   * @param limitMs counts from the end of the earlier grades
+   * @param limitMs time limit, counted from the end of the earlier grades
    */
   grade(answered: Answered, signal: AbortSignal, limitMs = gradeMs): Promise<RolloutResult> {
     const grade = async (): Promise<RolloutResult> => {

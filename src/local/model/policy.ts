@@ -35,7 +35,7 @@ export interface Generated {
   readonly tokens: readonly number[];
   readonly prompt_tokens: number;
   readonly completion_tokens: number;
-  /** `stop` or `length`; as it came from an upstream server, null if that says nothing. */
+  /** `stop` or `length`; from an upstream server, its finish reason unchanged, or null if it gives none. */
   readonly finish_reason: string | null;
   /** Of an upstream server. */
   readonly reasoning?: string | undefined;

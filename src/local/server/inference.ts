@@ -228,7 +228,7 @@ function upstreamFailure({ status = 502, message, retryAfter, details, isRefusal
   if (status === 429) {
     return new ApiError(429, 'rate_limit_error', code ?? 'rate_limited', message, { param, headers });
   }
-  // If a proxy wants a credential, that is not the caller's error.
+  // A proxy that wants a credential is not the caller's error.
   if (status >= 400 && status < 500 && status !== 407) {
     const usual = status === 404 ? 'model_not_found' : 'validation_error';
     return new ApiError(status, 'invalid_request_error', code ?? usual, message, { param, headers });

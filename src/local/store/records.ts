@@ -97,7 +97,7 @@ export interface TrajectoryRow extends Record<string, unknown> {
   occurrence: number;
   termination_reason: string | null;
   model_association_source: string | null;
-  /** The last one of its messages; lists have no steps to read it from. */
+  /** The last finish reason of its messages. Lists need it, because they have no steps. */
   finish_reason: string | null;
   /** Other uploaded fields (metrics and so on), as JSON. */
   details: string | null;

@@ -52,7 +52,7 @@ export class TrainingStore extends RunStore<TrainingRunRow> {
 
   /**
    * Records a step with its rollouts and its metric, in one transaction. After a restart, steps since the last
-   * checkpoint are repeated: what was recorded of a step is kept until then.
+   * checkpoint are repeated; the earlier record of a step is kept until then.
    */
   recordStep(
     run: TrainingRunRow,
