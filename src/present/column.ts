@@ -60,7 +60,7 @@ export interface Column<Row> {
 /** The look of a state: that of a status, or of something that needs the user. */
 export type StatusLook = StatusMeaning | 'alarm';
 
-/** A status column. A status that the service did not send is missing, like any other value. */
+/** A status column. If the service sent no status, the value is missing, as in any other column. */
 export function statusColumn<Row>(
   statusOf: (row: Row) => string | null | undefined,
   {
@@ -83,7 +83,7 @@ export const idColumn = <Row>(idOf: (row: Row) => string | undefined, wide = tru
 export type NameOf = (id: string) => string | undefined;
 
 /**
- * The column with ids shown and sorted as names, where these are known. Its values stay the ids: a filter takes either.
+ * The column with its ids shown and sorted as names, where known. The values remain the ids; a filter accepts either.
  */
 export function namedColumn<Row>(column: Column<Row>, nameOf: NameOf): Column<Row> {
   const text = (row: Row): string => {

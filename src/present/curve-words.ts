@@ -7,7 +7,7 @@ import { counted, reward } from '../text/numbers.ts';
 export interface StepValue {
   readonly step: number;
   readonly value: number | null | undefined;
-  /** It is of a part of its samples, so it is an extreme only where every value is. */
+  /** Covers only part of the samples, so it counts as an extreme only if all values do. */
   readonly isUnfinished?: boolean | undefined;
 }
 
@@ -28,7 +28,7 @@ function meanOf(values: readonly KnownValue[]): { readonly mean: number; readonl
   return { mean: average, error: Math.sqrt(squares / Math.max(1, numbers.length - 1)) };
 }
 
-/** The gaps of a curve, also of steps that are left out: `no value from step 4000 to 12000 (39 points)`. */
+/** The gaps of a curve, including steps that are left out: `no value from step 4000 to 12000 (39 points)`. */
 function gapWords(points: readonly StepValue[]): readonly string[] {
   const gaps: { readonly from: number; to: number; count: number }[] = [];
   let isOpen = false;

@@ -36,7 +36,7 @@ export function referenceFact(
   return { label, value: id, ...(id && { refers: { resource, id, ...(within && { within }) } }) };
 }
 
-/** The fields without which a row was read, as they were sent. */
+/** The fields that could not be read, as they were sent. */
 export function unreadableFacts(row: { readonly [unreadableFields]?: unknown }): readonly Fact[] {
   const fields = row[unreadableFields];
   return fields === undefined ? [] : [{ label: 'unreadable', value: compact(fields) }];

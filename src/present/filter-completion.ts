@@ -1,4 +1,4 @@
-/** What the word that is being typed in the filter of a list may become: the columns, and the values that occur. Pure. */
+/** Completes the word being typed in the filter of a list, from the columns and their values. Pure. */
 import { asReceived } from '../text/numbers.ts';
 import { sanitiseLine } from '../text/sanitise.ts';
 import type { Column } from './column.ts';
@@ -83,7 +83,7 @@ function valuesOf<Row>(
   );
   const wanted = typed.toLowerCase();
   const words = [...new Set([...found.map(([each]) => asReceived(each)), ...(isNumeric ? [] : known)])];
-  // Only what can be typed as it is.
+  // Only values that can be typed unchanged.
   const typable = words.filter(word => word !== typed && word === sanitiseLine(word) && !word.includes('"'));
   const begun = typable.filter(word => word.toLowerCase().startsWith(wanted));
   const within = typable.filter(word => !begun.includes(word) && word.toLowerCase().includes(wanted));

@@ -7,14 +7,14 @@ export interface Prompt {
   readonly system: string;
   /** The user messages, in order; never empty. */
   readonly questions: readonly [string, ...string[]];
-  /** The parts of these messages that are no text: `image png 288 KB`. */
+  /** The parts of these messages that are not text: `image png 288 KB`. */
   readonly leftOut: readonly string[];
 }
 
 /** Roles of instructions to the model. */
 const systemRoles: ReadonlySet<string> = new Set(['system', 'developer']);
 
-/** What a part is called that cannot be sent as text; undefined for a text. */
+/** Describes a part that cannot be sent as text; undefined for a text. */
 function otherThanText(part: MessagePart): string | undefined {
   switch (part.kind) {
     case 'attachment':

@@ -19,7 +19,7 @@ export interface RowFilter<Row> {
   readonly doubt: (rows: readonly Row[]) => Mistake | undefined;
 }
 
-/** What is wrong with a filter. */
+/** An error in a filter. */
 export interface Mistake {
   /** One sentence for the user. */
   readonly words: string;

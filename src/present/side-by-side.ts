@@ -66,7 +66,7 @@ function shownParts(left: string, right: string) {
   while (same < left.length && left[same] === right[same]) same += 1;
   const start = same > before ? beginsAt(left, same - before) : 0;
   const end = Math.min(left.length, start + mostText);
-  // Both end before the same words, or their ends would differ.
+  // Both parts end before the same words; otherwise their ends would differ.
   const sameEnd = right.length - (left.length - end);
   const isSame = end < left.length && sameEnd > start && right.endsWith(left.slice(end));
   const otherEnd = Math.min(right.length, isSame && sameEnd - start < 2 * mostText ? sameEnd : start + mostText);
@@ -77,7 +77,7 @@ function shownParts(left: string, right: string) {
   } as const;
 }
 
-/** Where a line begins at or before this position, or else a word, or else a character. */
+/** The start of a line at or before this position, otherwise of a word, otherwise of a character. */
 function beginsAt(text: string, position: number): number {
   for (const end of ['\n', ' ']) {
     const at = text.lastIndexOf(end, position) + 1;
@@ -151,7 +151,7 @@ export function sideBySide({ pairs }: Alignment, { width, columns, all }: SideOp
 const lengthWords = (message: Message | undefined): string =>
   message === undefined ? '' : counted(message.text.length, 'character');
 
-/** A line, and whether it says the same on both sides; undefined if it is not of the message. */
+/** A line, and whether it is the same on both sides; undefined if it is not part of the message. */
 type Row = Omit<SideLine, 'place'> & { readonly isEqual?: boolean };
 
 /** The lines of a message, and the index of the first that differs. */
@@ -204,7 +204,7 @@ function laidOut(pair: AlignedPair, room: number, columns: 1 | 2): Rows {
   };
 }
 
-/** The lines of both sides: equal ones next to each other, and what differs between them. */
+/** The lines of both sides: equal ones next to each other, differing ones between them. */
 function rowsOf(left: readonly SideText[], right: readonly SideText[], columns: 1 | 2): readonly Row[] {
   const { matched } = differencesOf(
     left.map(({ text }) => text),
@@ -212,13 +212,13 @@ function rowsOf(left: readonly SideText[], right: readonly SideText[], columns: 
     mostLines,
   );
   const isMarked = ({ marks }: SideText): boolean => marks.length > 0;
-  // The same line may stand for another word of the message.
+  // An equal line may contain another word of the message.
   const equal = matched.filter(([one, other]) => ![left[one], right[other]].some(line => line && isMarked(line)));
   const rows: Row[] = [];
   let [one, other] = [0, 0];
   for (const [toOne, toOther] of [...equal, [left.length, right.length] as const]) {
     const [ones, others] = [left.slice(one, toOne), right.slice(other, toOther)];
-    // After the last differing word, lines are only wrapped in another way.
+    // After the last differing word, lines only wrap differently.
     const [last, lastOther] = [ones.findLastIndex(isMarked) + 1, others.findLastIndex(isMarked) + 1];
     const rewrapped = last + lastOther === 0 ? 0 : Math.min(ones.length - last, others.length - lastOther);
     const [end, endOther] = [ones.length - rewrapped, others.length - rewrapped];

@@ -18,7 +18,7 @@ const isFailure = (status: string | null | undefined): boolean =>
 export const hasFailed = ({ status, error, rollout }: GroupRollout): boolean =>
   isFailure(status) || isFailure(rollout?.status) || Boolean(error);
 
-/** What keeps the execution of a rollout from counting as ended. Undefined also for an unknown or missing status. */
+/** Why the execution of a rollout does not count as ended. Undefined also for an unknown or missing status. */
 export function unendedState(row: GroupRollout): 'failed' | 'running' | undefined {
   if (hasFailed(row)) return 'failed';
   const isKnownToRun = [row.status, row.rollout?.status].some(each => each && isRunning(each) && !isUnknown(each));

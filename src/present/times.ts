@@ -69,8 +69,8 @@ export interface Timed {
 }
 
 /**
- * Milliseconds in which an ended run ran; with its time in the queue, which a service does not report, unless it was
- * seen leaving the queue.
+ * How long an ended run ran, in milliseconds. Includes the time in the queue, which services do not report, unless the
+ * run was seen leaving the queue.
  */
 function took({ created_at, completed_at, began_at }: Timed): number | undefined {
   const [from, to] = [instant(began_at ?? created_at), endInstant({ startedAt: created_at, endTime: completed_at })];
@@ -83,7 +83,7 @@ function queued({ created_at, began_at }: Timed): number | undefined {
   return from === undefined || began === undefined ? undefined : Math.max(0, began - from);
 }
 
-/** `queued 3m, ran 38m`; says that the queue is included if its part is unknown. Empty before the first is known. */
+/** `queued 3m, ran 38m`; says that the queue is included if its share is unknown. Empty until one of them is known. */
 export function tookWords(row: Timed): string {
   const [waited, ran] = [queued(row), took(row)];
   if (waited === undefined) return ran === undefined ? '' : `${duration(ran)}, any time in the queue included`;

@@ -141,7 +141,7 @@ function markdownOf({ text }: Block, width: number, markdown: NonNullable<Transc
   return { bounds, drawn };
 }
 
-/** Apart of positions, if a text has fewer characters than lines. */
+/** A fraction of a position, for texts with fewer characters than lines. */
 const leastStep = 2 ** -20;
 
 const inBrackets = (words: string): string => (words === '' ? '' : ` (${words})`);

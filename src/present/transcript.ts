@@ -145,7 +145,7 @@ class Writer {
     this.line(kind, title);
   }
 
-  /** What follows belongs to no step. */
+  /** The following blocks belong to no step. */
   endSteps(): void {
     this.#head = 'end';
   }

@@ -34,7 +34,7 @@ export interface Removal<Input, Result> {
   resource(input: Input, answer?: Result): Removed | undefined;
   /** Reads it again. Resolves to undefined if it is no longer listed. @throws ServiceError */
   reread(service: Service, input: Input, options: CallOptions): Promise<unknown>;
-  /** The answer that a record which can still be read stands for, if it says that nothing else is left. */
+  /** The answer implied by a record that can still be read, if only the record is left. */
   kept?(record: unknown, input: Input): Result | undefined;
 }
 
@@ -90,7 +90,10 @@ export interface SendAllOptions<Input> extends SendOptions {
   readonly onSuccess?: ((input: Input, done: number, answer: unknown) => void) | undefined;
 }
 
-/** Whether a start that may have happened can be repeated without asking: it has its key, which the service honours. */
+/**
+ * Whether a start that may have happened can be repeated without asking: its idempotency key is known, and the service
+ * honours it.
+ */
 export const isHarmlessRepeat = ({ isExpired }: EarlierStart, { honoursKeys }: Pick<Service, 'honoursKeys'>): boolean =>
   honoursKeys && !isExpired;
 
@@ -135,7 +138,7 @@ async function sendOne<Input, Result>(
 ): Promise<Result | undefined> {
   const { removes } = send;
   const { signal } = options;
-  /** What the second read says: an answer, undefined if it is gone, or that it is still there. */
+  /** The result of the second read: an answer, undefined if the resource is gone, or a note that it still exists. */
   const readAgain = async (error: unknown): Promise<Result | ServiceError | undefined> => {
     if (!removes || !isNotFound(error)) throw error;
     const name = removes.resource(input)?.id ?? 'it';
@@ -157,19 +160,19 @@ async function sendOne<Input, Result>(
         if (found instanceof ServiceError) throw refusal;
         return found;
       }
-      // Any other refusal is that of a service that knows the path.
+      // Any other refusal means that the service knows the path.
       throw isUnanswered(other) || !lacksPath(other) ? other : refusal;
     });
   }
 }
 
-/** Whether a request was not sent, or the service may not know its path. */
+/** Whether a request was not sent, or its path may be unknown to the service. */
 const lacksPath = (error: unknown): boolean =>
   error instanceof ServiceError && (error.noSuchPath || error.kind === 'request' || error.kind === 'validation');
 
 /** The error for a 404 to the deletion of a resource that can still be read. */
 function stillThere(name: string, record: unknown, refusal: ServiceError): ServiceError {
-  // Its words say that the service does not delete such resources.
+  // The message says that the service does not delete such resources.
   if (refusal instanceof CapabilityMissingError) return refusal;
   const { words, operation, noSuchPath } = refusal;
   const status = isRecord(record) && typeof record['status'] === 'string' ? record['status'] : undefined;

@@ -12,8 +12,8 @@ export const namedSteps = {
 } as const;
 
 /**
- * Whether the word looks like a checkpoint id. It then is one, whatever else has it as its name: no operation reads a
- * checkpoint by id, and a training run of such a name can be given as `NAME@latest`.
+ * Whether the word looks like a checkpoint id. Such a word always counts as one, even if something else has it as a
+ * name: no operation reads a checkpoint by id, and a training run with such a name can be given as `NAME@latest`.
  */
 export function isCheckpointId(word: string): boolean {
   return /^(ckpt|cp|checkpoint)[_-][^@]*$/.test(word);
@@ -50,8 +50,8 @@ export interface CheckpointReading<Run> {
 
 /**
  * Everything that a word may mean as a checkpoint of a training run: `a@6` is step 6 of the run `a`, or a run of this
- * whole name. The id of a run beats names. Whether the run has such a checkpoint plays no part, or else the meaning would
- * change while it trains.
+ * whole name. The id of a run beats names. It does not matter whether the run has such a checkpoint; otherwise the
+ * meaning would change while it trains.
  *
  * @param called the training runs with this id or name
  */
@@ -63,7 +63,7 @@ export function checkpointReadings<Run>(
   const { name, which } = splitCheckpointName(word);
   const wholes = called(word).map(run => ({ run, name: word, which: 'latest', isRun: true }));
   const isStep = Object.hasOwn(namedSteps, which) || /^\d+$/.test(which);
-  // Without another reading, what is wrong with the step can be said.
+  // If there is only one meaning, the error can name the problem with the step.
   const parts = (name === word ? [] : called(name))
     .filter(run => isStep || wholes.length === 0 || idOf(run) === name)
     .map(run => ({ run, name, which, isRun: false }));
@@ -74,7 +74,7 @@ export function checkpointReadings<Run>(
 
 /**
  * Why the latest or the best checkpoint may not be among these, without a full stop: a row could not be read, the list
- * was cut off, or only some have a step. Undefined if it must be.
+ * was cut off, or only some have a step. Undefined if it certainly is.
  */
 export function unreadCheckpoints(checkpoints: readonly Checkpoint[]): string | undefined {
   const unread = unreadableIn(checkpoints);

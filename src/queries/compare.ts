@@ -56,8 +56,8 @@ function highest({ listed }: Rollouts): Rollouts['listed'][number] | undefined {
 }
 
 /**
- * The run that lost a task, by its mean or, if that is the same or unknown, by its rollouts without a reward; the new
- * run if neither did.
+ * The run that did worse on a task, by its mean or, if that is the same or unknown, by its rollouts without a reward;
+ * the new run if neither did.
  */
 export function lostBy({ difference, rollouts }: ComparedTask): Side {
   if (difference) return difference > 0 ? 'base' : 'new';
@@ -71,8 +71,8 @@ export function isChanged({ difference, base, new: fresh, rollouts }: ComparedTa
 }
 
 /**
- * The rollouts of a task to look at first: the worst one of the run that lost it, and the best one of the other run; of
- * a task that has not changed, the worst ones.
+ * The rollouts of a task to look at first: the worst one of the run that did worse, and the best one of the other run.
+ * For an unchanged task, the worst ones.
  */
 export function telling(task: ComparedTask): OfBoth<Rollouts['listed'][number] | undefined> {
   const { difference, rollouts } = task;

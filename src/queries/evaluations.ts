@@ -122,7 +122,7 @@ export const deleteRun = action(
     removes: {
       resource: ({ eval_run_id }) => ({ kind: 'run', id: eval_run_id }),
       reread: async (service, { bench_id, eval_run_id }, options): Promise<unknown> => {
-        // A list that has it is sure; one without it may leave out the evaluations of training runs.
+        // A list that has the run is conclusive; one without it may leave out the evaluations of training runs.
         const listed = await ifThere(Boolean(bench_id), () =>
           findOnPages(
             cursor => readRows({ cursor }, query => listRuns({ service, ...options }, bench_id ?? '', query)),
@@ -203,7 +203,7 @@ export const everyListedRun: ListSource<EvalRun> = remembering(
   rememberedRuns,
 );
 
-/** While the mean that the service reports of an ended run is another than that of its listed rewards, one may be late. */
+/** While the reported mean of an ended run differs from that of its listed rewards, either may be out of date. */
 function activityOfMean(status: string | null | undefined, reported: RecordedMean, listed: RecordedMean): Activity {
   const isSame = isSameMean(reported, listed, intervalDefaults.range);
   return hasEnded(status) && !isSame ? 'settling' : activityOfRun(status);
@@ -211,7 +211,7 @@ function activityOfMean(status: string | null | undefined, reported: RecordedMea
 
 const unknownMean: RecordedMean = { mean: undefined, graded: undefined };
 
-/** @param listed the mean of the rewards that were read of the run */
+/** @param listed the mean of the rewards that were read */
 export function evalRunQuery(runId: string, listed = unknownMean): LiveQuery<EvalRun> {
   const query: LiveQuery<EvalRun> = {
     key: evaluationKeys.one(runId),
@@ -258,7 +258,7 @@ export function doneWith(done: number | undefined, graded: number | undefined): 
   return done === undefined ? undefined : Math.max(done, graded ?? 0);
 }
 
-/** @param listed the mean of the rewards that were read of the run */
+/** @param listed the mean of the rewards that were read */
 export function evalProgressQuery(runId: string, listed = unknownMean): LiveQuery<EvalProgress> {
   return {
     key: evaluationKeys.progress(runId),

@@ -45,11 +45,11 @@ interface Rest {
   readonly parts: readonly Part[];
   readonly benchmarks: string | null;
   readonly failed: readonly Part[];
-  /** A list ended although the service has more of it. */
+  /** A list ended although the service has more rows. */
   readonly isCutOff: boolean;
 }
 
-/** A list whose cursors loop has its benchmarks again: their rest must not grow, or the loop would never be noticed. */
+/** A list whose cursors loop repeats its benchmarks. Their rest must not grow, or the loop would never be noticed. */
 const eachPartOnce = (parts: readonly Part[]): readonly Part[] => [
   ...new Map(parts.map(part => [JSON.stringify([part.benchId, part.cursor]), part])).values(),
 ];

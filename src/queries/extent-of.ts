@@ -11,7 +11,7 @@ export interface RecordedMean {
 /** How many rollouts of each task a run has, by its options. */
 export interface SamplesPerTask {
   readonly each: number;
-  /** By the options that benchtop sent: the service returns none, and may have ignored them. */
+  /** From the options that benchtop sent: the service returns none, and may have ignored them. */
   readonly isSent: boolean;
 }
 
@@ -58,8 +58,8 @@ export const extentOf = ({
   isMeasuredAsChosen,
 }: Partial<RunExtent> = {}): Omit<RunTasks, 'tasks'> => {
   const known = Number.isInteger(total) && total > 0 && total <= mostRollouts ? total : undefined;
-  // Without a total, options that were only sent still show that rollouts may be missing. With one, they would say which
-  // are, and that the tasks of a service that ignored them are fewer.
+  // Without a total, options that were only sent still show that rollouts may be missing. With a total they are not
+  // used: a service that ignored them would seem to have fewer tasks.
   const isUsed = known === undefined || samplesPerTask?.isSent === false;
   return {
     total: known,

@@ -18,7 +18,7 @@ export interface HeldOutSamples {
 /** A round without a reward, because each of its rollouts failed. */
 export interface FailedRound {
   readonly step: number;
-  /** The number of its rollouts, as far as they have ended. */
+  /** The number of its rollouts that have ended. */
   readonly failed: number;
   /** It may still get a reward. */
   readonly isUnfinished?: boolean | undefined;
@@ -26,10 +26,10 @@ export interface FailedRound {
   readonly haveAllEnded?: boolean | undefined;
 }
 
-/** The newest of several such rounds: of those that are over, or of the unfinished ones if none is. */
+/** The newest of several such rounds: a finished one, or an unfinished one if none is finished. */
 export interface FailedRounds extends FailedRound {
   readonly rounds: number;
-  /** Each has as many rollouts as the newest. */
+  /** Whether each has as many rollouts as the newest. */
   readonly isSame: boolean;
 }
 
@@ -40,11 +40,11 @@ export interface HeldOutMean extends HeldOutSamples {
   readonly cancelled?: number | undefined;
   /** The split of the evaluated tasks, if the service reports it. */
   readonly split?: string | undefined;
-  /** Samples are outstanding, by the word of the service or by its counts. */
+  /** Samples are outstanding, because the service says so or by its counts. */
   readonly isUnfinished?: boolean | undefined;
   /** By its counts, each of its rollouts has ended, though the service says that it is unfinished. */
   readonly haveAllEnded?: boolean | undefined;
-  /** The rounds after it in which every rollout failed, so that it is not what the model is worth now. */
+  /** The rounds after it in which every rollout failed, so that the mean may not describe the current model. */
   readonly failedSince?: FailedRounds | undefined;
   /** The lowest and the highest mean of its curve; itself by default. */
   readonly extremes?: readonly [lowest: number, highest: number] | undefined;
@@ -81,7 +81,7 @@ const rewardsIn = (rows: readonly HeldOutReward[]): number => rows.filter(row =>
 /** The usual names of the tasks by which checkpoints are chosen; their order decides where a service has several. */
 const choosing = ['validation', 'val', 'valid', 'dev', 'eval'];
 
-/** Splits in the order in which they decide, by any word of their names, whatever the order and the number of their rows. */
+/** Orders splits by which one decides: by the words in their names, not by the order or number of their rows. */
 function placeOf(split: string | undefined): number {
   if (split === undefined) return choosing.length + 1;
   const words: readonly string[] = split.toLowerCase().match(/[a-z]+/g) ?? [];
@@ -94,9 +94,10 @@ function placeOf(split: string | undefined): number {
 }
 
 /**
- * The rows of the split that decides: those of another split are of other tasks, so they are a curve of their own, and
- * no rivals. The validation tasks decide, and the test tasks come last, because an evaluation on these is to judge what
- * was chosen. A split with a single reward where another has more than two is no curve, and does not decide.
+ * The rows of the split that decides. Other splits have other tasks, so they are separate curves and not comparable.
+ * The validation tasks decide first and the test tasks last, because an evaluation on the test tasks is meant to judge
+ * the chosen checkpoint. A split with a single reward is not a curve and does not decide if another split has more than
+ * two.
  */
 export function decidingSplit(rows: readonly HeldOutReward[]): readonly HeldOutReward[] {
   const splits = Map.groupBy(rows, ({ split }) => split ?? undefined);
@@ -180,12 +181,14 @@ export function failedRounds(points: readonly HeldOutReward[]): FailedRounds | u
 /** Whether a round of the curve is incomplete. */
 export const hasOutstanding = perObject((points: readonly HeldOutReward[]): boolean => points.some(isOutstanding));
 
-/** The last round may be listed, or a mean may change, this long after the end of the run; in milliseconds. */
+/**
+ * For this long after the end of a run, its last round may still appear and a mean may still change; in milliseconds.
+ */
 export const settlesWithinMs = 60 * 60_000;
 
 /**
- * Whether the curve of an ended run will not change: no round is incomplete, and by its counts the round of the last
- * step is there, with its mean unless all of it failed, or it was read long after the end.
+ * Whether the curve of an ended run is final: no round is incomplete, and either it was read long after the end, or the
+ * round of the last step is listed, with a mean unless all its rollouts failed.
  *
  * @param done the finished steps
  * @param endedAt epoch milliseconds, like `readAt`
@@ -211,7 +214,7 @@ export function heldOutOfStep(
 /** How many of the newest means are kept; no alarm needs more. */
 const mostRecent = 20;
 
-/** A longer curve does not fit on any line, and is thinned out. */
+/** Longer curves are thinned out, because they fit on no line. */
 const mostValues = 512;
 
 /**
@@ -249,8 +252,8 @@ export function evenCurve(
 }
 
 /**
- * A mean if every sample that it lacks had the lowest reward: 0, unless the curve goes below it. In a comparison of
- * evaluations, a rollout without a reward counts as the lowest, too.
+ * The mean if every missing sample had the lowest reward: 0, unless the curve goes lower. A comparison of evaluations
+ * also counts a rollout without a reward as the lowest.
  */
 export function worstOf({ reward, samples, expected, extremes: [lowest] = [reward, reward] }: HeldOutMean): number {
   if (samples === undefined || expected === undefined || samples >= expected) return reward;
@@ -282,15 +285,15 @@ export const tiedSteps = (best: HeldOutMean, means: readonly HeldOutMean[]): rea
     .map(({ step }) => step)
     .sort((left, right) => left - right);
 
-/** What is better or higher than the best checkpoint, although it is not the best. */
+/** A mean that is higher than that of the best checkpoint, and why it is not the best. */
 export interface Better extends HeldOutMean {
   readonly why: 'before training' | 'no checkpoint' | 'incomplete' | 'lost samples';
 }
 
 /**
- * What is better than the best checkpoint although no checkpoint is of it: the model before training, at step 0, also if
- * it is only as good, or a step that saved none. Otherwise, what is higher only because its round is incomplete or has
- * lost samples. Undefined if the curve has no such mean.
+ * A better mean without a checkpoint: of the model before training, at step 0, even if it is only as good, or of a step
+ * that saved none. Otherwise a mean that is higher only because its round is incomplete or has lost samples. Undefined
+ * if the curve has no such mean.
  */
 export function betterThan(best: HeldOutMean, rewards: readonly HeldOutReward[]): Better | undefined {
   const means = heldOutMeansOf(rewards);

@@ -38,7 +38,7 @@ export interface AnyQuery
   readonly share?: (previous: never, answer: never) => unknown;
 }
 
-/** Replaces the answer as a whole, unless it is equal, also in what could not be read of it. */
+/** Replaces the answer as a whole, unless it is equal, including its count of unreadable rows. */
 export function shareWhole<Data>(previous: Data | undefined, answer: Data): Data {
   if (previous === undefined || !isDeepStrictEqual(previous, answer)) return answer;
   return Array.isArray(answer) && !areReadAlike(previous as object, answer) ? answer : previous;
@@ -55,13 +55,16 @@ export const usualStaleMs = 1_000;
 /** Leaves the poll interval unchanged. */
 export const noJitter = 0.5;
 
-/** For queries that were settling when they were last sent: the answer then, and how many reads before changed nothing. */
+/**
+ * For queries that were settling when they were last sent: the answer at that time, and how many earlier reads changed
+ * nothing.
+ */
 const settling = new WeakMap<
   SentQuery,
   { readonly data: unknown; readonly answers: number; readonly unchanged: number }
 >();
 
-/** How many reads in a row changed nothing of what is settling. */
+/** How many reads in a row left settling data unchanged. */
 function unchangedReads(sent: SentQuery): number {
   const { data, dataUpdateCount: answers } = sent.state;
   const known = settling.get(sent);

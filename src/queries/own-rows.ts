@@ -1,4 +1,4 @@
-/** Which rows of a list of trajectories belong to what was asked for. */
+/** Which rows of a list of trajectories belong to the requested run or dataset. */
 import { perObject } from '../base/memo.ts';
 import { spelledId } from '../contract/common.ts';
 import type { Dataset } from '../contract/datasets.ts';
@@ -13,7 +13,7 @@ export interface TrajectoryFilter {
   readonly dataset_name?: string;
 }
 
-/** What is known of the run or the dataset that was asked for. */
+/** Facts about the requested run or dataset. */
 export interface KnownOwner {
   /** All datasets, if they were listed. */
   readonly datasets?: readonly Dataset[] | undefined;
@@ -28,32 +28,32 @@ export interface KnownOwner {
 }
 
 export interface OwnRows {
-  /** The rows that belong to it or may do so, in order. */
+  /** The rows that belong or may belong to it, in order. */
   readonly own: Trajectory[];
   /** How many rows name another one. */
   readonly others: number;
-  /** Those of `own` that may be of others. */
+  /** Those of `own` that may belong to others. */
   readonly unsure: readonly Trajectory[];
-  /** The rows that name no run fit the rewards and the total. */
+  /** The rows without a run fit the rewards and the total. */
   readonly fits: boolean;
-  /** They do not, and late rewards cannot be why: they are not all of this run. */
+  /** They do not fit, and late rewards cannot explain it: some belong to other runs. */
   readonly isMixed: boolean;
   /** The rows, of all pages, that neither name the run nor are among its rewards. */
   readonly unlisted: readonly Trajectory[];
 }
 
 /**
- * Chooses the rows of a page that belong to the run, training run or dataset that was asked for. The filters are not in
- * the document: a service may ignore them, and answer with the rows of others.
+ * Chooses the rows of a page that belong to the requested run, training run or dataset. The filters are not in the
+ * document: a service may ignore them, and answer with the rows of others.
  *
- * - A row that names it belongs to it, and a row that names another does not. UUIDs may differ in case. A dataset is
- *   also named by its id, or by another spelling of its name (case, space around it), if the list of datasets says whose
- *   they are. An empty string names nothing.
- * - Rows that name no evaluation run are compared, with those of earlier pages, with the run's rewards, as in the
- *   document: one with a reward must be among them, others may have failed, as many as the run's total has room for. If
- *   they do not fit, the list is of several runs, but only if the run has a reward, is not known to be running, and has no
- *   total with room for them all: rewards may be late, or come all at the end.
- * - It is not known whether any other row belongs to it: it stays, but is `unsure`.
+ * - A row that names it belongs to it, and a row that names another one does not. UUIDs may differ in case. A row may
+ *   also name a dataset by its id, or by another spelling of its name (case, space around it), if the list of datasets
+ *   identifies it. An empty string names nothing.
+ * - Rows that name no evaluation run, including those of earlier pages, are compared with the run's rewards, as in the
+ *   document. A row with a reward must be among them; the others may have failed, as many as the run's total allows. If
+ *   they do not fit, the list has several runs, but only if the run has a reward, is not known to be running, and its
+ *   total is too low for all rows: rewards may be late, or arrive only at the end.
+ * - Any other row may or may not belong to it: it stays, but is `unsure`.
  */
 export function ownRows(rows: readonly Trajectory[], filter: TrajectoryFilter, known: KnownOwner): OwnRows {
   const verdicts = new Map(rows.map(row => [row, belongs(row, filter, known)]));
@@ -103,7 +103,7 @@ export const lackRewards = (rewards: readonly TrajectoryReward[], rows: readonly
 const isGraded = ({ reward, status }: Trajectory): boolean =>
   reward != null && ['success', 'unknown'].includes(statusMeaning(status ?? ''));
 
-/** By what the row names; undefined if that does not say. */
+/** Decided by the ids and names in the row; undefined if they do not tell. */
 function belongs(row: Trajectory, filter: TrajectoryFilter, { datasets }: KnownOwner): boolean | undefined {
   const { eval_run_id, training_run_id, dataset_name } = filter;
   const verdicts = [
@@ -125,7 +125,7 @@ function isOfDataset(
   asked: string,
   datasets: readonly Dataset[] = [],
 ): boolean | undefined {
-  // A dataset without a name is asked for by its id.
+  // A dataset without a name is requested by its id.
   if (name === asked || isSameId(id, asked)) return true;
   if (name && folded(name) !== folded(asked)) return false;
   const named = datasets.filter(({ dataset_name }) => dataset_name === asked);

@@ -8,7 +8,7 @@ export interface Pace {
   readonly stepMs: number | undefined;
   /** When the count last changed; epoch milliseconds. */
   readonly changedAt: number | undefined;
-  /** Milliseconds without a new step after which the run counts as silent. Whether it has stalled, the alarms decide. */
+  /** Milliseconds without a new step after which the run counts as silent. The alarms decide whether it has stalled. */
   readonly patienceMs: number;
 }
 

@@ -17,7 +17,7 @@ export type Attention = 'focused' | 'visible' | 'hidden';
 /**
  * What the resource is doing: `running` changes by itself and soon, `building` changes by itself slowly, `open` may be
  * changed by others at any time (a list), `settling` has ended, but answers about it do not agree, so some may be late,
- * `settled` is final. What is `settling` is final, too, once it has been read several times without a change.
+ * `settled` is final. `settling` data becomes final after several reads without a change.
  */
 export type Activity = 'running' | 'building' | 'open' | 'settling' | 'settled';
 
@@ -42,7 +42,10 @@ export const defaultIntervals: PollIntervals = { focusedMs: 2_000, visibleMs: 10
 /** The interval for builds and deployments, regardless of focus. */
 const buildingMs = 5_000;
 
-/** What is settling is final after so many reads without a change. Each waits twice as long: five minutes in all. */
+/**
+ * Settling data is final after this many reads without a change. Each read waits twice as long as the one before: five
+ * minutes in all.
+ */
 const mostUnchanged = 5;
 
 function intervalOf({
@@ -80,7 +83,7 @@ export interface PollSituation {
   readonly intervals?: PollIntervals;
   /** The shortest interval for an answer of this size. */
   readonly leastMs?: number | undefined;
-  /** For what is settling: how many reads in a row changed nothing. */
+  /** For settling data: how many reads in a row changed nothing. */
   readonly unchanged?: number | undefined;
 }
 
@@ -94,13 +97,13 @@ export function pollDelay(situation: PollSituation): number | undefined {
   const backoff = failures > 0 ? Math.min(backoffLimit, Math.max(interval, backoffBase * 2 ** failures)) : interval;
   const delay = Math.round(backoff * (1 - jitterShare + 2 * jitterShare * jitter));
   if (requestedMs === 0) return delay;
-  // Queries that were given the same time must not all be sent at it.
+  // Queries that wait for the same time must not all be sent at once.
   return Math.max(delay, Math.min(maxRetryAfterMs, requestedMs) + Math.round(backoffBase * jitter));
 }
 
 /**
- * The wait that a failing endpoint requested (`Retry-After` of a 5xx), in milliseconds. Only what it answers waits: a
- * manual refresh asks anyway. A rate limit is the gate's.
+ * The wait that a failing endpoint requested (`Retry-After` of a 5xx), in milliseconds. Only polls of this endpoint
+ * wait; a manual refresh asks anyway. The gate handles rate limits.
  */
 export function requestedWait(error: unknown): number | undefined {
   return error instanceof ServiceError && error.kind === 'server' ? error.retryAfterMs : undefined;

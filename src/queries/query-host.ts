@@ -1,4 +1,4 @@
-/** What queries need from their host, such as the workbench. */
+/** The host of queries, such as the workbench. */
 import type { QueryClient } from '@tanstack/react-query';
 import type { CompareSettings } from '../config/preferences.ts';
 import type { Service } from '../service/index.ts';

@@ -22,7 +22,7 @@ export interface RunDifference {
   readonly means: OfBoth<Partial<RecordedMean>>;
 }
 
-/** Whether it is still that of these runs: another mean, or another number of rewards, is of other rewards. */
+/** Whether it is still valid for these runs: another mean, or another number of rewards, means other rewards. */
 export const isDifferenceOf = (
   { baseline, means, range }: RunDifference,
   of: { readonly baseline: string; readonly means: OfBoth<Partial<RecordedMean>>; readonly range: Range },

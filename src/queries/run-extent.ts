@@ -51,7 +51,9 @@ export async function readRunRewards(
   return { ...read, certainty };
 }
 
-/** How certain the mean of a run is by the rewards just read; once it has ended, with whether some may still come. */
+/**
+ * How certain the mean of a run is, from the rewards just read; for an ended run, also whether more rewards may come.
+ */
 export function certaintyNow(eval_run_id: string, read: ReadRewards, { memory, compare }: QueryContext): Certainty {
   const before = rememberedCertainty(memory, eval_run_id, read.status)?.readAfterEnd;
   const seen = memory.find('run', eval_run_id)?.record as EvalRun | undefined;
@@ -60,7 +62,7 @@ export function certaintyNow(eval_run_id: string, read: ReadRewards, { memory, c
   return certaintyOf(read.rewards, { ...read, range: compare?.rewardRange }, readAfterEnd);
 }
 
-/** What the record of a run says about it. */
+/** The facts in the record of a run. */
 export const extentOfRecord = (run: EvalRun): RunExtent => ({
   status: run.status,
   total: countOf(run.total_rollouts),
@@ -116,17 +118,18 @@ export async function readExtent(
   return { ...record, total: all, status: ended ?? (isKnown ? status : undefined), unread };
 }
 
-/** What the record says, or what is known if it cannot be read. */
+/** The facts in the record, or the known ones if it cannot be read. */
 async function readRecord(
   eval_run_id: string,
   context: QueryContext,
   known: Partial<RunExtent>,
 ): Promise<Partial<RunExtent>> {
-  // A service without records has shown in its list all that it knows.
+  // A service without records has already sent all it knows in its list.
   if (known.status != null && !context.service.capabilities.has('getEvalRun')) return known;
   try {
     const run = await ask(evalRunQuery(eval_run_id), context);
-    // That it has none is remembered, too. A record without a status is that of a start, and may lack them for now.
+    // A record without options is remembered too. A record without a status comes from the start, and may not have them
+    // yet.
     if (run.status != null)
       context.memory.see([{ kind: 'run', id: eval_run_id, record: { options: run.options ?? null } }]);
     return extentOfRecord(run);
@@ -137,8 +140,8 @@ async function readRecord(
 }
 
 /**
- * The rewards of a run, with its rollouts of each task if some are missing: they tell where the missing ones belong. Only
- * the record is sure to have the options, so it is read where nothing else that was read has.
+ * The rewards of a run, with its rollouts of each task if some are missing: they tell where the missing ones belong.
+ * Only the record is sure to have the options, so it is read if no earlier answer had them.
  */
 export async function withSamples(eval_run_id: string, context: QueryContext, read: ReadRewards): Promise<ReadRewards> {
   const { total = 0, listed = read.rewards.length } = read;

@@ -23,7 +23,7 @@ const withOutcome = (run: EvalRun, { mean, rewards }: RewardMean): EvalRun => ({
   ...{ reward_mean: mean ?? null, reward_count: rewards },
 });
 
-/** The certainty of a mean that the service does not report, if somebody has read the rewards since the end. */
+/** The certainty of a mean that the service does not report, if the rewards have been read since the end. */
 function certaintyOfListed(run: EvalRun, { memory, compare }: QueryContext): Certainty | undefined {
   const certainty = lacksMean(run) ? rememberedCertainty(memory, run.eval_run_id, run.status) : undefined;
   const recorded = { mean: undefined, graded: run.reward_count ?? undefined };
@@ -31,8 +31,8 @@ function certaintyOfListed(run: EvalRun, { memory, compare }: QueryContext): Cer
 }
 
 /**
- * Adds the mean of the listed rewards where the service reports none, as `get` does. It is read once, and remembered;
- * where rewards may be late, a few times more.
+ * Adds the mean of the listed rewards where the service reports none, as `get` does. The rewards are read once and
+ * remembered; if some may be late, they are read a few more times.
  */
 function withOutcomes(source: ListSource<EvalRun>): ListSource<EvalRun> {
   return {

@@ -20,8 +20,8 @@ export interface RunMean extends TaskMean {
   /** The number of rewards without a task. With any, there is no interval: several may belong to one task. */
   readonly namelessRewards: number;
   /**
-   * Whether the run was stopped with a reward for each rollout of its total. This may count only what had begun, so the
-   * interval is that of a run which was to have no other.
+   * Whether the run was stopped with a reward for each rollout of its total. The total may count only rollouts that had
+   * begun; the interval assumes that there were to be no others.
    */
   readonly isStoppedWhole: boolean;
 }
@@ -34,7 +34,7 @@ export interface RunMeanOptions {
   /** Rollouts of each task by the options of the run, if known. */
   readonly samplesPerTask?: SamplesPerTask | undefined;
   readonly range?: Range | undefined;
-  /** What the record says about its rewards, if it was read. */
+  /** The reward facts of the record, if it was read. */
   readonly recorded?: RecordedMean | undefined;
 }
 
@@ -107,14 +107,14 @@ export interface Certainty {
 /** The first and the last read; epoch milliseconds. */
 export type ReadAfterEnd = readonly [first: number, last: number];
 
-/** As for what is settling, see `pollDelay`: late rewards are looked for after ever longer waits, for five minutes. */
+/** As for settling data, see `pollDelay`: looks for late rewards for five minutes, after ever longer waits. */
 const lateReads = { firstMs: 10_000, forMs: 5 * 60_000 };
 
 /**
- * When these rewards were read, if others may be late and no mean of the service would tell that they came: not for
- * a run that has them all, or ended long ago.
+ * When these rewards were read, if others may be late and no mean of the service would reveal them. Undefined for a run
+ * that has all of them, or ended long ago.
  *
- * @param before at the read before this one. What the service is said to report may be the mean of that read.
+ * @param before the previous result; what counts as the service's mean may then be the mean of an earlier read
  */
 export function readAfterEndOf(
   rewards: readonly TrajectoryReward[],
@@ -195,17 +195,17 @@ export function meanAsRecorded(rewards: readonly TrajectoryReward[]): RecordedMe
   return { mean, graded };
 }
 
-/** Means that differ by less, as a share of the range, are the same, rounded in another way. */
+/** Means that differ by less, as a share of the range, are equal apart from rounding. */
 const rounding = 1e-4;
 
-/** Whether two means may be of the same rewards. What is unknown on one side may be anything. */
+/** Whether two means may come from the same rewards. An unknown value on one side matches any. */
 export function isSameMean(one: Partial<RecordedMean>, other: Partial<RecordedMean>, [low, high]: Range): boolean {
   const { mean = other.mean, graded = other.graded } = one;
   const apart = Math.abs((mean ?? 0) - (other.mean ?? mean ?? 0));
   return apart <= rounding * (high - low) && graded === (other.graded ?? graded);
 }
 
-/** Whether the certainty is of the rewards that have this mean: a run may be graded again after its end. */
+/** Whether the certainty comes from the rewards that have this mean: a run may be graded again after its end. */
 function isOf({ means, rewards, recorded, range: [low, high] }: Certainty, { mean, graded }: RecordedMean): boolean {
   const isMean = (known: number | undefined): boolean =>
     known !== undefined && Math.abs(known - (mean ?? known)) <= rounding * (high - low);
@@ -213,11 +213,11 @@ function isOf({ means, rewards, recorded, range: [low, high] }: Certainty, { mea
   return isCount && (mean === undefined || [...means, recorded?.mean].some(isMean));
 }
 
-/** Whether it is that of the rewards of an ended run with this mean. */
+/** Whether it comes from the rewards of an ended run with this mean. */
 export const isOfMean = (certainty: Certainty, mean: RecordedMean, range: Range = intervalDefaults.range): boolean =>
   certainty.isFinal && holdsFor(certainty, range) && isOf(certainty, mean);
 
-/** Whether benchtop computed the mean, from rewards of which some may still come: the service did not report it. */
+/** Whether benchtop computed the mean because the service did not report it, and more rewards may come. */
 export const isOwnMean = (certainty: Certainty | undefined, mean: RecordedMean): boolean =>
   certainty?.readAfterEnd !== undefined && isOf({ ...certainty, recorded: undefined }, mean);
 
@@ -225,7 +225,7 @@ export const isOwnMean = (certainty: Certainty | undefined, mean: RecordedMean):
 export const isSettled = (certainty: Certainty | undefined, mean: RecordedMean, range?: Range): boolean =>
   certainty !== undefined && isOfMean(certainty, mean, range) && !mayHaveCome(certainty);
 
-/** A mean as shown, with the certainty that was read. */
+/** The displayed mean, with the certainty that was read. */
 export interface CertainMean {
   readonly mean: number | undefined;
   /** The number of rewards in the mean. */

@@ -33,7 +33,10 @@ export interface RunResults extends ReadRewards {
   readonly statisticsError: string | undefined;
 }
 
-/** What the rewards of a run say: with the mean and their number, if the record of an ended run is known to have none. */
+/**
+ * The observation in the rewards of a run; with their mean and number, if the record of an ended run is known to have
+ * none.
+ */
 export function observationOf(id: string, certainty: Certainty | undefined): Observation {
   const { isFinal = false, recorded = undefined, means: [mean] = [], rewards } = certainty ?? {};
   const isOnly = isFinal && recorded !== undefined && recorded.mean === undefined;
@@ -43,13 +46,13 @@ export function observationOf(id: string, certainty: Certainty | undefined): Obs
 export interface ResultsOptions {
   /** The number of rollouts with a reward, if known: results that have all of them are read less often, or no more. */
   readonly scored?: number | null | undefined;
-  /** The listed rollouts: while they have rewards that the results lack, these are settling. */
+  /** The listed rollouts: while they have rewards that the results lack, the results are settling. */
   readonly rows?: readonly Trajectory[];
   /** The status and size of the run, if the caller has just read them. */
   readonly extent?: RunExtent | undefined;
 }
 
-/** Answers that are the same must stay the same while late rewards are looked for, so that they count as unchanged. */
+/** While benchtop looks for late rewards, equal answers must keep their identity, so that they count as unchanged. */
 function withSameReads(certainty: Certainty, { readAfterEnd }: Partial<Certainty> = {}): Certainty {
   const isSame = readAfterEnd !== undefined && lateRewardsDue(certainty.readAfterEnd) !== undefined;
   return isSame ? { ...certainty, readAfterEnd } : certainty;
@@ -127,7 +130,7 @@ export async function readFinalCertainty(
 /**
  * The certainty alone, for lists of ended runs.
  *
- * @param of the mean on screen, whether of the service or of the rewards
+ * @param the mean on screen, from the service or from the rewards
  */
 export function runCertaintyQuery(runId: string, of: RecordedMean, known: Partial<RunExtent>): LiveQuery<Certainty> {
   return {

@@ -136,8 +136,9 @@ export async function readTrajectoryRewards(
 }
 
 /**
- * Wraps the service for one command or look, so that several queries share one read of a run's rewards. Rewards that were
- * requested before an answer with the end of the run, or with its trajectories, are read again: they may be incomplete.
+ * Wraps the service for one command or one poll, so that several queries share one read of a run's rewards. Rewards
+ * that were requested before an answer with the end of the run, or with its trajectories, are read again: they may be
+ * incomplete.
  */
 export function readingRewardsOnce(service: Service): Service {
   const read = new Map<unknown, Promise<unknown>>();

@@ -1,4 +1,4 @@
-/** How many tokens rollouts took before, to tell what a new training run will take. */
+/** How many tokens earlier rollouts took, to estimate a new training run. */
 import { ifThere } from '../service/errors.ts';
 import type { LiveQuery } from './live-query.ts';
 import type { QueryContext } from './query-context.ts';

@@ -364,12 +364,12 @@ export function partOfTraining(runId: string): NonNullable<ListSource<never>['pa
   return { kind: 'training', id: runId, read: trainingRunQuery(runId).read };
 }
 
-/** The reader of each curve: it has the rows, and the next answer mostly repeats them. */
+/** The reader of each curve. It keeps the rows, because the next answer mostly repeats them. */
 const readers = new WeakMap<TrainerCurve, TrainerCurveReader>();
 
 /**
- * A curve is always read whole, at 35 bytes a point. With more of them than a chart has columns by far, a few new ones are
- * not worth more than 700 KB a second.
+ * A curve is always read whole, at 35 bytes a point. Far beyond the columns of a chart, a few new points are not worth
+ * more than 700 KB a second.
  */
 const mostPointsASecond = 20_000;
 
@@ -393,7 +393,7 @@ export function trainerRewardsQuery(runId: string, ended: boolean, steps?: numbe
       const { TrainerCurveReader } = await import('../contract/trainer-curve-reader.ts');
       const previous = context.previous as TrainerCurve | undefined;
       let known = previous && readers.get(previous);
-      // A cancelled read and its successor must not share it; nor does a retry know what the lost answer left there.
+      // A cancelled read and its successor must not share it, and a retry cannot know what a lost answer left in it.
       if (previous) readers.delete(previous);
       let reader = new TrainerCurveReader();
       const begin = (): TrainerCurveReader => {
@@ -405,7 +405,7 @@ export function trainerRewardsQuery(runId: string, ended: boolean, steps?: numbe
       const answer = await readPart('getTrainerRewards', trainingRunQuery(runId), context, () =>
         context.service.call('getTrainerRewards', { params }, options),
       );
-      // Services that wrap the list otherwise.
+      // Some services wrap the list in another way.
       for (const row of answer.trainer_rewards) reader.add(row);
       const curve = shareWhole(previous, reader.curve(unreadableIn(answer.trainer_rewards)));
       readers.set(curve, reader);
@@ -417,7 +417,7 @@ export function trainerRewardsQuery(runId: string, ended: boolean, steps?: numbe
 /**
  * The held-out rewards of a run on the tasks of one split, see `decidingSplit`.
  *
- * @param isFinal whether those of an ended run will not change, beside incomplete rounds
+ * @param isFinal whether those of an ended run are final, apart from incomplete rounds
  */
 export function heldOutRewardsQuery(
   runId: string,

@@ -148,10 +148,10 @@ const ofRewardsWords =
 const notFittingWords =
   'The listed rollouts do not fit the rewards of this run: these are its rewards, which may lack failed rollouts';
 
-/** What a list has read to tell its rows from those of others. */
+/** The data that a list has read to tell its rows from those of others. */
 interface Learnt {
   datasets?: readonly Dataset[] | undefined;
-  /** Null if the service has none of the run. */
+  /** Null if the service has no rewards for the run. */
   rewards?: readonly TrajectoryReward[] | null;
   isOver: boolean;
   /** The rewards were read after the end. */
@@ -176,18 +176,21 @@ async function everyDataset({ service, signal }: PageContext): Promise<readonly 
   return all;
 }
 
-/** Notes that the run is over, also if the service has no statuses, and its total if that cannot change. */
+/** Notes that the run is over, even if the service has no statuses, and notes its total if that cannot change. */
 function learnExtent(learnt: Learnt, { status, total, unread }: Partial<RunExtent>): void {
   const hasStatus = status != null || unread !== undefined;
   if (hasStatus && !hasEnded(status)) return;
   // The rows of a running run may be replaced.
   if (!learnt.isOver) learnt.unlisted = [];
   learnt.isOver = true;
-  // Until it succeeds, its total may count only what has begun.
+  // Until it succeeds, its total may count only rollouts that have begun.
   if (statusMeaning(status ?? '') === 'success') learnt.total = total ?? learnt.total;
 }
 
-/** A page of the list of trajectories as the service sends it, and which of its rows belong to what was asked for. */
+/**
+ * A page of the list of trajectories as the service sends it, and which of its rows belong to the requested run or
+ * dataset.
+ */
 async function readFiltered(filter: TrajectoryFilter, context: PageContext, learnt: Learnt) {
   const { service, query, signal, memory } = context;
   const page = await service.call('listTrajectories', { query: { ...query, ...filter } }, { signal });
@@ -205,7 +208,7 @@ async function readFiltered(filter: TrajectoryFilter, context: PageContext, lear
     const isNews = !learnt.rewards || (learnt.isOver && !learnt.isReadOver);
     const isInDoubt = found.others > 0 || !found.fits || (isNews && found.unsure.length > 0);
     if (isInDoubt && learnt.rewards !== null) {
-      // Before the rewards, which are complete only if they are read after the end.
+      // Read this before the rewards, which are complete only if read after the end.
       if (learnt.total === undefined) learnExtent(learnt, await readExtent(run, context));
       const { isOver } = learnt;
       learnt.rewards = (await ifThere(true, () => readTrajectoryRewards(run, context))) ?? null;
@@ -255,7 +258,7 @@ async function readOfRun(
       }
       own = learnt.rewards;
       isMixed = found.isMixed;
-      // Rows that name no run tell nothing about the lists of other runs.
+      // Rows without a run say nothing about the lists of other runs.
       if (found.others > 0) capabilities.noteIgnoredFilter('eval_run_id');
     } catch (error) {
       if (!isNotOffered(error)) throw error;
@@ -278,7 +281,7 @@ async function readOfRun(
     dropped: unreadableIn(rewards),
     mayRepeat: query.cursor != null,
     mayChange: isMixed,
-    // Of the earlier pages.
+    // From earlier pages.
     ...(own && { unsure: idsOf(learnt.unlisted) }),
   };
 }
@@ -320,8 +323,8 @@ export function withRewards(
 }
 
 /**
- * The rollouts of a run with its rewards, which its mean counts: one that only the list of trajectories or their records
- * have is not among them.
+ * The rollouts of a run with the rewards that its mean counts. A reward that only the list of trajectories or a record
+ * has is not included.
  *
  * @param rewards read after the rows, or after the end
  */
@@ -400,7 +403,7 @@ export interface StoredTrajectories {
   readonly agent?: AgentFields | undefined;
 }
 
-/** What became of trajectories that were sent together. */
+/** The outcome of trajectories that were sent together. */
 export interface StoreOutcome {
   readonly dataset: string;
   /** By index: why a trajectory was refused. The others are stored. */
@@ -408,8 +411,9 @@ export interface StoreOutcome {
 }
 
 /**
- * Stores trajectories in a dataset with one request. Throws the service's reason if it stored none, or does not say which
- * are stored. A caller gives each a trace id: a service that skips those that it has can be sent them again.
+ * Stores trajectories in a dataset with one request. Throws the service's reason if it stored none, or does not say
+ * which are stored. The caller gives each a trace id, so that they can be sent again to a service that skips stored
+ * ones.
  */
 export const storeTrajectories = action(
   async (service, { dataset, trajectories, agent }: StoredTrajectories, options): Promise<StoreOutcome> => {

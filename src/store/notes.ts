@@ -23,10 +23,10 @@ export interface Note {
   readonly at: number;
 }
 
-/** What is noted on: everything of a note but what its author says. */
+/** The subject of a note: everything in it except what its author says. */
 export type NoteSubject = Omit<Note, 'flag' | 'text' | 'at'>;
 
-/** What an author says anew. A field that is missing stays as it is saved. */
+/** An author's changes. A missing field keeps its saved value. */
 export type NoteChange = Partial<Pick<Note, 'flag' | 'text'>>;
 
 /** The result of a merge. */
@@ -58,7 +58,7 @@ export function noteProblem({ flag = '', text = '' }: NoteChange): string | unde
 /** How far the clock of an author may be ahead, in milliseconds: a note of the future would win every merge until then. */
 const mostAheadMs = 24 * 60 * 60 * 1000;
 
-/** Parses a note from a file; otherwise why it is none, in words. @param now epoch milliseconds */
+/** Parses a note from a file; otherwise why it is not a note, in words. @param now epoch milliseconds */
 export function parseNote(value: unknown, now = Date.now()): Note | string {
   const none = 'this is not a note';
   if (!isRecord(value)) return none;
@@ -84,8 +84,8 @@ export class NoteRecords {
   }
 
   /**
-   * All notes, including removed ones, newest first; undefined if they cannot be read. The time of one that was saved
-   * with a time that no note can have is unknown.
+   * All notes, including removed ones, newest first; undefined if they cannot be read. An impossible saved time counts
+   * as unknown.
    */
   all(now = Date.now()): Note[] | undefined {
     const sql = `select kind, id, message, author, flag, text, label, iif(at between 0 and ?, at, 0) as at from notes
@@ -93,7 +93,7 @@ export class NoteRecords {
     return this.#tables.read(sql, now + mostAheadMs, this.#tables.scope)?.map(noteOf);
   }
 
-  /** Why what can be read of the notes is not all of them, in words; undefined if it is. */
+  /** Why some notes cannot be read, in words; undefined if all can. */
   get lack(): string | undefined {
     if (!this.#tables.isOpen) return `Notes can neither be read nor saved. ${this.#tables.problem}`;
     if (!this.all()) return 'The notes on this machine cannot be read: benchtop doctor says more';
@@ -129,7 +129,7 @@ export class NoteRecords {
 
   #replace(run: Run, { kind, id, message, author, flag, text, label, at }: Note): void {
     const { scope } = this.#tables;
-    // Also one whose kind was guessed from the id.
+    // Also delete a note whose kind was guessed from the id.
     run('delete from notes where profile = ? and id = ? and message = ? and author = ?', scope, id, message, author);
     const sql = `insert into notes (profile, kind, id, message, author, flag, text, label, at)
       values (?, ?, ?, ?, ?, ?, ?, ?, ?)`;
@@ -165,7 +165,7 @@ export class NoteRecords {
   }
 }
 
-/** Without the kind, which is a guess for an id that was not seen. */
+/** Leaves out the kind, which is a guess for an id that was never seen. */
 const keyOf = ({ id, message, author }: NoteSubject): string => JSON.stringify([id, message, author]);
 
 /** False for a removed note. */

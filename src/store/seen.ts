@@ -21,7 +21,7 @@ export interface SeenResource {
   readonly isStart?: boolean;
 }
 
-/** What the rewards of a run show; the queries know the rest of it. */
+/** A result from the rewards of a run; only the queries know its other fields. */
 export interface SeenCertainty {
   readonly isFinal: boolean;
 }

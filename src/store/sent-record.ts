@@ -37,7 +37,7 @@ export interface SentItems {
 
 export interface SentRequest extends SentItems {
   readonly id: string;
-  /** Of this file; the others are of the same dataset. */
+  /** Whether it belongs to this file; other requests went into the same dataset. */
   readonly isOwn: boolean;
   /** The idempotency key of the unanswered request with all of `unknown`; undefined after a response. */
   readonly key: string | undefined;
@@ -61,7 +61,7 @@ export interface SentLine {
   readonly isOfOtherKey: boolean;
 }
 
-/** Not to be taken for an empty record: what was sent would be sent again. */
+/** Differs from an empty record, which would send everything again. */
 export class UnreadableRecordError extends Error {
   override readonly name = 'UnreadableRecordError';
 
@@ -77,10 +77,11 @@ const joined = (ids: readonly string[]): string => ids.map(id => `${id} `).join(
 const columnIds = (column: Row[string] | undefined): string[] => String(column).split(' ').filter(Boolean);
 
 /**
- * A row belongs to exactly one service, account, dataset, and agent or none. Only rows of these four are written, settled,
- * started over, completed and forgotten, and only they say that a trajectory was sent before. Rows of another agent say
- * nothing, except those that `adopt` takes over. Rows of another account with the same dataset and agent are found, but
- * told apart: its key may be of the same organization, which has what it was sent, or of another one, which has not.
+ * A row belongs to exactly one service, account, dataset, and agent or none. Only rows of these four are written,
+ * settled, started over, completed and forgotten, and only they show that a trajectory was sent before. Rows of another
+ * agent do not count, except those that `adopt` takes over. Rows of another account with the same dataset and agent are
+ * read, but marked: its key may belong to the same organization, which then has the trajectories, or to another one,
+ * which does not.
  */
 export class SentRecord {
   readonly #tables: Tables;
@@ -119,7 +120,7 @@ export class SentRecord {
   }
 
   /**
-   * Counts as sent for this agent what any account was sent for it under its name, before the service listed the agent.
+   * Takes over what any account was sent for this agent under its name, before the service listed the agent.
    *
    * @param asked the agent as the user gave it: an id, a name, or `name:` and a name
    */
@@ -193,7 +194,7 @@ export class SentRecord {
    * @param lines the run whose lines they are, if these are recorded
    */
   settle(id: string, { stored, skipped, unknown, counted }: SentItems, lines?: number): boolean {
-    // The lines first: if the program ends here, the request stays unknown, and a line that is known counts.
+    // Write the lines first: if the program ends here, the request stays unknown, and its recorded lines count.
     if (lines !== undefined && !this.#writeLines({ stored, skipped }, lines)) return false;
     this.#tables.run(
       `update trajectory_requests set key = null, stored = stored || ?6, skipped = skipped || ?7, unknown = ?8,
@@ -248,7 +249,7 @@ export class SentRecord {
     }));
   }
 
-  /** Ends a complete upload: it cannot be resumed. Unknown lines that the file no longer has stay unknown. */
+  /** Ends a complete upload: it cannot be resumed. Unknown lines that are no longer in the file stay unknown. */
   complete(): void {
     if (this.#path === '') return;
     this.#tables.run(
@@ -259,11 +260,14 @@ export class SentRecord {
     this.#forget();
   }
 
-  /** Forgets what was sent of the file: until it is complete, only what is sent from now on, of any file, counts as sent. */
+  /**
+   * Forgets what was sent of the file. Until its upload is complete, only what is sent from now on, of any file, counts
+   * as sent.
+   */
   startOver(): void {
     if (this.#path === '') return;
     this.#forget();
-    // Later than all that was sent, also in the same millisecond, or before the clock was set back.
+    // Later than every earlier request, even one in the same millisecond, or from before the clock was set back.
     const sent = ['runs', 'requests'].map(of => `select sent_at from trajectory_${of} where ${ofEachAccount}`);
     this.#tables.run(
       `insert or replace into trajectory_restarts (profile, dataset, agent, account, path, at)
@@ -273,7 +277,7 @@ export class SentRecord {
     );
   }
 
-  /** When it was started over, in epoch milliseconds; undefined if it was not, or is complete since. */
+  /** When it was started over, in epoch milliseconds; undefined if it was not, or has been completed since. */
   get startedOverAt(): number | undefined {
     const sql = `select at from trajectory_restarts where ${own} and path = ?5`;
     const [row] = this.#tables.all(sql, ...this.#owner, this.#path);

@@ -136,7 +136,7 @@ export class StartKeys {
     return row && String(row['name']);
   }
 
-  /** Remembers the name that is sent with the user's own key: with another name, it would be another request. */
+  /** Remembers the name that is sent with the user's own key: a repeat with another name would be another request. */
   keepName(kind: string, key: string, name: string, now = Date.now()): void {
     if (this.nameOf(kind, key, now) !== undefined) return;
     const sql = 'insert or replace into start_names (profile, kind, key, name, sent_at) values (?, ?, ?, ?, ?)';

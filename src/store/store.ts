@@ -82,7 +82,7 @@ export class RememberedStore {
     return new RememberedStore(tablesInMemory(scope));
   }
 
-  /** What cannot be saved, as text for the user; undefined if everything can. */
+  /** Says what cannot be saved, for the user; undefined if everything can. */
   get problem(): string | undefined {
     return this.#tables.problem;
   }
@@ -92,12 +92,12 @@ export class RememberedStore {
     return this.#tables.isOpen;
   }
 
-  /** That what was remembered before is in a file that was set aside, in words; undefined if there is none. */
+  /** Says that earlier data is in a file that was set aside; undefined if there is none. */
   get setAside(): string | undefined {
     return this.#tables.setAside;
   }
 
-  /** What is damaged in the file, in SQLite's words; undefined if nothing is. Reads all of it. */
+  /** The damage to the file, in SQLite's words; undefined if there is none. Reads the whole file. */
   damage(): string | undefined {
     return this.#tables.damage();
   }
@@ -152,7 +152,8 @@ export class RememberedStore {
   /**
    * An unused name for a new resource: `base`, else `base 2`, and so on.
    *
-   * @param isOpen whether a start with this name may have happened: it keeps its name, or else it would be another one
+   * @param isOpen whether a start with this name may have happened: a repeat must keep the name, or it would be another
+   * start
    */
   freeName(kind: string, base: string, isOpen: (name: string) => boolean = () => false): string {
     const taken = this.#seen.labels(kind);

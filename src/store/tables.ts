@@ -22,7 +22,7 @@ export function jsonIn(column: SQLInputValue | undefined): unknown {
   return parseDeepJson(String(column));
 }
 
-/** Between the name of the file and the time at which it was set aside. */
+/** Separates the name of the file from the time at which it was set aside. */
 const setAsidePart = '.broken-';
 
 /** Opens or creates the file; without it everything stays in memory. Waits at most `busyMs` for other writers. */
@@ -82,7 +82,7 @@ export class Tables {
     this.#problem = problem;
   }
 
-  /** What cannot be saved, as text for the user; undefined if everything can. */
+  /** Says what cannot be saved, for the user; undefined if everything can. */
   get problem(): string | undefined {
     return this.#problem;
   }
@@ -93,8 +93,8 @@ export class Tables {
   }
 
   /**
-   * That what was remembered before is in a damaged file, in words; undefined if there is none. It holds until the user
-   * moves or deletes the file.
+   * Says that earlier data is in a damaged file; undefined if there is none. It holds until the user moves or deletes
+   * the file.
    */
   get setAside(): string | undefined {
     if (this.#path === undefined || this.folder === undefined) return undefined;
@@ -209,7 +209,7 @@ export class Tables {
     }
   }
 
-  /** What is damaged in the file, in SQLite's words; undefined if nothing is. */
+  /** The damage to the file, in SQLite's words; undefined if there is none. */
   damage(): string | undefined {
     const [row] = this.all('pragma quick_check(1)');
     const said = row ? String(row['quick_check']) : 'it cannot be read';

@@ -27,7 +27,7 @@ interface KnownText {
   readonly id: number;
   /** How many steps it had when it was read. */
   readonly steps: number | undefined;
-  /** What else its record said then; opaque to the index. */
+  /** Other fields of its record at that time; opaque to the index. */
   readonly record: string | undefined;
 }
 
@@ -182,7 +182,7 @@ export class TextIndex {
     try {
       rows = this.#all(read, this.#service);
     } catch {
-      // Then none is known, and all are read again.
+      // Then no text is known, and all are read again.
     }
     return new Map(
       rows.map(([id, trajectoryId, steps, record]) => [
@@ -231,7 +231,7 @@ export class TextIndex {
    * but others may be included. Words of fewer than three characters exclude no part.
    *
    * @param texts trajectory ids by the ids of `known`
-   * @throws Error if they cannot be read to the end: what is missing is not known then
+   * @throws Error if they cannot be read to the end, because it is then unknown which parts are missing
    */
   *parts(texts: ReadonlyMap<number, string>, words: readonly string[]): Generator<FoundPart, void> {
     const database = this.#database;
@@ -241,8 +241,8 @@ export class TextIndex {
         ? this.#all('select text_id, id from parts')
         : this.#all('select text_id, id from grams join parts on id = grams.rowid where grams match ?', query);
     const wanted = all.flatMap(([text, id]) => (texts.has(Number(text)) ? [Number(id)] : []));
-    // The parts of a text were saved in one transaction, so no other's are between them. In another order, SQLite would
-    // copy the bodies to sort them.
+    // The parts of a text were saved in one transaction, so no other parts are between them. In any other order, SQLite
+    // would copy the bodies to sort them.
     wanted.sort((left, right) => left - right);
     const read = 'select text_id, body, origins from parts where id in (select value from json_each(?)) order by id';
     for (let from = 0; from < wanted.length; from += readAtOnce) {

@@ -48,7 +48,7 @@ export class TrajectoryRecords extends ResumableUploads {
     return new SentRecord(this.tables, upload, this.changed);
   }
 
-  /** Why what is sent cannot be recorded, or could not at the last try; undefined if it can. */
+  /** Why requests cannot be recorded, or could not at the last attempt; undefined if they can. */
   get problem(): string | undefined {
     return this.tables.problem;
   }
@@ -58,7 +58,7 @@ export class TrajectoryRecords extends ResumableUploads {
     return this.tables.isOpen;
   }
 
-  /** That what was sent before is in a file that was set aside, in words; undefined if there is none. */
+  /** Says that the record of earlier uploads is in a file that was set aside; undefined if there is none. */
   get setAside(): string | undefined {
     return this.tables.setAside;
   }
@@ -73,8 +73,8 @@ export class TrajectoryRecords extends ResumableUploads {
   }
 
   /**
-   * Keeps the lines of these runs, of whatever account, for another 90 days, and deletes those of others that are older,
-   * or more than a million.
+   * Keeps the lines of these runs, of any account, for another 90 days. Deletes lines of other runs that are older, or
+   * exceed a million.
    */
   keepLines(runs: Iterable<number>): void {
     const now = Date.now();
@@ -89,7 +89,7 @@ export class TrajectoryRecords extends ResumableUploads {
       .all('select id, used_at from trajectory_runs order by used_at desc')
       .filter(({ id, used_at }) => {
         total += linesOf.get(id ?? null) ?? 0;
-        // The latest file is kept whole: a part of it is of no use.
+        // The latest file is kept whole, because a part of it is useless.
         return Number(used_at) < now - uploadsKeptMs || (total > this.#mostLines && Number(used_at) < now);
       });
     if (old.length === 0) return;

@@ -154,7 +154,7 @@ function wordsIn(source: string, ignoresCase: boolean): readonly string[] {
   let [word, depth] = ['', 0];
   for (const [part] of source.matchAll(expressionPart)) {
     const character = /^\\\W$/.test(part) ? part.slice(1) : /^[^\\^$.*+?()[{|]$/.test(part) ? part : '';
-    // The `ſ` that an expression takes for an s, ignoring case, is another character in the index.
+    // Ignoring case, an expression matches `ſ` as an s, but in the index it is a different character.
     const isFixed = character !== '' && character <= '~' && !(ignoresCase && /s/i.test(character));
     if (depth === 0 && isFixed) {
       word += character;
@@ -170,7 +170,7 @@ function wordsIn(source: string, ignoresCase: boolean): readonly string[] {
   return word === '' ? words : [...words, word];
 }
 
-/** @param word a folded word that every match contains: most lines do not, which is found in less time */
+/** @param word a folded word that every match contains; searching for it first is faster, because most lines lack it */
 function matchExpression(body: string, expression: RegExp, word: string): LineMatches {
   const folded = word === '' ? [] : foldCase(body).split('\n');
   let count = 0;

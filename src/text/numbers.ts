@@ -52,8 +52,8 @@ export function bytes(value: Maybe): string {
 
 /**
  * A reward to three significant digits: `0.417`, `0.500`, `12.3`, `1.00`; `0` for exactly 0 and for nothing else,
- * `none` for a missing one. Very small and very large rewards take an exponent. What is not all of a scale takes more
- * digits, so that it does not look like it: `0.9996`.
+ * `none` for a missing one. Very small and very large rewards take an exponent. A value just short of the end of a
+ * scale takes more digits, so that it does not look like the end: `0.9996`.
  */
 export function reward(value: Maybe): string {
   if (isMissing(value)) return none;

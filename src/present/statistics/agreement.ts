@@ -74,7 +74,10 @@ function intervalOf(judged: readonly Judged[], cells: Cells, kappa: number | und
   return { low: end(-1), high: end(1) };
 }
 
-/** How far the seen shares of `size` tasks are from the closest table with this kappa: the lower of both tests. */
+/**
+ * The distance of the observed shares of `size` tasks from the closest table with this kappa: the lower result of both
+ * tests.
+ */
 function distanceTo(kappa: number, shares: readonly number[], size: number): number {
   const closest = (distance: (seen: number, expected: number) => number): number =>
     // A table is given by kappa, the mean pass rate of both graders, and the difference of their pass rates.
@@ -83,7 +86,7 @@ function distanceTo(kappa: number, shares: readonly number[], size: number): num
       return lowestOf(-most, most, difference => {
         const table = tableOf(kappa, rate, difference);
         const lacking = minOf(table);
-        // No such table; less far the closer it is to one.
+        // There is no such table; the distance decreases towards the nearest one.
         if (lacking < -1e-12) return 1e9 * (1 - lacking);
         return table.reduce((sum, share, cell) => sum + distance(shares[cell] ?? 0, Math.max(share, 1e-15)), 0);
       });

@@ -31,7 +31,7 @@ import {
 export interface ComparisonOptions extends IntervalOptions {
   /** Runs count as equal if the whole interval of their difference is within this. */
   readonly equalWithin: number;
-  /** Rollouts of each task, by the user, of runs whose service does not return this. */
+  /** Rollouts per task, given by the user for runs whose service does not return it. */
   readonly samplesPerTask?: number | undefined;
   /** Treats runs without a known status as ended, and listed rewards as complete. */
   readonly ended?: boolean | undefined;
@@ -176,7 +176,7 @@ interface Situation {
   readonly uncounted: readonly Side[];
   /** Rollouts without a reward that are ignored. */
   readonly ignored: number;
-  /** What would show if each task had this number of rollouts, which nothing says. */
+  /** The comparison if each task had this number of rollouts, which nothing confirms. */
   readonly even: { readonly each: number; readonly evidence: Evidence } | undefined;
   readonly caution: string;
   readonly options: ComparisonOptions;
@@ -208,7 +208,7 @@ function cautionWords(runs: readonly RunTasks[], means: OfBoth<TaskMean>, option
   return [...chosen.map(side => `the ${side} run is ${optimisticWords}`), ...given].join('; ');
 }
 
-/** What becomes of the user's number of rollouts of each task, and what the whole other run has against it. */
+/** Says whether the user's number of rollouts per task is used, and whether the other run contradicts it. */
 function eachWords(
   side: Side,
   { isEachGiven, unusedEach, ...run }: RunTasks,
@@ -252,7 +252,7 @@ function equalWords(evidence: Evidence, equalWithin: number): string {
   return `equal within ±${equalWithin}${higher ?? ''}`;
 }
 
-/** What the service does not report of the uncounted runs, and what a verdict then assumes. */
+/** What the service does not report about the uncounted runs, and what a verdict then assumes. */
 function unreportedWords({ uncounted, means }: Situation): { readonly reason: string; readonly condition: string } {
   const each = new Set(uncounted.filter(side => means[side].unlistedRollouts > 0).map(side => means[side].each));
   const atMost =
@@ -288,14 +288,14 @@ function verdictOf(situation: Situation): Verdict {
   if (situation.uncounted.length === 0 || (isUndecided && situation.interval === undefined))
     return { ...verdict, words };
   const { reason, condition } = unreportedWords(situation);
-  // It is undecided whatever else is missing, and long words may be cut off.
+  // The verdict is undecided whatever else is missing, and a long text may be cut off.
   const isLacking = situation.uncounted.some(side => situation.means[side].unlistedRollouts > 0);
   if (isUndecided && isLacking && verdict.moreTasks === undefined) return { ...verdict, words };
   const still = isUndecided ? 'still ' : '';
   return { ...verdict, kind: 'undecided', words: `undecided: ${reason}; ${condition}, ${still}${words}` };
 }
 
-/** The words of a verdict without a reason or a condition. */
+/** A verdict as text, without a reason or a condition. */
 export const plainWords = (kind: VerdictKind): string => `the new run is ${kind}`;
 
 function plainVerdict(situation: Situation): Verdict {
@@ -323,7 +323,10 @@ function plainVerdict(situation: Situation): Verdict {
   return { kind, words: words === '' ? kind : `${kind}: ${words}`, ...more };
 }
 
-/** Whether the missing rewards may reverse the verdict without them: a few leave too little certain, but reverse nothing. */
+/**
+ * Whether the missing rewards may reverse the verdict of the present ones: a few may leave it undecided, but cannot
+ * reverse it.
+ */
 function mayReverse(without: VerdictKind, { bounds }: Evidence, equalWithin: number): boolean {
   const [low, high] = bounds();
   const isEqual = low >= -equalWithin && high <= equalWithin;
@@ -333,7 +336,7 @@ function mayReverse(without: VerdictKind, { bounds }: Evidence, equalWithin: num
 const nothingInBoth = 'no task has a reward in both runs';
 
 /**
- * Why the data cannot decide, apart from being too little.
+ * Why the data cannot decide, other than that there is too little of it.
  *
  * @param reverses whether the present rewards alone would decide, and the missing ones may reverse that
  */

@@ -18,7 +18,7 @@ export interface Filling {
   readonly range: Range;
 }
 
-/** The values of tasks with every missing reward at its worst for a lower limit. */
+/** The values of tasks with every missing reward at its worst for one limit. */
 export interface Lowest {
   readonly certain: Tally;
   /** Those of tasks that may or may not count: at worst, exactly those below the limit do. */
@@ -91,9 +91,9 @@ function byCertainty(one: Side, other: Side | undefined, range: Range): ByCertai
 }
 
 /**
- * The values of one run, or the differences (second minus first) of two whose tasks are in the same order. What follows
- * from them holds for whichever tasks of both the missing rollouts belong to. A task without a reward in both counts only
- * where that is worse: it need not be one of both, and the mean of the others is a possible one, too.
+ * The values of one run, or the differences (second minus first) of two whose tasks are in the same order. The result
+ * holds whichever common tasks the missing rollouts belong to. A task without a reward in both runs counts only where
+ * that is worse: it may not be a common task, so the mean without it is possible too.
  */
 export function filled([first, second]: readonly [RunTasks, RunTasks?], filling: Filling): Filled {
   const { range } = filling;
@@ -105,7 +105,7 @@ export function filled([first, second]: readonly [RunTasks, RunTasks?], filling:
   const isAny = one.isAny || other?.isAny === true;
   const lowestOf = (sign: 1 | -1, end: number): Lowest => {
     const tally = (tasks: readonly Listed[]): Tally => tallyOf(tasks.map(({ value }) => worstOf(value, sign)));
-    // Those that no run lists belong to both.
+    // Tasks that no run lists belong to both.
     const unknown = tallyOfSame(end, inBoth);
     if (!isAny) {
       const open = single.map((tasks, side) => lowestIn(tally(tasks), reaches[side] ?? 0)).reduce(joined, unknown);
@@ -115,8 +115,8 @@ export function filled([first, second]: readonly [RunTasks, RunTasks?], filling:
       const steps = Math.min(all, Math.ceil(mostFallen / tasks.length));
       return tasks.map(task => ({ first, values: fallingOf(task, steps, all, sign, range) }));
     };
-    // A lower sample than that of any choice has, below each limit, as many values as any choice can bring there. Of more
-    // values than the listed tasks have, the lowest make a limit that is no higher.
+    // This sample is at or below that of any choice: below each limit, it has as many values as any choice can bring
+    // there. If that is more values than there are listed tasks, the lowest ones give a limit that is no higher.
     const ofBoth: Falling[] = Array.from({ length: Math.min(inBoth, certain.length) }, () => ({
       first: other ? 2 : 1,
       values: [end],
@@ -176,9 +176,9 @@ function fallingOf({ value, parts }: Listed, most: number, all: number, sign: 1 
 }
 
 /**
- * As many values below each limit as `budget` loose rollouts can bring there, whichever tasks they are in; at most `size`.
- * The cheapest tasks give the most. From one limit to the next, a task costs one less: what they cost is kept, not added
- * up again, because there may be thousands of limits and of costs.
+ * As many values below each limit as `budget` loose rollouts can bring there, whichever tasks they are in; at most
+ * `size`. The cheapest tasks give the most. From one limit to the next, a task costs one less. The total cost is
+ * updated rather than summed again, because there may be thousands of limits and costs.
  */
 export function lowestOfEvery(tasks: readonly Falling[], budget: number, size: number): number[] {
   const steps = tasks.flatMap(({ first, values }) =>
@@ -191,7 +191,7 @@ export function lowestOfEvery(tasks: readonly Falling[], budget: number, size: n
   );
   /** By the number of loose rollouts that bring a task to the limit, how many tasks need it. */
   const costs = new Int32Array(highest + 2);
-  // All tasks that need at most `each` are affordable: how many they are, and what they need together.
+  // All tasks that need at most `each` are affordable: their number, and their total cost.
   let [each, count, spent] = [0, 0, 0];
   const change = (cost: number, by: 1 | -1): void => {
     costs[cost] = (costs[cost] ?? 0) + by;
@@ -225,7 +225,7 @@ export const meansOf = ({ low, mirrored }: Filled): Bounds => [
   -lowestMean(mirrored.certain, mirrored.optional),
 ];
 
-/** The bounds of a difference, second minus first, without what rounding makes of the rewards. */
+/** The bounds of a difference, second minus first, without rounding errors of the rewards. */
 const between = (first: Bounds, second: Bounds, rewards: readonly number[] = []): Bounds => [
   withoutRounding(second[0] - first[1], rewards),
   withoutRounding(second[1] - first[0], rewards),

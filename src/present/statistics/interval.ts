@@ -18,8 +18,8 @@ export const defaultRange: Range = [0, 1];
 export const intervalDefaults: IntervalOptions = { confidence: 0.95, range: defaultRange, missing: 'bound' };
 
 /**
- * The number of the method that intervals and what they assume come from. A change that makes other intervals of the same
- * rewards increases it, so that those that were remembered are read again.
+ * The version of the method behind intervals and their assumptions. Increase it with any change that gives other
+ * intervals for the same rewards, so that remembered ones are read again.
  */
 export const intervalMethod = 2;
 

@@ -6,8 +6,8 @@ import type { Tally } from './tally.ts';
 import { type Range, withinRange } from './tasks.ts';
 
 /**
- * A lower limit for a mean, assuming that each reward is either the lowest or the highest. It is kept: tables ask for the
- * limits of every row with every change.
+ * A lower limit for a mean, assuming that each reward is either the lowest or the highest. Cached, because tables ask
+ * for the limits of every row after every change.
  */
 const lowestMean = perArguments((mean: number, samples: number, low: number, high: number, risk: number): number => {
   const share = (mean - low) / (high - low);

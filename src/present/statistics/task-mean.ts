@@ -33,10 +33,10 @@ export interface TaskMean {
   readonly rollouts: number;
   /** Whether the service does not report how many rollouts the run has. */
   readonly isUncounted: boolean;
-  /** The number of rollouts that each task counts with, and how many more than `rollouts` that makes; 0 if none. */
+  /** The number of rollouts assumed for each task, and by how many that exceeds `rollouts`; 0 if none. */
   readonly each: number;
   readonly unlistedRollouts: number;
-  /** Whether only the other run has as many of a task: nothing says that this one should. */
+  /** Whether only the other run has this many rollouts of a task, so that nothing requires it of this one. */
   readonly isEachOfOther: boolean;
   /** Tasks that only the other run lists. The service does not report whether this run has them. */
   readonly unlisted: number;
@@ -81,7 +81,8 @@ export function taskMean(given: RunTasks, range: Range): TaskMean {
 /** @param run with its listed tasks alone: all unlisted ones are worth the lowest, or the highest reward */
 function meanBounds(run: RunTasks, range: Range): Bounds {
   const { isAny, reach } = planOf(run);
-  // Where the total is unknown, the condition is then that all rollouts are listed: none has `each` without these.
+  // If the total is unknown, the condition is then that all rollouts are listed: no task has `each` rollouts without
+  // these.
   if (isAny && reach * run.tasks.length <= mostPlaced) {
     const filledWith = (fill: number, sign: 1 | -1): ListedTask[] =>
       run.tasks.map(rewards => {

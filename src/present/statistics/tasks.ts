@@ -45,11 +45,11 @@ export interface RunTasks {
   readonly least?: number | undefined;
   /** How many rollouts have a reward but no readable task, or are unreadable. They are not in `tasks`. */
   readonly nameless?: number | undefined;
-  /** Rollouts of each task, if the options of the run say so, or the user. */
+  /** Rollouts per task, if the options of the run or the user give the number. */
   readonly samplesPerTask?: number | undefined;
-  /** Whether this number is the user's: the service returns none. */
+  /** Whether the number comes from the user, because the service returns none. */
   readonly isEachGiven?: boolean | undefined;
-  /** The user's number where the service returns another, which goes first. */
+  /** The user's number, if the service returns another one, which takes precedence. */
   readonly unusedEach?: number | undefined;
   /** Rollouts that each listed task counts with, if the service does not report the total. Set by `withEach`. */
   readonly each?: number | undefined;
@@ -123,8 +123,9 @@ export function planOf(run: RunTasks): Plan {
   const { tasks, samplesPerTask: given } = run;
   const [total, listed, own] = [totalOf(run), lengthOf(tasks), tasks.filter(isListed).length];
   if (run.total === undefined || run.total < listed) {
-    // A row without a task may be one more of any task, unless the tasks lack more than there are such rows: then the
-    // condition is that none has more than `each`. It may be of a task of its own in either case.
+    // A row without a task may be an additional rollout of any task, unless the tasks lack more rollouts than there are
+    // such rows: then the condition is that none has more than `each`. In either case, it may belong to a task of its
+    // own.
     const loose = Math.max(0, (total ?? 0) - listed);
     const isAny = loose > 0 && loose >= lackOf(run);
     return { each: run.each ?? 0, reach: tasks.length - own + loose, isAny, tasks: tasks.length };
@@ -139,7 +140,7 @@ export function planOf(run: RunTasks): Plan {
 export const isEachUsed = (run: RunTasks): boolean => planOf(run).each === run.samplesPerTask;
 
 /**
- * The runs if each task has as many rollouts as the one with the most; undefined if that tells nothing new, or does not
+ * The runs if each task has as many rollouts as the one with the most; undefined if that changes nothing, or does not
  * fit the total.
  */
 export function evenlyFilled(
@@ -170,11 +171,11 @@ export function isOpen({ tasks, total = 0, end }: RunTasks): boolean {
 
 /** The tasks that both runs should have a reward for. */
 export interface SharedTasks {
-  /** How many have none in one of the runs, at most. */
+  /** At most this many have no reward in one of the runs. */
   readonly lacking: number;
-  /** The number of all, at most. */
+  /** The maximum number of such tasks. */
   readonly tasks: number;
-  /** How many of either number may be no tasks of both: one of the runs lists no rollout of them. */
+  /** How many of either may not be common tasks, because one of the runs lists no rollout of them. */
   readonly unsure: number;
 }
 

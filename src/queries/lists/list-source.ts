@@ -28,15 +28,15 @@ export type AnnotatedPage<Row> = Page<Row> & {
   readonly remembered_at?: number | undefined;
   /** Describes the rest after this page, with `restKey`. Shown if this is the last page read so far and more follow. */
   readonly rest?: string | undefined;
-  /** It is made of several answers, and some could not be read. */
+  /** It combines several answers, and some could not be read. */
   readonly isPartial?: boolean;
   /** It may have rows of earlier pages. */
   readonly mayRepeat?: boolean;
   /** How many rows were left out, because the service did not apply the filter. */
   readonly others?: number;
-  /** Ids of rows, of this page or an earlier one, that may be of others: nothing says what they belong to. */
+  /** Ids of rows, on this page or an earlier one, that may belong to others: nothing says what they belong to. */
   readonly unsure?: ReadonlySet<string>;
-  /** Another answer does not fit it, and may be late: it is not final yet. */
+  /** Another answer contradicts it and may be out of date, so the page is not final yet. */
   readonly mayChange?: boolean;
   /** Whether a row was not covered by this request: a known row then stays. */
   readonly isUnread?: (row: Row) => boolean;
@@ -96,7 +96,7 @@ export interface ListSource<Row> {
   /** A page takes many requests, so the next one is read only on demand, not when the cursor is near. */
   readonly costly?: boolean;
   readonly observes?: ((row: Row) => Observation) | undefined;
-  /** The rows only name their resources, so they are reported only for resources that are already known. */
+  /** The rows have only the ids of their resources, so they are reported only for resources that are already known. */
   readonly onlyNames?: boolean;
   /** Limits how many rows are reported, if there are too many to remember. */
   readonly observesFirst?: number;
@@ -114,7 +114,7 @@ export async function readListed<Row>(
   } catch (error) {
     if (!fallback || !isNotOffered(error)) throw error;
     const page = await fallback(context);
-    // The refusal may mean something else, which its words tell.
+    // The refusal may have another cause, which its message names.
     const words = error instanceof CapabilityMissingError ? error.advice : '';
     return words === '' ? page : { ...page, note: [page.note, words].filter(Boolean).join('. ') };
   }

@@ -19,9 +19,9 @@ export interface ListAnswer<Row> {
   readonly dropped: number;
   readonly repeated: number;
   readonly others: number;
-  /** Ids of rows, of this page or another one, that may be of others. */
+  /** Ids of rows, on this page or another one, that may belong to others. */
   readonly unsure: ReadonlySet<string>;
-  /** The last page, though the service has more rows: it gave no way to read them. */
+  /** The last page, although the service has more rows: it sent no cursor to read them. */
   readonly isCutOff: boolean;
   readonly mayChange: boolean;
   readonly note: string | undefined;

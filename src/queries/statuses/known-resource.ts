@@ -1,4 +1,4 @@
-/** What is known of one resource, from all answers about it. Pure. */
+/** The known state of one resource, from all answers about it. Pure. */
 import { isDeepStrictEqual } from 'node:util';
 import { hasEnded, statusMeaning } from '../../contract/status.ts';
 import type { ResourceRef } from '../../store/store.ts';
