@@ -18,14 +18,14 @@ import { clean } from '../text/sanitise.ts';
 import { truncate } from '../text/width.ts';
 import type { Place } from './place.ts';
 
-/** What an answer to a start may name otherwise than it was asked for, with the fields of the answer and of the input. */
+/** What the answer to a start may name differently from the request, with the fields of the answer and of the input. */
 const askedFields = [
   ['benchmark', 'bench_id', 'bench_id'],
   ['checkpoint', 'parent_checkpoint_id', 'checkpoint'],
   ['checkpoint', 'checkpoint_id', 'checkpoint_id'],
 ] as const;
 
-/** Says where the answer to a start names another benchmark or checkpoint than was asked for; undefined if it does not. */
+/** A sentence if the answer to a start names a benchmark or checkpoint that was not requested; undefined otherwise. */
 export function startedOtherwise(answer: object, input: object): string | undefined {
   const [said, asked] = [answer, input] as readonly Readonly<Record<string, unknown>>[];
   const others = askedFields.flatMap(([what, answered, sent]) => {
@@ -35,7 +35,7 @@ export function startedOtherwise(answer: object, input: object): string | undefi
   });
   return others.length === 0
     ? undefined
-    : `The service started something else than was asked for: its answer names ${others.join(', and ')}.`;
+    : `The service started something else than you asked for: its answer names ${others.join(', and ')}.`;
 }
 
 /** How to tell that a slow change is complete. */
@@ -145,9 +145,9 @@ export interface Change<Row> extends Sending<Row> {
   readonly says?: (names: string) => string;
   /** Replaces `past` if the response shows that less was done. */
   readonly less?: (answer: unknown) => string | undefined;
-  /** The slug that loses production, which the user must type to confirm; undefined if there surely is none. */
+  /** The slug that loses production, which the user must type to confirm; undefined if there is certainly none. */
   readonly outage?: (row: Row) => Outage | undefined;
-  /** What `--wait` waits for. */
+  /** The change that `--wait` waits for. */
   readonly ends?: ChangeEnd<Row>;
   /** Why the request cannot be made for a row, and the alternative. */
   readonly lacks?: (row: Row) => string | undefined;
@@ -179,7 +179,7 @@ interface Target<Row> extends Command {
   readonly to: (rows: readonly Row[], known?: Known) => readonly Row[] | string;
 }
 
-/** @param memory what this machine remembers of the service */
+/** @param memory what this machine remembers about the service */
 type Opens<Row> = (rows: readonly Row[], memory: RememberedStore) => Place | ActionWindow;
 
 /** An action that changes rows. */

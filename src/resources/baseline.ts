@@ -179,7 +179,7 @@ export function differenceReads(known: KnownResource, workbench: Workbench): rea
   return isCurrent(kept) ? [read] : [{ known: base, query: readBase }, read];
 }
 
-/** A run without a difference is the baseline, or shares no task with it, or is not read. */
+/** A run without a difference is the baseline, shares no task with it, or has not been read. */
 const differenceText = ({ from_baseline: from }: BasedRun): string => {
   if (!from) return '';
   return from.isBaseline ? 'baseline' : from.difference === undefined ? '' : difference(from.difference);

@@ -72,7 +72,9 @@ export function familyWords({ rows, confidence }: Grid, together: number): strin
   return `CI ${percent(confidence)} each, so all ${comparisons} hold with ${percent(together)} (Bonferroni)`;
 }
 
-/** What the verdicts of the table leave out: why a run is undecided, over which tasks and on which condition it is not. */
+/**
+ * Adds what the verdicts of the table leave out: why a run is undecided, or the tasks and the condition of its verdict.
+ */
 export function gridVerdicts({
   rows,
 }: Grid): readonly (Pick<GridRow, 'letter' | 'name'> & { readonly words: string })[] {

@@ -29,7 +29,7 @@ export const comparisonOptions = (settings: QueryContext['compare']): Comparison
   ...(settings && { equalWithin: settings.equalWithin, range: settings.rewardRange }),
 });
 
-/** What owns rollouts: its id, and its benchmark if that is known. */
+/** The owner of rollouts: its id, and its benchmark if known. */
 interface OfBenchmark {
   readonly id: string;
   readonly bench_id?: string | null | undefined;
@@ -39,13 +39,13 @@ interface OfBenchmark {
 export interface Comparability {
   /** Why not. */
   readonly why?: string;
-  /** What is unknown, if they may. */
+  /** What is unknown, if they may be compared. */
   readonly note?: string;
 }
 
 /**
- * Only what is of one benchmark is compared: tasks of two benchmarks may share their names. The one rule for commands,
- * screens, reports and the baseline. The sentences have no full stop.
+ * Only rollouts of one benchmark are compared, because tasks of two benchmarks may share their names. Commands,
+ * screens, reports and the baseline all use this rule. The sentences have no full stop.
  */
 export function comparability(owners: readonly OfBenchmark[]): Comparability {
   const [known, unknown] = [owners.filter(({ bench_id }) => bench_id), owners.filter(({ bench_id }) => !bench_id)];
@@ -75,7 +75,7 @@ export function compareRuns(
   const known = tasks.filter(({ task_id }) => task_id !== unlistedTask);
   const run = (side: Side): RunTasks => {
     const extent = tasks[0]?.runs[side];
-    // What the service returns goes first.
+    // The service's own number takes precedence.
     const returned = extent?.samplesPerTask?.isSent === false ? extent.samplesPerTask.each : undefined;
     const each = returned === undefined ? options.samplesPerTask : undefined;
     return {

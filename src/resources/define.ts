@@ -63,11 +63,11 @@ export interface MeasuredList {
    * @param isOfAll whether no other row can be measured either
    */
   readonly onUnread?: ((row: object, error: ServiceError, isOfAll: boolean) => void) | undefined;
-  /** Without an answer for so long, what is left stays unread; in milliseconds, unlimited if missing. */
+  /** After this long without an answer, the remaining rows stay unread; in milliseconds, unlimited if missing. */
   readonly silentMs?: number | undefined;
   /** The first value is awaited for longer, because without any there is nothing to show. */
   readonly needsOne?: boolean;
-  /** Why no row of an earlier page could be measured: nothing is asked, and what is remembered is shown. */
+  /** Why no row of an earlier page could be measured: nothing is requested, and remembered values are shown. */
   readonly failure?: ServiceError | undefined;
 }
 
@@ -185,7 +185,7 @@ export const wordsFor = ({ names }: Pick<Resource, 'names'>): string => {
 };
 
 /**
- * How to find out whether work has started whose answer was lost.
+ * How to find out whether work started although its answer was lost.
  *
  * @param command lists such work
  * @param isListed whether the service is known to list it

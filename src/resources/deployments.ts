@@ -108,7 +108,7 @@ export function surelyInProduction(row: Deployment): boolean | undefined {
   return row.is_active === false || isTest || !mayBeDeployed ? false : undefined;
 }
 
-/** What serves a checkpoint. */
+/** The deployments of a checkpoint. */
 export interface Deployed {
   /** The slugs. */
   readonly deployed: string;

@@ -11,10 +11,10 @@ const affectsEveryRow = (error: ServiceError): boolean =>
   affectsAllRequests(error) || error.retryAfterMs !== undefined || [403, 501, 503].includes(error.status ?? 0);
 
 /**
- * The measured rows, in their order. If `onUnread` is given, a row that cannot be measured stays as it is, and so do all
- * that are left once other rows cannot be measured either, or nothing has answered for `silentMs`.
+ * The measured rows, in their order. If `onUnread` is given, a row that cannot be measured stays unchanged. So do all
+ * remaining rows once an error would affect them too, or nothing has answered for `silentMs`.
  *
- * @param measures each adds its part to a row; what one cannot read is no loss to the next
+ * @param measures each adds its part to a row; if one cannot read its part, the next ones still run
  * @throws ServiceError if a row cannot be measured without `onUnread`
  */
 export async function measureEach<Row extends object>(
@@ -24,7 +24,7 @@ export async function measureEach<Row extends object>(
   measures: readonly ((row: Row, context: QueryContext) => Promise<Row>)[],
 ): Promise<readonly Row[]> {
   const measured = [...rows];
-  /** Why nothing more is asked. What is remembered is still shown. */
+  /** Why nothing more is requested. Remembered values are still shown. */
   let end = failure;
   let done = 0;
   const silence = new AbortController();

@@ -19,9 +19,9 @@ export interface ResourcePage<Row> {
   readonly rows: readonly Row[];
   /** Why the list may be incomplete; the notes of the last page cover all pages. */
   readonly notes: readonly string[];
-  /** Those of the notes by which the service may have rows that are not among these. */
+  /** The notes that say that the service may have more rows. */
   readonly unread: readonly string[];
-  /** Whether rows are missing that could not be asked for, or failed to be. */
+  /** Whether rows are missing because they could not be requested, or reading them failed. */
   readonly isCutOff: boolean;
   /** The service does not list them: these are the ones seen here. */
   readonly isRemembered: boolean;

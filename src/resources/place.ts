@@ -116,7 +116,7 @@ export interface Twin {
   /** Undefined if that run has none to open. */
   readonly id: string | undefined;
   readonly name: string;
-  /** The run of the trajectory whose twin it is. */
+  /** The run of the trajectory to which this one is the counterpart. */
   readonly of: string;
   /** It is of the base run. */
   readonly isBase: boolean;
@@ -148,7 +148,7 @@ export type Place<View extends ViewName = ViewName> = {
   [Name in View]: { readonly view: Name } & Places[Name];
 }[View];
 
-/** Does not identify a place: labels, and the texts of a rollout that is named. */
+/** Fields that do not identify a place: labels, and the texts of a rollout that is given by its id. */
 const ignored: ReadonlySet<string> = new Set(['label', 'parent', 'twin', 'system', 'questions', 'words']);
 
 /** A key that identifies the place. */

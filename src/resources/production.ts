@@ -46,7 +46,7 @@ export function replacedWords({ slug, id, demoted }: Entry, rows: readonly Deplo
 const mostRows = 2_000;
 
 /**
- * The same as the service lists them now.
+ * The same, from a fresh list of the service.
  *
  * @throws AbortError if the user interrupts
  */
@@ -69,6 +69,6 @@ export async function replacedNow(entry: Entry, context: QueryContext): Promise<
   return replacedWords(entry, rows, complete);
 }
 
-/** Whether a confirmation in these words still holds: nothing else is replaced now than it said. */
+/** Whether this confirmation still holds: it named everything that is replaced now. */
 export const isStillReplaced = (entry: Entry, asked: string, now: string): boolean =>
   asked === now || (!entry.demoted && asked === replacedWords(entry, [], false));

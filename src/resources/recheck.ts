@@ -1,4 +1,4 @@
-/** Reads the rows of a change again once it is confirmed: nothing is sent if the confirmation said something else. */
+/** Reads the rows of a change again once it is confirmed. If they no longer match the confirmation, nothing is sent. */
 
 import { asError } from '../base/errors.ts';
 import { inParallel } from '../base/in-parallel.ts';
@@ -22,25 +22,28 @@ export interface Asked<Row extends object> {
 export interface Rechecked<Row> {
   /** The rows as they are now, in the same order; undefined for those that are gone. */
   readonly rows: readonly (Row | undefined)[];
-  /** Why the change must be confirmed again; undefined if what was confirmed is still true. */
+  /** Why the change must be confirmed again; undefined if the confirmation is still true. */
   readonly objection: string | undefined;
 }
 
-/** Said before the same is asked in other words. */
+/** Shown before the new question. */
 export const changedWords = 'This has changed since it was asked. Nothing was sent: confirm it as it is now.';
 
 /** The fields of a row that are known. */
 const knownOf = <Row extends object>(row: Row): object =>
   Object.fromEntries(Object.entries(row).filter(([, value]) => value != null));
 
-/** Whether a row has a name that contradicts the one shown. A field that only one of both has contradicts nothing. */
+/** Whether a row has a name that contradicts the one shown. A field that only one of them has contradicts nothing. */
 function isRenamed<Row extends object>({ resource, change, row }: Asked<Row>, now: Row): boolean {
   const nameOf = change.called ?? ((each: Row) => labelOf(resource, each));
   const [before, after] = [knownOf(row), knownOf(now)];
   return nameOf({ ...after, ...before } as Row) !== nameOf({ ...before, ...after } as Row);
 }
 
-/** Whether the confirmation of a row is still true. To type a slug that may serve covers that it does. */
+/**
+ * Whether the confirmation of a row is still true. A user who typed a slug that may be in production has also confirmed
+ * that it is.
+ */
 function isStillTrue<Row extends object>(asked: Asked<Row>, now: Row): boolean {
   const outage = asked.change.outage?.(now);
   return !isRenamed(asked, now) && (!outage || outage.slug === asked.change.outage?.(asked.row)?.slug);
@@ -50,7 +53,7 @@ function isStillTrue<Row extends object>(asked: Asked<Row>, now: Row): boolean {
  * Reads rows again, a few at a time. A row that cannot be read counts as remembered, so whether it is in production is
  * not known.
  *
- * @param read reads a record, without an answer from before
+ * @param read reads a record, never from an earlier answer
  * @throws what `read` throws once the user interrupts
  */
 export async function recheck<Row extends object>(

@@ -23,7 +23,7 @@ export interface Purpose extends Round {
   /** A list with curves is on screen. */
   readonly isListed: boolean;
   readonly known: readonly KnownResource[];
-  /** The curves of ended resources on a list that may lack something. */
+  /** The curves of ended resources on a list that may be incomplete. */
   readonly unmeasured: readonly (Turn & { readonly known: KnownResource })[];
   /** Reads for the ended resources on screen whose certainty or difference is unknown. */
   readonly uncertain: readonly RewardRead[];
@@ -139,7 +139,7 @@ const lacksEndTime = ({ endedAt, endTime, gone }: KnownResource): boolean =>
 const curveTurns = 4;
 
 /**
- * Whether the held-out curve of an ended resource is final, as far as its end is known, see `isFinalCurve`.
+ * Whether the held-out curve of an ended resource is final, judged by its known end, see `isFinalCurve`.
  *
  * @param readAt when it was last read, in epoch milliseconds
  */
@@ -202,9 +202,9 @@ export function curveTurn(workbench: Workbench, known: KnownResource, lastSent: 
 }
 
 /**
- * The reads of rewards for the ended resources on screen that have a mean: for its certainty, and in lists for the
- * difference from what it is compared with. Each is sent once for a mean, and that of the certainty again while rewards may
- * be late.
+ * The reads of rewards for ended resources on screen that have a mean: for its certainty and, in lists, for its
+ * difference from the baseline. Each is sent once per mean; the one for the certainty is repeated while rewards may be
+ * late.
  */
 export function uncertainOn(workbench: Workbench, lines: readonly KnownResource[], lastSent: LastSent): RewardRead[] {
   const { statuses, lists, compare } = workbench;

@@ -1,7 +1,7 @@
 /**
- * Polls what no view polls: lists with a section count or with running rows, and each running or pinned resource. The
- * frame polls in rounds, more often while Watch is on screen. A round reads only resources that are due, in rotation,
- * so the request rate stays bounded for any number of resources.
+ * Polls the data that no view polls: lists with a section count or with running rows, and each running or pinned
+ * resource. The frame polls in rounds, more often while Watch is on screen. A round reads only resources that are due,
+ * in rotation, so the request rate stays bounded for any number of resources.
  */
 
 import { hashKey } from '@tanstack/react-query';
@@ -53,7 +53,7 @@ async function readEach(work: readonly (() => Promise<unknown>)[], { signal, pro
   signal.throwIfAborted();
   if (answered || failures.length === 0) return;
   const [first] = failures;
-  // The wait that one endpoint asked for is its own: the next round has other reads.
+  // A wait that one endpoint asks for does not delay the round: the next one has other reads.
   throw first instanceof ServerError ? new ServerError(first.message, { ...first, retryAfterMs: undefined }) : first;
 }
 
@@ -173,7 +173,7 @@ export function following(workbench: Workbench, counted: boolean): LiveQuery<num
   const reads = (list: CountedList) => () => send(listQuery(workbench, list.source));
   /** Returns the number of reads. @throws ServiceError */
   const round = async (context: QueryContext): Promise<number> => {
-    // Include what the user's other programs have seen running.
+    // Include resources that other programs of the user have seen running.
     workbench.recall();
     const purpose = purposeOf(workbench, sent, lastSent);
     seeListed(workbench, purpose.listed);

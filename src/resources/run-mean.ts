@@ -50,7 +50,7 @@ export function certaintyWords(run: RunMean, shownMean: number | undefined): str
   return [...(isShown ? [] : [`mean of tasks ${reward(mean)}`]), intervalWords(run)].filter(Boolean).join(', ');
 }
 
-/** What the interval assumes, if the service does not report how many rollouts the run has or would have had. */
+/** The assumption of the interval, if the service does not report how many rollouts the run has or would have had. */
 function conditionWords({ isUncounted, isStoppedWhole, end, unlistedRollouts, each }: RunMean): string {
   if (isStoppedWhole) return 'if no more rollouts were planned (stopped)';
   if (!isUncounted) return '';

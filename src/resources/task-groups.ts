@@ -13,7 +13,7 @@ import { count, counted, difference, percent, reward } from '../text/numbers.ts'
 import { unlistedOf } from './unlisted.ts';
 
 interface GroupOptions {
-  /** The run of the rollouts, if they are of one. */
+  /** The run of the rollouts, if all belong to one. */
   readonly run?: Partial<RunExtent> | undefined;
   /** The lowest and the highest reward. */
   readonly range: Range;

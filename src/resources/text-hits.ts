@@ -19,7 +19,7 @@ export function tallyWords(all: readonly Tally[], most = 8): string {
   return rest > 0 ? `${words}, ${rest} more` : words;
 }
 
-/** What was and was not searched, in words. */
+/** Describes what was and was not searched. */
 export function searchedWords(state: TextSearchState): string {
   const { phase, hits, known, searched, stored, unread, beyond, notes, error } = state;
   const all = counted(known, 'trajectory', 'trajectories');

@@ -62,7 +62,7 @@ export interface TextSearchState {
 
 /** Maximum number of trajectories to search: reading more would take an hour. */
 export const mostSearched = 20_000;
-/** Maximum time without a turn for keys, in milliseconds. */
+/** Maximum time without handling keys, in milliseconds. */
 const sliceMs = 12;
 /** Larger texts are read again for each search: indexing one would hold up the screen. In characters. */
 const mostKept = 2 * 1024 * 1024;
@@ -165,10 +165,12 @@ function addMatches(matches: Matches, found: LineMatches, partOf: (line: number)
     matches.first = { at, place: at.place + found.first.range[0], ...excerptOf(found.first.text, found.first.range) };
 }
 
-/** Between two origins. No string contains it, because a quote within one is escaped. */
+/** The separator of two origins. No string contains it, because quotes within strings are escaped. */
 const nextOrigin = '},{"from":';
 
-/** A text, as read back from the index; of its origins only that of a line, because parsing all takes long. */
+/**
+ * A text read back from the index. Parses only the origin of a requested line, because parsing all of them takes long.
+ */
 function partIn({ body, origins }: TextPart, line: number): SearchedPart {
   let from = 1;
   let to = origins.indexOf(nextOrigin);
@@ -179,7 +181,7 @@ function partIn({ body, origins }: TextPart, line: number): SearchedPart {
   return { body, origins: JSON.parse(`[${origins.slice(from, to < 0 ? -1 : to + 1)}]`) as Origin[] };
 }
 
-/** Characters searched without a turn for keys: a call for an expression takes a millisecond. */
+/** Characters searched without handling keys: a call for an expression takes a millisecond. */
 const atOnce = 256 * 1024;
 
 /** The parts in groups. */
@@ -196,7 +198,7 @@ function* inGroups(parts: Iterable<FoundPart>): Generator<readonly FoundPart[], 
   if (group.length > 0) yield group;
 }
 
-/** What can be read of the parts. @param failed called if that is not all */
+/** The parts that can be read. @param failed called if some cannot be read */
 function* untilFailure(parts: Iterable<FoundPart>, failed: () => void): Generator<FoundPart, void> {
   try {
     yield* parts;
@@ -210,7 +212,7 @@ export class TextSearch {
   readonly #listeners = new Listeners();
   readonly #rows = new Map<string, Trajectory>();
   readonly #searched: Trajectory[] = [];
-  /** Copied on request, not for each hit. */
+  /** Copied on request rather than for each hit. */
   readonly #hits: TextHit[] = [];
   #state: TextSearchState = {
     ...{
@@ -285,7 +287,7 @@ export class TextSearch {
     }
   }
 
-  /** Gives keys a turn now and then. @throws the signal's reason */
+  /** Lets keys be handled now and then. @throws the signal's reason */
   async #pause(): Promise<void> {
     if (performance.now() < this.#turnAt) return;
     await turn();
@@ -334,7 +336,7 @@ export class TextSearch {
       }
       await this.#pause();
     }
-    // Without an end, the last one may have more lines, and any other one lines that were not read.
+    // If the read did not reach the end, the last trajectory may have more lines, and any other one unread lines.
     if (!isWhole) return [...hit];
     finish();
     index.used(texts.keys());
@@ -368,8 +370,9 @@ export class TextSearch {
   }
 
   /**
-   * Reads and searches a trajectory; indexes its text if it has ended. @throws ServiceError that concerns all
-   * trajectories
+   * Reads and searches a trajectory; indexes its text if it has ended.
+   *
+   * @throws ServiceError that concerns all trajectories
    */
   async #searchRead(listed: Trajectory): Promise<void> {
     const { context, index, search } = this.#ports;

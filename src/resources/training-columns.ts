@@ -168,7 +168,7 @@ export function measuredColumns<Row>(of: {
   };
 }
 
-/** How many samples a held-out reward is the mean of, and of how many. */
+/** The number of samples in a held-out mean, and the expected number. */
 export function samplesColumns<Row>(
   of: (row: Row) => HeldOutMean | undefined,
   before = { id: '', title: '' },
@@ -252,7 +252,7 @@ async function readHeldOut(run: MeasuredTraining, context: QueryContext): Promis
   const { last, best, isUnfinished } = means;
   const held: HeldOut = { last, best, isUnfinished };
   if (!ended) return held;
-  // Where the service does not say when it ended, that was before the first read that found it ended.
+  // If the service does not say when it ended, it was before the first read that found it ended.
   const first = isRecord(known) && typeof known['firstReadAt'] === 'number' ? known['firstReadAt'] : readAt;
   const endedAt = parseTime(completed_at) ?? first;
   const remembered = {

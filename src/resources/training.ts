@@ -399,7 +399,7 @@ async function everyRowOf<Row extends object>(list: ListSource<Row>, context: Qu
 
 /** The measurements of the checkpoints of a run, on the command line. */
 const checkpointMeasures: Measures<DeployedCheckpoint> = {
-  // A service may not list deployments: an empty column would say that nothing is deployed.
+  // If the service does not list deployments, an empty column would wrongly say that nothing is deployed.
   columns: (_, range) =>
     deployedColumns(range).map(column => (column.id === 'deployed' ? { ...column, ifAny: true } : column)),
   costly: ['held-out', 'split', 'best', 'interval', 'evaluated', 'evaluated-interval', 'runs', 'deployed'],

@@ -99,7 +99,7 @@ function stepWords({ num_steps, steps }: Trajectory): string | number | undefine
   return `${all}, of which the service sent ${steps.length}`;
 }
 
-/** What is missing of a trajectory that was read with its steps, as a sentence; undefined if it is whole. */
+/** A sentence on what is missing from a trajectory that was read with its steps; undefined if it is complete. */
 export function missingIn({ num_steps, steps }: Trajectory): string | undefined {
   const all = countOf(num_steps);
   if (!steps) return all === 0 ? undefined : 'The service sent no steps.';

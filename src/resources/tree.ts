@@ -59,7 +59,7 @@ export interface TreeRow {
 
 /** A list with unread rows on the service. */
 export interface UnreadList {
-  /** Of its rows. */
+  /** The kind of its rows. */
   readonly kind: Exclude<TreeKind, 'checkpoint'>;
   /** The benchmark whose list it is; undefined for a list of everything. */
   readonly benchmark?: string | undefined;
@@ -282,7 +282,7 @@ class Tree {
   }
 }
 
-/** That rows of a kind are not in the tree, because their benchmark is unknown; empty for none. */
+/** Says that rows of a kind are not in the tree because their benchmark is unknown; empty for none. */
 export function leftOutWords(kind: TreeKind, count: number): string {
   const { word, many } = treeKinds[kind];
   const what = counted(count, kind === 'training' ? 'training run' : word, many);

@@ -26,22 +26,22 @@ export interface Watching extends Kind {
   /** Curves, read again as they grow; the second one only if Watch shows a run without the first. */
   readonly measures?: (id: string) => readonly AnyQuery[];
   /**
-   * Tells its line from others with its label.
+   * Tells its line from others with the same label.
    *
    * @param record as last read
-   * @param isOld whether that was too long ago for what may change
+   * @param isOld whether that was too long ago to trust fields that may change
    */
   readonly apart?: (record: object, isOld: boolean) => string;
   /** How certain its mean is: read once after its end, while its line is on screen. */
   readonly certainty?: (known: KnownResource) => AnyQuery;
   /**
-   * How it differs from what it is compared with, unless that is known: read once after its end, while it is in a list
-   * on screen. The answers also say how certain the means are.
+   * How it differs from the baseline, unless that is known: read once after its end, while it is in a list on screen.
+   * The answers also say how certain the means are.
    */
   readonly difference?: (known: KnownResource, workbench: Workbench) => readonly RewardRead[];
   /** The contract's names of its progress fields, for programs. */
   readonly progressNames?: { readonly done: string; readonly total: string; readonly mean: string };
-  /** It goes on after its last status, which is not called an end. */
+  /** It continues to exist after its final status, so that is not called an end. */
   readonly goesOn?: true;
   /** The status in which it waits for a user and does not change on its own. */
   readonly stuckAs?: string;
@@ -51,7 +51,7 @@ export interface Watching extends Kind {
     readonly words: string;
     /** @throws ServiceError */
     readonly read: (id: string, context: QueryContext) => Promise<readonly string[]>;
-    /** The same from the answer to its start, which may say more than can be read later. */
+    /** The same from the answer to its start, which may have fields that cannot be read later. */
     readonly inStart?: (answer: object) => readonly string[];
   };
   /** Keys of queries whose data changes when it ends. */

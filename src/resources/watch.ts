@@ -19,12 +19,12 @@ import { placeOfRef, resourceOfKind } from './catalogue.ts';
 import type { Place } from './place.ts';
 import { beginOf, offered } from './watch-reads.ts';
 
-/** What was read earlier is not the current state. */
+/** An earlier answer is not the current state. */
 const oldMs = 5 * 60_000;
 
 type KindAndId = Pick<KnownResource, 'kind' | 'id'>;
 
-/** An alarm as the inbox has it: its numbers are only in its words. */
+/** An alarm as saved in the inbox: its numbers are only in its text. */
 type HeldAlarm = Pick<Alarm, 'kind' | 'words'> & Partial<Alarm>;
 
 export interface WatchedResource extends KnownResource {
@@ -90,8 +90,8 @@ function verdictsOf(known: KnownResource, workbench: Workbench): Verdicts {
 }
 
 /**
- * The alarms of the inbox for what was not read, by resource: an alarm that was raised holds until a read refutes it.
- * Not the stalls: their times are those of the last read.
+ * The alarms of the inbox that no read has judged since, by resource: an alarm holds until a read refutes it. Leaves
+ * out stalls, whose times are those of the last read.
  */
 function raisedAlarms({ inbox }: Workbench): ReadonlyMap<string, readonly HeldAlarm[]> {
   const raised = inbox.list().flatMap(({ what, kind, id, detail: { alarm } }) => {
@@ -136,14 +136,15 @@ export function watchedKnown(workbench: Workbench, now: number): KnownResource[]
   return [...pinned, ...others];
 }
 
-/** What needs the user comes first and what has ended last; pins come before others of their rank. */
+/** Lines that need the user come first, ended ones last; pins come before others of their rank. */
 function rankOf({ alarms, status, kind, gone }: WatchedResource, { statuses }: Workbench): number {
   if (gone || (hasEnded(status) && statuses.runs(kind))) return 2;
   return alarms.length > 0 ? 0 : 1;
 }
 
 /**
- * What tells lines of one kind and label apart: what their resource says of them, or their benchmarks, or else their ids.
+ * The text that tells lines of one kind and label apart: from their resource, otherwise their benchmarks, otherwise
+ * their ids.
  */
 function apartOf(workbench: Workbench, lines: readonly WatchedResource[], now: number): readonly string[] {
   const said = lines.map(({ kind, id }) => {
@@ -155,7 +156,7 @@ function apartOf(workbench: Workbench, lines: readonly WatchedResource[], now: n
   return texts.find(isEachNamed) ?? lines.map(({ id }) => id);
 }
 
-/** Adds to lines with the same label what tells them apart. */
+/** Adds the text that tells lines with the same label apart. */
 function toldApart(workbench: Workbench, lines: readonly WatchedResource[], now: number): readonly WatchedResource[] {
   const alike = [...Map.groupBy(lines, ({ kind, label }) => keyOf({ kind, id: label })).values()];
   const apart = new Map(

@@ -1,4 +1,6 @@
-/** What a report says on several evaluation runs of a benchmark: the verdict, the tasks, and the worst regressions. */
+/**
+ * The parts of a report on several evaluation runs of a benchmark: the verdict, the tasks, and the worst regressions.
+ */
 import { type Side, sides } from '../base/sides.ts';
 import type { EvalRun } from '../contract/evaluations.ts';
 import { unreadableIn } from '../contract/lists.ts';
@@ -64,11 +66,11 @@ function inOrder(tasks: readonly ComparedTask[], passAt: number): readonly Compa
   });
 }
 
-/** Fields of a run that are no settings: what it is, and how it went. */
+/** Fields of a run that are not settings: its identity, and how it went. */
 const noSetting =
   /^(?:(?!agent_|parent_checkpoint_|training_run_).*_id|display_name|model_slug|status|failure|warnings|ignored_options|.*_at|reward_.*|.*_rollouts)$/;
 
-/** The settings of a run, those of its options with their own names. */
+/** The settings of a run, including its options under their own names. */
 function settingsOf(run: EvalRun): ReadonlyMap<string, string> {
   const { options, ...fields } = run;
   const all = [...Object.entries(fields).filter(([name]) => !noSetting.test(name)), ...Object.entries(options ?? {})];
@@ -106,7 +108,7 @@ function differenceWords({ pairs, first, differing }: Alignment): string {
   return `They first differ at ${place}; ${differing} of ${counted(pairs.length, 'place')} differ.`;
 }
 
-/** The rollouts of a task in both runs: the lowest of the run that lost it, against the best of the other. */
+/** The rollouts of a task in both runs: the worst one of the run that did worse, against the best one of the other. */
 async function* changedTask(task: ComparedTask, names: Record<Side, string>, context: ReportContext): Blocks {
   const { base, new: fresh, difference: by } = task;
   yield {
@@ -245,7 +247,7 @@ async function* comparisonBlocks(
   yield madeBy();
 }
 
-/** What cannot be compared. */
+/** The rewards that cannot be compared. */
 function* leftOut(items: readonly ComparedRun[]): Generator<ReportBlock> {
   const rewards = items.map(({ read }) => read.rewards);
   const unreadable = rewards.reduce((sum, each) => sum + unreadableIn(each), 0);

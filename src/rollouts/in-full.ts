@@ -10,7 +10,7 @@ const atOnce = 4;
 /** Reading stops after this many failures in a row: the service has a problem, not a trajectory. */
 const mostFailures = 10;
 
-/** Whether an error may concern this one record only: the service answered, and others of its kind are read. */
+/** Whether an error may concern only this record: the service answered, and other records can be read. */
 const isOfOne = (error: unknown): error is ServiceError =>
   error instanceof ServiceError &&
   error.status !== undefined &&

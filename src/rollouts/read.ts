@@ -36,7 +36,7 @@ export interface OwnRollouts {
   readonly rewards?: ReadRewards;
   /** Why rows may be missing. */
   readonly notes: readonly string[];
-  /** Those of the notes by which the rows are known not to be all, or not to be read whole. */
+  /** The notes that say that rows, or parts of rows, are missing. */
   readonly unread: readonly string[];
 }
 
@@ -74,8 +74,8 @@ export async function readRollouts(owner: Owner, context: LongRead): Promise<Own
 }
 
 /**
- * The rollouts with how they ended: where the service lists only their rewards, each is read by itself. What counts in a
- * run are its own rewards: a reward that only the record of a rollout has is not in the run's mean, here as elsewhere.
+ * The rollouts with how they ended. If the service lists only their rewards, each is read by itself. Only the rewards
+ * of the run count: as elsewhere, the mean leaves out a reward that only the record of a rollout has.
  *
  * @throws ServiceError
  */

@@ -1,4 +1,4 @@
-/** Grades existing rollouts again, and says what changes. Writes nothing to the service. */
+/** Grades existing rollouts again, and reports what changes. Writes nothing to the service. */
 import { errorMessage } from '../base/errors.ts';
 import { inParallel } from '../base/in-parallel.ts';
 import { trimEnd } from '../base/trim.ts';
@@ -61,8 +61,8 @@ interface Regrading {
 }
 
 /**
- * Grades rollouts, a few at a time. Those that are listed as failed or running are left out first; where the list has
- * no statuses, they are known once they are read.
+ * Grades rollouts, a few at a time. Rollouts that are listed as failed or running are left out first; if the list has
+ * no statuses, these are known only once they are read.
  *
  * @throws the reason of the signal once that aborts
  */
@@ -101,7 +101,7 @@ export interface RegradeOptions {
   readonly passAt?: number | undefined;
 }
 
-/** What the new grader changes, over the rollouts that both graders have graded. */
+/** The changes by the new grader, over the rollouts that both graders have graded. */
 export function summariseRegrade(all: readonly Regraded[], { range, passAt = range[1] }: RegradeOptions) {
   const both = all.flatMap(row => {
     const { reward: before, new_reward: after } = row;
@@ -123,7 +123,7 @@ export function summariseRegrade(all: readonly Regraded[], { range, passAt = ran
   const compared = summariseComparison(run('before'), run('after'), options);
   const nameless = all.filter(row => !row.task_id && changeOf(row) !== undefined).length;
   const counts = { both: both.length, tasks: tasks.length - nameless, nameless, outside };
-  // They may be of few tasks: an interval that takes them for independent is too narrow.
+  // They may belong to a few tasks, so an interval that treats them as independent would be too narrow.
   const intervals = nameless > 0 ? { interval: undefined } : {};
   return {
     compared: { ...compared, ...intervals },

@@ -27,7 +27,7 @@ export class GraderError extends Error {
 
 /** A grader as the user names it. */
 export type GraderChoice =
-  /** One of the local service, with what it expects. */
+  /** A grader of the local service, with the expected value. */
   | { readonly kind: 'local'; readonly words: string }
   /** A program on this machine, and the seconds after which it is killed. */
   | { readonly kind: 'command'; readonly line: string; readonly seconds: number }
@@ -53,20 +53,20 @@ export function graderWords(choice: GraderChoice): string {
   return choice.kind === 'local' ? choice.words : choice.line;
 }
 
-/** The grader that the service stored with a rollout, which knows what the task expects. */
+/** The grader that the service stored with a rollout, which has the expected value of the task. */
 function storedGrader(trajectory: Trajectory): Record<string, unknown> {
   const stored = own<unknown>(trajectory, 'grader');
   return isRecord(stored) ? stored : {};
 }
 
-/** The last message of the model in a rollout; none if a tool had the last word, since its call is no answer. */
+/** The last message of the model in a rollout; none if a tool result comes last, because a call is not an answer. */
 function finalAnswer({ steps }: Trajectory): TrajectoryMessage | undefined {
   const messages = (steps ?? []).flatMap(({ messages }) => messages ?? []);
   const last = messages.findLast(({ role }) => role === 'assistant' || isToolRole(role));
   return isToolRole(last?.role) ? undefined : last;
 }
 
-/** The fields of a grader that its words give; the rest comes from the grader of the task. */
+/** The fields of a grader that the user's words give; the rest comes from the grader of the task. */
 function fieldsOf(kind: string, words: string): Record<string, unknown> {
   if (words === '') return {};
   if (kind === 'exact' || kind === 'contains') return { expected: words };
@@ -207,7 +207,7 @@ function outputOf(
   });
 }
 
-/** In cells: a judge reads no wrapped lines. */
+/** In cells; wide, so that the judge gets unwrapped lines. */
 const transcriptWidth = 10_000;
 
 const judgeWords = ([low, high]: Range): string =>
@@ -232,7 +232,7 @@ export function modelGrader(service: Pick<Service, 'chat'>, model: string, rubri
     const text = content.trim();
     const { tool_calls } = choice?.message ?? {};
     const shortfall = shortfallOf({ refusal, finish_reason: choice?.finish_reason, tool_calls }, text === '');
-    // The beginning of a number is another number.
+    // A number that was cut off is a different number.
     if (shortfall !== undefined) throw new Error(`the judge's answer cannot be used: ${shortfall}`);
     const start = text.lastIndexOf('\n') + 1;
     const reward = Number(rewardLine.exec(text.slice(start).trim())?.[1]);

@@ -1,4 +1,4 @@
-/** What reports say: on a run, a training run or a dataset, and on flagged trajectories. */
+/** The content of reports: on a run, a training run or a dataset, and on flagged trajectories. */
 import { histogram, mean } from '../base/statistics.ts';
 import { version } from '../base/version.ts';
 import { hasEnded } from '../contract/status.ts';
@@ -35,7 +35,7 @@ import { type LongRead, type Owner, type OwnRollouts, withEnds } from './read.ts
 export type Blocks = AsyncGenerator<ReportBlock, void>;
 
 export interface ReportContext extends LongRead {
-  /** Called with what the report leaves out, which it also says itself. */
+  /** Called with a note on what the report leaves out; the report has the note too. */
   readonly note: (words: string) => void;
 }
 
@@ -186,7 +186,7 @@ function notesIn({ memory, note }: ReportContext): ReadonlyMap<string, readonly 
   return Map.groupBy(all, ({ id }) => id);
 }
 
-/** Prints each trajectory once. One that a part leaves out may still be in a later part. */
+/** Prints each trajectory once. A trajectory that one part leaves out may still be in a later part. */
 async function* transcripts(
   parts: readonly { readonly name: string; readonly ids: readonly string[] }[],
   notes: ReadonlyMap<string, readonly Note[]>,

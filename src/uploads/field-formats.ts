@@ -12,17 +12,17 @@ export interface ForeignRecord {
   readonly trajectories: readonly Record<string, unknown>[];
   /** Names of the fields that were left out. */
   readonly leftOut: readonly string[];
-  /** How many rewards are no numbers, and are kept in the metadata instead. */
+  /** How many rewards are not numbers, and are kept in the metadata instead. */
   readonly unreadRewards?: number;
 }
 
 /** A reward that is missing: NaN is how Python writes one. */
 const isMissing = (reward: unknown): boolean => reward == null || Number.isNaN(reward);
 
-/** The field of the metadata with the rewards that are no numbers, by name. */
+/** The metadata field with the rewards that are not numbers, by name. */
 export const unreadRewardsField = 'unread_rewards';
 
-/** Rewards that are no numbers, for the metadata, which keeps them as they came; JSON has no infinite number. */
+/** Rewards that are not numbers, for the metadata, which keeps them unchanged; JSON has no infinite number. */
 function unread(rewards: readonly (readonly [name: string, value: unknown])[]): Record<string, unknown> {
   const asText = (value: unknown): unknown => (typeof value === 'number' ? String(value) : value);
   return withoutEmpty({
@@ -130,7 +130,7 @@ function inspectNumber(value: unknown): number | undefined {
 
 interface InspectReward {
   readonly name: string;
-  /** As it came, and as a number if it is one. */
+  /** Unchanged, and as a number if it is one. */
   readonly score: unknown;
   readonly value: number | undefined;
   readonly explanation: string | undefined;
@@ -195,7 +195,7 @@ function inspectPart(part: Fields): Fields {
 const sampleFields = ['id', 'epoch', 'messages', 'scores', 'score', 'error', 'limit', 'attachments', 'output'];
 const sampleMetadata = ['target', 'metadata', 'input', 'choices', 'total_time', 'working_time', 'model_usage'];
 
-/** A sample of an Inspect log, and how many of its scores are no numbers. @param log the log without its samples */
+/** A sample of an Inspect log, and how many of its scores are not numbers. @param log the log without its samples */
 function inspectSample(sample: Fields, log: Fields): readonly [Record<string, unknown>, unreadRewards: number] {
   const { error, limit, scores, score, attachments } = sample;
   const named = Object.entries(recordOf(scores ?? (isRecord(score) ? { score } : undefined)));

@@ -32,7 +32,7 @@ export class Reading {
     this.#notFinite += count;
   }
 
-  /** How many rewards are no numbers, and are kept in the metadata alone. */
+  /** How many rewards are not numbers, and are kept only in the metadata. */
   get unreadRewards(): number {
     return this.#unreadRewards;
   }
@@ -57,7 +57,7 @@ export class Reading {
   }
 }
 
-/** The trajectory as it is written: without its numbers that are NaN or infinite. */
+/** The trajectory as it is written: without numbers that are NaN or infinite. */
 const asJson = (trajectory: Record<string, unknown>): Record<string, unknown> => JSON.parse(JSON.stringify(trajectory));
 
 async function* trajectoriesInZip(file: FileHandle, reading: Reading): AsyncGenerator<FileTrajectory> {

@@ -1,19 +1,19 @@
 /** JSON as Python's `json` writes it: with NaN and Infinity, which JSON does not have, and integers of any size. */
 import { parseExactly } from '../base/exact-json.ts';
 
-/** Stands for NaN until the text is parsed; a file cannot have it, as it is no text of a model. */
+/** Stands for NaN until the text is parsed. No file should have it, because models do not write it. */
 const nanMark = '\u0000NaN\u0000';
 
-/** Where a number may be that JSON cannot hold: named, or too large. */
+/** Finds numbers that JSON may not be able to hold: named ones, or too large ones. */
 const mayOverflow = /NaN|Infinity|\d[eE]\+?\d{3}|\d{309}/;
 
 export interface ReadJson {
   readonly value: unknown;
-  /** How many of its numbers are NaN or infinite: JSON has none of them, so they are missing where it is written. */
+  /** How many of its numbers are NaN or infinite. JSON has no such numbers, so they are left out when it is written. */
   readonly notFinite: number;
 }
 
-/** Reads JSON, also with the numbers that only Python's has; large integers are raw JSON. @throws SyntaxError */
+/** Reads JSON, including the numbers that only Python writes; large integers become raw JSON. @throws SyntaxError */
 export function readJson(text: string): ReadJson {
   if (!mayOverflow.test(text)) return { value: parseExactly(text), notFinite: 0 };
   let notFinite = 0;
@@ -25,7 +25,7 @@ export function readJson(text: string): ReadJson {
   return { value, notFinite };
 }
 
-/** Writes NaN and Infinity outside texts as JSON that is parsed to them. */
+/** Replaces NaN and Infinity outside strings by JSON that is parsed to them. */
 function withoutNames(text: string): string {
   const parts: string[] = [];
   let from = 0;
@@ -42,7 +42,7 @@ function withoutNames(text: string): string {
   return parts.length === 0 ? text : [...parts, text.slice(from)].join('');
 }
 
-/** The position after the closing quote of a text. @param from the position after the opening quote */
+/** The position after the closing quote of a string. @param from the position after the opening quote */
 function endOfText(text: string, from: number): number {
   const next = /["\\]/g;
   next.lastIndex = from;

@@ -1,4 +1,7 @@
-/** Stores trajectories that are in no file, and records them: those that were sent before are sent again only if asked. */
+/**
+ * Stores trajectories that are not in a file, and records them: those that were sent before are sent again only on
+ * request.
+ */
 import { isDeepStrictEqual } from 'node:util';
 import { errorMessage } from '../base/errors.ts';
 import { maxOf, minOf } from '../base/many.ts';
@@ -14,7 +17,7 @@ import { clean } from '../text/sanitise.ts';
 import { Occurrences } from './occurrences.ts';
 import { sentTimes } from './trajectory-outcomes.ts';
 
-/** The trajectories with the lines that were sent of each before, and the id of the line that it will be. */
+/** The trajectories, each with its lines that were sent before and the id of its new line. */
 function itemsOf(
   trajectories: StoredTrajectories['trajectories'],
   linesOf: (hash: string) => readonly SentLine[],
@@ -29,10 +32,10 @@ function itemsOf(
 }
 
 /**
- * The action of `storeTrajectories` with a record. It refuses, and sends nothing, if any of them was sent into the dataset
- * before, or if they cannot be recorded. The same input a second time is then sent all the same.
+ * The action of `storeTrajectories` with a record. It refuses, and sends nothing, if any of them was sent into the
+ * dataset before, or if they cannot be recorded. If called again with the same input, it sends anyway.
  *
- * @param again how the user sends it a second time: `press enter again`
+ * @param again how the user sends it anyway: `press enter again`
  */
 export function storeOnce(records: TrajectoryRecords, again: string): Action<StoredTrajectories, StoreOutcome> {
   let refused: StoredTrajectories | undefined;

@@ -9,7 +9,7 @@ import { clean, safeJson } from '../text/sanitise.ts';
 import { clockOrDay } from '../text/time.ts';
 import type { Item } from './trajectory-file.ts';
 
-/** The words of the service, with what sometimes only the context of a failure holds. */
+/** The service's message, with details that only the context of a failure may have. */
 export interface Reason {
   readonly message: string | undefined;
   readonly code?: string | undefined;
@@ -21,7 +21,7 @@ export interface Outcome extends Reason {
   readonly line: number;
   /** `uploaded`, `skipped`, `counted`, `unknown`, or how the service says that it failed. */
   readonly status: string;
-  /** Whether it is certain that it is not stored: it is sent again. */
+  /** Whether it is certainly not stored, so that it is sent again. */
   readonly failed: boolean;
   /** Whether the answer reports a failure of it, or contradicts itself, whatever the status. */
   readonly isReported?: boolean;
@@ -29,13 +29,13 @@ export interface Outcome extends Reason {
   readonly traceId: string | undefined;
 }
 
-/** What the service said of a request as a whole. */
+/** The service's report on a request as a whole. */
 export interface BatchReport extends Reason {
   /** A failure of the batch, the summary of an answer that did not store all, or the error of the request. */
   readonly kind: 'failure' | 'summary' | 'error';
   /** The first and the last line of the request. */
   readonly lines: readonly [first: number, last: number];
-  /** The index that a failure gives, if it does not surely name a line. */
+  /** The index in a failure, if it does not certainly name a line. */
   readonly itemIndex?: number | undefined;
   readonly docUrl?: string | undefined;
   readonly requestId?: string | undefined;
@@ -158,8 +158,8 @@ export function lost(sent: readonly NamedItem[], message: string): RequestOutcom
 }
 
 /**
- * Items of an earlier request whose outcome is unknown. If the service counted some of the request as stored, at least
- * as many of the items are as are left without those that the file no longer has.
+ * Items of an earlier request whose outcome is unknown. If the service counted some of the request as stored or
+ * skipped, at least that many of these items are, less those that are no longer in the file.
  */
 export function held(
   sent: readonly NamedItem[],
@@ -259,7 +259,7 @@ export function answered(sent: readonly NamedItem[], answer: UploadTrajectoriesR
     failed: named('failed').length,
     unknown,
   };
-  // Unless all that are counted are stored or skipped, it is unknown which ones are.
+  // Unless all counted items are stored, or all are skipped, it is unknown which ones are.
   const isWhole = only.length === counted.stored + counted.skipped;
   const settled = {
     stored: [...stored, ...(isWhole ? only.slice(0, counted.stored) : [])],

@@ -1,5 +1,5 @@
 /**
- * Divides a file of trajectories into requests, using the record of what was sent before: leaves out stored and skipped
+ * Divides a file of trajectories into requests, using the record of earlier requests: leaves out stored and skipped
  * items, sends rejected ones again, and rebuilds a request with an unknown outcome exactly.
  */
 import type { SentLine, SentRequest } from '../store/sent-record.ts';
@@ -18,7 +18,7 @@ export interface Trajectory extends Item {
 export type Portion =
   | { readonly kind: 'unreadable'; readonly item: Item }
   | { readonly kind: 'new'; readonly items: readonly Trajectory[] }
-  /** Sent before, by a request that the file's own record still has if `isOwn`. */
+  /** Sent before; if `isOwn`, by a request that is still in the file's own record. */
   | { readonly kind: 'known'; readonly item: Trajectory; readonly line: SentLine; readonly isOwn: boolean }
   /** The items of a request with an unknown outcome; fewer if the file has changed since. */
   | { readonly kind: 'unknown'; readonly items: readonly Trajectory[]; readonly request: SentRequest };
@@ -36,7 +36,7 @@ interface Recorded {
 const batchItems = 100;
 const batchBytes = 8 * 1024 * 1024;
 
-/** What requests record, by the hash of the content. */
+/** The recorded trajectories of requests, by the hash of their content. */
 function recordedIn(requests: readonly SentRequest[]): Map<string, Recorded[]> {
   const found = new Map<string, Recorded[]>();
   const add = (ids: readonly string[], request: SentRequest, isSkipped?: boolean): void => {
@@ -53,13 +53,13 @@ function recordedIn(requests: readonly SentRequest[]): Map<string, Recorded[]> {
   for (const request of requests) {
     add(request.stored, request, false);
     add(request.skipped, request, true);
-    // Another account may have been sent them: it is told apart, whatever became of them there.
+    // Mark those of another account, whatever their outcome was.
     add(request.unknown, request, request.isOfOtherKey ? false : undefined);
   }
   return found;
 }
 
-/** Equal trajectories: those of the record, and the last new number that was given. */
+/** Equal trajectories: those in the record, and the last new number given. */
 interface Equal {
   readonly recorded: readonly Recorded[];
   readonly taken: ReadonlySet<number>;
@@ -67,15 +67,15 @@ interface Equal {
 }
 
 /**
- * Finds the trajectories of a file in the record. Of equal ones, the record says how many were sent, not which: the
- * first of the file are those with a known outcome, then come those with an unknown one, then those that only another
- * account was sent, then new ones.
+ * Finds the trajectories of a file in the record. For equal trajectories, the record has only how many were sent, not
+ * which. So the first ones in the file count as those with a known outcome, the next as those with an unknown one, then
+ * those sent only with another account, then new ones.
  */
 class RecordedFile {
   readonly #occurrences = new Occurrences();
   readonly #inRequests: ReadonlyMap<string, readonly Recorded[]>;
   readonly #find: FindLines;
-  /** Those that occur more than once. */
+  /** The contents that occur more than once. */
   readonly #equal = new Map<string, Equal>();
 
   constructor(requests: readonly SentRequest[], find: FindLines) {
@@ -90,17 +90,17 @@ class RecordedFile {
     const fresh = known ? last : freeAfter(last, taken);
     if (number > 1) this.#equal.set(hash, { recorded, taken, fresh });
     const isTraced = typeof value['trace_id'] === 'string';
-    // A request that is repeated has the numbers that it was sent with.
+    // A repeated request keeps the numbers that it was sent with.
     const occurrence = isTraced ? 1 : (known?.number ?? number);
     return { id: `${hash}.${known?.number ?? fresh}`, occurrence, ...(known && { known }) };
   }
 
-  /** @param number of the first that is asked for; those before it are counted as given */
+  /** @param number the first number to assign; earlier ones count as assigned */
   #equalTo(value: Trajectory['value'], hash: string, number: number): Equal {
     const all = new Map((this.#inRequests.get(hash) ?? []).map(each => [each.number, each]));
     for (const line of this.#find(value, hash)) {
       const { number: at, isOfOtherKey } = line;
-      // An own unknown one stays unknown, whatever another account was sent.
+      // An unknown one of this account stays unknown, whatever another account was sent.
       if (!(isOfOtherKey && all.has(at))) all.set(at, { number: at, line, request: all.get(at)?.request });
     }
     const recorded = [...all.values()].sort(

@@ -11,7 +11,7 @@ export interface TrajectoryUploadState extends JobState {
   readonly handled: number;
   /** Includes the earlier run that this one continues. */
   readonly counts: UploadCounts;
-  /** Those that this run sent. */
+  /** The counts of what this run sent. */
   readonly sent: Pick<UploadCounts, 'stored' | 'skipped'>;
   /** Whether any of it may be on the service, from this or an earlier run. */
   readonly hasSent: boolean;
@@ -26,7 +26,7 @@ export interface TrajectoryUploadState extends JobState {
 export const sentNothing = ({ phase, sentBefore, counts }: TrajectoryUploadState): boolean =>
   phase === 'done' && sentBefore?.count === counts.stored + counts.skipped + counts.failed + counts.unknown;
 
-/** The counts of what this run sent, how many were sent before, and how many only with another API key. */
+/** The counts of this run, of items sent before, and of those sent only with another API key. */
 export function countsOfRun({ counts, sent, sentBefore }: TrajectoryUploadState) {
   const ofOtherKey = sentBefore?.ofOtherKey ?? 0;
   const before = counts.stored + counts.skipped - sent.stored - sent.skipped - ofOtherKey;

@@ -59,7 +59,7 @@ import { UploadResults } from './upload-results.ts';
 /** How often an upload looks whether the one before it has ended, in milliseconds. */
 const queueMs = 250;
 
-/** What is sent cannot be recorded, or it is not known what was sent before. */
+/** The upload cannot be recorded, or it is unknown what was sent before. */
 class UnrecordedError extends Error {
   override readonly name = 'UnrecordedError';
 
@@ -69,7 +69,7 @@ class UnrecordedError extends Error {
 }
 
 const unrecordedWords = (why: string): string =>
-  `what is sent cannot be recorded, and a repeat would store it twice. ${why}. Repeat it once that is mended; benchtop upload --new sends all of it without a record.`;
+  `the upload cannot be recorded, and a repeat would store it twice. ${why}. Repeat it once that is fixed; benchtop upload --new sends all of it without a record.`;
 const unknownBefore = (why: string): string =>
   `what was sent before would be stored twice. ${why}. benchtop upload --new sends all of it.`;
 
@@ -78,9 +78,9 @@ export interface TrajectoryUploadOptions {
   readonly agent?: string | undefined;
   /** The record of sent items: without it, the upload cannot be continued. */
   readonly records?: TrajectoryRecords | undefined;
-  /** The file is a copy that is deleted, of standard input: what was sent is known only by its content. */
+  /** The file is a temporary copy of standard input: sent items can be recognised only by their content. */
   readonly isCopy?: boolean;
-  /** Sends all of it, also what was sent before, and also if it cannot be recorded. */
+  /** Sends all of it, including what was sent before, and even if it cannot be recorded. */
   readonly isNew?: boolean;
   /** Sends items with an unknown outcome again, so they may be stored twice. */
   readonly resendUnknown?: boolean;
@@ -100,13 +100,13 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
   #mark = '';
   readonly #records: TrajectoryRecords | undefined;
   readonly #resendUnknown: boolean;
-  /** Its agent is resolved once it begins: a record knows agents as they are sent. */
+  /** Its agent is resolved when it begins: records name agents as they are sent. */
   #ref: TrajectoryUploadRef;
-  /** Of the account and the agent that it goes to; undefined until they are known. */
+  /** The record for its account and agent; undefined until these are known. */
   #record: SentRecord | undefined;
   /** Whether the user wants it sent although it was sent before. */
   #isNew: boolean;
-  /** Whether a repeat would store again what is not recorded, and whether the user wants it sent all the same. */
+  /** Whether a repeat would store unrecorded items twice, and whether the user wants them sent anyway. */
   #needsRecord = true;
   #mayLackRecord = false;
   #isUnrecorded = false;
@@ -161,7 +161,7 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
     return `is done: ${runWords(this.state).join(', ')}`;
   }
 
-  /** Whether it is of this record. */
+  /** Whether it belongs to this record. */
   override isOf(record: TrajectoryUploadRef): boolean {
     const { path, dataset, agent } = this.#ref;
     return path === record.path && dataset === record.dataset && agent === record.agent;
@@ -184,7 +184,7 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
     return this.#results.failed.length;
   }
 
-  /** What the service said of whole requests, in the order in which they were sent. */
+  /** The service's reports on whole requests, in the order in which they were sent. */
   get reports(): readonly BatchReport[] {
     return this.#results.reports;
   }
@@ -249,7 +249,7 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
     this.#isUnrecorded = this.#needsRecord;
   }
 
-  /** What the record has. @throws UnrecordedError if it cannot be read, unless it may be sent without a record */
+  /** Reads the record. @throws UnrecordedError if it cannot be read, unless it may be sent without a record */
   #recorded<Each>(read: (record: SentRecord) => readonly Each[]): readonly Each[] {
     try {
       return this.#record ? read(this.#record) : [];
@@ -260,7 +260,10 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
     }
   }
 
-  /** Waits until no other upload into the dataset runs: what it sends counts as sent before. Returns what unlocks it. */
+  /**
+   * Waits until no other upload into the dataset runs, because its items count as sent before. Returns the function
+   * that unlocks the dataset.
+   */
   async #lock(): Promise<() => void> {
     for (;;) {
       let unlock: (() => void) | undefined;
@@ -295,16 +298,16 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
     this.#ahead = own.map(countsOf).reduce(sumOf, noCounts);
     this.set({ size, hasSent: own.length > 0, counts: this.#ahead });
     const ownOnly = isNew || service.skipsStored(false);
-    // What was sent before it was started over is to be sent again; what another file sent since then is not.
+    // Items sent before it was started over are sent again; items that another file has sent since are not.
     const counts = ({ sentAt }: SentRequest | SentLine): boolean => sentAt >= (startedOverAt ?? 0);
-    // Without the unknown ones of another account, which the user wants sent. Lines have its known ones.
+    // Leave out the unknown ones of another account, which the user wants sent. The lines have its known ones.
     const requests = ownOnly
       ? own
       : all.filter(each => each.isOwn || (counts(each) && !(each.isOfOtherKey && this.#resendUnknown)));
     const find = (value: Trajectory['value'], hash: string): readonly SentLine[] => {
       if (ownOnly) return [];
       const lines = this.#recorded(record => record.lines(hash)).filter(counts);
-      // Its own are sent again, and skipped.
+      // The items of the file's own requests are sent again, and skipped by the service.
       return service.skipsStored(hasTraceId(value)) ? lines.filter(({ isOfOtherKey }) => isOfOtherKey) : lines;
     };
     try {
@@ -377,7 +380,7 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
     recorded?: UploadCounts,
   ) {
     const { outcomes, counts, items: named, reports } = outcome;
-    // A service that stores nothing twice needs no record of what it has.
+    // A service that stores nothing twice needs no record of stored items.
     const isKept = named.stored.length + named.skipped.length > 0 && !service.skipsStored(false);
     if (isKept) this.#lines ??= this.#record?.beginLines();
     const isLost = this.#record && isKept && this.#lines === undefined;
@@ -400,7 +403,7 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
       this.#learn(service, items, answer);
       this.#settle(service, id, items, answer);
     } catch (error) {
-      // It was answered, and stays unknown.
+      // The service has answered for it, so it stays unknown.
       if (error instanceof UnrecordedError) throw error;
       const isLost = mayHaveHappened(error);
       const endsAll = this.signal.aborted || affectsAllRequests(error);
@@ -419,7 +422,7 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
     }
   }
 
-  /** Learns from trajectories that its account has stored already whether the service skips these. */
+  /** Learns whether the service skips trajectories that this account has already stored. */
   #learn(service: Service, items: readonly Trajectory[], { outcomes }: RequestOutcome): void {
     if (service.skipsStored(false)) return;
     const isStored = (item: Trajectory | undefined): boolean =>

@@ -4,7 +4,7 @@ import { pushAll } from '../base/many.ts';
 import type { Item } from './trajectory-file.ts';
 import type { BatchReport, Outcome } from './trajectory-outcomes.ts';
 
-/** What became of the trajectories so far, and what the service said of whole requests. */
+/** The outcomes of the trajectories so far, and the service's reports on whole requests. */
 export class UploadResults {
   readonly #outcomes: Outcome[] = [];
   #sorted: readonly Outcome[] | undefined;
@@ -44,7 +44,7 @@ export class UploadResults {
     });
   }
 
-  /** Adds a report, to the one before if the service said the same of the next lines. */
+  /** Adds a report. Merges it with the previous one if the service said the same about the next lines. */
   report(report: BatchReport): void {
     const last = this.#reports.at(-1);
     const isSame = last !== undefined && isDeepStrictEqual({ ...report, lines: last.lines }, last);

@@ -124,7 +124,7 @@ export class Workbench implements QueryHost {
   readonly pins: Pins;
   /** Flags and notes. */
   readonly notes: Notes;
-  /** What ended or needs attention, until the user dismisses it. */
+  /** Ends and other events that need attention, until the user dismisses them. */
   readonly inbox: Inbox;
   /** Uploads, which continue in the background. */
   readonly jobs = new Jobs();
@@ -212,7 +212,7 @@ export class Workbench implements QueryHost {
     }
   }
 
-  /** Passes on what an answer says about resources. */
+  /** Passes on the observations in an answer. */
   #observed(observations: readonly Observation[], times: ReadTimes): void {
     const { at, by } = times;
     this.#attend(at);
