@@ -19,7 +19,7 @@ import type { ViewProps } from './registry.ts';
 import { useShell } from './shell-context.tsx';
 import { View } from './view.tsx';
 
-/** What happened to a part that could not be loaded. */
+/** The failure of a part that could not be loaded. */
 interface FailedLoad {
   readonly words: string;
 }

@@ -71,7 +71,7 @@ function jobNotice(job: AnyJob, resumeKey: string | undefined): Toast | undefine
 
 /**
  * Sums up the inbox after an absence, in the words of Watch, and again as more events of the absence become known. A
- * count of the absence alone would differ from that of the inbox, which may have older events.
+ * count of only these events would differ from that of the inbox, which may have older ones.
  */
 function useMissedNotice(toast: (toast: Toast) => void): void {
   const { inbox } = useWorkbench();

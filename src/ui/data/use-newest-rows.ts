@@ -6,8 +6,8 @@ import { idOf, type ResourceOf } from '../../resources/define.ts';
 import { useWorkbench } from './workbench.tsx';
 
 /**
- * The newest state of rows that were chosen when the caller opened, by the answers that have arrived since: of their
- * list in any order, and of their records. Redraws the caller when there is another answer.
+ * The newest state of the given rows. Looks at answers that have arrived since the caller was mounted: to lists of the
+ * resource in any order, and to the records of the rows. Redraws the caller with each new answer.
  */
 export function useNewestRows<Row extends object>(
   resource: Pick<ResourceOf<Row>, 'get' | 'list'>,

@@ -290,7 +290,7 @@ export class Router {
   /** Whether a binding can be used now, by key, menu, palette or hint line. */
   usable = ({ command, enabled = true, why }: Binding): boolean => enabled && why === undefined && this.allows(command);
 
-  /** Runs a binding that was chosen otherwise than by its key, if it can be used. */
+  /** Runs a binding that was not chosen by its key, if it can be used. */
   run(binding: Binding, press: KeyPress): unknown {
     return this.usable(binding) ? this.#perform(binding, press) : undefined;
   }

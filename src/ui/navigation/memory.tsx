@@ -9,7 +9,7 @@ export interface SiblingList {
   readonly placeAt: (index: number) => Place | undefined;
   /** Alternative ids of the same rows: a record is found by either. */
   readonly twins?: readonly (string | undefined)[];
-  /** The ids of the rows that open them, if these are not of the records. */
+  /** The ids of the rows that open them, if they differ from the ids of the records. */
   readonly rows?: readonly string[];
   /** The service has more rows. */
   readonly partial?: boolean;

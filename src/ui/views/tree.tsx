@@ -185,7 +185,7 @@ function useLineage(open: ReadonlySet<string>) {
     parts: [read, deployments, ...lives],
     loaded: read.data !== undefined,
     notes: [
-      ...(unread.length > 0 ? ['Not everything was read: the lines that begin with … read on'] : []),
+      ...(unread.length > 0 ? ['Not everything was read: lines that begin with … read the rest'] : []),
       ...unplaced.filter(Boolean),
       ...new Set(lists.flatMap(({ data }) => (data ? listNotes(data, keyOf) : []))),
     ],

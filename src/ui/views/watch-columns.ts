@@ -16,7 +16,7 @@ import { type Glyphs, unicodeGlyphs } from '../widgets/theme/glyphs.ts';
 /** Uploads have no id on the service. */
 export const idWords = ({ kind, id, group }: WatchedResource): string => (kind === uploadKind || group ? '' : id);
 
-/** Its label, with what tells it from others of that label. */
+/** Its label, with the text that tells it from other lines with that label. */
 const nameWords = ({ label, apart }: WatchedResource): string => (apart === undefined ? label : `${label} (${apart})`);
 
 /** The progress; empty if unknown. */
@@ -37,7 +37,7 @@ function shareWords(row: WatchedResource): string {
   return done === undefined || !total ? counts(row).done : `${Math.floor((100 * done) / total)}%`;
 }
 
-/** Whether its number comes from the trainer, which does not decide between runs. */
+/** Whether its number comes from the trainer, whose rewards do not decide between runs. */
 const isTrainers = ({ kind }: WatchedResource): boolean => rewardName(kind) === 'trainer';
 
 /**
@@ -163,7 +163,7 @@ const paceColumn: Column<WatchedResource> = {
   shortText: shortPace,
 };
 
-/** Why it needs the user or failed. Its pace has a column of its own in little room, so that it leaves it to the name. */
+/** Why it needs the user or failed. In little room, its pace has a separate column, which gives way to the name. */
 const noteColumn = (room: number): Column<WatchedResource> => ({
   id: 'note',
   title: room < roomy ? 'REASON' : 'PACE, REASON',
@@ -208,7 +208,7 @@ export function watchColumns({
     stateColumn,
     ...(isRoomy ? [heldOutCurve] : []),
     noteColumn(room),
-    // In little room, the interval and the reason go before the curve.
+    // In little room, the interval and the reason matter more than the curve.
     ...(!isRoomy && room >= narrow ? [heldOutCurve] : []),
     ...(isRoomy ? [] : [paceColumn]),
     textColumn('kind', 'KIND', 10, row => row.kind),

@@ -168,7 +168,7 @@ function useLineActions(): (lines: readonly WatchedResource[]) => readonly Bindi
   const actionsOf = useActionsByKind();
   return lines =>
     actionsOf(lines.map(line => ({ kind: line.kind, record: recordOfLine(workbench, line) })))
-      // Watch follows running work: what its results are good for comes later.
+      // Watch follows running work, so the hints of actions on its results come later.
       .map(binding => (binding.command.rank === 'stop' ? binding : { ...binding, rank: 'usual' }));
 }
 

@@ -19,7 +19,10 @@ export interface ConfirmChangeProps<Row extends object> extends Pick<ConfirmProp
   readonly onRemoved?: (() => void) | undefined;
 }
 
-/** Says what is true of the rows now. Once it is confirmed, they are read again, and nothing is sent if that was wrong. */
+/**
+ * Describes the current state of the rows. After the confirmation they are read again, and nothing is sent if the
+ * description was wrong.
+ */
 export function ConfirmChange<Row extends object>({
   resource,
   action,
@@ -32,8 +35,8 @@ export function ConfirmChange<Row extends object>({
   const workbench = useWorkbench();
   const newest = useNewestRows(resource, rows);
   /**
-   * The rows as they were read again. They are asked about whatever a list says afterwards: the next answer is compared
-   * with the same records, and a list may lag behind these.
+   * The rows as they were read again. The next question is about these, whatever a list says afterwards: they are
+   * compared with the same records, and a list may lag behind.
    */
   const [checked, setChecked] = useState<ReadonlyMap<Row, Row>>(new Map());
   const nowOf = (row: Row): Row => checked.get(row) ?? newest.get(row) ?? row;

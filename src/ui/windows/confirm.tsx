@@ -27,7 +27,7 @@ import { requestLines } from './requests.ts';
 
 export interface ConfirmProps<Row> {
   readonly title: string;
-  /** What will happen, and to which of the rows that are left. */
+  /** Describes what will happen to the remaining rows. */
   readonly question: (left: readonly Row[]) => string;
   /** The verb of the button, e.g. `delete`, and of the result, e.g. `deleted`. */
   readonly verb: string;
@@ -40,7 +40,7 @@ export interface ConfirmProps<Row> {
   /** Called with the answers once every write has succeeded, after the window has closed. */
   readonly onDone: (answers: ReadonlyMap<Row, unknown>) => void;
   readonly onClose: () => void;
-  /** Called before anything is sent. If it throws, nothing is, and the window asks again. */
+  /** Called before anything is sent. If it throws, nothing is sent, and the window asks again. */
   readonly check?: CheckInputs<Row> | undefined;
 }
 

@@ -30,7 +30,7 @@ export interface FormWindowProps<Input, Result> {
   readonly describe?: (service: Service, input: Input) => unknown;
   /** Called with the values and the name of the focused field, after they have changed. */
   readonly onChange?: (values: FormValues, focused: string | undefined) => void;
-  /** How to find out what became of a request whose answer was lost. */
+  /** How to find out the outcome of a request whose answer was lost. */
   readonly lostAdvice?: string | undefined;
   /** Index of the field with the initial focus. */
   readonly start?: number;

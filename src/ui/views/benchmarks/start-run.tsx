@@ -86,7 +86,7 @@ interface StartRunFormProps extends StartRunProps, RunOffer {
   readonly checkpoint: Checkpoint | undefined;
 }
 
-/** What the values of the form choose. */
+/** The choice that the values of the form make. */
 function useChosen({ row: benchmark, start, model, offered, run, checkpoint }: StartRunFormProps) {
   const modelOf = (values: FormValues): string | undefined => model ?? filled(values, 'model');
   // Created once: a later answer must not replace the user's input.

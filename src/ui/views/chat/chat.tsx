@@ -129,7 +129,7 @@ function useTurnMarks({ turns, choiceAt, forks }: ChatState, draft: Draft) {
   );
 }
 
-/** The line below the conversations. Whole parts only: half a number would be a wrong one. */
+/** The line below the conversations. Shows whole parts only: half a number would be wrong. */
 function useStatusLine({ sides, branch, branches, counts }: ChatState, { side }: Draft, room: number) {
   const keyOf = useKeyOf();
   const { glyphs } = useTheme();

@@ -55,8 +55,8 @@ const longestStreamed = 20_000;
 const hiddenAtOnce = 10_000;
 
 /**
- * The reasoning, with a bar as in the reader: without colours it would look like the answer. Of a long one only the end
- * while the answer arrives, because it is laid out again with every word.
+ * The reasoning, with a bar as in the reader: without colours it would look like the answer. While the answer arrives,
+ * only the end of a long reasoning is shown, because it is laid out again with every word.
  */
 function reasoningLines(reasoning: string, width: number, answering: boolean, { glyphs }: Theme): ConversationLine[] {
   const bar = `${glyphs.vertical} `;
@@ -145,7 +145,7 @@ const earlyEndWords: Record<EarlyEnd, string> = {
   error: 'ended by an error',
 };
 
-/** What an answer was asked with, and what it took. */
+/** The parameters of an answer, and its statistics. */
 export function answerNote(stats: AnswerStats): string {
   const { parameters, promptTokens, completionTokens, firstMs, totalMs, finishReason } = stats;
   const rate = tokensPerSecond(stats);
@@ -177,7 +177,7 @@ export interface Answerer {
   readonly model: string;
   readonly loaded: boolean;
   readonly error: Error | undefined;
-  /** What the message below is. */
+  /** Describes the message below. */
   readonly about?: string | undefined;
 }
 

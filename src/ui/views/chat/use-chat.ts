@@ -79,7 +79,7 @@ export interface ChatState {
 
 const defaults: ChatSettings = { model: '', system: '' };
 
-/** What belongs to a conversation besides its turns. */
+/** The parts of a conversation besides its turns. */
 interface Identity extends OtherBranches {
   readonly id: string;
   readonly choices: readonly Choice[];
@@ -91,7 +91,7 @@ const noTurns: readonly Turn[] = [];
 
 const newIdentity = (): Identity => ({ id: crypto.randomUUID(), ...onlyBranch, choices: [] });
 
-/** How a new conversation begins. */
+/** The state of a new conversation. */
 export interface ChatStart {
   readonly settings: Partial<ChatSettings>;
   readonly turns: readonly Turn[];
@@ -279,7 +279,7 @@ export function useChat(model: string, start?: ChatStart): ChatState {
   };
 }
 
-/** The model that answers where one is asked, by its last answer. */
+/** The model that answers in place of the one that is asked, by its last answer. */
 const answererFor = (asked: string, turns: readonly Turn[] = noTurns): string =>
   turns.findLast(({ stats }) => stats?.model === asked)?.answeredBy ?? asked;
 

@@ -6,7 +6,7 @@ import { ChatSession } from '../../../chat/session.ts';
 import { clean } from '../../../text/sanitise.ts';
 import { useWorkbench } from '../../data/workbench.tsx';
 
-/** What is saved of the conversation on screen, besides its turns. */
+/** The saved parts of the conversation on screen, besides its turns. */
 export type KeptWith = Omit<Chat, 'turns' | 'secondTurns'>;
 
 /**
@@ -32,7 +32,7 @@ export function useKeptChat(
       const chat = { id, title: titleOf(turns), talk };
       const save = (): boolean => workbench.remembered.keepChat(chat);
       const key = unsavedKey(id);
-      // Tried again before the program ends.
+      // Saving is tried again before the program ends.
       const unsaved = {
         words: clean`The conversation "${chat.title}", which could not be saved`,
         stop: () => void save(),

@@ -177,7 +177,7 @@ export function ForgetWindow({ title, onForget, onClose }: ForgetWindowProps) {
 export interface SaveWindowProps {
   /** The conversation with each model. */
   readonly halves: (taskId: string) => readonly StoredHalf[];
-  /** The dataset and the task of an earlier attempt, and what became of it. */
+  /** The dataset and the task of an earlier attempt, and its outcome. */
   readonly initial?: { readonly dataset: string; readonly task: string; readonly outcome: string };
   /** Called with the halves that were refused, to try again. */
   readonly onRefused: (props: Omit<SaveWindowProps, 'onRefused' | 'onClose'>) => void;
@@ -201,7 +201,7 @@ const saveFields = (initial: SaveWindowProps['initial']): readonly FieldSpec[] =
   },
 ];
 
-/** Stores a conversation as a trajectory of a dataset, or both of two with one request. */
+/** Stores one conversation, or two with one request, as trajectories of a dataset. */
 export function SaveWindow({ halves, initial, onRefused, onClose }: SaveWindowProps) {
   const { toast } = useShell();
   const made = halves('');

@@ -61,7 +61,7 @@ function ConfirmPromote({ row: deployment, demoted, onClose }: ConfirmPromotePro
   const label = labelOf(deployment);
   const entry = { slug: label, id: deployment.deployment_id, demoted };
   const known = replacedWords(entry, listed, complete);
-  /** What was found once it was confirmed, until the list says something else than it did. */
+  /** The deployment as read after the confirmation, until the list changes. */
   const [found, setFound] = useState({ instead: '', replaced: '' });
   const replaced = found.instead === known ? found.replaced : known;
   const check: CheckInputs<unknown> = async (_, service, signal) => {

@@ -36,10 +36,10 @@ export interface ExportOptions {
 export interface OtherFile {
   readonly key: string;
   readonly label: string;
-  /** What it is, for its progress: `the report on first`. */
+  /** Its name among the running exports: `the report on first`. */
   readonly title: string;
   /**
-   * Reads and writes it. Returns what was saved, and where.
+   * Reads and writes it. Returns a sentence on what was saved, and where.
    *
    * @throws Error that says why nothing was saved
    */
@@ -53,7 +53,7 @@ export interface ExportWay {
   readonly open: () => void;
 }
 
-/** What a file is read with. */
+/** The context for reading a file. */
 export interface FileReading extends LongRead {
   readonly waiter: Waiter;
 }

@@ -86,7 +86,7 @@ export function flaggedFiles(count: number): readonly OtherFile[] {
 /** Trajectories to save with their steps. */
 export interface ChosenRollouts {
   readonly key: string;
-  /** Which ones, in words: `2 marked`. */
+  /** Describes them: `2 marked`. */
   readonly words: string;
   /** @throws Error that says why some are missing */
   readonly ids: (waiter: Waiter) => Promise<readonly string[]>;
@@ -139,7 +139,7 @@ export async function saveWithSteps(
     leftOut.length > 0 && `${leftOut.length} left out`,
     incomplete.length > 0 && `${incomplete.length} incomplete`,
   ].filter(Boolean);
-  // A path may leave no room for what comes after it.
+  // Put the path last: it may leave no room after it.
   const faults = counts.length === 0 ? '' : ` (${counts.join(', ')})`;
   const saved = `${counted(written, 'trajectory', 'trajectories')} with steps${faults} to ${path}`;
   const [example] = [...leftOut, ...incomplete];

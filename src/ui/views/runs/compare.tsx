@@ -35,7 +35,7 @@ import { comparedHeads, comparedNames, type HeadRoom, headIndent } from './compa
 
 const worstFirst = { column: 'difference', descending: false } as const;
 
-/** The rollout of the run that lost the task, or of the other run; each has the other as its twin. */
+/** The rollout of the run that did worse on the task, or of the other run; each has the other as its twin. */
 function rolloutPlace(row: ComparedTask, names: OfBoth<string>, isOther: boolean): Place<'record'> | undefined {
   const told = telling(row);
   const lost = lostBy(row);

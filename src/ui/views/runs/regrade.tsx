@@ -119,7 +119,7 @@ const rowFacts = (row: Regraded, passAt: number): readonly Fact[] => [
   { label: 'not graded', value: row.error },
 ];
 
-/** What was graded, the means, and the verdicts: a line for each. */
+/** The graded rollouts, the means, and the verdicts: a line for each. */
 function summaryLines(facts: readonly Fact[]): readonly string[] {
   const starts = ['mean', 'passes'].map(start => facts.findIndex(({ label }) => label === start));
   const bounds = [0, ...starts, facts.length];

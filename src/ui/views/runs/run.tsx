@@ -75,7 +75,7 @@ function useRun({ id, label, parent }: Place<'record'>, attention: Attention) {
   const ended = deleted || hasEnded(shown.status);
   const total = countOf(progress.data?.total_rollouts) ?? countOf(known.total_rollouts);
   const isKnown = record.data !== undefined && (progress.data !== undefined || isNotOffered(progress.error));
-  // Where the service has no record, the mean is that of the rewards as first read.
+  // If the service has no record, the mean comes from the rewards as first read.
   const isRecord = known.status != null && rememberedAt(known) === undefined;
   const reward_mean = (isRecord ? known.reward_mean : undefined) ?? progress.data?.live?.final_reward_mean;
   const { samplesPerTask, recorded, endedAt } = extentOfRecord({ ...known, reward_mean });

@@ -20,10 +20,10 @@ const mostRollouts = 20_000;
 export interface Rollouts {
   readonly rows: readonly Trajectory[];
   readonly loaded: boolean;
-  /** Their run as far as it is known, once all its rollouts have been read. */
+  /** The known facts of their run, once all its rollouts have been read. */
   readonly run: RunExtent | undefined;
   readonly error: Error | undefined;
-  /** What is missing. */
+  /** Notes on missing rollouts. */
   readonly notes: readonly string[];
   readonly parts: readonly Live<unknown>[];
   readonly key: readonly unknown[];

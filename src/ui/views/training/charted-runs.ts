@@ -31,7 +31,7 @@ export interface LiveCurves extends RunCurves {
   readonly missing: boolean;
   /** The freshness of the trainer curve, which has a point for each step. */
   readonly freshness: Freshness;
-  /** The curves, to refresh them; with an incomplete round, what they show is not final. */
+  /** The curves, to refresh them; they are not final while a round is incomplete. */
   readonly parts: readonly (Pick<Live<unknown>, 'refresh'> & Partial<Pick<Live<unknown>, 'freshness'>>)[];
 }
 

@@ -23,7 +23,7 @@ export interface OfferedCheckpoint {
   readonly row: Checkpoint & Measured;
   /** The 95% limits of its held-out reward, if known. */
   readonly limits?: { readonly low: number; readonly high: number } | undefined;
-  /** What it is called after the `@`, besides its step. */
+  /** Its names after the `@`, besides its step. */
   readonly called: readonly string[];
 }
 
@@ -124,7 +124,7 @@ export interface CheckpointFieldOptions {
   readonly initial: string;
   /** The first entry of an optional field. */
   readonly none?: string;
-  /** What is wrong with an offered checkpoint, by the values of the form. */
+  /** The error in the choice of an offered checkpoint, given the values of the form. */
   readonly refuses?: (chosen: OfferedCheckpoint, values: FormValues) => string | undefined;
 }
 
@@ -144,7 +144,7 @@ export function checkpointField(
     label,
     initial,
     help,
-    // A run may be called like an id, or like the step of another run.
+    // A run may have a name that looks like an id, or like the step of another run.
     isName: word => isCheckpointId(word) || readingsOf(word).length > 0,
     options: none === undefined ? options : [{ value: '', label: none }, ...options],
     check: (value, values = {}) => {
@@ -155,15 +155,15 @@ export function checkpointField(
   };
 }
 
-/** What is known of a run whose checkpoints are read. */
+/** The state of a run whose checkpoints are read. */
 export interface ReadState {
   readonly isRead: boolean;
   readonly error: Error | undefined;
-  /** Why it may have others, see `unreadCheckpoints`. */
+  /** Why it may have other checkpoints, see `unreadCheckpoints`. */
   readonly unread?: string | undefined;
 }
 
-/** Why this name stands for no checkpoint; undefined for what may be an id, which the service decides on. */
+/** Why this name stands for no checkpoint; undefined if it may be an id, because the service then decides. */
 export function nameProblem(
   word: string,
   runs: readonly TrainingRun[],

@@ -29,8 +29,8 @@ export function statusLine(
 }
 
 /**
- * The completed steps at the time of the curve. Count and curve are separate requests: a newer count waits for the next
- * poll of a curve that lacks it, if there is a curve, and that poll is soon: a long one is seldom read.
+ * The completed steps at the time of the curve. Count and curve are separate requests. A newer count waits for the next
+ * poll of a curve that lacks it, if that is soon: a long curve is polled seldom.
  */
 export function useStepsDone(
   counted: number | undefined,

@@ -44,7 +44,7 @@ import { useNeighbours } from './use-neighbours.ts';
 const twoColumnsFrom = 100;
 /** Lines shown before a difference, if they are not more than half of all: the head, a fold, and equal lines. */
 const beforeDifference = 5;
-/** Maximum number of other rollouts of the task to read, to count those that say the same. */
+/** Maximum number of other rollouts of the task to read, to count those with the same message. */
 const mostOthers = 8;
 /** Maximum steps of a rollout that is read only to be counted. */
 const mostSteps = 500;
@@ -109,7 +109,7 @@ export function PairView({ place }: ViewProps<'pair'>) {
 
 const textLength = ({ left, right }: AlignedPair): number => (left?.text.length ?? 0) + (right?.text.length ?? 0);
 
-/** The place of one of these two, if they are of a task in a comparison of two runs. */
+/** The place of one of these two, if they come from a comparison of two runs. */
 function useListed({ left, right }: ViewProps<'pair'>['place']): Place<'record'> | undefined {
   const place = useSiblings().placeOf('trajectories', left.id);
   if (place?.view !== 'record') return undefined;

@@ -133,7 +133,10 @@ function Transcript({ steps, reader, notes, stepsWidth, width, height }: Transcr
   );
 }
 
-/** The run that it is of, and that it has no twin. Only one run is named: the middle of a long line is cut. */
+/**
+ * Names the run of the trajectory, and says that it has no twin. Names only one run, because the middle of a long line
+ * is cut.
+ */
 function twinWords({ twin }: Place<'record'>): readonly string[] {
   if (!twin) return [];
   return [twin.id === undefined ? `in ${twin.of}, unpaired` : `in ${twin.of}`];

@@ -53,7 +53,7 @@ export interface Reader {
   readonly step: number;
   /** The first words of a step. */
   readonly wordsOf: (step: number) => string;
-  /** What the text hides, in words; empty if nothing. */
+  /** Says what the text hides; empty if nothing. */
   readonly hiddenWords: string;
   readonly bindings: readonly Binding[];
 }
@@ -89,7 +89,7 @@ export function useReader(trajectory: Trajectory | undefined, size: Size, found?
   const isTyping = scroll.typing !== undefined;
   const { foldAt } = lines;
   useLayoutEffect(() => {
-    // While the user types, the first match stays folded: each letter would open another fold.
+    // While the user types, the first match stays folded; otherwise each letter would open another fold.
     const fold = match === undefined || isTyping ? undefined : foldAt(match);
     if (fold !== undefined) show({ kind: 'open', place: fold });
   }, [match, isTyping, foldAt, show]);
@@ -106,7 +106,7 @@ export function useReader(trajectory: Trajectory | undefined, size: Size, found?
     hiddenWords: shown.hidden ? '' : wordsOfHidden(transcript.hidden, keyOf(readerCommands.hidden)),
     bindings: [
       ...useReaderBindings({ transcript, newest, isLoading: trajectory === undefined, scroll, shown, show }),
-      // Also with a single step: the digits that follow would flag it.
+      // Even with a single step: otherwise the digits that follow would flag it.
       { command: readerCommands.goToStep, run: goToStep },
     ],
   };

@@ -28,7 +28,7 @@ interface NoteWindowProps {
   readonly onClose: () => void;
 }
 
-/** What the notes on all of several subjects have in common; otherwise how they differ, in words. */
+/** The common value of the notes on several subjects; otherwise how they differ, in words. */
 interface Shared {
   readonly value: string;
   readonly words?: string;
@@ -42,7 +42,7 @@ function sharedOf(values: readonly string[]): Shared {
   return isOnAll ? { value: said[0] ?? '' } : { value: '', words: `only on ${said.length} of ${values.length}` };
 }
 
-/** What the author says of the marked ones, or of one message. */
+/** The author's flag and note on the marked rows, or on one message. */
 interface Said {
   readonly message: number;
   readonly text: Shared;
@@ -53,7 +53,7 @@ interface Said {
 const different = '\0';
 const initialFlag = ({ flag }: Said): string => (flag.words === undefined ? flag.value : different);
 
-/** @param whole the note on the whole trajectory: what the user typed there moves to a message that has no note yet */
+/** @param whole the note on the whole trajectory: text typed for it moves to a message that has no note yet */
 function saidFields(said: Said, flags: readonly string[], whole: Said = said): readonly FieldSpec[] {
   const { message, text, flag } = said;
   const when = ({ about = '0' }: FormValues): boolean => about === String(message);
@@ -88,7 +88,7 @@ function saidFields(said: Said, flags: readonly string[], whole: Said = said): r
 function NoteWindow({ of, messages, onClose }: NoteWindowProps) {
   const { notes } = useWorkbench();
   const save = useSave();
-  // What is saved at the start: only what the user changes is saved.
+  // The saved values at the start: only fields that the user changes are saved.
   const [said] = useState(() =>
     [0, ...messages.map(({ number }) => number)].map((number): Said => {
       const before = of.map(({ id }) => notes.own({ id, message: number }));
@@ -176,7 +176,7 @@ export function useTriage(): (of: readonly Noted[], messages?: readonly ShownMes
   };
 }
 
-/** What notes add to a list: columns, and counts below the rows. */
+/** The additions of notes to a list: columns, and counts below the rows. */
 export function useNoted<Row>(columns: readonly Column<Row>[], id: (row: Row) => string, rows: readonly Row[]) {
   const byId = useNotes();
   const ofRow = useCallback((row: Row) => byId.get(id(row)), [byId, id]);

@@ -14,7 +14,7 @@ interface FieldBase {
   readonly facts?: string;
   /** A hint about the field, shown while it is focused. */
   readonly help?: string | ((values: FormValues) => string);
-  /** Returns what is wrong with a value, which may depend on other fields; nothing if it is valid. */
+  /** Returns the error in a value, which may depend on other fields; undefined if it is valid. */
   readonly check?: (value: string, values?: FormValues) => string | undefined;
   /** Whether the field is shown and checked, depending on other fields; always by default. */
   readonly when?: (values: FormValues) => boolean;
@@ -46,9 +46,9 @@ export interface ChoiceFieldSpec extends FieldBase {
   readonly options: readonly ChoiceOption[];
   /** A function follows the values of other fields until the user chooses. */
   readonly initial?: string | ((values: FormValues) => string);
-  /** While focused, shows the options as a list, moves in it by up and down, and takes a text that is no option. */
+  /** While focused, shows the options as a list; up and down move in it, and it takes a text that is not an option. */
   readonly isList?: boolean;
-  /** Whether a typed text has a meaning of its own: it chooses no option for containing it. */
+  /** Whether a typed text has a meaning of its own: it then does not choose an option that contains it. */
   readonly isName?: (text: string) => boolean;
 }
 
@@ -133,7 +133,7 @@ export function formErrors(state: FormState, fields: readonly FieldSpec[]): Read
   }
   const focused = shownFields(state, fields)[state.focus];
   const { sought = '' } = state;
-  // What was chosen before is not what the user has typed.
+  // The option chosen before does not count as typed.
   if (focused?.kind === 'choice' && !focused.isList && sought !== '' && !soughtOption(focused, sought))
     errors.set(focused.name, clean`There is no “${sought}” here`);
   return errors;
@@ -141,7 +141,10 @@ export function formErrors(state: FormState, fields: readonly FieldSpec[]): Read
 
 const withoutSought = ({ sought: _, ...state }: FormState): FormState => state;
 
-/** The option with this name; for a text that is none, the first with it in its label, note or facts, preferably at the beginning. */
+/**
+ * The option with this name; otherwise the first option with the text in its label, note or facts, preferably at the
+ * beginning.
+ */
 function soughtOption(field: ChoiceFieldSpec, sought: string): ChoiceOption | undefined {
   const { options } = field;
   const named = options[indexOf(field, sought)];
@@ -225,7 +228,7 @@ export function editOf(state: FormState, field: FieldSpec, values: FormValues): 
   return value.edit ?? editStateOf(own(values, field.name) ?? '');
 }
 
-/** The index of the chosen option; -1 for a text that is none. */
+/** The index of the chosen option; -1 for a text that is not an option. */
 export function choiceOf(field: ChoiceFieldSpec, values: FormValues): number {
   return indexOf(field, own(values, field.name) ?? '');
 }

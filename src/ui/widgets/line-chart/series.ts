@@ -74,7 +74,7 @@ export function curveOfColumns(xs: Float64Array, ys: Float64Array): Curve {
   );
 }
 
-/** More points than this are not added to a curve: its steps would be hardly regular. */
+/** More gaps than this are not added to a curve: its steps would hardly be regular. */
 const mostLeftOut = 1_000_000;
 
 /** The curve with a gap at each x that is left out between others that are equally far apart. */
@@ -159,7 +159,7 @@ export function visible({ xs, ys }: Curve, { positive, ...range }: Shown): Curve
   return { xs: xs.subarray(from, to), ys: positive ? shown.map(y => (y >= leastPositive ? y : Number.NaN)) : shown };
 }
 
-/** What is known of a part of a curve. Without values, `low` is above `high`. */
+/** The summary of a part of a curve. Without values, `low` is above `high`. */
 interface Summary extends Range {
   readonly sum: number;
   /** The number of values. */
@@ -171,7 +171,7 @@ function scan(ys: Float64Array, from: number, to: number, least = Number.NEGATIV
   let [low, high, sum, count] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, 0, 0];
   for (let index = from; index < to; index += 1) {
     const y = ys[index] as number;
-    // A gap is NaN, which is not at least anything.
+    // A gap is NaN, for which every comparison is false.
     if (!(y >= least)) continue;
     if (y < low) low = y;
     if (y > high) high = y;

@@ -55,7 +55,7 @@ export interface Table<Row> {
   /** Whether the cursor is close to the last known row. */
   readonly nearEnd: boolean;
   readonly rowLines: number;
-  /** What is wrong with the filter, for below the rows; sanitised. */
+  /** The error in the filter, shown below the rows; sanitised. */
   readonly noticeLines: readonly string[];
   readonly shown: readonly Row[];
   readonly current: Row | undefined;
@@ -70,7 +70,7 @@ export interface Table<Row> {
   readonly arrange: (rows: readonly Row[]) => readonly Row[];
   /** The filter while it is being typed. */
   readonly typing: EditState | undefined;
-  /** What the word being typed may become, best first. */
+  /** Completions of the word being typed, best first. */
   readonly completions: readonly string[];
   readonly dispatch: (action: TableAction) => void;
   /** Opens a row, if it can be opened. */
