@@ -58,7 +58,9 @@ const refusalHead = 'refusal: ';
 
 /** A note if the model that answered is not the one that was asked. */
 const answererNotes = ({ answeredBy }: Answer): string[] =>
-  answeredBy === undefined ? [] : [clean`The service says that ${answeredBy} answered, not the model you asked.`];
+  answeredBy === undefined
+    ? []
+    : [clean`Answered by ${answeredBy}, according to the service, not by the model you asked.`];
 
 const earlyEndNotes: Record<EarlyEnd, string> = {
   'token limit': 'The answer was cut off at its token limit.',

@@ -6,21 +6,18 @@ import { cliOn } from './cli.ts';
 const answerOf = (model: string) =>
   json({ model, choices: [{ index: 0, message: { role: 'assistant', content: 'hi' } }] });
 
-it.each([[[]], [['--json']]])(
-  'names the model that answered, where it is another than the one asked: %j',
-  async flags => {
-    const asked = async (model: string) => {
-      const server = await hostileServer(answerOf(model));
-      const cli = cliOn({ baseUrl: server.url, apiKey: 'sk-test-sk-test' });
-      return cli('chat', ['vendor/base', 'hello', ...flags]);
-    };
-    expect(await asked('vendor/other')).toMatchObject({
-      code: 0,
-      notes: expect.stringMatching(/nswered by vendor\/other/),
-    });
-    expect(await asked('vendor/base')).toMatchObject({ code: 0, notes: '' });
-  },
-);
+it.each([[[]], [['--json']]])('names the model that answered, if it is not the one that was asked: %j', async flags => {
+  const asked = async (model: string) => {
+    const server = await hostileServer(answerOf(model));
+    const cli = cliOn({ baseUrl: server.url, apiKey: 'sk-test-sk-test' });
+    return cli('chat', ['vendor/base', 'hello', ...flags]);
+  };
+  expect(await asked('vendor/other')).toMatchObject({
+    code: 0,
+    notes: expect.stringMatching(/nswered by vendor\/other/),
+  });
+  expect(await asked('vendor/base')).toMatchObject({ code: 0, notes: '' });
+});
 
 it('names the own address of a deployment that does not answer there, not a setting', async () => {
   const record = { deployment_id: 'dep_1', model_slug: 'tutor', is_active: false };
