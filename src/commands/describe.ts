@@ -8,7 +8,7 @@ import { type ReadStep, readSteps, stepsIn, stepsToRead } from '../queries/step-
 import { heldOutRewardsQuery, trainerRewardsQuery } from '../queries/training.ts';
 import { readAudit } from '../resources/audit.ts';
 import { trainingCurveWords } from '../resources/curve-words.ts';
-import { affectsAllRequests, describeError, isAbsent, isNotOffered, ServiceError } from '../service/errors.ts';
+import { describeError, failsAlone, isNotOffered } from '../service/errors.ts';
 import { clean } from '../text/sanitise.ts';
 import { exitCodes } from './exit.ts';
 import { findAmong, resourceOrThrow } from './find.ts';
@@ -25,7 +25,7 @@ export async function run({ args: [word = ''], flags }: CommandInput<'describe'>
     let isPart = false;
     const unread = (what: string) => (error: unknown) => {
       context.signal.throwIfAborted();
-      if (!(error instanceof ServiceError) || affectsAllRequests(error) || isAbsent(error)) throw error;
+      if (!failsAlone(error)) throw error;
       isPart = true;
       io.note(`${what} could not be read. ${describeError(error)}`);
       return undefined;
@@ -92,7 +92,8 @@ interface Output {
 }
 
 async function printAudit(id: string, context: CommandContext, { flags, io }: Output): Promise<number> {
-  const { findings, read } = await readAudit(id, context.config.preferences.compare.rewardRange, context);
+  const { findings, read, unread } = await readAudit(id, context.config.preferences.compare.rewardRange, context);
+  for (const { what, error } of unread) io.note(clean`${what} could not be read. ${describeError(error)}`);
   const record = {
     training_run_id: id,
     read,
@@ -110,5 +111,5 @@ async function printAudit(id: string, context: CommandContext, { flags, io }: Ou
   ]);
   const nothing = found.length === 0 ? ['Nothing suspicious was found, which proves nothing.'] : [];
   await printRecord(record, id, flags, io, { text: () => `${[...found, ...nothing, `(${read})`].join('\n')}\n` });
-  return 0;
+  return unread.length > 0 ? exitCodes.failed : exitCodes.done;
 }

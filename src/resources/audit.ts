@@ -13,33 +13,40 @@ import { type ListSource, wholePage } from '../queries/lists/list-source.ts';
 import type { QueryContext } from '../queries/query-context.ts';
 import { type ReadStep, readSteps, stepsIn, stepsToRead } from '../queries/step-rewards.ts';
 import { heldOutRewardsQuery, trainerRewardsQuery, trainingKeys } from '../queries/training.ts';
-import { ifThere, isNotOffered } from '../service/errors.ts';
+import { failsAlone, ifThere, isNotOffered, type ServiceError } from '../service/errors.ts';
 import { counted } from '../text/numbers.ts';
 
 export interface AuditReport {
   readonly findings: readonly Finding[];
-  /** The data that was read, in words. */
+  /** The data that was read, in words, with how much of it could not be. */
   readonly read: string;
+  readonly unread: readonly Unread[];
 }
 
-/** Undefined if the service does not offer it. @throws ServiceError */
-async function ifOffered<Answer>(answer: Promise<Answer>): Promise<Answer | undefined> {
-  try {
-    return await answer;
-  } catch (error) {
-    if (isNotOffered(error)) return undefined;
-    throw error;
-  }
+/** A step or a rollout that could not be read. */
+interface Unread {
+  readonly what: string;
+  readonly error: ServiceError;
 }
+
+type OnUnread = (what: string, error: unknown) => void;
 
 /** Reads the texts of some rollouts; leaves out deleted ones. @throws ServiceError */
-async function readTexts(ids: readonly string[], context: QueryContext): Promise<ReadonlyMap<string, Trajectory>> {
+async function readTexts(
+  ids: readonly string[],
+  context: QueryContext,
+  onUnread: OnUnread,
+): Promise<ReadonlyMap<string, Trajectory>> {
   const { service, signal } = context;
   const read = new Map<string, Trajectory>();
   await inParallel(ids, async trajectory_id => {
     const call = { params: { trajectory_id }, query: { include_steps: true } };
-    const trajectory = await ifThere(true, () => service.call('getTrajectory', call, { signal }));
-    if (trajectory) read.set(trajectory_id, trajectory);
+    try {
+      const trajectory = await ifThere(true, () => service.call('getTrajectory', call, { signal }));
+      if (trajectory) read.set(trajectory_id, trajectory);
+    } catch (error) {
+      onUnread(`Rollout ${trajectory_id}`, error);
+    }
     context.progressed?.();
   });
   return read;
@@ -60,16 +67,35 @@ const withTexts = (steps: readonly ReadStep[], texts: ReadonlyMap<string, Trajec
     }),
   }));
 
-/** Audits a run from at most 60 of its steps and the texts of at most 48 rollouts. @throws ServiceError */
+/**
+ * Audits a run from at most 60 of its steps and the texts of at most 48 rollouts. What the service does not offer is left
+ * out.
+ *
+ * @throws ServiceError
+ */
 export async function readAudit(runId: string, range: Range, context: QueryContext): Promise<AuditReport> {
+  const unread: Unread[] = [];
+  const onUnread: OnUnread = (what, error) => {
+    context.signal.throwIfAborted();
+    if (!failsAlone(error)) throw error;
+    unread.push({ what, error });
+  };
+  const ifRead = <Answer>(what: string, answer: Promise<Answer>): Promise<Answer | undefined> =>
+    answer.catch((error: unknown) => {
+      if (!isNotOffered(error)) onUnread(what, error);
+      return undefined;
+    });
   const [trainer, heldOut] = await Promise.all([
-    ifOffered(trainerRewardsQuery(runId, true).read(context)),
-    ifOffered(heldOutRewardsQuery(runId, true).read(context)),
+    ifRead('The trainer rewards', trainerRewardsQuery(runId, true).read(context)),
+    ifRead('The held-out rewards', heldOutRewardsQuery(runId, true).read(context)),
   ]);
   const curve = trainer ?? emptyCurve;
   const known = stepsIn(curve);
-  const steps = await ifOffered(readSteps(runId, stepsToRead(known), context));
-  const texts = await readTexts(textsToRead(steps ?? []), context);
+  const steps = await ifRead(
+    'The rewards by step',
+    readSteps(runId, stepsToRead(known), context, (error, step) => onUnread(`Step ${step}`, error)),
+  );
+  const texts = await readTexts(textsToRead(steps ?? []), context, onUnread);
   const means = heldOutMeansOf((heldOut ?? []).toSorted((left, right) => left.step - right.step));
   const findings = audit({
     trainer: stepValues(curve, curve.rewards),
@@ -81,8 +107,9 @@ export async function readAudit(runId: string, range: Range, context: QueryConte
     steps ? `${steps.length} of ${counted(known.length, 'step')} read` : 'the service lists no rewards by step',
     `texts of ${counted(texts.size, 'rollout')}`,
     `${counted(means.length, 'held-out reward')}`,
+    ...(unread.length > 0 ? [`${unread.length} of these reads failed`] : []),
   ];
-  return { findings, read: words.join(', ') };
+  return { findings, read: words.join(', '), unread };
 }
 
 export function auditList(runId: string, range: Range): ListSource<Finding> {

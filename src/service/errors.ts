@@ -314,6 +314,11 @@ export function affectsAllRequests(error: unknown): boolean {
   return error instanceof ServiceError && ['authentication', 'read_only', 'rate_limit'].includes(error.kind);
 }
 
+/** Whether only this request failed: what it asked for exists and is offered, and other requests may succeed. */
+export function failsAlone(error: unknown): error is ServiceError {
+  return error instanceof ServiceError && error.kind !== 'cancelled' && !affectsAllRequests(error) && !isAbsent(error);
+}
+
 /** Whether the profile's address or key may be wrong. */
 export function mayBeMisconfigured(error: unknown): boolean {
   if (!(error instanceof ServiceError)) return false;

@@ -7,7 +7,7 @@ import { cliOn } from './cli.ts';
 const run = { training_run_id: 'trn_1', bench_id: 'b', display_name: 'first', status: 'succeeded' };
 const heldOut = (value: string): string => `{"held_out_rewards": [{"step": 2, "held_out_reward": ${value}}]}`;
 
-async function described(odd: (path: string) => string | number | undefined) {
+async function described(odd: (path: string) => string | number | undefined, ...flags: readonly string[]) {
   const server = await hostileServer((response, request) => {
     const path = request.url.split('?')[0] ?? '';
     const instead = odd(path);
@@ -25,7 +25,7 @@ async function described(odd: (path: string) => string | number | undefined) {
     ].filter(Boolean);
     return (body ? json(body) : refusal(404, 'not_found_error', 'none'))(response, request);
   });
-  return cliOn({ baseUrl: server.url, apiKey: 'key' })('describe', ['trn_1']);
+  return cliOn({ baseUrl: server.url, apiKey: 'key' })('describe', ['trn_1', ...flags]);
 }
 
 it('shows the rest where the held-out rewards have a NaN', async () => {
@@ -47,6 +47,18 @@ it('shows the rest where the rewards of a step are answered with 500', async () 
   const { code, out, notes } = await described(path => (path.includes('/steps/2/') ? 500 : undefined));
   expect(notes).toContain('Step 2 could not be read. ');
   expect(out).toContain('teaching signal: 2 of 3 steps read');
+  expect(code).toBe(exitCodes.failed);
+});
+
+it.each([
+  ['Step 2', '/steps/2/', '2 of 3 steps read'],
+  ['The trainer rewards', 'trainer-reward', '0 of 0 steps read'],
+  ['The held-out rewards', 'held-out', '3 of 3 steps read'],
+])('audits the rest where this is answered with 500: %s', async (what, part, read) => {
+  const { code, out, notes } = await described(path => (path.includes(part) ? 500 : undefined), '--audit');
+  expect(notes).toContain(`${what} could not be read. `);
+  expect(out).toContain(read);
+  expect(out).toContain('1 of these reads failed');
   expect(code).toBe(exitCodes.failed);
 });
 
