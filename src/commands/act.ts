@@ -218,7 +218,9 @@ export async function finish(
     try {
       record = { ...started, ...(await again(readUntil)) };
       noteWarnings(record, ref, io);
-      if (last && !isLate) await new WatchedAlarms(context, io, false).see(last);
+      const alarms = new WatchedAlarms(context, io, false);
+      if (last && !isLate) await alarms.see(last);
+      if (code === exitCodes.done && alarms.hold) return exitCodes.alarm;
     } catch (error) {
       // The outcome is decided; the record only explains it.
       if (isLate) return code;

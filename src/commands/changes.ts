@@ -236,13 +236,15 @@ async function afterRequest(
   among: number,
   { command, past, flags, io, context }: ChangeRun,
 ): Promise<Outcome> {
-  const { ends } = changeOf(each, command);
+  const { ends, called } = changeOf(each, command);
   if (!flags.wait || !ends) return { code: exitCodes.done };
   const before = ends.mayHaveEnded ? statusBefore(each) : undefined;
   // Some services accept the request anyway.
   if (before !== undefined && hasEnded(before)) return endedBefore(each, before, io);
   const options = { timeout: flags.timeout, among, change: awaitedChange(each, past, ends) };
-  const outcome = await awaited(refOfFound(each), options, context, io);
+  const ref = refOfFound(each);
+  // Others of that name may stay, such as the deployment that serves a slug.
+  const outcome = await awaited({ ...ref, label: called?.(each.row as never) ?? ref.label }, options, context, io);
   return ends.mayHaveEnded ? endedByItself(each, outcome, past, io) : outcome;
 }
 

@@ -5,6 +5,7 @@ import type { Benchmark } from '../contract/benchmarks.ts';
 import { deploymentRoles } from '../contract/deployments.ts';
 import { endpoints } from '../contract/endpoints.ts';
 import { modelSlug } from '../contract/model-slug.ts';
+import { isRunning } from '../contract/status.ts';
 import { modelList } from '../queries/models.ts';
 import { rememberRows } from '../queries/remembered-fallback.ts';
 import {
@@ -327,9 +328,11 @@ async function checkOptions(
   throw new CommandError(clean`There is no option ${wrong}. ${hint} Nothing was started.`);
 }
 
-/** Says how `first@best` was chosen. */
+/** Says how `first@best` was chosen, and which step `first@latest` is while there may be more. */
 function noteChoice(word: string | undefined, checkpoint: FoundCheckpoint | undefined, io: CommandIo): void {
-  const { chosenBy, ...others } = checkpoint ?? {};
+  const { chosenBy, isLatest, run, step, ...others } = checkpoint ?? {};
+  if (isLatest && step != null && isRunning(run?.status))
+    io.note(clean`${word ?? ''} is step ${step}, the latest checkpoint so far.`);
   if (chosenBy) io.note(clean`${word ?? ''} is ${choiceWords(chosenBy, others)}.`);
 }
 

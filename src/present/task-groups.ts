@@ -34,8 +34,10 @@ export interface TaskGroup {
   readonly mean: number | undefined;
   /** Rewards that count as passed. */
   readonly passed: number;
-  /** Failed executions without a reward. */
+  /** Failed executions, with a reward or without. */
   readonly failed: number;
+  /** Those without a reward. */
+  readonly failedUnscored: number;
   /** Other rollouts without a reward: ended, or of an unknown status. */
   readonly unscored: number;
   readonly running: number;
@@ -68,11 +70,12 @@ export function groupOf(
   const scores = scoresOf(rollouts).sort((left, right) => left - right);
   const others = rollouts.filter(({ reward }) => reward == null || !Number.isFinite(reward));
   const states = others.map(unendedState);
-  const failed = states.filter(state => state === 'failed').length;
+  const failedUnscored = states.filter(state => state === 'failed').length;
   const running = states.filter(state => state === 'running').length;
   return {
-    ...{ task_id, rollouts, scores, failed, running, unlisted },
-    unscored: others.length - failed - running,
+    ...{ task_id, rollouts, scores, failedUnscored, running, unlisted },
+    failed: rollouts.filter(hasFailed).length,
+    unscored: others.length - failedUnscored - running,
     mean: mean(scores),
     passed: scores.filter(score => score >= passAt).length,
     tokens: mean(rollouts.flatMap(({ completion_tokens }) => completion_tokens ?? [])),

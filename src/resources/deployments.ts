@@ -196,7 +196,7 @@ export const deploymentActions = {
       command: 'promote',
       send: promote,
       prints: ['promoteDeployment'],
-      means: (row: Deployment, called: string) => clean`${called} serves ${calledName(row)} from now on.`,
+      means: (row: Deployment, called: string) => clean`This makes ${called} serve ${calledName(row)}.`,
     },
   },
   unpromote: {
@@ -216,7 +216,10 @@ export const deploymentActions = {
       verb: 'unpromote',
       past: 'unpromoted',
       loses: 'it stays deployed, and can be reached by its id.',
-      means: (row, called) => clean`${called} stops serving ${calledName(row)}.`,
+      means: (row, called) => {
+        const nothing = surelyInProduction(row) === false ? '' : ' Nothing answers there until another is promoted.';
+        return `${clean`This stops ${called} from serving ${calledName(row)}.`}${nothing}`;
+      },
       asks: () => 'Stop this deployment from answering?',
       says: names => `${names} no longer answers`,
       outage: outageOf,

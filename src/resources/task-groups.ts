@@ -172,8 +172,10 @@ export function groupsWords({
 }: TaskGroups): readonly string[] {
   const ungrouped = nameless > 0 ? [`${counted(nameless, 'rollout')} without a task not grouped`] : [];
   if (groups.length === 0) return ungrouped;
+  const failed = sum(groups, group => group.failed);
+  const failedScored = failed - sum(groups, ({ failedUnscored }) => failedUnscored);
   const counts = [
-    [sum(groups, ({ failed }) => failed), 'failed'],
+    [failed, `failed${failedScored > 0 ? ` (${failedScored} of them with a reward)` : ''}`],
     [sum(groups, ({ unscored }) => unscored), 'without a score'],
     [sum(groups, ({ running }) => running), 'running'],
   ] as const;

@@ -2,6 +2,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { exitCodes } from '../../src/commands/exit.ts';
 import { apiKey, hostileServer, json } from '../service/hostile-server.ts';
 import { cliOn, testFolder } from './cli.ts';
 
@@ -93,21 +94,24 @@ it('watch --alarm stops at the first alarm, although the run goes on', async () 
 });
 
 it.each([
-  [26, 'tutor: alarm: 26 of 40 rollouts failed (65%), more than 20%'],
-  [8, undefined],
-])('evaluate --wait notes an alarm that holds at the end: %i failed of 40', async (failed_rollouts, words) => {
-  const run = { eval_run_id: 'evr_1', bench_id: 'b1', display_name: 'tutor', status: 'completed' };
-  const live = { scored_rollouts: 40 - failed_rollouts, failed_rollouts, final_reward_mean: 0.9 };
-  const { url } = await hostileServer((response, request) => {
-    const path = new URL(request.url, 'http://s').pathname;
-    if (path.endsWith('/b1')) return json({ bench_id: 'b1', label: 'words' })(response, request);
-    if (path.endsWith('/progress'))
-      return json({ ...run, total_rollouts: 40, terminal_rollouts: 40, live })(response, request);
-    const isRun = request.method === 'POST' || path.endsWith('/evr_1');
-    return isRun ? json(run)(response, request) : json({}, 404)(response, request);
-  });
-  const cli = cliOn({ baseUrl: url, apiKey });
-  const { code, out, notes } = await cli('evaluate', ['b1', '-m', 'acme/m', '--name', 'tutor', '--wait']);
-  expect([code, out]).toEqual([0, 'evr_1\n']);
-  expect(notes.split('\n').find(note => note.includes('alarm'))).toBe(words);
-});
+  [26, exitCodes.alarm, 'tutor: alarm: 26 of 40 rollouts failed (65%), more than 20%'],
+  [8, exitCodes.done, undefined],
+])(
+  'evaluate --wait ends with an alarm that holds at the end: %i failed of 40',
+  async (failed_rollouts, ends, words) => {
+    const run = { eval_run_id: 'evr_1', bench_id: 'b1', display_name: 'tutor', status: 'completed' };
+    const live = { scored_rollouts: 40 - failed_rollouts, failed_rollouts, final_reward_mean: 0.9 };
+    const { url } = await hostileServer((response, request) => {
+      const path = new URL(request.url, 'http://s').pathname;
+      if (path.endsWith('/b1')) return json({ bench_id: 'b1', label: 'words' })(response, request);
+      if (path.endsWith('/progress'))
+        return json({ ...run, total_rollouts: 40, terminal_rollouts: 40, live })(response, request);
+      const isRun = request.method === 'POST' || path.endsWith('/evr_1');
+      return isRun ? json(run)(response, request) : json({}, 404)(response, request);
+    });
+    const cli = cliOn({ baseUrl: url, apiKey });
+    const { code, out, notes } = await cli('evaluate', ['b1', '-m', 'acme/m', '--name', 'tutor', '--wait']);
+    expect([code, out]).toEqual([ends, 'evr_1\n']);
+    expect(notes.split('\n').find(note => note.includes('alarm'))).toBe(words);
+  },
+);

@@ -141,3 +141,17 @@ it('rounds in which every rollout failed raise the alarm, and are said next to t
     }
   }
 });
+
+it('says which step the latest checkpoint of a run in progress is', async () => {
+  const server = await hostileServer(
+    answering({
+      listBenchmarks: () => ({ items: [{ bench_id: 'bench_1' }], has_more: false, next_cursor: null, dropped: 0 }),
+      listTrainingRuns: () => [{ ...run, status: 'running' }],
+      getTrainingRun: () => ({ ...run, status: 'running' }),
+      listCheckpoints: () => [10, 20].map(step_index => ({ checkpoint_id: `ckpt_${step_index}`, step_index })),
+    }),
+  );
+  const cli = cliOn({ baseUrl: server.url, apiKey: 'key' });
+  const { notes } = await cli('deploy', ['first@latest', '--slug', 'tutor', '--dry-run']);
+  expect(notes).toContain('first@latest is step 20, the latest checkpoint so far.');
+});

@@ -273,9 +273,10 @@ describe('production', () => {
     });
     const on = cliOn({ baseUrl: server.url, apiKey: 'key' });
     const { notes } = await on('promote', ['dep_1', '--undo']);
-    expect(notes).toContain('dep_1 stops serving talker. There is no terminal');
+    const stops = 'This stops dep_1 from serving talker. Nothing answers there until another is promoted. There is no';
+    expect(notes).toContain(stops);
     expect(server.requests.filter(({ url }) => url.startsWith('/api/v1/deploy?'))).toEqual([]);
-    const replaced = 'dep_1 serves talker from now on. Nothing serves talker now. There is no terminal';
+    const replaced = 'This makes dep_1 serve talker. Nothing serves talker now. There is no terminal';
     expect((await on('promote', ['dep_1'])).notes).toContain(replaced);
   });
 

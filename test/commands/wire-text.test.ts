@@ -37,7 +37,10 @@ async function hostile() {
 describe('a hostile service', () => {
   it.each([
     [['undeploy', 'dep_1'], `Undeploy deployment ${shown('talker')} (dep_1)? In production: `],
-    [['promote', 'dep_1', '--undo'], `dep_1 stops serving ${shown('talker').replaceAll(/ +/g, ' ')}. There`],
+    [
+      ['promote', 'dep_1', '--undo'],
+      `This stops dep_1 from serving ${shown('talker').replaceAll(/ +/g, ' ')}. Nothing`,
+    ],
     [['undeploy', 'dep_1', '--yes'], `${shown('Busy')}.`],
     [['delete', 'evr_1'], `Delete run ${shown('first')} (evr_1)? The record, its`],
   ])('takes no words of %j with it, and begins no line', async ([command = '', ...args], words) => {

@@ -35,7 +35,7 @@ export const verbs = {
   evaluate: spec({
     summary: 'start an evaluation of a model or a checkpoint',
     about:
-      'Prints the id of the run. With --wait, the exit code says whether it completed, and an alarm that holds at the end is noted. The code is 6 if the service reports no status for evaluations; --until then decides by the rewards when it has ended.',
+      'Prints the id of the run. With --wait, the exit code says whether it completed: 8 if it did while an alarm from the settings holds, and 6 if the service reports no status for evaluations; --until then decides by the rewards when it has ended.',
     args: [{ name: 'BENCHMARK', of: 'seen', kinds: ['benchmark'] }],
     flags: {
       ...serviceFlags,

@@ -1,5 +1,6 @@
 /** The tasks of a run and the rollouts of one of them: no score, a score of 0 and a failure are three things. */
 import { expect, it } from 'vitest';
+import { groupsOf, groupsWords } from '../../../src/resources/task-groups.ts';
 import { defineView } from '../../../src/ui/app/registry.ts';
 import { LengthsView } from '../../../src/ui/views/tasks/lengths.tsx';
 import { OutcomesView } from '../../../src/ui/views/tasks/outcomes.tsx';
@@ -65,6 +66,18 @@ it('has a line for each task, worst first, and says what the groups are', async 
   expect(stage.text()).toMatch(/▸ never +4 +0 +▁▁▁▁ +0 +0 +0% +too hard/);
   expect(stage.text()).toMatch(/some-times +2 of 4 +0\.500 +▁█✗○ +0 +1\.00 +50% +teaches +1 +1/);
   expect(stage.text()).toMatch(/always +4 +1\.00 +████ +1\.00 +1\.00 +100% +too easy/);
+});
+
+it('counts every failed rollout, also one that has a reward', () => {
+  const rows = [{ reward: 1, error: 'broke off' }, { reward: null, error: 'broke off' }, { reward: 0 }];
+  const tasks = groupsOf(
+    rows.map((row, index) => ({ trajectory_id: `traj_${index}`, task_id: 'a', ...row })),
+    {
+      range: [0, 1],
+    },
+  );
+  expect(groupsWords(tasks)[0]).toBe('1 task: 2 of 3 rollouts have a reward, 2 failed (1 of them with a reward)');
+  expect(tasks.groups[0]).toMatchObject({ failed: 2, failedUnscored: 1, unscored: 0 });
 });
 
 it('opens the rollouts of a task, worst first', async () => {
