@@ -4,7 +4,7 @@
  */
 import type { RawJson } from './own-property.ts';
 
-/** What the proposal adds, which the compiler's library lacks. */
+/** The additions of the proposal that the compiler's library lacks. */
 interface JsonWithSource {
   parse(
     text: string,

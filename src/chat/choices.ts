@@ -42,7 +42,7 @@ export function answersAt(
   if (one?.role !== 'assistant' || other?.role !== 'assistant') return { why: 'There are no two answers yet' };
   if (!isWhole(one) || !isWhole(other)) return { why: 'An answer is incomplete: generate it again first' };
   const models = [answererOf(one) ?? '', answererOf(other) ?? ''] as const;
-  return models[0] === models[1] ? { why: 'Both answers are of the same model' } : { models };
+  return models[0] === models[1] ? { why: 'Both answers are from the same model' } : { models };
 }
 
 /** Adds a choice in place of an earlier one about the same answers; the same choice again removes it. */

@@ -12,7 +12,7 @@ export interface ChatParameters {
 
 export interface AnswerStats {
   readonly model: string;
-  /** What it was asked with; unknown for conversations saved by older versions. */
+  /** The settings of the request; unknown for conversations saved by older versions. */
   readonly parameters?: ChatParameters | undefined;
   /** When it was requested, in epoch milliseconds. It tells apart two answers with the same text. */
   readonly at?: number | undefined;

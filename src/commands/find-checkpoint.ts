@@ -204,7 +204,7 @@ interface Readings {
   readonly named: LookedUp;
 }
 
-/** A training run may have the whole word as its name: one listing tells both. @throws CommandError, ServiceError */
+/** A training run may have the whole word as its name: one listing shows both. @throws CommandError, ServiceError */
 async function readingsOf(word: string, context: CommandContext): Promise<Readings> {
   const wholes: Found[] = [];
   const { name } = splitCheckpointName(word);

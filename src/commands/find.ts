@@ -230,7 +230,7 @@ export const readFound = async (found: Found, context: CommandContext): Promise<
   row: (await readOne(found.resource, found.id, context)) ?? found.row,
 });
 
-/** What was tried for a word that is no id and no name. */
+/** What was tried for a word that is neither an id nor a name. */
 interface Tried {
   readonly among: readonly Resource[];
   /** The resource whose ids have this form. */
@@ -242,7 +242,7 @@ interface Tried {
   readonly unread: readonly string[];
 }
 
-/** The error for a word that is no id and no name. */
+/** The error for a word that is neither an id nor a name. */
 function noneFound(word: string, { among, looksLike, refusal, unlisted, unread }: Tried): Error {
   const gaps =
     unread.length === 0

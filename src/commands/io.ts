@@ -33,8 +33,8 @@ export interface CommandIo {
    */
   readonly stopOnSignals?: () => void;
   /**
-   * Sets the exit code for a closed standard output, which is no failure by default. For a command whose
-   * exit code is its result: a reader that left early must not turn it into success.
+   * Sets the exit code for a closed standard output, which by default is not a failure. For a command whose exit code
+   * is its result: a reader that left early must not turn it into success.
    */
   readonly exitUnread?: (code: ExitCode) => void;
 }
@@ -54,7 +54,7 @@ const note = (text: string): void => report(sanitiseLine(text));
 /**
  * Ends the process when standard output fails.
  *
- * @param unread the exit code if the reader closes the pipe (`| head`), which is no error
+ * @param unread the exit code if the reader closes the pipe (`| head`), which is not an error
  */
 export function stopWriting(
   { code, name, message }: NodeJS.ErrnoException,

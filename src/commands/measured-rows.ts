@@ -186,8 +186,8 @@ export class MeasuredRows {
   }
 
   /**
-   * Adds the values of the printed columns. The rows wait for them only while answers arrive: a row without one stays
-   * as it is, and is noted.
+   * Adds the values of the printed columns. The rows wait for them only while answers arrive: a row without an answer
+   * stays unchanged, and is noted.
    *
    * @param room columns of the terminal; a column without room is not read
    */

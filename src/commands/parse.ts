@@ -118,7 +118,7 @@ function checkNeeds({ flags: specs }: CommandSpec, flags: Flags): void {
   }
 }
 
-/** The error for a word that is no command, or that needs a second one. */
+/** The error for a word that is not a command, or that needs a second one. */
 function unknownCommand(name: string): CommandError {
   const [first = ''] = name.split(' ', 1);
   const isGroup = Object.hasOwn(groups, first);

@@ -180,7 +180,7 @@ class EndWait {
   readonly #isLast: NonNullable<Following['isLast']>;
   /** Its end does not depend on the status, which may be missing. */
   readonly #needsNoStatus: boolean;
-  /** What could not be read, each noted once. */
+  /** The parts that could not be read, each noted once. */
   readonly #noted = new Set<string>();
   /** Whether the rewards show that it has ended. */
   #isJudgedOver = false;

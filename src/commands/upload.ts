@@ -288,7 +288,7 @@ function noteUpload(job: TrajectoryUpload, { problem }: TrajectoryRecords, flags
   if (ofOtherKey > 0) {
     const was = ofOtherKey === 1 ? 'was' : 'were';
     io.note(
-      `${counted(ofOtherKey, 'trajectory', 'trajectories')} ${was} sent only with another API key. If this key is of another organization, --new sends all of the file.`,
+      `${counted(ofOtherKey, 'trajectory', 'trajectories')} ${was} sent only with another API key. If this key belongs to another organization, --new sends all of the file.`,
     );
   }
   if (!flags.json) {

@@ -113,7 +113,7 @@ function namingSettings(error: unknown, { service }: Profile): unknown {
   return new ServiceError(error.kind, `${error.message} ${settingWords(error, service)}`, error);
 }
 
-/** A missing certificate file from a variable is no error: Node's own certificates may be enough. */
+/** A missing certificate file from a variable is not an error: Node's own certificates may be enough. */
 async function noteCertificates({ service }: Profile, { environment, note }: CommandIo): Promise<void> {
   const named = environment['SSL_CERT_FILE'] || environment['SSL_CERT_DIR'];
   if (!named || service.kind === 'local' || !service.baseUrl.value.startsWith('https:')) return;

@@ -62,7 +62,7 @@ export function messageContent(value: unknown): string | null | undefined {
   return isParts(value) ? value.map(textOfPart).join('') : written(value);
 }
 
-/** The text of message content alone: parts of a list that are no text, such as images, are left out. */
+/** The text of message content alone: parts of a list that are not text, such as images, are left out. */
 export function contentText(value: unknown): string | null | undefined {
   return isParts(value) ? value.map(part => textIn(part) ?? '').join('') : written(value);
 }
@@ -247,7 +247,7 @@ export type ListQuery = z.input<typeof listQuery>;
 export const runFailure = z.looseObject({ type: text, code: text, message: text, context: freeForm }, decides);
 export type RunFailure = z.output<typeof runFailure>;
 
-/** Why something failed, in one sentence: its message, or else its code. */
+/** Why something failed, in one sentence: its message, otherwise its code. */
 export const failureReason = (failure: Pick<RunFailure, 'message' | 'code'> | null | undefined): string | undefined =>
   failure?.message ?? failure?.code ?? undefined;
 

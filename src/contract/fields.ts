@@ -16,7 +16,7 @@ interface Shape {
 const shapeOf = (schema: z.ZodMiniType): Shape => schema._zod.def as unknown as Shape;
 
 /**
- * Whether a response may have a field, e.g. `failure.code`. Where the contract leaves the fields open, any name passes.
+ * Whether a response may have a field, e.g. `failure.code`. If the contract leaves the fields open, any name passes.
  */
 export function mayHaveField(schema: z.ZodMiniType, names: readonly string[]): boolean {
   return isField(schema, names, type => !['string', 'number', 'boolean'].includes(type));

@@ -126,7 +126,7 @@ const earlyEndWords: Record<EarlyEnd, string> = {
   'token limit': 'cut off at the token limit',
   'content filter': 'withheld by a content filter',
   refusal: 'the model refused',
-  error: 'ended by an error',
+  error: 'ended with an error',
 };
 
 /** Why an answer is missing or incomplete; undefined if the server gives no such reason. */

@@ -95,7 +95,7 @@ export function curveWords(name: string, points: readonly StepValue[]): readonly
   const extreme = (of: typeof highest): string => {
     const [counts, any] = [of(ranked), of(known)];
     const isBeyond = any.value !== counts.value && any.isUnfinished;
-    return isBeyond ? `${at(counts)} (${at(any)} is of an incomplete round)` : at(counts);
+    return isBeyond ? `${at(counts)} (${at(any)} is from an incomplete round)` : at(counts);
   };
   return [
     `${name}: ${counted(known.length, 'value')}, from ${at(first)} to ${at(last)}`,

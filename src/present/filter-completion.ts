@@ -70,7 +70,7 @@ function valuesOf<Row>(
   typed: string,
   isNumeric: boolean,
 ): readonly string[] {
-  // An age changes while the user types, and a rounded number is no value to compare with.
+  // An age changes while the user types, and a rounded number is useless for a comparison.
   if (isTime) return [];
   const counts = new Map<string | number, number>();
   for (const row of rows.slice(0, mostRows)) {

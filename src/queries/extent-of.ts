@@ -29,7 +29,7 @@ export interface RunExtent {
   readonly nameless?: number | undefined;
   /** Rollouts of each task, by the options of the run. Read if rollouts are missing, or the service reports no total. */
   readonly samplesPerTask?: SamplesPerTask | undefined;
-  /** What the record says about its rewards, if it was read. */
+  /** The reward facts of its record, if it was read. */
   readonly recorded?: RecordedMean | undefined;
   /** When it ended, if the service says so; epoch milliseconds. */
   readonly endedAt?: number | undefined;

@@ -268,8 +268,9 @@ const highest = (means: readonly HeldOutMean[], by: (mean: HeldOutMean) => numbe
   }, undefined);
 
 /**
- * The highest mean, by which checkpoints are chosen; the latest of equal ones. A few samples of a round are often higher
- * than all of it, so an unfinished round is the best only where there is no other, and lost samples count as the lowest.
+ * The highest mean, by which checkpoints are chosen; the latest of equal ones. A few samples of a round are often
+ * higher than all of it, so an unfinished round is the best only if there is no other, and lost samples count as the
+ * lowest.
  */
 export function bestHeldOut(means: readonly HeldOutMean[]): HeldOutMean | undefined {
   const finished = means.filter(({ isUnfinished }) => !isUnfinished);

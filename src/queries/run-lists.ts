@@ -31,7 +31,7 @@ function certaintyOfListed(run: EvalRun, { memory, compare }: QueryContext): Cer
 }
 
 /**
- * Adds the mean of the listed rewards where the service reports none, as `get` does. The rewards are read once and
+ * Adds the mean of the listed rewards if the service reports none, as `get` does. The rewards are read once and
  * remembered; if some may be late, they are read a few more times.
  */
 function withOutcomes(source: ListSource<EvalRun>): ListSource<EvalRun> {

@@ -172,7 +172,7 @@ export async function lastDeployable(service: Service, runId: string): Promise<C
   );
 }
 
-/** The step budget of a run, from its progress or else its options. */
+/** The step budget of a run, from its progress, otherwise its options. */
 export function stepsOf({ options, total_steps }: ProgressedRun): number | undefined {
   const steps = countOf(total_steps) ?? options?.['num_steps'];
   return typeof steps === 'number' && Number.isFinite(steps) ? countOf(steps) : undefined;

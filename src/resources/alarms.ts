@@ -84,7 +84,7 @@ export type Verdicts = ReadonlyMap<AlarmKind, Alarm | undefined>;
 
 /** A run may pause this long, e.g. to save a checkpoint. */
 export const shortestSilenceMs = 5 * 60_000;
-/** Fewer rollouts are no sample, unless the run has no more. */
+/** Fewer rollouts are too small a sample, unless the run has no more. */
 const fewestRollouts = 20;
 
 /** The shortest silence that raises an alarm, in milliseconds; undefined if none does. */

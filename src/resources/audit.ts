@@ -138,7 +138,7 @@ export function findingFacts(row: Finding): readonly Fact[] {
     { label: 'why', value: row.words },
     {
       label: 'rests on',
-      value: `${counted(row.of, 'rollout')}${length < row.of ? `, of which ${length} are listed` : ''}`,
+      value: `${counted(row.of, 'rollout')}${length < row.of ? `, ${length} of them listed` : ''}`,
     },
   ];
 }

@@ -251,7 +251,7 @@ export const tallyWords = ({ wins, losses, ties, pairs }: ComparedRuns): string 
   `new is higher on ${wins}, lower on ${losses}, same on ${ties} of ${pairs}`;
 
 /**
- * `4 of 28 tasks have no reward in one of the runs`, or `up to 4` if one of them may be no task of both; empty if all
+ * `4 of 28 tasks have no reward in one of the runs`, or `up to 4` if one of them may not be a common task; empty if all
  * have.
  */
 const lackingWords = ({ lacking, tasks, unsure }: ComparedRuns): string =>

@@ -27,7 +27,7 @@ export interface Rechecked<Row> {
 }
 
 /** Shown before the new question. */
-export const changedWords = 'This has changed since it was asked. Nothing was sent: confirm it as it is now.';
+export const changedWords = 'This has changed since you were asked. Nothing was sent: confirm it as it is now.';
 
 /** The fields of a row that are known. */
 const knownOf = <Row extends object>(row: Row): object =>

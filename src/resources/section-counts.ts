@@ -43,7 +43,7 @@ export class Counts {
   readonly #workbench: Workbench;
   /** Resources that have caused a read of their list, which may never contain them. */
   readonly #triedInList = new Set<string>();
-  /** Resources read because their list lacked them. They may exist all the same. */
+  /** Resources read because their list lacked them. They may exist anyway. */
   readonly #readAlone = new Set<string>();
   /** The rows of a list when their tallies were last checked. */
   readonly #tallied = new WeakMap<ListReader<never>, readonly object[]>();

@@ -122,7 +122,7 @@ export function bestWords(best: HeldOutMean, range: Range | undefined): string {
 export const measuredWords = (held: HeldOutMean): string =>
   [`held-out ${reward(held.reward)} ${ofSamples(held)}`.trimEnd(), ...lostSamples(held)].filter(Boolean).join(', ');
 
-/** Why a checkpoint was chosen as the best. An unfinished round is the best only where there is no other. */
+/** Why a checkpoint was chosen as the best. An unfinished round is the best only if there is no other. */
 export const choiceWords = (best: HeldOutMean, { better, ties }: Pick<Measured, 'better' | 'ties'> = {}): string =>
   [
     [`step ${best.step}`, measuredWords(best), splitWords(best)].filter(Boolean).join(', '),

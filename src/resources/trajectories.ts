@@ -96,7 +96,7 @@ const trajectoryColumns: readonly Column<Trajectory>[] = [
 function stepWords({ num_steps, steps }: Trajectory): string | number | undefined {
   const all = countOf(num_steps);
   if (all === undefined || !steps || steps.length === 0 || steps.length >= all) return all;
-  return `${all}, of which the service sent ${steps.length}`;
+  return `${all}, ${steps.length} of them sent by the service`;
 }
 
 /** A sentence on what is missing from a trajectory that was read with its steps; undefined if it is complete. */

@@ -207,7 +207,7 @@ export class Capabilities {
     return mayConcernPath(answer, endpoint);
   }
 
-  /** Whether a 403 concerns the key or the path: another read tells. */
+  /** Whether a 403 concerns the key or the path; decided by another read. */
   isInDoubt({ capability = false, method }: Endpoint, refusal: ServiceError): boolean {
     const mayBePath = capability && method === 'GET' && refusal.status === 403 && !namesPermission(refusal);
     return mayBePath && this.#proven.size === 0;

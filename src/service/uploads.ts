@@ -228,7 +228,7 @@ const refusedHeader =
 /** RFC 9110, 5.6.2 and 5.5, without the bytes that Node does not send. Anything else could begin another header. */
 const headerName = /^[!#$%&'*+.^_`|~0-9a-z-]+$/;
 const headerValue = /^[\t\x20-\x7e\x80-\xff]*$/;
-/** Headers of storages, whose values are no credentials unless their names say so. */
+/** Headers of storages, whose values are not credentials unless their names say so. */
 const storageHeader = /^(content|x-amz|x-goog|x-ms)-/;
 
 interface GivenHeaders {

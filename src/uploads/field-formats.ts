@@ -7,7 +7,7 @@ import { isRawJson, isRecord, own } from '../base/own-property.ts';
 type Fields = Readonly<Record<string, unknown>>;
 
 export interface ForeignRecord {
-  /** The format in words, e.g. `a log of Inspect`. */
+  /** The format in words, e.g. `an Inspect log`. */
   readonly format: string;
   readonly trajectories: readonly Record<string, unknown>[];
   /** Names of the fields that were left out. */
@@ -111,7 +111,7 @@ function fromVerifiers(fields: Fields): ForeignRecord | undefined {
     steps,
   });
   return {
-    format: 'a rollout of verifiers or prime-rl',
+    format: 'a verifiers or prime-rl rollout',
     trajectories: [record],
     leftOut: others.filter(name => !functions.includes(name)),
     unreadRewards: unreadable.length,
@@ -239,7 +239,7 @@ function fromInspect(fields: Fields): ForeignRecord | undefined {
   const leftOut = new Set(all.flatMap(sample => othersOf(sample, [...sampleFields, ...sampleMetadata])));
   const read = all.map(sample => inspectSample(sample, fields));
   return {
-    format: 'a log of Inspect',
+    format: 'an Inspect log',
     trajectories: read.map(([record]) => record),
     leftOut: [...leftOut],
     unreadRewards: read.reduce((sum, [, unreadRewards]) => sum + unreadRewards, 0),
@@ -280,7 +280,7 @@ function fromShareGpt(fields: Fields): ForeignRecord | undefined {
     metadata: kept(fields, othersOf(fields, ['conversations', 'id', 'system'])),
     steps: stepsOf([...(system ? [{ role: 'system', content: system }] : []), ...messages]),
   });
-  return { format: 'a conversation of ShareGPT', trajectories: [record], leftOut: [] };
+  return { format: 'a ShareGPT conversation', trajectories: [record], leftOut: [] };
 }
 
 /** A request or response of Anthropic's Messages API, or a line of batch results. */
@@ -293,7 +293,7 @@ function fromAnthropic(fields: Fields): ForeignRecord | undefined {
       { error: problem, steps: [{ messages: [{ role: 'system', content: problem }] }] },
     ];
     return {
-      format: `a result of a batch of Anthropic's`,
+      format: 'an Anthropic batch result',
       trajectories: [{ task_id: custom_id, ...answer }],
       leftOut: inner?.leftOut ?? [],
     };
@@ -308,14 +308,14 @@ function fromAnthropic(fields: Fields): ForeignRecord | undefined {
       completion_tokens: usage['output_tokens'],
     });
     const record = withoutEmpty({ model_id: textOf(fields['model']), steps: [{ messages: [answer] }] });
-    return { format: `a response of Anthropic's`, trajectories: [record], leftOut: [] };
+    return { format: 'an Anthropic response', trajectories: [record], leftOut: [] };
   }
   const all = recordsIn(messages);
   const hasSystem = (typeof system === 'string' || Array.isArray(system)) && all.length > 0;
   const own = ['tool_use', 'tool_result', 'thinking'];
   const hasParts = all.some(({ content }) => recordsIn(content).some(part => own.includes(String(part['type']))));
   if (!hasSystem && !hasParts) return undefined;
-  return conversation(fields, `messages of Anthropic's`, [
+  return conversation(fields, 'Anthropic messages', [
     ...(hasSystem ? [{ role: 'system', content: system }] : []),
     ...all,
   ]);
@@ -328,7 +328,7 @@ function fromOpenAi(fields: Fields): ForeignRecord | undefined {
     const inner = isRecord(body) ? body : recordOf(recordOf(response)['body']);
     const answer = fromOpenAi(inner);
     if (!answer) return undefined;
-    const format = isRecord(body) ? `a request of a batch of OpenAI's` : `a result of a batch of OpenAI's`;
+    const format = isRecord(body) ? 'an OpenAI batch request' : 'an OpenAI batch result';
     return { ...answer, format, trajectories: answer.trajectories.map(each => ({ task_id: custom_id, ...each })) };
   }
   const choices = recordsIn(fields['choices']).filter(({ message }) => isRecord(message));
@@ -341,10 +341,10 @@ function fromOpenAi(fields: Fields): ForeignRecord | undefined {
         steps: [{ messages: [{ ...recordOf(message), finish_reason, ...counts }] }],
       }),
     );
-    return { format: `a completion of OpenAI's`, trajectories, leftOut: [] };
+    return { format: 'an OpenAI completion', trajectories, leftOut: [] };
   }
   const all = recordsIn(messages);
-  return all.length === 0 ? undefined : conversation(fields, `a conversation of OpenAI's`, all);
+  return all.length === 0 ? undefined : conversation(fields, 'an OpenAI conversation', all);
 }
 
 /** A conversation, with the other fields of its record unchanged. */

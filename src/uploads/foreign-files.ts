@@ -47,7 +47,7 @@ export class Reading {
       ([format, count]) => clean`Read ${counted(count, 'trajectory', 'trajectories')} from ${format}.`,
     );
     const names = [...this.#leftOut].sort();
-    const rewards = counted(this.#unreadRewards, 'reward is no number', 'rewards are no numbers');
+    const rewards = counted(this.#unreadRewards, 'reward is not a number', 'rewards are not numbers');
     return [
       ...formats,
       ...(names.length === 0 ? [] : [clean`Left out: ${names.join(', ')}.`]),
@@ -75,7 +75,7 @@ async function* trajectoriesInZip(file: FileHandle, reading: Reading): AsyncGene
     try {
       const read = fromInspectSample(await jsonOf(entry), header);
       if (!read) continue;
-      reading.add({ ...read, format: 'a log of Inspect (.eval)' });
+      reading.add({ ...read, format: 'an Inspect log (.eval)' });
       for (const trajectory of read.trajectories) yield { trajectory: asJson(trajectory) };
     } catch (error) {
       yield { place: entry.name, error: errorMessage(error) };

@@ -48,7 +48,7 @@ export function storeOnce(records: TrajectoryRecords, again: string): Action<Sto
       const refuse = (words: string): void => {
         if (isWanted) return;
         refused = input;
-        throw new RequestError(`${words} To send it all the same, ${again}.`, { code: 'not_sent' });
+        throw new RequestError(`${words} To send it anyway, ${again}.`, { code: 'not_sent' });
       };
       const { signal = new AbortController().signal } = options ?? {};
       const account = await records.account(secret => service.accountOf(secret, signal));
@@ -69,7 +69,7 @@ export function storeOnce(records: TrajectoryRecords, again: string): Action<Sto
         const times = found.map(({ sentAt }) => sentAt);
         const when = sentTimes({ first: minOf(times), last: maxOf(times) });
         const why = found.every(({ isOfOtherKey }) => isOfOtherKey)
-          ? ' with another API key, which may be of this organization or of another one'
+          ? ' with another API key, which may belong to this organization or another one'
           : '';
         refuse(
           clean`Sent into ${dataset} before (${when})${why}: nothing was sent now, because it may be stored twice.`,

@@ -185,7 +185,7 @@ export class Inbox {
   /**
    * Reports that an answer has arrived, so the user may be watching.
    *
-   * @param wasPaused whether polling was paused since the last answer, which is no absence
+   * @param wasPaused whether polling was paused since the last answer, which does not count as an absence
    */
   attend(now: number, wasPaused = false): void {
     const last = this.#lastAnswerAt;

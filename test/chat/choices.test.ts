@@ -34,7 +34,7 @@ describe('two answers', () => {
     expect(of(answer('x', 'a', { answeredBy: 'c' }), answer('x', 'b'))).toEqual({ models: ['c', 'b'] });
     expect(of(answer('x', 'a', { answeredBy: 'b' }), answer('x', 'b'))).toHaveProperty('why');
     // The turns that a second model was given.
-    expect(of(answer('x', 'a'), answer('x', 'a'))).toEqual({ why: 'Both answers are of the same model' });
+    expect(of(answer('x', 'a'), answer('x', 'a'))).toEqual({ why: 'Both answers are from the same model' });
   });
 
   it('are known again after they were saved, and are others after anything before them changed', () => {

@@ -133,7 +133,7 @@ describe('a change in the line mode', () => {
     };
     const kept = await undeploying('yes', 'yes');
     expect(kept.out).toMatch(/Undeploy\? tutor, dep_1.*no or yes/);
-    expect(kept.out).toContain('This has changed since it was asked. Nothing was sent');
+    expect(kept.out).toContain('This has changed since you were asked. Nothing was sent');
     expect(kept.out).toMatch(/In production: tutor\. .* Type tutor to confirm.*Nothing was changed\./s);
     expect(kept.deletions).toBe(0);
     expect((await undeploying('yes', 'tutor')).deletions).toBe(1);

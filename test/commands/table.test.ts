@@ -155,7 +155,7 @@ const rows: { readonly [Name in CommandName]: readonly Row[] } = {
       has({ skipped: 1, trajectories: [has({ line: 1, status: 'skipped' })] }),
     ),
     ok(['%verifiers%', '--dataset', 'sent'], /^1 stored, 0 skipped, 0 failed\n$/, {
-      notes: /^Read 1 trajectory from a rollout of verifiers or prime-rl\.$/,
+      notes: /^Read 1 trajectory from a verifiers or prime-rl rollout\.$/,
     }),
     asJson(['%capitals%', '--wait'], has({ bench_id: id('bench'), status: 'secrets missing' }), {
       code: failed,
@@ -530,7 +530,7 @@ const rows: { readonly [Name in CommandName]: readonly Row[] } = {
   read: [
     ok(['%trajectories%'], /hello/),
     asJson(['%verifiers%'], has({ task_id: 'maths/1', reward: 1 }), {
-      notes: /^\{"note":"Read 1 trajectory from a rollout of verifiers or prime-rl\."\}$/,
+      notes: /^\{"note":"Read 1 trajectory from a verifiers or prime-rl rollout\."\}$/,
     }),
     ok(['-'], /hello there/, {
       input: '{"messages":[{"role":"user","content":"hello there"}]}',

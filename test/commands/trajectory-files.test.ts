@@ -42,5 +42,5 @@ it('of another program with a reward that is no number are not read without a lo
   expect(await ownFormOf(text)).toMatchObject({ isSame: false, unreadable: 1 });
   const { code, notes } = await cliOn({ baseUrl: 'http://127.0.0.1:1', apiKey: 'key' })('read', ['-'], { input: text });
   expect(code).toBe(exitCodes.failed);
-  expect(notes).toContain('1 reward is no number, and kept only in the metadata');
+  expect(notes).toContain('1 reward is not a number, and kept only in the metadata');
 });

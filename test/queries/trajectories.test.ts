@@ -134,7 +134,7 @@ describe('a service that ignores the filters of its list', () => {
   const done = { status: 'completed' };
   const ended = (total_rollouts: number) => ({ status: 'completed', record: { total_rollouts } });
 
-  const doubt = (rows: number) => expect.stringMatching(new RegExp(`^${rows} rows? may be of others`));
+  const doubt = (rows: number) => expect.stringMatching(new RegExp(`^${rows} rows? may be unrelated`));
 
   it.each<[string, object[], string[], object, string[], string]>([
     ['are not of the run, if its rewards lack one', [graded('x1'), graded('y1')], ['x1'], done, ['x1'], 'do not fit'],
@@ -145,7 +145,7 @@ describe('a service that ignores the filters of its list', () => {
       ['x1'],
       { status: 'running' },
       ['x1', 'x2'],
-      '1 row may be of others',
+      '1 row may be unrelated',
     ],
     [
       'may all be of a run that has no rewards yet',
@@ -153,7 +153,7 @@ describe('a service that ignores the filters of its list', () => {
       [],
       { status: 'running' },
       ['x1', 'x2'],
-      '2 rows may be of others',
+      '2 rows may be unrelated',
     ],
     ['are of the run, if they fit its total', [graded('x1'), failed('x2')], ['x1'], ended(2), ['x1', 'x2'], ''],
     [
@@ -162,7 +162,7 @@ describe('a service that ignores the filters of its list', () => {
       ['x1'],
       { ...ended(1), status: 'running' },
       ['x1', 'x2'],
-      '1 row may be of others',
+      '1 row may be unrelated',
     ],
     [
       'may not be in the total of a run that was stopped',
@@ -170,7 +170,7 @@ describe('a service that ignores the filters of its list', () => {
       ['x1'],
       { ...ended(1), status: 'cancelled' },
       ['x1', 'x2'],
-      '1 row may be of others',
+      '1 row may be unrelated',
     ],
   ])('rows that name no run %s', async (_, items, rewards, record, expected, words) => {
     const answers = { listTrajectories: () => pageOf(items), getTrajectoryRewards: () => rewardsOf(...rewards) };
@@ -198,7 +198,7 @@ describe('a service that ignores the filters of its list', () => {
     expect(await read()).toEqual({ unsure: undefined, mayChange: false });
   });
 
-  it('says which rows of earlier pages may be of others, if they turn out to be more than the total', async () => {
+  it('says which rows of earlier pages may be unrelated, if they turn out to be more than the total', async () => {
     const pages: Readonly<Record<string, object>> = {
       first: pageOf([graded('x1'), failed('x2')], 'second'),
       second: pageOf([failed('x3')]),
@@ -226,7 +226,7 @@ describe('a service that ignores the filters of its list', () => {
         },
       },
     );
-    expect([rows, notes]).toEqual([['x1'], [expect.stringContaining('1 row of others left out')]]);
+    expect([rows, notes]).toEqual([['x1'], [expect.stringContaining('1 unrelated row left out')]]);
   });
 
   describe('rows that name a dataset by its id', () => {
@@ -246,11 +246,11 @@ describe('a service that ignores the filters of its list', () => {
       };
       const { rows, notes } = await readAll({ dataset: 'words' }, answers);
       expect([rows, asked]).toEqual([['x1'], 2]);
-      expect(notes).toContain('2 rows of others left out: the service did not apply the filter');
+      expect(notes).toContain('2 unrelated rows left out: the service did not apply the filter');
       expect(notes).not.toContainEqual(doubt(1));
     });
 
-    it('may be of others where datasets cannot be listed', async () => {
+    it('may be unrelated where datasets cannot be listed', async () => {
       for (const error of [new CapabilityMissingError('listDatasets'), new NetworkError('The connection was lost.')]) {
         const listDatasets = () => {
           throw error;
@@ -333,7 +333,7 @@ describe('a service that ignores the filters of its list', () => {
     });
     // One that names none may be of it.
     expect(rows).toEqual(['x1', 'x2']);
-    expect(notes).toEqual(['2 rows of others left out: the service did not apply the filter', doubt(1)]);
+    expect(notes).toEqual(['2 unrelated rows left out: the service did not apply the filter', doubt(1)]);
   });
 });
 

@@ -73,7 +73,7 @@ it('take the highest held-out reward from finished rounds, and say of how many s
   expect(cells(rounds.slice(3))).toEqual(['1.00 n=2', '1.00 n=2']);
   const words = trainingCurveWords(rounds, emptyCurve, undefined);
   expect(words).toContain(
-    '  highest 0.600 at step 2 (1.00 at step 4 is of an incomplete round), lowest 0.400 at step 3',
+    '  highest 0.600 at step 2 (1.00 at step 4 is from an incomplete round), lowest 0.400 at step 3',
   );
   expect(words[1]).toMatch(/^ {2}newest: 1\.00 at step 4, of 2 of 100 samples/);
 });

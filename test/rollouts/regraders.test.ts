@@ -122,7 +122,7 @@ it.each([
   [{ finish_reason: 'length' }, 'cut off at the token limit'],
   [{ finish_reason: 'max_tokens' }, 'cut off at the token limit'],
   [{ finish_reason: 'content_filter' }, 'withheld by a content filter'],
-  [{ finish_reason: 'error' }, 'ended by an error'],
+  [{ finish_reason: 'error' }, 'ended with an error'],
   [{ finish_reason: 'refusal' }, 'the model refused'],
   [{ finish_reason: 'stop', message: { content: 'REWARD: 0', refusal: 'no' } }, 'the model refused'],
 ])('takes no reward from a judge whose answer is not whole: %j (A1)', async (more, words) => {

@@ -121,9 +121,9 @@ const sample = {
 };
 const log = { version: 2, status: 'success', eval: { task: 'adding', model: 'm' } };
 
-it('reads a log of Inspect: scores with explanations, calls, errors, limits, attachments', () => {
+it('reads an Inspect log: scores with explanations, calls, errors, limits, attachments', () => {
   const read = foreignRecord({ ...log, samples: [sample] });
-  expect(read).toMatchObject({ format: 'a log of Inspect', leftOut: ['events'], unreadRewards: 1 });
+  expect(read).toMatchObject({ format: 'an Inspect log', leftOut: ['events'], unreadRewards: 1 });
   expect(read?.trajectories[0]).toMatchObject({
     task_id: 'add-1',
     model_id: 'm',
@@ -161,20 +161,20 @@ it.each([
     },
     [user, said('ho')],
   ],
-  ["a conversation of OpenAI's", { messages: [user, said('ho')] }, [user, said('ho')]],
+  ['an OpenAI conversation', { messages: [user, said('ho')] }, [user, said('ho')]],
   [
-    "a result of a batch of OpenAI's",
+    'an OpenAI batch result',
     { custom_id: 'a', response: { body: { choices: [{ message: said('ho'), finish_reason: 'stop' }] } } },
     [{ ...said('ho'), finish_reason: 'stop' }],
   ],
-  ["messages of Anthropic's", { system: 'be kind', messages: [user] }, [{ role: 'system', content: 'be kind' }, user]],
+  ['Anthropic messages', { system: 'be kind', messages: [user] }, [{ role: 'system', content: 'be kind' }, user]],
   [
-    "messages of Anthropic's",
+    'Anthropic messages',
     { messages: [user, said([{ type: 'tool_use', id: 't', name: 'f', input: {} }])] },
     [user, said([{ type: 'tool_use', id: 't', name: 'f', input: {} }])],
   ],
   [
-    "a result of a batch of Anthropic's",
+    'an Anthropic batch result',
     {
       custom_id: 'a',
       result: {
@@ -259,9 +259,9 @@ describe('a file', () => {
       { place: 'samples/x_epoch_1.json', error: expect.stringContaining('JSON') },
     ]);
     expect(notes).toEqual([
-      'Read 2 trajectories from a log of Inspect (.eval).',
+      'Read 2 trajectories from an Inspect log (.eval).',
       'Left out: events.',
-      '2 rewards are no numbers, and kept only in the metadata, as unread_rewards.',
+      '2 rewards are not numbers, and kept only in the metadata, as unread_rewards.',
     ]);
   });
 
@@ -280,7 +280,7 @@ describe('a file', () => {
       { trajectory: { rewards, metadata: { unread_rewards: { s: '-Infinity' } } } },
     ]);
     expect(notes).toContain('Missing: 2 numbers that are NaN or infinite, which JSON does not have.');
-    expect(notes).toContain('1 reward is no number, and kept only in the metadata, as unread_rewards.');
+    expect(notes).toContain('1 reward is not a number, and kept only in the metadata, as unread_rewards.');
   });
 
   it('of trajectories with a number that JSON cannot hold is read without it, which is said', async () => {

@@ -256,7 +256,7 @@ async function uploading(bench: Bench): Promise<TimedTerminal> {
   const task = { name: 'one', split: 'test', input_messages: [{ role: 'user', content: 'say yes' }], run_command: 'x' };
   const tasks = [{ ...task, grader: { kind: 'exact', expected: 'yes' }, files }];
   writeFileSync(join(folder, 'manifest.json'), JSON.stringify({ name: 'many files', tasks }));
-  // What trains would make Watch the home.
+  // A training run would make Watch the home.
   const terminal = bench.open(['open', 'benchmarks'], { cwd: work });
   await terminal.reach('live');
   await terminal.keyUntil('u', 'many-files/');
@@ -394,7 +394,7 @@ async function search(bench: Bench): Promise<void> {
     ['a rare word', rareWords],
     ['a word of all of them', commonWords],
   ] as const) {
-    // What was found before is shown at once: each time another word.
+    // Search for another word each time: an earlier result would be shown at once.
     const times: number[] = [];
     for (const word of bench.smoke ? words.slice(0, 1) : words) times.push(await find(word));
     bench.row(`later search for ${what}, ${count} trajectories`, median(times), 300, 'ms');

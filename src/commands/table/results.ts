@@ -237,7 +237,7 @@ most 100 training runs. HELD-OUT is the held-out reward at the step of a checkpo
   read: spec({
     summary: 'read a file of rollouts, without a service',
     about: `On a terminal, opens the file as a list with the reader, groups and search; elsewhere, prints the transcripts. Nothing is
-uploaded or kept. It takes exported trajectories, rollouts of verifiers and prime-rl, logs of Inspect (.json, .eval), conversations and
+uploaded or kept. It takes exported trajectories, rollouts of verifiers and prime-rl, Inspect logs (.json, .eval), conversations and
 batches of OpenAI and Anthropic, and ShareGPT; a note names the format and says what was left out. - is standard input. Exit code 1
 if some of it could not be read.`,
     args: [{ name: 'FILE', of: 'file' }],

@@ -222,7 +222,7 @@ function eachWords(
   if (!isEachGiven) return [];
   const flag = `--samples-per-task ${each}`;
   if (!isEachUsed(run)) {
-    const so = planOf(run).isAny ? 'these may be of any task' : 'it is not used';
+    const so = planOf(run).isAny ? 'these may belong to any task' : 'it is not used';
     return [`${flag} does not fit the rollouts of the ${side} run, so ${so}`];
   }
   const most = maxOf(other.run.tasks.map(({ length }) => length));

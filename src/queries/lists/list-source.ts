@@ -44,13 +44,13 @@ export type AnnotatedPage<Row> = Page<Row> & {
 
 /** Says how many rows of a list were left out, because the service did not apply its filter. */
 export const othersWords = (others: number): string =>
-  `${others} row${others === 1 ? '' : 's'} of others left out: the service did not apply the filter`;
+  `${others} unrelated row${others === 1 ? '' : 's'} left out: the service did not apply the filter`;
 
 /** Says how many rows of a list may not belong to it. */
 export const unsureWords = (rows: number): string =>
   rows === 1
-    ? '1 row may be of others: the service does not say what it belongs to'
-    : `${rows} rows may be of others: the service does not say what they belong to`;
+    ? '1 row may be unrelated: the service does not say what it belongs to'
+    : `${rows} rows may be unrelated: the service does not say what they belong to`;
 
 /** A list that comes in a single answer. */
 export function wholePage<Row>(items: readonly Row[], note?: string): AnnotatedPage<Row> {

@@ -197,8 +197,8 @@ export const chatCommands = {
     keys: ['E'],
     group: 'Chat',
   },
-  previousBranch: { id: 'chat.previous-branch', title: 'the branch before', keys: ['['], group: 'Chat' },
-  nextBranch: { id: 'chat.next-branch', title: 'the branch after', keys: [']'], group: 'Chat' },
+  previousBranch: { id: 'chat.previous-branch', title: 'the previous branch', keys: ['['], group: 'Chat' },
+  nextBranch: { id: 'chat.next-branch', title: 'the next branch', keys: [']'], group: 'Chat' },
   choose: {
     id: 'chat.choose',
     title: 'the better answer: 1 left, 2 right, 3 equal, 4 both bad; again to take it back',
@@ -210,13 +210,13 @@ export const chatCommands = {
   side: { id: 'chat.side', title: 'switch to the other model', keys: ['v'], group: 'Chat' },
   previousCheckpoint: {
     id: 'chat.previous-checkpoint',
-    title: 'put the question to the deployed checkpoint before',
+    title: 'put the question to the previous deployed checkpoint',
     keys: [','],
     group: 'Chat',
   },
   nextCheckpoint: {
     id: 'chat.next-checkpoint',
-    title: 'put the question to the deployed checkpoint after',
+    title: 'put the question to the next deployed checkpoint',
     keys: ['.'],
     group: 'Chat',
     hint: 'next checkpoint',
@@ -353,7 +353,7 @@ export const teachingCommands = {
   rollouts: { id: 'teaching.rollouts', title: 'rollouts of the step', keys: ['v'], hint: 'rollouts', ...teaching },
   earlier: {
     id: 'teaching.earlier',
-    title: 'the step before',
+    title: 'the previous step',
     keys: [','],
     ...teaching,
     repeats: true,
@@ -361,7 +361,7 @@ export const teachingCommands = {
   },
   later: {
     id: 'teaching.later',
-    title: 'the step after',
+    title: 'the next step',
     keys: ['.'],
     hint: 'next step',
     ...teaching,

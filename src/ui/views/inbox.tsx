@@ -1,4 +1,4 @@
-/** What ended, stalled or needs attention, until it is dismissed. */
+/** Everything that ended, stalled or needs attention, until it is dismissed. */
 import { useMemo, useState } from 'react';
 import { agoOf } from '../../present/times.ts';
 import { placeOfRef, resourceOfKind } from '../../resources/catalogue.ts';

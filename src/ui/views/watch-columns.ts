@@ -84,7 +84,7 @@ const textColumn = (
   value: (row: WatchedResource) => Cell,
 ): Column<WatchedResource> => ({ id, title, width, wide: true, value });
 
-/** The progress where there is little room, and otherwise. */
+/** The progress in little room, and in ample room. */
 const shareColumn: Column<WatchedResource> = {
   id: 'share',
   title: 'DONE',

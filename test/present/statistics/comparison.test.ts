@@ -543,7 +543,7 @@ describe('the number of rollouts of each task', () => {
     expect(given.gate(0).words).toContain('The new run is taken to have 4 rollouts of each task');
     const other = look({ samplesPerTask: 3, isEachGiven: true });
     expect(other.caution).toBe(
-      '--samples-per-task 3 does not fit the rollouts of the new run, so these may be of any task',
+      '--samples-per-task 3 does not fit the rollouts of the new run, so these may belong to any task',
     );
     expect(other.interval).toEqual(look().interval);
   });

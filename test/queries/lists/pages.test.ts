@@ -29,19 +29,19 @@ it('the rows that a service added although the filter excludes them are counted 
     ],
     true,
   );
-  expect(pages.data.notes).toEqual(['3 rows of others left out: the service did not apply the filter']);
+  expect(pages.data.notes).toEqual(['3 unrelated rows left out: the service did not apply the filter']);
 });
 
-it('rows that may be of others are counted once, also where another page doubts them, and while they are there', () => {
+it('rows that may be unrelated are counted once, also where another page doubts them, and while they are there', () => {
   const pages = new ListPages<string>();
   const doubted = [
     { ...answer('a b'), unsure: new Set(['a']) },
     { ...answer('c', null), unsure: new Set(['a', 'b', 'gone']) },
   ];
   pages.splice(0, doubted, true);
-  expect(pages.data.notes).toEqual(['2 rows may be of others: the service does not say what they belong to']);
+  expect(pages.data.notes).toEqual(['2 rows may be unrelated: the service does not say what they belong to']);
   pages.remove(['b']);
-  expect(pages.data.notes).toEqual(['1 row may be of others: the service does not say what it belongs to']);
+  expect(pages.data.notes).toEqual(['1 row may be unrelated: the service does not say what it belongs to']);
 });
 
 function meets(known: string, answers: readonly string[]): boolean {

@@ -95,7 +95,7 @@ it('keeps the better answer that is chosen, and counts it with those of other co
   await screen.press('i');
   await addTalker(screen);
   await screen.press('esc', '1');
-  await screen.waitFor('Both answers are of the same model');
+  await screen.waitFor('Both answers are from the same model');
   await screen.press('i');
   await say(screen, 'both');
   await screen.press('esc', '2');

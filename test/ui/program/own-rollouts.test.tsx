@@ -27,9 +27,9 @@ it('shows those of a run without rewards so far, and those of other runs before 
   });
   const screen = openWorld(service, { view: 'record', resource: 'runs', id: 'evr_1' });
   const showsAll = (run: string) => screen.waitFor(text => rowsOf(run).every(row => text.includes(row.task_id)));
-  const doubts = /may be of others|lists other runs|do not fit/;
+  const doubts = /may be unrelated|lists other runs|do not fit/;
   await showsAll('evr_1');
-  await screen.waitFor('3 rows may be of others');
+  await screen.waitFor('3 rows may be unrelated');
   await screen.type(':run evr_2\r');
   await showsAll('evr_2');
   await screen.waitFor('✗ failed');
@@ -49,11 +49,11 @@ it('keeps those of an ended run whose rewards are late, and is final once they h
   service.answers.listTrajectories = () => pageOf(rowsOf('evr_1'));
   service.answers.getTrajectoryRewards = () => ({ trajectory_rewards: rewardsOf('evr_1').slice(0, read) });
   const screen = openWorld(service, { view: 'record', resource: 'runs', id: 'evr_1' });
-  await screen.waitFor('rows may be of others');
+  await screen.waitFor('rows may be unrelated');
   for (const { task_id } of rowsOf('evr_1')) expect(screen.text()).toContain(task_id);
   expect(screen.text()).not.toMatch(/do not fit|final/);
   read = 2;
-  await screen.waitFor(text => text.includes('final') && !text.includes('may be of others'));
+  await screen.waitFor(text => text.includes('final') && !text.includes('may be unrelated'));
   expect(screen.text()).toMatch(/of 2 rewards/);
 });
 

@@ -58,7 +58,7 @@ describe('an open confirmation', () => {
     await screen.waitFor('Type tutor to undeploy:');
     const said = flat(screen.text());
     expect(said).toContain('In production: tutor. Nothing answers there');
-    expect(said).toContain('This has changed since it was asked. Nothing was sent');
+    expect(said).toContain('This has changed since you were asked. Nothing was sent');
     expect(service.asked('undeploy')).toBe(0);
     await screen.type('tutor');
     await screen.press('enter');

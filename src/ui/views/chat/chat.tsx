@@ -110,7 +110,7 @@ function useSlugs(
   return [...new Set([...known, ...(chatModels.data ?? []).map(({ id }) => id)])];
 }
 
-/** What is drawn beside the turns of each side. One function per side, so that a conversation is laid out once. */
+/** The marks beside the turns of each side. One function per side, so that a conversation is laid out once. */
 function useTurnMarks({ turns, choiceAt, forks }: ChatState, draft: Draft) {
   const questions = questionsOf(turns);
   const selected = selectedQuestion(draft, questions);

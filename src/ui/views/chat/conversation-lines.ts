@@ -142,7 +142,7 @@ const earlyEndWords: Record<EarlyEnd, string> = {
   'token limit': 'stopped at the token limit',
   'content filter': 'the service withheld the answer, or a part of it',
   refusal: 'the model refused',
-  error: 'ended by an error',
+  error: 'ended with an error',
 };
 
 /** The parameters of an answer, and its statistics. */

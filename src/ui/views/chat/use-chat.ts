@@ -62,7 +62,9 @@ export interface ChatState {
    * their models.
    */
   readonly choose: (index: number, better: Preference) => Counts | undefined;
-  /** The two models whose answers are chosen between: those that gave the last answers, or else those asked. */
+  /**
+   * The two models whose answers are chosen between: those that gave the last answers, otherwise those that were asked.
+   */
   readonly compared: Choice['models'] | undefined;
   /** The choices between them, in all saved conversations. */
   readonly counts: Counts | undefined;

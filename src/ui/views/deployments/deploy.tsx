@@ -76,7 +76,7 @@ const roleField: FieldSpec = {
   })),
 };
 
-/** Production is confirmed by typing the slug. @param effect the words on what the deployment changes */
+/** Production is confirmed by typing the slug. @param effect describes what the deployment changes */
 const confirmationField = (effect: (values: FormValues) => string): FieldSpec => ({
   kind: 'text',
   name: 'confirmed',

@@ -37,7 +37,7 @@ export interface RecordOptions extends ExportOptions {
 
 /**
  * The keys that step to the neighbours in the list that the record was opened from.
- * @param shownAs what is shown of a neighbour, if not its record
+ * @param shownAs how a neighbour is shown, if not as its record
  */
 export function useSiblingBindings(
   resource: string | undefined,

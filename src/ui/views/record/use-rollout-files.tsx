@@ -1,4 +1,4 @@
-/** What `x` offers for a list of rollouts: the trajectories with their steps, as a file or into a dataset. */
+/** The files that `x` offers for a list of rollouts: the trajectories with their steps, as a file or into a dataset. */
 import { lazyWindow } from '../../app/lazy.tsx';
 import { useShell } from '../../app/shell-context.tsx';
 import { useWorkbench } from '../../data/workbench.tsx';

@@ -415,7 +415,7 @@ export function smallCurve(series: readonly ChartSeries[], width: number, theme:
 
 /** Smallest height of a chart. */
 export const smallestChart = 3;
-/** A preview is no taller. */
+/** Maximum height of a preview. */
 const tallestPreview = 20;
 
 /**

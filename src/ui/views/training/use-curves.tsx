@@ -188,7 +188,7 @@ export function useCurvesView(runs: readonly ChartedRun[], options: CurvesOption
   };
 }
 
-/** What the keys of the curves depend on. */
+/** The state that the keys of the curves depend on. */
 interface Drawing {
   readonly kinds: CurveKinds;
   readonly among: readonly CurveKinds[];

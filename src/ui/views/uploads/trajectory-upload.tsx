@@ -83,7 +83,7 @@ function headLines(job: TrajectoryUpload, { width, height }: Size, theme: Theme)
       .map(words => (/^[^0].* (failed|unknown)$/.test(words) ? theme.styles.danger(words) : words))
       .join('  '),
     ...(counts.unknown > 0 && !job.busy
-      ? [theme.styles.muted(truncate('Unknown: may be stored, so not sent again by itself.', width))]
+      ? [theme.styles.muted(truncate('Unknown: may be stored, so not sent again automatically.', width))]
       : []),
     ...(ofOtherKey > 0
       ? wrap(`${ofOtherKey} sent before with another API key, maybe to another organization.`, width).map(

@@ -60,7 +60,7 @@ const countRoom = (rows: number, isFiltered: boolean): number =>
 /** `MODEL tutor-base, STATUS completed for all`. */
 const forAll = (words: readonly string[]): string => `${words.join(', ')} for all`;
 
-/** The columns that fit, and the words of those whose values are all equal. */
+/** The columns that fit, and texts for those whose values are all equal. */
 function useFittedColumns<Row>({ table, columns, width }: TableViewProps<Row>) {
   const { shown } = table;
   const { ellipsis } = useTheme().glyphs;
@@ -137,7 +137,10 @@ export function TableView<Row>(props: TableViewProps<Row>) {
   );
 }
 
-/** The words of the columns whose values are all equal, by id, as far as they fit below the rows; the rest keep their columns. */
+/**
+ * Texts for the columns whose values are all equal, by id, as far as they fit below the rows; the rest keep their
+ * columns.
+ */
 function useEqualColumns<Row>({ arranged, state }: Table<Row>, columns: readonly Column<Row>[], width: number) {
   const { sort, filter, marks } = state;
   const otherWords = (filter === '' ? 0 : displayWidth(filter) + 3) + (marks.size === 0 ? 0 : marksRoom);

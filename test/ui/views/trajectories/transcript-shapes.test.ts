@@ -345,7 +345,7 @@ it('gives rewards with their explanations, metrics and unknown fields, in the fa
     /^Metrics\nturns +3$/m,
     /^Execution metrics\nwall_s +1\.5$/m,
     /^Other fields\nseed +7$/m,
-    /^steps +7, of which the service sent 1$/m,
+    /^steps +7, 1 of them sent by the service$/m,
     /^organization +org_1$/m,
     /^dataset prefix +gs:\/\/x$/m,
     /^Model association\nby +slug$/m,
