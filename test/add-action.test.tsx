@@ -1,4 +1,7 @@
-/** Adds an action as CONTRIBUTING.md describes: its request and one entry. Every way to it must be there without more. */
+/**
+ * Adds an action as CONTRIBUTING.md describes: its request and one entry. It must then be reachable in every way
+ * without further changes.
+ */
 import { stripTypeScriptTypes } from 'node:module';
 import { expect, it } from 'vitest';
 import { action } from '../src/queries/action.ts';
@@ -11,7 +14,7 @@ import { serviceDouble } from './service/double.ts';
 
 const code = codeOf('How to add an action');
 
-/** The value of an expression, given what it imports. */
+/** The value of an expression, with its imports. */
 function evaluated(expression: string, imports: object): unknown {
   const text = stripTypeScriptTypes(`(${expression})`);
   return new Function(...Object.keys(imports), `return ${text}`)(...Object.values(imports));
@@ -22,7 +25,7 @@ const [request = '', entry = ''] = ['src/queries/benchmarks.ts', 'src/resources/
 );
 const deleteBenchmark = evaluated(request.replace(/^export const \w+ = (.*);\s*$/s, '$1'), { action, benchmarkKeys });
 Object.assign(benchmarkActions, evaluated(`{${entry}}`, { deleteBenchmark }));
-// Views are made of what is declared when they are loaded.
+// Views read the declarations when they are loaded.
 const { openView } = await import('./ui/program/actions.tsx');
 
 const list = { view: 'list', resource: 'benchmarks' } as const;

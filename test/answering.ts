@@ -9,7 +9,7 @@ const routes = Object.entries(endpoints).map(([operation, { method, path }]) => 
   pattern: new RegExp(`^${path.replace(/\{(\w+)\}/g, '(?<$1>[^/]+)')}$`),
 }));
 
-/** Answers as the script says. What is missing or unknown is not found. */
+/** Answers as the script says; anything else is a 404. */
 export const answering =
   (answers: Answers): Behaviour =>
   (response, request) => {

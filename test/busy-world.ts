@@ -1,7 +1,7 @@
 /**
- * A service that much runs on: 300 training runs of 12 benchmarks with names of about 90 characters. 40 are active, 5
- * of them stalled and 3 being cancelled, 4 are queued, the others have ended. Held-out curves have gaps. Everything is a
- * pure function of the time, so that a screen of it can be compared.
+ * A busy service: 300 training runs of 12 benchmarks with names of about 90 characters. 40 are active, 5 of them
+ * stalled and 3 being cancelled, 4 are queued, the others have ended. Held-out curves have gaps. Everything is a pure
+ * function of the time, so that a screen of it can be compared.
  */
 import type { Answers } from './queries/scripted-service.ts';
 import { notFound, pageOf } from './queries/scripted-service.ts';
@@ -21,7 +21,7 @@ export const everySteps = 100;
 const models = ['qwen3-next-80b-a3b-thinking-instruct', 'tutor-base-large-context-window-32k'];
 const rates = ['0.00001', '0.00003', '0.0001'];
 
-/** What a run of the busy service is doing. */
+/** The state of a run of the busy service. */
 export type Doing = 'moving' | 'stalled' | 'stopping' | 'queued' | 'succeeded' | 'failed' | 'cancelled';
 
 export interface BusyRun {
@@ -77,7 +77,7 @@ function runOf(index: number, now: number): BusyRun {
   };
 }
 
-/** @param began what the clock said when the service was made, in epoch milliseconds */
+/** @param began when the service was created, in epoch milliseconds */
 export function busyWorld(began = Date.now()) {
   const runs = Array.from({ length: 300 }, (_, index) => runOf(index, began));
   const byId = new Map(runs.map(run => [run.id, run]));

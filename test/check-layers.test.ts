@@ -71,7 +71,7 @@ describe('the layers', () => {
     expect(code).toBe(1);
   });
 
-  it('refuse other files of a layer of which a single file may be used', async () => {
+  it('refuse other files of a layer if only a single file of it may be used', async () => {
     const { errors } = await check({
       'service/call.ts': 'export const call = 1;',
       'ui/views/list.tsx': "import { call } from '../../service/call.ts'; export const list = call;",

@@ -12,7 +12,7 @@ import { checkPatches } from '../tools/patched.ts';
 /** Writes a text without any of the fast paths. */
 const wide = '\n日';
 
-/** Ideographs, syllables and private use: uniform blocks in which no short way leads, so some of each are enough. */
+/** Ideographs, syllables and private use: uniform blocks without a fast path, so samples are enough. */
 const isUniform = (code: number): boolean => code >= 0x3400 && code < 0xfb00;
 
 function everyCharacter(): string[] {

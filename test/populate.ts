@@ -83,7 +83,7 @@ export async function populate({ call, until }: Caller, options: PopulateOptions
   return { benchId, trainingId, checkpointId, deploymentId, trajectoryId };
 }
 
-/** A benchmark and trajectories to upload: `bench/`, and `three.jsonl`, of which one line is invalid. */
+/** A benchmark and trajectories to upload: `bench/`, and `three.jsonl` with one invalid line. */
 export function fillWorkFolder(folder: string): void {
   const lines = [1, 2].map(n => JSON.stringify({ messages: [{ role: 'user', content: `line ${n}` }] }));
   mkdirSync(join(folder, 'bench', 'data'), { recursive: true });

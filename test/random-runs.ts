@@ -4,7 +4,7 @@ import { Random } from '../tools/rig/random.ts';
 import type { Answers } from './queries/scripted-service.ts';
 import { pageOf } from './queries/scripted-service.ts';
 
-/** What is known of the run and of its rewards. */
+/** The known facts about the run and its rewards. */
 const shapes = [
   'whole',
   'uneven',

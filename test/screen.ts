@@ -41,7 +41,7 @@ export interface Screen {
   readonly waitFor: (wanted: string | ((text: string) => boolean)) => Promise<void>;
   /** Sequences that drew nothing: copies, notices. */
   readonly raw: () => readonly string[];
-  /** What ended the drawing, if something was thrown. */
+  /** The error that ended the drawing, if any. */
   readonly failure: () => unknown;
   readonly close: () => void;
 }

@@ -1,4 +1,4 @@
-/** What `npm run lint` says of regular expressions: those that took minutes, and how each is mended. */
+/** The findings of `npm run lint` on regular expressions: those that took minutes, and the fix for each. */
 import { expect, it } from 'vitest';
 import { isSlow } from '../tools/slow-expressions.ts';
 

@@ -18,8 +18,8 @@ const endless = {
 };
 
 /**
- * The standard output of a script. In a process of its own: where the limit fails, only a signal ends it. This is far
- * more than it needs.
+ * The standard output of a script. Runs in its own process, because only a signal ends it if the limit fails. The time
+ * limit is far more than it needs.
  */
 function outputOf(script: string): string {
   const { stdout, stderr, signal } = spawnSync(process.execPath, ['--input-type=module', '--eval', script], {

@@ -24,7 +24,7 @@ class KeptRows implements RowReader {
   }
 }
 
-/** What is read if the text arrives in pieces of so many bytes. */
+/** The rows that are read if the text arrives in pieces of this many bytes. */
 function readIn(text: string, size: number, kept = new KeptRows()) {
   const reader = new JsonRows('rows', kept);
   const bytes = Buffer.from(text);
@@ -91,7 +91,7 @@ describe('that are known from an earlier answer', () => {
       kept.parsed = 0;
       expect(readIn(JSON.stringify(rows), size, kept)).toEqual({ rows, rest: '[]' });
       if (rows === changed) expect(kept.parsed).toBeLessThan(8_000);
-      // What is kept now is the newer answer.
+      // Only the newer answer is kept now.
       expect(readIn(JSON.stringify(rows), size, kept).rows).toEqual(rows);
       expect(readIn('{"items":[]}', size, kept)).toEqual({ rows: [], rest: '{"items":[]}' });
     }

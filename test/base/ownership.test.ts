@@ -70,7 +70,7 @@ describe('a folder', () => {
 
   it.skipIf(process.platform === 'win32')('is shared if the link that leads to it is another user’s', () => {
     const link = join(folder, 'link');
-    // What root owns belongs to nobody else.
+    // Root may own a file.
     symlinkSync('/', link);
     if (me === 0) lchownSync(link, 4711, 4711);
     else vi.spyOn(process, 'getuid').mockReturnValue(me + 1);

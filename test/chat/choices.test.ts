@@ -30,7 +30,7 @@ describe('two answers', () => {
       ...['There are no two answers yet', 'There are no two answers yet'],
       ...Array.from({ length: 4 }, () => 'An answer is incomplete: generate it again first'),
     ]);
-    // A choice is of the models that answered, not of those asked.
+    // A choice counts for the models that answered, not for those that were asked.
     expect(of(answer('x', 'a', { answeredBy: 'c' }), answer('x', 'b'))).toEqual({ models: ['c', 'b'] });
     expect(of(answer('x', 'a', { answeredBy: 'b' }), answer('x', 'b'))).toHaveProperty('why');
     // The turns that a second model was given.

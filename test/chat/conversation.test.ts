@@ -1,4 +1,4 @@
-/** What is known of a conversation after each thing that happens to it. */
+/** The state of a conversation after each event. */
 import { describe, expect, it } from 'vitest';
 import {
   type Conversation,

@@ -1,4 +1,4 @@
-/** A name that may be a deployment is looked up once; a look-up that was ended says nothing about the name. */
+/** A name that may be a deployment is looked up once; an aborted look-up says nothing about the name. */
 import { expect, it } from 'vitest';
 import { chatRoute } from '../../src/chat/route.ts';
 import { notFound, scriptedService } from '../queries/scripted-service.ts';

@@ -269,7 +269,7 @@ describe('an answer', () => {
     ends();
   });
 
-  it('of which nothing has come is redrawn only when it is stopped', () => {
+  it('without any text is redrawn only when it is stopped', () => {
     const { talk } = opened();
     talk.send('what is tea?', settings);
     const drawn = vi.fn();

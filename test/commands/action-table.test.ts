@@ -1,4 +1,4 @@
-/** The table of commands imports no resource, so that help prints fast. What both say of a command has to agree. */
+/** The table of commands imports no resource, so that help prints fast. The two must agree on each command. */
 import { describe, expect, it } from 'vitest';
 import { own } from '../../src/base/own-property.ts';
 import { commands } from '../../src/commands/table/commands.ts';

@@ -12,7 +12,7 @@ const assumptionsOf = async (answer: (query: URLSearchParams) => unknown, set: R
     const answers = pathname === '/api/v1/benchmarks' ? answer(searchParams) : undefined;
     if (answers instanceof Error)
       return refusal(422, 'validation_error', 'extra', { message: answers.message })(response, request);
-    // The record says that it is the runs of a benchmark that are not offered.
+    // The record shows that it is the list of runs that is not offered.
     const [, bench_id] = /^\/api\/v1\/benchmarks\/([^/]+)$/.exec(pathname) ?? [];
     const body = answers ?? (bench_id === undefined ? undefined : { bench_id });
     return json(body ?? {}, body ? 200 : 404)(response, request);

@@ -28,7 +28,7 @@ const made = (id: string, name: string) => ({
   completed_steps: 9,
 });
 
-/** The service of a world, as a machine sees it that remembers training runs of these names. */
+/** The service of a world, on a machine that remembers training runs of these names. */
 function machine({ runs, idOf }: World, remembered: readonly string[] = []) {
   const asked: string[] = [];
   const answers: Answers = {
@@ -77,7 +77,7 @@ function machine({ runs, idOf }: World, remembered: readonly string[] = []) {
 
 const among = ['benchmarks', 'training', 'runs', 'deployments'].map(resourceOrThrow);
 
-/** What each command takes the word for: the id of a checkpoint, or that it refuses. */
+/** The meaning of the word for each command: the id of a checkpoint, or a refusal. */
 async function meanings(word: string, context: CommandContext) {
   const idOrNone = (promise: Promise<{ readonly id: string }>) =>
     promise.then(
@@ -96,7 +96,7 @@ async function meanings(word: string, context: CommandContext) {
   return { deploy, evaluate, get, show };
 }
 
-/** The meaning by the definition: an id, or else the only reading of the names. */
+/** The meaning by the definition: an id, otherwise the only reading of the names. */
 function expected(word: string, { runs, idOf }: World): string {
   const ids = runs.flatMap(({ steps }, at) => steps.map(step => idOf(at, step)));
   if (ids.includes(word)) return word;
@@ -180,7 +180,7 @@ describe('a word for a checkpoint (A6)', () => {
         for (const remembered of [[], [...seen, word]]) {
           const { show, ...meant } = await meanings(word, machine(world, remembered).context);
           expect({ word, ...meant }).toEqual({ word, ...all });
-          // What is no checkpoint may still be shown as the training run of that name.
+          // A word that is not a checkpoint may still be a training run of that name.
           const isName = wanted === 'refused' && runs.some(({ name }) => name === word);
           if (!isName) expect({ word, show }).toEqual({ word, show: wanted });
         }

@@ -506,7 +506,7 @@ describe('upload', () => {
     expect(early.notes).toMatch(/manifest\.json.*tasks\[0\]\.run_command.*tasks\[1\]\.name.*tasks\[1\]\.split/s);
     write([{ name: 'one', run_command: 'x', grader: { kind: 'exact' } }]);
     const { code, notes } = await cli('upload', [folder]);
-    // The files are on the service: it is not that nothing was changed.
+    // The files are on the service, so the code must not be that of a usage error.
     expect(code).toBe(exitCodes.failed);
     expect(notes).toMatch(/tasks\[0\]\.grader\.expected[\s\S]*bench_id: bench_/);
     const asData = await cli('upload', [folder, '--wait', '--json']);

@@ -1,4 +1,4 @@
-/** What `compare` says of two runs of a service that a test scripts. */
+/** What `compare` says about two runs of a scripted service. */
 import { expect, it } from 'vitest';
 import { exitCodes } from '../../src/commands/exit.ts';
 import { answering } from '../answering.ts';
@@ -6,10 +6,10 @@ import { type Answers, notFound } from '../queries/scripted-service.ts';
 import { apiKey, hostileServer, json, refusal } from '../service/hostile-server.ts';
 import { cliOn } from './cli.ts';
 
-/** A run: the reward of each of its tasks, and what else its record says. */
+/** A run: the reward of each of its tasks, and other fields of its record. */
 type Run = { readonly rewards: readonly number[] } & Readonly<Record<string, unknown>>;
 
-/** The command line on a service with these runs, and with this answer to what else is asked. */
+/** The command line on a service with these runs; `answer` handles other requests. */
 async function cliWith(
   runs: Readonly<Record<string, Run>>,
   others: Readonly<Record<string, object>> = {},
@@ -178,7 +178,7 @@ it('says of each of several runs why it is undecided, and which tasks its mean i
     evr_open: { rewards: rewards(30, 0.9), status: null },
     evr_plain: { rewards: rewards(30, 0.9) },
   };
-  // The mean of the baseline over the 12 tasks is another one than over all.
+  // The mean of the baseline over the 12 tasks differs from that over all.
   runs.evr_a.rewards[20] = 1;
   const progress = (id: string) => [`/api/v1/eval/${id}/progress`, { eval_run_id: id }] as const;
   const cli = await cliWith(runs, Object.fromEntries(['evr_few', 'evr_open'].map(progress)));
@@ -275,7 +275,7 @@ it('passes no gate on rollouts that the service does not list, nor count (A2)', 
   );
   options = { evaluation_samples_per_task: 1 };
   expect((await gate('--ended')).code).toBe(exitCodes.done);
-  // As many as the base has: nothing tells whether that is all.
+  // As many as the base has, which may not be all.
   [each, options] = [4, null];
   expect(await gate()).toMatchObject({
     code: exitCodes.failed,
@@ -366,7 +366,7 @@ it('counts rollouts as missing by the options that it sent, where the service do
   record = eval_run_id => ({ eval_run_id, bench_id: 'b1', status: 'completed', options: null });
   expect(await gate()).toMatchObject(isUndecided);
   expect((await got('evr_1')).sent_options).toEqual({ evaluation_samples_per_task: 4, seed: 7 });
-  // What the service returns is true.
+  // The service's own number takes precedence.
   record = eval_run_id => ({
     eval_run_id,
     bench_id: 'b1',

@@ -74,7 +74,7 @@ describe('completions', () => {
     ],
     [['config', 'get', ''], []],
     [['list', 'runs', '--format=cs'], ['--format=csv']],
-    // What the command would refuse is not offered.
+    // Values that the command would refuse are not offered.
     [['list', 'models', '--stat'], []],
     [['list', 'runs', '--stat'], ['--status']],
     [['list', 'runs', '--ids', '--form'], []],
@@ -118,7 +118,7 @@ describe('completions on a service', () => {
     expect(await values('get', 'benchmark', 't')).toEqual(['t-words']);
     expect(await values('evaluate', 't-words', '-m', '')).toContain('acme/small');
     expect(await values('chat', '')).toEqual(expect.arrayContaining(['acme/small']));
-    // Two deployments have that slug: its ids are what is not ambiguous.
+    // Two deployments have that slug; only their ids are unambiguous.
     expect(await values('undeploy', '')).toEqual(['dep_1', 'dep_2']);
     expect(await values('compare', '')).toEqual(['evr_1', 'evr_2']);
     expect(await values('cancel', 'evr')).toEqual(['evr_1']);

@@ -1,4 +1,4 @@
-/** `benchtop get` on an evaluation run of which parts are missing or cannot be read. */
+/** `benchtop get` on an evaluation run with missing or unreadable parts. */
 import { expect, it } from 'vitest';
 import { type Behaviour, hostileServer, json, refusal } from '../service/hostile-server.ts';
 import { cliOn } from './cli.ts';

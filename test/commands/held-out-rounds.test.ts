@@ -1,4 +1,4 @@
-/** What commands say and choose by the held-out rounds of a training run. */
+/** What commands report and choose by the held-out rounds of a training run. */
 import { expect, it } from 'vitest';
 import { exitCodes } from '../../src/commands/exit.ts';
 import type { HeldOutReward } from '../../src/contract/training.ts';
@@ -90,7 +90,7 @@ it('a round that has lost most of its samples is not the best over complete ones
   expect(listed.out.trim().split('\n').at(-1)?.split('\t')).toEqual(['0.99', '30', '114', '114']);
   expect((await json('get', 'training', 'first'))['best_held_out']).toMatch(/^0\.990 at step 30/);
   expect((await json('describe', 'first'))['words']).toContain(`  not the best: ${why}`);
-  // A few lost samples leave it the best, and are said with it.
+  // With a few lost samples it is still the best; the output mentions them.
   const few = await cliWith(
     rows.map(row => (row.step === 20 ? { ...row, completed_samples: 113, failed_samples: 1 } : row)),
   );
@@ -99,7 +99,7 @@ it('a round that has lost most of its samples is not the best over complete ones
   );
   expect((await few.cli('list', ['training', ...columns])).out).toContain('1\t20\t113\t114');
   expect((await few.cli('list', ['training'], { columns: 200 })).out).toContain('1.00 n=113');
-  // Where every round has lost samples, one of them is the best.
+  // If every round has lost samples, one of them is the best.
   const all = await cliWith(rows.map(row => ({ ...row, ...lost })));
   expect((await all.cli('deploy', ['first@best', '-n'])).notes).toContain(
     'is step 20, held-out 1.00 of 3 of 114 samples',
@@ -120,13 +120,13 @@ it('rounds in which every rollout failed raise the alarm, and are said next to t
   const alarms = await cli('doctor', ['--alarms', 'trn_1']);
   expect(alarms.out).toContain('114 of 114 rollouts failed (100%), more than 20%');
   expect(alarms.code).toBe(exitCodes.alarm);
-  // Also where no round has a reward, and not while a round may still get one.
+  // The same if no round has a reward, but not while a round may still get one.
   const none = await cliWith(rows.slice(2));
   expect((await none.json('get', 'training', 'first'))['held_out']).toBe(
     'no value at 3 rounds: all 114 rollouts of each failed',
   );
   expect((await none.cli('doctor', ['--alarms', 'trn_1'])).out).toContain('114 of 114 rollouts failed');
-  // An open one raises it once 20 rollouts have failed, and is not said to have no value.
+  // An unfinished round raises it once 20 rollouts have failed, and does not count as a round without a value.
   const open = { ...round, step: 20, held_out_reward: null, completed_samples: 0, round_completed: false };
   for (const before of [rows.slice(0, 2), []]) {
     const begun = await cliWith([...before, { ...open, failed_samples: 19 }]);

@@ -1,4 +1,4 @@
-/** Commands on rollouts of which some could not be read do not end as if these were all. */
+/** Commands fail if some of the rollouts could not be read. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
@@ -48,7 +48,7 @@ it.each(commands)('%s fails where the list was cut off', async words => {
   const { code, notes, out } = await (await serving({ cutOff: true }))(command, args);
   expect(notes).toContain('gives no way to read them');
   expect(code).toBe(exitCodes.failed);
-  // What there is, is there.
+  // The readable rollouts are still printed.
   expect(out).not.toBe('');
 });
 

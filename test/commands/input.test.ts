@@ -1,4 +1,4 @@
-/** Standard input: read to its end, waited for only as long as it makes sense, and released on an interruption. */
+/** Standard input: read to its end, with a limited wait, and released on an interruption. */
 import { PassThrough, Readable } from 'node:stream';
 import { describe, expect, it, vi } from 'vitest';
 import { exitCodes } from '../../src/commands/exit.ts';

@@ -1,4 +1,4 @@
-/** Lists of training runs with what was measured, and what they cost. */
+/** Lists of training runs with their measurements, and the requests that these cost. */
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { answering } from '../answering.ts';
 import { busyWorld } from '../busy-world.ts';
@@ -32,7 +32,7 @@ it('a table has the columns of the screen', async () => {
   const { cli, curves } = await busyCli();
   const { out } = await cli('list', ['training', ...bench], { columns: 240 });
   const [head = '', first = ''] = out.split('\n');
-  // The interval is of the last reward, not of the best one.
+  // The interval belongs to the last reward, not to the best one.
   expect(head).toMatch(/HELD-OUT +95% CI .*BEST +AT STEP.*TOOK/);
   for (const title of ['TRAINER  ', 'LEARNING_RATE']) expect(head).not.toContain(title);
   expect(first).toMatch(/ 0\.\d{3} .* 0\.\d+\.\.0\.\d+/);
@@ -330,7 +330,7 @@ it('sorts by a column with the unread row last, but does not filter by it (N7)',
   expect([code, out]).toEqual([2, '']);
 });
 
-/** A run of two checkpoints, the first of which was evaluated. */
+/** A run with two checkpoints; the first one was evaluated. */
 async function checkpointCli(more: Parameters<typeof answering>[0] = {}) {
   const server = await hostileServer(
     answering({

@@ -37,7 +37,7 @@ it('are not said to be missing', async () => {
   expect(notes).toContain('Something may have that name, because not all could be read');
 });
 
-it('does not call a list empty of which nothing could be read', async () => {
+it('does not call a list empty if none of it could be read', async () => {
   const server = await hostileServer(json({ items: [{ label: 'Twin' }], has_more: true, next_cursor: null }));
   const { code, notes } = await cliOn({ baseUrl: server.url, apiKey: 'key' })('list', ['benchmarks']);
   expect(code).toBe(exitCodes.failed);

@@ -1,4 +1,4 @@
-/** Notes on the command line, where they cannot be kept, and with what an older version saved. */
+/** Notes on the command line, also if they cannot be saved, and with notes of an older version. */
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';

@@ -1,4 +1,4 @@
-/** What `regrade` and `tasks` leave out, and say of it, and what stops `regrade`. */
+/** What `regrade` and `tasks` leave out and report, and what stops `regrade`. */
 import { expect, it } from 'vitest';
 import { exitCodes, Interruption } from '../../src/commands/exit.ts';
 import { answering } from '../answering.ts';

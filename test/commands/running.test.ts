@@ -1,9 +1,12 @@
-/** Running evaluations: what `compare`, `watch` and `evaluate --wait` say of their rewards so far. */
+/** Running evaluations: what `compare`, `watch` and `evaluate --wait` report about their rewards so far. */
 import { expect, it } from 'vitest';
 import { apiKey, hostileServer, json } from '../service/hostile-server.ts';
 import { cliOn } from './cli.ts';
 
-/** Eight tasks of each run; `new` runs until it was read so often, and its progress may lag behind its rewards. */
+/**
+ * Eight tasks of each run; `new` runs until it has been read this many times, and its progress may lag behind its
+ * rewards.
+ */
 async function worldOf(reads = Number.POSITIVE_INFINITY, lag = 0) {
   let left = reads;
   const rewards = (count: number, reward: number) =>
@@ -54,7 +57,7 @@ it('compare takes a running run, and rewards that are to come as the lowest and 
   expect(ended).toMatchObject({ verdict: 'better', interval: { confidence: 0.95 } });
 });
 
-it('watch says how certain the mean is, of which rewards, and when that holds', async () => {
+it('watch says how certain the mean is, which rewards it covers, and when that holds', async () => {
   const { code, out } = await (await worldOf(2))('watch', ['evr_new']);
   expect(code).toBe(0);
   expect(out.split('\n').slice(0, 2)).toEqual([

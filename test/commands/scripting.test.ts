@@ -1,4 +1,4 @@
-/** What scripts rely on: no typing error passes, and every stream holds what it is for. */
+/** What scripts rely on: typing errors fail, and each stream holds only its own kind of output. */
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
@@ -141,7 +141,7 @@ it('runs of different benchmarks are not compared', async () => {
 it('the same start with the same key is the same run, under the same name', async () => {
   const words = ['t-words', '-m', 'benchtop/tutor-base', '--idempotency-key', 'K1'];
   const first = await cli('evaluate', [...words, '-w']);
-  // The name is taken by now.
+  // The name is taken now.
   expect(await cli('evaluate', words)).toMatchObject({ code: exitCodes.done, out: first.out });
   await cli('delete', [first.out.trim(), '--yes']);
 });

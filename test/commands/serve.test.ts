@@ -112,7 +112,7 @@ it.each([
   expect(notes).toMatch(words);
 });
 
-/** A process that has a data folder, and neither answers nor ends when it is asked to. */
+/** A process that holds a data folder, and neither answers nor exits on request. */
 async function silentProcess(folder: string) {
   const files = fileURLToPath(new URL('../../src/local/daemon/files.ts', import.meta.url));
   const script = `import { lockFolder, recordHolder } from ${JSON.stringify(files)};

@@ -1,11 +1,11 @@
-/** What the commands say of rollouts of a run that the service does not list, by the status of the run (B1). */
+/** What the commands say about unlisted rollouts of a run, by the status of the run (B1). */
 import { expect, it } from 'vitest';
 import { answering } from '../answering.ts';
 import { pageOf } from '../queries/scripted-service.ts';
 import { apiKey, hostileServer } from '../service/hostile-server.ts';
 import { cliOn } from './cli.ts';
 
-/** A run of 12 rollouts, 4 of each task, of which 2 of the last task are listed. */
+/** A run of 12 rollouts, 4 of each task; 2 rollouts of the last task are listed. */
 async function cliWith(status: string, total_rollouts: number | null = 12) {
   const rows = ['a', 'a', 'a', 'a', 'b', 'b', 'b', 'b', 'c', 'c'].map((task_id, index) => ({
     ...{ trajectory_id: `traj_${index}`, task_id, status: 'completed', reward: 1 },

@@ -1,4 +1,4 @@
-/** A reader of standard output that goes early, and what the exit code says then. */
+/** A reader of standard output that leaves early, and the exit code in that case. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-/** Rows with an optional field that cannot be read, and what the commands say of them. */
+/** Rows with an unreadable optional field, and what the commands say about them. */
 import { expect, it } from 'vitest';
 import { exitCodes } from '../../src/commands/exit.ts';
 import { checkpointColumns } from '../../src/resources/training.ts';

@@ -1,4 +1,4 @@
-/** `upload` of trajectories: what is sent, as it is, never twice by itself, and never without a record. */
+/** `upload` of trajectories: sends them unchanged, never twice unless asked, and never without a record. */
 import { closeSync, mkdirSync, openSync, readdirSync, readFileSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';

@@ -1,4 +1,6 @@
-/** `upload` of trajectories to a service that loses an answer: nothing that may be stored is sent again by itself. */
+/**
+ * `upload` of trajectories to a service that loses an answer: nothing that may be stored is sent again unless asked.
+ */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';

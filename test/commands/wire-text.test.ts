@@ -1,6 +1,6 @@
 /**
- * What a service writes into names, ids, statuses and messages takes no words of ours with it, and begins no line of
- * standard error: in the log of a CI job that could be a command.
+ * Names, ids, statuses and messages of a service cannot swallow text of ours, and cannot begin a line of standard
+ * error: in the log of a CI job that could be a command.
  */
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { processIo } from '../../src/commands/io.ts';

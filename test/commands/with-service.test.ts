@@ -1,4 +1,4 @@
-/** What a command has asked for when it ends. */
+/** The requests that a command has sent when it ends. */
 import { expect, it } from 'vitest';
 import type { CommandIo } from '../../src/commands/io.ts';
 import { withService } from '../../src/commands/with-service.ts';

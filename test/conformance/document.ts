@@ -1,4 +1,4 @@
-/** The service document as data: the rows of its tables, its endpoints, and what it says is not shown. */
+/** The service document as data: the rows of its tables, its endpoints, and what it says it does not show. */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 

@@ -98,7 +98,7 @@ describe('what may be repeated', () => {
     expect(repeatable.sort()).toEqual(['createBenchmarkUpload', 'uploadTrajectories']);
   });
 
-  it('is an upload of which every trajectory has a trace id, to a service that skips those that it has (V8, A5)', () => {
+  it('is an upload in which every trajectory has a trace id, to a service that skips stored ones (V8, A5)', () => {
     const { repeatable } = endpoints.uploadTrajectories;
     const bodies = [[{ trace_id: 'a' }, { trace_id: 'b' }], [{ trace_id: 'a' }, {}], [{ trace_id: '' }]];
     const of = (skipsStored: boolean) =>

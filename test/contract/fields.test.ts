@@ -22,7 +22,7 @@ describe('a field', () => {
     ['row.id', true, true],
     ['row.tags.0.name', true, true],
     ['row.tags.12', true, true],
-    // What is open may have any field, but none is declared.
+    // An open part may have any field, but declares none.
     ['row.options.steps', true, false],
     ['anything.at.all', true, false],
     ['lable', false, false],

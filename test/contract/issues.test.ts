@@ -1,4 +1,4 @@
-/** What is wrong with a value, in words. */
+/** Schema errors in words. */
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod/mini';
 import { describeIssues, firstPath, pathOf } from '../../src/contract/issues.ts';

@@ -377,7 +377,7 @@ describe('lists', () => {
     expect([cursorAfter(read.items), hasMoreAfter(read.items)]).toEqual([null, false]);
   });
 
-  it('do not end at a page of which no row could be read, or without a cursor at one that has rows', () => {
+  it('do not end at a page without a readable row, or at a page with rows but without a cursor', () => {
     expect(list.parse({ items: [null], has_more: true, next_cursor: 'c' }).has_more).toBe(true);
     expect(list.parse({ items: [row], has_more: true, next_cursor: null }).has_more).toBe(true);
   });

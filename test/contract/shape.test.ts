@@ -1,6 +1,6 @@
 /**
- * Everything that the contract declares, written out in shape.txt: what is asked for, how, and what is read. A change
- * of it is seen there: `npx vitest run test/contract/shape.test.ts -u`.
+ * Everything that the contract declares, written out in shape.txt: requests and responses. A change of the contract
+ * shows up there: `npx vitest run test/contract/shape.test.ts -u`.
  */
 import { expect, it } from 'vitest';
 import type * as z from 'zod/mini';

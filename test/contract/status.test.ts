@@ -63,7 +63,7 @@ describe('a status', () => {
       'not started',
       'deployed',
     ]);
-    // What is not known stays as it came.
+    // An unknown status stays unchanged.
     expect(['a_new_status', '__proto__'].map(statusWords)).toEqual(['a_new_status', '__proto__']);
     expect([isSameStatus('Cancel signaled', 'cancel_signaled'), statusMeaning('cancel signaled')]).toEqual([
       true,

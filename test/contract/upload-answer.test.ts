@@ -1,4 +1,4 @@
-/** What the answer to an upload says of each trajectory, also where it contradicts itself. */
+/** The outcome of each trajectory in the answer to an upload, even if the answer contradicts itself. */
 import { describe, expect, it } from 'vitest';
 import { uploadTrajectoriesResult } from '../../src/contract/trajectories.ts';
 import { readAnswer, refusedItems } from '../../src/contract/upload-answer.ts';
@@ -188,7 +188,7 @@ describe('a row', () => {
   });
 });
 
-it('counts what the rows leave open, but nothing of which the answer says the contrary', () => {
+it('counts what the rows leave open, but nothing that the answer contradicts', () => {
   const rows = [
     { ...stored, request_index: 0 },
     { request_index: 1, status: 'duplicate', trajectory_id: 'trj' },

@@ -26,7 +26,7 @@ afterEach(async () => {
 
 /** Opens the program in the user's folder and navigates to a place. */
 async function open(way: readonly Step[] = [], args: readonly string[] = []): Promise<void> {
-  // What an earlier test has started would make Watch the home.
+  // A run that an earlier test has started would make Watch the home.
   const place = ['open', 'benchmarks', ...args];
   session = openSession(home.env, { columns, rows, cwd: join(home.home, 'work'), args: place });
   await session.waitFor('▸ t-words');
@@ -216,7 +216,7 @@ describe('on training runs', () => {
   });
 
   it('deletes one that has ended', async () => {
-    // What was remembered may still show it as running.
+    // A remembered row may still show it as running.
     await open([
       ...go('training'),
       { see: /endless .* cancelled/ },
@@ -491,7 +491,7 @@ describe('about the program', () => {
     await goWay(session, ['tab', 'right', 'right', 'right', 'tab', { type: 'sk-wrong' }, 'enter']);
     await session.waitFor(/key is unknown/i);
     await goWay(session, ['ctrl-u', { type: home.apiKey }, 'enter', { see: 'benchtop ── lab' }]);
-    // What has ended unseen there makes Watch the home.
+    // A run that has ended unseen makes Watch the home.
     await goWay(session, [...go('benchmarks'), { see: '▸ t-words' }]);
     expect(session.text()).not.toContain(home.apiKey);
     const settings = join(home.home, '.config', 'benchtop', 'config.json');

@@ -75,7 +75,7 @@ it('is installed and started by one line', { timeout }, async () => {
 
 it('passes its tests by one line', async () => {
   expect(tests).toBe('npm ci && npm test');
-  // npm ci is what the test before has run.
+  // The previous test has run npm ci.
   const { stdout } = await sh('npm test', { BENCHTOP_TESTS: 'test/text/width.test.ts test/e2e/lines.test.ts' });
   expect(stdout.trimEnd().split('\n').at(-1)).toMatch(/^\d+ passed, 0 failed$/);
   expect(stdout).toContain('Test Files');
@@ -86,7 +86,7 @@ it('is packed, also where `npm ci` has not run (C21), and linked with its man pa
   const [aside, asked] = [join(folder, 'node_modules'), join(folder, 'asked')];
   renameSync(join(clone, 'node_modules'), aside);
   rmSync(join(clone, 'dist'), { recursive: true });
-  // npm ci takes most of this file's time, and the first test has run it: what that installed comes back.
+  // npm ci takes most of this file's time, so restore what the first test has installed.
   const npm = join(home.home, 'npm');
   const lines = [`[ "$*" = ci ] || exec '${join(folder, 'bin/npm')}' "$@"`, `echo "$PWD" >> '${asked}'`];
   writeFileSync(npm, ['#!/bin/sh', ...lines, `exec /bin/mv '${aside}' node_modules`, ''].join('\n'), { mode: 0o755 });

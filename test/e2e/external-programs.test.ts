@@ -22,7 +22,7 @@ beforeAll(() => {
 afterAll(() => home.remove());
 
 async function opened(env: Record<string, string> = {}, args: readonly string[] = [], size = {}): Promise<Session> {
-  // What has been trained would make Watch the home.
+  // A finished training run would make Watch the home.
   const session = openSession(
     { ...home.env, PAGER: pager, ...env },
     {
@@ -44,7 +44,7 @@ async function train(options: object): Promise<void> {
   expect((await call('POST', 'train', run)).training_run_id).toMatch(/^trn_/);
 }
 
-/** What a program started last: a shell its program, a program its pager. */
+/** The last child of a program: of a shell its program, of a program its pager. */
 const childOf = ({ pid }: Session): number =>
   Number(readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').at(-1));
 

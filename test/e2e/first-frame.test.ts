@@ -71,7 +71,7 @@ const firstFrame = (session: Session): string => session.sent().split('\u001b[?2
 function importedBy(path: string, found = new Set<string>()): Set<string> {
   if (found.has(path)) return found;
   found.add(path);
-  // What is imported later is required in a function.
+  // Later imports are `require` calls inside a function.
   for (const [, name = ''] of readFileSync(path, 'utf8').matchAll(/(?<!=>)require\("(\.\.?\/[^"]+)"\)/g)) {
     importedBy(join(dirname(path), name), found);
   }
@@ -121,7 +121,7 @@ it('loads neither schemas nor HTTP nor cryptography before the first frame, and 
 });
 
 describe('compiled code', () => {
-  /** What the cache has for screens, by file. */
+  /** The cached code for screens, by file. */
   function cached(): Map<string, Buffer> {
     const root = join(home.home, '.cache/benchtop/compiled');
     const [folder = ''] = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter(name => /screen$/.test(name));

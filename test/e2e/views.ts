@@ -43,7 +43,7 @@ export interface ViewSession {
 /** Through the palette. */
 export const go = (name: string): readonly Step[] => [
   { type: ':' },
-  // What is live may change the screen between two keys.
+  // Live data may change the screen between two keys.
   { see: 'Go to, or run' },
   { type: name },
   { see: `:${name}` },

@@ -1,6 +1,6 @@
 /**
- * Commands on a service with the endpoints of the document alone, which refuses unknown paths in every legal way: what
- * the document lists is the last word.
+ * Commands on a service with the endpoints of the document alone, which refuses unknown paths in every legal way. The
+ * document's own lists are final.
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -55,7 +55,7 @@ describe.each([...refusals.keys()])('where an unknown path gets %s (C1)', refusa
     ['compare', ['{run}', '{oldRun}'], 0, '4'],
     ['export', ['trajectory', '{trajectory}'], 0, 'hello'],
     ['undeploy', ['{test}', '--yes'], 0, '{test}'],
-    // What only the document can answer, and what it does not know.
+    // Requests that only the document's endpoints can answer, and unknown ids.
     ['get', ['benchmark', unknownId], 5, 'There is no benchmark'],
     ['get', ['run', unknownId], 5, 'There is none|There is no'],
     ['get', ['training', unknownId], 5, 'There is none|There is no'],
@@ -141,7 +141,7 @@ it('rollouts of other runs are not counted where a list of trajectories is of al
 
 describe('an evaluation whose status the service never says (C2)', () => {
   const reward = (index: number) => ({ reward: index / 2, trajectory_id: `t${index}`, task_id: `task ${index}` });
-  /** Each reading of its rewards finds one more, up to `most`. */
+  /** Each read of its rewards finds one more, up to `most`. */
   async function rewarded(most: number) {
     let read = 0;
     const routes = {

@@ -100,7 +100,7 @@ describe('a service with the paths of the document only', () => {
     });
     expect((await cli('export', ['run', 'r1'])).out.trim().split('\n')).toHaveLength(6);
     expect((await cli('list', ['trajectories', '--run', 'r1', '--ids'])).out.trim().split('\n')).toHaveLength(6);
-    // Seen by now, it is still listed through its rewards.
+    // Once seen, it is still listed through its rewards.
     expect((await cli('list', ['trajectories', '--run', 'r1', '--ids'])).out.trim().split('\n')).toHaveLength(6);
     expect((await cli('get', ['run', 'r3'])).code).toBe(5);
   });

@@ -1,6 +1,6 @@
 /**
  * A service of the newest generation that deviates in small ways: other envelopes, null everywhere, numeric ids,
- * unknown words, missing lists. None of it hides anything else.
+ * unknown words, missing lists. No deviation hides anything else.
  */
 import { describe, expect, it } from 'vitest';
 import { cliOn, timeIsUp } from '../commands/cli.ts';
@@ -84,7 +84,7 @@ describe('a service that answers a little differently', () => {
     for (const word of words) expect(out).toContain(word);
   });
 
-  it.each(['runtimes', 'secrets'])('list %s, of which there are none', async name => {
+  it.each(['runtimes', 'secrets'])('list %s if there are none', async name => {
     expect(await (await cli())('list', [name, '--json'])).toMatchObject({ code: 0, out: '[]\n' });
   });
 

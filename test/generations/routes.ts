@@ -1,4 +1,4 @@
-/** What the routes of a stand-in are made of. */
+/** The parts of the routes of a stand-in. */
 
 export type Body = Readonly<Record<string, unknown>>;
 export type Answer = (request: {

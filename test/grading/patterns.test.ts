@@ -6,7 +6,7 @@ it('is waited for on a machine so busy that each attempt is held up', async () =
   vi.resetModules();
   const error = Object.assign(new Error('timed out'), { code: 'ERR_SCRIPT_EXECUTION_TIMEOUT' });
   const waits: number[] = [];
-  /** Held up in each attempt; the expression is compiled in the last one. */
+  /** Delayed in each attempt; the expression is compiled in the last one. */
   class Script {
     runInContext(context: { readonly run: () => void }, { timeout }: { readonly timeout: number }): void {
       waits.push(timeout);

@@ -88,7 +88,7 @@ it('marks the words that differ', () => {
         }
         return kept + text.slice(from);
       };
-      // What is not marked is the same on both sides.
+      // Unmarked text is the same on both sides.
       expect(rest(one, marks)).toBe(rest(other, otherMarks));
     }),
   );

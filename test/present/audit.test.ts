@@ -27,7 +27,7 @@ const stepsOf = (rollout: (task: number, sample: number, step: number) => AuditR
 const found = (steps: readonly AuditStep[]) => audit({ trainer: [], heldOut: [], steps, range });
 
 describe('the audit', () => {
-  it('finds nothing in rollouts of which some are right', () => {
+  it('finds nothing if some of the rollouts are right', () => {
     expect(found(stepsOf(() => ({})))).toEqual([]);
     expect(found([])).toEqual([]);
   });

@@ -1,4 +1,4 @@
-/** What a word of a filter may become while it is typed. */
+/** Completions of a word in a filter while it is typed. */
 import { expect, it } from 'vitest';
 import { type Column, statusColumn } from '../../src/present/column.ts';
 import { completeFilter } from '../../src/present/filter-completion.ts';

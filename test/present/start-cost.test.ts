@@ -17,7 +17,7 @@ it('multiplies what a training run does, with the defaults of the service', () =
   expect(trainingCost({ num_steps: 1 }, offered)).toMatch(/^1 step x 16 tasks x 16 samples = 256 rollouts/);
 });
 
-it('tells the tokens by those of an earlier run, and of which', () => {
+it('estimates the tokens from an earlier run, and names it', () => {
   const used = { tokens: 1_180.4, step: 60, name: 'words' };
   expect(trainingCost({}, offered, 'm', used)).toContain(
     '15,360 rollouts, of at most 1200 tokens a step, about 18M tokens out, at 1,180 each as in step 60 of words; cost',

@@ -1,4 +1,4 @@
-/** What the groups of a step teach, since when they do not, and which steps are read to know it. */
+/** What the groups of a step teach, since when they teach nothing, and which steps are read for that. */
 import { describe, expect, it } from 'vitest';
 import {
   type StepRewards,

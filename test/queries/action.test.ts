@@ -53,7 +53,7 @@ it('a start carries the same key until its outcome is known, from whatever windo
   }
   const [first, second, third, fourth, fifth, sixth] = sent;
   expect([second, third]).toEqual([first, first]);
-  // Known: it started, so the same again is another one.
+  // Its start is known, so a repeat is a new start.
   expect(new Set([first, fourth, fifth, sixth]).size).toBe(4);
 });
 

@@ -1,4 +1,4 @@
-/** How an agent is named to a service: by its id, whatever the user calls it. */
+/** Agents are sent by id, however the user names them. */
 import { expect, it } from 'vitest';
 import { namedAgent } from '../../src/queries/agents.ts';
 import { CapabilityMissingError, PermissionError, RateLimitError } from '../../src/service/errors.ts';

@@ -1,4 +1,4 @@
-/** What is asked about one benchmark: each under a key of its own, and polled while something is being built. */
+/** Queries about one benchmark: each has its own key, and is polled while something is being built. */
 import { expect, it } from 'vitest';
 import { benchmarkImages } from '../../src/contract/benchmarks.ts';
 import {

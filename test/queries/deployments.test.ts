@@ -1,4 +1,4 @@
-/** How often deployments are asked for, and what a start of one says. */
+/** How often deployments are polled, and what starting one reports. */
 import { expect, it } from 'vitest';
 import { deploymentList, deploymentQuery, startDeployment, undeploy } from '../../src/queries/deployments.ts';
 

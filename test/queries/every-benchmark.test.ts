@@ -1,4 +1,4 @@
-/** Lists gathered over benchmarks: one that fails takes nothing from the others. */
+/** Lists gathered over benchmarks: one failure does not affect the others. */
 import { describe, expect, it } from 'vitest';
 import type { Benchmark } from '../../src/contract/benchmarks.ts';
 import type { ListQuery } from '../../src/contract/common.ts';

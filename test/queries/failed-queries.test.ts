@@ -1,4 +1,4 @@
-/** What failed as every request would is asked again once the host answers. */
+/** Queries that failed because of the host are sent again once the host answers. */
 import { hashKey, QueryClient, QueryObserver } from '@tanstack/react-query';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { FailedQueries, type FailedQueriesOptions } from '../../src/queries/failed-queries.ts';
@@ -6,7 +6,7 @@ import { NetworkError } from '../../src/service/errors.ts';
 import { type GateState, openGate } from '../../src/service/gate.ts';
 import { eventually } from '../eventually.ts';
 
-/** A query on screen that failed as every request would, and the gate of its host. */
+/** A query on screen that failed because of the host, and the gate of the host. */
 async function failing(options: Partial<FailedQueriesOptions> = {}) {
   const cache = new QueryClient({ defaultOptions: { queries: { retry: false } } });
   let state: GateState = { kind: 'open' };

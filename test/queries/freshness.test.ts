@@ -72,7 +72,7 @@ describe('while the host fails', () => {
 
   it('is not live before its own next answer', () => {
     expect(freshnessOf({ ...facts, gate })).toEqual({ kind: 'failing', at: 1_000, retryAt: 3_000 });
-    // What an earlier start has read is not due at any time.
+    // Data of an earlier start is never due.
     const restored = { kind: 'failing', at: 1_000, retryAt: undefined };
     expect(freshnessOf({ ...facts, isRestored: true, gate })).toEqual(restored);
   });

@@ -22,7 +22,7 @@ it('is that of the validation tasks, beside which others decide nothing', () => 
     curve: [0.2, 0.4, 0.8],
   });
   expect(splitsOf(rows)).toEqual(['validation 3', 'test 3']);
-  // The newest round of the validation tasks may come later than that of others.
+  // The newest round of the validation tasks may come later than that of other tasks.
   expect(splitsOf([...rowsOf('test', [0.1, 0.9]), ...rowsOf('validation', [0.2])])).toEqual(['validation 1', 'test 2']);
 });
 

@@ -1,4 +1,4 @@
-/** Which rows of a list belong to what was asked for. */
+/** Which rows of a list belong to the requested run or dataset. */
 import { expect, it } from 'vitest';
 import { type TrajectoryReward, trajectoryRewards } from '../../src/contract/evaluations.ts';
 import type { Trajectory } from '../../src/contract/trajectories.ts';
@@ -56,7 +56,7 @@ it.each<[string, string, string, object]>([
     return others === 1 ? 'other' : unsure.length === 1 ? 'unsure' : 'own';
   };
   expect([verdictOf({}), verdictOf({ datasets: listed })]).toEqual([before, after]);
-  // A list without the dataset that was asked for decides nothing.
+  // A list without the requested dataset decides nothing.
   expect(verdictOf({ datasets: listed.slice(1, 2) })).toBe(before);
 });
 
@@ -105,7 +105,7 @@ function known(ids = '', total?: number, ...earlier: Trajectory[]): KnownOwner {
   return { rewards, isOver: true, total, earlier };
 }
 
-/** A run that goes on. */
+/** A running run. */
 function soFar(ids?: string): KnownOwner {
   return { ...known(ids), isOver: false };
 }

@@ -1,4 +1,4 @@
-/** What belongs to a record: a 404 of its endpoint means that it is not offered as long as the record is found. */
+/** Parts of a record: a 404 of their endpoint means that they are not offered, as long as the record is found. */
 import { describe, expect, it } from 'vitest';
 import { evalProgressQuery } from '../../src/queries/evaluations.ts';
 import type { QueryContext } from '../../src/queries/query-context.ts';

@@ -1,4 +1,4 @@
-/** The request that each query and each action sends, and what it says about its resource. */
+/** The request that each query and each action sends, and what it reports about its resource. */
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod/mini';
 import { endpoints } from '../../src/contract/endpoints.ts';
@@ -69,7 +69,7 @@ import { fakeService } from '../service/fake-service.ts';
 
 const { signal } = new AbortController();
 
-/** A service that answers everything with the same, and what it was asked. */
+/** A service that gives the same answer to everything, and the requests that it got. */
 function recording(answer: object) {
   const sent: unknown[][] = [];
   const call = async (...request: unknown[]) => {

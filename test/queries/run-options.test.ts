@@ -33,7 +33,7 @@ it.each<[answer: Parameters<typeof optionNames>[0], model: string | undefined, n
   ],
   // A model that is not listed may have any of them, each named once.
   [{ models: [{ model_slug: 'm', options: steps }, { options: { ...rate, ...steps } }] }, 'x', ['num_steps', 'rate']],
-  // What a service says of a model besides its options is none.
+  // Other fields of a model are not options.
   [{ models: [{ model_slug: 'm', pricing: { input: 1 } }, 'x', null] }, 'm', []],
 ])('%j for %s', (answer, model, names) => {
   expect(optionNames(answer, model)).toEqual(names);

@@ -1,4 +1,4 @@
-/** The mean of a run that was cancelled or failed: in a list as in its record, where the service gives none. */
+/** The mean of a run that was cancelled or failed: the same in a list as in its record if the service reports none. */
 import { expect, it, onTestFinished, vi } from 'vitest';
 import type { EvalRun } from '../../src/contract/evaluations.ts';
 import type { ListSource } from '../../src/queries/lists/list-source.ts';

@@ -1,4 +1,4 @@
-/** What is asked about runs: under keys that their actions touch, and polled until they have ended. */
+/** Queries about runs: their keys are touched by the actions, and they are polled until the runs have ended. */
 import { expect, it } from 'vitest';
 import * as z from 'zod/mini';
 import { endpoints } from '../../src/contract/endpoints.ts';
@@ -223,7 +223,7 @@ it.each([
   await expect(lastCheckpoint(service, 'r1')).rejects.toThrow(why);
 });
 
-it('an equal list of which less could be read replaces the last one', () => {
+it('an equal list with more unreadable rows replaces the last one', () => {
   const [whole, cut] = [[{ checkpoint_id: 'c0' }], [{ checkpoint_id: 'c0' }]];
   expect(shareWhole(whole, cut)).toBe(whole);
   notePage(cut, { dropped: 0, cursor: null, hasMore: true });

@@ -26,7 +26,7 @@ const unlistedOf = (tasks: readonly (string | null)[], total: number, more: stri
 it.each<[string, (string | null)[], number, string[], object]>([
   ['all are there', ['a', 'a', 'b', 'b'], 4, [], { a: 0, b: 0, nameless: 0 }],
   ['as many of each task', ['a', 'a', 'b'], 4, [], { a: 0, b: 1, nameless: 0 }],
-  ['a task of which none is listed', ['a', 'a'], 4, ['b'], { a: 0, b: 2, nameless: 0 }],
+  ['a task without a listed rollout', ['a', 'a'], 4, ['b'], { a: 0, b: 2, nameless: 0 }],
   ['no whole number of each', ['a', 'a', 'b'], 5, [], { a: 0, b: 0, nameless: 2 }],
   ['more of one task than of each', ['a', 'a', 'a'], 4, ['b'], { a: 0, b: 0, nameless: 1 }],
   ['some without a task', ['a', null], 4, ['b'], { a: 0, b: 0, nameless: 2 }],

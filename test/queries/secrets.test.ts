@@ -1,4 +1,4 @@
-/** Secrets and datasets: what is asked for, and what is gone. */
+/** Secrets and datasets: their requests, and deleted ones. */
 import { expect, it } from 'vitest';
 import { datasetList } from '../../src/queries/datasets.ts';
 import { deleteSecret, secretList } from '../../src/queries/secrets.ts';

@@ -96,10 +96,10 @@ it('takes only the new rows of an answer that begins like the previous one', asy
   const unreadable = { trainer_reward: 1 };
   const answers = [
     rows,
-    // Points are added, one of which cannot be read, and one has a number that no other has.
+    // Points are added: one is unreadable, and one has a number that no other has.
     [...rows, unreadable, { ...point(10_000, 1), loss: 2 }],
     [...rows, point(10_000, 1)],
-    // The service has another opinion of old ones, and goes back to the first.
+    // The service changes old rewards, and then changes them back.
     rows.map((row, step) => (step < 7_000 ? row : unreadable)),
     [...rows.slice(0, 5_000), point(3, 1), ...rows.slice(5_000)],
     rows.map((row, step) => (step < 7_000 ? row : { ...row, lr: 1 })),

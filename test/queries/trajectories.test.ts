@@ -331,7 +331,7 @@ describe('a service that ignores the filters of its list', () => {
     const { rows, notes } = await readAll(scope, {
       listTrajectories: ({ query }) => pages[query?.cursor ?? 'first'],
     });
-    // One that names none may be of it.
+    // A row that names no run may belong to it.
     expect(rows).toEqual(['x1', 'x2']);
     expect(notes).toEqual(['2 unrelated rows left out: the service did not apply the filter', doubt(1)]);
   });

@@ -1,4 +1,4 @@
-/** The rollouts of a run, of which not all pages were read, joined with its rewards. */
+/** The rollouts of a run, joined with its rewards while some pages are unread. */
 import { expect, it } from 'vitest';
 import type { Trajectory } from '../../src/contract/trajectories.ts';
 import { rewardsSoFar, withRewards } from '../../src/queries/trajectories.ts';

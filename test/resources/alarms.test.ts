@@ -1,4 +1,4 @@
-/** What the alarms say of a run: nothing that was not read, and the same of its past as of now. */
+/** The alarms of a run: based only on data that was read, and judged alike for the past and the present. */
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { type AlarmRules, alarmDefaults, resolveAlarms, rulesFor } from '../../src/config/alarms.ts';
 import type { Settings } from '../../src/config/schema.ts';
@@ -101,7 +101,7 @@ describe('a reading', () => {
     expect(kindsIn(heldOut([0.7, 0.3, 0.3], few), { belowBest: 2 })).toEqual([]);
     const unknown = { expected_samples: null, completed_samples: null };
     expect(kindsIn(heldOut([0.7, 0.1, 0.1], unknown), { belowBest: 2 })).toEqual([]);
-    // A gap is no reward.
+    // A gap is not a reward.
     expect(kindsIn(heldOut([0.7, null, null, null]), { belowBest: 2 })).toEqual([]);
   });
 
@@ -238,7 +238,7 @@ describe('the past of a run', () => {
     expect(pastAlarms(history, { ...off, belowBest: 2 }, [0, 1])).toMatchObject([
       { kind: 'held-out drop', step: 40, at: 5_000, value: 0.3, limit: 0.7, overAtStep: 60 },
     ]);
-    // What it says at the end is what Watch says.
+    // At the end it says the same as Watch.
     const last = { ...nothing, heldOut: curve([0.7, 0.3, 0.3]) };
     expect(pastAlarms(last, { ...off, belowBest: 2 }, [0, 1])).toMatchObject([{ step: 30, overAtStep: undefined }]);
   });

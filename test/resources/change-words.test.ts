@@ -1,4 +1,4 @@
-/** What is said after a change of rows. */
+/** The messages after a change of rows. */
 import { expect, it } from 'vitest';
 import { doneWords } from '../../src/resources/change-words.ts';
 import { deploymentActions } from '../../src/resources/deployments.ts';

@@ -1,4 +1,4 @@
-/** The checkpoints of a training run with what was measured of them. */
+/** The checkpoints of a training run with their measurements. */
 import { describe, expect, it } from 'vitest';
 import { cellText } from '../../src/present/column.ts';
 import { heldOutMeans } from '../../src/queries/held-out.ts';
@@ -54,7 +54,7 @@ describe('checkpoints', () => {
     const [only] = withMeasured(rows.slice(0, 1), curveFrom(0.8), [], range);
     const words = measuredCheckpointFacts(only ?? {}, range).find(({ label }) => label === 'best')?.value;
     expect(words).toBe('the model before training had 0.800 at step 0, and no checkpoint is better');
-    // A round that is not finished says little.
+    // An unfinished round says little.
     const unfinished = [{ step: 0, held_out_reward: 1, completed_samples: 2, expected_samples: 100 }, ...heldOut];
     expect(cells(withMeasured(rows, unfinished, [], range)[2] ?? {})['BEST']).toBe('best');
   });

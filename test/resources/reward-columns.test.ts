@@ -1,4 +1,4 @@
-/** Which reward a table shows, and how much is done: each number by its name. */
+/** Which reward and which progress a table shows, each number with its label. */
 import { describe, expect, it } from 'vitest';
 import type { EvalRun } from '../../src/contract/evaluations.ts';
 import { type Column, exportColumns, fitColumns } from '../../src/present/column.ts';
@@ -62,7 +62,7 @@ describe('a line of Watch', () => {
     expect(texts(lineOf('run', { mean: 0.41 }))).toMatchObject({ 'HELD-OUT': '', MEAN: '0.410 so far', TRAINER: '' });
   });
 
-  it('says the share of an upload, of which nothing is counted', () => {
+  it('shows the share of an upload, which has no counts', () => {
     expect(texts(lineOf('upload', { done: 0.5, total: 1 }))).toMatchObject({ DONE: '50%', TOTAL: '' });
     expect(texts(lineOf('upload', { done: 0.5, total: 1 }), 100)).toMatchObject({ DONE: '50%' });
   });
@@ -126,7 +126,7 @@ describe('the table of runs', () => {
     const some = { status: 'completed', reward_mean: 0, reward_count: 4, total_rollouts: 8 };
     expect(said(some)).toEqual(['0 n=4', 'mean: 0 of 4 rewards, 4 rollouts without one']);
     expect(said({ ...some, total_rollouts: 4 })).toEqual(['0', 'mean: 0 of 4 rewards']);
-    // A count below zero is no count.
+    // A negative count is invalid.
     const wrong = { status: 'completed', reward_mean: 7, reward_count: -1, total_rollouts: -5 };
     expect(said(wrong)).toEqual(['7.00 n=?', 'mean: 7.00']);
     expect(said({ ...wrong, reward_count: 4 })).toEqual(['7.00 n=4', 'mean: 7.00 of 4 rewards']);

@@ -144,7 +144,7 @@ describe('a search through texts', () => {
     expect(unread.map(({ trajectory_id }) => trajectory_id)).toEqual(['gone', 'empty']);
   });
 
-  it('does not count a trajectory of which only some steps came as searched, nor keeps its text', async () => {
+  it('neither counts a trajectory with missing steps as searched, nor keeps its text', async () => {
     const all = [trajectory('part', 'apple', { num_steps: 5 }), trajectory('whole', 'apple')];
     const { service, read } = serviceOf(all);
     const ports = { index: index(), service };

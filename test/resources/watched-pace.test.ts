@@ -1,4 +1,4 @@
-/** What Watch says of the pace: nothing that was not read. */
+/** The pace in Watch: only from data that was read. */
 import { expect, it, onTestFinished } from 'vitest';
 import { heldOutMeans } from '../../src/queries/held-out.ts';
 import { kinds } from '../../src/resources/catalogue.ts';
@@ -14,7 +14,7 @@ function world() {
   const at = 1_000_000;
   const ref = { kind: 'training', id: 'trn_1', label: 'sweep', startedAt: new Date(at).toISOString() } as const;
   const paceAt = (now: number): string | undefined => watchedOf(workbench, now)[0]?.pace;
-  /** An answer with the steps, as the progress says them. */
+  /** An answer with the steps, as in the progress. */
   const steps = (done: number, time: number): void => {
     workbench.statuses.report([{ ...ref, status: 'running', done, total: 400 }], {
       askedAt: time,

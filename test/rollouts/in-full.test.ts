@@ -1,4 +1,4 @@
-/** Reading trajectories of which some cannot be read. */
+/** Reading trajectories, some of them unreadable. */
 import { expect, it } from 'vitest';
 import { readAllInFull } from '../../src/rollouts/in-full.ts';
 import { ApiError, NotFoundError } from '../../src/service/errors.ts';

@@ -13,7 +13,7 @@ const rollout = (messages: object[], more: object = {}) =>
   trajectory.parse({ trajectory_id: 'traj_1', steps: [{ messages }], ...more });
 const said = (content: string, more: object = {}) => ({ role: 'assistant', content, ...more });
 
-/** A service whose model gives this answer. Adds what it is asked. */
+/** A service whose model gives this answer. Records its prompts. */
 function judging(choice: object, asked: string[] = []): Pick<Service, 'chat'> {
   const complete = async ({ messages }: { messages: { content: string }[] }) => {
     asked.push(...messages.map(({ content }) => content));

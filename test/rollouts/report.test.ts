@@ -1,4 +1,4 @@
-/** What reports say, on a service that answers what the test says. */
+/** The content of reports, on a scripted service. */
 import { expect, it } from 'vitest';
 import type { EvalRun } from '../../src/contract/evaluations.ts';
 import { outcomeClasses } from '../../src/present/outcome-classes.ts';

@@ -1,4 +1,4 @@
-/** What a call says about itself in errors. */
+/** The facts about a call in its errors. */
 import type { CallFacts } from '../../src/service/wire-error.ts';
 
 export const callFacts: CallFacts = {

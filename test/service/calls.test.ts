@@ -27,7 +27,7 @@ const upload = { dataset: 'd', trajectories: [{ steps: [] }] };
 const question = { model: 'm', messages: [{ role: 'user', content: 'x' }] };
 const token = 'trajectory-token-1';
 
-/** What is read by its path alone needs no row. */
+/** Operations that are determined by their path alone need no row. */
 const rows: { readonly [Name in Operation]?: Row<Name> } = {
   listBenchmarks: {
     input: { query: { search: 'a b', order: 'desc' } },

@@ -1,4 +1,4 @@
-/** The real clock: sleeping ends in time, early if it is given up, and leaves nothing behind. */
+/** The real clock: a sleep ends in time, early if it is aborted, and leaves nothing behind. */
 import { getEventListeners } from 'node:events';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { systemClock } from '../../src/service/clock.ts';

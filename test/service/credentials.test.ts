@@ -26,7 +26,7 @@ interface Rotating {
   readonly service: Service;
   /** Keys read so far. */
   readonly read: () => number;
-  /** From now on the service takes this key only; it is given out from now on as well, unless something else is said. */
+  /** From now on the service accepts only this key; by default, the source returns it too. */
   readonly rotate: (key: string, given?: string) => void;
   /** Has the next readings fail. */
   readonly lose: (why: string) => void;

@@ -1,6 +1,6 @@
 /**
- * A double of the service: one of everything, some running and some ended, so that every command of every view has
- * something to be used on. It takes every write and says that it has been done; what arrived is read from `requests`.
+ * A double of the service: one of everything, some running and some ended, so that every command of every view has a
+ * target. It accepts every write; `requests` has what arrived.
  */
 import { type Behaviour, type HostileServer, hostileServer, json, type SeenRequest, stream } from './hostile-server.ts';
 
@@ -33,7 +33,7 @@ const checkpoint = { checkpoint_id: 'ckpt_1', step_index: 2, created_at };
 const rewards = { trajectory_rewards: [{ trajectory_id: 'traj_2', task_id: 'one', reward: 1, status: 'completed' }] };
 const image = { task_id: 'one', provider: 'local', build_status: 'pending' };
 
-/** What a path is answered with; the first that fits. Ids are taken as they come. */
+/** The answers by path; the first match counts. Any id is accepted. */
 const answers: readonly (readonly [pattern: RegExp, body: unknown])[] = [
   [/\/benchmarks\/runtimes$/, page({ runtime_id: 'rt_1', image_ref: 'an/image', build_status: 'ready', created_at })],
   [
@@ -79,7 +79,7 @@ const answers: readonly (readonly [pattern: RegExp, body: unknown])[] = [
   [/\/secrets$/, page({ secret_id: 'sec_1', name: 'TOKEN', byte_length: 3, created_at })],
 ];
 
-/** Every id that an answer to a write may be asked for. */
+/** Every id that an answer to a write may need. */
 const done = {
   bench_id,
   eval_run_id: 'evr_3',
@@ -119,7 +119,7 @@ const answer: Behaviour = (response, request) => {
 };
 
 export interface ServiceDouble extends HostileServer {
-  /** What arrived that changes something: method and path. */
+  /** The write requests that arrived: method and path. */
   readonly writes: () => string[];
   /** Whether a request changes something; chat completions do not. */
   readonly isWrite: (request: Pick<SeenRequest, 'method' | 'url'>) => boolean;

@@ -1,4 +1,4 @@
-/** Services that answer what a test says, for screens and queries that ask for no more. */
+/** Services with scripted answers, for screens and queries that need no more. */
 import type { InputOf, Operation } from '../../src/contract/endpoints.ts';
 import { type Call, type UntypedCall, untypedCall } from '../../src/service/call.ts';
 import { Capabilities } from '../../src/service/capabilities.ts';
@@ -6,7 +6,7 @@ import { openGate } from '../../src/service/gate.ts';
 import type { Service } from '../../src/service/index.ts';
 import type { CallOptions } from '../../src/service/options.ts';
 
-/** What operations answer to what they are given. */
+/** The answers of operations to their inputs. */
 export type Answers = {
   readonly [Name in Operation]?: (input: InputOf<Name>, options: CallOptions) => unknown;
 };
@@ -25,7 +25,7 @@ export function withAnswers(service: Service, answers: Answers): Service {
   return { ...service, call: callWith(answers, untypedCall(service)) };
 }
 
-/** A service of these answers alone, for polls as well. @param parts what else it has */
+/** A service of these answers alone, for polls as well. @param parts its other parts */
 export function fakeService(answers: Answers = {}, parts: Partial<Service> = {}): Service {
   const service = {
     gate: openGate,

@@ -1,4 +1,4 @@
-/** The gate before a host: who waits for what, by a clock that is moved by hand. */
+/** The gate of a host: who waits for what, on a manual clock. */
 import { getEventListeners } from 'node:events';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { Gates, type Passage, RateLimitGate } from '../../src/service/gate.ts';
@@ -11,7 +11,7 @@ const failEach = (gate: RateLimitGate, operations = ['a', 'b', 'c']): void => {
   for (const operation of operations) gate.failed(operation);
 };
 
-/** A gate, and a way to send people through it who are noted once they are through. */
+/** A gate, and a function that sends named callers through it and records who has passed. */
 function gateOn(clock: ManualClock = manualClock()) {
   const gate = new RateLimitGate(clock);
   const through: string[] = [];
@@ -332,7 +332,7 @@ describe('a waiting call', () => {
     send('b');
     controller.abort();
     await flush();
-    // It comes back at once, and sees by its signal that it is not to send anything.
+    // It returns at once, and its signal tells it not to send anything.
     expect(through).toEqual(['a']);
     await clock.advance(10_000);
     expect(through).toEqual(['a', 'b']);

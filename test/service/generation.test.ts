@@ -1,4 +1,4 @@
-/** Which generation of the service answers is found out from its answers, and what it has moved is asked for where it is. */
+/** The generation of a service is detected from its answers, and moved operations are then sent to their new paths. */
 import { describe, expect, it } from 'vitest';
 import { evidenceIn } from '../../src/contract/generation.ts';
 import type { FoundGeneration, GenerationMemory } from '../../src/service/generation.ts';
@@ -9,7 +9,7 @@ const started = json({ eval_run_id: 'evr_1', bench_id: 'b' });
 const noRoute = json({ detail: 'Not Found' }, 404);
 const noBenchmark = refusal(404, 'invalid_request_error', 'resource_not_found');
 
-/** Answers by method and path; whatever is not there is not routed. */
+/** Answers by method and path; anything else is an unknown route. */
 const routes =
   (known: Readonly<Record<string, Behaviour>>, otherwise = noRoute): Behaviour =>
   (response, request) =>

@@ -23,7 +23,7 @@ export type Behaviour = (response: ServerResponse, request: SeenRequest) => void
 
 export interface HostileServer {
   readonly url: string;
-  /** What has arrived so far. */
+  /** The requests so far. */
   readonly requests: readonly SeenRequest[];
   /** How many connections were made. */
   readonly connections: () => number;
@@ -145,7 +145,7 @@ export function serviceAt(baseUrl: string, options: Partial<ServiceOptions> = {}
     apiKey: async () => apiKey,
     inferenceToken: async () => inferenceToken,
     userAgent: 'benchtop/test',
-    // Found out otherwise, which takes requests.
+    // Detecting it would take requests.
     generation: 'document',
     logger: line => log.push(line),
     tracer: event => trace.push(event),

@@ -250,7 +250,7 @@ describe('lost connections', () => {
     await expect(
       serviceAt(server.url).service.call('deleteEvalRun', { params: { bench_id: 'b1', eval_run_id: 'evr_1' } }),
     ).rejects.toMatchObject({ kind: 'not_found', outcomeUnknown: true });
-    // If nothing had been sent before, it is what it says.
+    // If nothing was sent before, the answer means what it says.
     const never = await hostileServer(gone);
     await expect(
       serviceAt(never.url).service.call('deleteEvalRun', { params: { bench_id: 'b1', eval_run_id: 'evr_1' } }),
@@ -357,7 +357,7 @@ describe('silence', () => {
   });
 
   it('gives up on a connection that is never made', async () => {
-    // Takes the connection, and never says a word of TLS.
+    // Accepts the connection, and never speaks TLS.
     const sockets = new Set<{ destroy: () => void }>();
     const mute = createRawServer(socket => void sockets.add(socket));
     await new Promise<void>(resolve => mute.listen(0, '127.0.0.1', resolve));

@@ -2,13 +2,13 @@
 import type { Clock } from '../../src/service/clock.ts';
 
 export interface ManualClock extends Clock {
-  /** Moves on by so many milliseconds, waking each sleeper at its time; what they do then has been done when it ends. */
+  /** Advances by this many milliseconds, and wakes each sleeper at its time. Returns once their work is done. */
   readonly advance: (ms: number) => Promise<void>;
   /** Sets the time of day, as a user or a time server does; the monotonic time is not changed. */
   readonly set: (now: number) => void;
 }
 
-/** Lets everything that waits for nothing but other promises run. */
+/** Runs everything that waits only for other promises. */
 export async function flush(): Promise<void> {
   for (let turn = 0; turn < 5; turn += 1) await new Promise(resolve => setImmediate(resolve));
 }

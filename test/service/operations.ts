@@ -6,7 +6,7 @@ const patterns = (Object.entries(endpoints) as [Operation, Endpoint][])
   .map(([operation, { method, path }]) => ({
     operation,
     method,
-    // The paths with words in the place of an id come first.
+    // Paths with a word where others have an id come first.
     ids: path.split('{').length,
     pattern: new RegExp(`${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`),
   }))

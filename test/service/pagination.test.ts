@@ -39,7 +39,7 @@ it.each([
   expect(await collect(scripted(...pages).listing)).toEqual(expected);
 });
 
-it('continues after a page of which no row could be read', async () => {
+it('continues after a page without a readable row', async () => {
   expect(await collect(scripted(page([], 'a', true, 2), page([1], null)).listing)).toEqual([1]);
 });
 

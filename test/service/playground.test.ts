@@ -1,4 +1,6 @@
-/** A deployment that does not answer for its slug is asked where the service says, and no key goes to another origin. */
+/**
+ * A deployment that does not answer for its slug gets requests at its own address, and no key goes to another origin.
+ */
 import dns, { type LookupOptions } from 'node:dns';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { chatRoute } from '../../src/chat/route.ts';
@@ -151,7 +153,7 @@ describe('the way to a model', () => {
     expect(await chatRoute(service, memory, name, new AbortController().signal, true)).toEqual(route);
     expect(server.requests).toHaveLength(name === 'acme/small' ? 0 : 1);
     await chatRoute(service, memory, name, new AbortController().signal, true);
-    // A name that is no id is known by then.
+    // At this point it is known that the name is not an id.
     expect(server.requests).toHaveLength(name === 'acme/small' ? 0 : record ? 2 : 1);
   });
 });

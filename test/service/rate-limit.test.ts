@@ -1,4 +1,4 @@
-/** A service that limits the rate of requests, and everything in the process that asks it. */
+/** A service that limits the rate of requests, and all its callers in the process. */
 import { describe, expect, it } from 'vitest';
 import { Gates } from '../../src/service/gate.ts';
 import type { Service } from '../../src/service/index.ts';
@@ -21,7 +21,7 @@ const question = { model: 'm', messages: [{ role: 'user', content: 'x' }] };
 const limited = (headers: Record<string, string>): Behaviour =>
   refusal(429, 'rate_limit_error', 'rate_limited', {}, headers);
 
-/** Everything but the script's first answers is answered as it was asked. */
+/** After the script's first answers, everything succeeds. */
 const well: Behaviour = (response, request) => {
   if (request.url.startsWith('/v1/chat/')) return stream([word, 'data: [DONE]\n\n'])(response, request);
   return page(response, request);
@@ -33,7 +33,7 @@ interface Setting {
   readonly clock: ManualClock;
 }
 
-/** A service whose clock is moved by hand, at a server that begins with `script` and then answers well. */
+/** A service with a manual clock, on a server that begins with `script` and then succeeds. */
 async function setting(...script: readonly Behaviour[]): Promise<Setting> {
   const server = await hostileServer(...script, well);
   const clock = manualClock();
@@ -45,7 +45,7 @@ async function meetLimit({ service }: Setting): Promise<void> {
   expect(await errorOf(service.background.call('listBenchmarks'))).toMatchObject({ kind: 'rate_limit', attempts: 1 });
 }
 
-/** What a request still under way could have sent by now has arrived: another one, made later, has been answered. */
+/** A later request has been answered, so anything that an earlier one could have sent has arrived. */
 async function settled(server: HostileServer): Promise<number> {
   const before = server.requests.length;
   await fetch(`${server.url}/probe`);
@@ -136,7 +136,7 @@ describe('after a 429', () => {
     ['seconds', (_: number) => '30', 30_000],
     ['a date', (now: number) => new Date(now + 30_000).toUTCString(), 30_000],
     ['a date that has passed', (now: number) => new Date(now - 30_000).toUTCString(), 0],
-    ['an hour, of which a minute at most is waited', (_: number) => '3600', 52_500],
+    ['an hour, but waits a minute at most', (_: number) => '3600', 52_500],
   ])('its time may be given as %s', async (_, headerAt, expected) => {
     const clock = manualClock();
     const server = await hostileServer(limited({ 'retry-after': headerAt(clock.now()) }), page);

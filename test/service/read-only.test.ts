@@ -1,4 +1,4 @@
-/** A service that may only be read sends nothing that writes, however it is asked to. */
+/** A read-only service sends no write, however it is called. */
 import { describe, expect, it } from 'vitest';
 import { type Endpoint, isWrite } from '../../src/contract/common.ts';
 import { endpoints, type Operation } from '../../src/contract/endpoints.ts';

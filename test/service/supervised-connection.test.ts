@@ -38,7 +38,7 @@ class FakeService implements SupervisedService {
     };
   };
 
-  /** What happens while it is checked. */
+  /** Called while it is checked. */
   whileChecked = (): void => {};
 
   isSilent = async (): Promise<boolean> => {
@@ -205,7 +205,7 @@ describe('a service that does not start', () => {
       const asked = service.moments.length;
       await failed('The disk is full.');
       expect(connection.state).toMatchObject({ kind: 'failed', message: 'The disk is full.' });
-      // Until then the same words come at once, without another process.
+      // Until then the same error is returned at once, without starting another process.
       await vi.advanceTimersByTimeAsync(rest - 1);
       await expect(connection.locate(anySignal)).rejects.toThrow('The disk is full.');
       expect(service.moments).toHaveLength(asked + 1);

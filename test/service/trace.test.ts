@@ -1,4 +1,4 @@
-/** What `--debug` is given of requests and answers: all that helps, nothing that is secret, and no more than fits. */
+/** What `--debug` shows of requests and answers: everything useful, nothing secret, and a limited length. */
 import { Readable } from 'node:stream';
 import { describe, expect, it, vi } from 'vitest';
 import { redactor } from '../../src/config/redaction.ts';
@@ -18,7 +18,7 @@ async function traced(url: string, work: (service: Service) => Promise<unknown>)
 
 const question = { model: 'm', messages: [{ role: 'user', content: 'hi' }] };
 
-/** What is traced of an answer with this body, which comes in pieces of so many bytes. */
+/** The trace of an answer with this body, which arrives in pieces of this many bytes. */
 async function tracedAnswer(
   text: string,
   { type = 'application/json', piece = 3, sensitiveAnswer = undefined as readonly string[] | undefined } = {},
@@ -47,7 +47,7 @@ async function tracedAnswer(
   return events.slice(1);
 }
 
-/** What is traced of the body of a request, of which `shown` may be seen. */
+/** The trace of the body of a request whose visible form is `shown`. */
 function tracedRequest(body: WireRequest['body'], shown: string | undefined, headers: Record<string, string> = {}) {
   const events: TraceEvent[] = [];
   const traced = {
@@ -151,7 +151,7 @@ describe('a request and its answer', () => {
 });
 
 describe('what is secret', () => {
-  it('is not in the body of an unknown path, of which only names and the size are shown (V13)', async () => {
+  it('is not in the body of an unknown path, which shows only names and the size (V13)', async () => {
     const server = await hostileServer(json({}));
     const body = Buffer.from(
       JSON.stringify({ name: 'A', value: 'hidden-1', deep: { more: 'hidden-2', list: [1, 2] } }),

@@ -8,7 +8,7 @@ export interface LeftProcess {
   readonly command: string;
 }
 
-/** What a test has stopped may take so long to end, in milliseconds. */
+/** How long a process that a test has stopped may take to exit, in milliseconds. */
 const graceMs = 10_000;
 
 /** The processes that name this folder in their arguments, environment or working folder. Linux only. */

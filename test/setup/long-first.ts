@@ -1,4 +1,4 @@
-/** The order of test files: what takes longest begins first, so that no worker ends alone with a long file. */
+/** The order of test files: the longest ones begin first, so that no worker ends alone with a long file. */
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /**

@@ -20,7 +20,7 @@ function parentFolder(): string {
 
 export function setup(): void {
   refuseUnready();
-  // Every home folder of a test is in here, so that a process that outlives its test can be told by it.
+  // Every home folder of a test is in here, which identifies processes that outlive their test.
   folder = mkdtempSync(join(parentFolder(), 'bt-'));
   process.env['TMPDIR'] = folder;
 }

@@ -1,4 +1,4 @@
-/** Plans of faults that were found, by what went wrong: none of them may fail again. */
+/** Plans that have found faults, by the fault: none of them may fail again. */
 import type { Change } from '../../tools/rig/answers.ts';
 import type { Fault } from '../../tools/rig/faults.ts';
 import type { Look } from '../../tools/simulate/looks.ts';
@@ -106,7 +106,7 @@ export const found: Readonly<Record<string, Plan>> = {
     ],
     looks: [],
   },
-  'a list of four runs of which one could not be read said that there were three': look(
+  'a list of four runs with an unreadable one said that there were three': look(
     'runs',
     '^/api/v1/eval/[^/]+/runs',
     set('null', '1', 'items.1'),

@@ -1,4 +1,4 @@
-/** What the screen says against what was sent: the oracle by itself. */
+/** The oracle alone: compares the screen with what was sent. */
 import { describe, expect, it } from 'vitest';
 import {
   columnOf,

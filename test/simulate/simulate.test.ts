@@ -52,7 +52,7 @@ class Simulator {
 }
 
 describe('the simulator keeps its laws', () => {
-  // Random keys on wrong answers; a session in which secrets are typed; one that may only read, and is pressed to write.
+  // Random keys on wrong answers; a session in which secrets are typed; a read-only one in which the keys try to write.
   const seeds = [1, 14, 15];
   const folder = mkdtempSync(join(tmpdir(), 'benchtop-plans-'));
   const plans = join(folder, 'plans.json');

@@ -28,7 +28,7 @@ describe('notes', () => {
       expect(all).toHaveLength(3);
       expect(all).toContainEqual(note({}));
       expect(all).toContainEqual(note({ author: 'bob', flag: 'gamed' }));
-      // What was taken back stays taken back.
+      // A removed note stays removed.
       expect(all).toContainEqual(note({ id: 't2', flag: '', at: 6_000 }));
       expect(conflictsIn(all).map(group => group.map(({ flag }) => flag).sort())).toEqual([['bad', 'gamed']]);
       store.close();

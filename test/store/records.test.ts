@@ -1,4 +1,4 @@
-/** What is kept of uploads, of the progress of runs and of lists, and for how long. */
+/** The records of uploads, of the progress of runs and of lists, and how long they are kept. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -145,7 +145,7 @@ describe('the record of an upload of trajectories', () => {
     expect(records.unfinished().map(({ path }) => path)).toEqual(['/now', '/new']);
   });
 
-  /** Records on a clock, and what is known of lines. */
+  /** Records with a clock, and the known lines. */
   function lineRecords(most?: number) {
     const clock = { at: 0 };
     const now = vi.spyOn(Date, 'now').mockImplementation(() => clock.at);
@@ -249,7 +249,7 @@ describe('the record of an upload of trajectories', () => {
 });
 
 describe('the progress of a run', () => {
-  it('is of whole steps, of which those that are thinned out are also gone on disk', () => {
+  it('is of whole steps; thinned-out ones are gone on disk as well', () => {
     const tables = tablesInMemory('prod');
     const points = new ProgressPoints(tables);
     expect([points.record('t', 0.5, 1), points.record('t', Number.NaN, 1), points.record('t', 0, 1)]).toEqual([

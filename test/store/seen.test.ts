@@ -164,7 +164,7 @@ it('keeps a mean and its number of rewards together (B4)', () => {
   // An answer that knows neither, and one that repeats the mean.
   expect(record({ reward_mean: null })).toEqual([1, 20]);
   expect(record({ reward_mean: 1 })).toEqual([1, 20]);
-  // Another mean is not of these rewards.
+  // Another mean comes from other rewards.
   expect(record({ reward_mean: 0.5 })).toEqual([0.5, null]);
   expect(record({ reward_mean: null, reward_count: 0 })).toEqual([null, 0]);
 });

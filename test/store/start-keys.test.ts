@@ -64,7 +64,7 @@ it('does not take the key that another living program is sending', async () => {
   database.close();
   const late = 11 * 60_000;
   expect(program(folder).keys.earlier('startEval', run)).toBeUndefined();
-  // Another process may have its id by now.
+  // Another process may have its pid now.
   expect(program(folder).keys.earlier('startEval', run, Date.now() + late)?.key).toBe(key);
   other.stdin?.end();
   await once(other, 'exit');

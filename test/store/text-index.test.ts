@@ -74,7 +74,8 @@ describe('the index of texts', () => {
   });
 
   it('finds by an expression what a scan of every line finds', () => {
-    // What folds to an ASCII letter under the flags of an expression, and what it may repeat, leave out or not have.
+    // Characters that fold to an ASCII letter under the flags of an expression, and parts that it may repeat, omit or
+    // negate.
     const bodies = fc
       .array(fc.constantFrom(...['abc', 'ABC', 'bcaab', 'aſk', 'ask', 'cabK', 'ß', 'İ', 'b', ' ', '\n']), {
         maxLength: 9,

@@ -5,7 +5,7 @@ import { hiddenIn } from '../../src/text/sanitise.ts';
 it('shows what a terminal shows after carriage returns (R20)', () => {
   const shown = (text: string) => overwritten(text).text;
   expect(overwritten('10%\r50%\r100%\ndone')).toEqual({ text: '100%\ndone', lines: 1 });
-  // What is shorter leaves the rest of what was there.
+  // A shorter text leaves the rest of the earlier one.
   expect(shown('downloading\rok')).toBe('okwnloading');
   expect(shown('downloading\r\u001b[Kok')).toBe('ok');
   expect(shown('downloading\u001b[2K\rok')).toBe('ok');

@@ -1,4 +1,4 @@
-/** Small helpers that much else relies on. */
+/** Small helpers that many modules use. */
 import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import { unlessAborted } from '../../src/base/abort.ts';

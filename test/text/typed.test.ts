@@ -1,4 +1,4 @@
-/** What has to be typed to confirm something is never nothing, whatever came over the wire. */
+/** The text to type for a confirmation is never empty, whatever came over the wire. */
 import { expect, it } from 'vitest';
 import { isTyped, typeable } from '../../src/text/typed.ts';
 

@@ -51,7 +51,7 @@ describe('wrap', () => {
         state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0;
         text += alphabet[(state >>> 16) % alphabet.length] ?? '';
       }
-      // é is one cell like e, but takes the general way.
+      // é is one cell like e, but takes the general path.
       const plain = wrap(text.replaceAll('a', 'e'), 6);
       const general = wrap(text.replace(/[a-z]/g, 'é'), 6);
       expect(

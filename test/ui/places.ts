@@ -4,7 +4,7 @@ import type { World } from '../conformance/samples.ts';
 
 export const benchmarksPlace: Place<'list'> = { view: 'list', resource: 'benchmarks' };
 
-/** What the places of a world are about. */
+/** The resources that the places of a world show. */
 export type WorldIds = Pick<World['ids'], 'benchId' | 'runId' | 'trainingId' | 'endedTrajectory'> & {
   readonly deploymentId?: string;
   readonly jobId?: string;

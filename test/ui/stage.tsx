@@ -49,7 +49,7 @@ export function openOnStage(
 }
 
 interface ViewOptions<Name extends ViewName> {
-  /** What the view is given to show; the list of what is on the stage, if it is missing. */
+  /** The place that the view shows; by default, the list of the resource on the stage. */
   readonly place?: Place<Name>;
   /** Views that can be opened from it. */
   readonly others?: readonly ViewDefinition[];

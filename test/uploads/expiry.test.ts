@@ -1,4 +1,4 @@
-/** Upload addresses expire by the service's clock, whatever this machine takes for the time. */
+/** Upload addresses expire by the service's clock, whatever the clock of this machine says. */
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';

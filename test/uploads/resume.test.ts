@@ -81,7 +81,7 @@ describe('an upload whose id the service does not know', () => {
   it('begins a new one, and forgets at once what was sent for the old one', async () => {
     const folder = folderOf();
     const memory = remembered();
-    // Sent to a service that is gone since, all but one.
+    // All but one were sent to a service that is now gone.
     const other = await startService();
     const elsewhere = clientOf(other);
     const begun = await uploadOf(folder, memory());
@@ -90,7 +90,7 @@ describe('an upload whose id the service does not know', () => {
       around(elsewhere, (call, name, go) => (name === nameOf(2) && call === 'put' ? Promise.reject(dead) : go())),
     );
     expect(begun.state.sentFiles).toBe(2);
-    // What was sent is shown before anything is sent again.
+    // Sent files are shown before anything is sent again.
     expect((await uploadOf(folder, memory())).state).toMatchObject({ phase: 'waiting', sentFiles: 2 });
     await elsewhere.close();
     await other.end();
@@ -296,7 +296,7 @@ describe('a folder that is edited between two tries', () => {
     folder.putManifest();
     await run(upload, spy);
     expect(upload.state).toMatchObject({ phase: 'done', error: undefined });
-    // Nothing was left to send, and the id is known all the same.
+    // Nothing was left to send, and the id is still known.
     expect(upload.state.benchId).toBe(made(folder)[0]?.id);
     expect(asked.filter(each => each.startsWith('put'))).toHaveLength(3);
   });

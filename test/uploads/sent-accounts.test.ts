@@ -1,4 +1,4 @@
-/** Who was sent what: each account and agent gets a file once, whatever the others were sent, lost or sent anew. */
+/** Each account and agent is sent a file once, whatever the others were sent, lost or sent again. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ import { TrajectoryUpload } from '../../src/uploads/trajectory-upload.ts';
 import { countsOfRun, runWords } from '../../src/uploads/trajectory-upload-state.ts';
 import { fakeService } from '../service/fake-service.ts';
 
-/** What the service does with a request. */
+/** How the service handles a request. */
 type Fate = 'stores' | 'loses the answer' | 'loses the request' | 'limits' | 'forbids' | 'rejects the first';
 
 type Account = 'A' | 'B' | 'C';
@@ -26,7 +26,7 @@ interface Send {
   readonly name?: string;
 }
 
-/** What an account has of an agent, and how it came to it. */
+/** The trajectories of an agent in an account, and how they got there. */
 class Owner {
   readonly held: string[] = [];
   /** Sent without an answer, and not stored. */
@@ -80,7 +80,7 @@ function world({ honoursKeys = false, skips = false, isTraced = false } = {}) {
           const got = body.trajectories.map(({ messages }) => (messages as { content: string }[])[0]?.content ?? '');
           if (got.length > 2) throw new ValidationError('Too large.', { status: 413 });
           const earlier = requests.get(key);
-          // A key is of one account, and of one agent.
+          // A key belongs to one account and one agent.
           if (earlier) expect(earlier.owner).toBe(owner);
           else fresh.push(...got);
           if (honoursKeys && earlier?.answer) return earlier.answer;

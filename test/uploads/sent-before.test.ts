@@ -1,4 +1,4 @@
-/** A file that is sent, edited and sent again: each of its trajectories is stored as often as it stands in it. */
+/** A file that is sent, edited and sent again: each trajectory is stored as often as it is in the file. */
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -16,7 +16,7 @@ import { fakeService, withAnswers } from '../service/fake-service.ts';
 
 const lineOf = (content: string): string => JSON.stringify({ messages: [{ role: 'user', content }] });
 
-/** What the service does with a request; it stores all of one whose answer is lost. */
+/** How the service handles a request; if the answer is lost, it has stored all of it. */
 type Fate =
   | 'stores'
   | 'limits'
@@ -80,7 +80,7 @@ function world() {
   return { folder, memory, upload };
 }
 
-/** Lets no two things happen in the same millisecond. */
+/** Ensures that no two events happen in the same millisecond. */
 function ticking(): void {
   let now = Date.now();
   const clock = vi.spyOn(Date, 'now').mockImplementation(() => (now += 1));

@@ -142,7 +142,7 @@ describe('a file', () => {
     expect(String(Buffer.from(await lineAt(reading(bytes, 3), { start: 0, end: bytes.length })))).toBe(expected);
   });
 
-  it('of which nothing can be read is not sent', async () => {
+  it('without a readable line is not sent', async () => {
     const { state, outcomes } = await uploaded('broken\n3\n');
     expect(state).toMatchObject({
       phase: 'done',
@@ -262,7 +262,7 @@ describe('a file', () => {
 describe('an outcome of a service that names them differently', () => {
   const boom = { code: 'too_long', message: 'it is too long' };
 
-  /** The outcome of a file of three lines, by what the service says of the batch. */
+  /** The outcome of a file of three lines, by the service's answer for the batch. */
   async function outcomesOf(answer: object) {
     const server = await hostileServer(json(answer));
     const path = join(folder, 'three.jsonl');
@@ -402,7 +402,7 @@ describe('an outcome of a service that names them differently', () => {
     const upload = await outcomesOf(answer);
     expect(upload.state.counts).toEqual(counts);
     expect(upload.outcomes.map(({ status }) => status)).toEqual(statuses);
-    // What may be stored is not sent twice.
+    // Trajectories that may be stored are not sent twice.
     expect(upload.failures).toBe(failures);
   });
 

@@ -137,7 +137,7 @@ describe('a file', () => {
   });
 });
 
-it('the bytes of a file are read in pieces, of which the last two are kept', async () => {
+it('the bytes of a file are read in pieces; the last two are kept', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'benchtop-bytes-'));
   const path = join(folder, 'file');
   const size = 256 * 1024;

@@ -1,4 +1,4 @@
-/** Whatever a service truthfully says of an upload: no stored trajectory is sent again, and none is taken for stored. */
+/** For any truthful answer to an upload: no stored trajectory is sent again, and no other one counts as stored. */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { uploadTrajectoriesResult } from '../../src/contract/trajectories.ts';
@@ -13,7 +13,7 @@ const words: Record<Truth, readonly string[]> = {
 };
 const why = { code: 'too_long', message: 'too long' };
 
-/** What was sent, what became of it, and what the service tells of it. */
+/** What was sent, its outcome, and the service's answer. */
 const anyItem = fc.record({
   trace: fc.option(fc.constantFrom('t1', 't2', 't3', 't4', 't5')),
   conversation: fc.option(fc.constantFrom('c1', 'c2', 'c3')),
@@ -70,7 +70,7 @@ function answerOf({ items, first, listsAll, indexed, counts, order }: Upload) {
       failure: failure && (isIndexed(at) ? { ...failure, item_index: at + first } : failure),
     };
   });
-  // Rows that nothing names are in the order of what was sent, or they would not tell what they are about.
+  // Rows without an id or index are in the order of the request; otherwise their subject would be unknown.
   const isFree = listed.every(isNamed) || listed.length < items.length;
   const keys = rows.map(() => order.next().value as number);
   const trajectories = isFree
@@ -108,7 +108,7 @@ it('fails no trajectory that was stored, and stores none that was not', () => {
       });
       told += Number(isTold);
       expect(wrong, JSON.stringify(answer)).toEqual([]);
-      // What is neither recorded nor failed would be sent again.
+      // Trajectories that are neither recorded nor failed would be sent again.
       const recorded = [...items.stored, ...items.skipped, ...items.unknown];
       expect(recorded.length + counts.failed).toBe(sent.length);
       expect(counts.stored + counts.skipped + counts.failed + counts.unknown).toBe(sent.length);

@@ -286,7 +286,7 @@ it('counts since when one was away, also after a restart, and restores what was 
   const since = inbox.since;
   expect(since).toBe(inbox.absence?.from);
   expect(since).toBeLessThanOrEqual(left);
-  // What ends later does not change it.
+  // A later end does not change it.
   second.answer(run('b', { status: 'failed' }));
   expect(inbox.since).toBe(since);
   const events = inbox.list();

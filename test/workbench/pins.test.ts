@@ -1,4 +1,4 @@
-/** Pins: announced when they change, and read only when they were written. */
+/** Pins: announced when they change, and read only after a write. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** When what is on screen is read again. */
+/** When data on screen is read again. */
 import { QueryObserver } from '@tanstack/react-query';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { datasetKeys } from '../../src/queries/datasets.ts';

@@ -52,7 +52,7 @@ function pendingRun(
     ...{ bench_id, total_rollouts: count, options },
     ...(url !== undefined && { base_model_slug: 'elsewhere' }),
   });
-  /** What was sampled, in order. */
+  /** The sampled tasks, in order. */
   const sampled = () =>
     rollouts.mock.calls.flatMap(([, orders]) => orders.map(({ task_id, sample }) => ({ task_id, sample })));
   const rewarded = () => evaluations.rewards(eval_run_id).map(({ task_id }) => task_id);

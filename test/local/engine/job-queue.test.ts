@@ -1,4 +1,6 @@
-/** The queue of jobs: each runs for itself, ends when it is cancelled, and is tried again after an external failure. */
+/**
+ * The queue of jobs: each runs independently, ends when it is cancelled, and is tried again after an external failure.
+ */
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -126,7 +128,7 @@ describe('jobs', () => {
     await vi.waitFor(() => expect(work.queue.waiting).toHaveLength(1));
     expect(work.queue.waiting[0]).toMatchObject({ id: 'unlucky', message: expect.stringContaining('disk') });
     expect(work.ended).toEqual(['other']);
-    // If the service is killed while it waits for room, that is not the fault of the job.
+    // If the service is killed while it waits for room, that does not count against the job.
     expect(existsSync(work.countFile)).toBe(false);
     isFull = false;
     await vi.runAllTimersAsync();
@@ -142,7 +144,7 @@ describe('jobs', () => {
     work.add('other');
     work.queue.hold('held', 1_000);
     work.queue.hold('held', 3_000);
-    /** Waits for what is under way, and for no time: that would let a timer fire. */
+    /** Waits for pending promises without letting time pass, which would fire a timer. */
     const look = async () => {
       work.queue.wake();
       for (let turn = 0; turn < 5; turn += 1) await new Promise(resolve => setImmediate(resolve));

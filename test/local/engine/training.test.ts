@@ -17,7 +17,7 @@ const taskOf = (task_id: string, grader: TrainingTask['grader']): TrainingTask =
 });
 const right: TrainingTask['grader'] = { kind: 'regex', pattern: '' };
 const wrong: TrainingTask['grader'] = { kind: 'exact', expected: 'an answer that has more than two words' };
-/** It expects what is not among its choices, so it cannot grade. */
+/** Its expected value is not among its choices, so it cannot grade. */
 const unusable: TrainingTask['grader'] = { kind: 'choice', choices: ['a', 'b'], expected: 'c' };
 
 const usual = {

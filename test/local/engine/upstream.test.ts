@@ -175,7 +175,7 @@ describe('what another server is asked for an evaluation', () => {
 it('a wait for another server ends once the run is cancelled (B5)', async () => {
   const cancel = new AbortController();
   const attempt = vi.fn(() => {
-    // The wait has begun by then.
+    // The wait has begun at this point.
     setImmediate(() => cancel.abort());
     return Promise.reject(new UpstreamError('Slow down.', { status: 429, retryAfter: '59' }));
   });
@@ -202,7 +202,7 @@ describe('after a 429 of another server', () => {
         signal,
       );
     const first = rollout('first', limit('0.5'));
-    // The limit has been met by then.
+    // The limit has been met at this point.
     await new Promise(resolve => setImmediate(resolve));
     await Promise.all([first, rollout('second'), rollout('third')]);
     expect(order).toEqual(['first', 'first', 'second', 'third']);

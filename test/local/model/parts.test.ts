@@ -181,7 +181,7 @@ describe('an answer', () => {
     expect(say('a b c', [], 2)).toEqual({ pieces: ['a', ' b'], finish_reason: 'length', completion_tokens: 2 });
   });
 
-  it('ends before the first of its stops, of which no part is given before it is known', () => {
+  it('ends before the first of its stops, and yields no part of a stop early', () => {
     expect(say('a b c d', ['d', 'c'])).toEqual({
       pieces: ['a', ' b', ' '],
       finish_reason: 'stop',

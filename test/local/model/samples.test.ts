@@ -1,4 +1,6 @@
-/** The samples that are there to be read: a tool that the model learns to use, and a reward that it learns to game. */
+/**
+ * The samples that serve as demonstrations: a tool that the model learns to use, and a reward that it learns to game.
+ */
 import { expect, it } from 'vitest';
 import { grade } from '../../../src/grading/graders.ts';
 import { gradeAnswer, sampleEpisode } from '../../../src/local/engine/worker-rollouts.ts';

@@ -133,7 +133,7 @@ describe('training', () => {
     expect(trainer().step(1, tasks, everySecond).reward).toBe(1);
   });
 
-  it('skips a step of which nothing could be graded (V47)', () => {
+  it('skips a step without a graded answer (V47)', () => {
     const learner = trainer();
     const [weights, optimizer] = [learner.model.network.weights.slice(), learner.optimizer];
     expect(learner.step(1, tasks, () => null)).toEqual({ reward: null, diagnostics: null });

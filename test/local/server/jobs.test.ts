@@ -1,4 +1,4 @@
-/** Jobs of the local service run for themselves: one that hangs holds up no other, and cancelling ends it. */
+/** Jobs of the local service run independently: one that hangs delays no other, and cancelling ends it. */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';

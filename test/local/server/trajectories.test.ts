@@ -64,7 +64,7 @@ describe('an upload', () => {
     expect(list.items.map(({ steps: listed }: { steps: unknown }) => listed)).toEqual([null, null]);
     const whole = await get(`/api/v1/trajectories/${body.trajectories[1].trajectory_id}`);
     expect(whole).toMatchObject({ status: 'failed', error: 'it broke', task_id: 'quiz', num_steps: 2 });
-    // No reward was given: that is not 0.
+    // No reward was given, which is not a reward of 0.
     expect(whole.reward).toBeNull();
     expect(whole.steps[0]).toMatchObject({ step_index: 0, reward: 0, has_error: false });
     expect(whole.steps[1].messages[0]).toMatchObject({ role: 'assistant', content: 'b', tool_calls: '[]' });
@@ -450,7 +450,7 @@ describe('content that is nested deep', () => {
   const uploadText = (...trajectories: string[]) =>
     service.call('POST', '/api/v1/trajectories/upload', `{"dataset":"deep","trajectories":[${trajectories.join()}]}`);
   const shallow = JSON.stringify(conversation('x'));
-  /** Levels of the whole request, some of which are around what is nested. */
+  /** Levels of the whole request, including those around the nested part. */
   const withMetadata = (levels: number) => `{"messages":[{"role":"user"}],"metadata":{"a":${nested(levels - 4)}}}`;
   const withMessage = (levels: number) => `{"messages":[{"role":"user","content":${nested(levels - 5)}}]}`;
 

@@ -83,7 +83,7 @@ describe.each(operations)('$name', operation => {
         () => undefined,
         (reason: unknown) => reason,
       );
-      // What is acknowledged on the same connection afterwards is stored.
+      // Writes acknowledged on the same connection afterwards are stored.
       const { secret_id } = stores.secrets.put('org_probe', probe);
       stores.database.close();
       const opened = open(folder);

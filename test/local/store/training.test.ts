@@ -1,4 +1,4 @@
-/** Training runs: their curves and checkpoints, and what is left once a step is repeated or a run deleted. */
+/** Training runs: their curves and checkpoints, and what remains after a step is repeated or a run is deleted. */
 import { expect, it } from 'vitest';
 import { newDeployment, newEvaluation, newTraining, rollout, storesInMemory } from './memory.ts';
 

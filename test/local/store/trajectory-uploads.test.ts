@@ -1,4 +1,4 @@
-/** What an upload of trajectories says of each. */
+/** The outcome of each trajectory of an upload. */
 import { expect, it } from 'vitest';
 import { storesInMemory } from './memory.ts';
 

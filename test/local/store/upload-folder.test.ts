@@ -1,4 +1,4 @@
-/** Files of uploads: what is refused leaves nothing behind. */
+/** Files of uploads: a refused file leaves nothing behind. */
 import { createHash } from 'node:crypto';
 import {
   appendFileSync,

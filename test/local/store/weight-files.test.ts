@@ -1,4 +1,4 @@
-/** Weight files: what is read is what was written, or the reason why it cannot be used. */
+/** Weight files: a read returns what was written, or why it cannot be used. */
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

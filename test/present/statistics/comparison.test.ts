@@ -32,7 +32,7 @@ const compared = (
     ...others,
   });
 };
-/** A service that reports the total, unless a task may be of the other run. */
+/** A service that reports the total, unless a task may belong to the other run. */
 const extentOf = (tasks: readonly (Task | number)[]): Partial<RunTasks> => {
   const lengths = tasks.map(task => (typeof task === 'number' ? 1 : task.length));
   return lengths.includes(0)
@@ -274,7 +274,7 @@ describe('missing rewards', () => {
     expect([lacking, pairs]).toEqual([1, 1]);
   });
 
-  it('are those of rollouts that are not listed, of which every task has as many', () => {
+  it('are those of unlisted rollouts, of which every task has the same number', () => {
     const unlisted = compared(times(6, [0, 0]), [...times(5, [1, 1]), [1]], { total: 12, samplesPerTask: 2 });
     expect(unlisted.interval).toEqual(compared(times(6, [0, 0]), [...times(5, [1, 1]), [1, undefined]]).interval);
     expect(unlisted).toMatchObject({ lacking: 0, tasks: 6, new: { rated: 11, rollouts: 12 } });
@@ -296,7 +296,7 @@ describe('missing rewards', () => {
   it('may be of any task where the service does not say how many rollouts each has', () => {
     for (const [rewards, total, worst] of [
       [[[1, 1], [1], [1]], 5, [0.5, 1, 1]],
-      // The total would fit two rollouts of each task. All three may be of one task, or each of another.
+      // The total would fit two rollouts of each task. All three may belong to one task, or each to a different one.
       [times(3, 1), 6, [0.25, 0.5, 0.5]],
     ] as const) {
       const { interval, new: fresh } = compared([0, 0, 0], rewards, { total });
@@ -343,7 +343,7 @@ describe('missing rewards', () => {
       expect(gate(0.5).outcome).toBe('passed');
       expect(summary).toMatchObject({ lacking: 1, tasks: 100, unsure: 1 });
     }
-    // The mirrored one: what only the base has does not make a loss smaller.
+    // The mirrored attack: tasks that only the base has do not make a loss smaller.
     const [all, lower] = [[...times(1_000, 0.5), ...times(500, 0)], times(999, 0.2)];
     const lost = compared(all, lower, { total: 1_000, samplesPerTask: 1 });
     expect([lost.gate(-0.27).outcome, lost.verdict.kind]).toEqual(['failed', 'worse']);
@@ -365,7 +365,7 @@ describe('missing rewards', () => {
         outcome: 'undecided',
         words: `Undecided whether the difference is at least -1.00: ${reason}.`,
       });
-      // Three rollouts of five tasks, and one more: whichever has it.
+      // Three rollouts of each of five tasks, and one more of any task.
       expect(compared(times(5, 0), times(5, [1, 1, 1]), { end, total: 16 }).interval?.low).toBe(
         compared(times(5, 0), [...times(4, 1), 0.75]).interval?.low,
       );
@@ -438,7 +438,7 @@ describe('a complete run of an unknown number of rollouts (A2)', () => {
         /The new run lists 12 rollouts, 36 fewer than with 4 per task as in the other run\. Ignoring these would decide it: --missing ignore\. The service does not say how many/,
       ),
     });
-    // Also where the user says that these are all: then the runs differ by design, which only --missing ignore accepts.
+    // Even if the user says that these are all: the runs then differ by design, which only --missing ignore accepts.
     expect(of(run(half, whole), run(times(12, 1)), { ended: true }).gate(0).outcome).toBe('undecided');
     const ignoring = of(run(half, whole), run(times(12, 1)), { missing: 'ignore' });
     expect([ignoring.gate(0).outcome, ignoring.verdict.words]).toEqual([
@@ -505,7 +505,7 @@ describe('tasks that only one run has', () => {
   });
 
   it('do not hide that a task may have more rollouts', () => {
-    // Half of the tasks of the base, with four rollouts each, of which the last two are lower.
+    // Half of the tasks of the base, with four rollouts each; the last two are lower.
     const base = [...times(50, 0.6), ...times(50, 0)];
     for (const seen of [1, 2, 3, 4]) {
       const rewards = times(50, [1, 1, 0, 0].slice(0, seen));
@@ -516,7 +516,7 @@ describe('tasks that only one run has', () => {
 });
 
 describe('the number of rollouts of each task', () => {
-  // 4 of 80 rollouts are missing, which tells nothing about the tasks they belong to.
+  // 4 of 80 rollouts are missing, which says nothing about their tasks.
   const base = Array.from({ length: 20 }, (_, task) => [0, 1, 2, 3].map(sample => ((task + sample) % 3 === 0 ? 1 : 0)));
   const fresh = base.map((_, task) =>
     [0, 1, 2, 3].slice(0, task < 8 ? 3 : 4).map(sample => ((task + sample) % 5 === 0 ? 0 : 1)),
@@ -562,7 +562,7 @@ describe('the number of rollouts of each task', () => {
     const run = (end: RunTasks['end']): RunTasks => ({ tasks: fresh, total: 80, end, ...given });
     const whole: RunTasks = { tasks: base, total: 80, end: 'complete', ...given };
     expect(summariseComparison(whole, run('complete'), ignoring).caution).toBe('');
-    // What is still to come is never ignored.
+    // Pending rewards are never ignored.
     expect(summariseComparison(whole, run('running'), ignoring).caution).toContain('is taken to have 4 rollouts');
   });
 

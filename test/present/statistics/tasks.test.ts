@@ -123,7 +123,7 @@ const limitsOf = ({ low, mirrored }: Filled): readonly [number, number] => [leas
 const taskMeans = (tasks: readonly (readonly number[])[]): number[] => tasks.map(rewards => mean(rewards) ?? 0);
 const extremes = (values: readonly number[]) => [Math.min(...values), Math.max(...values)] as const;
 
-/** A run of some tasks with the same number of rollouts, of which only some are listed, with or without a reward. */
+/** A run of some tasks with the same number of rollouts. Only some rollouts are listed, with or without a reward. */
 function partOf(random: Random, count: number, each: number): { all: TaskRewards[]; run: RunTasks } {
   const all = Array.from({ length: count }, () =>
     Array.from({ length: random.between(0, each) }, () =>

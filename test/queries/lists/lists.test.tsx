@@ -36,7 +36,7 @@ function world(count: number, memory = RememberedStore.inMemory('test')) {
   return { server, workbench, source };
 }
 
-/** What an earlier start has left, at `readAt` in epoch milliseconds. */
+/** The saved list of an earlier start, read at `readAt` in epoch milliseconds. */
 function memoryOf(rows: readonly Row[], readAt: number): RememberedStore {
   const memory = RememberedStore.inMemory('test');
   const facts = { complete: false, dropped: 0, repeated: 0, notes: [], remembered_at: undefined, version: 7 };
@@ -203,7 +203,7 @@ describe('the count of a list', () => {
     const reader = workbench.lists.of(source);
     await reader.readRest();
     await eventually(() => expect(frame()).toMatch(/count 25\n/));
-    // A file wants all rows as they are now.
+    // An export needs the current state of all rows.
     const seen: unknown[] = [];
     const background = {
       signal: AbortSignal.timeout(10_000),

@@ -1,4 +1,4 @@
-/** Reading the rest of a list, as far as it does not matter what its pages hold. */
+/** Reading the rest of a list, whatever its pages hold. */
 import { afterEach, expect, it, vi } from 'vitest';
 import { type RestPorts, RestReader } from '../../../src/queries/lists/read-all.ts';
 import type { QueryContext } from '../../../src/queries/query-context.ts';

@@ -102,7 +102,7 @@ describe('the news of a list', () => {
 });
 
 describe('a next page that failed (U33)', () => {
-  /** Rows of which the second page fails until it is mended. */
+  /** Rows whose second page fails until it is fixed. */
   function failingOnce() {
     const server = new ListServer(10, 'place');
     server.insertMany(30);
@@ -120,7 +120,7 @@ describe('a next page that failed (U33)', () => {
     await reader.poll(context);
     reader.see(reader, reader.data.rows, true);
     await eventually(() => expect(reader.state().error?.message).toBe('broken'));
-    // Scrolling alone does not ask for what is refused again and again.
+    // Scrolling alone does not repeat a refused request.
     const { asked } = state;
     reader.see(reader, reader.data.rows.slice(1), true);
     expect(state.asked).toBe(asked);

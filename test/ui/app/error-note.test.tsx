@@ -1,4 +1,4 @@
-/** What a screen says of a refusal, from the answer of the service to the words. */
+/** How a screen shows a refusal, from the answer of the service to the text. */
 
 import { describe, expect, it } from 'vitest';
 import { asError } from '../../../src/base/errors.ts';

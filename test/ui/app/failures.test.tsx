@@ -1,4 +1,4 @@
-/** What happens when a part of the program fails: the rest stays, a report is written, and no source code is shown. */
+/** A part of the program fails: the rest stays, a report is written, and no source code is shown. */
 
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -26,7 +26,7 @@ import { Workbench } from '../../../src/workbench/workbench.ts';
 import { openScreen } from '../../screen.ts';
 
 const secret = 'hunter2hunter2';
-/** Only in this file: what shows it shows source code. */
+/** A word that is only in this file: a screen that shows it shows source code. */
 const sourceMark = 'FAILS_ON_PURPOSE';
 
 let folder: string;

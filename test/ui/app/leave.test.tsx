@@ -1,4 +1,4 @@
-/** What is asked before the program is left, or shows another service. */
+/** The questions before the program quits, or shows another service. */
 
 import { Text } from 'ink';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';

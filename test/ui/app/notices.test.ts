@@ -1,4 +1,4 @@
-/** What is said when something ends: the words and the bytes. Pure; the screens are in test/ui/program/ends.test.tsx. */
+/** Notices when something ends: the text and the bytes. Pure; the screens are in test/ui/program/ends.test.tsx. */
 import { describe, expect, it } from 'vitest';
 import { knownResource, type Observation } from '../../../src/queries/statuses/known-resource.ts';
 import type { Transition } from '../../../src/queries/statuses/store.ts';
@@ -33,7 +33,7 @@ describe('a notice', () => {
     ]);
     const [from, to] = ['running', 'completed'];
     expect(noticeOf([{ resource: run, from, to, ended: true, mean: 0.5 }])?.text).toBe('one completed, mean 0.500');
-    // What was known before the end may not be the last (W5).
+    // Data from before the end may not be final (W5).
     expect(noticeOf([{ resource: run, from, to, ended: true }])?.text).toBe('one completed');
   });
 

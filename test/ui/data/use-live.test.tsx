@@ -269,7 +269,7 @@ describe('useLive', () => {
   describe('once the key is refused', () => {
     const refused = () => new AuthenticationError('The key is not known.', { status: 401 });
 
-    /** A query that is refused until `accept`, and another one that is asked by hand and always answered. */
+    /** A query that is refused until `accept`, and another one that is refreshed manually and always answered. */
     async function refusing(visibleMs: number) {
       const workbench = new Workbench({ kinds, service, profile: 'test', poll: { focusedMs: visibleMs, visibleMs } });
       let isAccepted = false;

@@ -1,4 +1,4 @@
-/** What would be lost if the program ended now. */
+/** The work that would be lost if the program ended now. */
 import { render } from 'ink-testing-library';
 import { expect, it, onTestFinished } from 'vitest';
 import { kinds } from '../../../src/resources/catalogue.ts';

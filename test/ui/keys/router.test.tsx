@@ -394,7 +394,7 @@ describe('Router', () => {
     const binding = { ...bind('quit', 'q'), ...(first && { command: first.binding.command }) };
     keys.set('root', undefined, true, false, { bindings: [binding] });
     expect(calls).toBe(0);
-    // What React has read stays as it was (U47); what is run is the latest.
+    // The bindings that React has read stay the same (U47); a press runs the latest ones.
     expect(keys.offered()[0]).toBe(first);
     expect(keys.offers()[0]?.binding).toBe(binding);
     keys.set('root', undefined, true, false, { bindings: [] });

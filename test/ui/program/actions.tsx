@@ -1,4 +1,4 @@
-/** Everything that the screen can be asked to write, each with the way there, on the double of the service. */
+/** Every write that the screen can send, each with the keys that lead to it, on the double of the service. */
 import { expect, onTestFinished } from 'vitest';
 import type { Command } from '../../../src/present/command.ts';
 import { benchmarkActions } from '../../../src/resources/benchmarks.ts';
@@ -27,13 +27,13 @@ export interface ScreenAction {
   readonly command: Command;
   /** Keys before it: to the row that it is for. */
   readonly first?: readonly string[];
-  /** What must have happened before it; otherwise there must be a row. */
+  /** The condition before it; by default, there must be a row. */
   readonly prepare?: (screen: Screen) => Promise<void>;
   /** The title of a window to choose in, which comes before it: the first choice is taken. */
   readonly choice?: RegExp;
-  /** What the form needs, by field; undefined for one that is left as it is. */
+  /** The input of the form, by field; undefined for an unchanged field. */
   readonly typed?: readonly (string | undefined)[];
-  /** What the window is known by. */
+  /** A text that identifies the window. */
   readonly title: RegExp;
   readonly secret?: string;
 }
@@ -172,7 +172,7 @@ export async function askFor(screen: Screen, action: ScreenAction): Promise<void
     await screen.waitFor(text => choice.test(text) && text.includes('▸'));
     await screen.press('enter');
   }
-  // The form itself, and not the note that what it needs is asked for.
+  // The form itself, not its loading note.
   await screen.waitFor(text => title.test(text) && /next field|<y>|Type \S+ to/.test(text));
   const [, slug] = /Type (\S+) to \w+:/.exec(screen.text()) ?? [];
   if (slug !== undefined) await screen.type(slug);
@@ -185,5 +185,5 @@ export async function askFor(screen: Screen, action: ScreenAction): Promise<void
   }
 }
 
-/** Says yes to the window of an action. */
+/** Confirms the window of an action. */
 export const sayYes = (screen: Screen): Promise<void> => screen.press(screen.text().includes('<y>') ? 'y' : 'enter');

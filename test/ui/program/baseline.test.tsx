@@ -41,7 +41,7 @@ it('is chosen with a key on a run, and the others show no difference of means to
 });
 
 it('is compared with every ended run of its benchmark in the list, by rewards that are read once', async () => {
-  // The runs share half of their tasks, so the difference of their means is another one.
+  // The runs share half of their tasks, so the difference of their means is not the paired difference.
   const ids = ['evr_base', 'evr_1', 'evr_2', 'evr_3'];
   const shift = { by: 0 };
   const rewardOf = (run: number, task: number): number => ((task * (7 + run * (2 + shift.by))) % 23) / 25;

@@ -1,4 +1,4 @@
-/** The list of training runs on a service with 300 of them: what one decides by is in its columns. */
+/** The list of training runs on a service with 300 of them: its columns have what a user decides by. */
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { defaultIntervals } from '../../../src/queries/polling.ts';
 import { busyWorld } from '../../busy-world.ts';

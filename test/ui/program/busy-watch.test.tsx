@@ -1,4 +1,4 @@
-/** Watch on a service that much runs on: what each line says at every size, and what the program opens with. */
+/** Watch on a busy service: each line at every size, and the first screen of the program. */
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { defaultIntervals } from '../../../src/queries/polling.ts';
 import { busyWorld, failureWords } from '../../busy-world.ts';
@@ -31,7 +31,7 @@ it('opens on Watch once something runs, and each line says how it stands (W4, W1
   expect(lineOf(text, 1)).toMatch(
     /0\.\d{3} +0\.\d{3}\.\.0\.\d{3} {2}0\.\d{3} +\d+ +\d+ +2000 {2}● running, ETA \d+m( \d+s)? +[▁-█]+ +1\.5 s\/step/,
   );
-  // A run of which steps are missing: a gap in its curve.
+  // A run with missing steps: a gap in its curve.
   expect(lineOf(text, 0)).toMatch(/[▁-█]+ +[▁-█]+/);
   expect(lineOf(text, 32)).toMatch(/● no new step for \dm\+/);
   expect(lineOf(text, 41)).toMatch(/ 0 +20000 {2}○ queued \dm/);
@@ -88,7 +88,7 @@ it('tells the names apart at every size, and cuts no number (W7, W12, W17)', asy
       if (!line.includes('queued')) expect(numbers).toMatch(/ 0\.\d{3} .*\d+%? .*(running|ETA|no (new )?step|cancel)/);
     }
     if (columns >= 200) expect(screen.text()).toContain('PACE, REASON');
-    // What one decides by is a reward with its interval.
+    // The deciding number is a reward with its interval.
     if (columns >= 120) expect(lineOf(screen.text(), 1)).toMatch(/0\.\d{3} +0\.\d{3}\.\.0\.\d{3} /);
   }
 });
@@ -105,7 +105,7 @@ it.each([
   expect(screen.text()).toMatch(/\/seed state: +tab state:running {2}[a-z+]/);
   await passing(screen.type('qu'));
   await passing(screen.press('tab'));
-  // It did not leave the line, and only these lines are left.
+  // It did not lose its number, and only these lines remain.
   await passing(screen.type(' x\u007f\u007f\r'));
   expect(screen.text()).toMatch(/\/seed state:queued .*1\/\d of 50/);
 });

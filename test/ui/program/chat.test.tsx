@@ -1,4 +1,4 @@
-/** The chat on the screen: two models side by side, and what holds an answer back. */
+/** The chat on the screen: two models side by side, and delayed answers. */
 import { expect, it, onTestFinished } from 'vitest';
 import { modelList } from '../../../src/queries/models.ts';
 import { kinds } from '../../../src/resources/catalogue.ts';
@@ -56,7 +56,7 @@ it('has the numbers of each of two models under its own name', async () => {
   await say(screen, 'hello');
   await screen.waitFor('finished');
   await addTalker(screen);
-  // The second has not answered yet: what the first one took is not its own.
+  // The second has not answered yet: the statistics of the first are not its own.
   const [first = '', second = ''] = screen.text().split('TALKER');
   expect(first).toMatch(/ACME\/SMALL.*finished +stop/s);
   expect(second).toContain('no answer yet');
@@ -155,7 +155,7 @@ it('edits an earlier question in a new branch, and has the old one again, also a
 
 const said = (content: string) => `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content } }] })}\n\n`;
 
-/** A service with a training run of three checkpoints, of which the first and the last may be deployed. */
+/** A service with a training run of three checkpoints; the first and the last may be deployed. */
 function trainedServer(isDeployed: boolean) {
   const base_model_slug = 'acme/small';
   const trajectory = {
@@ -339,7 +339,7 @@ it('says why an answer has not begun while the service limits the rate', async (
   await screen.type('hello');
   await screen.press('enter');
   await screen.waitFor('Try again in 20 s');
-  // What is sent before then waits at the gate.
+  // A message sent before then waits at the gate.
   await screen.type('again');
   await screen.press('enter');
   await screen.waitFor(text => /rate limited, retry in \d+s: acme\/small/.test(text));

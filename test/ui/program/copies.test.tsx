@@ -1,4 +1,4 @@
-/** What is copied, and what is said about it. */
+/** Copied texts, and the notices about them. */
 import { afterEach, expect, it, vi } from 'vitest';
 import type { Place } from '../../../src/resources/place.ts';
 import { openView } from './actions.tsx';

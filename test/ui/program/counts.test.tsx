@@ -200,7 +200,7 @@ describe('what another program does', () => {
     await screen.waitFor('▸ t-words');
     await screen.waitFor(text => /^│ counts \d+s old/m.test(text));
     expect(sectionCount(screen.text(), 'Runs')).toBe('1');
-    // Of the section under the cursor the age is always said.
+    // The section under the cursor always shows its age.
     await screen.press('h', 'j');
     await screen.waitFor(text => /▸ Runs/.test(text) && /^│ counted \d+s ago/m.test(text));
     await screen.resize(60, 15);
@@ -306,7 +306,7 @@ describe('the head of a run', () => {
     service.answers.getEvalProgress = service.answers.getEvalRun = service.answers.getTrajectoryRewards = () => late;
     rollouts = [rollout(1, 'completed', 0.5), rollout(2, 'completed', 0.25)];
     await screen.waitFor(text => text.includes('2 of 28 rollouts') && /mean so far 0\.375 of 2 rewards/.test(text));
-    // The rollouts of what is watched are no lines of their own.
+    // Rollouts of watched runs do not get their own lines.
     expect(sectionCount(screen.text(), 'Watch')).toBe('1');
   });
 });
@@ -346,10 +346,10 @@ describe('the steps of a training run', () => {
 });
 
 describe('the record of a run that goes on', () => {
-  // What changes by itself is asked for often, and nothing else within the test.
+  // Data that changes by itself is polled often, and nothing else is polled within the test.
   const poll = { focusedMs: 20, visibleMs: 600_000 };
 
-  /** Waits until the one has been asked for often: the other has hardly been. */
+  /** Waits until the one has been polled often; the other has hardly been polled. */
   async function polledOn({ asked }: World, polled: Operation, other: Operation): Promise<void> {
     const before = { polled: asked(polled), other: asked(other) };
     await eventually(() => expect(asked(polled)).toBeGreaterThan(before.polled + 20));

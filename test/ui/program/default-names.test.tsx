@@ -1,4 +1,4 @@
-/** The names that forms begin with: none that was given before, also where the one before has just been started. */
+/** The default names in forms: never a used one, even if the previous run has just been started. */
 import { expect, it } from 'vitest';
 import type { Place } from '../../../src/resources/place.ts';
 import { openView, sayYes } from './actions.tsx';

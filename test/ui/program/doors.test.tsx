@@ -1,4 +1,4 @@
-/** What the facts name opens from there, and back returns to the same fact. */
+/** References in the facts open from there, and back returns to the same fact. */
 import { expect, it } from 'vitest';
 import { notePage } from '../../../src/contract/lists.ts';
 import { NetworkError } from '../../../src/service/errors.ts';
@@ -108,7 +108,7 @@ it.each([
   expect(screen.text()).toContain('- t-words');
   expect(screen.text()).toContain('  - first');
   expect(screen.text()).toContain('    - step 6');
-  // It folds what it is below, and then that.
+  // It folds the parent, and then the parent's parent.
   await screen.press('z');
   await screen.waitFor('▸     + step 6');
   await screen.press('enter');

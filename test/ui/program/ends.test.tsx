@@ -158,7 +158,7 @@ describe('Watch', () => {
     run.answers.listEvalRuns = () => [];
     await screen.waitFor(text => /▸ baseline .*• deleted/.test(text));
     await screen.waitFor('baseline was deleted from the service');
-    // What was on its way then.
+    // The answer that was in flight then.
     await morePolls(run, 4);
     const before = run.asked('getEvalProgress') + run.asked('getEvalRun');
     await morePolls(run, 8);

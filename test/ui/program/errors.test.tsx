@@ -1,4 +1,4 @@
-/** What went wrong, on screen: over nothing that matters, with the whole id of the request, which can be copied. */
+/** Errors on screen: they cover nothing important, and show the whole request id, which can be copied. */
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { makeWorld, type World } from '../../conformance/samples.ts';
 import { eventually } from '../../eventually.ts';

@@ -1,4 +1,6 @@
-/** The first frame of a start that has seen the service before: what was remembered, with its age, until there is an answer. */
+/**
+ * The first frame of a start that has seen the service before: remembered data with its age, until there is an answer.
+ */
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -48,7 +50,7 @@ async function earlierStart(scope?: string): Promise<void> {
 }
 
 interface Start extends Rig {
-  /** What was written to the terminal, write by write. */
+  /** The writes to the terminal. */
   readonly writes: readonly string[];
 }
 

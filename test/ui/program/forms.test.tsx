@@ -1,4 +1,4 @@
-/** Forms that start something: what they say of it, and help. */
+/** Forms that start something: their descriptions, and help. */
 import { expect, it } from 'vitest';
 import type { Place } from '../../../src/resources/place.ts';
 import { NetworkError } from '../../../src/service/errors.ts';

@@ -1,4 +1,4 @@
-/** What another program deletes while it is open: its answers may learn of that in any order, and the screen ends the same. */
+/** Another program deletes an open resource: its answers may show that in any order, and the screen ends the same. */
 import { describe, expect, it } from 'vitest';
 import { trainingKeys } from '../../../src/queries/training.ts';
 import { eventually } from '../../eventually.ts';
@@ -35,7 +35,7 @@ describe('a training run that another program deletes while it is open', () => {
     for (const [at, operation] of order.entries()) {
       service.answers[operation] = () => {
         asked.set(operation, (asked.get(operation) ?? 0) + 1);
-        // One that is not asked any more holds nobody up.
+        // A query that is not sent any more delays nothing.
         const isTurn = order.slice(0, at).every(each => know.has(each) || (asked.get(operation) ?? 0) > 3);
         if (!isTurn) return answers[operation]();
         know.add(operation);

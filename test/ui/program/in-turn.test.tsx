@@ -1,4 +1,4 @@
-/** Many runs that are active, under virtual time: how many requests they take, and that each is read in its turn. */
+/** Many active runs under virtual time: how many requests they take, and that each is read in turn. */
 import { expect, it, vi } from 'vitest';
 import { defaultIntervals } from '../../../src/queries/polling.ts';
 import type { Place } from '../../../src/resources/place.ts';
@@ -7,7 +7,7 @@ import { openWorld, world } from './scripted-world.tsx';
 import { startVirtualTime } from './virtual-time.ts';
 
 const minuteMs = 60_000;
-/** A service with so many training runs that do a step every ten seconds, and when each request was answered. */
+/** A service with this many training runs, which do a step every ten seconds, and the time of each answer. */
 function busyService(count = 300) {
   const service = world('none');
   const began = Date.now();
@@ -42,7 +42,7 @@ function busyService(count = 300) {
   return { service, times, reads };
 }
 
-/** The most of the times that lie within so many milliseconds. */
+/** The maximum number of times within this many milliseconds. */
 function mostWithin(times: readonly number[], ms: number): number {
   return Math.max(...times.map(from => times.filter(at => at >= from && at < from + ms).length));
 }
@@ -51,7 +51,7 @@ const places: readonly (readonly [number, string, Place, number])[] = [
   [120, 'Watch', { view: 'watch' }, 140],
   // The list itself is read every two seconds, with two requests.
   [150, 'their list', { view: 'list', resource: 'training' }, 140 + 60],
-  // What draws none of them takes the least time.
+  // Drawing none of them takes the least time.
   [300, 'something else', { view: 'list', resource: 'models' }, 140],
 ];
 
@@ -67,7 +67,7 @@ it.each(places)(
     for (let minute = 0; minute < minutes; minute += 1) {
       await vi.advanceTimersByTimeAsync(minuteMs);
       for (const { id, pace } of watchedOf(screen.workbench)) {
-        // Each of them moves on: a silence would be of what was not read.
+        // Each of them progresses, so a silence would mean that it was not read.
         expect(pace).not.toContain('no new step');
         expect([id, pace === 'steps not read yet']).toEqual([id, reads.get(id)?.length === 0]);
       }

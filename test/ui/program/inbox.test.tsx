@@ -48,7 +48,7 @@ it('says in one line what ended meanwhile, opens the inbox with a key, and keeps
   const second = openWorld(service, { view: 'list', resource: 'models' }, size);
   await second.waitFor(text => /✗ 2 failed, 1 ended since \d\d:\d\d:\d\d {2}<I> inbox/.test(text));
   expect(second.text()).toMatch(/Inbox +3/);
-  // No bell for each of what is summed up.
+  // No separate bell for each event in the summary.
   expect(second.bells()).toEqual([]);
   await second.press('I');
   await second.waitFor(text => /sweep trn_1 +✗ failed +.*out of memory/.test(text));

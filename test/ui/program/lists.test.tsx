@@ -1,4 +1,4 @@
-/** Lists that are longer than what has been read of them, on screen: nothing is said of all rows that holds for some only. */
+/** Partly read lists on screen: nothing claims to hold for all rows if it holds only for some. */
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { afterEach, describe, expect, it } from 'vitest';
 import { notFound } from '../../queries/scripted-service.ts';
@@ -22,7 +22,7 @@ afterEach(() => {
 
 const task = (number: number): string => `▸ task ${String(number).padStart(6, '0')}`;
 
-/** Promises that are kept when the test says so. */
+/** Promises that resolve when the test says so. */
 function gate() {
   const { promise, resolve } = Promise.withResolvers<void>();
   return { promise, open: resolve };
@@ -175,7 +175,7 @@ describe('a sort', () => {
     await screen.waitFor(task(1));
     expect(screen.text()).toContain("in the service's order");
     expect(screen.text()).toContain('1/200+');
-    // Where those without a reward are is the service's affair.
+    // The service decides where rows without a reward are.
     await screen.press('S');
     await screen.waitFor(task(10));
     expect(screen.text()).toContain("in the service's order");
@@ -183,7 +183,7 @@ describe('a sort', () => {
     await screen.waitFor(task(1));
     await screen.press('G');
     await screen.waitFor('450/450 ');
-    // Now all are known: what has no reward is last.
+    // Now all are known: rows without a reward are last.
     expect(screen.text()).toMatch(/▸ task 000\d\d0 +none/);
   });
 
@@ -265,7 +265,7 @@ describe('an export', () => {
     expect(screen.text()).toMatch(/ 1\/400\+ /);
     await screen.press('x');
     await screen.waitFor('Stop the export of trajectories (400 rows so far)');
-    // The window shows how far it is by now (U42).
+    // The window shows the current progress (U42).
     const { resolve: end, promise } = Promise.withResolvers<void>();
     const other = opened.workbench.exports.run('datasets', async ({ onProgress }) => {
       onProgress(7);

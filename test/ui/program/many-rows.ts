@@ -7,7 +7,7 @@ import { ServiceError } from '../../../src/service/errors.ts';
 import type { Service } from '../../../src/service/index.ts';
 import { fakeService } from '../../service/fake-service.ts';
 
-/** How it takes `sort`: as asked, with a refusal, or as if nothing had been said. */
+/** How it handles `sort`: follows it, refuses it, or ignores it. */
 export type Sorting = 'sorts' | 'refuses' | 'ignores';
 
 export class ManyRows {

@@ -1,4 +1,6 @@
-/** What the service does not offer, or no longer has: said quietly or once, with what is known, and not asked for again. */
+/**
+ * Endpoints and resources that the service lacks: noted quietly or once, with the known data, and not requested again.
+ */
 import { describe, expect, it } from 'vitest';
 import { AuthenticationError, ServerError } from '../../../src/service/errors.ts';
 import { noConnection } from '../../../src/ui/app/connection.ts';
@@ -193,7 +195,7 @@ describe('what another program deletes while it is open', () => {
     }
     service.answers.listTrajectories = () => pageOf([]);
     service.answers.listEvalRuns = () => [];
-    // What has ended is not asked about by itself: the list of runs shows that it is not there any more.
+    // An ended run is not polled by itself: the list of runs shows that it is gone.
     await screen.waitFor('✗ Deleted from the service. ');
     await screen.waitFor(text => /deleted, read \d+s ago/.test(text));
     expect(screen.text().match(/read \d+\w ago/g)).toHaveLength(1);

@@ -1,4 +1,4 @@
-/** Words that every object knows, as the names of what a service sends: they are words like any other. */
+/** Names of object properties, such as `constructor`, as names from a service: they are ordinary words. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { registry } from '../../../src/ui/views/registry.ts';
 import { makeWorld, type World } from '../../conformance/samples.ts';
@@ -11,7 +11,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => world.end());
 
-/** Ids stay: what is asked for by them must be found. Times and addresses have a form that is checked. */
+/** Ids stay, because requests by id must succeed. Times and addresses have a form that is checked. */
 const kept = /^[a-z]+_[\w-]{6,}$|^\d{4}-\d\d-\d\dT|^https?:/;
 
 /** Every word of an answer becomes one of `words` in turn, and every object gets fields of those names besides. */

@@ -1,4 +1,7 @@
-/** What a window shows before it sends is what then arrives at the service: method, path and body, as the profile names them. */
+/**
+ * The preview of a window equals what then arrives at the service: method, path and body, with the names of the
+ * profile.
+ */
 import { expect, it } from 'vitest';
 import { RememberedStore } from '../../../src/store/store.ts';
 import { registry } from '../../../src/ui/views/registry.ts';
@@ -7,7 +10,7 @@ import type { Screen } from '../../screen.ts';
 import { folderOf, uploadOf } from '../../uploads/world.ts';
 import { askFor, openView, sayYes, screenActions } from './actions.tsx';
 
-/** A service that calls everything otherwise. */
+/** A service with different names for everything. */
 const assumptions = {
   'path.startEval': '/api/v2/evaluations/{bench_id}',
   'path.deleteEvalRun': '/api/v2/evaluations/{eval_run_id}',
@@ -56,7 +59,7 @@ it.each(destroying.map(action => [action.command.id, action] as const))('%s asks
   const { double, screen } = await openView(action.place);
   await askFor(screen, action);
   expect(screen.text()).toMatch(/<esc> no +<(y|enter)>/);
-  // The key that is pressed without thinking leaves it, unless words have to be typed before it.
+  // A careless key press leaves the window, unless a text has to be typed first.
   await screen.press(screen.text().includes('<y>') ? 'enter' : 'esc');
   await screen.waitFor(text => !action.title.test(text));
   expect(double.writes()).toEqual([]);

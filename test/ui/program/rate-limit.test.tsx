@@ -1,4 +1,7 @@
-/** A service that limits the rate of requests for an hour, on screen: what it says, and what is asked nevertheless. */
+/**
+ * A service that limits the rate of requests for an hour, on screen: its messages, and the requests that are sent
+ * anyway.
+ */
 import { expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../../src/service/clock.ts';
 import { hostileServer, json, refusal, serviceAt } from '../../service/hostile-server.ts';

@@ -1,4 +1,4 @@
-/** Nothing that users do is out of reach of the screen: every operation of the contract but a few is sent by using it. */
+/** The screen can do everything that users need: using it sends every operation of the contract except a few. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
@@ -19,7 +19,7 @@ const ids = {
   deploymentId: 'dep_1',
 };
 
-/** What only scripts have a use for: `benchtop api` sends it. */
+/** Operations that only scripts need: `benchtop api` sends them. */
 const scriptsOnly: readonly Operation[] = ['deleteBenchmark', 'createTrajectory', 'getModel'];
 
 /** Sent only for a list of several pages, which the double does not have. */

@@ -105,15 +105,15 @@ function writingIn(view: ViewDefinition): { commands: Command[]; keys: string[] 
   return { commands, keys: [...new Set(commands.flatMap(({ keys }) => keys))] };
 }
 
-/** What is on screen but for the foot, which says that a key is turned off. */
+/** The screen without its last line, which says that a key is turned off. */
 const bodyOf = (walk: Walk): string => walk.text().split('\n').slice(0, -2).join('\n');
 
-/** Says yes to whatever is open: a question, a form, a menu. */
+/** Confirms whatever is open: a question, a form, a menu. */
 const yes = ['y', 'enter', 'enter'];
 
 type Way = (walk: Walk) => Promise<void>;
 
-/** Every way to what writes in a view, by its kind. */
+/** Every way to a write in a view, by its kind. */
 function waysInto({ commands, keys }: ReturnType<typeof writingIn>): Readonly<Record<string, readonly Way[]>> {
   const byLine = [0, 1, 2].map(line => async (walk: Walk) => {
     const before = bodyOf(walk);

@@ -1,4 +1,4 @@
-/** Regressions among many tasks: from the number that moved to the words that moved it, in few keys and requests. */
+/** Regressions among many tasks: from the changed number to the words that caused it, in few keys and requests. */
 import { expect, it, onTestFinished } from 'vitest';
 import type { TrajectoryMessage } from '../../../src/contract/trajectories.ts';
 import { fakeService } from '../../service/fake-service.ts';
@@ -9,7 +9,7 @@ const taskCount = 2_000;
 type Messages = readonly Partial<TrajectoryMessage>[];
 interface Rollout {
   readonly reward: number | null;
-  /** What is said after twenty steps that are the same in both runs. */
+  /** The messages after twenty steps that are the same in both runs. */
   readonly ends: readonly Messages[];
   readonly more?: object;
 }

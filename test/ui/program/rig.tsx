@@ -27,14 +27,14 @@ export interface RigOptions extends ScreenOptions {
   readonly poll?: PollIntervals;
   /** Where the settings come from. */
   readonly connection?: Connection;
-  /** What earlier starts saw; nothing if it is missing. */
+  /** The remembered store of earlier starts; empty by default. */
   readonly remembered?: () => RememberedStore;
 }
 
 export interface Rig {
   readonly screen: Screen;
   readonly workbench: Workbench;
-  /** What failed in the program so far, with what was thrown. */
+  /** The failures of the program so far, with the thrown errors. */
   readonly failed: readonly { readonly error: unknown; readonly failure: Failure }[];
   /** Bytes that drew nothing: what was copied, notices. */
   readonly sent: readonly string[];
@@ -107,7 +107,7 @@ export interface Between {
   readonly close: () => Promise<void>;
 }
 
-/** An answer that is given in the place of the service's own. */
+/** An answer that replaces the service's own. */
 export interface Refusal {
   readonly status: number;
   readonly body: unknown;

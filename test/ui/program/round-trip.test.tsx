@@ -1,4 +1,4 @@
-/** From a list of rollouts into a dataset, on the real local service: nothing of how they went is lost. */
+/** From a list of rollouts into a dataset, on the real local service: nothing about them is lost. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -28,7 +28,7 @@ afterAll(async () => {
   await local.end();
 });
 
-/** What a service assigns to each stored trajectory, and the run that it came from. */
+/** Fields that a service assigns to each stored trajectory, and the run of the original. */
 const assigned =
   /^(?:trajectory_id|source|created_at|dataset_.*|model_association_.*|gcs_blob_uri|eval_run_id|conversation_id|sample|origin)$/;
 const ownFields = (trajectory: Trajectory) =>

@@ -1,4 +1,4 @@
-/** The mean of a run on screen: what it is of, and what is to be borne in mind with it. */
+/** The mean of a run on screen: what it covers, and its caveats. */
 import { expect, it } from 'vitest';
 import { AuthenticationError } from '../../../src/service/errors.ts';
 import { eventually } from '../../eventually.ts';

@@ -11,9 +11,9 @@ export const often = { focusedMs: 20, visibleMs: 60 };
 const bench = { bench_id: 'bench_1', label: 't-words', eval_run_count: 2 };
 
 export interface World extends ScriptedService {
-  /** What the service answers; may be changed. */
+  /** The answers of the service; may be changed. */
   readonly answers: Answers;
-  /** What the run is doing now; `none` before there is one. */
+  /** The state of the run; `none` before there is one. */
   status: string;
 }
 
@@ -76,13 +76,13 @@ export function openWorld(
   return { ...rig.screen, workbench: rig.workbench, bells };
 }
 
-/** Waits until the program has asked for so much more. */
+/** Waits until the program has sent this many more requests. */
 export async function morePolls({ requests }: World, count = 12): Promise<void> {
   const before = requests.length;
   await eventually(() => expect(requests.length).toBeGreaterThanOrEqual(before + count));
 }
 
-/** Asks by hand if nothing is polled any more. */
+/** Refreshes manually, in case nothing is polled any more. */
 export async function askAgain({ requests }: World, screen: Screen, times = 3): Promise<void> {
   for (let time = 0; time < times; time += 1) {
     const before = requests.length;

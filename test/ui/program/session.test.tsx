@@ -201,7 +201,7 @@ describe('the screen', () => {
   });
 
   it('sends nothing while it polls and nothing changes', async () => {
-    // An answer that is two and a half intervals late is said to be, and a busy machine is late by some tens of milliseconds.
+    // An answer counts as late after two and a half intervals, and a busy machine is late by some tens of milliseconds.
     const poll = { focusedMs: 300, visibleMs: 300 };
     const { screen, workbench, close } = open({ columns: 200, rows: 60, poll });
     await screen.waitFor('▸ t-words');

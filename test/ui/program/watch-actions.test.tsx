@@ -81,7 +81,7 @@ it('groups lines with Z, folds them with z and enter, and keeps that; marks and 
   await again.waitFor(text => /- running +● 3 running/.test(text));
   await again.press('g', 'enter');
   await again.waitFor(text => /▸ \+ running/.test(text) && !text.includes('sweep trn_1'));
-  // What is done to the line of a group is done to its lines, which are of two kinds here.
+  // An action on the line of a group applies to its lines, which are of two kinds here.
   await again.press('c');
   await again.waitFor('The marked lines are of different kinds');
   expect(cancelled).toEqual([]);

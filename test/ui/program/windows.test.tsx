@@ -1,4 +1,7 @@
-/** Every window of every view, where it fits just or not: in its border, the frame and the hints around it, and hints that act. */
+/**
+ * Every window of every view, at sizes where it barely fits or does not: its border is whole, the frame and the hints
+ * around it are intact, and its hints work.
+ */
 import {
   afterAll,
   afterEach,
@@ -65,7 +68,7 @@ const sizes = [
   [60, 15],
 ] as const;
 
-/** What opens a window besides what writes; the same window in every view is looked at in one. */
+/** Commands that open a window without writing; a window that is the same in every view is checked in one. */
 const openers = new Set(['item.actions', 'chat.model', 'chat.settings', 'chat.history']);
 const openersAnywhere = new Set(['item.export', 'list.columns', 'app.palette', 'app.help', 'app.connect']);
 const opens = ({ id, writes = false }: Command, view: string): boolean =>
@@ -174,7 +177,7 @@ async function commandsOf(press: (ran: readonly string[]) => Promise<void>): Pro
   return ran;
 }
 
-/** Presses each hint that is shown, and sees that its command runs, which is not done. */
+/** Presses each hint on screen, and checks that its command is called; the command itself does nothing. */
 async function expectHintsToAct(screen: Screen): Promise<number> {
   // A hint may be drawn just before its key is taken.
   const hints = await eventually(() => {
@@ -213,7 +216,7 @@ describe.each(registry.views.map(view => view.id))('in the view %s', name => {
       await screen.press('ctrl-l');
       await eventually(() => expect(ran).toEqual(['app.repaint']));
     });
-    // It asks once it was read, and what the answers say decides on keys.
+    // It sends requests once it was read, and the answers decide on keys.
     await wire.quiet();
     const frame = screen.text().split('\n');
     await expectHintsToAct(screen);

@@ -1,4 +1,4 @@
-/** Values of an unexpected type, in the words of a view. */
+/** Values of an unexpected type, as views show them. */
 import { expect, it } from 'vitest';
 import { cellText } from '../../../src/present/column.ts';
 import { withValue } from '../../../src/present/fact.ts';

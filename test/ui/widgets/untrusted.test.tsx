@@ -1,4 +1,4 @@
-/** What comes over the wire goes through these widgets as a title, a choice, or the words below a text. */
+/** Untrusted text reaches these widgets as a title, a choice, or a caption. */
 import { Text } from 'ink';
 import { expect, it } from 'vitest';
 import { KeyRouter } from '../../../src/ui/keys/router.tsx';

@@ -1,4 +1,4 @@
-/** What a confirmation says is true when it is answered: the records are read again before anything is sent. */
+/** A confirmation is still true when it is answered: the records are read again before anything is sent. */
 import { describe, expect, it } from 'vitest';
 import { eventually } from '../../eventually.ts';
 import { notFound, pageOf } from '../../queries/scripted-service.ts';
@@ -250,7 +250,7 @@ describe('a promotion', () => {
     await screen.press('enter');
     await screen.waitFor('dep_2 (step 2) serves');
     expect(service.asked('promoteDeployment')).toBe(0);
-    // What was typed before confirms nothing.
+    // Text typed before confirms nothing.
     await screen.press('enter');
     await screen.waitFor('✗ Type tea to promote:');
     await screen.type('tea');

@@ -1,4 +1,4 @@
-/** A confirmation of several writes: each outcome is said, and a second try sends only the rest. */
+/** A confirmation of several writes: each outcome is reported, and a second try sends only the rest. */
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { deleteRun } from '../../../src/queries/evaluations.ts';
 import { CancelledError, ConflictError, NotFoundError } from '../../../src/service/errors.ts';

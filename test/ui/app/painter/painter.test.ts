@@ -9,7 +9,7 @@ import { findScroll } from '../../../../src/ui/app/painter/scroll.ts';
 
 const write = (terminal: Terminal, bytes: string) => new Promise<void>(resolve => terminal.write(bytes, resolve));
 
-/** What the emulator shows, cell by cell with its style. */
+/** The cells of the emulator with their styles. */
 function shown(terminal: Terminal): string[] {
   return Array.from({ length: terminal.rows }, (_, row) => {
     const line = terminal.buffer.active.getLine(row);
@@ -101,7 +101,7 @@ describe('diffFrame', () => {
     const period = ['one', 'two', 'three', 'four'];
     const blanks = Array.from({ length: 8 }, (_, index) => `blank ${index}`);
     const old = [...period, ...period, ...blanks];
-    // The same words once more below: a block that is elsewhere as well as where it was.
+    // The same text again below: a block that is both at its old place and elsewhere.
     expect(findScroll(old, [...period, ...period, ...period, ...blanks.slice(4)])).toBeUndefined();
   });
 });

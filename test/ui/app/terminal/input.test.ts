@@ -14,7 +14,7 @@ describe('splitAnswers', () => {
 });
 
 describe('PasteEnd', () => {
-  /** What each read becomes, with the milliseconds at which it comes. */
+  /** The result of each read, with its time in milliseconds. */
   function reads(...parts: readonly (readonly [text: string, at: number])[]): string[] {
     const paste = new PasteEnd();
     return parts.map(([text, at]) => paste.take(text, at));

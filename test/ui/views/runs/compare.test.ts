@@ -38,7 +38,7 @@ describe('compareTasks', () => {
     expect(tasks[0]).toMatchObject({ new: 0.5 });
     expect(tasks[0]?.base).toBeCloseTo(0.3);
     expect(tasks[0]?.difference).toBeCloseTo(0.2);
-    // A missing reward is no zero.
+    // A missing reward is not 0.
     expect(tasks[1]).toMatchObject({ base: 0, new: undefined, difference: undefined });
     expect(tasks[2]).toMatchObject({ base: 1, new: undefined });
   });

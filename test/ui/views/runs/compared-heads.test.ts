@@ -1,4 +1,4 @@
-/** Which run of a comparison is which, in however little room. */
+/** The heads of a comparison tell the runs apart, however little room there is. */
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { compareTasks } from '../../../../src/queries/compare.ts';

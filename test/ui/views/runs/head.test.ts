@@ -1,4 +1,4 @@
-/** The head of a run: every number says what it is of, and none contradicts another. */
+/** The head of a run: every number says what it covers, and none contradicts another. */
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { fieldsOfSeen, seenWords } from '../../../../src/commands/seen.ts';
@@ -186,7 +186,7 @@ describe('the interval', () => {
       /^95% between 0\.00\d+ and 0\.99\d+ by 3 of 28 tasks; 0\.0714 to 0\.964 with the 25 to come$/,
     );
     expect(certainty('cancelled', ofTasks(1, 0, 1), 28, 1)).toMatch(/; 0\.0714 to 0\.964 with the 25 missing$/);
-    // Some may be of these tasks: at worst, six of each that is 1, and 13 of others.
+    // Some may belong to these tasks: at worst, six to each task with a mean of 1, and 13 to others.
     expect(certainty('running', ofTasks(1, 0, 1), 28)).toBe(
       '95% between 0 and 1.00 by 3 tasks; 0.0179 to 0.995 with the 25 to come',
     );

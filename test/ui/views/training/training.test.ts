@@ -1,4 +1,4 @@
-/** What the screens make of a training run: its curves and its options. Pure. */
+/** How the screens show a training run: its curves and its options. Pure. */
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { emptyCurve } from '../../../../src/contract/trainer-curve.ts';
@@ -39,7 +39,7 @@ describe('curves', () => {
     ]);
   });
 
-  it('are one for each split, of which those that decide nothing are faint, and only beside their own run', () => {
+  it('are one for each split; those that decide nothing are faint, and only beside their own run', () => {
     const tested = [0, 2].map(step => ({ step, held_out_reward: 0.9, split: 'test' }));
     const rows = [...tested, ...heldOut.map(row => ({ ...row, split: 'validation' }))];
     const curves = { trainer, heldOut: decidingSplit(rows) };
@@ -179,7 +179,7 @@ describe('curves', () => {
     expect(completedSteps({ completed_steps: 2 }, trainer)).toBe(3);
     expect(completedSteps({ completed_steps: 4 }, trainer)).toBe(4);
     expect(completedSteps({}, trainer)).toBeUndefined();
-    // A checkpoint is of a step that has been done; one that counts otherwise says nothing.
+    // A checkpoint belongs to a finished step; one that counts differently says nothing.
     expect(completedSteps({ completed_steps: 4, total_steps: 9 }, trainer, [{ step_index: 5 }, {}])).toBe(5);
     expect(completedSteps({ completed_steps: 4, total_steps: 9 }, trainer, [{ step_index: 50 }])).toBe(4);
   });

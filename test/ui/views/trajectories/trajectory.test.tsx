@@ -392,7 +392,7 @@ it('shows the end of the row at which the cursor rests, and asks for none that i
   await stage.type('jjjjj');
   await stage.waitFor('the last words of traj_5');
   expect(asked).toEqual(['traj_0', 'traj_5']);
-  // What is known is there with the cursor.
+  // The known facts are shown at once.
   await stage.type('kkkkk');
   await stage.waitFor('the last words of traj_0');
   await stage.press('G');

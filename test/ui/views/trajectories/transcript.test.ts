@@ -91,7 +91,7 @@ describe('a transcript', () => {
     expect(linesOf(after).map(line => line.text.trim())).toEqual(
       expect.arrayContaining(['9,', 'reasoning, 2 characters']),
     );
-    // What is shown of a folded text is not folded.
+    // The visible part of a folded text does not count as folded.
     const shown = [...searchedLines(transcript)].find(({ text: line }) => line.trim() === '0,');
     expect(lay(opening()).foldAt(shown?.place ?? -1)).toBeUndefined();
   });
@@ -178,7 +178,7 @@ describe('a transcript', () => {
     );
     const all = laid(shown, 24, opening(['tools'])).filter(line => line.kind === 'text' || line.kind === 'response');
     for (const { text } of all) expect(text.length).toBeLessThanOrEqual(24);
-    // What is wrapped is whole.
+    // Wrapped text is complete.
     expect(all.map(({ text }) => text.trim()).join(' ')).toContain('ggg hhh');
   });
 
@@ -245,7 +245,7 @@ describe('a transcript', () => {
     expect(end(1_000)[0]).toBe('Failed: failed');
     expect(end(1_000).at(-1)).toBe('words 29');
     expect(end(5, { trajectory_id: 't' })).toEqual(['The service sent no steps.']);
-    // What could not be read is said, whatever is left out.
+    // Unreadable parts are reported, whatever is left out.
     const damaged = trajectorySchema.parse({ trajectory_id: 't', steps: [null, { messages: [] }, { messages: [] }] });
     expect(end(2, damaged).at(-1)).toBe('1 step could not be read.');
   });
@@ -298,7 +298,7 @@ describe('JSON', () => {
       '  }',
       ']',
     ]);
-    // What is no JSON, and JSON that a model wrote as a text elsewhere, stays the text that it is.
+    // Text that is not JSON stays unchanged, and so does JSON that a model wrote as text elsewhere.
     expect(lines({ arguments: 'ls -l', edits: '[1]' })).toEqual([
       '{',
       '  "arguments": "ls -l",',

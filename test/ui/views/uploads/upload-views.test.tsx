@@ -1,4 +1,4 @@
-/** The views of uploads: what they say of each phase, and that none of them ends the program. */
+/** The views of uploads: their texts for each phase, and that none of them ends the program. */
 
 import { appendFileSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
