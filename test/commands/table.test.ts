@@ -534,7 +534,7 @@ const rows: { readonly [Name in CommandName]: readonly Row[] } = {
     }),
     ok(['-'], /hello there/, {
       input: '{"messages":[{"role":"user","content":"hello there"}]}',
-      notes: /conversation of OpenAI/,
+      notes: /OpenAI conversation/,
     }),
     bad(['/no/such/file'], usage, /cannot be read \(ENOENT\)/),
     bad(['-'], usage, /holds no trajectories/, { input: '\n' }),
