@@ -15,7 +15,7 @@ export function own<Value>(object: Readonly<Record<string, Value>> | undefined, 
   return object && Object.hasOwn(object, name) ? object[name] : undefined;
 }
 
-/** Whether a JSON value is an object with fields; a large integer is none. */
+/** Whether a JSON value is an object with fields, which a large integer is not. */
 export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !isRawJson(value);
 }

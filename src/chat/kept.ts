@@ -168,7 +168,7 @@ export function trajectoriesOf(chat: Chat, taskId: string): readonly StoredHalf[
     const trace_id = createHash('sha256').update(JSON.stringify(content)).digest('hex').slice(0, 32);
     const notes = [
       ...unanswered.map(each => clean`${each.asked} gave no complete answer, and is not saved`),
-      ...(answerer === asked ? [] : [clean`saved as of ${answerer}, which gave the last answer`]),
+      ...(answerer === asked ? [] : [clean`saved under ${answerer}, which gave the last answer`]),
       ...(leftOut > 0
         ? [
             `left out with ${leftOut === 1 ? 'its question' : 'their questions'}: ${counted(leftOut, 'answer')} without an end or a text`,

@@ -160,8 +160,8 @@ async function findEach(
 }
 
 /**
- * Asks before anything is lost; to take production down, the user types its slug. Asks again if what was asked is no
- * longer true by the time of the answer.
+ * Asks before anything is lost; to take production down, the user types its slug. Asks again if the question is no
+ * longer true when the user answers.
  */
 async function confirmChange(found: readonly Found[], { command, flags, io, context }: ChangeRun): Promise<void> {
   const loses = [...new Set(found.map(each => changeOf(each, command).loses))];

@@ -263,7 +263,7 @@ async function* settingsFindings({ settingsPath, paths, warnings, profile }: Con
   });
 }
 
-/** Whether what was seen is remembered. */
+/** Whether seen resources are remembered. */
 function memoryFinding(memory: RememberedStore, stateFolder: string): Finding {
   const damage = memory.damage();
   const problem =

@@ -92,7 +92,7 @@ export const isRefusedId = (error: unknown): error is ServiceError =>
     // Some services answer a malformed id with an error.
     (error.kind === 'not_found' || error.kind === 'validation' || error.status === 404));
 
-/** The row with this id, or why there is none. @throws ServiceError if it could not be asked for */
+/** The row with this id, or why there is none. @throws ServiceError if the request failed */
 async function tryId(
   resource: Resource,
   id: string,
@@ -145,7 +145,7 @@ export async function lookUp(
   const unlisted: ServiceError[] = [];
   const gaps: Gaps[] = [];
   let failure: ServiceError | undefined;
-  // A service may have too many rows without names to look through for a word that looks like an id.
+  // For a word that looks like an id, skip rows without names: a service may have too many of them.
   for (const resource of among.length > 1 || guess ? among.filter(isFoundByLabel) : among) {
     const named = await rowsNamed(resource, word, context, listed).catch((error: unknown) => {
       if (!(error instanceof ServiceError) || affectsAllRequests(error) || context.signal.aborted) throw error;
@@ -183,7 +183,7 @@ export async function lookUp(
 export type Use = 'read' | 'write';
 
 /**
- * Notes that a list may have another row of the name.
+ * Notes that a list may have another row of that name.
  *
  * @throws CommandError for a write if the list was not read to its end
  */
@@ -198,7 +198,8 @@ export function checkOnly(found: Found, { unread, isCutOff }: Gaps = noGaps, { n
 /**
  * The row with this id or name among several resources.
  *
- * @throws CommandError or ServiceError if there is none; CommandError if several share the name, or for a write may
+ * @throws CommandError or ServiceError if there is none; CommandError if several share the name or, for a write, if
+ * they may
  */
 export async function findAmong(
   among: readonly Resource[],
@@ -214,7 +215,7 @@ export async function findAmong(
   return isListed ? readFound(first, context) : first;
 }
 
-/** The error that several share a name, with the id and the differences of each. */
+/** The error that several rows share a name, with the id and the differences of each. */
 export function severalNamed(among: readonly Resource[], word: string, found: readonly Found[]): CommandError {
   const ids = among.flatMap(resource => {
     const ofIt = found.filter(each => each.resource === resource).map(({ row }) => row);

@@ -12,7 +12,7 @@ export const codeOf = (...read: readonly (Pick<OwnRollouts, 'unread'> | undefine
   read.some(each => each !== undefined && each.unread.length > 0) ? exitCodes.failed : exitCodes.done;
 
 /**
- * @param readOf reads the rollouts of what was found
+ * @param readOf reads the rollouts of the found resource
  * @throws CommandError if there is nothing with this id or name; ServiceError
  */
 export async function readRollouts(

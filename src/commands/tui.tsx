@@ -50,7 +50,10 @@ function Screen({ session, shown, terminal, theme, start }: RootProps & { readon
 /** The first answer is drawn, and the next requests are sent, within this time in milliseconds. */
 const settleMs = 100;
 
-/** Calls back once the service has answered anything; a start with what was remembered has data before. */
+/**
+ * Calls back once the service has answered anything. Data alone is no sign of that, because a start may show remembered
+ * data.
+ */
 function onFirstAnswer({ cache }: Workbench, callback: () => void): void {
   const stop = cache.getQueryCache().subscribe(event => {
     if (event.type !== 'updated' || event.action.type !== 'success' || event.action.manual) return;

@@ -142,7 +142,7 @@ function lateWords({ past, status = 'running', until, graded, seconds }: Late): 
     return `has not ended by --until ${until.words} ${after}${noReward}. The service does not say whether it runs.`;
   }
   return past === undefined
-    ? `is still ${statusWords(status)} ${after}, and goes on.`
+    ? `is still ${statusWords(status)} ${after}, and continues.`
     : `is still being ${past} ${after}.`;
 }
 

@@ -53,7 +53,7 @@ const meanings: ReadonlyMap<string, StatusMeaning> = new Map<string, StatusMeani
   ['cancelled', 'stopped'],
   ['canceled', 'stopped'],
   ['skipped', 'stopped'],
-  // A service that keeps the records of what it has torn down may say so with any of these.
+  // The statuses of torn-down deployments whose records a service keeps.
   ['terminating', 'stopping'],
   ['undeploying', 'stopping'],
   ['deleting', 'stopping'],

@@ -1,8 +1,8 @@
 /** A command as data: the single source for key bindings, help, the hint line and the palette. */
 
 /**
- * The ranks of hints, most important first: what a view is for, what else decides, what stops work, how to follow a row,
- * the rest, and what is only useful.
+ * The ranks of hints, most important first: the purpose of a view, other decisions, stopping work, following a row, the
+ * rest, and mere conveniences.
  */
 export const hintRanks = ['main', 'second', 'stop', 'follow', 'usual', 'last'] as const;
 export type HintRank = (typeof hintRanks)[number];

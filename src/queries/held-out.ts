@@ -54,7 +54,7 @@ export interface HeldOutMeans {
   readonly last: HeldOutMean;
   /** See `bestHeldOut`. */
   readonly best: HeldOutMean;
-  /** A round is incomplete, so that the means may change, also after the end of the run. */
+  /** A round is incomplete, so that the means may change, even after the end of the run. */
   readonly isUnfinished?: boolean | undefined;
   /** The newest means, oldest first. */
   readonly recent?: readonly HeldOutMean[];

@@ -178,7 +178,7 @@ export function fetchOnce(host: QueryHost, query: AnyQuery): Promise<unknown> {
   return host.cache.fetchQuery({ ...optionsOf(host, query as LiveQuery<unknown>), staleTime: 0 });
 }
 
-/** Sends a query anew, even if it is in flight: that answer may be from before. @throws what the query throws */
+/** Sends a query anew, even if it is in flight: that answer may be out of date. @throws what the query throws */
 export async function fetchAnew<Data>(host: QueryHost, query: LiveQuery<Data>): Promise<Data> {
   await host.cache.cancelQueries({ queryKey: query.key, exact: true });
   return host.cache.fetchQuery<Data>({ ...optionsOf(host, query), staleTime: 0 });

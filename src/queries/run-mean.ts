@@ -235,9 +235,9 @@ export interface CertainMean {
 }
 
 /**
- * The interval to show beside a mean: undefined if it is unknown or of other rewards. While a run continues, it belongs
- * to as many rewards as the mean; after the end, to all of them. The mean of rewards may also be outside the interval
- * of the mean of tasks, which only the view of the run has room to name.
+ * The interval to show beside a mean: undefined if it is unknown or belongs to other rewards. While a run continues, it
+ * belongs to as many rewards as the mean; after the end, to all of them. The mean of rewards may also be outside the
+ * interval of the mean of tasks, which only the view of the run has room to name.
  */
 export function intervalBeside({ mean, graded, status, certainty }: CertainMean, range: Range): Interval | undefined {
   if (certainty?.interval === undefined || mean === undefined || !holdsFor(certainty, range)) return undefined;

@@ -132,8 +132,8 @@ interface DifferenceRead {
 }
 
 /**
- * The reads for the difference of an ended run from the baseline of its benchmark: of the rewards of both, or none if it
- * is known, or the baseline has not ended.
+ * The reads for the difference of an ended run from the baseline of its benchmark: the rewards of both. None if the
+ * difference is known, or the baseline has not ended.
  */
 export function differenceReads(known: KnownResource, workbench: Workbench): readonly RewardRead[] {
   const { remembered, statuses, compare, cache } = workbench;

@@ -14,7 +14,7 @@ const diagnosticLabels = new Map([
 /** A diagnostic by step. */
 export interface Diagnostic {
   readonly label: string;
-  /** Of each step of the curve; NaN where it is missing. */
+  /** The value at each step of the curve; NaN if it is missing. */
   readonly values: Float64Array;
 }
 

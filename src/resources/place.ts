@@ -118,7 +118,7 @@ export interface Twin {
   readonly name: string;
   /** The run of the trajectory to which this one is the counterpart. */
   readonly of: string;
-  /** It is of the base run. */
+  /** Whether it belongs to the base run. */
   readonly isBase: boolean;
 }
 

@@ -135,7 +135,7 @@ function hasGrown({ statuses }: Workbench, known: KnownResource, attemptedAt: nu
 const lacksEndTime = ({ endedAt, endTime, gone }: KnownResource): boolean =>
   endedAt !== undefined && endTime === undefined && !gone;
 
-/** Curves are large, so they are read only every so many turns. */
+/** Curves are large, so they are read only once in this many turns. */
 const curveTurns = 4;
 
 /**

@@ -36,7 +36,7 @@ export function searchedWords(state: TextSearchState): string {
     progress,
     stored > 0 ? `${stored} from the index` : '',
     unread.length > 0 ? `${unread.length} could not be read in full` : '',
-    beyond > 0 ? `the list goes on: at most ${mostSearched} are searched` : '',
+    beyond > 0 ? `the list is longer: at most ${mostSearched} are searched` : '',
     ...notes,
     error?.message ?? '',
   ]

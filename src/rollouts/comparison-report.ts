@@ -180,7 +180,7 @@ function* taskTable(tasks: readonly ComparedTask[], passAt: number): Generator<R
 }
 
 /**
- * On several runs of one benchmark, compared with the first.
+ * A report on several runs of one benchmark, compared with the first.
  *
  * @param runs at least two
  * @throws Error for runs of different benchmarks

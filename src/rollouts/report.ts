@@ -205,7 +205,7 @@ async function* transcripts(
   }
 }
 
-/** On a run, a training run or a dataset. */
+/** A report on a run, a training run or a dataset. */
 export function rolloutsReport(
   owner: Owner,
   rollouts: OwnRollouts,
@@ -238,7 +238,7 @@ async function* rolloutsBlocks(
   yield madeBy();
 }
 
-/** On the trajectories with a flag or a note; undefined if there is none. */
+/** A report on the trajectories with a flag or a note; undefined if there is none. */
 export function flaggedReport(context: ReportContext): Report | undefined {
   const notes = notesIn(context);
   if (notes.size === 0) return undefined;

@@ -188,7 +188,7 @@ function pathProblem(operation: string, value: string): string | undefined {
   if (stray) return `has ${stray}, which is unknown there; it may contain ${known.join(', ') || 'none'}`;
   const needed = endpoint.newest ? placeholders(endpoint.newest.path) : known;
   const missing = needed.find(placeholder => !value.includes(placeholder));
-  return missing && `leaves out ${missing}, and nothing else in the request says it`;
+  return missing && `leaves out ${missing}, and nothing else in the request has it`;
 }
 
 function placeholders(path: string): string[] {

@@ -110,7 +110,7 @@ const gatewayMissTtlMs = 60_000;
 export class Capabilities {
   /** When to retry an operation, monotonic; infinite if the service itself answered. */
   readonly #missing = new Map<Operation, number>();
-  /** Operations that have worked: any 404 of theirs concerns the resource. */
+  /** Operations that have worked: a 404 to one of them concerns the resource. */
   readonly #proven = new Set<string>();
   /** Ids in this session's answers: their resources exist. */
   readonly #ids = new Set<string>();

@@ -55,7 +55,10 @@ export function noteProblem({ flag = '', text = '' }: NoteChange): string | unde
   return tooLong('a note', longestText, text) ?? tooLong('a flag', longestName, flag);
 }
 
-/** How far the clock of an author may be ahead, in milliseconds: a note of the future would win every merge until then. */
+/**
+ * How far the clock of an author may be ahead, in milliseconds: a note from the future would win every merge until
+ * then.
+ */
 const mostAheadMs = 24 * 60 * 60 * 1000;
 
 /** Parses a note from a file; otherwise why it is not a note, in words. @param now epoch milliseconds */

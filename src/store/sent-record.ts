@@ -141,8 +141,8 @@ export class SentRecord {
   }
 
   /**
-   * The requests of all uploads into the dataset for the agent: those of other accounts, then the own ones, in the order
-   * in which they were sent.
+   * The requests of all uploads into the dataset for the agent: those of other accounts, then those of this one, in the
+   * order in which they were sent.
    *
    * @throws UnreadableRecordError
    */
@@ -239,7 +239,8 @@ export class SentRecord {
    * @throws UnreadableRecordError
    */
   lines(id: string): SentLine[] {
-    // Of a number that more than one account was sent, SQLite takes all columns from the row with the minimum: the own one.
+    // If several accounts were sent a number, SQLite takes all columns from the row with the minimum: that of this
+    // account.
     const sql = `select number, upload, skipped, sent_at, min(${ofOtherKey}) as of_other
       from trajectory_lines join trajectory_runs on id = upload
       where line = ?5 and ${ofEachAccount} group by number order by number`;

@@ -105,7 +105,7 @@ export class Tables {
       .at(-1);
     return (
       latest &&
-      clean`What was remembered before could not be read, and is in ${join(this.folder, latest)}. To go on without it, move or delete that file`
+      clean`The earlier history could not be read, and is in ${join(this.folder, latest)}. To continue without it, move or delete that file`
     );
   }
 

@@ -56,7 +56,7 @@ import { type Portion, portionsOf, type Trajectory } from './trajectory-requests
 import { runWords, sentNothing, type TrajectoryUploadState } from './trajectory-upload-state.ts';
 import { UploadResults } from './upload-results.ts';
 
-/** How often an upload looks whether the one before it has ended, in milliseconds. */
+/** How often a waiting upload checks whether the previous one has ended, in milliseconds. */
 const queueMs = 250;
 
 /** The upload cannot be recorded, or it is unknown what was sent before. */
@@ -452,7 +452,7 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
     const isHarmless = (isSame && service.honoursKeys) || isRepeatable(items, service);
     const how =
       request.key === undefined
-        ? 'the service did not say which of its request are'
+        ? 'the service did not say which trajectories of its request are'
         : 'an earlier request with it was not answered';
     const recorded = request.isOwn ? unknownCountsOf(request) : noCounts;
     const { outcomes, counts } = held(items, request, `It may be stored: ${how}.`);

@@ -133,7 +133,7 @@ describe('a kept conversation', () => {
         metadata: { parameters: { temperature: 0.5 }, left_out: 1 },
       },
       notes: [
-        'saved as of m, which gave the last answer',
+        'saved under m, which gave the last answer',
         'left out with its question: 1 answer without an end or a text',
       ],
     });

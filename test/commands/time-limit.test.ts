@@ -174,5 +174,5 @@ it('says in the words of the service how far it is what has not ended in time', 
   const { cli } = await cliTo({ 'GET /api/v1/deploy/dep_1': deployment });
   const { code, notes } = await cli('watch', ['dep_1', '--timeout', '6'], { onPrint: timeIsUp() });
   expect(code).toBe(exitCodes.timeout);
-  expect(notes).toContain('m3 is still merging after 6 seconds, and goes on.');
+  expect(notes).toContain('m3 is still merging after 6 seconds, and continues.');
 });

@@ -359,7 +359,7 @@ async function curves(bench: Bench): Promise<void> {
   await terminal.key('0');
   await terminal.watch(bench.period(3_000));
   service.step();
-  // So long a curve is read once in 50 seconds, with jitter.
+  // A curve of this length is read once in 50 seconds, with jitter.
   const { bytes } = await terminal.watch(bench.period(65_000));
   bench.row('a new point of it, 200×60', bytes, 300, 'bytes');
   // After it has been read several times.

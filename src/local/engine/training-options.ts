@@ -87,7 +87,7 @@ function weightsOf(slug: string): number {
   return size;
 }
 
-/** Small models and short answers get more steps for the same amount of work, up to a limit on what is recorded. */
+/** Small models and short answers get more steps for the same amount of work, up to a limit on recorded data. */
 function stepsOf({ base_model_slug, tasks }: TrainedOn, options: Omit<TrainingOptions, 'num_steps'>): number {
   const { max_output_tokens_per_step: longest, train_batch_size, samples_per_instance } = options;
   const words = maxOf(

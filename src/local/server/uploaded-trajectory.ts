@@ -150,7 +150,7 @@ function stepsOf({ steps, messages }: Uploaded): z.output<typeof step>[] {
   return steps ?? (messages ? [{ messages }] : []);
 }
 
-/** @param more details besides those of the record itself */
+/** @param more details in addition to those of the record */
 function aboutOf(item: Uploaded, more: Fields) {
   const { metrics, execution_metrics, metadata } = item;
   const { counted, others } = rewardsOf(item);

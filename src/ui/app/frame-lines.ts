@@ -163,8 +163,8 @@ export interface Hint {
 }
 
 /**
- * Default keys of the commands that lead on, out and to all others. Without a rank, their hints remain the longest, even
- * if the user has changed their keys.
+ * Default keys of the commands that open, go back and show all others. Without a rank, their hints remain the longest,
+ * even if the user has changed their keys.
  */
 const mainKeys: ReadonlySet<string> = new Set(['enter', 'esc', '?']);
 

@@ -44,7 +44,7 @@ export interface ConfirmProps<Row> {
   readonly check?: CheckInputs<Row> | undefined;
 }
 
-/** The free line and the keys below the question. */
+/** The blank line and the keys below the question. */
 const buttonLines = 2;
 /** Lines for the text to type and its field. */
 const typedLines = 2;

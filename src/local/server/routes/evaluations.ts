@@ -49,7 +49,7 @@ function findModel(
   const checkpoint = id === undefined ? undefined : training.checkpoint(organizationId, id);
   if (id !== undefined && !checkpoint) throw notFound('checkpoint', id);
   if (slug && checkpoint && slug !== checkpoint.base_model_slug) {
-    throw invalid(field, `the checkpoint is of ${checkpoint.base_model_slug}.`);
+    throw invalid(field, `the checkpoint belongs to ${checkpoint.base_model_slug}.`);
   }
   if (checkpoint) return { model: checkpoint.base_model_slug, checkpoint };
   if (!slug) throw invalid(field, 'name the model to evaluate.');

@@ -34,7 +34,7 @@ function startingPoint({ training }: ServiceContext, organizationId: string, bod
   const parent = parentId === undefined ? undefined : training.checkpoint(organizationId, parentId);
   if (parentId !== undefined && !parent) throw notFound('checkpoint', parentId);
   if (parent && slug !== undefined && slug !== parent.base_model_slug) {
-    throw invalid('base_model_slug', `the checkpoint is of ${parent.base_model_slug}.`);
+    throw invalid('base_model_slug', `the checkpoint belongs to ${parent.base_model_slug}.`);
   }
   const model = parent?.base_model_slug ?? slug;
   if (model === undefined) {

@@ -144,7 +144,7 @@ function useBlocks(
   return inSight.length === fields.length ? inSight : blocksInSight(blocksWith(true), state.focus, height);
 }
 
-/** Lines needed to show all fields: for each its label, its value and a free line, plus a note of two lines. */
+/** Lines needed to show all fields: for each its label, its value and a blank line, plus a note of two lines. */
 export function formHeight(fields: readonly FieldSpec[]): number {
   return fields.reduce((sum, field) => sum + heldLines(field) + 2, 2);
 }
@@ -162,7 +162,7 @@ interface FieldBlock {
   readonly lines: readonly string[];
 }
 
-/** The blocks that fit into this many lines, including the focused one, with free lines between them. */
+/** The blocks that fit into this many lines, including the focused one, with blank lines between them. */
 function blocksInSight(blocks: readonly FieldBlock[], focus: number, height: number): readonly FieldBlock[] {
   const linesOf = (from: number, to: number): number =>
     blocks.slice(from, to + 1).reduce((sum, { lines }) => sum + lines.length + 1, -1);
