@@ -1,7 +1,7 @@
 /** Curves in words, for screen readers and for scripts. Pure. */
-import { mean } from '../base/statistics.ts';
 import { leftOutOf } from '../base/steps.ts';
 import { counted, reward } from '../text/numbers.ts';
+import { courseOf, type Turn } from './statistics/course.ts';
 
 /** A step with its value, if it has one. */
 export interface StepValue {
@@ -15,18 +15,13 @@ interface KnownValue extends StepValue {
   readonly value: number;
 }
 
-/** Number of parts whose means describe the course of a curve. */
-const parts = 5;
-/** Standard errors beyond which the means of two parts differ. */
-const errors = 2;
-
-/** Mean, and its standard error under independent values. */
-function meanOf(values: readonly KnownValue[]): { readonly mean: number; readonly error: number } {
-  const numbers = values.map(({ value }) => value);
-  const average = mean(numbers) ?? 0;
-  const squares = mean(numbers.map(value => (value - average) ** 2)) ?? 0;
-  return { mean: average, error: Math.sqrt(squares / Math.max(1, numbers.length - 1)) };
-}
+const turnWords: Readonly<Record<Turn, string>> = {
+  rises: 'rises',
+  falls: 'falls',
+  level: 'level',
+  swings: 'goes up and down',
+  unclear: 'unclear, too few values',
+};
 
 /** The gaps of a curve, including steps that are left out: `no value from step 4000 to 12000 (39 points)`. */
 function gapWords(points: readonly StepValue[]): readonly string[] {
@@ -58,28 +53,19 @@ function gapWords(points: readonly StepValue[]): readonly string[] {
   );
 }
 
-/** The course of a curve, by the means of its parts: `mean of each fifth of the 40 values: 0.20, 0.41, …: rises, then level`. */
+/** `course: rises until step 9 (0.671), then level` */
 function courseWords(points: readonly KnownValue[]): readonly string[] {
-  if (points.length < parts * 2) return [];
-  const size = points.length / parts;
-  const means = Array.from({ length: parts }, (_, index) =>
-    meanOf(points.slice(Math.floor(index * size), Math.floor((index + 1) * size))),
-  );
-  const turns = means.slice(1).map((part, index) => {
-    const before = means[index] ?? part;
-    const difference = part.mean - before.mean;
-    const isClear = Math.abs(difference) > errors * Math.hypot(part.error, before.error);
-    return !isClear ? 'level' : difference > 0 ? 'rises' : 'falls';
+  const stretches = courseOf(points.map(({ value }) => value));
+  const words = stretches.map(({ turn, last, end }, index) => {
+    const isNewest = index === stretches.length - 1;
+    return isNewest ? turnWords[turn] : `${turnWords[turn]} until step ${points[last]?.step} (${reward(end)})`;
   });
-  const course = turns.filter((turn, index) => turn !== turns[index - 1]).join(', then ');
-  return [
-    `mean of each fifth of the ${counted(points.length, 'value')}: ${means.map(part => reward(part.mean)).join(', ')}: ${course}`,
-  ];
+  return words.length === 0 ? [] : [`course: ${words.join(', then ')}`];
 }
 
 /**
  * A curve in sentences: its extent, first, last, highest (the latest of equal ones, as `best` is elsewhere) and lowest
- * value, its gaps and its course. Fifths count as level if their means differ by less than two standard errors.
+ * value, its course and its gaps.
  */
 export function curveWords(name: string, points: readonly StepValue[]): readonly string[] {
   const sorted = points.toSorted((left, right) => left.step - right.step);

@@ -1,6 +1,6 @@
 /** Curves in words. */
 import { describe, expect, it } from 'vitest';
-import { curveWords } from '../../src/present/curve-words.ts';
+import { curveWords, type StepValue } from '../../src/present/curve-words.ts';
 
 const noise = (step: number) => ((step * 7_919) % 101) / 1_000;
 
@@ -14,6 +14,7 @@ describe('a curve in words', () => {
     expect(curveWords('held-out reward', points)).toEqual([
       'held-out reward: 3 values, from 0.100 at step 0 to 0.500 at step 20',
       'highest 0.700 at step 10, lowest 0.100 at step 0',
+      'course: unclear, too few values',
     ]);
     const tie = [0, 1, 2].map(step => ({ step, value: step === 0 ? 0.1 : 0.7 }));
     expect(curveWords('held-out reward', tie)[1]).toBe('highest 0.700 at step 2, lowest 0.100 at step 0');
@@ -21,15 +22,24 @@ describe('a curve in words', () => {
     expect(curveWords('trainer reward', [{ step: 1, value: null }])).toEqual(['trainer reward: no values yet']);
   });
 
-  it('says how it goes, by the means of its fifths, and takes noise for level', () => {
-    const rising = Array.from({ length: 100 }, (_, step) => ({ step, value: Math.min(step, 60) / 100 + noise(step) }));
-    expect(curveWords('trainer reward', rising).at(-1)).toMatch(/: rises, then level$/);
-    const level = Array.from({ length: 100 }, (_, step) => ({ step, value: 0.5 + noise(step) }));
-    expect(curveWords('trainer reward', level).at(-1)).toMatch(
-      /^mean of each fifth of the 100 values: (0\.5\d+, ){4}0\.5\d+: level$/,
+  it('says how it goes, and at which step it turns', () => {
+    const rising = Array.from({ length: 100 }, (_, index) => ({ step: 3 * index, value: Math.min(index, 60) / 100 }));
+    const course = (points: readonly StepValue[]) => curveWords('trainer reward', points).at(-1);
+    expect(course(rising)).toBe('course: rises until step 180 (0.600), then level');
+    expect(course(rising.map(({ step }) => ({ step, value: 0.5 + noise(step) })))).toBe('course: level');
+    expect(course(rising.map(({ step, value }) => ({ step, value: -value })))).toMatch(
+      /^course: falls until .*, then level$/,
     );
-    const falling = rising.map(({ step, value }) => ({ step, value: -value }));
-    expect(curveWords('trainer reward', falling).at(-1)).toMatch(/: falls, then level$/);
+  });
+
+  it('says nothing of the course of two values, and what is unknown of a few', () => {
+    const of = (...values: number[]) =>
+      curveWords(
+        'x',
+        values.map((value, step) => ({ step, value })),
+      );
+    expect(of(0.1, 0.5)).toHaveLength(1);
+    expect(of(0.5, 0.52, 0.49).at(-1)).toBe('course: unclear, too few values');
   });
 
   it('counts its gaps and never draws them (W2)', () => {
@@ -69,7 +79,7 @@ describe('a curve in words', () => {
       'no value from step 10 to 19 (10 points)',
       'no value from step 25 to 26 (2 points)',
     ]);
-    expect(words).toContain('mean of each fifth of the 28 values: 1.00, 1.00, 1.00, 1.00, 1.00: level');
+    expect(words).toContain('course: level');
     // Beside steps without a value, they are one gap.
     expect(
       curveWords(
@@ -84,6 +94,6 @@ describe('a curve in words', () => {
       ).at(-2),
     ).toBe('no value at step 50');
     const uneven = [0, 1, 4, 9, 16, 25].map(step => ({ step, value: 1 }));
-    expect(curveWords('x', uneven)).toHaveLength(2);
+    expect(curveWords('x', uneven).at(-1)).toBe('course: level');
   });
 });

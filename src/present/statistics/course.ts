@@ -1,0 +1,205 @@
+/** The course of a curve: where it rises, falls or stays level. Pure. */
+import { maxOf, minOf } from '../../base/many.ts';
+import { mean } from '../../base/statistics.ts';
+
+export type Turn = 'rises' | 'falls' | 'level' | 'swings' | 'unclear';
+
+/** A part of a curve that goes one way. */
+export interface Stretch {
+  readonly turn: Turn;
+  /** Index of its last value. */
+  readonly last: number;
+  /** The fitted value there. */
+  readonly end: number;
+}
+
+/** More values are averaged in bins of equal size: the time is quadratic. */
+const mostValues = 200;
+const mostPieces = 4;
+/** Pieces after the first have at least this many values. */
+const leastValues = 3;
+/** A smaller change is level, as a share of the range of the values. */
+const leastChange = 0.1;
+/** The noise is at least this share of the range, so that a smooth bend is not cut into many pieces. */
+const leastNoise = 0.01;
+/** From this many values on, a curve without a clear change is level. */
+const levelFrom = 10;
+/** A level piece swings if its values scatter this many times as much as neighbours do. */
+const swing = 2;
+/** More stretches than this end as `swings`. */
+const mostStretches = 4;
+/** A line may end beyond the next piece by this share of its change, as it does where a curve bends. */
+const mostOvershoot = 0.3;
+
+interface Piece {
+  readonly from: number;
+  /** The first value after it. */
+  readonly to: number;
+  readonly start: number;
+  readonly end: number;
+  readonly isSloped: boolean;
+  /** Standard deviation of the values about the piece. */
+  readonly scatter: number;
+}
+
+/** Variance of the noise, from how far each value is from the mean of its neighbours. */
+function noiseOf(values: readonly number[]): number {
+  const squares = values
+    .slice(2)
+    .map((value, index) => (value - 2 * (values[index + 1] ?? 0) + (values[index] ?? 0)) ** 2);
+  return (mean(squares) ?? 0) / 6;
+}
+
+/** The best pieces of values whose range is 1, each level or a line. */
+function piecesOf(values: readonly number[], noise: number): readonly Piece[] {
+  const { length } = values;
+  // Tuned so that at most one in twenty courses of noise alone is not level, from ten values on.
+  const penalty = 2 * Math.log(length) * (1 + 6 / Math.max(1, length - 2));
+  const sums = [0];
+  const squares = [0];
+  const moments = [0];
+  for (const [index, value] of values.entries()) {
+    sums.push((sums[index] ?? 0) + value);
+    squares.push((squares[index] ?? 0) + value * value);
+    moments.push((moments[index] ?? 0) + value * index);
+  }
+  const over = (totals: readonly number[], from: number, to: number) => (totals[to] ?? 0) - (totals[from] ?? 0);
+  const fitted = (from: number, to: number) => {
+    const count = to - from;
+    const average = over(sums, from, to) / count;
+    const level = Math.max(0, over(squares, from, to) - average * average * count);
+    const spread = (count * (count * count - 1)) / 12;
+    const slope = count < 3 ? 0 : (over(moments, from, to) - (average * count * (from + to - 1)) / 2) / spread;
+    const line = Math.max(0, level - slope * slope * spread);
+    const isSloped = (level - line) / noise > penalty;
+    const rest = isSloped ? line : level;
+    return { average, slope: isSloped ? slope : 0, rest, cost: rest / noise + (isSloped ? 2 : 1) * penalty };
+  };
+  // Of the first `to` values in `count + 1` pieces: the least cost, and where the last piece begins.
+  const costs = [
+    Array.from({ length: length + 1 }, (_, to) => (to === 0 ? Number.POSITIVE_INFINITY : fitted(0, to).cost)),
+  ];
+  const begins = [new Array<number>(length + 1).fill(0)];
+  for (let count = 1; count < mostPieces; count += 1) {
+    const [cost, begin] = [
+      new Array<number>(length + 1).fill(Number.POSITIVE_INFINITY),
+      new Array<number>(length + 1).fill(0),
+    ];
+    for (let to = leastValues; to <= length; to += 1) {
+      for (let from = 1; from <= to - Math.min(leastValues, length - 1); from += 1) {
+        const all = (costs[count - 1]?.[from] ?? 0) + fitted(from, to).cost + penalty;
+        if (all < (cost[to] ?? 0)) [cost[to], begin[to]] = [all, from];
+      }
+    }
+    costs.push(cost);
+    begins.push(begin);
+  }
+  const totals = costs.map(cost => cost[length] ?? 0);
+  const pieces: Piece[] = [];
+  let to = length;
+  for (let count = totals.indexOf(minOf(totals)); count >= 0; count -= 1) {
+    const from = begins[count]?.[to] ?? 0;
+    const { average, slope, rest } = fitted(from, to);
+    const half = (slope * (to - from - 1)) / 2;
+    pieces.unshift({
+      ...{ from, to, start: average - half, end: average + half, isSloped: slope !== 0 },
+      scatter: Math.sqrt(rest / (to - from)),
+    });
+    to = from;
+  }
+  return pieces;
+}
+
+/** A part of a curve; without a turn of its own, it takes that of a neighbour. */
+interface Move {
+  readonly turn: Turn | undefined;
+  readonly last: number;
+  readonly start: number;
+  readonly end: number;
+}
+
+const turnOf = (change: number, least = leastChange): Turn =>
+  Math.abs(change) <= least ? 'level' : change > 0 ? 'rises' : 'falls';
+
+/** The pieces and the jumps between them. */
+function movesOf(pieces: readonly Piece[], noise: number): readonly Move[] {
+  const error = Math.sqrt(noise);
+  const overshoot = ({ start, end }: Piece): number => Math.abs(end - start) * mostOvershoot;
+  return pieces.flatMap((piece, index): Move[] => {
+    const { from, to, start, end, scatter } = piece;
+    const turn = turnOf(end - start);
+    const swings = scatter > Math.max(swing * error, leastChange / 2) && to - from >= levelFrom;
+    const isShort = turn === 'level' && to - from < leastValues;
+    const own = { turn: isShort ? undefined : swings && turn === 'level' ? 'swings' : turn, last: to - 1, start, end };
+    const before = pieces[index - 1];
+    if (!before) return [own];
+    const least = maxOf([overshoot(before), overshoot(piece)], leastChange);
+    const jump = turnOf(start - before.end, least);
+    // A rise ends at the last value that is higher than the one before.
+    const isNone = Math.abs(start - before.end) <= error;
+    const between = { last: isNone ? from - 1 : from, start: before.end, end: start };
+    return [{ ...between, turn: jump === 'level' ? undefined : jump }, own];
+  });
+}
+
+const isSlope = (turn: Turn | undefined): turn is Turn => turn === 'rises' || turn === 'falls';
+
+function merged(moves: readonly Move[]): readonly Move[] {
+  const list: Move[] = [];
+  for (const [index, move] of moves.entries()) {
+    const before = list.at(-1);
+    const next = moves.slice(index).find(({ turn }) => turn)?.turn;
+    const turn = move.turn ?? (isSlope(before?.turn) ? before.turn : isSlope(next) ? next : (before?.turn ?? 'level'));
+    if (before?.turn === turn) list[list.length - 1] = { ...before, last: move.last, end: move.end };
+    else list.push({ ...move, turn });
+  }
+  return list;
+}
+
+/** Without the turn of a level part between two that go the same way. */
+const withoutRest = (move: Move, index: number, moves: readonly Move[]): Move => {
+  const before = moves[index - 1]?.turn;
+  return move.turn === 'level' && isSlope(before) && before === moves[index + 1]?.turn
+    ? { ...move, turn: undefined }
+    : move;
+};
+
+/**
+ * The course of a curve: the pieces, each level or a line, with the least squares and a penalty for each of their
+ * numbers, after Y.-C. Yao, "Estimating the number of change-points via Schwarz' criterion", Statistics & Probability
+ * Letters 6 (1988), found by the dynamic program of I. E. Auger and C. E. Lawrence, "Algorithms for the optimal
+ * identification of segment neighborhoods", Bulletin of Mathematical Biology 51 (1989). The noise is that between
+ * neighbours, after T. Gasser, L. Sroka and C. Jennen-Steinmetz, "Residual variance and residual pattern in nonlinear
+ * regression", Biometrika 73 (1986). Nothing for fewer than three values.
+ */
+export function courseOf(all: readonly number[]): readonly Stretch[] {
+  if (all.length < 3) return [];
+  const size = Math.ceil(all.length / mostValues);
+  const values = Array.from(
+    { length: Math.ceil(all.length / size) },
+    (_, index) => mean(all.slice(index * size, (index + 1) * size)) ?? 0,
+  );
+  const [low, high] = [minOf(values), maxOf(values)];
+  const range = high - low;
+  const last = all.length - 1;
+  if (range === Number.POSITIVE_INFINITY) return [];
+  // Rounding errors are no change.
+  if (range <= Math.max(Math.abs(low), Math.abs(high)) * 1e-12) return [{ turn: 'level', last, end: low }];
+  const scaled = values.map(value => (value - low) / range);
+  const noise = Math.max(noiseOf(scaled), leastNoise ** 2);
+  const moves = merged(movesOf(piecesOf(scaled, noise), noise));
+  // Several small jumps may add up to a change.
+  const whole = merged(
+    moves.map(move => (move.turn === 'level' ? { ...move, turn: turnOf(move.end - move.start) } : move)),
+  );
+  const few = whole.length <= mostStretches ? whole : merged(whole.map(withoutRest));
+  const stretches = few.map(
+    ({ turn = 'level', last: index, end }): Stretch => ({
+      turn: values.length < levelFrom && few.length === 1 && turn === 'level' ? 'unclear' : turn,
+      last: Math.min(last, (index + 1) * size - 1),
+      end: low + end * range,
+    }),
+  );
+  if (stretches.length <= mostStretches) return stretches;
+  return [...stretches.slice(0, 2), { ...(stretches.at(-1) as Stretch), turn: 'swings' }];
+}
