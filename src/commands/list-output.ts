@@ -36,7 +36,8 @@ export class ListOutput {
   }
 
   /**
-   * Takes the wanted rows of a page, and prints them if possible. Reports progress if there was no output for long.
+   * Takes the wanted rows of a page, and prints them if possible. Reports progress if there has been no output for many
+   * rows.
    *
    * @param read how many rows the page had
    */

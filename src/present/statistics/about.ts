@@ -9,9 +9,9 @@ for one limit and as the highest for the other. So a verdict holds whatever thes
 progress, and in whatever order its rollouts end. While a run is in progress, the total that the service reports is taken as that of the whole run;
 if each of these rollouts has a reward, there is no interval, as the total may then count only what has begun. If the service returns evaluation_samples_per_task for the run, or compare --samples-per-task says it, each task has as many
 rollouts; otherwise unlisted ones may belong to any task. A task without a reward in both runs counts only for a limit that it makes
-wider: it need not be a task of both. If the service does not report how many rollouts a run has, it may leave failed ones out: there is no interval while it runs, and no verdict
+wider: it may not be a task of both. If the service does not report how many rollouts a run has, it may leave failed ones out: there is no interval while it runs, and no verdict
 after it, unless compare --ended treats the listed rewards as complete. Where a task then has fewer rollouts than evaluation_samples_per_task,
-or without this option fewer than another task of either run, the difference counts as missing all the same. If rewards are outside the
+or without this option fewer than another task of either run, the difference still counts as missing. If rewards are outside the
 range, there is neither: set their range. Lists, Watch and reports show the interval of the run's own view once its rewards have been read,
 and none where it would need a condition.`;
 

@@ -115,7 +115,7 @@ export function merged(old: KnownResource, observation: Observation): KnownResou
     difference: newer(old.difference, observation.difference),
     failed: countOf(observation.failed) ?? old.failed,
     measured: newer(old.measured, observation.measured),
-    // Both come with one answer, in which later rounds may have a mean.
+    // An answer with means replaces the failed rounds as well, because later rounds may have a mean now.
     failedRounds: observation.measured ? observation.failedRounds : newer(old.failedRounds, observation.failedRounds),
     curve: sameCurve(old.curve, observation.curve),
     startedAt: observation.startedAt ?? old.startedAt,
@@ -129,7 +129,7 @@ export function merged(old: KnownResource, observation: Observation): KnownResou
 }
 
 /**
- * Without the progress read before the end, which is not final unless it was complete: the answer with the end may lack
+ * Drops progress read before the end unless it was complete, because it is not final: the answer with the end may lack
  * progress, as those of a list do.
  */
 export function withoutProgress(known: KnownResource): KnownResource {

@@ -7,7 +7,7 @@ const numberProblem = (text: string): string | undefined =>
   text.trim() !== '' && Number.isFinite(Number(text)) ? undefined : 'Type a number';
 
 /**
- * @param what what is numbered, e.g. `step`
+ * @param what the numbered things, in the singular, e.g. `step`
  * @param count how many there are, if known
  */
 export function showNumberWindow(
