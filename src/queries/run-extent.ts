@@ -9,7 +9,7 @@ import { hasEnded, statusMeaning } from '../contract/status.ts';
 import { isNotOffered } from '../service/errors.ts';
 import { sentOptionsIn } from '../store/seen.ts';
 import { countOf } from '../text/numbers.ts';
-import { parseTime } from '../text/time.ts';
+import { endInstant } from '../text/time.ts';
 import { evalProgressQuery, evalRunQuery } from './evaluations.ts';
 import type { RunExtent, SamplesPerTask } from './extent-of.ts';
 import type { QueryContext, SharedQuery } from './query-context.ts';
@@ -55,7 +55,7 @@ export async function readRunRewards(
  * How certain the mean of a run is, from the rewards just read; for an ended run, also whether more rewards may come.
  */
 export function certaintyNow(eval_run_id: string, read: ReadRewards, { memory, compare }: QueryContext): Certainty {
-  const before = rememberedCertainty(memory, eval_run_id, read.status)?.readAfterEnd;
+  const before = rememberedCertainty(memory, eval_run_id, read)?.readAfterEnd;
   const seen = memory.find('run', eval_run_id)?.record as EvalRun | undefined;
   const { recorded = seen && extentOfRecord(seen).recorded } = read;
   const readAfterEnd = readAfterEndOf(read.rewards, { ...read, recorded }, before);
@@ -68,7 +68,7 @@ export const extentOfRecord = (run: EvalRun): RunExtent => ({
   total: countOf(run.total_rollouts),
   samplesPerTask: samplesPerTaskOf(run),
   recorded: { mean: run.reward_mean ?? undefined, graded: countOf(run.reward_count) },
-  endedAt: parseTime(run.completed_at),
+  endedAt: endInstant({ startedAt: run.created_at, endTime: run.completed_at }),
 });
 
 /** A total below the number of rewards is wrong. */

@@ -25,7 +25,7 @@ const withOutcome = (run: EvalRun, { mean, rewards }: RewardMean): EvalRun => ({
 
 /** The certainty of a mean that the service does not report, if the rewards have been read since the end. */
 function certaintyOfListed(run: EvalRun, { memory, compare }: QueryContext): Certainty | undefined {
-  const certainty = lacksMean(run) ? rememberedCertainty(memory, run.eval_run_id, run.status) : undefined;
+  const certainty = lacksMean(run) ? rememberedCertainty(memory, run.eval_run_id, extentOfRecord(run)) : undefined;
   const recorded = { mean: undefined, graded: run.reward_count ?? undefined };
   return certainty && isOfMean(certainty, recorded, compare?.rewardRange) ? certainty : undefined;
 }

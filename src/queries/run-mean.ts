@@ -36,6 +36,8 @@ export interface RunMeanOptions {
   readonly range?: Range | undefined;
   /** The reward facts of the record, if it was read. */
   readonly recorded?: RecordedMean | undefined;
+  /** When it ended, if known; epoch milliseconds. */
+  readonly endedAt?: number | undefined;
 }
 
 /**
@@ -100,6 +102,8 @@ export interface Certainty {
   readonly method: number;
   /** Whether the run had ended before its rewards were read. */
   readonly isFinal: boolean;
+  /** When it ended, if known; epoch milliseconds. */
+  readonly endedAt?: number | undefined;
   /** When its rewards were read after the end, if some may be late, see `readAfterEndOf`. */
   readonly readAfterEnd?: ReadAfterEnd | undefined;
 }
@@ -179,6 +183,7 @@ export function certaintyOf(
     range: options.range ?? intervalDefaults.range,
     method: intervalMethod,
     isFinal: hasEnded(options.status),
+    ...(options.endedAt !== undefined && { endedAt: options.endedAt }),
     ...(readAfterEnd && { readAfterEnd }),
   };
 }
@@ -257,19 +262,23 @@ export const isRange = (value: unknown): boolean => Array.isArray(value) && valu
 
 function isCertainty(value: unknown): value is Certainty {
   if (!isRecord(value) || value['method'] !== intervalMethod) return false;
-  const { interval, rewards, range, isFinal, means, lowest = 0, highest = 0, readAfterEnd } = value;
+  const { interval, rewards, range, isFinal, means, lowest = 0, highest = 0, readAfterEnd, endedAt = 0 } = value;
   const isOptional =
     (interval === undefined || isInterval(interval)) && (readAfterEnd === undefined || isRange(readAfterEnd));
   const hasMeans = Array.isArray(means) && means.every(isNumber);
-  return isOptional && hasMeans && [rewards, lowest, highest].every(isNumber) && isRange(range) && isFinal === true;
+  return (
+    isOptional && hasMeans && [rewards, lowest, highest, endedAt].every(isNumber) && isRange(range) && isFinal === true
+  );
 }
 
-/** The remembered certainty of a run that ended with this status. */
+/** The remembered certainty of a run that ended in this way. A run that was resumed has another end. */
 export function rememberedCertainty(
   memory: Pick<RememberedStore, 'find'>,
   runId: string,
-  ended: string | null | undefined,
+  ended: Pick<RunMeanOptions, 'status' | 'endedAt'>,
 ): Certainty | undefined {
   const { status, certainty } = memory.find('run', runId) ?? {};
-  return status === ended && isCertainty(certainty) ? certainty : undefined;
+  if (status !== ended.status || !isCertainty(certainty)) return undefined;
+  const { endedAt = ended.endedAt } = certainty;
+  return endedAt === (ended.endedAt ?? endedAt) ? certainty : undefined;
 }

@@ -75,7 +75,8 @@ export function runResultsQuery(
       const isWhole = scored == null || meanOfRewards(results.rewards).rewards >= scored;
       const { certainty, rewards } = results;
       const readAfterEnd = certainty ? certainty.readAfterEnd : extent && readAfterEndOf(rewards, extent);
-      const mayBeLate = lateRewardsDue(readAfterEnd) !== undefined;
+      // What was read before the end may be followed by more.
+      const mayBeLate = certainty?.isFinal === false || lateRewardsDue(readAfterEnd) !== undefined;
       if (ended) return isWhole && !mayBeLate && !lackRewards(rewards, rows) ? 'settled' : 'settling';
       return isWhole && scored != null ? 'open' : 'running';
     },
@@ -118,7 +119,7 @@ export async function readFinalCertainty(
   known: Partial<RunExtent>,
 ): Promise<Certainty> {
   const range = context.compare?.rewardRange;
-  const remembered = rememberedCertainty(context.memory, runId, known.status);
+  const remembered = rememberedCertainty(context.memory, runId, known);
   const { recorded = { mean: undefined, graded: undefined } } = known;
   if (remembered && isSettled(remembered, recorded, range)) return remembered;
   const read = await readRunRewards(runId, context, known);

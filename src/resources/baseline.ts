@@ -162,7 +162,7 @@ export function differenceReads(known: KnownResource, workbench: Workbench): rea
     activity: () => 'settled',
     read: async context => {
       if (isCurrent(kept))
-        return { certainty: rememberedCertainty(remembered, known.id, known.status), difference: kept };
+        return { certainty: rememberedCertainty(remembered, known.id, { status: known.status }), difference: kept };
       const ofBase = cache.getQueryData<ReadRewards>(readBase.key) ?? context.shared?.(readBase);
       const [base, fresh] = await Promise.all([
         ofBase ?? readBase.read(context),

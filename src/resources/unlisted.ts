@@ -1,4 +1,6 @@
 /** Rollouts of a run that the service does not list: some services list a rollout only once it has a reward. */
+
+import type { TrajectoryReward } from '../contract/evaluations.ts';
 import { statusMeaning } from '../contract/status.ts';
 import type { RunExtent } from '../queries/extent-of.ts';
 import { counted } from '../text/numbers.ts';
@@ -25,4 +27,11 @@ export function unlistedWords(rows: readonly unknown[], run: Partial<RunExtent> 
     default:
       return [unlisted];
   }
+}
+
+/** `2 rewards name no rollout: …`: they are in the mean of the run, and in no row. */
+export function anonymousWords(rewards: readonly TrajectoryReward[]): readonly string[] {
+  const count = rewards.filter(({ trajectory_id, reward }) => !trajectory_id && reward != null).length;
+  const words = counted(count, 'reward names', 'rewards name');
+  return count === 0 ? [] : [`${words} no rollout: in the mean of the run, and not in these rows`];
 }

@@ -12,7 +12,7 @@ import type { Resource } from '../resources/define.ts';
 import { pagesOf } from '../resources/pages.ts';
 import type { Scope } from '../resources/place.ts';
 import { trajectories } from '../resources/trajectories.ts';
-import { unlistedWords } from '../resources/unlisted.ts';
+import { anonymousWords, unlistedWords } from '../resources/unlisted.ts';
 import { ServiceError } from '../service/errors.ts';
 import { counted } from '../text/numbers.ts';
 import { readAllInFull } from './in-full.ts';
@@ -65,11 +65,14 @@ export async function readRollouts(owner: Owner, context: LongRead): Promise<Own
   const others = all.filter(row => row.reward == null && rated.has(row.trajectory_id)).length;
   const has = counted(others, 'rollout has', 'rollouts have');
   const words = others === 0 ? '' : `${has} a reward that the rewards of the run lack: not counted`;
+  const anonymous = anonymousWords(rewards.rewards);
   return {
     rows: all,
     rewards,
-    unread,
-    notes: [...notes, ...unlistedWords(all, rewards), contradictionWords(rewards.rewards), words].filter(Boolean),
+    unread: [...unread, ...anonymous],
+    notes: [...notes, ...anonymous, ...unlistedWords(all, rewards), contradictionWords(rewards.rewards), words].filter(
+      Boolean,
+    ),
   };
 }
 

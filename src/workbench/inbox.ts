@@ -259,10 +259,11 @@ export class Inbox {
     if (!hasEnded(status) || !this.#statuses.runs(kind)) return false;
     const remembered = this.#remembered();
     if (remembered.events.find({ kind, id, what: 'end' })) return false;
-    // If the end time is missing, it counts if it also began since then.
-    const time = parseTime(endTime) ?? parseTime(startedAt) ?? 0;
+    // If the end time is unknown, it counts if it also began since then.
+    const exact = endInstant({ startedAt, endTime });
+    const time = exact ?? parseTime(startedAt) ?? 0;
     if (time > (this.#before ?? this.#begun)) return true;
-    const isNear = this.#before !== undefined && endTime != null && time > this.#before - clockMs;
+    const isNear = this.#before !== undefined && exact !== undefined && time > this.#before - clockMs;
     return isNear && !hasEnded(remembered.find(kind, id)?.status);
   }
 

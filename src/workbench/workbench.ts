@@ -287,7 +287,7 @@ export class Workbench implements QueryHost {
     const recalled = observations.flatMap(({ kind, id, record }): Observation[] => {
       const { status, certainty: known } = this.statuses.get({ kind, id }) ?? {};
       if (kind !== 'run' || record === undefined || known) return [];
-      const certainty = rememberedCertainty(this.remembered, id, status);
+      const certainty = rememberedCertainty(this.remembered, id, { status });
       const difference = rememberedDifference(this.remembered, id, status);
       return certainty || difference ? [{ kind, id, certainty, difference }] : [];
     });

@@ -120,10 +120,8 @@ describe('the rewards of an ended run', () => {
 
 it('a remembered certainty is read again if it came from another method, or from one that says no number', () => {
   const of = (method: number | undefined) =>
-    rememberedCertainty(
-      { find: () => ({ status: 'completed', certainty: { ...known, method } }) as never },
-      '',
-      'completed',
-    );
+    rememberedCertainty({ find: () => ({ status: 'completed', certainty: { ...known, method } }) as never }, '', {
+      status: 'completed',
+    });
   expect([of(known.method), of(known.method - 1), of(undefined)]).toEqual([known, undefined, undefined]);
 });

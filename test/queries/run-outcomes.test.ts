@@ -82,6 +82,30 @@ it('is read again once the run has ended in another way than it is remembered', 
   expect(asked).toEqual(['again', 'again']);
 });
 
+it('is read again once the run has failed a second time', async () => {
+  const at = (completed_at: string): EvalRun => ({ ...run('again', 'failed'), completed_at });
+  const listed = [at('2026-03-01T10:00:00Z')];
+  const { read, grade } = open(listed, runsOfBenchmark('b'));
+  expect(await read()).toEqual(['0.95 of 2']);
+  grade(0.5, 0.5, 0.5);
+  listed[0] = at('2026-03-01T11:00:00Z');
+  expect(await read()).toEqual(['0.5 of 3']);
+});
+
+it.each(['1970-01-01T00:00:00Z', '0001-01-01T00:00:00Z'])(
+  'is read again where rewards may be late and the end is %s, which is no time',
+  async completed_at => {
+    vi.useFakeTimers({ toFake: ['Date'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const ended = { ...run('failed', 'failed'), total_rollouts: 3, completed_at };
+    const { read, grade } = open([ended], runsOfBenchmark('b'));
+    expect(await read()).toEqual(['0.95 of 2']);
+    grade(0.9, 0.8, 1);
+    vi.setSystemTime(Date.now() + 10_000);
+    expect(await read()).toEqual(['0.9 of 3']);
+  },
+);
+
 it.each(['failed', 'completed'])(
   'is the last one that anything has read of a %s run, with its number',
   async status => {

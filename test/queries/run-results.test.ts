@@ -36,6 +36,21 @@ it('keeps the rewards if there are no statistics, and says why', async () => {
   expect(results).toMatchObject({ snapshots: [], statisticsError: 'no statistics today' });
 });
 
+it('is not final by what was read before the end', async () => {
+  const running = { eval_run_id: 'evr_1', status: 'running', total_rollouts: 4 };
+  const query = runResultsQuery('evr_1', false);
+  const results = await query.read(
+    context({
+      getTrajectoryRewards: () => rewards,
+      getRolloutStatistics: () => ({ snapshots: [] }),
+      getEvalProgress: () => running,
+      getEvalRun: () => ({ ...running, bench_id: 'b' }),
+    }),
+  );
+  expect(results.certainty?.isFinal).toBe(false);
+  expect(runResultsQuery('evr_1', true).activity(results)).toBe('settling');
+});
+
 it('fails if there are no rewards', async () => {
   const answers: Answers = {
     getTrajectoryRewards: () => {

@@ -25,3 +25,19 @@ it('a run of 200,000 rollouts that come in one answer is read', async () => {
   );
   expect(rows).toHaveLength(200_000);
 });
+
+it('says how many rewards name no rollout, and does not pass for all', async () => {
+  const service = fakeService({
+    listTrajectories: () => ({ items: [{ trajectory_id: 't1', task_id: 'a', status: 'completed' }], has_more: false }),
+    getTrajectoryRewards: () => ({
+      trajectory_rewards: [{ trajectory_id: 't1', task_id: 'a', reward: 1 }, ...[0, 0].map(reward => ({ reward }))],
+    }),
+    getEvalProgress: () => ({ eval_run_id: 'e1', status: 'completed', total_rollouts: 3 }),
+  });
+  const context = { service, signal: new AbortController().signal, memory: RememberedStore.inMemory('test') };
+  const owner = { resource: runs as unknown as Resource, id: 'e1', row: { eval_run_id: 'e1' } };
+  const { rows, notes, unread } = await readRollouts(owner, context);
+  expect(rows).toHaveLength(1);
+  const words = '2 rewards name no rollout: in the mean of the run, and not in these rows';
+  expect([notes, unread].map(each => each.includes(words))).toEqual([true, true]);
+});

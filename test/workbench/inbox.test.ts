@@ -60,6 +60,10 @@ describe('what ended while the program was closed', () => {
     // It began and ended in between; the old one had ended before.
     const others = { status: 'succeeded', endTime } as const;
     second.answer(run('c', others), run('old', { status: 'failed', endTime: ago(3 * hourMs) }));
+    const unset = { startedAt: new Date().toISOString(), endTime: '1970-01-01T00:00:00Z' };
+    second.answer(run('d', { status: 'failed', ...unset }), run('e', { status: 'failed', endTime: unset.endTime }));
+    expect(second.said()).toContainEqual(expect.stringMatching(/^d failed/));
+    second.workbench.dismiss({ kind: 'training', id: 'd' });
     expect(second.said().sort()).toEqual([
       'a failed, after 5h, out of memory; 40 of 400 steps',
       'c succeeded, after 5h',

@@ -9,7 +9,7 @@ import { runResultsQuery } from '../../../queries/run-results.ts';
 import { trajectoriesOfRun, withRewards, withRunRewards } from '../../../queries/trajectories.ts';
 import type { Scope } from '../../../resources/place.ts';
 import { trajectories } from '../../../resources/trajectories.ts';
-import { unlistedWords } from '../../../resources/unlisted.ts';
+import { anonymousWords, unlistedWords } from '../../../resources/unlisted.ts';
 import { counted } from '../../../text/numbers.ts';
 import { type PagedList, useOrderedSource, usePagedList } from '../../data/use-list.ts';
 import { type Live, useLive } from '../../data/use-live.ts';
@@ -93,6 +93,7 @@ export function useRollouts(scope: Scope | undefined, shown: Attention): Rollout
       ...(isUnread && isFull ? [`Only ${counted(list.rows.length, 'rollout')} were read: there are more`] : []),
       ...(isUnread && !isFull ? [`${counted(list.rows.length, 'rollout')} read so far`] : []),
       ...(unreadable > 0 ? [`${counted(unreadable, 'rollout')} could not be read`] : []),
+      ...anonymousWords(rewards ?? []),
       ...unlistedWords(rows, extent),
       ...list.notes,
     ],
