@@ -42,6 +42,13 @@ export const tableCommands = {
 
 export const listCommands = {
   ...tableCommands,
+  references: {
+    id: 'list.references',
+    title: 'the references of the row, such as its model',
+    keys: ['tab'],
+    group: 'List',
+    hint: 'references',
+  },
   columns: { id: 'list.columns', title: 'choose the columns and their widths', keys: ['C'], group: 'List' },
 } as const satisfies CommandTable;
 

@@ -255,7 +255,7 @@ export class Router {
 
   /**
    * The available commands, innermost first, without keys that an inner scope handles or a field takes as text. The
-   * same array until the commands or their keys change.
+   * same array until the commands, their keys or their ranks change.
    */
   readonly offered = (): readonly Offer[] => {
     this.#offered ??= this.offers();
@@ -297,7 +297,7 @@ export class Router {
 
   readonly subscribe = this.#listeners.subscribe;
 
-  /** Only a change of the available commands matters, not new closures of the same commands. */
+  /** Only a change of the available commands and their ranks matters, not new closures of the same commands. */
   #changed(): void {
     const before = this.#offered;
     const after = this.offers();
@@ -312,7 +312,8 @@ function sameOffers(left: readonly Offer[], right: readonly Offer[]): boolean {
     left.length === right.length &&
     left.every(({ binding, keys }, index) => {
       const other = right[index];
-      return binding.command === other?.binding.command && keys.join(' ') === other.keys.join(' ');
+      const isSame = binding.command === other?.binding.command && binding.rank === other.binding.rank;
+      return isSame && keys.join(' ') === other.keys.join(' ');
     })
   );
 }

@@ -83,6 +83,8 @@ const sharedKeys = [
   'V: rollouts.tasks, trajectory.image',
   // Of a trajectory that was opened from a comparison.
   'tab: pane.right, trajectory.twin',
+  // In a list, its facts are the pane on the right.
+  'tab: list.references, pane.right',
   // So has a line of the tree.
   'D: checkpoint.deploy, training.deploy',
   'e: benchmark.evaluate, checkpoint.evaluate, deployment.promote, training.evaluate',

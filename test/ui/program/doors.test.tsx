@@ -208,3 +208,47 @@ it.each([
   await screen.waitFor(text => (text.match(/of step 6/g) ?? []).length === 6);
   expect(screen.text()).not.toContain('… more');
 });
+
+it('the hint of tab says that it reaches what the row names, and comes first while the facts are hidden', async () => {
+  const screen = openWorld(linked(), { view: 'list', resource: 'runs' }, { columns: 120 });
+  await screen.waitFor('▸ of step 6');
+  await screen.press('F');
+  await screen.waitFor(text => /<tab> references.*<\/> filter/.test(text));
+  expect(screen.text()).not.toContain('evr_1');
+  await openCheckpointAndReturn(screen);
+  await screen.press('esc');
+  await screen.waitFor('▸ of step 6');
+  expect(screen.text()).not.toContain('evr_1');
+  await screen.press('F');
+  await screen.waitFor('evr_1');
+  await screen.waitFor(text => !/<tab> references.*<\/> filter/.test(text));
+  await screen.type(':references\r');
+  await screen.waitFor('▸acme/small');
+});
+
+it.each([
+  [120, 40],
+  [60, 15],
+])(
+  'tab reaches what a training run or a deployment names, at %d columns with the facts hidden',
+  async (columns, rows) => {
+    const service = linked();
+    service.answers.listTrainingRuns = () => [{ ...training, base_model_slug: 'acme/small' }];
+    service.answers.listDeployments = () => pageOf([{ ...deployment, base_model_slug: 'acme/small' }]);
+    const screen = openWorld(service, { view: 'list', resource: 'training' }, { columns, rows });
+    await screen.waitFor('▸ first');
+    if (columns === 120) await screen.press('F');
+    for (const row of ['first', 'mine']) {
+      await screen.waitFor(`▸ ${row}`);
+      await screen.press('tab');
+      await screen.waitFor('▸acme/small');
+      await screen.press('enter');
+      await screen.waitFor('▸ acme/small');
+      await screen.press('esc');
+      await screen.waitFor('▸acme/small');
+      await screen.press('esc');
+      await screen.waitFor(`▸ ${row}`);
+      await screen.type(':deployments\r');
+    }
+  },
+);

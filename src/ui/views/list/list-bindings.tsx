@@ -3,6 +3,7 @@ import { type ColumnChoice, exportColumns } from '../../../present/column.ts';
 import type { Waiter } from '../../../queries/lists/read-all.ts';
 import { useErrorBindings } from '../../app/error-note.tsx';
 import { useShell } from '../../app/shell-context.tsx';
+import { usePane } from '../../app/view.tsx';
 import type { PagedList } from '../../data/use-list.ts';
 import { useSetting } from '../../data/workbench.tsx';
 import { listCommands } from '../../keys/general.ts';
@@ -10,6 +11,7 @@ import type { Binding } from '../../keys/router.tsx';
 import { searchCommands } from '../commands.ts';
 import type { ExportableRows } from '../record/export-window.tsx';
 import type { ExportTitle } from '../record/save-file.ts';
+import { doorsOf } from '../record/use-doors.ts';
 import { useRecordBindings } from '../record/use-record-bindings.tsx';
 import { ColumnsWindow } from './columns-window.tsx';
 import type { ListedRows, ResourceListProps } from './list-props.ts';
@@ -38,8 +40,22 @@ export function useListBindings<Row extends object>(
       run: () => current && openAs(current, place),
     })),
     ...(shown.searchTexts ? [{ command: searchCommands.texts, run: () => shown.searchTexts?.('') }] : []),
+    useReferencesBinding(props, shown),
     useColumnsBinding(props, shown),
   ];
+}
+
+/** Goes to the facts of the row, which select its first reference. While they are hidden, only its hint tells of them. */
+function useReferencesBinding<Row>({ facts }: ResourceListProps<Row>, { table: { current } }: ListTable<Row>): Binding {
+  const { setFocus } = useShell();
+  const { focused } = usePane('main');
+  const { shown } = usePane('inspector');
+  return {
+    command: listCommands.references,
+    rank: shown ? 'last' : 'follow',
+    enabled: focused && current !== undefined && doorsOf(facts(current)).length > 0,
+    run: () => setFocus('inspector'),
+  };
 }
 
 /** The keys for the row under the cursor, for the marked rows, or for the parent if there is no row. */

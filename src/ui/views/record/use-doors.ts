@@ -92,6 +92,10 @@ export interface FactsPart {
   readonly facts: readonly Fact[];
 }
 
+/** The references that open from these facts. */
+export const doorsOf = (facts: readonly Fact[]): readonly Reference[] =>
+  facts.flatMap(({ refers, value }) => (refers && value ? [refers] : []));
+
 /** Draws the facts, and binds the keys that select and open references. */
 export function useDoors(parts: readonly FactsPart[], { pane, width, focused }: DoorsOptions): Doors {
   const theme = useTheme();
@@ -100,9 +104,7 @@ export function useDoors(parts: readonly FactsPart[], { pane, width, focused }: 
   const [chosen, setChosen] = useState(left);
   const named = useNamed();
   const openReference = useOpenReference();
-  const references = parts.flatMap(({ facts }) =>
-    facts.flatMap(({ refers, value }) => (refers && value ? [refers] : [])),
-  );
+  const references = parts.flatMap(({ facts }) => doorsOf(facts));
   useEffect(() => remember(undefined), [remember]);
   const index = chosen === undefined ? (focused ? 0 : undefined) : Math.min(chosen, references.length - 1);
   const selected = focused === false ? undefined : index;
