@@ -6,7 +6,7 @@ import { openProgram } from './rig.tsx';
 const oldAndNew = { base: { id: 'evr_old', name: 'before' }, new: { id: 'evr_new', name: 'after' } };
 
 function twoRuns(
-  runs: typeof oldAndNew = oldAndNew,
+  { columns = 120, ...runs }: typeof oldAndNew & { readonly columns?: number } = oldAndNew,
   statusOf: (run: string) => string = () => 'completed',
   heldOutSplit?: string,
 ) {
@@ -38,7 +38,7 @@ function twoRuns(
     },
   });
   const start = { view: 'compare', ...runs } as const;
-  const { screen, close } = openProgram({ service, start, columns: 120, rows: 30 });
+  const { screen, close } = openProgram({ service, start, columns, rows: 30 });
   onTestFinished(close);
   return { screen };
 }
@@ -171,4 +171,15 @@ it('says that a run is compared with itself', async () => {
   const { screen } = twoRuns({ base: { id: 'evr_old', name: 'before' }, new: { id: 'evr_old', name: 'before' } });
   await screen.waitFor('This is the same run twice');
   expect(screen.text()).not.toMatch(/ between |ndecided/);
+});
+
+it.each([120, 60])('tab reaches the two runs, and enter opens one, at %d columns', async columns => {
+  const { screen } = twoRuns({ ...oldAndNew, columns });
+  await screen.waitFor('The new run is better');
+  await screen.press('tab', 'tab', 'tab');
+  await screen.waitFor('▸after');
+  await screen.press('enter');
+  await screen.waitFor('30 of 30 rollouts');
+  await screen.press('esc');
+  await screen.waitFor('▸after');
 });

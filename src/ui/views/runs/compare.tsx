@@ -1,6 +1,7 @@
 /** Compares two runs task by task, the largest loss first. */
 import { useMemo } from 'react';
-import { type OfBoth, otherSide } from '../../../base/sides.ts';
+import { type OfBoth, otherSide, type Side, sides } from '../../../base/sides.ts';
+import { type Fact, referenceFact } from '../../../present/fact.ts';
 import { type ComparedRuns, ofSameRun } from '../../../present/statistics/comparison.ts';
 import { type ComparedTask, comparison, isChanged, lostBy, telling } from '../../../queries/compare.ts';
 import {
@@ -14,7 +15,7 @@ import {
   tallyWords,
 } from '../../../resources/comparison.ts';
 import { recordPlace } from '../../../resources/define.ts';
-import type { Place } from '../../../resources/place.ts';
+import type { NamedRun, Place } from '../../../resources/place.ts';
 import { trajectories } from '../../../resources/trajectories.ts';
 import { difference } from '../../../text/numbers.ts';
 import { truncate } from '../../../text/width.ts';
@@ -46,6 +47,12 @@ function rolloutPlace(row: ComparedTask, names: OfBoth<string>, isOther: boolean
   const twin = { id: told[other]?.trajectory_id, name: names[other], of: names[side], isBase: other === 'base' };
   return { ...recordPlace(trajectories, id, row.task_id), twin };
 }
+
+/** A compared run by its name, which opens it. */
+const runFact = (side: Side, { id, name }: NamedRun): Fact => ({
+  ...referenceFact(side, 'runs', id),
+  value: name,
+});
 
 export function CompareView({ place }: ViewProps<'compare'>) {
   const { base, new: fresh, isUndated = false } = place;
@@ -90,6 +97,7 @@ export function CompareView({ place }: ViewProps<'compare'>) {
       ]}
       isNeighbour={isChanged}
       facts={comparedFacts}
+      about={() => ({ lines: ['', theme.styles.header('RUNS')], facts: sides.map(side => runFact(side, place[side])) })}
       bindings={[
         {
           command: compareCommands.swap,
