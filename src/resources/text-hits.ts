@@ -1,6 +1,6 @@
 /** The hits of a text search, as a list and in words. */
 import { type Column, idColumn } from '../present/column.ts';
-import type { Fact } from '../present/fact.ts';
+import { type Fact, referenceFact } from '../present/fact.ts';
 import type { Origin } from '../present/searched-text.ts';
 import { counted, reward } from '../text/numbers.ts';
 import { endOf, mostSearched, type Tally, type TextHit, type TextSearchState } from './text-search.ts';
@@ -68,5 +68,6 @@ export const hitFacts = (row: TextHit): readonly Fact[] => [
   { label: 'lines', value: row.lines },
   { label: 'text', value: row.excerpt },
   { label: 'error', value: row.error },
-  { label: 'run', value: row.run },
+  referenceFact('run', 'runs', row.eval_run_id),
+  referenceFact('training', 'training', row.training_run_id),
 ];

@@ -18,9 +18,11 @@ import type { ResourcePage } from './pages.ts';
 import { missingIn } from './trajectories.ts';
 
 /** A matching trajectory with its first matching line. */
-export interface TextHit extends Pick<Trajectory, 'trajectory_id' | 'task_id' | 'reward' | 'status' | 'error'> {
-  /** The evaluation run or training run that it belongs to, if the service reports it. */
-  readonly run: string | undefined;
+export interface TextHit
+  extends Pick<
+    Trajectory,
+    'trajectory_id' | 'task_id' | 'reward' | 'status' | 'error' | 'eval_run_id' | 'training_run_id'
+  > {
   /** The number of matching lines. */
   readonly lines: number;
   /** The place of the first one. */
@@ -358,8 +360,7 @@ export class TextSearch {
     if (!row || !matches.first) return false;
     const { trajectory_id, task_id, reward, status, error, eval_run_id, training_run_id } = row;
     const hit: TextHit = {
-      ...{ trajectory_id, task_id, reward, status, error },
-      run: eval_run_id ?? training_run_id ?? undefined,
+      ...{ trajectory_id, task_id, reward, status, error, eval_run_id, training_run_id },
       lines: matches.count,
       ...matches.first,
     };
