@@ -23,6 +23,8 @@ export interface Column<Row> {
   readonly wide?: boolean;
   /** Shown only if chosen; always available to filters and sorting. */
   readonly hidden?: boolean;
+  /** Dropped while a text would be cut. */
+  readonly yields?: boolean;
   /** Shown only if a row has a value, or if chosen. */
   readonly ifAny?: boolean;
   /** In output for programs although it is wide. On the screen, the text of another column includes the value. */
@@ -49,6 +51,8 @@ export interface Column<Row> {
    * that would look alike show where they differ instead.
    */
   readonly cutAt?: 'start' | 'end';
+  /** The end of the text that tells the row from others with its name: only the name before it is cut. */
+  readonly ending?: (row: Row) => string;
   /** The value is a status, shown in words with its mark and style. */
   readonly status?: boolean;
   /** The known statuses. A filter for a status that is neither here nor in a row shows an error. */
@@ -137,9 +141,27 @@ export function withNamesCut<Row>(
     const { column, width } = each;
     const position = cutOf(column);
     if (position === 'end') return each;
-    const names = rows.map(row => sanitiseLine(cellText(column, row)));
-    return { ...each, cuts: cutApart(names, width, { ellipsis, position }) };
+    const endings = Map.groupBy(rows, row => endingIn(column, row, width));
+    const cuts = [...endings].flatMap(([ending, group]) => {
+      const names = group.map(row => {
+        const text = sanitiseLine(cellText(column, row));
+        return text.slice(0, text.length - ending.length);
+      });
+      return [...cutApart(names, width - displayWidth(ending), { ellipsis, position })].map(
+        ([name, cut]) => [name + ending, cut + ending] as const,
+      );
+    });
+    return { ...each, cuts: new Map(cuts) };
   });
+}
+
+/** Cells of a name before its ending; an ending that leaves fewer is cut with the name. */
+const leastName = 3;
+
+function endingIn<Row>(column: Column<Row>, row: Row, width: number): string {
+  const ending = sanitiseLine(column.ending?.(row) ?? '');
+  const fits = displayWidth(ending) + leastName <= width;
+  return fits && sanitiseLine(cellText(column, row)).endsWith(ending) ? ending : '';
 }
 
 /** Cells between two columns. */
@@ -231,12 +253,20 @@ export function fitColumns<Row>(
   );
   let shown = wanted.length > 0 ? wanted : columns.slice(0, 1);
   const textWidth = ({ id, width }: Column<Row>): number => neededWidth(width, widest.get(id));
+  const shortWidth = ({ id, width }: Column<Row>): number =>
+    neededWidth(width, widest.get(`${id} short`) ?? widest.get(id));
   const isEmpty = ({ id }: Column<Row>): boolean =>
     rows.length > 0 && widest.get(id) === 0 && own(choice, id)?.shown === undefined;
   const isEqual = ({ id }: Column<Row>): boolean => equal.has(id) && own(choice, id)?.shown === undefined;
-  // While others would be cut, drop empty columns from the right, then those with the same text in all rows.
-  for (const isDispensable of [isEmpty, isEqual]) {
-    while (shown.length > 1 && totalWidth(shown.map(textWidth)) > room) {
+  const yieldsTo = ({ id, yields }: Column<Row>): boolean => yields === true && own(choice, id)?.shown === undefined;
+  // While others would be cut, drop empty columns from the right, then those with the same text in all rows, then
+  // those that yield; a text with a shorter form needs only the room of that.
+  for (const [isDispensable, needs] of [
+    [isEmpty, textWidth],
+    [isEqual, textWidth],
+    [yieldsTo, shortWidth],
+  ] as const) {
+    while (shown.length > 1 && totalWidth(shown.map(needs)) > room) {
       const last = shown.findLastIndex((column, index) => index > 0 && isDispensable(column));
       if (last < 0) break;
       shown = shown.toSpliced(last, 1);
@@ -253,6 +283,7 @@ export function fitColumns<Row>(
     if (offered && totalWidth(more.map(needed)) <= room) shown = more;
   }
   const widths = shown.map(({ width }) => smallest(width));
+  share(shown, widths, room, shortWidth);
   share(shown, widths, room, textWidth);
   share(shown, widths, room, ({ width }) => (typeof width === 'number' ? width : width.max));
   const over = Math.max(0, totalWidth(widths) - room);

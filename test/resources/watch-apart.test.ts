@@ -1,5 +1,6 @@
 /** Lines of Watch with the same label are told apart. */
 import { expect, it, onTestFinished } from 'vitest';
+import { fitColumns, withNamesCut } from '../../src/present/column.ts';
 import type { Observation } from '../../src/queries/statuses/known-resource.ts';
 import { kinds } from '../../src/resources/catalogue.ts';
 import { watchedOf } from '../../src/resources/watch.ts';
@@ -24,7 +25,18 @@ function world() {
     const [label] = watchColumns({ room: 60, range: [0, 1], spark: () => '' });
     return watchedOf(workbench, now).map(row => String(label?.value(row)));
   };
-  return { at, see, names };
+  /** The names at this width of the pane, in its first column, and the ids of its columns. */
+  const drawn = (room: number) => {
+    const rows = watchedOf(workbench, at);
+    const columns = watchColumns({ room, range: [0, 1], spark: () => '', tellsApart: rows.some(row => row.apart) });
+    const fitted = withNamesCut(fitColumns(columns, room, {}, rows), rows);
+    const [label] = fitted;
+    return {
+      names: rows.map(row => label?.cuts?.get(label.column.text?.(row) ?? '')),
+      columns: fitted.map(({ column }) => column.id),
+    };
+  };
+  return { at, see, names, drawn };
 }
 
 const deployment = (id: string, checkpoint_step: number | null, is_active?: boolean): Observation => {
@@ -56,4 +68,24 @@ it('deployments without a step, and runs of one benchmark, by their ids; runs of
   expect(names().slice(2)).toEqual(['base (sums)', 'base (words)']);
   see(run('evr_3', 'words'));
   expect(names().slice(2)).toEqual(['base (evr_1)', 'base (evr_2)', 'base (evr_3)']);
+});
+
+it('cuts the name in little room, not what tells it apart, and keeps the state rather than the share', () => {
+  const { see, drawn } = world();
+  const slug = 'tea-with-lemon-and-honey';
+  see(...[40, 60].map(step => ({ ...deployment(`dep_${step}`, step, step === 60), label: slug })), {
+    kind: 'run',
+    id: 'evr_1',
+    label: 'base',
+    status: 'completed',
+    mean: 0.194,
+    done: 28,
+    graded: 28,
+    total: 28,
+  });
+  const { names, columns } = drawn(56);
+  expect(names).toEqual([`★ ${slug} (step 40)`, '★ tea-wit…nd-honey (step 60, active)', '★ base']);
+  expect(columns).toEqual(['label', 'mean', 'state']);
+  expect(drawn(140).names).toContain(`★ ${slug} (step 60, active)`);
+  expect(drawn(140).columns).toContain('done');
 });

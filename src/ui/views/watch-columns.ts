@@ -16,8 +16,10 @@ import { type Glyphs, unicodeGlyphs } from '../widgets/theme/glyphs.ts';
 /** Uploads have no id on the service. */
 export const idWords = ({ kind, id, group }: WatchedResource): string => (kind === uploadKind || group ? '' : id);
 
-/** Its label, with the text that tells it from other lines with that label. */
-const nameWords = ({ label, apart }: WatchedResource): string => (apart === undefined ? label : `${label} (${apart})`);
+/** The text that tells a line from others with its label; empty if there are none. */
+const endingOf = ({ apart }: WatchedResource): string => (apart === undefined ? '' : ` (${apart})`);
+
+const nameWords = (row: WatchedResource): string => row.label + endingOf(row);
 
 /** The progress; empty if unknown. */
 export function progressWords(row: WatchedResource): string {
@@ -117,6 +119,8 @@ export interface WatchColumnsOptions {
   readonly room: number;
   /** The range of rewards in the settings. */
   readonly range: Range;
+  /** Whether names have a text that tells them apart: other columns then make room for it. */
+  readonly tellsApart?: boolean;
   /** Draws a curve in at most `width` cells. */
   readonly spark: (values: WatchedResource['curve'], width: number) => string;
   /** The marks before the names of pinned lines and groups. */
@@ -128,6 +132,7 @@ const labelColumn = (room: number, glyphs: Pick<Glyphs, 'pinned' | 'closed' | 'o
   title: 'WATCHED',
   width: { min: room < roomy ? Math.max(12, Math.floor(room * labelShare)) : 16, max: 100, grow: 3 },
   value: nameWords,
+  ending: endingOf,
   text: row => {
     const { pinned, group } = row;
     const mark = group ? (group.isFolded ? glyphs.closed : glyphs.opened) : pinned ? glyphs.pinned : '';
@@ -179,6 +184,7 @@ const noteColumn = (room: number): Column<WatchedResource> => ({
 export function watchColumns({
   room,
   range,
+  tellsApart = false,
   spark,
   glyphs = unicodeGlyphs,
 }: WatchColumnsOptions): readonly Column<WatchedResource>[] {
@@ -204,7 +210,7 @@ export function watchColumns({
     { ...interval, wide: room < narrow },
     { ...best, wide: !isRoomy },
     { ...bestStep, wide: !isRoomy },
-    ...(isRoomy ? countColumns : [shareColumn]),
+    ...(isRoomy ? countColumns : [{ ...shareColumn, yields: room < narrow && tellsApart }]),
     stateColumn,
     ...(isRoomy ? [heldOutCurve] : []),
     noteColumn(room),

@@ -66,15 +66,17 @@ function useColumns(rows: readonly WatchedResource[], room: number) {
   const { rewardRange } = useWorkbench().compare;
   const theme = useTheme();
   const [low, high] = levelRange(rows.flatMap(curveOf));
+  const tellsApart = rows.some(({ apart }) => apart !== undefined);
   return useMemo(
     () =>
       watchColumns({
         room,
         range: rewardRange,
+        tellsApart,
         spark: (values, width) => sparkline(values, width, theme, [low, high]),
         glyphs: theme.glyphs,
       }),
-    [room, rewardRange, theme, low, high],
+    [room, rewardRange, tellsApart, theme, low, high],
   );
 }
 
