@@ -64,19 +64,32 @@ const deploymentColumns: readonly Column<Deployment>[] = [
   idColumn(row => row.deployment_id),
 ];
 
-function deploymentFacts(deployment: Deployment): readonly Fact[] {
+/** What a deployment serves, and as what. */
+function servedFacts(deployment: Deployment): readonly Fact[] {
   const { is_active } = deployment;
+  return [
+    { label: 'role', value: deployment.role },
+    { label: 'active', value: is_active == null ? undefined : is_active ? 'yes, serves its slug' : 'no' },
+    referenceFact('base model', 'models', deployment.base_model_slug),
+    { label: 'step', value: deployment.checkpoint_step },
+    referenceFact('checkpoint', 'checkpoints', deployment.checkpoint_id),
+  ];
+}
+
+/** What tells a deployment from others where there is little room: what it serves, and since when. */
+export const shortFacts = (deployment: Deployment): readonly Fact[] => [
+  ...servedFacts(deployment),
+  timeFact('deployed', deployment.completed_at),
+];
+
+function deploymentFacts(deployment: Deployment): readonly Fact[] {
   return [
     { label: 'slug', value: deployment.model_slug },
     { label: 'id', value: deployment.deployment_id },
     statusFact('status', deployment.status),
     instantFact('seen', rememberedAt(deployment)),
     ...failureFacts(deployment.failure),
-    { label: 'role', value: deployment.role },
-    { label: 'active', value: is_active == null ? undefined : is_active ? 'yes, serves its slug' : 'no' },
-    referenceFact('base model', 'models', deployment.base_model_slug),
-    { label: 'step', value: deployment.checkpoint_step },
-    referenceFact('checkpoint', 'checkpoints', deployment.checkpoint_id),
+    ...servedFacts(deployment),
     { label: 'model', value: deployment.model_id },
     { label: 'endpoint', value: deployment.playground_endpoint_url },
     { label: 'endpoint id', value: deployment.model_endpoint_id },

@@ -2,8 +2,10 @@
 
 import { useMemo } from 'react';
 import { minOf } from '../../base/many.ts';
+import type { Deployment } from '../../contract/deployments.ts';
 import { isUnknown } from '../../contract/status.ts';
 import { ageOf, agoOf, tookWords } from '../../present/times.ts';
+import { shortFacts } from '../../resources/deployments.ts';
 import { summaryOf } from '../../resources/inbox.ts';
 import { watchList } from '../../resources/rotation.ts';
 import { heldOutWords } from '../../resources/training.ts';
@@ -35,6 +37,8 @@ import { useSetting, useWorkbench } from '../data/workbench.tsx';
 import { globalCommands, recordCommands } from '../keys/general.ts';
 import { type Binding, useKeyOf } from '../keys/router.tsx';
 import { levelRange, sparkline } from '../widgets/bars.ts';
+import { factLines } from '../widgets/facts.ts';
+import { Lines } from '../widgets/lines.tsx';
 import { useTheme } from '../widgets/theme/theme.tsx';
 import { watchCommands } from './commands.ts';
 import type { PreviewProps } from './list/list-props.ts';
@@ -132,10 +136,23 @@ export function WatchView() {
   );
 }
 
-/** The curves of a training run, or the rewards of an evaluation. */
-function LinePreview({ row: { kind, id, status }, ...rest }: PreviewProps<WatchedResource>) {
+/** The curves of a training run, the rewards of an evaluation, or what a deployment serves. */
+function LinePreview({ row, ...rest }: PreviewProps<WatchedResource>) {
+  const { kind, id, status } = row;
   if (kind === 'training') return <TrainingPreview row={{ training_run_id: id, status }} {...rest} />;
-  return kind === 'run' ? <RunPreview row={{ eval_run_id: id, status }} {...rest} /> : null;
+  if (kind === 'run') return <RunPreview row={{ eval_run_id: id, status }} {...rest} />;
+  return kind === 'deployment' ? <DeploymentPreview row={row} {...rest} /> : null;
+}
+
+/** What a deployment serves, as last read. In the inspector, its references are among the facts of the line. */
+function DeploymentPreview({ row, box: { width, height } }: PreviewProps<WatchedResource>) {
+  const workbench = useWorkbench();
+  const theme = useTheme();
+  const { shown: areFactsShown } = usePane('inspector');
+  const record = recordOfLine(workbench, row) as Deployment | undefined;
+  const facts = record ? shortFacts(record).filter(({ refers }) => !(areFactsShown && refers)) : [];
+  const lines = factLines(facts, width, theme);
+  return <Lines lines={lines.length === 0 ? [] : ['', ...lines]} width={width} height={height} />;
 }
 
 /** The facts of a line. */

@@ -1,5 +1,6 @@
 /** The row under the cursor, previewed below few rows while the facts are hidden. */
 import { expect, it } from 'vitest';
+import { pageOf } from '../../queries/scripted-service.ts';
 import { openWorld, type World, world } from './scripted-world.tsx';
 
 const steps = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9];
@@ -70,4 +71,33 @@ it('gives the lines to the rows where there are many, and to the facts where the
       .split('\n')
       .findLast(line => line.includes('└┬')),
   ).toMatch(/│ +└┬/);
+});
+
+it.each([
+  [60, 24],
+  [100, 40],
+])('says of a deployment in Watch what it serves, at %d columns', async (columns, rows) => {
+  const service = worldOf(1);
+  const deployment = {
+    ...{ deployment_id: 'dep_1', model_slug: 'tea', status: 'DEPLOYED', role: 'production', is_active: true },
+    ...{ base_model_slug: 'acme/small', checkpoint_id: 'ckpt_6', checkpoint_step: 6 },
+    completed_at: '2026-03-04T05:06:07Z',
+  };
+  service.answers.listDeployments = () => pageOf([deployment]);
+  service.answers.getDeployment = () => deployment;
+  const screen = openWorld(service, list('deployments'), { columns, rows });
+  await screen.waitFor('▸ tea');
+  await screen.press('p');
+  await screen.type(':watch\r');
+  await screen.waitFor(text => /active +yes, serves its slug/.test(text));
+  expect(screen.text()).toMatch(/role +production/);
+  expect(screen.text()).toMatch(/base model +acme\/small/);
+  expect(screen.text()).toMatch(/step +6/);
+  expect(screen.text()).toMatch(/checkpoint +ckpt_6/);
+  expect(screen.text()).toMatch(/deployed +\d+\w ago/);
+  // Its facts name the references already.
+  await screen.press('tab');
+  await screen.waitFor('▸acme/small');
+  expect(screen.text()).toMatch(/active +yes, serves its slug/);
+  expect(screen.text().match(/acme\/small/g)).toHaveLength(1);
 });
