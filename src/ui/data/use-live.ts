@@ -85,7 +85,11 @@ function refreshNow(workbench: Workbench, refetch: Answer<unknown>['refetch']): 
 export function useLive<Data>(query: LiveQuery<Data>, attention: Attention): Live<Data> {
   const polling = usePolling();
   const { workbench } = polling;
-  const { refetch, ...answer } = useQuery<Data>(liveOptions(workbench, query, attention));
+  // By name: react-query redraws the caller for each part that it has read, and most of them change as a request begins.
+  const { refetch, data, error, dataUpdatedAt, errorUpdatedAt } = useQuery<Data>(
+    liveOptions(workbench, query, attention),
+  );
+  const answer = { data, error, dataUpdatedAt, errorUpdatedAt };
   const refresh = useCallback(() => refreshNow(workbench, refetch), [workbench, refetch]);
   return { ...liveOf(polling, query, attention, answer), refresh };
 }

@@ -1,5 +1,6 @@
 /** Which requests are sent, and when: counted, with a service that answers from memory. */
 
+import { notifyManager } from '@tanstack/react-query';
 import { Text } from 'ink';
 import { render } from 'ink-testing-library';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
@@ -85,6 +86,36 @@ describe('useLive', () => {
       workbench.close();
     });
     await eventually(() => expect(lastFrame()).toMatch(/^- gone It is away\.\n- unlisted This service does not show/));
+  });
+
+  it('draws its caller once an answer is there, and not as it asks', async () => {
+    const workbench = new Workbench({ kinds, service, profile: 'test' });
+    const drawn: (string | undefined)[] = [];
+    const asked: number[] = [];
+    const of = query('drawn', async () => {
+      // After the notice that it asks, and what that has drawn.
+      await new Promise<void>(resolve => notifyManager.schedule(resolve));
+      asked.push(drawn.length);
+      return 'tea';
+    });
+    function Counted() {
+      const { data } = useLive(of, 'focused');
+      drawn.push(data);
+      return <Text>{data ?? '-'}</Text>;
+    }
+    const { unmount } = render(
+      <WorkbenchProvider workbench={workbench}>
+        <Counted />
+      </WorkbenchProvider>,
+    );
+    onTestFinished(() => {
+      unmount();
+      workbench.close();
+    });
+    await eventually(() => expect(drawn).toContain('tea'));
+    const before = drawn.length;
+    await workbench.cache.refetchQueries({ queryKey: of.key });
+    expect(asked).toEqual([1, before]);
   });
 
   it('asks once for what several show', async () => {

@@ -24,7 +24,7 @@ const lineOf = (text: string, seed: number): string =>
   text.split('\n').find(line => new RegExp(`seed${seed} `).test(line)) ?? '';
 
 it('opens on Watch once something runs, and each line says how it stands (W4, W12, W17, W20)', async () => {
-  const { screen, busy } = await openBusy({ minutes: 2 });
+  const { screen, busy } = await openBusy();
   const text = screen.text();
   expect(text).toContain('WATCHED');
   // Moving: held-out reward, interval, best with its step, steps of steps, time left and rate.
