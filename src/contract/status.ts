@@ -64,7 +64,7 @@ const meanings: ReadonlyMap<string, StatusMeaning> = new Map<string, StatusMeani
 
 /** Deployments use capitals, and users may type spaces for underscores. */
 export function statusMeaning(status: string): StatusMeaning {
-  return meanings.get(status.toLowerCase().replaceAll(' ', '_')) ?? 'unknown';
+  return meanings.get(status) ?? meanings.get(status.toLowerCase().replaceAll(' ', '_')) ?? 'unknown';
 }
 
 export function isUnknown(status: string): boolean {

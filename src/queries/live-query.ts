@@ -184,7 +184,10 @@ export async function fetchAnew<Data>(host: QueryHost, query: LiveQuery<Data>): 
   return host.cache.fetchQuery<Data>({ ...optionsOf(host, query), staleTime: 0 });
 }
 
-/** The query of a key, if it was sent before. The cache's own `find` hashes the keys of all its queries. */
+/**
+ * The query of a key, if it was sent before. The cache's own `find` hashes the keys of all its queries, and its
+ * `getQueryState` makes the options of a query first, which takes as long as the hash.
+ */
 export function cachedQuery({ cache }: Pick<QueryHost, 'cache'>, key: readonly unknown[]): Query | undefined {
   return cache.getQueryCache().get(hashKey(key));
 }

@@ -4,7 +4,7 @@ import { maxOf } from '../base/many.ts';
 import { hasEnded, isOver, isRunning, statusMeaning } from '../contract/status.ts';
 import { overdueIntervals } from '../queries/freshness.ts';
 import { isFinalCurve } from '../queries/held-out.ts';
-import { type AnyQuery, dueAt } from '../queries/live-query.ts';
+import { type AnyQuery, cachedQuery, dueAt } from '../queries/live-query.ts';
 import type { Attention } from '../queries/polling.ts';
 import { isSettled, lateRewardsDue } from '../queries/run-mean.ts';
 import { type KnownResource, keyOf, knownResource } from '../queries/statuses/known-resource.ts';
@@ -38,8 +38,8 @@ export interface Purpose extends Round {
 export type LastSent = ReadonlyMap<string, number>;
 
 /** When one of the queries last succeeded or failed; 0 for never. */
-export function lastAttempt({ cache }: Workbench, queries: readonly Pick<AnyQuery, 'key'>[]): number {
-  const states = queries.map(({ key }) => cache.getQueryState(key));
+export function lastAttempt(workbench: Workbench, queries: readonly Pick<AnyQuery, 'key'>[]): number {
+  const states = queries.map(({ key }) => cachedQuery(workbench, key)?.state);
   return maxOf(
     states.flatMap(state => (state ? [state.dataUpdatedAt, state.errorUpdatedAt] : [])),
     0,
@@ -53,8 +53,8 @@ const lastEver = (workbench: Workbench, query: AnyQuery, lastSent: LastSent): nu
 const isRecalled = ({ openedAt }: Workbench, { endedAt, endTime }: KnownResource): boolean =>
   endedAt !== undefined && endedAt < openedAt && endTime !== undefined;
 
-export const isInFlight = ({ cache }: Workbench, { key }: Pick<AnyQuery, 'key'>): boolean =>
-  cache.getQueryState(key)?.fetchStatus === 'fetching';
+export const isInFlight = (workbench: Workbench, { key }: Pick<AnyQuery, 'key'>): boolean =>
+  cachedQuery(workbench, key)?.state.fetchStatus === 'fetching';
 
 /**
  * Whether an ended resource must be read once more: an answer that arrives just after the end may have been requested

@@ -1,6 +1,6 @@
 /** How a kind of resource is watched: with the queries of its views, so they share answers. */
 
-import type { AnyQuery } from '../queries/live-query.ts';
+import { type AnyQuery, cachedQuery } from '../queries/live-query.ts';
 import type { QueryContext } from '../queries/query-context.ts';
 import type { KnownResource } from '../queries/statuses/known-resource.ts';
 import type { Kind } from '../queries/statuses/store.ts';
@@ -59,8 +59,8 @@ export interface Watching extends Kind {
 }
 
 /** Leaves out queries that the service does not offer. */
-export const offered = ({ cache }: Workbench, queries: readonly AnyQuery[] = []): readonly AnyQuery[] =>
-  queries.filter(({ key }) => !isNotOffered(cache.getQueryState(key)?.error));
+export const offered = (workbench: Workbench, queries: readonly AnyQuery[] = []): readonly AnyQuery[] =>
+  queries.filter(({ key }) => !isNotOffered(cachedQuery(workbench, key)?.state.error));
 
 /** When it began to run, in epoch milliseconds; undefined if unknown, e.g. if nobody saw it leave the queue. */
 export const beginOf = ({
