@@ -64,8 +64,8 @@ export class GradingError extends Error {
   override readonly name = 'GradingError';
 }
 
-/** CPU time for an answer in milliseconds, apart from a regular expression, which has limits of its own. */
-const gradeLimit = 500;
+/** CPU time for finding the choices in an answer, in milliseconds. A regular expression has limits of its own. */
+const choiceLimit = 500;
 
 const bare = (answer: string): string => trimEnd(answer.trim(), '.!').trim().toLowerCase();
 
@@ -108,8 +108,10 @@ export function grade(spec: GraderSpec, whole: string): Grade {
   const answer = whole.slice(0, longestAnswer);
   if (spec.kind === 'regex')
     return verdict(matchesOrThrows(spec.pattern, answer), `expected a match of ${spec.pattern}`);
+  // The others read each text a few times at most. The limit takes a thread, and longer than an ordinary answer.
+  if (spec.kind !== 'choice') return gradeOf(spec, answer);
   const grades: Grade[] = [];
-  const isInTime = withinCpuTime(() => grades.push(gradeOf(spec, answer)), gradeLimit);
+  const isInTime = withinCpuTime(() => grades.push(gradeOf(spec, answer)), choiceLimit);
   const result = grades.at(-1);
   if (!isInTime || !result) throw new GradingError(`The grader (${spec.kind}) takes too long on this answer`);
   return result;

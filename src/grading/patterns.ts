@@ -55,10 +55,14 @@ function problemOf(pattern: string): string | undefined {
   }
 }
 
+/** The last pattern, compiled: a task has several answers in a row, and compiling takes as long as a match. */
+let last: { readonly pattern: string; readonly expression: RegExp } | undefined;
+
 /** Whether a pattern matches; undefined if it takes too long. @throws ExpressionError if it cannot be used at all */
 export function patternMatches(pattern: string, answer: string): boolean | undefined {
   let found = false;
-  const expression = compileExpression(pattern, flags);
+  if (last?.pattern !== pattern) last = { pattern, expression: compileExpression(pattern, flags) };
+  const { expression } = last;
   const isInTime = withinCpuTime(() => {
     found = expression.test(answer);
   }, answerLimit);
