@@ -1,4 +1,5 @@
 /** The alarms of a resource that `benchtop watch` follows: each is noted when it begins and when it ends. */
+import { hasEnded } from '../contract/status.ts';
 import { type Alarm, type AlarmKind, alarmsIn, judge, readingOf } from '../resources/alarms.ts';
 import { clean } from '../text/sanitise.ts';
 import type { AlarmRules } from '../workbench/workbench.ts';
@@ -64,7 +65,8 @@ export class WatchedAlarms {
       if (this.#open.has(alarm.kind)) continue;
       this.#open.set(alarm.kind, alarm);
       const text = clean`${label}: alarm: ${words}`;
-      if (this.#stops) throw new CommandError(text, exitCodes.alarm);
+      // Once it has ended, its status decides.
+      if (this.#stops && !hasEnded(status)) throw new CommandError(text, exitCodes.alarm);
       this.#io.note(text, { id, alarm: alarm.kind, step: step ?? null, value, limit });
     }
   }

@@ -9,10 +9,10 @@ import { cliOn, testFolder } from './cli.ts';
 const createdAt = '2026-01-02T03:00:00.000Z';
 const savedAt = '2026-01-02T03:30:00.000Z';
 
-/** A training run of `kernel-cuda` whose held-out rewards are given; it ends once `left` answers were given. */
-async function trained(rewards: readonly number[], left = 0) {
+/** A training run of `kernel-cuda` whose held-out rewards are given; it has ended as `end` after `left` answers. */
+async function trained(rewards: readonly number[], left = 0, end = 'succeeded') {
   const state = { left };
-  const status = () => (state.left > 0 ? 'running' : 'succeeded');
+  const status = () => (state.left > 0 ? 'running' : end);
   const record = () => ({
     training_run_id: 'trn_1',
     bench_id: 'b1',
@@ -85,6 +85,13 @@ it('watch notes an alarm, and has an exit code of its own if it holds at the end
   expect([held.code, held.notes]).toEqual([8, `sweep: alarm: ${dropWords}`]);
   const sound = await (await trained(drop, 2))({ belowBest: 0 })('watch', ['sweep']);
   expect([sound.code, sound.notes]).toEqual([0, '']);
+});
+
+it('watch --alarm of a run that has failed says so, and ends as without --alarm', async () => {
+  const { code, out, notes } = await (await trained(drop, 0, 'failed'))()('watch', ['sweep', '--alarm']);
+  expect(code).toBe(exitCodes.failed);
+  expect(out).toContain('failed');
+  expect(notes).toContain(`sweep: alarm: ${dropWords}`);
 });
 
 it('watch --alarm stops at the first alarm, although the run goes on', async () => {
