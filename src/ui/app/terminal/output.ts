@@ -15,11 +15,17 @@ export interface OutputStream extends NodeJS.WritableStream {
 const retryMs = 5;
 /** How long to retry the last bytes while the terminal accepts none. */
 const patienceMs = 100;
+/** Characters of a long write that are on their way at once, about as many as in a large frame. */
+const sliceLength = 16_384;
 
 export class Output {
   readonly #stream: OutputStream;
   readonly #onDrained: () => void;
   #pending = 0;
+  /** Writes the next slice of a long write, until its end. */
+  #next: (() => void) | undefined;
+  /** What waits for that end: in a sequence, it would spoil both. */
+  #held = '';
 
   /** `onDrained` is called whenever everything written so far has been accepted. */
   constructor(stream: OutputStream, onDrained: () => void) {
@@ -34,10 +40,43 @@ export class Output {
   }
 
   write(bytes: string): void {
+    if (this.#next) this.#held += bytes;
+    else this.#send(bytes);
+  }
+
+  /** Writes ASCII that may take a slow line minutes. Other writes wait until its end, or until `cutOff`. */
+  writeLong(bytes: string): void {
+    let at = 0;
+    const next = (): void => {
+      if (this.#next !== next) return;
+      const slice = bytes.slice(at, at + sliceLength);
+      at += sliceLength;
+      if (slice === '') this.write(this.#endLong());
+      else this.#send(slice, next);
+    };
+    this.#next = next;
+    next();
+  }
+
+  /** Stops a long write. Returns what must be written then: the end of its sequence (ST, ECMA-48 8.3.143), and more. */
+  cutOff(): string {
+    return this.#next ? `\u001b\\${this.#endLong()}` : '';
+  }
+
+  /** Returns the bytes that have waited. */
+  #endLong(): string {
+    const held = this.#held;
+    this.#next = undefined;
+    this.#held = '';
+    return held;
+  }
+
+  #send(bytes: string, onAccepted?: () => void): void {
     if (bytes === '') return;
     this.#pending += 1;
     this.#stream.write(bytes, () => {
       this.#pending -= 1;
+      onAccepted?.();
       if (this.#pending === 0) this.#onDrained();
     });
   }
