@@ -94,6 +94,7 @@ export async function run(
       onSuspend: suspended => session.workbench.setSuspended(suspended),
       mouse: config.preferences.mouse.value,
       ascii: isAsciiOnly(process.env),
+      images: config.preferences.images,
       crashFolder: config.paths.state,
       redact: text => session.config.redact(text),
     },

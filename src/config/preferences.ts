@@ -1,12 +1,12 @@
 /** User preferences, independent of the service. */
 
+import { type ImageDisplay, imageDisplayOf } from '../text/image-display.ts';
 import { parseRange } from '../text/numbers.ts';
-import type { Environment } from '../text/terminal.ts';
-import { wantsColour } from '../text/terminal.ts';
+import { type Environment, wantsColour } from '../text/terminal.ts';
 import { type AlarmSettings, resolveAlarms } from './alarms.ts';
 import { readSwitch } from './layers.ts';
 import { byDefault, ConfigError, describeOrigin, type Origin, type Sourced } from './origin.ts';
-import { noticeKinds, type Settings, themes } from './schema.ts';
+import { imageChoices, noticeKinds, type Settings, themes } from './schema.ts';
 
 /** `terminal` uses the terminal's own 16 colours, `plain` none. */
 export type Theme = (typeof themes)[number];
@@ -18,6 +18,7 @@ export interface Preferences {
   /** Off by default: mouse reporting disables the terminal's own selection. */
   readonly mouse: Sourced<boolean>;
   readonly notices: Sourced<NoticeKind>;
+  readonly images: ImageDisplay;
   /** Name of the section to open; undefined to decide by what runs. */
   readonly home: string | undefined;
   /** Whether conversations are saved to disk. */
@@ -72,6 +73,10 @@ export function resolvePreferences(
   const variable = (name: string): Origin => ({ kind: 'environment', name });
   const entry = (place: string): Origin => ({ kind: 'file', path: settingsPath, place });
   const requested = environment['FORCE_COLOR'] || environment['NO_COLOR'];
+  const images =
+    oneOf(imageChoices, environment['BENCHTOP_IMAGES'], variable('BENCHTOP_IMAGES'))?.value ??
+    settings.images ??
+    'auto';
   const colourless = Boolean(requested) && wantsColour(environment) === false;
   return {
     theme:
@@ -91,6 +96,7 @@ export function resolvePreferences(
       oneOf(noticeKinds, environment['BENCHTOP_NOTICES'], variable('BENCHTOP_NOTICES')) ??
       sourced(settings.notices, entry('notices')) ??
       byDefault('bell'),
+    images: images === 'auto' ? imageDisplayOf(environment) : images,
     home: settings.home,
     chatHistory: settings.chatHistory ?? true,
     keys: settings.keys ?? {},

@@ -50,6 +50,8 @@ export const settingsReference: Words<Omit<Settings, 'poll' | 'triage' | 'search
   mouse:
     'Enables the mouse: wheel, click, double click. Off by default, because it disables the terminal’s own text selection.',
   notices: 'How the end of a run is announced: `off`, `bell` (the default) or `desktop`.',
+  images:
+    'How `V` shows an image: by the protocol of `kitty` (also Ghostty; PNG only), `iterm2` or `wezterm`, or in the `viewer` of the system. `auto`, the default, recognizes these terminals, except WezTerm over SSH.',
   home: 'The section that opens at start, such as `watch`, `training` or `chat`. By default, Watch if something is running or has ended since you last looked, otherwise Benchmarks.',
   chatHistory: 'Whether conversations are saved to disk: true by default.',
   keys: 'Keys by command id, for example `{"list.down": ["j", "ctrl-n"]}`. Help (`?`) shows the ids. An empty list removes the keys.',
@@ -148,6 +150,7 @@ export const variables: readonly Variable[] = [
   { names: ['BENCHTOP_THEME'], words: settingsReference.theme, like: '--theme' },
   { names: ['BENCHTOP_MOUSE'], words: settingsReference.mouse, like: '--mouse' },
   { names: ['BENCHTOP_NOTICES'], words: settingsReference.notices, like: '--notices' },
+  { names: ['BENCHTOP_IMAGES'], words: settingsReference.images, like: 'images' },
   {
     names: ['BENCHTOP_DEBUG'],
     words: 'Set to 1 to show the requests and answers of commands on standard error.',
@@ -190,16 +193,22 @@ export const variables: readonly Variable[] = [
     names: ['LC_ALL', 'LC_CTYPE', 'LANG'],
     words: 'With a locale other than UTF-8, benchtop draws with ASCII characters only.',
   },
+  {
+    names: ['TERM_PROGRAM', 'LC_TERMINAL', 'KITTY_WINDOW_ID'],
+    words: 'Set by some terminals: with `TERM`, they decide how `V` shows an image.',
+    like: 'images',
+  },
   { names: ['PAGER'], words: 'The pager for `o`: `less` by default, none if it is empty.' },
   { names: ['VISUAL', 'EDITOR'], words: 'The editor for `O`: `vi` by default.' },
   {
     names: ['DISPLAY', 'WAYLAND_DISPLAY'],
     words:
-      'If one of them is set, `V` opens an image in the viewer of the desktop (`xdg-open`); otherwise it shows the path of the file.',
+      'For a terminal that shows no images: if one of them is set, `V` opens an image in the viewer of the desktop (`xdg-open`); otherwise it shows the path of the file.',
   },
   { names: ['SSH_CONNECTION'], words: 'If it is set on macOS, `V` shows the path of an image instead of opening it.' },
   {
-    names: ['TMUX', 'STY'],
-    words: 'Set by tmux and screen: copied text is wrapped so that it reaches the outer terminal.',
+    names: ['TMUX', 'STY', 'ZELLIJ'],
+    words:
+      'Set by tmux, screen and Zellij: the first two get copied text wrapped, so that it reaches the outer terminal, and `V` opens the viewer.',
   },
 ];

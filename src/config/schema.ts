@@ -4,6 +4,7 @@
  */
 import * as z from 'zod/mini';
 import { generations } from '../contract/generation.ts';
+import { imageDisplays } from '../text/image-display.ts';
 import { parseRange } from '../text/numbers.ts';
 
 const text = () => z.optional(z.string().check(z.minLength(1)));
@@ -46,6 +47,7 @@ const profileSettings = () =>
 
 export const themes = ['terminal', 'dark', 'light', 'high-contrast', 'plain'] as const;
 export const noticeKinds = ['off', 'bell', 'desktop'] as const;
+export const imageChoices = ['auto', ...imageDisplays] as const;
 
 /** A limit that 0 switches off. */
 const limit = (most: number) => z.optional(z.number().check(z.gte(0), z.lte(most)));
@@ -75,6 +77,8 @@ const makeSettings = () =>
     theme: z.optional(z.enum(themes)),
     mouse: flag(),
     notices: z.optional(z.enum(noticeKinds)),
+    /** How images are shown; `auto` decides by the terminal. */
+    images: z.optional(z.enum(imageChoices)),
     /** Name of the section that the program opens. */
     home: text(),
     /** If false, no conversation is saved to disk. */

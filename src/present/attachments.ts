@@ -15,7 +15,7 @@ const leastBinary = 2_048;
 const longestAddress = 80;
 
 /** The decoded size of base64 text of this length. */
-function sizeOf(length: number): string {
+export function sizeOf(length: number): string {
   return numbers.bytes(Math.floor((length * 3) / 4)).replace('iB', 'B');
 }
 

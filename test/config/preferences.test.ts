@@ -60,6 +60,18 @@ describe('resolvePreferences', () => {
     });
   });
 
+  it('shows images as chosen, otherwise by the terminal', () => {
+    const images = (environment: Record<string, string>, settings: Settings) =>
+      resolve({}, environment, settings).images;
+    const kitty = { TERM: 'xterm-kitty' };
+    expect(images(kitty, {})).toBe('kitty');
+    expect(images({}, { images: 'auto' })).toBe('viewer');
+    expect(images(kitty, { images: 'viewer' })).toBe('viewer');
+    expect(images({ ...kitty, BENCHTOP_IMAGES: 'wezterm' }, { images: 'viewer' })).toBe('wezterm');
+    expect(images({ ...kitty, BENCHTOP_IMAGES: 'auto' }, { images: 'viewer' })).toBe('kitty');
+    expect(() => images({ BENCHTOP_IMAGES: 'sixel' }, {})).toThrow('auto, kitty, iterm2, wezterm, viewer');
+  });
+
   it('refuses what it does not know', () => {
     expect(() => resolve({ theme: 'pink' }, {}, {})).toThrow(
       '--theme must be one of terminal, dark, light, high-contrast, plain.',

@@ -26,6 +26,7 @@ export const noTerminal: TerminalPort = {
 
 export interface StageOptions extends ScreenOptions {
   readonly service?: () => Promise<Service>;
+  readonly terminal?: TerminalPort;
 }
 
 export interface Stage extends Screen {
@@ -77,7 +78,7 @@ export function registryOf(
 /** Opens a view that fills the screen; it closes with the test. */
 export function openViewOnStage<Name extends ViewName>(
   component: ComponentType<ViewProps<Name>>,
-  { service = noService, others = [], place, ...options }: StageOptions & ViewOptions<Name> = {},
+  { service = noService, terminal = noTerminal, others = [], place, ...options }: StageOptions & ViewOptions<Name> = {},
 ): Stage {
   const workbench = new Workbench({ kinds, service, profile: 'test' });
   const screen = openScreen(
@@ -85,7 +86,7 @@ export function openViewOnStage<Name extends ViewName>(
       workbench={workbench}
       theme={createTheme()}
       registry={registryOf(component as ComponentType<ViewProps>, { home: place as Place | undefined, others })}
-      terminal={noTerminal}
+      terminal={terminal}
     />,
     { columns: 100, rows: 30, ...options },
   );

@@ -138,7 +138,14 @@ export class SimulatedScreen {
           notices="desktop"
         />
       ),
-      { onSuspend: on => workbench.setSuspended(on), mouse: true, ascii: false, crashFolder, redact: text => text },
+      {
+        onSuspend: on => workbench.setSuspended(on),
+        mouse: true,
+        ascii: false,
+        images: 'viewer',
+        crashFolder,
+        redact: text => text,
+      },
     );
     drawn.then(
       code => {

@@ -1,3 +1,4 @@
+import type { ImageDisplay } from '../../text/image-display.ts';
 import type { KeyPress } from '../keys/key.ts';
 import type { MouseSource } from '../keys/mouse-regions.tsx';
 import type { Failures } from './failures.ts';
@@ -22,8 +23,20 @@ export interface TerminalPort {
   readonly quit: () => void;
   /** Mouse events, if the mouse is enabled. */
   readonly mouse?: MouseSource;
+  /** Shows images on the terminal; missing if it cannot. */
+  readonly images?: ImageTerminal;
   /** Redraws the whole screen. */
   readonly repaint: () => void;
   /** Records failures of the program; if missing, they get no report. */
   readonly failures?: Failures;
+}
+
+/** A terminal that shows images. */
+export interface ImageTerminal {
+  readonly display: Exclude<ImageDisplay, 'viewer'>;
+  /**
+   * Clears the screen and writes `bytes`. Returns a function that writes `removal`, even if not all bytes were written
+   * yet, and draws the screen again. Keys still arrive, and everything except drawing continues in the meantime.
+   */
+  readonly cover: (bytes: string, removal: string) => () => void;
 }

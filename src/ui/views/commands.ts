@@ -315,7 +315,7 @@ export const readerCommands = {
   outline: { id: 'trajectory.outline', title: 'fold or unfold all steps', keys: ['S'], group: 'Trajectory' },
   image: {
     id: 'trajectory.image',
-    title: 'open the image below in the viewer of the system',
+    title: 'show the image below, or open it in the viewer of the system',
     keys: ['V'],
     group: 'Trajectory',
     hint: 'open the image',

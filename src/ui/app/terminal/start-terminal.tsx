@@ -8,6 +8,7 @@ import { type Instance, render } from 'ink';
 import type { ReactNode } from 'react';
 import { Listeners } from '../../../base/listeners.ts';
 import { own } from '../../../base/own-property.ts';
+import type { ImageDisplay } from '../../../text/image-display.ts';
 import { clean } from '../../../text/sanitise.ts';
 import { toAscii } from '../../../text/terminal.ts';
 import type { MouseEvent } from '../../keys/mouse.ts';
@@ -32,6 +33,7 @@ export interface StartTerminalOptions {
   readonly mouse: boolean;
   /** Whether the terminal shows ASCII only. */
   readonly ascii: boolean;
+  readonly images: ImageDisplay;
 }
 
 /**
@@ -140,6 +142,7 @@ class Terminal {
   }
 
   #port(): TerminalPort {
+    const { images, mouse } = this.#options;
     return {
       writeRaw: sequence => this.#output.write(sequence),
       runExternal: (command, args) => this.#runExternal(command, args),
@@ -149,7 +152,21 @@ class Terminal {
       quit: () => void this.#painter.pauseAndDrain().then(() => this.#end(0)),
       repaint: measure,
       failures: this.#failures,
-      ...(this.#options.mouse && { mouse: this.#mouse }),
+      ...(mouse && { mouse: this.#mouse }),
+      ...(images !== 'viewer' && {
+        images: { display: images, cover: (bytes, removal) => this.#cover(bytes, removal) },
+      }),
+    };
+  }
+
+  #cover(bytes: string, removal: string): () => void {
+    this.#painter.close();
+    this.#output.writeLong(`\u001b[H\u001b[2J${bytes}`);
+    return () => {
+      // Views unmount after the terminal was given back.
+      if (this.#state !== 'drawing') return;
+      this.#output.write(this.#output.cutOff() + removal);
+      this.#painter.open();
     };
   }
 
@@ -159,7 +176,7 @@ class Terminal {
   }
 
   /** Gives the terminal back. Synchronous: nothing may follow it, even if the process exits right away. */
-  readonly #leave = (): void => this.#output.writeNow(this.#modes.leave());
+  readonly #leave = (): void => this.#output.writeNow(this.#output.cutOff() + this.#modes.leave());
 
   #end(code: number): void {
     if (this.#state === 'ended') return;

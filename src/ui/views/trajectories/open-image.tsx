@@ -1,4 +1,4 @@
-/** Opens an image of a message in the viewer of the system. */
+/** Shows an image of a message on the terminal, or opens it in the viewer of the system. */
 import { spawn } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { mkdtemp, writeFile } from 'node:fs/promises';
@@ -6,11 +6,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { useCallback } from 'react';
 import { errorMessage } from '../../../base/errors.ts';
+import { sizeOf } from '../../../present/attachments.ts';
 import type { Environment } from '../../../text/terminal.ts';
 import { useShell } from '../../app/shell-context.tsx';
+import { ImageWindow } from './image-window.tsx';
+import { type Image, problemWith } from './terminal-image.ts';
 
 /** The first bytes of the supported formats: the type that a message names may be wrong. */
-const formats: readonly (readonly [extension: string, isOne: (bytes: Buffer) => boolean])[] = [
+const formats: readonly (readonly [format: string, isOne: (bytes: Buffer) => boolean])[] = [
   ['png', bytes => bytes.subarray(0, 8).equals(Buffer.from('89504e470d0a1a0a', 'hex'))],
   ['jpg', bytes => bytes.subarray(0, 3).equals(Buffer.from('ffd8ff', 'hex'))],
   ['gif', bytes => /^GIF8[79]a/.test(bytes.toString('latin1', 0, 6))],
@@ -25,17 +28,19 @@ export function viewerOf(platform: NodeJS.Platform, environment: Environment): s
   return environment['DISPLAY'] || environment['WAYLAND_DISPLAY'] ? 'xdg-open' : undefined;
 }
 
-/**
- * Writes an image to a private file, which is removed when the program ends. Resolves with its path. @throws Error if
- * the format is not supported
- */
-export async function writeImage(base64: string): Promise<string> {
+/** Decodes an image. @throws Error if the format is not supported */
+export function readImage(base64: string): Image {
   const bytes = Buffer.from(base64, 'base64');
-  const extension = formats.find(([, isOne]) => isOne(bytes))?.[0];
-  if (extension === undefined) throw new Error('It is not a PNG, JPEG, GIF, WebP or BMP image');
+  const format = formats.find(([, isOne]) => isOne(bytes))?.[0];
+  if (format === undefined) throw new Error('It is not a PNG, JPEG, GIF, WebP or BMP image');
+  return { format, bytes };
+}
+
+/** Writes an image to a private file, which is removed when the program ends. Resolves with its path. */
+export async function writeImage({ format, bytes }: Image): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'benchtop-'));
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
-  const path = join(folder, `image.${extension}`);
+  const path = join(folder, `image.${format}`);
   await writeFile(path, bytes, { mode: 0o600 });
   return path;
 }
@@ -52,16 +57,37 @@ function start(viewer: string, path: string): Promise<void> {
   });
 }
 
-/** Returns a function that opens an image, or says where its file is if there is no viewer. */
-export function useOpenImage(): (base64: string) => Promise<void> {
-  const { toast } = useShell();
+/** An image of a trajectory. */
+export interface FoundImage {
+  readonly base64: string;
+  /** The number of its message, from 1. */
+  readonly message: number;
+}
+
+/**
+ * Returns a function that shows an image on the terminal; if the terminal cannot, it opens the viewer of the system, or
+ * says where the file is if there is none.
+ */
+export function useOpenImage(): (found: FoundImage) => Promise<void> {
+  const { toast, showOverlay, terminal } = useShell();
+  const { images } = terminal;
   return useCallback(
-    async base64 => {
+    async ({ base64, message }) => {
       try {
-        const path = await writeImage(base64);
+        const image = readImage(base64);
+        const problem = images && problemWith(image, images.display);
+        if (images && problem === undefined) {
+          const words = `image ${image.format} ${sizeOf(base64.length)} of message ${message}`;
+          showOverlay('image', close => <ImageWindow {...{ image, words }} terminal={images} onClose={close} />);
+          return;
+        }
+        const path = await writeImage(image);
         const viewer = viewerOf(process.platform, process.env);
         if (viewer === undefined) {
-          toast({ kind: 'info', text: `No desktop here. Until the program ends, the image is in ${path}` });
+          toast({
+            kind: 'info',
+            text: `${problem ?? 'No desktop here.'} Until the program ends, the image is in ${path}`,
+          });
           return;
         }
         await start(viewer, path);
@@ -70,6 +96,6 @@ export function useOpenImage(): (base64: string) => Promise<void> {
         toast({ kind: 'warning', text: `The image could not be opened: ${errorMessage(error)}` });
       }
     },
-    [toast],
+    [toast, showOverlay, images],
   );
 }

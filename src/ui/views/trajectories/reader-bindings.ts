@@ -6,7 +6,7 @@ import { isClosed } from '../../../present/transcript-lines.ts';
 import type { Binding } from '../../keys/router.tsx';
 import type { Scroll } from '../../widgets/scroll-view/use-scroll.ts';
 import { readerCommands } from '../commands.ts';
-import { useOpenImage } from './open-image.ts';
+import { type FoundImage, useOpenImage } from './open-image.tsx';
 import type { Shown, ShownAction } from './shown.ts';
 
 /** Characters of the texts that are laid out as Markdown at once; more would take seconds. */
@@ -108,10 +108,13 @@ function folds(
 }
 
 /** The image at a position, otherwise the next one, otherwise the last. */
-function imageAt(transcript: Transcript, place: number): string | undefined {
-  const { images, blocks } = transcript;
+function imageAt(transcript: Transcript, place: number): FoundImage | undefined {
+  const { images, blocks, messages } = transcript;
   const found = images.find(each => each >= place) ?? images.at(-1);
-  return found === undefined ? undefined : blocks[blockIndexAt(transcript, found)]?.image;
+  if (found === undefined) return undefined;
+  const base64 = blocks[blockIndexAt(transcript, found)]?.image;
+  const message = 1 + lastAt(messages.length, each => messages[each] ?? 0, found);
+  return base64 === undefined ? undefined : { base64, message };
 }
 
 /** The heading of the message or the step at a position; at the title of a step, of its first message. */

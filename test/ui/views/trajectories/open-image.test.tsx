@@ -2,12 +2,14 @@
 import { readFileSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { afterEach, expect, it, vi } from 'vitest';
-import { viewerOf, writeImage } from '../../../../src/ui/views/trajectories/open-image.ts';
+import type { ImageTerminal } from '../../../../src/ui/app/terminal-port.ts';
+import { readImage, viewerOf, writeImage } from '../../../../src/ui/views/trajectories/open-image.tsx';
 import { TrajectoryView } from '../../../../src/ui/views/trajectories/trajectory.tsx';
 import { fakeService } from '../../../service/fake-service.ts';
-import { openViewOnStage } from '../../stage.tsx';
+import { noTerminal, openViewOnStage, type Stage } from '../../stage.tsx';
+import { pngOf } from './png.ts';
 
-const png = Buffer.concat([Buffer.from('89504e470d0a1a0a', 'hex'), Buffer.alloc(3_000, 'x')]);
+const png = pngOf(640, 480, 3_000);
 
 afterEach(() => vi.unstubAllEnvs());
 
@@ -19,28 +21,84 @@ it('has a viewer only on a desktop', () => {
 });
 
 it('writes what is an image by its first bytes, whatever it is called, for the user alone', async () => {
-  const path = await writeImage(png.toString('base64'));
+  const path = await writeImage(readImage(png.toString('base64')));
   expect(path).toMatch(/image\.png$/);
   expect(readFileSync(path).equals(png)).toBe(true);
   expect(statSync(path).mode & 0o777).toBe(0o600);
   rmSync(dirname(path), { recursive: true });
   const script = Buffer.from('<svg><script>alert(1)</script></svg>').toString('base64');
-  await expect(writeImage(script)).rejects.toThrow('It is not a PNG, JPEG, GIF, WebP or BMP image');
+  expect(() => readImage(script)).toThrow('It is not a PNG, JPEG, GIF, WebP or BMP image');
+});
+
+/** Opens a trajectory whose second message has an image, in a terminal without a desktop. */
+async function opened(part: object, images?: ImageTerminal): Promise<Stage> {
+  for (const name of ['DISPLAY', 'WAYLAND_DISPLAY']) vi.stubEnv(name, '');
+  vi.stubEnv('SSH_CONNECTION', '1');
+  const messages = [
+    { role: 'system', content: 'Be brief' },
+    { role: 'user', content: [{ type: 'text', text: 'Look' }, part] },
+  ];
+  const service = fakeService({
+    getTrajectory: () => ({ trajectory_id: 't', status: 'completed', steps: [{ messages }] }),
+  });
+  const terminal = { ...noTerminal, ...(images && { images }) };
+  const stage = openViewOnStage(TrajectoryView, { service: async () => service, terminal, columns: 160 });
+  await stage.waitFor('[image ');
+  return stage;
+}
+
+const partOf = (bytes: Buffer, type = 'png') => ({
+  type: 'image_url',
+  image_url: { url: `data:image/${type};base64,${bytes.toString('base64')}` },
+});
+
+/** Reads the file that the screen names, and removes it. */
+function named(text: string): Buffer {
+  const [, path = ''] = /image is in (\S+)/.exec(text) ?? [];
+  const bytes = readFileSync(path);
+  rmSync(dirname(path), { recursive: true });
+  return bytes;
+}
+
+it.each([
+  ['OpenAI', partOf(png)],
+  ['Anthropic', { type: 'image', source: { type: 'base64', media_type: 'image/png', data: png.toString('base64') } }],
+])('says where the image is if there is no desktop: %s', async (_, part) => {
+  const stage = await opened(part);
+  expect(stage.text()).toContain('[image png 2.9 KB]');
+  await stage.press('V');
+  await stage.waitFor('No desktop here. Until the program ends, the image is in ');
+  expect(named(stage.text()).equals(png)).toBe(true);
+});
+
+it('shows the image on a terminal that can, until a key is pressed', async () => {
+  const events: string[] = [];
+  const cover: ImageTerminal['cover'] = (bytes, removal) => {
+    events.push(bytes);
+    return () => events.push(removal);
+  };
+  const stage = await opened(partOf(png), { display: 'kitty', cover });
+  await stage.press('V');
+  await stage.waitFor('any key returns');
+  expect(events).toHaveLength(1);
+  expect(events[0]).toMatch(/^\u001b_Ga=T,.*\u001b\\\u001b\[30;1Himage png 2\.9 KB of message 2; any key returns$/s);
+  // A new size takes a new image.
+  await stage.resize(120, 40);
+  await stage.waitFor(() => events.length === 3);
+  expect(events[2]).toContain('\u001b[40;1Himage');
+  // q does not leave the program, nor the view.
+  await stage.press('q');
+  await stage.waitFor(text => !text.includes('any key returns'));
+  expect(events.slice(3)).toEqual([expect.stringMatching(/\u001b_Ga=d,/)]);
+  expect(stage.text()).toContain('[image png 2.9 KB]');
 });
 
 it.each([
-  ['OpenAI', { type: 'image_url', image_url: { url: `data:image/png;base64,${png.toString('base64')}` } }],
-  ['Anthropic', { type: 'image', source: { type: 'base64', media_type: 'image/png', data: png.toString('base64') } }],
-])('says where the image is if there is no desktop: %s', async (_, part) => {
-  for (const name of ['DISPLAY', 'WAYLAND_DISPLAY']) vi.stubEnv(name, '');
-  vi.stubEnv('SSH_CONNECTION', '1');
-  const steps = [{ messages: [{ role: 'user', content: [{ type: 'text', text: 'Look' }, part] }] }];
-  const service = fakeService({ getTrajectory: () => ({ trajectory_id: 't', status: 'completed', steps }) });
-  const stage = openViewOnStage(TrajectoryView, { service: async () => service, columns: 160 });
-  await stage.waitFor('[image png 2.9 KB]');
+  ['The terminal shows only PNG images.', Buffer.from('ffd8ffe000', 'hex'), 'jpeg'],
+  ['The image is incomplete.', png.subarray(0, 1_000), 'png'],
+])('says where the image is if the terminal cannot show it: %s', async (problem, bytes, type) => {
+  const stage = await opened(partOf(bytes, type), { display: 'kitty', cover: () => expect.unreachable() });
   await stage.press('V');
-  await stage.waitFor('the image is in ');
-  const [, path = ''] = /image is in (\S+)/.exec(stage.text()) ?? [];
-  expect(readFileSync(path).equals(png)).toBe(true);
-  rmSync(dirname(path), { recursive: true });
+  await stage.waitFor(`${problem} Until the program ends, the image is in `);
+  expect(named(stage.text()).equals(bytes)).toBe(true);
 });

@@ -1,0 +1,18 @@
+/** Whether the terminal can show images, according to the environment; every start compiles terminal.ts. Pure. */
+import type { Environment } from './terminal.ts';
+
+/** How images are shown: by a protocol of the terminal, or by the viewer of the system. */
+export const imageDisplays = ['kitty', 'iterm2', 'wezterm', 'viewer'] as const;
+export type ImageDisplay = (typeof imageDisplays)[number];
+
+/**
+ * How images are shown. Over SSH, only `TERM` is certain to arrive; many servers accept `LC_TERMINAL`. A multiplexer
+ * does not pass images on, although the variables of the terminal around it remain.
+ */
+export function imageDisplayOf(environment: Environment): ImageDisplay {
+  const { TERM = '', TERM_PROGRAM, LC_TERMINAL, KITTY_WINDOW_ID, TMUX, STY, ZELLIJ } = environment;
+  if (TMUX || STY || ZELLIJ || /^(screen|tmux)/.test(TERM)) return 'viewer';
+  if (TERM === 'wezterm' || TERM_PROGRAM === 'WezTerm') return 'wezterm';
+  if (/^xterm-(kitty|ghostty)$/.test(TERM) || TERM_PROGRAM === 'ghostty' || KITTY_WINDOW_ID) return 'kitty';
+  return TERM_PROGRAM === 'iTerm.app' || LC_TERMINAL === 'iTerm2' ? 'iterm2' : 'viewer';
+}
