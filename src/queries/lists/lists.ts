@@ -1,5 +1,5 @@
 /** The lists of a connection: a reader for each, and their row counts. */
-import { hashKey, partialMatchKey, type QueryClient } from '@tanstack/react-query';
+import { hashKey, notifyManager, partialMatchKey, type QueryClient } from '@tanstack/react-query';
 import { Listeners } from '../../base/listeners.ts';
 import type { RememberedStore } from '../../store/store.ts';
 import type { QueryContext } from '../query-context.ts';
@@ -53,10 +53,11 @@ export class Lists {
       if (type === 'removed') this.#drop(queryHash);
       const reader = this.#readers.get(queryHash)?.reader;
       if (type !== 'updated' || !reader || query.state.data === undefined) return;
-      this.#count(queryHash, reader, query.state.dataUpdatedAt);
-      if (event.action.type !== 'success' && event.action.type !== 'setState') return;
-      if (!reader.source.derived) this.#memory()?.keepList(queryHash, reader.data, query.state.dataUpdatedAt);
-      this.#listeners.notify();
+      const isCounted = this.#count(queryHash, reader, query.state.dataUpdatedAt);
+      const isNew = event.action.type === 'success' || event.action.type === 'setState';
+      if (isNew && !reader.source.derived) this.#memory()?.keepList(queryHash, reader.data, query.state.dataUpdatedAt);
+      // Together with the hooks that read the rows, which learn of them later: otherwise an answer is drawn twice.
+      if (isNew || isCounted) notifyManager.schedule(() => this.#listeners.notify());
     });
   }
 
@@ -81,7 +82,9 @@ export class Lists {
       reader: reader as unknown as ListReader<never>,
       sameRowsAs: source.sameRowsAs && hashKey(source.sameRowsAs),
     });
-    reader.subscribe(() => this.#count(hash, reader, this.#counts.get(hash)?.readAt ?? Date.now()));
+    reader.subscribe(() => {
+      if (this.#count(hash, reader, this.#counts.get(hash)?.readAt ?? Date.now())) this.#listeners.notify();
+    });
     return reader;
   }
 
@@ -159,12 +162,13 @@ export class Lists {
   /** Whether this program has deleted a row with this id. */
   readonly isRemoved = (id: string): boolean => this.#removed.has(id);
 
-  #count(hash: string, { extent }: Pick<ListReader<unknown>, 'extent'>, readAt: number): void {
+  /** Returns whether the count has changed. */
+  #count(hash: string, { extent }: Pick<ListReader<unknown>, 'extent'>, readAt: number): boolean {
     const { rows, dropped } = extent;
     const complete = extent.complete && dropped === 0;
     const previous = this.#counts.get(hash);
     this.#counts.set(hash, { rows, complete, readAt });
-    if (previous?.rows !== rows || previous.complete !== complete) this.#listeners.notify();
+    return previous?.rows !== rows || previous.complete !== complete;
   }
 }
 
