@@ -27,11 +27,29 @@ function subscribe(reader: () => void): () => void {
   };
 }
 
-/** The value that `derive` computes from the time (epoch milliseconds); the caller is redrawn when it changes. */
-export function useTime<Derived extends string | number | undefined>(derive: (now: number) => Derived): Derived {
+const noChanges = () => () => {};
+
+/**
+ * The value that `derive` computes from the time (epoch milliseconds); the caller is redrawn when it changes.
+ *
+ * @param changes subscribes to what else the value depends on
+ */
+export function useTime<Derived extends string | number | undefined>(
+  derive: (now: number) => Derived,
+  changes: (reader: () => void) => () => void = noChanges,
+): Derived {
   const read = useCallback(() => {
     if (timer === undefined) now = Date.now();
     return derive(now);
   }, [derive]);
-  return useSyncExternalStore(subscribe, read);
+  const subscribeToBoth = useCallback(
+    (reader: () => void) => {
+      const stops = [subscribe(reader), changes(reader)];
+      return () => {
+        for (const stop of stops) stop();
+      };
+    },
+    [changes],
+  );
+  return useSyncExternalStore(subscribeToBoth, read);
 }

@@ -1,5 +1,5 @@
 /** Shows the state of the connection below the panes, unless it is normal. */
-import { useCallback, useEffect, useRef, useSyncExternalStore } from 'react';
+import { useCallback, useEffect } from 'react';
 import { clean } from '../../text/sanitise.ts';
 import { age } from '../../text/time.ts';
 import type { ConnectionState } from '../../workbench/workbench.ts';
@@ -51,23 +51,31 @@ function shownWords(state: ConnectionState, now: number, keyOf: KeyOf): string |
 /** Starting and being busy are not worth announcing. */
 const isWaiting = ({ kind }: ConnectionState): boolean => kind === 'starting' || kind === 'silent';
 
-/** The current message about the connection. `say` shows short news; `keep` stores each warning to be read later. */
+/**
+ * The current message about the connection. `say` shows short news; `keep` stores each warning to be read later. The
+ * caller is redrawn only when the message changes: most starts have none.
+ */
 export function useConnectionNotice({ say, keep }: Pick<ToastLine, 'say' | 'keep'>): Toast | undefined {
   const { connection } = useWorkbench();
   const keyOf = useKeyOf();
-  const state = useSyncExternalStore(connection.subscribe, () => connection.state);
-  const before = useRef(state);
   useEffect(() => {
-    const last = before.current;
-    before.current = state;
-    if (state.kind !== 'connected') return;
-    if (state.note !== undefined) say({ kind: 'warning', text: state.note, news: true });
-    else if (!isWaiting(last) && shownWords(last, Date.now(), keyOf) !== undefined) {
-      say({ kind: 'success', text: 'The local service answers again.', news: true });
-    }
-  }, [state, say, keyOf]);
+    let last = connection.state;
+    const announce = (): void => {
+      const [before, state] = [last, connection.state];
+      last = state;
+      if (state.kind !== 'connected') return;
+      if (state.note !== undefined) say({ kind: 'warning', text: state.note, news: true });
+      else if (!isWaiting(before) && shownWords(before, Date.now(), keyOf) !== undefined) {
+        say({ kind: 'success', text: 'The local service answers again.', news: true });
+      }
+    };
+    announce();
+    return connection.subscribe(announce);
+  }, [connection, say, keyOf]);
+  const words = useCallback((now: number) => shownWords(connection.state, now, keyOf), [connection, keyOf]);
+  const text = useTime(words, connection.subscribe);
+  const { state } = connection;
   const kind = kinds[state.kind];
-  const text = useTime(useCallback(now => shownWords(state, now, keyOf), [state, keyOf]));
   // Omit the duration, which would be outdated.
   const logged = text === undefined ? undefined : stateWords(state, keyOf);
   useEffect(() => {

@@ -1,7 +1,8 @@
 /** Notices in the line below the panes: they end with what they are about, leave the keys in sight, and can be read again. */
-import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
+import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { kinds } from '../../../src/resources/catalogue.ts';
 import { noConnection } from '../../../src/ui/app/connection.ts';
+import { Painter } from '../../../src/ui/app/painter/painter.ts';
 import { Program } from '../../../src/ui/app/program.tsx';
 import type { KeyOverrides } from '../../../src/ui/keys/key.ts';
 import { registry } from '../../../src/ui/views/registry.ts';
@@ -127,6 +128,17 @@ describe('the local service', () => {
     await screen.waitFor('The local service was stopped elsewhere');
     become(connected(2));
     await screen.waitFor('The local service answers again.');
+  });
+
+  it('is found without drawing anything', async () => {
+    const { screen, become } = openWith({ kind: 'starting', since: Date.now() });
+    await screen.waitFor('Benchmarks');
+    const drawn = vi.spyOn(Painter.prototype, 'frame');
+    onTestFinished(() => drawn.mockRestore());
+    become(connected(1));
+    // React draws in a microtask.
+    await Promise.resolve();
+    expect(drawn).not.toHaveBeenCalled();
   });
 
   it('has its warnings among the notices, once each, with the keys that were chosen', async () => {
