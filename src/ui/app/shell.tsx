@@ -1,7 +1,7 @@
 /**
  * The shell around the views: the frame, the sections, the current view, the windows above it, and the global commands.
  */
-import { Box, Text, useWindowSize } from 'ink';
+import { Box, Text } from 'ink';
 import { type Dispatch, useCallback, useEffect, useMemo, useReducer, useState } from 'react';
 import type { NoticeKind } from '../../config/preferences.ts';
 import { type Place, placeKey } from '../../resources/place.ts';
@@ -34,6 +34,7 @@ import {
   shellReducer,
 } from './shell-state.ts';
 import type { TerminalPort } from './terminal-port.ts';
+import { useTerminalSize } from './terminal-size.ts';
 import { NoticeLogContext, useToasts } from './toasts.ts';
 
 export interface ShellProps {
@@ -62,18 +63,26 @@ const welcome = (connectKey: string): Toast => ({
 /** The part of the shell that does not change between renders. */
 type StableShell = Omit<Shell, 'layout' | 'sections' | 'foot' | 'focus' | 'canGoBack'>;
 
+/** Shown once, and only if no service is configured: the user may not know that this is the local service. */
+function useWelcome(): Toast | undefined {
+  const { remembered } = useWorkbench();
+  const { keyOf } = useRouter();
+  const { isLocal } = useConnection();
+  const [toast] = useState(() =>
+    isLocal && remembered.setting(welcomed) !== true ? welcome(keyOf(globalCommands.connect)) : undefined,
+  );
+  useEffect(() => {
+    if (toast) remembered.setSetting(welcomed, true);
+  }, [toast, remembered]);
+  return toast;
+}
+
 /** Shows events from anywhere in the program as toasts. */
 function useEventToasts(showToast: Shell['toast']): void {
   const { remembered } = useWorkbench();
-  const { onRefused, keyOf } = useRouter();
+  const { onRefused } = useRouter();
   const connection = useConnection();
   const failures = useFailures();
-  // Shown once, and only if no service is configured: the user may not know that this is the local service.
-  useEffect(() => {
-    if (!connection.isLocal || remembered.setting(welcomed) === true) return;
-    remembered.setSetting(welcomed, true);
-    showToast(welcome(keyOf(globalCommands.connect)));
-  }, [connection.isLocal, remembered, showToast, keyOf]);
   useEffect(() => {
     const [warning = remembered.problem ?? remembered.setAside] = connection.warnings;
     if (warning !== undefined) showToast({ kind: 'warning', text: warning, news: true });
@@ -119,7 +128,7 @@ interface GlobalBindingsContext {
 
 /** The panes on screen, without those that the user or the view hides. */
 function useLayout(view: ViewDefinition | undefined, focus: Shell['focus'], dispatch: Dispatch<ShellAction>) {
-  const { columns, rows } = useWindowSize();
+  const { columns, rows } = useTerminalSize();
   const everywhere = useSetting<HiddenPanes>('hidden panes', {});
   const reading = useSetting<HiddenPanes>('hidden panes while reading', {});
   const [chosen, keep] = view?.sidesFrom === undefined ? everywhere : reading;
@@ -279,7 +288,7 @@ export function ShellScreen({ registry, terminal, start, notices = 'off' }: Shel
     start === undefined && placeKey(place) === placeKey(registry.home),
     useCallback(target => dispatch({ kind: 'navigate', action: { kind: 'go', trail: [target] } }), []),
   );
-  const { shown: toast, log, say, keep } = useToasts(placeKey(place), overlays.length);
+  const { shown: toast, log, say, keep } = useToasts(placeKey(place), overlays.length, useWelcome());
   useEventToasts(say);
   useNotices(notices, terminal, say, place);
   const connectionNotice = useConnectionNotice({ say, keep });
@@ -372,7 +381,7 @@ function Overlays({ overlays, layout: { columns, rows }, onClose }: OverlaysProp
 }
 
 function TooSmall() {
-  const { columns, rows } = useWindowSize();
+  const { columns, rows } = useTerminalSize();
   const keyOf = useKeyOf();
   const message = `benchtop needs ${smallest.columns}×${smallest.rows} cells; this terminal has ${columns}×${rows}. Make it larger, or press ${keyOf(globalCommands.quit)}.`;
   return (

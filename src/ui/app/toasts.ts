@@ -54,20 +54,27 @@ export interface ToastLine extends Toasts {
   readonly keep: (toast: Toast) => void;
 }
 
+function timed({ text, tail, ...rest }: Toast): TimedToast {
+  const safe = { text: sanitiseLine(text), tail: tail === undefined ? undefined : sanitiseLine(tail) };
+  return { ...rest, ...safe, at: Date.now() };
+}
+
 /**
  * The notices. A notice ends after its time, with a key after the user has seen it, and on leaving the view that it is
  * about. `place` identifies the current view, and `windows` is the number of windows above it.
+ *
+ * @param first shown in the first frame
  */
-export function useToasts(place: string, windows: number): ToastLine {
-  const [toasts, dispatch] = useReducer(toastReducer, noToasts);
+export function useToasts(place: string, windows: number, first?: Toast): ToastLine {
+  const [toasts, dispatch] = useReducer(toastReducer, noToasts, none =>
+    first ? toastReducer(none, { kind: 'say', toast: timed(first) }) : none,
+  );
   const { shown } = toasts;
   const { say, keep } = useMemo(() => {
     const give =
       (kind: 'say' | 'keep') =>
-      ({ text, tail, ...rest }: Toast): void => {
-        const safe = { text: sanitiseLine(text), tail: tail === undefined ? undefined : sanitiseLine(tail) };
-        dispatch({ kind, toast: { ...rest, ...safe, at: Date.now() } });
-      };
+      (toast: Toast): void =>
+        dispatch({ kind, toast: timed(toast) });
     return { say: give('say'), keep: give('keep') };
   }, []);
 

@@ -5,8 +5,11 @@ import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { stripVTControlCharacters } from 'node:util';
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { RememberedStore } from '../../../src/store/store.ts';
+import { noConnection } from '../../../src/ui/app/connection.ts';
+import { Painter } from '../../../src/ui/app/painter/painter.ts';
 import { type Answers, pageOf, scriptedService } from '../../queries/scripted-service.ts';
 import { openProgram, type Rig } from './rig.tsx';
 
@@ -62,6 +65,11 @@ function laterStart(more: Partial<Parameters<typeof openProgram>[0]> = {}): Star
 }
 
 describe('the first frame', () => {
+  it('says where it is, at the very first start', () => {
+    const { writes } = laterStart({ connection: { ...noConnection, isLocal: true } });
+    expect(writes[0]).toContain('Local service; ctrl-k connects to another');
+  });
+
   it('has the rows and their count that an earlier start read, and says how old they are', async () => {
     await earlierStart();
     const { writes, screen } = laterStart();
@@ -120,6 +128,20 @@ describe('the first frame', () => {
     expect(written).toContain('4');
     expect(Buffer.byteLength(written)).toBeLessThan(160);
     expect(screen.text()).toMatch(/sums +style +4/);
+  });
+
+  it('is followed by one with both the rows of the answer and their count', async () => {
+    const gate = Promise.withResolvers<void>();
+    const listBenchmarks = () => gate.promise.then(() => pageOf(rows));
+    const { screen } = laterStart({ service: scriptedService(answers({ listBenchmarks })).service });
+    await screen.waitFor('loading');
+    const drawn = vi.spyOn(Painter.prototype, 'frame');
+    onTestFinished(() => drawn.mockRestore());
+    gate.resolve();
+    await screen.waitFor('▸ t-words');
+    const frame = stripVTControlCharacters(drawn.mock.calls[0]?.[0] ?? '');
+    expect(frame).toContain('t-words');
+    expect(frame).toMatch(/Benchmarks +3/);
   });
 
   it('stays if the service cannot be reached, and says that', async () => {
