@@ -56,7 +56,10 @@ function localService({ paths }: Config, upstream: LocalService['upstream']): Su
       const { ensureLocalService } = await client();
       const { baseUrl, apiKey, instanceId, note } = await ensureLocalService({
         dataFolder: paths.data,
-        entry: thisProgram(),
+        // Read only to start it: Node first has to list its flags.
+        get entry() {
+          return thisProgram();
+        },
         version,
         upstream: upstream && { url: upstream.url.value, key: await upstreamKey(signal) },
         reason,

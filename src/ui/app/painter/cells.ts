@@ -25,6 +25,7 @@ function asciiCellsOf(style: string): (Cell | undefined)[] {
   if (known) return known;
   if (asciiCells.size >= mostStyles) asciiCells.clear();
   const cells = new Array<Cell | undefined>(asciiUnits).fill(undefined);
+  if (style === blank.style) cells[blank.text.charCodeAt(0)] = blank;
   asciiCells.set(style, cells);
   return cells;
 }
