@@ -1,5 +1,5 @@
 /** A lock file shared by the processes of one machine. */
-import { chmodSync, readdirSync, rmSync, statSync, utimesSync } from 'node:fs';
+import { chmodSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { sqliteCode } from './errors.ts';
@@ -31,21 +31,12 @@ export function takeLock(path: string): (() => void) | undefined {
 }
 
 /**
- * Takes a named lock of a folder: a file in `locks`. Removes locks that have been unused for `keptMs`.
+ * Takes a named lock of a folder: a file in `locks`.
  *
  * @throws as `takeLock` does
  */
-export function takeNamedLock(folder: string, name: string, keptMs: number): (() => void) | undefined {
+export function takeNamedLock(folder: string, name: string): (() => void) | undefined {
   const locks = join(folder, 'locks');
   makePrivateFolder(locks);
-  const path = join(locks, name);
-  const release = takeLock(path);
-  if (!release) return undefined;
-  const now = Date.now();
-  utimesSync(path, now / 1_000, now / 1_000);
-  for (const other of readdirSync(locks)) {
-    const facts = statSync(join(locks, other), { throwIfNoEntry: false });
-    if (facts && now - facts.mtimeMs > keptMs) rmSync(join(locks, other), { force: true });
-  }
-  return release;
+  return takeLock(join(locks, name));
 }

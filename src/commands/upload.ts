@@ -16,10 +16,12 @@ import { BenchmarkUpload, type UploadPhase } from '../uploads/benchmark-upload.t
 import {
   type BatchReport,
   handledItems,
+  otherWarnings,
   reasonWords,
   reportWords,
   sentTimes,
   type Outcome as TrajectoryOutcome,
+  totalOf,
 } from '../uploads/trajectory-outcomes.ts';
 import { TrajectoryUpload } from '../uploads/trajectory-upload.ts';
 import { countsOfRun, runWords, sentNothing } from '../uploads/trajectory-upload-state.ts';
@@ -127,6 +129,7 @@ const uploadedTrajectories = z.object({
   failed: z.number(),
   unknown: z.number(),
   sent_before: z.number(),
+  sent_before_for_another_agent: z.number(),
   sent_before_with_another_key: z.number(),
   trajectories: z.array(
     z.object({
@@ -284,13 +287,8 @@ function noteUpload(job: TrajectoryUpload, { problem }: TrajectoryRecords, flags
       clean`${what} ${count === 1 ? 'was' : 'were'} sent into ${dataset} before (${sentTimes(sentBefore)}), and not again. --new sends all of it again.`,
     );
   }
-  const { ofOtherKey } = countsOfRun(job.state);
-  if (ofOtherKey > 0) {
-    const was = ofOtherKey === 1 ? 'was' : 'were';
-    io.note(
-      `${counted(ofOtherKey, 'trajectory', 'trajectories')} ${was} sent only with another API key. If this key belongs to another organization, --new sends all of the file.`,
-    );
-  }
+  const warnings = otherWarnings(countsOfRun(job.state).others);
+  for (const words of warnings) io.note(`${words} --new sends all of the file.`);
   if (!flags.json) {
     for (const outcome of job.outcomes) {
       const { line, status, failed, isReported } = outcome;
@@ -330,7 +328,9 @@ async function uploadTrajectories(
   const trajectories = job.outcomes.map(outcomeRecord);
   const result: z.infer<typeof uploadedTrajectories> = {
     ...{ dataset, phase, ...own.counts, sent_before: own.before },
-    ...{ sent_before_with_another_key: own.ofOtherKey, trajectories },
+    sent_before_for_another_agent: own.others['for another agent'] ?? 0,
+    sent_before_with_another_key: own.others['with another API key'] ?? 0,
+    trajectories,
     reports: job.reports.map(reportRecord),
   };
   await printRecord(result, dataset, flags, io, { text: () => text, mayLack: () => true });
@@ -341,7 +341,7 @@ async function uploadTrajectories(
   const isClean = counts.failed + counts.unknown === 0 && !job.hasOtherFailure;
   if (code !== exitCodes.done) return code;
   if (!isClean) return exitCodes.failed;
-  return own.ofOtherKey > 0 ? exitCodes.endUnseen : code;
+  return totalOf(own.others) > 0 ? exitCodes.endUnseen : code;
 }
 
 /** What the user can do about trajectories with an unknown outcome. */

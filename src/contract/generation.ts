@@ -56,7 +56,3 @@ export function agentFields(agent: string): AgentFields {
   const name = /^name:(.*)$/s.exec(agent)?.[1];
   return name === undefined ? { agent_id: agent } : { agent_name: name };
 }
-
-/** The inverse of `agentFields`. */
-export const agentText = (fields: AgentFields): string =>
-  'agent_id' in fields ? fields.agent_id : `name:${fields.agent_name}`;

@@ -38,24 +38,24 @@ const schema = `
     profile text not null, folder text not null, bench_id text not null, path text not null, mark text,
     primary key (profile, folder, bench_id, path)
   ) strict, without rowid;
-  create table if not exists trajectory_requests (
-    profile text not null, dataset text not null, agent text not null, account text not null, path text not null,
-    id text not null primary key, key text, stored text not null, skipped text not null, unknown text not null,
-    counted_stored integer not null, counted_skipped integer not null, sent_at integer not null
+  create table if not exists sent_requests (
+    seq integer primary key, profile text not null, dataset text not null, account text not null, agent text not null,
+    path text not null, id text not null unique, key text, stored text not null, skipped text not null,
+    unknown text not null, counted_stored integer not null, counted_skipped integer not null, sent_at integer not null
   ) strict;
-  create index if not exists trajectory_requests_of_datasets on trajectory_requests (profile, dataset, agent);
-  create table if not exists trajectory_runs (
-    id integer primary key, profile text not null, dataset text not null, agent text not null, account text not null,
-    sent_at integer not null, used_at integer not null
+  create index if not exists sent_requests_of_datasets on sent_requests (profile, dataset);
+  create table if not exists sent_answers (
+    seq integer primary key, profile text not null, dataset text not null, account text not null, agent text not null,
+    sent_at integer not null, used integer not null
   ) strict;
-  create table if not exists trajectory_lines (
-    line blob not null, number integer not null, upload integer not null, skipped integer not null,
-    primary key (line, number, upload)
+  create table if not exists sent_lines (
+    line blob not null, number integer not null, answer integer not null, skipped integer not null,
+    primary key (line, number, answer)
   ) strict, without rowid;
-  create table if not exists trajectory_restarts (
-    profile text not null, dataset text not null, agent text not null, account text not null, path text not null,
-    at integer not null, primary key (profile, dataset, agent, account, path)
-  ) strict, without rowid;
+  create table if not exists sent_restarts (
+    seq integer primary key, profile text not null, dataset text not null, account text not null, agent text not null,
+    path text not null
+  ) strict;
   create table if not exists pages (
     profile text not null, list text not null, rows integer not null, complete integer not null,
     read_at integer not null, page text not null, primary key (profile, list)

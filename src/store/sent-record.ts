@@ -1,13 +1,14 @@
-/** The record of what one account was sent into one dataset, for one agent or none. */
+/** The record of what was sent into one dataset. */
 import { createHash } from 'node:crypto';
-import { type Row, type Tables, uploadsKeptMs } from './tables.ts';
+import type { SQLInputValue } from 'node:sqlite';
+import type { Row, Run, Tables } from './tables.ts';
 
 /** Identifies an upload. */
 export interface TrajectoryUploadRef {
   /** The absolute path of the file; empty if it cannot be read again, as standard input: then it cannot be resumed. */
   readonly path: string;
   readonly dataset: string;
-  /** The agent it belongs to, as it is sent: an id, or `name:` and a name. */
+  /** The agent it belongs to, as the user names it. */
   readonly agent: string | undefined;
 }
 
@@ -35,6 +36,9 @@ export interface SentItems {
   readonly counted: Pick<UploadCounts, 'stored' | 'skipped'>;
 }
 
+/** How a trajectory was sent that is not this upload's own. The words follow `sent before`. */
+export type Other = 'for another agent' | 'with another API key';
+
 export interface SentRequest extends SentItems {
   readonly id: string;
   /** Whether it belongs to this file; other requests went into the same dataset. */
@@ -43,8 +47,7 @@ export interface SentRequest extends SentItems {
   readonly key: string | undefined;
   /** Epoch milliseconds. */
   readonly sentAt: number;
-  /** Sent with another API key. */
-  readonly isOfOtherKey: boolean;
+  readonly other: Other | undefined;
 }
 
 /** A trajectory that was sent before. */
@@ -55,57 +58,64 @@ export interface SentLine {
   readonly isSkipped: boolean;
   /** Epoch milliseconds. */
   readonly sentAt: number;
-  /** The run that sent it; undefined if only its request is recorded. */
-  readonly upload: number | undefined;
-  /** Sent with another API key, and not with this one. */
-  readonly isOfOtherKey: boolean;
+  /** Undefined if it was sent for this agent with this key, whoever else it was sent for. */
+  readonly other: Other | undefined;
 }
 
-/** Differs from an empty record, which would send everything again. */
-export class UnreadableRecordError extends Error {
-  override readonly name = 'UnreadableRecordError';
+/** Why nothing is sent if the record cannot be read: as an empty one, it would send everything again. */
+export const unreadableRecord = 'The record of what was sent before cannot be read. benchtop doctor says more';
 
-  constructor() {
-    super('The record of what was sent before cannot be read. benchtop doctor says more');
-  }
-}
+/** A line takes about 55 bytes on disk. */
+const mostLines = 1_000_000;
+const mostRequests = 10_000;
 
-const ofEachAccount = 'profile = ?1 and dataset = ?2 and agent = ?3';
-const own = `${ofEachAccount} and account = ?4`;
-const ofOtherKey = 'account <> ?4';
+const ofDataset = 'profile = ?1 and dataset = ?2';
+const own = `${ofDataset} and account = ?3 and agent = ?4`;
+const ofFile = `${own} and path = ?5`;
+/** The least is the own one. */
+const other = `case when account <> ?3 then 'with another API key' when agent <> ?4 then 'for another agent' else '' end
+  as other`;
+/** The order of writing, whatever the clock says: higher than all that is in the database. */
+const next = `(select 1 + coalesce(max(seq), 0) from (select max(seq) as seq from sent_requests
+  union all select max(seq) from sent_answers union all select max(seq) from sent_restarts))`;
+/** What came before the file was started over does not count. */
+const counts = `seq > coalesce((select max(seq) from sent_restarts where ${ofFile}), 0)`;
 const joined = (ids: readonly string[]): string => ids.map(id => `${id} `).join('');
 const columnIds = (column: Row[string] | undefined): string[] => String(column).split(' ').filter(Boolean);
 
 /**
- * A row belongs to exactly one service, account, dataset, and agent or none. Only rows of these four are written,
- * settled, started over, completed and forgotten, and only they show that a trajectory was sent before. Rows of another
- * agent do not count, except those that `adopt` takes over. Rows of another account with the same dataset and agent are
- * read, but marked: its key may belong to the same organization, which then has the trajectories, or to another one,
- * which does not.
+ * All that was sent into a dataset counts as sent before, of any file, account and agent. Only what this account was
+ * sent for this agent, named in the same way, is its own: only that is written, settled, started over and completed.
+ * The rest is told apart. Another key may belong to the same organization, which then has the trajectories, or to
+ * another one, which does not; so may another name belong to the same agent.
  */
 export class SentRecord {
   readonly #tables: Tables;
   readonly #path: string;
-  readonly #owner: readonly [profile: string, dataset: string, agent: string, account: string];
+  readonly #owner: readonly [profile: string, dataset: string, account: string, agent: string];
+  readonly #file: readonly string[];
   readonly #changed: () => void;
+  readonly #most: number;
+  /** The answers with lines that are in the file. */
+  readonly #used = new Set<number>();
 
-  constructor(tables: Tables, { path, dataset, agent = '', account }: AccountUpload, changed: () => void) {
+  constructor(
+    tables: Tables,
+    { path, dataset, agent = '', account }: AccountUpload,
+    changed: () => void,
+    most = mostLines,
+  ) {
     this.#tables = tables;
     this.#path = path;
-    this.#owner = [tables.scope, dataset, agent, account];
+    this.#owner = [tables.scope, dataset, account, agent];
+    this.#file = [...this.#owner, path];
     this.#changed = changed;
-  }
-
-  /** @throws UnreadableRecordError */
-  #read(...query: Parameters<Tables['read']>): Row[] {
-    const rows = this.#tables.read(...query);
-    if (rows === undefined) throw new UnreadableRecordError();
-    return rows;
+    this.#most = most;
   }
 
   /**
-   * Locks the dataset and agent against other uploads, of any file and account. Returns the function that unlocks them,
-   * or undefined if they are locked.
+   * Locks the dataset against other uploads, of any file, account and agent. Returns the function that unlocks it, or
+   * undefined if it is locked.
    *
    * @throws as `takeNamedLock` does
    */
@@ -114,54 +124,41 @@ export class SentRecord {
     // Import on demand: the first frame does not need it.
     const { takeNamedLock } = await import('../base/file-lock.ts');
     const name = createHash('sha256')
-      .update(JSON.stringify(this.#owner.slice(0, 3)))
+      .update(JSON.stringify(this.#owner.slice(0, 2)))
       .digest('hex');
-    return takeNamedLock(this.#tables.folder, `upload-${name.slice(0, 32)}`, uploadsKeptMs);
-  }
-
-  /**
-   * Takes over what any account was sent for this agent under its name, before the service listed the agent.
-   *
-   * @param asked the agent as the user gave it: an id, a name, or `name:` and a name
-   */
-  adopt(asked: string): void {
-    if (asked === this.#owner[2]) return;
-    for (const table of ['requests', 'runs', 'restarts'])
-      this.#tables.run(
-        `update or replace trajectory_${table} set agent = ?3 where profile = ?1 and dataset = ?2 and agent in (?4, ?5)`,
-        ...this.#owner.slice(0, 3),
-        ...[asked, `name:${asked.replace(/^name:/, '')}`],
-      );
+    return takeNamedLock(this.#tables.folder, `upload-${name.slice(0, 32)}`);
   }
 
   /** Whether the upload has begun but is not settled. */
   get hasBegun(): boolean {
-    const sql = `select 1 from trajectory_requests where ${own} and path = ?5 and path <> '' limit 1`;
-    return this.#tables.all(sql, ...this.#owner, this.#path).length > 0;
+    return this.#has(`sent_requests where ${ofFile} and path <> ''`, ...this.#file);
+  }
+
+  /** Whether the file was started over, and has not been completed since. */
+  get isStartedOver(): boolean {
+    return this.#has(`sent_restarts where ${ofFile}`, ...this.#file);
+  }
+
+  #has(rows: string, ...values: SQLInputValue[]): boolean {
+    return this.#tables.all(`select 1 from ${rows} limit 1`, ...values).length > 0;
   }
 
   /**
-   * The requests of all uploads into the dataset for the agent: those of other accounts, then those of this one, in the
-   * order in which they were sent.
-   *
-   * @throws UnreadableRecordError
+   * The requests of all uploads into the dataset, since the file was started over: those for others, then the own ones,
+   * in the order in which they were sent. Undefined if they cannot be read.
    */
-  requests(): SentRequest[] {
-    const sql = `select *, ${ofOtherKey} as of_other from trajectory_requests where ${ofEachAccount}
-      order by of_other desc, sent_at, rowid`;
-    return this.#read(sql, ...this.#owner).map(row => requestOf(row, this.#path));
+  requests(): SentRequest[] | undefined {
+    const sql = `select *, ${other} from sent_requests where ${ofDataset} and ${counts} order by other desc, seq`;
+    return this.#tables.read(sql, ...this.#file)?.map(row => requestOf(row, this.#path));
   }
 
   /** Records a request that is about to be sent; its id is the idempotency key. False if it could not be written. */
   begin(id: string, items: readonly string[]): boolean {
-    const now = Date.now();
-    for (const old of ['requests where profile = ? and sent_at < ?', 'restarts where profile = ? and at < ?'])
-      this.#tables.run(`delete from trajectory_${old}`, this.#tables.scope, now - uploadsKeptMs);
     const isWritten = this.#tables.run(
-      `insert into trajectory_requests (profile, dataset, agent, account, path, id, key, stored, skipped, unknown,
-         counted_stored, counted_skipped, sent_at) values (?1, ?2, ?3, ?4, ?5, ?6, ?6, '', '', ?7, 0, 0, ?8)`,
-      ...this.#owner,
-      ...[this.#path, id, joined(items), now],
+      `insert into sent_requests (seq, profile, dataset, account, agent, path, id, key, stored, skipped, unknown,
+         counted_stored, counted_skipped, sent_at) values (${next}, ?1, ?2, ?3, ?4, ?5, ?6, ?6, '', '', ?7, 0, 0, ?8)`,
+      ...this.#file,
+      ...[id, joined(items), Date.now()],
     );
     this.#changed();
     return isWritten;
@@ -172,93 +169,106 @@ export class SentRecord {
    * be written.
    */
   repeat(id: string, key: string): boolean {
-    return this.#tables.run(
-      `update trajectory_requests set key = ?6 where ${own} and id = ?5`,
-      ...this.#owner,
-      ...[id, key],
-    );
-  }
-
-  /** Begins the record of the lines that one run sends. Undefined if it cannot be written. */
-  beginLines(): number | undefined {
-    const sql = `insert into trajectory_runs (profile, dataset, agent, account, sent_at, used_at)
-      values (?1, ?2, ?3, ?4, ?5, ?5) returning id`;
-    const [row] = this.#tables.all(sql, ...this.#owner, Date.now());
-    return row && Number(row['id']);
+    return this.#tables.run(`update sent_requests set key = ?6 where ${own} and id = ?5`, ...this.#owner, id, key);
   }
 
   /**
    * Records the response for the unknown part of a request. Items that it does not name were rejected, or have not been
-   * sent. Returns false, and leaves all of it unknown, if the lines could not be written.
+   * sent. Returns false, and leaves all of it unknown, if it could not be written.
    *
-   * @param lines the run whose lines they are, if these are recorded
+   * @param keepsLines whether the items count as sent after the upload of the file is complete
    */
-  settle(id: string, { stored, skipped, unknown, counted }: SentItems, lines?: number): boolean {
-    // Write the lines first: if the program ends here, the request stays unknown, and its recorded lines count.
-    if (lines !== undefined && !this.#writeLines({ stored, skipped }, lines)) return false;
-    this.#tables.run(
-      `update trajectory_requests set key = null, stored = stored || ?6, skipped = skipped || ?7, unknown = ?8,
-         counted_stored = ?9, counted_skipped = ?10 where ${own} and id = ?5`,
-      ...this.#owner,
-      ...[id, joined(stored), joined(skipped), joined(unknown), counted.stored, counted.skipped],
-    );
-    this.#tables.run(
-      `delete from trajectory_requests where ${own} and id = ?5 and unknown = ''
-         and (path = '' or stored || skipped = '')`,
-      ...this.#owner,
-      id,
-    );
-    return true;
+  settle(id: string, { stored, skipped, unknown, counted }: SentItems, keepsLines: boolean): boolean {
+    return this.#tables.atOnce(run => {
+      if (keepsLines && stored.length + skipped.length > 0) this.#writeLines(run, stored, skipped);
+      run(
+        `update sent_requests set key = null, stored = stored || ?6, skipped = skipped || ?7, unknown = ?8,
+           counted_stored = ?9, counted_skipped = ?10 where ${own} and id = ?5`,
+        ...this.#owner,
+        ...[id, joined(stored), joined(skipped), joined(unknown), counted.stored, counted.skipped],
+      );
+      run(
+        `delete from sent_requests where ${own} and id = ?5 and unknown = '' and (path = '' or stored || skipped = '')`,
+        ...this.#owner,
+        id,
+      );
+    });
   }
 
-  /** Writes lines in place of those of earlier runs. False if they could not be written. */
-  #writeLines({ stored, skipped }: Pick<SentItems, 'stored' | 'skipped'>, run: number): boolean {
-    const known = [
-      stored.map(id => [...lineOf(id), 0] as const),
-      skipped.map(id => [...lineOf(id), 1] as const),
-    ].flat();
-    if (known.length === 0) return true;
-    const isFree = this.#tables.runAll(
-      `delete from trajectory_lines where line = ?5 and number = ?6
-         and exists (select 1 from trajectory_runs where id = upload and ${own})`,
-      known.map(([line, number]) => [...this.#owner, line, number]),
+  /** Writes an answer with its lines, in place of the own ones with the same numbers. */
+  #writeLines(run: Run, stored: readonly string[], skipped: readonly string[]): void {
+    const { lastInsertRowid: answer } = run(
+      `insert into sent_answers (seq, profile, dataset, account, agent, sent_at, used)
+         select seq, ?1, ?2, ?3, ?4, ?5, seq from (select ${next} as seq)`,
+      ...this.#owner,
+      Date.now(),
     );
-    return (
-      isFree &&
-      this.#tables.runAll(
-        'insert into trajectory_lines (line, number, skipped, upload) values (?, ?, ?, ?)',
-        known.map(each => [...each, run]),
-      )
-    );
+    this.#used.add(Number(answer));
+    const lines = [...stored.map(id => [id, 0] as const), ...skipped.map(id => [id, 1] as const)];
+    for (const [id, isSkipped] of lines) {
+      const line = lineOf(id);
+      run(
+        `delete from sent_lines where line = ?5 and number = ?6
+           and exists (select 1 from sent_answers where seq = answer and ${own})`,
+        ...this.#owner,
+        ...line,
+      );
+      run('insert into sent_lines values (?, ?, ?, ?)', ...line, answer, isSkipped);
+    }
   }
 
   /**
-   * The trajectories that were sent into the dataset for the agent, by number.
+   * The trajectories that were sent into the dataset since the file was started over, by number. Undefined if they
+   * cannot be read.
    *
-   * @param id the id of one of them, or its hash alone
-   * @throws UnreadableRecordError
+   * @param id the id of one, or its hash alone
    */
-  lines(id: string): SentLine[] {
-    // If several accounts were sent a number, SQLite takes all columns from the row with the minimum: that of this
-    // account.
-    const sql = `select number, upload, skipped, sent_at, min(${ofOtherKey}) as of_other
-      from trajectory_lines join trajectory_runs on id = upload
-      where line = ?5 and ${ofEachAccount} group by number order by number`;
-    return this.#read(sql, ...this.#owner, lineOf(id)[0]).map(row => ({
-      ...{ number: Number(row['number']), isSkipped: row['skipped'] === 1 },
-      ...{ sentAt: Number(row['sent_at']), upload: Number(row['upload']), isOfOtherKey: row['of_other'] === 1 },
-    }));
+  lines(id: string): SentLine[] | undefined {
+    // Of a number that was sent for several, SQLite takes all columns from the row with the minimum: the own one.
+    const sql = `select number, seq, skipped, sent_at, min(other) as other
+      from (select *, ${other} from sent_lines join sent_answers on seq = answer
+        where line = ?6 and ${ofDataset} and ${counts}) group by number order by number`;
+    return this.#tables.read(sql, ...this.#file, lineOf(id)[0])?.map(row => {
+      this.#used.add(Number(row['seq']));
+      return {
+        ...{ number: Number(row['number']), isSkipped: row['skipped'] === 1 },
+        ...{ sentAt: Number(row['sent_at']), other: otherOf(row['other']) },
+      };
+    });
+  }
+
+  /** Whether equal ones were stored for this agent with this key, also before the file was started over. */
+  hasStored(id: string): boolean {
+    const rows = `sent_lines join sent_answers on seq = answer where line = ?5 and skipped = 0 and ${own}`;
+    return this.#has(rows, ...this.#owner, lineOf(id)[0]);
+  }
+
+  /**
+   * Deletes the lines that were in no file for longest, if there are more than a million. Those of this file are kept
+   * whole, because a part of them is useless.
+   */
+  prune(): void {
+    const [{ used = 0, lines = 0 } = {}] = this.#tables.all(
+      `select ${next} as used, (select count(*) from sent_lines) as lines`,
+    );
+    this.#tables.runAll(
+      'update sent_answers set used = ? where seq = ?',
+      [...this.#used].map(seq => [used, seq]),
+    );
+    this.#tables.keepNewest('sent_requests', 'seq', 'seq', mostRequests);
+    if (Number(lines) <= this.#most) return;
+    const totals = `select seq, used, sum(lines) over (order by used desc, seq desc) as total
+      from sent_answers join (select answer, count(*) as lines from sent_lines group by answer) on seq = answer`;
+    this.#tables.run(
+      `delete from sent_lines where answer in (select seq from (${totals}) where total > ? and used < ?)`,
+      ...[this.#most, used],
+    );
+    this.#tables.run('delete from sent_answers where seq not in (select answer from sent_lines)');
   }
 
   /** Ends a complete upload: it cannot be resumed. Unknown lines that are no longer in the file stay unknown. */
   complete(): void {
-    if (this.#path === '') return;
-    this.#tables.run(
-      `update trajectory_requests set path = '', stored = '', skipped = '' where ${own} and path = ?5 and unknown <> ''`,
-      ...this.#owner,
-      this.#path,
-    );
-    this.#forget();
+    this.#end(false);
   }
 
   /**
@@ -266,28 +276,20 @@ export class SentRecord {
    * as sent.
    */
   startOver(): void {
-    if (this.#path === '') return;
-    this.#forget();
-    // Later than every earlier request, even one in the same millisecond, or from before the clock was set back.
-    const sent = ['runs', 'requests'].map(of => `select sent_at from trajectory_${of} where ${ofEachAccount}`);
-    this.#tables.run(
-      `insert or replace into trajectory_restarts (profile, dataset, agent, account, path, at)
-         select ?1, ?2, ?3, ?4, ?5, max(?6, 1 + coalesce(max(sent_at), 0)) from (${sent.join(' union all ')})`,
-      ...this.#owner,
-      ...[this.#path, Date.now()],
-    );
+    if (this.#path !== '') this.#end(true);
   }
 
-  /** When it was started over, in epoch milliseconds; undefined if it was not, or has been completed since. */
-  get startedOverAt(): number | undefined {
-    const sql = `select at from trajectory_restarts where ${own} and path = ?5`;
-    const [row] = this.#tables.all(sql, ...this.#owner, this.#path);
-    return row && Number(row['at']);
-  }
-
-  #forget(): void {
-    for (const table of ['requests', 'restarts'])
-      this.#tables.run(`delete from trajectory_${table} where ${own} and path = ?5`, ...this.#owner, this.#path);
+  #end(startsOver: boolean): void {
+    this.#tables.atOnce(run => {
+      run(`update sent_requests set path = '', stored = '', skipped = '' where ${ofFile}`, ...this.#file);
+      run(`delete from sent_requests where ${own} and path = '' and unknown = ''`, ...this.#owner);
+      run(`delete from sent_restarts where ${ofFile}`, ...this.#file);
+      if (startsOver)
+        run(
+          `insert into sent_restarts (seq, profile, dataset, account, agent, path) values (${next}, ?1, ?2, ?3, ?4, ?5)`,
+          ...this.#file,
+        );
+    });
     this.#changed();
   }
 }
@@ -297,20 +299,22 @@ function lineOf(id: string): [line: Uint8Array, number: number] {
   return [Buffer.from(hash, 'base64url'), Number(number)];
 }
 
+const otherOf = (column: Row[string] | undefined): Other | undefined =>
+  column ? (String(column) as Other) : undefined;
+
 function requestOf(
-  { id, path, key, stored, skipped, unknown, counted_stored, counted_skipped, sent_at, of_other }: Row,
+  { id, path, key, stored, skipped, unknown, counted_stored, counted_skipped, sent_at, other }: Row,
   file: string,
 ): SentRequest {
-  const isOfOtherKey = of_other === 1;
   return {
     id: String(id),
-    isOwn: file !== '' && path === file && !isOfOtherKey,
+    isOwn: file !== '' && path === file && other === '',
     key: key === null ? undefined : String(key),
     stored: columnIds(stored),
     skipped: columnIds(skipped),
     unknown: columnIds(unknown),
     counted: { stored: Number(counted_stored), skipped: Number(counted_skipped) },
     sentAt: Number(sent_at),
-    isOfOtherKey,
+    other: otherOf(other),
   };
 }

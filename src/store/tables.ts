@@ -4,7 +4,7 @@
 
 import { readdirSync, renameSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
+import type { DatabaseSync, SQLInputValue, StatementResultingChanges } from 'node:sqlite';
 import { errorMessage, isDamagedDatabase, sqliteCode } from '../base/errors.ts';
 import { parseDeepJson } from '../base/json-depth.ts';
 import { Listeners } from '../base/listeners.ts';
@@ -14,7 +14,7 @@ import { clean } from '../text/sanitise.ts';
 import { busyCode, busyTimeoutMs, connect, connectInMemory } from './database.ts';
 
 /** Runs a statement in the transaction of its caller. */
-export type Run = (sql: string, ...values: SQLInputValue[]) => void;
+export type Run = (sql: string, ...values: SQLInputValue[]) => Pick<StatementResultingChanges, 'lastInsertRowid'>;
 export type Row = Record<string, SQLInputValue>;
 
 /** Parses a JSON column; undefined if it is damaged. */
@@ -184,7 +184,7 @@ export class Tables {
   }
 
   /** Deletes all but the `most` newest rows of a table. */
-  keepNewest(table: 'commands' | 'chats' | 'pages', key: string, time: string, most: number): void {
+  keepNewest(table: 'commands' | 'chats' | 'pages' | 'sent_requests', key: string, time: string, most: number): void {
     this.run(
       `delete from ${table} where profile = ?1 and ${key} not in (
          select ${key} from ${table} where profile = ?1 order by ${time} desc limit ?2

@@ -5,15 +5,12 @@
  */
 import { randomUUID } from 'node:crypto';
 import { type AccountUpload, SentRecord, type TrajectoryUploadRef, type UploadCounts } from './sent-record.ts';
-import { jsonIn, ResumableUploads, type Row, uploadsKeptMs } from './tables.ts';
+import { jsonIn, ResumableUploads, type Row } from './tables.ts';
 
 /** An upload that has begun. */
 export interface TrajectoryRecord extends TrajectoryUploadRef {
   readonly counts: UploadCounts;
 }
-
-/** A line takes about 55 bytes on disk. */
-const mostLines = 1_000_000;
 
 const secretSetting = 'accountSecret';
 /** Counts the ids in a column: each is followed by a space. */
@@ -21,13 +18,6 @@ const countIn = (column: string): string => `length(${column}) - length(replace(
 const countedIn = (column: 'stored' | 'skipped'): string => `sum(${countIn(column)} + counted_${column}) as ${column}`;
 
 export class TrajectoryRecords extends ResumableUploads {
-  readonly #mostLines: number;
-
-  constructor(tables: ResumableUploads['tables'], most = mostLines) {
-    super(tables);
-    this.#mostLines = most;
-  }
-
   /**
    * The account of an API key.
    *
@@ -43,7 +33,7 @@ export class TrajectoryRecords extends ResumableUploads {
     return accountOf(row ? String(jsonIn(row['value'])) : own);
   }
 
-  /** The record of what this account was sent. */
+  /** The record of what was sent into the dataset, with that of this upload. */
   of(upload: AccountUpload): SentRecord {
     return new SentRecord(this.tables, upload, this.changed);
   }
@@ -67,37 +57,9 @@ export class TrajectoryRecords extends ResumableUploads {
   unfinished(): TrajectoryRecord[] {
     const sql = `select path, dataset, agent, ${countedIn('stored')}, ${countedIn('skipped')},
         sum(${countIn('unknown')} - counted_stored - counted_skipped) as unknown
-      from trajectory_requests where profile = ? and path <> '' group by path, dataset, agent, account
-      order by max(sent_at) desc, path`;
+      from sent_requests where profile = ? and path <> '' group by path, dataset, agent, account
+      order by max(seq) desc`;
     return this.tables.all(sql, this.tables.scope).map(toTrajectoryRecord);
-  }
-
-  /**
-   * Keeps the lines of these runs, of any account, for another 90 days. Deletes lines of other runs that are older, or
-   * exceed a million.
-   */
-  keepLines(runs: Iterable<number>): void {
-    const now = Date.now();
-    this.tables.runAll(
-      'update trajectory_runs set used_at = ? where id = ?',
-      [...runs].map(id => [now, id]),
-    );
-    const counts = this.tables.all('select upload, count(*) as lines from trajectory_lines group by upload');
-    const linesOf = new Map(counts.map(({ upload, lines }) => [upload, Number(lines)]));
-    let total = 0;
-    const old = this.tables
-      .all('select id, used_at from trajectory_runs order by used_at desc')
-      .filter(({ id, used_at }) => {
-        total += linesOf.get(id ?? null) ?? 0;
-        // The latest file is kept whole, because a part of it is useless.
-        return Number(used_at) < now - uploadsKeptMs || (total > this.#mostLines && Number(used_at) < now);
-      });
-    if (old.length === 0) return;
-    this.tables.runAll(
-      'delete from trajectory_runs where id = ?',
-      old.map(({ id }) => [id ?? null]),
-    );
-    this.tables.run('delete from trajectory_lines where upload not in (select id from trajectory_runs)');
   }
 }
 

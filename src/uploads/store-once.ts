@@ -2,20 +2,19 @@
  * Stores trajectories that are not in a file, and records them: those that were sent before are sent again only on
  * request.
  */
+import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import { errorMessage } from '../base/errors.ts';
 import { maxOf, minOf } from '../base/many.ts';
-import { agentText } from '../contract/generation.ts';
 import { hasTraceId } from '../contract/trajectories.ts';
 import { type Action, action } from '../queries/action.ts';
 import { namedAgent } from '../queries/agents.ts';
 import { type StoredTrajectories, type StoreOutcome, storeTrajectories } from '../queries/trajectories.ts';
-import { RequestError } from '../service/errors.ts';
-import type { SentLine } from '../store/sent-record.ts';
+import { mayHaveHappened, RequestError } from '../service/errors.ts';
+import { type SentLine, unreadableRecord } from '../store/sent-record.ts';
 import type { TrajectoryRecords } from '../store/trajectory-records.ts';
 import { clean } from '../text/sanitise.ts';
 import { Occurrences } from './occurrences.ts';
-import { sentTimes } from './trajectory-outcomes.ts';
+import { howSent, nothing, sentTimes } from './trajectory-outcomes.ts';
 
 /** The trajectories, each with its lines that were sent before and the id of its new line. */
 function itemsOf(
@@ -53,37 +52,33 @@ export function storeOnce(records: TrajectoryRecords, again: string): Action<Sto
       const { signal = new AbortController().signal } = options ?? {};
       const account = await records.account(secret => service.accountOf(secret, signal));
       const agent = await namedAgent(service, undefined, signal);
-      const record = records.of({ path: '', dataset, agent: agent && agentText(agent), account });
-      if (service.agent !== undefined) record.adopt(service.agent);
+      const record = records.of({ path: '', dataset, agent: service.agent, account });
       const linesOf = (hash: string): readonly SentLine[] => {
-        try {
-          return record.lines(hash);
-        } catch (error) {
-          refuse(`Nothing was sent: a repeat could store it twice. ${errorMessage(error)}.`);
-          return [];
-        }
+        const lines = record.lines(hash);
+        if (!lines) refuse(`Nothing was sent: a repeat could store it twice. ${unreadableRecord}.`);
+        return lines ?? [];
       };
       const items = itemsOf(trajectories, linesOf);
       const found = items.flatMap(({ lines }) => lines);
       if (found.length > 0) {
         const times = found.map(({ sentAt }) => sentAt);
         const when = sentTimes({ first: minOf(times), last: maxOf(times) });
-        const why = found.every(({ isOfOtherKey }) => isOfOtherKey)
-          ? ' with another API key, which may belong to this organization or another one'
-          : '';
+        const others = Object.groupBy(found, ({ other = '' }) => other);
+        const how = '' in others ? '' : howSent(others);
         refuse(
-          clean`Sent into ${dataset} before (${when})${why}: nothing was sent now, because it may be stored twice.`,
+          clean`Sent into ${dataset} before (${when})${how}: nothing was sent now, because it may be stored twice.`,
         );
       }
-      const run = records.isOpen ? record.beginLines() : undefined;
-      if (run === undefined)
+      const id = randomUUID();
+      const ids = items.map(item => item.id);
+      if (!records.isOpen || !record.begin(id, ids))
         refuse(`Nothing was sent: it cannot be recorded, and a repeat could store it twice. ${records.problem ?? ''}.`);
-      const outcome = await storeTrajectories(service, { ...input, agent }, options);
-      const stored = items.flatMap(({ id }, index) => (outcome.refused.has(index) ? [] : [id]));
-      if (run !== undefined) {
-        record.settle('', { stored, skipped: [], unknown: [], counted: { stored: 0, skipped: 0 } }, run);
-        records.keepLines([run]);
-      }
+      const outcome = await storeTrajectories(service, { ...input, agent }, options).catch((error: unknown) => {
+        if (!mayHaveHappened(error)) record.settle(id, nothing, true);
+        throw error;
+      });
+      record.settle(id, { ...nothing, stored: ids.filter((_, index) => !outcome.refused.has(index)) }, true);
+      record.prune();
       refused = undefined;
       return outcome;
     },

@@ -3,7 +3,7 @@ import type { Failure } from '../contract/errors.ts';
 import type { UploadTrajectoriesResult } from '../contract/trajectories.ts';
 import { type ItemOutcome, readAnswer, refusedItems, saysWhy } from '../contract/upload-answer.ts';
 import { ServiceError } from '../service/errors.ts';
-import type { SentItems, SentRequest, UploadCounts } from '../store/sent-record.ts';
+import type { Other, SentItems, SentRequest, UploadCounts } from '../store/sent-record.ts';
 import { bytes } from '../text/numbers.ts';
 import { clean, safeJson } from '../text/sanitise.ts';
 import { clockOrDay } from '../text/time.ts';
@@ -65,17 +65,41 @@ export function reportWords({
 
 export const noCounts: UploadCounts = { stored: 0, skipped: 0, failed: 0, unknown: 0 };
 
+/** How many were sent before, but only for others. */
+export type OtherCounts = Readonly<Partial<Record<Other, number>>>;
+
+export const totalOf = (others: OtherCounts): number => Object.values(others).reduce((total, each) => total + each, 0);
+
+/** ` for another agent or with another API key`, or empty: completes `sent before`. */
+export const howSent = (others: Partial<Record<Other, unknown>>): string =>
+  Object.keys(others)
+    .map((how, index) => ` ${index > 0 ? 'or ' : ''}${how}`)
+    .join('');
+
+const maybe: Readonly<Record<Other, string>> = {
+  'for another agent': 'maybe the same one by another name',
+  'with another API key': 'maybe to another organization',
+};
+
+/** `1 sent before with another API key, maybe to another organization`. */
+export const otherWarnings = (others: OtherCounts): string[] =>
+  Object.entries(others).map(([how, count]) => `${count} sent before ${how}, ${maybe[how as Other]}.`);
+
 /**
  * `1 stored`, `2 skipped`…
  *
  * @param before how many more were sent before, and not again
- * @param ofOtherKey how many more only another API key has sent
+ * @param others how many more were sent before only for others
  */
-export function countWords({ stored, skipped, failed, unknown }: UploadCounts, before = 0, ofOtherKey = 0): string[] {
+export function countWords(
+  { stored, skipped, failed, unknown }: UploadCounts,
+  before = 0,
+  others: OtherCounts = {},
+): string[] {
   const more = [
     ...(unknown > 0 ? [`${unknown} unknown`] : []),
     ...(before > 0 ? [`${before} sent before`] : []),
-    ...(ofOtherKey > 0 ? [`${ofOtherKey} sent before with another API key`] : []),
+    ...Object.entries(others).map(([how, count]) => `${count} sent before ${how}`),
   ];
   return [`${stored} stored`, `${skipped} skipped`, `${failed} failed`, ...more];
 }
@@ -86,8 +110,8 @@ export interface SentBefore {
   /** When the first and the last of them were sent; epoch milliseconds. */
   readonly first: number;
   readonly last: number;
-  /** How many of them only another API key has sent. */
-  readonly ofOtherKey: number;
+  /** How many of them were sent only for others. */
+  readonly others: OtherCounts;
 }
 
 /** `10:04:05`, or `2026-03-04 10:04 to 2026-03-05 09:00`. */
@@ -148,12 +172,15 @@ export interface RequestOutcome {
 
 const noneCounted = { stored: 0, skipped: 0 };
 
+/** Nothing was sent, or all of it was rejected. */
+export const nothing: SentItems = { stored: [], skipped: [], unknown: [], counted: noneCounted };
+
 /** The outcome is unknown for all items. */
 export function lost(sent: readonly NamedItem[], message: string): RequestOutcome {
   return {
     outcomes: sent.map(({ line }) => unknownOutcome(line, message)),
     counts: { ...noCounts, unknown: sent.length },
-    items: { stored: [], skipped: [], unknown: sent.map(({ id }) => id), counted: noneCounted },
+    items: { ...nothing, unknown: sent.map(({ id }) => id) },
   };
 }
 
@@ -187,7 +214,7 @@ function rejected(
   return {
     outcomes: sent.map((item, index) => ({ ...failedOutcome(item.line, ''), ...reasonOf(item, index) })),
     counts: { ...noCounts, failed: sent.length },
-    items: { stored: [], skipped: [], unknown: [], counted: noneCounted },
+    items: nothing,
   };
 }
 

@@ -43,8 +43,8 @@ function recordedIn(requests: readonly SentRequest[]): Map<string, Recorded[]> {
     for (const id of ids) {
       const [hash = '', text] = id.split('.');
       const number = Number(text);
-      const { sentAt, isOfOtherKey } = request;
-      const line = isSkipped === undefined ? undefined : { number, isSkipped, sentAt, upload: undefined, isOfOtherKey };
+      const { sentAt, other } = request;
+      const line = isSkipped === undefined ? undefined : { number, isSkipped, sentAt, other };
       const equal = found.get(hash);
       if (equal) equal.push({ number, line, request });
       else found.set(hash, [{ number, line, request }]);
@@ -53,8 +53,8 @@ function recordedIn(requests: readonly SentRequest[]): Map<string, Recorded[]> {
   for (const request of requests) {
     add(request.stored, request, false);
     add(request.skipped, request, true);
-    // Mark those of another account, whatever their outcome was.
-    add(request.unknown, request, request.isOfOtherKey ? false : undefined);
+    // Tell those of others apart, whatever their outcome was.
+    add(request.unknown, request, request.other ? false : undefined);
   }
   return found;
 }
@@ -69,7 +69,7 @@ interface Equal {
 /**
  * Finds the trajectories of a file in the record. For equal trajectories, the record has only how many were sent, not
  * which. So the first ones in the file count as those with a known outcome, the next as those with an unknown one, then
- * those sent only with another account, then new ones.
+ * those sent only for others, then new ones.
  */
 class RecordedFile {
   readonly #occurrences = new Occurrences();
@@ -99,9 +99,9 @@ class RecordedFile {
   #equalTo(value: Trajectory['value'], hash: string, number: number): Equal {
     const all = new Map((this.#inRequests.get(hash) ?? []).map(each => [each.number, each]));
     for (const line of this.#find(value, hash)) {
-      const { number: at, isOfOtherKey } = line;
-      // An unknown one of this account stays unknown, whatever another account was sent.
-      if (!(isOfOtherKey && all.has(at))) all.set(at, { number: at, line, request: all.get(at)?.request });
+      const { number: at, other } = line;
+      // An unknown one of this upload's own stays unknown, whatever was sent for others.
+      if (!(other && all.has(at))) all.set(at, { number: at, line, request: all.get(at)?.request });
     }
     const recorded = [...all.values()].sort(
       (left, right) => rankOf(left) - rankOf(right) || left.number - right.number,
@@ -113,7 +113,7 @@ class RecordedFile {
   }
 }
 
-const rankOf = ({ line }: Recorded): number => (line === undefined ? 1 : line.isOfOtherKey ? 2 : 0);
+const rankOf = ({ line }: Recorded): number => (line === undefined ? 1 : line.other ? 2 : 0);
 
 function freeAfter(last: number, taken: ReadonlySet<number>): number {
   let number = last + 1;

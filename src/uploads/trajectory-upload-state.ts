@@ -1,7 +1,7 @@
 /** The state of an upload of trajectories, and its counts in words. Pure. */
 import type { UploadCounts } from '../store/sent-record.ts';
 import type { JobState } from '../workbench/jobs.ts';
-import { countWords, type SentBefore } from './trajectory-outcomes.ts';
+import { countWords, type SentBefore, totalOf } from './trajectory-outcomes.ts';
 
 export interface TrajectoryUploadState extends JobState {
   /** `queued` while another upload into the dataset runs. */
@@ -26,15 +26,15 @@ export interface TrajectoryUploadState extends JobState {
 export const sentNothing = ({ phase, sentBefore, counts }: TrajectoryUploadState): boolean =>
   phase === 'done' && sentBefore?.count === counts.stored + counts.skipped + counts.failed + counts.unknown;
 
-/** The counts of this run, of items sent before, and of those sent only with another API key. */
+/** The counts of this run, of items sent before, and of those sent only for others. */
 export function countsOfRun({ counts, sent, sentBefore }: TrajectoryUploadState) {
-  const ofOtherKey = sentBefore?.ofOtherKey ?? 0;
-  const before = counts.stored + counts.skipped - sent.stored - sent.skipped - ofOtherKey;
-  return { counts: { ...counts, ...sent }, before, ofOtherKey };
+  const { others = {} } = sentBefore ?? {};
+  const before = counts.stored + counts.skipped - sent.stored - sent.skipped - totalOf(others);
+  return { counts: { ...counts, ...sent }, before, others };
 }
 
 /** `1 stored`, `2 skipped`… of this run, and how many were sent before. */
 export function runWords(state: TrajectoryUploadState): string[] {
-  const { counts, before, ofOtherKey } = countsOfRun(state);
-  return countWords(counts, before, ofOtherKey);
+  const { counts, before, others } = countsOfRun(state);
+  return countWords(counts, before, others);
 }

@@ -9,7 +9,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { errorMessage } from '../base/errors.ts';
 import { maxOf } from '../base/many.ts';
 import { writeNewFile } from '../base/new-file.ts';
-import { type AgentFields, agentText } from '../contract/generation.ts';
+import type { AgentFields } from '../contract/generation.ts';
 import {
   hasTraceId,
   occurrencesHeader,
@@ -26,8 +26,8 @@ import {
   type SentRecord,
   type SentRequest,
   type TrajectoryUploadRef,
-  UnreadableRecordError,
   type UploadCounts,
+  unreadableRecord,
 } from '../store/sent-record.ts';
 import type { TrajectoryRecords } from '../store/trajectory-records.ts';
 import { Job } from '../workbench/jobs.ts';
@@ -43,9 +43,11 @@ import {
   errorReport,
   failedOutcome,
   held,
+  howSent,
   isTooLarge,
   lost,
   noCounts,
+  nothing,
   type Outcome,
   type RequestOutcome,
   refusedOutcome,
@@ -100,8 +102,8 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
   #mark = '';
   readonly #records: TrajectoryRecords | undefined;
   readonly #resendUnknown: boolean;
-  /** Its agent is resolved when it begins: records name agents as they are sent. */
-  #ref: TrajectoryUploadRef;
+  /** The absolute path of the file; empty if it is a copy. */
+  readonly #source: string;
   /** The record for its account and agent; undefined until these are known. */
   #record: SentRecord | undefined;
   /** Whether the user wants it sent although it was sent before. */
@@ -113,9 +115,6 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
   /** The counts of this run so far, and those of earlier requests whose items it has not reached. */
   #reached = noCounts;
   #ahead = noCounts;
-  /** The record of the lines that this run sends, and the records of those that it found. */
-  #lines: number | undefined;
-  #found = new Set<number>();
 
   constructor(
     id: string,
@@ -139,7 +138,7 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
       },
     );
     this.path = path;
-    this.#ref = { path: isCopy ? '' : realPathOf(path), dataset, agent };
+    this.#source = isCopy ? '' : realPathOf(path);
     this.#agent = agent;
     this.#records = records;
     this.#isNew = isNew;
@@ -156,15 +155,15 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
   }
 
   override get outcome(): string {
-    const how = this.state.sentBefore?.ofOtherKey ? ' with another API key' : '';
-    if (sentNothing(this.state)) return `sent nothing: the same was sent before${how}`;
+    const { sentBefore } = this.state;
+    if (sentBefore && sentNothing(this.state))
+      return `sent nothing: the same was sent before${howSent(sentBefore.others)}`;
     return `is done: ${runWords(this.state).join(', ')}`;
   }
 
-  /** Whether it belongs to this record. */
+  /** Whether it belongs to this record, whatever the agent. */
   override isOf(record: TrajectoryUploadRef): boolean {
-    const { path, dataset, agent } = this.#ref;
-    return path === record.path && dataset === record.dataset && agent === record.agent;
+    return this.#source === record.path && this.dataset === record.dataset;
   }
 
   /** Forgets what was sent: the next run sends the whole file. */
@@ -201,8 +200,6 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
 
   protected override begin(): Partial<TrajectoryUploadState> {
     this.#results = new UploadResults();
-    this.#lines = undefined;
-    this.#found = new Set();
     this.#isUnrecorded = false;
     return {
       phase: 'uploading',
@@ -226,12 +223,10 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
     if (this.#records?.isOpen === false) this.#refuse(this.#records.problem);
     const account = await this.#records?.account(secret => service.accountOf(secret, this.signal));
     this.#namedAgent = await namedAgent(service, this.#agent, this.signal);
-    this.#ref = { ...this.#ref, agent: this.#namedAgent && agentText(this.#namedAgent) };
-    if (account !== undefined) this.#record = this.#records?.of({ ...this.#ref, account });
+    const upload = { path: this.#source, dataset: this.dataset, agent: this.#agent ?? service.agent };
+    if (account !== undefined) this.#record = this.#records?.of({ ...upload, account });
     const unlock = await this.#lock();
     try {
-      const asked = this.#agent ?? service.agent;
-      if (asked !== undefined) this.#record?.adopt(asked);
       const file = await open(this.path);
       try {
         await this.#sendFile(service, file);
@@ -250,14 +245,10 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
   }
 
   /** Reads the record. @throws UnrecordedError if it cannot be read, unless it may be sent without a record */
-  #recorded<Each>(read: (record: SentRecord) => readonly Each[]): readonly Each[] {
-    try {
-      return this.#record ? read(this.#record) : [];
-    } catch (error) {
-      if (!(error instanceof UnreadableRecordError)) throw error;
-      this.#refuse(error.message);
-      return [];
-    }
+  #recorded<Each>(read: (record: SentRecord) => readonly Each[] | undefined): readonly Each[] {
+    const found = this.#record ? read(this.#record) : [];
+    if (!found) this.#refuse(unreadableRecord);
+    return found ?? [];
   }
 
   /**
@@ -287,10 +278,10 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
     this.#mark = mark;
     const isNew = this.#isNew;
     if (isNew) this.#record?.startOver();
-    const startedOverAt = this.#record?.startedOverAt;
     this.#isNew = false;
-    const setAside = isNew || startedOverAt !== undefined || !this.#needsRecord ? undefined : this.#records?.setAside;
-    if (setAside !== undefined) throw new UnrecordedError(unknownBefore(setAside), this.state.hasSent);
+    const setAside = isNew || !this.#needsRecord ? undefined : this.#records?.setAside;
+    if (setAside !== undefined && this.#record?.isStartedOver !== true)
+      throw new UnrecordedError(unknownBefore(setAside), this.state.hasSent);
     // It may have failed to forget them.
     const all = isNew ? [] : this.#recorded(record => record.requests());
     const own = all.filter(({ isOwn }) => isOwn);
@@ -298,17 +289,13 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
     this.#ahead = own.map(countsOf).reduce(sumOf, noCounts);
     this.set({ size, hasSent: own.length > 0, counts: this.#ahead });
     const ownOnly = isNew || service.skipsStored(false);
-    // Items sent before it was started over are sent again; items that another file has sent since are not.
-    const counts = ({ sentAt }: SentRequest | SentLine): boolean => sentAt >= (startedOverAt ?? 0);
-    // Leave out the unknown ones of another account, which the user wants sent. The lines have its known ones.
-    const requests = ownOnly
-      ? own
-      : all.filter(each => each.isOwn || (counts(each) && !(each.isOfOtherKey && this.#resendUnknown)));
+    // Leave out the unknown ones of others, which the user wants sent. The lines have their known ones.
+    const requests = ownOnly ? own : all.filter(({ other }) => other === undefined || !this.#resendUnknown);
     const find = (value: Trajectory['value'], hash: string): readonly SentLine[] => {
       if (ownOnly) return [];
-      const lines = this.#recorded(record => record.lines(hash)).filter(counts);
+      const lines = this.#recorded(record => record.lines(hash));
       // The items of the file's own requests are sent again, and skipped by the service.
-      return service.skipsStored(hasTraceId(value)) ? lines.filter(({ isOfOtherKey }) => isOfOtherKey) : lines;
+      return service.skipsStored(hasTraceId(value)) ? lines.filter(({ other }) => other !== undefined) : lines;
     };
     try {
       for await (const portion of portionsOf(readItems(bytesOf(file)), requests, find)) {
@@ -319,7 +306,7 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
         else this.#fail(portion.item);
       }
     } finally {
-      this.#keepLines();
+      this.#record?.prune();
     }
     this.#ahead = noCounts;
     const { failed, unknown } = this.#reached;
@@ -329,19 +316,13 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
     this.set({ phase: 'done', handled: size, counts: this.#reached });
   }
 
-  #keepLines(): void {
-    const used = new Set([...this.#found, ...(this.#lines === undefined ? [] : [this.#lines])]);
-    if (used.size > 0) this.#records?.keepLines(used);
-  }
-
   /** Counts an item that was sent before. */
   #skip({ item, line, isOwn }: Extract<Portion, { kind: 'known' }>): void {
-    const { isSkipped, sentAt, upload, isOfOtherKey } = line;
-    if (upload !== undefined) this.#found.add(upload);
-    const { count = 0, first = sentAt, last = sentAt, ofOtherKey = 0 } = this.state.sentBefore ?? {};
+    const { isSkipped, sentAt, other } = line;
+    const { count = 0, first = sentAt, last = sentAt, others = {} } = this.state.sentBefore ?? {};
     const sentBefore = {
       ...{ count: count + 1, first: Math.min(first, sentAt), last: Math.max(last, sentAt) },
-      ofOtherKey: ofOtherKey + Number(isOfOtherKey),
+      others: other ? { ...others, [other]: (others[other] ?? 0) + 1 } : others,
     };
     const counts = { ...noCounts, [isSkipped ? 'skipped' : 'stored']: 1 };
     this.set({ sentBefore, hasSent: true });
@@ -381,10 +362,7 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
   ) {
     const { outcomes, counts, items: named, reports } = outcome;
     // A service that stores nothing twice needs no record of stored items.
-    const isKept = named.stored.length + named.skipped.length > 0 && !service.skipsStored(false);
-    if (isKept) this.#lines ??= this.#record?.beginLines();
-    const isLost = this.#record && isKept && this.#lines === undefined;
-    const isRecorded = !isLost && this.#record?.settle(id, named, this.#lines) !== false;
+    const isRecorded = this.#record?.settle(id, named, !service.skipsStored(false)) !== false;
     for (const report of reports ?? []) this.#results.report(report);
     const { stored, skipped } = this.state.sent;
     this.set({ sent: { stored: stored + counts.stored, skipped: skipped + counts.skipped } });
@@ -414,7 +392,7 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
         this.#add(items, outcome.outcomes, outcome.counts);
       }
       const isInHalves = !endsAll && !isLost && isTooLarge(error) && items.length > 1;
-      if (!isLost && (endsAll || isInHalves)) this.#record?.settle(id, nothing);
+      if (!isLost && (endsAll || isInHalves)) this.#record?.settle(id, nothing, false);
       if (endsAll || !(error instanceof ServiceError)) throw error;
       if (isInHalves) await this.#sendHalves(service, items);
       else if (isLost) this.#results.report(errorReport(items, error));
@@ -426,9 +404,7 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
   #learn(service: Service, items: readonly Trajectory[], { outcomes }: RequestOutcome): void {
     if (service.skipsStored(false)) return;
     const isStored = (item: Trajectory | undefined): boolean =>
-      item !== undefined &&
-      hasTraceId(item.value) &&
-      this.#recorded(record => record.lines(item.id)).some(line => !line.isSkipped && !line.isOfOtherKey);
+      item !== undefined && hasTraceId(item.value) && this.#record?.hasStored(item.id) === true;
     const statuses = outcomes.filter((_, index) => isStored(items[index])).map(({ status }) => status);
     if (statuses.includes('uploaded')) service.learnSkipping(false);
     else if (statuses.includes('skipped')) service.learnSkipping(true);
@@ -513,7 +489,6 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
 }
 
 const noneSent: TrajectoryUploadState['sent'] = { stored: 0, skipped: 0 };
-const nothing = { stored: [], skipped: [], unknown: [], counted: { stored: 0, skipped: 0 } };
 /** Whether the items can be sent again without duplicates, even if the service ignores idempotency keys. */
 function isRepeatable(items: readonly Trajectory[], service: Service): boolean {
   const { repeatable } = trajectoryEndpoints.uploadTrajectories;

@@ -1,21 +1,10 @@
 import { spawnSync } from 'node:child_process';
-import {
-  chmodSync,
-  lchownSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs';
+import { chmodSync, lchownSync, mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { takeLock, takeNamedLock } from '../../src/base/file-lock.ts';
+import { takeLock } from '../../src/base/file-lock.ts';
 import {
   checkOwnFile,
   fileSharing,
@@ -119,18 +108,5 @@ describe('a file that only this program writes (X5)', () => {
     symlinkSync(other, join(folder, 'lock.db'));
     expect(() => takeLock(join(folder, 'lock.db'))).toThrow('is not a plain file');
     expect(statSync(other).mode & 0o777).toBe(0o644);
-  });
-
-  it('is removed with the other locks that were not taken for long', () => {
-    const [locks, now] = [join(folder, 'locks'), Date.now()];
-    const take = (name: string): void => takeNamedLock(folder, name, 60_000)?.();
-    for (const name of ['old', 'recent', 'taken']) take(name);
-    utimesSync(join(locks, 'old'), 0, (now - 61_000) / 1_000);
-    utimesSync(join(locks, 'recent'), 0, (now - 50_000) / 1_000);
-    utimesSync(join(locks, 'taken'), 0, 0);
-    // Another process may remove one that was just listed.
-    symlinkSync(join(locks, 'nothing'), join(locks, 'gone'));
-    take('taken');
-    expect(readdirSync(locks).sort()).toEqual(['gone', 'recent', 'taken']);
   });
 });

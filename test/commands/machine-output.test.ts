@@ -39,6 +39,7 @@ describe('what a program reads', () => {
       failed: 1,
       unknown: 0,
       sent_before: 0,
+      sent_before_for_another_agent: 0,
       sent_before_with_another_key: 0,
       trajectories: [
         { line: 1, status: 'uploaded', failed: false, trace_id: 'c14', trajectory_id: expect.stringMatching(/^traj_/) },

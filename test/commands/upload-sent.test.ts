@@ -65,7 +65,7 @@ it('does not send what only another key has sent, and says so, unless all of it 
   expect(await upload('key-of-two')).toEqual({
     code: 6,
     out: '0 stored, 0 skipped, 0 failed, 1 sent before with another API key\n',
-    notes: expect.stringMatching(/1 trajectory was sent only with another API key\. .* --new sends/),
+    notes: expect.stringMatching(/^1 sent before with another API key, maybe to another organization\. --new sends/m),
   });
   const { code, out } = await upload('key-of-two', '--json');
   expect([code, JSON.parse(out)]).toMatchObject([6, { stored: 0, sent_before: 0, sent_before_with_another_key: 1 }]);
@@ -78,38 +78,33 @@ it('does not send what only another key has sent, and says so, unless all of it 
   const written = readdirSync(state).map(name =>
     name.includes('.db') ? readFileSync(join(state, name), 'latin1') : '',
   );
-  expect(written.join('')).toContain('trajectory_lines');
+  expect(written.join('')).toContain('sent_lines');
   expect(written.join('')).not.toContain('key-of-');
 });
 
-it('sends for an agent what only another or none was sent, whether an option or the profile names it', async () => {
-  const { url, bodies } = await storing();
-  const path = fileOf(lineOf('a'));
-  const cli = cliOn({ baseUrl: url, apiKey, home: testFolder() });
-  const upload = async (agent: string, args: readonly string[] = []) =>
-    (await cli('upload', [path, '--dataset', 'd', ...args], { environment: { BENCHTOP_AGENT: agent } })).out;
-  const [stored, before] = ['1 stored, 0 skipped, 0 failed\n', '0 stored, 0 skipped, 0 failed, 1 sent before\n'];
-  for (const agent of ['', 'name:carol', 'name:dave']) expect(await upload(agent)).toBe(stored);
-  expect(await upload('')).toBe(before);
-  expect(await upload('name:carol')).toBe(before);
-  expect(await upload('name:carol', ['--agent', 'name:dave'])).toBe(before);
-  expect(bodies.map(body => (JSON.parse(body) as { agent_name?: string }).agent_name)).toEqual([
-    undefined,
-    'carol',
-    'dave',
-  ]);
-});
-
-it('takes an agent for one, however it is named', async () => {
+it('does not send what only another agent was sent, or none, and says so, unless all of it is wanted', async () => {
   const { url, bodies } = await storing({ items: [{ agent_id: 'agent_1', name: 'alice' }], has_more: false });
   const path = fileOf(lineOf('a'));
   const cli = cliOn({ baseUrl: url, apiKey, home: testFolder() });
-  const out: string[] = [];
-  for (const agent of ['agent_1', 'alice', 'name:alice'])
-    out.push((await cli('upload', [path, '--dataset', 'd'], { environment: { BENCHTOP_AGENT: agent } })).out);
-  const before = '0 stored, 0 skipped, 0 failed, 1 sent before\n';
-  expect(out).toEqual(['1 stored, 0 skipped, 0 failed\n', before, before]);
-  expect(bodies).toHaveLength(1);
+  const upload = (agent: string, ...args: string[]) =>
+    cli('upload', [path, '--dataset', 'd', ...args], { environment: { BENCHTOP_AGENT: agent } });
+  const [stored, before] = ['1 stored, 0 skipped, 0 failed\n', '0 stored, 0 skipped, 0 failed, 1 sent before\n'];
+  expect(await upload('alice')).toMatchObject({ code: 0, out: stored });
+  expect(await upload('name:carol', '--agent', 'alice')).toMatchObject({ code: 0, out: before });
+  for (const agent of ['agent_1', 'name:alice', 'name:carol', '']) {
+    expect(await upload(agent)).toEqual({
+      code: 6,
+      out: '0 stored, 0 skipped, 0 failed, 1 sent before for another agent\n',
+      notes: expect.stringMatching(
+        /^1 sent before for another agent, maybe the same one by another name\. --new sends/m,
+      ),
+    });
+  }
+  const { code, out } = await upload('agent_1', '--json');
+  expect([code, JSON.parse(out)]).toMatchObject([6, { stored: 0, sent_before: 0, sent_before_for_another_agent: 1 }]);
+  expect(await upload('name:carol', '--new')).toMatchObject({ code: 0, out: stored });
+  for (const agent of ['name:carol', 'alice']) expect(await upload(agent)).toMatchObject({ code: 0, out: before });
+  expect(bodies.map(body => JSON.parse(body))).toMatchObject([{ agent_id: 'agent_1' }, { agent_name: 'carol' }]);
 });
 
 it('takes a command for one API key, whatever it prints', async () => {
@@ -140,7 +135,7 @@ it('sends nothing where the record of what was sent is damaged, and doctor says 
   database.exec('pragma wal_checkpoint(truncate)');
   const [size, root] = [
     'page_size as n from pragma_page_size',
-    "rootpage as n from sqlite_schema where name = 'trajectory_lines'",
+    "rootpage as n from sqlite_schema where name = 'sent_lines'",
   ].map(each => Number(database.prepare(`select ${each}`).get()?.['n']));
   database.close();
   const file = openSync(name, 'r+');

@@ -52,6 +52,7 @@ it('holds back what may be stored, counts it as unknown and names the flag that 
     failed: 1,
     unknown: 100,
     sent_before: 99,
+    sent_before_for_another_agent: 0,
     sent_before_with_another_key: 0,
     reports: [],
   });

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { RememberedLists } from '../../src/store/lists.ts';
 import { ProgressPoints } from '../../src/store/progress.ts';
+import { type AccountUpload, SentRecord } from '../../src/store/sent-record.ts';
 import { RememberedStore } from '../../src/store/store.ts';
 import { type Tables, tablesInMemory } from '../../src/store/tables.ts';
 import { TrajectoryRecords } from '../../src/store/trajectory-records.ts';
@@ -93,30 +94,30 @@ describe('the record of an upload of trajectories', () => {
   const mine = { path: '/f', dataset: 'mine', agent: 'a', account: 'one' };
   const none = { stored: 0, skipped: 0 };
 
-  it('is of a file, a dataset and an agent, and of each request what is not to be sent again', () => {
+  it('is of a file, a dataset, an account and an agent, and of each request what is not to be sent again', () => {
     const records = new TrajectoryRecords(tablesInMemory('prod'));
     const changed = vi.fn();
     records.subscribe(changed);
     const record = records.of(mine);
     record.begin('r1', ['1', '2', '3', '4']);
-    const common = { id: 'r1', isOwn: true, isOfOtherKey: false, counted: none, sentAt: expect.any(Number) };
+    const common = { id: 'r1', isOwn: true, other: undefined, counted: none, sentAt: expect.any(Number) };
     expect(record.requests()).toEqual([
       { ...common, key: 'r1', stored: [], skipped: [], unknown: ['1', '2', '3', '4'] },
     ]);
-    record.settle('r1', { stored: ['1'], skipped: ['2'], unknown: ['4'], counted: none });
+    record.settle('r1', { stored: ['1'], skipped: ['2'], unknown: ['4'], counted: none }, false);
     record.begin('r2', ['5', '6']);
-    const [first] = record.requests();
+    const [first] = record.requests() ?? [];
     expect(first).toEqual({ ...common, key: undefined, stored: ['1'], skipped: ['2'], unknown: ['4'] });
     const counts = { stored: 1, skipped: 1, failed: 0, unknown: 3 };
     const { account: _, ...listed } = mine;
     expect(records.unfinished()).toEqual([{ ...listed, counts }]);
     record.repeat('r1', 'another');
-    expect(record.requests()[0]?.key).toBe('another');
-    record.settle('r1', { stored: ['4'], skipped: [], unknown: [], counted: none });
-    expect(record.requests()[0]).toMatchObject({ key: undefined, stored: ['1', '4'], unknown: [] });
+    expect(record.requests()?.[0]?.key).toBe('another');
+    record.settle('r1', { stored: ['4'], skipped: [], unknown: [], counted: none }, false);
+    expect(record.requests()?.[0]).toMatchObject({ key: undefined, stored: ['1', '4'], unknown: [] });
     // All of it was rejected, or not sent.
-    record.settle('r2', { stored: [], skipped: [], unknown: [], counted: none });
-    expect(record.requests().map(({ id }) => id)).toEqual(['r1']);
+    record.settle('r2', { stored: [], skipped: [], unknown: [], counted: none }, false);
+    expect(record.requests()?.map(({ id }) => id)).toEqual(['r1']);
     for (const other of [
       { path: '/g' },
       { dataset: 'yours' },
@@ -132,85 +133,94 @@ describe('the record of an upload of trajectories', () => {
     expect(records.unfinished()).toMatchObject([{ agent: undefined }]);
   });
 
-  it('is kept for 90 days', () => {
-    let at = 10 * day - 1;
-    const now = vi.spyOn(Date, 'now').mockImplementation(() => at);
-    onTestFinished(() => now.mockRestore());
-    const records = new TrajectoryRecords(tablesInMemory('prod'));
-    records.of({ ...mine, path: '/old' }).begin('old', ['1']);
-    at = 10 * day;
-    records.of({ ...mine, path: '/new' }).begin('new', ['1']);
-    at = 100 * day;
-    records.of({ ...mine, path: '/now' }).begin('now', ['1']);
-    expect(records.unfinished().map(({ path }) => path)).toEqual(['/now', '/new']);
-  });
-
-  /** Records with a clock, and the known lines. */
+  /** The record, and what is known of lines. */
   function lineRecords(most?: number) {
-    const clock = { at: 0 };
-    const now = vi.spyOn(Date, 'now').mockImplementation(() => clock.at);
-    onTestFinished(() => now.mockRestore());
     const tables = tablesInMemory('prod');
-    const records = new TrajectoryRecords(tables, most);
-    /** Sends these, and returns the run. */
-    const sent = (stored: readonly string[], upload = mine): number => {
-      const record = records.of(upload);
-      const lines = record.beginLines() ?? 0;
-      record.settle('', { skipped: [], unknown: [], counted: none, stored }, lines);
-      records.keepLines([lines]);
-      return lines;
+    let requests = 0;
+    const recordOf = (upload: AccountUpload = mine) => new SentRecord(tables, upload, () => {}, most);
+    const send = (record: SentRecord, stored: readonly string[]): void => {
+      requests += 1;
+      record.begin(`r${requests}`, stored);
+      record.settle(`r${requests}`, { skipped: [], unknown: [], counted: none, stored }, true);
     };
-    const known = (...ids: string[]) => ids.filter(id => records.of(mine).lines(id).length > 0);
-    return { clock, tables, records, sent, known };
+    /** Sends these, of no file. */
+    const sent = (stored: readonly string[], upload: AccountUpload = mine): void => {
+      const record = recordOf({ ...upload, path: '' });
+      send(record, stored);
+      record.prune();
+    };
+    const known = (...ids: string[]) => ids.filter(id => recordOf().lines(id)?.length !== 0);
+    return { tables, recordOf, send, sent, known };
   }
 
-  it('has the lines that were sent into the dataset, each with its number and its last run', () => {
-    const { clock, records, sent } = lineRecords();
-    const first = sent(['AAAA.1', 'AAAA.3', 'BBBB.1']);
-    clock.at = 5;
-    const second = sent(['AAAA.1']);
+  it('has the lines that were sent into the dataset, each with its number and its last answer', () => {
+    vi.useFakeTimers({ toFake: ['Date'], now: 1 });
+    onTestFinished(() => void vi.useRealTimers());
+    const { tables, recordOf, sent } = lineRecords();
+    sent(['AAAA.1', 'AAAA.3', 'BBBB.1']);
+    vi.setSystemTime(5);
+    sent(['AAAA.1']);
     sent(['AAAA.7'], { ...mine, dataset: 'yours' });
-    sent(['AAAA.8'], { ...mine, agent: 'b' });
-    const lines = (id: string) => records.of({ ...mine, path: '/other' }).lines(id);
+    const lines = (id: string) => recordOf({ ...mine, path: '/other' }).lines(id);
     expect(lines('AAAA')).toEqual([
-      { number: 1, isSkipped: false, sentAt: 5, upload: second, isOfOtherKey: false },
-      { number: 3, isSkipped: false, sentAt: 0, upload: first, isOfOtherKey: false },
+      { number: 1, isSkipped: false, sentAt: 5, other: undefined },
+      { number: 3, isSkipped: false, sentAt: 1, other: undefined },
     ]);
     expect(lines('BBBB.2')).toHaveLength(1);
-    expect(lines('CCCC')).toEqual([]);
+    expect([lines('CCCC'), rows(tables, 'sent_lines')]).toEqual([[], 4]);
   });
 
-  it('finds what another account was sent, told apart, and changes nothing of it', () => {
-    const { records, sent } = lineRecords();
-    const [one, two] = [mine, { ...mine, account: 'two' }].map(upload => records.of(upload));
-    const ofKeys = (record = two) => record?.lines('AAAA').map(({ isOfOtherKey }) => isOfOtherKey);
+  it('finds what was sent for others, told apart, and changes nothing of it', () => {
+    const { recordOf, sent } = lineRecords();
+    const two = { ...mine, account: 'two' };
+    const others = (upload: AccountUpload) =>
+      recordOf(upload)
+
+        .lines('AAAA')
+        ?.map(({ other }) => other);
     sent(['AAAA.1', 'AAAA.2']);
-    one?.begin('r1', ['BBBB.1']);
-    sent(['AAAA.2'], { ...mine, account: 'three' });
-    expect([ofKeys(), ofKeys(one)]).toEqual([
-      [true, true],
-      [false, false],
+    recordOf().begin('unknown', ['BBBB.1']);
+    sent(['AAAA.2', 'AAAA.3'], { ...mine, account: 'three', agent: 'b' });
+    sent(['AAAA.3'], { ...mine, agent: 'b' });
+    expect([others(two), others(mine)]).toEqual([
+      ['with another API key', 'with another API key', 'with another API key'],
+      [undefined, undefined, 'for another agent'],
     ]);
-    sent(['AAAA.2'], { ...mine, account: 'two' });
+    sent(['AAAA.2'], two);
     // The own one counts where there are several.
-    expect([ofKeys(), ofKeys(one)]).toEqual([
-      [true, false],
-      [false, false],
+    expect([others(two), others(mine)]).toEqual([
+      ['with another API key', undefined, 'with another API key'],
+      [undefined, undefined, 'for another agent'],
     ]);
-    two?.repeat('r1', 'another');
-    two?.settle('r1', { stored: ['BBBB.1'], skipped: [], unknown: [], counted: none });
-    two?.complete();
-    two?.startOver();
-    expect([one?.startedOverAt, two?.startedOverAt]).toEqual([undefined, expect.any(Number)]);
-    expect(one?.requests()).toMatchObject([{ isOwn: true, isOfOtherKey: false, key: 'r1', unknown: ['BBBB.1'] }]);
-    expect(two?.requests()).toMatchObject([{ isOwn: false, isOfOtherKey: true, key: 'r1', unknown: ['BBBB.1'] }]);
-    one?.startOver();
-    two?.complete();
-    expect([one?.startedOverAt, two?.startedOverAt]).toEqual([expect.any(Number), undefined]);
+    for (const [upload, other] of [
+      [two, 'with another API key'],
+      [{ ...mine, agent: 'b' }, 'for another agent'],
+    ] as const) {
+      const record = recordOf(upload);
+      const request = { id: 'unknown', key: 'unknown', unknown: ['BBBB.1'] };
+      expect(record.requests()).toMatchObject([{ ...request, isOwn: false, other }]);
+      record.repeat('unknown', 'another');
+      record.settle('unknown', { stored: ['BBBB.1'], skipped: [], unknown: [], counted: none }, true);
+      record.complete();
+      record.startOver();
+      expect([record.lines('AAAA'), record.requests(), record.isStartedOver]).toEqual([[], [], true]);
+      expect(recordOf().requests()).toMatchObject([{ ...request, isOwn: true, other: undefined }]);
+    }
+    recordOf().startOver();
+    recordOf(two).complete();
+    expect([mine, two].map(upload => recordOf(upload).isStartedOver)).toEqual([true, false]);
+  });
+
+  it('keeps what is unknown of a file that was started over, for other files', () => {
+    const { recordOf } = lineRecords();
+    recordOf().begin('r1', ['AAAA.1']);
+    recordOf().startOver();
+    expect(recordOf().requests()).toEqual([]);
+    expect(recordOf({ ...mine, path: '/other' }).requests()).toMatchObject([{ unknown: ['AAAA.1'], isOwn: false }]);
   });
 
   it('knows an account by a hash of the key with a secret that stays', async () => {
-    const { records } = lineRecords();
+    const records = new TrajectoryRecords(tablesInMemory('prod'));
     const secrets: string[] = [];
     const account = () =>
       records.account(async secret => {
@@ -221,30 +231,24 @@ describe('the record of an upload of trajectories', () => {
     expect([secrets[0]?.length, new Set(secrets).size]).toEqual([36, 1]);
   });
 
-  it('keeps lines for 90 days after they were last found in a file', () => {
-    const { clock, tables, records, sent, known } = lineRecords();
-    const found = sent(['AAAA.1']);
+  it('keeps no more lines than fit, those last found in a file first, and those of the latest file whole', () => {
+    const { tables, recordOf, send, sent, known } = lineRecords(3);
+    sent(['AAAA.1']);
     sent(['BBBB.1']);
-    clock.at = 60 * day;
-    records.keepLines([found]);
-    clock.at = 90 * day + 1;
     sent(['CCCC.1']);
-    expect([known('AAAA', 'BBBB', 'CCCC'), rows(tables, 'trajectory_lines')]).toEqual([['AAAA', 'CCCC'], 2]);
-  });
-
-  it('keeps no more lines than fit, the latest first, but those of the latest file whole', () => {
-    const { clock, records, sent, known } = lineRecords(3);
-    const first = sent(['AAAA.1', 'AAAA.2']);
-    clock.at = 1;
-    const second = sent(['BBBB.1']);
-    clock.at = 2;
-    sent(['CCCC.1']);
-    expect(known('AAAA', 'BBBB', 'CCCC')).toEqual(['BBBB', 'CCCC']);
-    expect(first).toBeLessThan(second);
-    clock.at = 3;
-    const parts = [sent(['DDDD.1', 'DDDD.2']), sent(['EEEE.1', 'EEEE.2'])];
-    records.keepLines(parts);
-    expect(known('BBBB', 'CCCC', 'DDDD', 'EEEE')).toEqual(['DDDD', 'EEEE']);
+    const grown = recordOf();
+    grown.lines('AAAA');
+    send(grown, ['DDDD.1']);
+    grown.prune();
+    expect([known('AAAA', 'BBBB', 'CCCC', 'DDDD'), rows(tables, 'sent_answers')]).toEqual([
+      ['AAAA', 'CCCC', 'DDDD'],
+      3,
+    ]);
+    const large = recordOf();
+    send(large, ['EEEE.1', 'EEEE.2']);
+    send(large, ['FFFF.1', 'FFFF.2']);
+    large.prune();
+    expect(known('AAAA', 'CCCC', 'DDDD', 'EEEE', 'FFFF')).toEqual(['EEEE', 'FFFF']);
   });
 });
 

@@ -268,7 +268,8 @@ it('waits for the disk with whatever keeps a write from being sent twice, and no
   record.begin('key', ['t1']);
   record.repeat('key', 'key 2');
   const sent = { stored: ['AAAA.1'], skipped: [], unknown: [], counted: { stored: 0, skipped: 0 } };
-  record.settle('key', sent, record.beginLines());
+  record.settle('key', sent, true);
+  record.startOver();
   store.pin({ kind: 'run', id: 'evr_1', label: 'evr_1' });
   store.setSetting('generation', 'playground');
   store.close();
@@ -282,10 +283,10 @@ it('waits for the disk with whatever keeps a write from being sent twice, and no
     starts: full,
     uploads: full,
     upload_files: full,
-    trajectory_requests: full,
-    trajectory_restarts: full,
-    trajectory_runs: full,
-    trajectory_lines: full,
+    sent_requests: full,
+    sent_restarts: full,
+    sent_answers: full,
+    sent_lines: full,
     pins: full,
   });
 });

@@ -1,11 +1,14 @@
-/** Each account and agent is sent a file once, whatever the others were sent, lost or sent again. */
+/** Who was sent what: nothing twice unless asked, whatever others were sent or lost, and whatever the clock says. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { NetworkError, PermissionError, RateLimitError, ValidationError } from '../../src/service/errors.ts';
-import { RememberedStore } from '../../src/store/store.ts';
+import { connectInMemory } from '../../src/store/database.ts';
+import type { Other } from '../../src/store/sent-record.ts';
+import { Tables } from '../../src/store/tables.ts';
+import { TrajectoryRecords } from '../../src/store/trajectory-records.ts';
 import type { Outcome } from '../../src/uploads/trajectory-outcomes.ts';
 import { TrajectoryUpload } from '../../src/uploads/trajectory-upload.ts';
 import { countsOfRun, runWords } from '../../src/uploads/trajectory-upload-state.ts';
@@ -14,43 +17,53 @@ import { fakeService } from '../service/fake-service.ts';
 /** How the service handles a request. */
 type Fate = 'stores' | 'loses the answer' | 'loses the request' | 'limits' | 'forbids' | 'rejects the first';
 
-type Account = 'A' | 'B' | 'C';
-type Agent = 'name:alice' | undefined;
+const accounts = ['A', 'B'] as const;
+/** All but the first are names of one agent. */
+const agents = [undefined, 'name:alice', 'alice', 'agent_1'] as const;
+const names = ['f', 'g'] as const;
 
-interface Send {
-  readonly account: Account;
-  readonly agent?: Agent;
+/** What belongs to one start over of a file, by one account for one agent. */
+interface Source {
+  readonly account: (typeof accounts)[number];
+  readonly agent?: (typeof agents)[number];
+  readonly name?: (typeof names)[number];
+}
+
+interface Send extends Source {
   readonly fates?: readonly Fate[];
   readonly isNew?: boolean;
   readonly resendUnknown?: boolean;
-  readonly name?: string;
+  /** Whether the service lists the agent. */
+  readonly listsAgents?: boolean;
+  /** Called before the first request is handled. */
+  readonly during?: () => Promise<void>;
 }
 
-/** The trajectories of an agent in an account, and how they got there. */
+/** What one account was sent for an agent of this name. */
 class Owner {
   readonly held: string[] = [];
   /** Sent without an answer, and not stored. */
   readonly lost: string[] = [];
-  /** Whether something was sent to it again because the user wanted it. */
-  isForced = false;
-  /** The most that it may have of each content. */
-  readonly most = new Map<string, number>();
 }
 
 const countOf = (all: readonly string[], content: string): number => all.filter(each => each === content).length;
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, each) => total + each, 0);
 
+// An upload that waits for another one looks again at once.
+vi.mock('node:timers/promises', () => ({ setTimeout: () => new Promise(setImmediate) }));
+
 /** A service of several accounts, which takes two trajectories in a request, and a program that uploads to it. */
 function world({ honoursKeys = false, skips = false, isTraced = false } = {}) {
   const traced = skips || isTraced;
   const folder = mkdtempSync(join(tmpdir(), 'benchtop-accounts-'));
-  const memory = RememberedStore.inMemory('test');
+  const database = connectInMemory();
+  const records = new TrajectoryRecords(new Tables(database, 'test', { busyMs: 0, path: join(folder, 'for locks') }));
   onTestFinished(() => {
-    memory.close();
+    database.close();
     rmSync(folder, { recursive: true, force: true });
   });
   const owners = new Map<string, Owner>();
-  const ownerOf = ({ account, agent }: Pick<Send, 'account' | 'agent'>): Owner => {
+  const ownerOf = ({ account, agent }: Source): Owner => {
     const name = `${account} ${agent}`;
     const owner = owners.get(name) ?? new Owner();
     owners.set(name, owner);
@@ -59,11 +72,17 @@ function world({ honoursKeys = false, skips = false, isTraced = false } = {}) {
   /** The requests that were not refused, by their keys. */
   const requests = new Map<string, { readonly owner: Owner; readonly answer?: object }>();
   const learned: boolean[] = [];
+  const pathOf = ({ name = 'f' }: Source): string => join(folder, `${name}.jsonl`);
+  const recordOf = (source: Source) =>
+    records.of({ path: pathOf(source), dataset: 'd', agent: source.agent, account: source.account });
 
-  const send = async (contents: readonly string[], { account, agent, fates = [], name = 'f', ...options }: Send) => {
-    const owner = ownerOf({ account, agent });
+  /** Starts an upload of a file with these contents. */
+  const start = (contents: readonly string[], { fates = [], during, listsAgents = false, ...of }: Send) => {
+    const { account, agent, name: _, ...how } = of;
+    const owner = ownerOf(of);
     const left = [...fates];
     const fresh: string[] = [];
+    let event = during;
     const store = (got: readonly string[], isRejected: boolean): object => {
       const statuses = got.map((content, at) => {
         if (isRejected && at === 0) return 'error';
@@ -75,10 +94,16 @@ function world({ honoursKeys = false, skips = false, isTraced = false } = {}) {
     };
     const service = fakeService(
       {
-        listAgents: () => ({ items: [] }),
-        uploadTrajectories: ({ body }, { idempotencyKey: key = '' }) => {
+        listAgents: () => {
+          if (!listsAgents) throw new PermissionError('No.', { status: 403 });
+          return { items: [{ agent_id: 'agent_1', name: 'alice' }] };
+        },
+        uploadTrajectories: async ({ body }, { idempotencyKey: key = '' }) => {
           const got = body.trajectories.map(({ messages }) => (messages as { content: string }[])[0]?.content ?? '');
           if (got.length > 2) throw new ValidationError('Too large.', { status: 413 });
+          const happens = event;
+          event = undefined;
+          await happens?.();
           const earlier = requests.get(key);
           // A key belongs to one account and one agent.
           if (earlier) expect(earlier.owner).toBe(owner);
@@ -101,84 +126,153 @@ function world({ honoursKeys = false, skips = false, isTraced = false } = {}) {
         learnSkipping: does => learned.push(does),
       },
     );
-    const path = join(folder, `${name}.jsonl`);
     const trace = (content: string) => (traced ? { trace_id: content } : {});
     const lines = contents.map(content => ({ messages: [{ role: 'user', content }], ...trace(content) }));
-    writeFileSync(path, lines.map(each => JSON.stringify(each)).join('\n'));
-    const upload = new TrajectoryUpload('job', path, 'd', { records: memory.trajectoryUploads, ...options });
-    await upload.run(async () => service);
-    return { upload, fresh, words: runWords(upload.state).join(', ') };
+    writeFileSync(pathOf(of), lines.map(each => JSON.stringify(each)).join('\n'));
+    const upload = new TrajectoryUpload('job', pathOf(of), 'd', { records, ...how });
+    return { upload, fresh, run: upload.run(async () => service) };
   };
-  const others = (agent: Agent, owner: Owner): Owner[] =>
-    [...owners].filter(([name, each]) => name.endsWith(` ${agent}`) && each !== owner).map(([, each]) => each);
-  return { send, ownerOf, others, learned };
+  const send = async (contents: readonly string[], how: Send) => {
+    const { upload, fresh, run } = start(contents, how);
+    await run;
+    return { fresh, words: runWords(upload.state).join(', ') };
+  };
+  return { owners, ownerOf, learned, recordOf, start, send };
 }
 
 const fate = fc.constantFrom<Fate>(
   ...(['stores', 'stores', 'loses the answer', 'loses the request', 'limits', 'forbids', 'rejects the first'] as const),
 );
-const step = fc.record({
-  account: fc.constantFrom<Account>('A', 'B'),
-  agent: fc.constantFrom<Agent>(undefined, 'name:alice'),
-  name: fc.constantFrom('f', 'f', 'g'),
+const source = {
+  account: fc.constantFrom('A', ...accounts),
+  agent: fc.constantFrom(undefined, undefined, ...agents),
+  name: fc.constantFrom(...names),
+};
+const sending = fc.record({
+  ...source,
   fates: fc.array(fate, { maxLength: 3 }),
   isNew: fc.constantFrom(false, false, false, true),
   resendUnknown: fc.constantFrom(false, false, false, true),
+  listsAgents: fc.boolean(),
 });
+const day = 24 * 60 * 60_000;
+const event = fc.oneof(
+  /** What is forgotten differs from what is sent in these. */
+  fc.record({ what: fc.constant('forgets'), of: fc.record(source, { requiredKeys: ['name'] }) }),
+  fc.record({ what: fc.constant('jumps'), by: fc.constantFrom(-200 * day, -1, 1, 200 * day) }),
+  fc.record({ what: fc.constant('sends too'), other: sending }),
+);
+const step = fc.record({ how: sending, before: fc.option(event), during: fc.option(event) });
 const file = fc.array(fc.constantFrom('a', 'b', 'c', 'd'), { minLength: 1, maxLength: 5 });
+const steps = fc.array(step, { minLength: 2, maxLength: 6 });
 
-it('sends a file to each account and agent once, and tells apart what another account was sent', async () => {
-  let told = 0;
-  const steps = fc.array(step, { minLength: 2, maxLength: 8 });
+/**
+ * How often each content may have been sent: the most that it stands in a file that was sent, and again for each start
+ * over, and whenever the unknown ones were sent again.
+ */
+class Allowed {
+  readonly #most = [new Map<string, number>()];
+  readonly #startsOver = new Map<string, number>();
+
+  startOver(of: Source): void {
+    this.#startsOver.set(this.#key(of), this.#most.push(new Map()) - 1);
+  }
+
+  add(lines: readonly string[], of: Source, isStartedOver: boolean): void {
+    const most = this.#most[isStartedOver ? (this.#startsOver.get(this.#key(of)) ?? 0) : 0];
+    for (const each of lines) most?.set(each, Math.max(most.get(each) ?? 0, countOf(lines, each)));
+  }
+
+  addAgain(lines: readonly string[]): void {
+    this.#most.push(new Map(lines.map(each => [each, countOf(lines, each)])));
+  }
+
+  of(content: string): number {
+    return sum(this.#most.map(most => most.get(content) ?? 0));
+  }
+
+  readonly #key = ({ account, agent, name }: Source): string => `${account} ${agent} ${name}`;
+}
+
+it('stores nothing twice that is not started over, and says nothing is sent that is not, whoever sends', async () => {
+  const told = { 'for another agent': 0, 'with another API key': 0, queued: 0 };
+  let shift = 0;
+  const now = Date.now.bind(Date);
+  const clock = vi.spyOn(Date, 'now').mockImplementation(() => now() + shift);
+  onTestFinished(() => clock.mockRestore());
   await fc.assert(
-    fc.asyncProperty(fc.boolean(), file, file, steps, async (honoursKeys, f, g, sends) => {
-      const { send, ownerOf, others } = world({ honoursKeys });
-      for (const each of sends) {
-        const { agent, name, isNew, resendUnknown } = each;
-        const lines = name === 'f' ? f : g;
-        const owner = ownerOf(each);
-        if (isNew || resendUnknown) owner.isForced = true;
-        const contents = [...new Set([...f, ...g])];
-        for (const content of contents) {
-          const [most, count] = [owner.most.get(content) ?? 0, countOf(lines, content)];
-          owner.most.set(content, owner.isForced ? most + count : Math.max(most, count));
+    fc.asyncProperty(fc.boolean(), fc.boolean(), file, file, steps, async (honoursKeys, skips, f, g, all) => {
+      const { owners, ownerOf, recordOf, start } = world({ honoursKeys, skips });
+      const allowed = new Allowed();
+      const contents = [...new Set([...f, ...g])];
+      const linesOf = ({ name }: Source): readonly string[] => (name === 'g' ? g : f);
+      const tried = ({ held, lost }: Owner): readonly string[] => [...held, ...(skips ? [] : lost)];
+      /** Whether something was sent for others, now. */
+      const areOthers = ({ account, agent }: Source) => {
+        const busy = [...owners].filter(([, { held, lost }]) => held.length + lost.length > 0).map(([name]) => name);
+        return {
+          'for another agent': busy.some(name => name.startsWith(account) && name !== `${account} ${agent}`),
+          'with another API key': busy.some(name => !name.startsWith(account)),
+        };
+      };
+      const begin = (how: Send): void => {
+        if (how.isNew) allowed.startOver(how);
+        allowed.add(linesOf(how), how, how.isNew === true || recordOf(how).isStartedOver);
+        if (how.resendUnknown) allowed.addAgain(linesOf(how));
+      };
+      const check = ({ state, outcomes }: TrajectoryUpload, how: Send, had: ReturnType<typeof areOthers>): void => {
+        const [lines, owner] = [linesOf(how), ownerOf(how)];
+        for (const each of contents)
+          expect(sum([...owners.values()].map(any => countOf(tried(any), each)))).toBeLessThanOrEqual(allowed.of(each));
+        if (state.phase !== 'done') return;
+        const { counts, before, others } = countsOfRun(state);
+        for (const [how, count] of Object.entries(others) as [Other, number][]) {
+          told[how] += count;
+          expect(had[how]).toBe(true);
         }
-        const before = new Map(others(agent, owner).map(other => [other, [...other.held, ...other.lost]]));
-        const { upload, fresh } = await send(lines, each);
-        const { state, outcomes } = upload;
-        for (const content of contents)
-          expect(countOf(owner.held, content)).toBeLessThanOrEqual(owner.most.get(content) ?? 0);
-        if (!owner.isForced) {
-          for (const [other, tried] of before) {
-            if (other.isForced) continue;
-            for (const content of contents) {
-              const most = Math.max(0, countOf(lines, content) - countOf(tried, content));
-              expect(countOf(fresh, content)).toBeLessThanOrEqual(most);
-            }
-          }
-        }
-        if (state.phase !== 'done') continue;
-        const { counts, before: sentBefore, ofOtherKey } = countsOfRun(state);
-        told += ofOtherKey;
-        expect(sum([...Object.values(counts), sentBefore, ofOtherKey])).toBe(lines.length);
-        if ([...before.values()].every(tried => tried.length === 0)) expect(ofOtherKey).toBe(0);
-        const lacking = contents.map(content => {
-          const isOpen = (outcome: Outcome): boolean =>
-            lines[outcome.line - 1] === content && (outcome.failed || outcome.status === 'unknown');
-          return Math.max(0, countOf(lines, content) - countOf(owner.held, content) - outcomes.filter(isOpen).length);
+        expect(sum([...Object.values(counts), before, ...Object.values(others)])).toBe(lines.length);
+        const held = contents.map(each => {
+          const [count, there] = [countOf(lines, each), countOf(owner.held, each)];
+          return skips && there > 0 ? count : Math.min(count, there);
         });
-        expect(sum(lacking)).toBeLessThanOrEqual(ofOtherKey);
-        if (owner.isForced) continue;
-        const tried = [...owner.held, ...owner.lost];
-        const room = contents.map(content => Math.max(0, countOf(lines, content) - countOf(tried, content)));
-        expect(ofOtherKey).toBeLessThanOrEqual(sum(room));
-        const held = contents.map(content => Math.min(countOf(lines, content), countOf(owner.held, content)));
-        expect(sentBefore + counts.stored + counts.skipped).toBeLessThanOrEqual(sum(held));
+        expect(before + counts.stored + counts.skipped).toBeLessThanOrEqual(sum(held));
+        const isOpen = ({ failed, status }: Outcome): boolean => failed || status === 'unknown';
+        expect(lines.length - sum(held)).toBeLessThanOrEqual(
+          sum(Object.values(others)) + outcomes.filter(isOpen).length,
+        );
+      };
+      const forget = (of: Source, running?: Source): void => {
+        recordOf(of).startOver();
+        allowed.startOver(of);
+        if (running) allowed.add(linesOf(running), running, recordOf(running).isStartedOver);
+      };
+      for (const { how, before, during } of all) {
+        if (before?.what === 'jumps') shift += before.by;
+        if (before?.what === 'forgets') forget({ ...how, ...before.of });
+        let second: ReturnType<typeof start> | undefined;
+        const happens = async (): Promise<void> => {
+          if (during?.what === 'jumps') shift += during.by;
+          if (during?.what === 'forgets') forget({ ...how, ...during.of }, how);
+          if (during?.what !== 'sends too') return;
+          second = start(linesOf(during.other), during.other);
+          while (second.upload.state.phase !== 'queued') await new Promise(setImmediate);
+          told.queued += 1;
+        };
+        begin(how);
+        const had = areOthers(how);
+        const first = start(linesOf(how), { ...how, during: happens });
+        await first.run;
+        check(first.upload, how, had);
+        if (!second || during?.what !== 'sends too') continue;
+        begin(during.other);
+        const hadSecond = areOthers(during.other);
+        await second.run;
+        check(second.upload, during.other, hadSecond);
       }
     }),
     { numRuns: 500 },
   );
-  expect(told).toBeGreaterThan(50);
+  for (const count of Object.values(told)) expect(count).toBeGreaterThan(50);
 });
 
 /** Sent in four requests. */
@@ -197,15 +291,21 @@ it.each([
   expect((await send(eight, { account: 'A' })).words).toBe(beforeWords);
 });
 
-it('keeps what is sent without an agent and for one apart: neither settles the other, nor starts it over', async () => {
+it('tells what is sent without an agent and for one apart: neither settles the other, nor starts it over', async () => {
   const { send } = world();
   const [none, alice] = [{ account: 'A' }, { account: 'A', agent: 'name:alice' }] as const;
   await send(eight, { ...none, fates: ['stores', 'loses the answer'] });
-  expect((await send(eight, alice)).words).toBe(whole);
+  const { words, fresh } = await send(eight, alice);
+  expect([words, fresh.join('')]).toEqual(['4 stored, 0 skipped, 0 failed, 4 sent before for another agent', 'efgh']);
   await send(eight, { ...alice, isNew: true, fates: ['forbids'] });
-  expect((await send(eight, none)).words).toBe('4 stored, 0 skipped, 0 failed, 2 unknown, 2 sent before');
-  await send(eight, { ...none, isNew: true, fates: ['forbids'] });
+  expect((await send(eight, none)).words).toBe(
+    '0 stored, 0 skipped, 0 failed, 2 unknown, 2 sent before, 4 sent before for another agent',
+  );
   expect((await send(eight, alice)).words).toBe('2 stored, 0 skipped, 0 failed, 6 sent before');
+  await send(eight, { ...none, isNew: true, fates: ['forbids'] });
+  expect((await send(eight, alice)).words).toBe(beforeWords);
+  await send(eight, { account: 'B', agent: 'name:alice', isNew: true });
+  expect((await send(eight, { ...alice, account: 'B' })).words).toBe(beforeWords);
 });
 
 it.each([

@@ -4,7 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { NetworkError, RateLimitError, ServerError, ValidationError } from '../../src/service/errors.ts';
+import {
+  NetworkError,
+  PermissionError,
+  RateLimitError,
+  ServerError,
+  ValidationError,
+} from '../../src/service/errors.ts';
 import type { Service } from '../../src/service/index.ts';
 import { SentRecord } from '../../src/store/sent-record.ts';
 import { RememberedStore } from '../../src/store/store.ts';
@@ -282,21 +288,69 @@ it.each([{ name: 'other' }, { isCopy: true }, { name: 'other', fates: ['fails af
   },
 );
 
-it.each(['carol', 'name:carol'])('knows what %s was sent before the service listed that agent', async agent => {
+it('sends nothing again, and says so, where the agent is named in another way, whoever lists it', async () => {
   const { upload } = world();
   const { service, sent } = storing([], ['stores', 'fails after it']);
-  const [listed, nobody] = [[{ agent_id: 'agent_9', name: 'carol' }], []].map(items =>
-    withAnswers(service, { listAgents: () => ({ items }) }),
-  );
-  if (!listed || !nobody) throw new Error('no services');
-  await upload(nobody, ['a', 'b', 'c'], { agent: 'name:carol' });
-  await upload(nobody, ['d'], { agent, name: 'other' });
-  for (const asked of [agent, 'agent_9']) {
-    const { state } = await upload(listed, ['a', 'b', 'c', 'd'], { agent: asked });
-    expect(state.counts).toMatchObject({ stored: 3, unknown: 1 });
+  const [listed, refused] = [
+    withAnswers(service, { listAgents: () => ({ items: [{ agent_id: 'agent_9', name: 'carol' }] }) }),
+    withAnswers(service, {
+      listAgents: () => {
+        throw new PermissionError('No.', { status: 403 });
+      },
+    }),
+  ];
+  await upload(refused, ['a', 'b', 'c', 'd'], { agent: 'carol' });
+  for (const each of [listed, refused]) {
+    const { state } = await upload(each, ['a', 'b', 'c', 'd'], { agent: 'carol' });
+    expect([state.counts, state.sentBefore]).toMatchObject([
+      { stored: 2, unknown: 2 },
+      { count: 2, others: {} },
+    ]);
+    for (const agent of ['agent_9', 'name:carol', undefined]) {
+      const other = await upload(each, ['a', 'b', 'c', 'd'], { agent });
+      expect(other.state.sentBefore).toMatchObject({ count: 4, others: { 'for another agent': 4 } });
+      expect(other.outcome).toBe('sent nothing: the same was sent before for another agent');
+    }
   }
-  await upload(listed, ['a'], { agent: 'agent_8' });
-  expect(sent).toEqual([['a', 'b'], ['c'], ['d'], ['a']]);
+  expect(sent).toEqual([
+    ['a', 'b'],
+    ['c', 'd'],
+  ]);
+  await upload(listed, ['a'], { agent: 'agent_9', isNew: true });
+  expect(sent).toHaveLength(3);
+});
+
+it('keeps to the order of what was written, whatever the clock says', async () => {
+  const clock = vi.spyOn(Date, 'now');
+  onTestFinished(() => clock.mockRestore());
+  const { upload } = world();
+  const [stored, day] = [[] as string[], 24 * 60 * 60_000];
+  clock.mockReturnValue(200 * day);
+  await upload(storing(stored, []).service, ['a', 'b', 'c']);
+  clock.mockReturnValue(100 * day);
+  await upload(storing(stored, ['stores', 'limits']).service, ['a', 'b', 'c'], { isNew: true });
+  clock.mockReturnValue(99 * day);
+  await upload(storing(stored, []).service, ['c'], { name: 'other', isNew: true });
+  clock.mockReturnValue(400 * day);
+  await upload(storing(stored, []).service, ['a', 'b', 'c', 'd']);
+  expect(stored).toEqual(['a', 'b', 'c', 'a', 'b', 'c', 'd']);
+});
+
+it('counts for a file that was started over what another one, which had begun before, sends after it', async () => {
+  const { memory, folder, upload } = world();
+  const { service, sent } = storing([], []);
+  await upload(service, ['a', 'b', 'c', 'd']);
+  const path = join(folder, 'file.jsonl');
+  const forgetting = withAnswers(service, {
+    uploadTrajectories: (input, options) => {
+      if (sent.length === 3)
+        memory.trajectoryUploads.of({ path, dataset: 'd', agent: undefined, account: '' }).startOver();
+      return service.call('uploadTrajectories', input, options);
+    },
+  });
+  await upload(forgetting, ['a', 'b', 'c', 'd'], { name: 'other', isNew: true });
+  await upload(service, ['a', 'b', 'c', 'd']);
+  expect(sent.slice(2).map(each => each.join(''))).toEqual(['ab', 'cd', 'ab']);
 });
 
 it('neither reads nor keeps a record of lines for a service that stores none twice', async () => {
@@ -350,7 +404,7 @@ it('takes a record that cannot be read for no empty one, nor what it cannot sett
   onTestFinished(() => tables.close());
   const records = new TrajectoryRecords(tables);
   const { service, sent } = storing([], []);
-  tables.run("create trigger full before insert on trajectory_lines begin select raise(abort, 'no space left'); end");
+  tables.run("create trigger full before insert on sent_lines begin select raise(abort, 'no space left'); end");
   const unsettled = await upload(service, ['a', 'b', 'c'], { records });
   expect([unsettled.state.counts.stored, unsettled.state.error?.message]).toEqual([
     2,
@@ -359,7 +413,7 @@ it('takes a record that cannot be read for no empty one, nor what it cannot sett
   tables.run('drop trigger full');
   expect((await upload(service, ['a', 'b', 'c'], { records })).state.counts).toMatchObject({ stored: 1, unknown: 2 });
   expect(sent).toEqual([['a', 'b'], ['c']]);
-  tables.run('alter table trajectory_lines rename to away');
+  tables.run('alter table sent_lines rename to away');
   const refused = await upload(service, ['a', 'd'], { records });
   expect(refused.state.error?.message).toMatch(/^No more was sent: .*cannot be read/);
   expect(sent).toHaveLength(2);

@@ -43,7 +43,7 @@ it('refuses what was sent before, also by another window, and says what only ano
   await expect(window(service, inputOf('a'))).rejects.toThrow('Sent into d before');
   await window({ ...service, accountOf: async () => 'one' }, inputOf('c'));
   const other = { ...service, accountOf: async () => 'other' };
-  await expect(window(other, inputOf('c'))).rejects.toThrow(/^Sent into d before \(.*\) with another API key, .*again/);
+  await expect(window(other, inputOf('c'))).rejects.toThrow(/^Sent into d before \(.*\) with another API key: .*again/);
   await window(other, inputOf('c'));
   expect(sent).toEqual([['a', 'bad'], ['a'], ['bad', 'b'], ['c'], ['c']]);
 });
@@ -61,13 +61,13 @@ it('refuses what cannot be recorded, unless the service stores none twice', asyn
   expect(sent).toEqual([['a']]);
 });
 
-it('sends with the id of the profile’s agent, and records what it sent for that', async () => {
+it('sends with the id of the profile’s agent, and refuses what was sent for it by another name', async () => {
   const records = new TrajectoryRecords(tablesInMemory('test'));
   const owners: unknown[] = [];
-  const serviceOf = (agent: string, items: readonly object[] = [{ agent_id: 'agent_1', name: 'alice' }]) =>
+  const serviceOf = (agent: string) =>
     fakeService(
       {
-        listAgents: () => ({ items }),
+        listAgents: () => ({ items: [{ agent_id: 'agent_1', name: 'alice' }] }),
         uploadTrajectories: ({ body }) => {
           owners.push(body.agent_id ?? body.agent_name);
           return { trajectories: [{ request_index: 0, status: 'uploaded' }] };
@@ -76,17 +76,17 @@ it('sends with the id of the profile’s agent, and records what it sent for tha
       { skipsStored: () => false, agent },
     );
   await storeOnce(records, 'again')(serviceOf('alice'), inputOf('a'));
-  await expect(storeOnce(records, 'again')(serviceOf('agent_1'), inputOf('a'))).rejects.toThrow('Sent into d before');
-  // It is listed once something was sent for it.
-  await storeOnce(records, 'again')(serviceOf('name:alice', []), inputOf('b'));
-  await expect(storeOnce(records, 'again')(serviceOf('alice'), inputOf('b'))).rejects.toThrow('Sent into d before');
-  expect(owners).toEqual(['agent_1', 'alice']);
+  await expect(storeOnce(records, 'again')(serviceOf('alice'), inputOf('a'))).rejects.toThrow(/before \(.*\): nothing/);
+  const window = storeOnce(records, 'again');
+  await expect(window(serviceOf('agent_1'), inputOf('a'))).rejects.toThrow(/before \(.*\) for another agent: nothing/);
+  await window(serviceOf('agent_1'), inputOf('a'));
+  expect(owners).toEqual(['agent_1', 'agent_1']);
 });
 
 it('refuses what may have been sent before where the record cannot be read', async () => {
   const tables = tablesInMemory('test');
   const { service, sent } = storing();
-  tables.run('drop table trajectory_lines');
+  tables.run('drop table sent_lines');
   const window = storeOnce(new TrajectoryRecords(tables), 'press enter again');
   await expect(window(service, inputOf('a'))).rejects.toThrow(/^Nothing was sent: .* cannot be read\..*enter again\.$/);
   expect(sent).toEqual([]);

@@ -561,6 +561,7 @@ describe('an upload that is interrupted', () => {
     ['a link to it', { link: 'queued link.jsonl' }],
     ['standard input', { isCopy: true }],
     ['the same file with another key', { account: 'another' }],
+    ['the same file for another agent', { agent: 'another' }],
   ])('waits for another upload into the dataset, of %s, and then sends only the rest', async (name, how) => {
     const { path, run, records } = runsOf(`queued ${name}`, lines);
     const { link, account = '', ...options } = { link: undefined, account: undefined, ...how };
@@ -669,7 +670,7 @@ describe('an upload that is interrupted', () => {
     expect([upload.hasStarted, records().unfinished()]).toEqual([false, []]);
   });
 
-  it('sends nothing while its agent is not known, and the same request however that is named', async () => {
+  it('sends nothing while its agent is not known, and no other request where that is named in another way', async () => {
     const { run, records } = runsOf('agent', line('of an agent'));
     const keys: (string | undefined)[] = [];
     const runWith = (agents: readonly object[] | Error, agent = 'name:tutor') =>
@@ -695,9 +696,11 @@ describe('an upload that is interrupted', () => {
     expect(records().unfinished()).toEqual([]);
     expect(keys).toEqual([]);
     await runWith([{ agent_id: 'a1', name: 'tutor' }]);
-    await runWith([{ agent_id: 'a1', name: 'tutor' }], 'a1');
+    await runWith([{ agent_id: 'a1', name: 'tutor' }]);
     expect(keys).toHaveLength(2);
     expect(keys[1]).toBe(keys[0]);
+    const { state } = await runWith([{ agent_id: 'a1', name: 'tutor' }], 'a1');
+    expect([keys.length, state.sentBefore?.others]).toEqual([2, { 'for another agent': 1 }]);
   });
 });
 

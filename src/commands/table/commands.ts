@@ -166,9 +166,9 @@ built; --wait waits until it is ready. A file, or - for standard input, holds tr
 array, or a single object, or any format that benchtop read accepts: rollouts of verifiers and prime-rl, logs of
 Inspect, conversations. A note says what was left out. After a failure, repeat the command to send the rest, including
 rejected trajectories. Those without an answer, or with an unclear one, count as unknown, and are sent again only with
---resend-unknown. Trajectories that any file sent into the dataset before are sent again only with --new, unless the
-service is known to store nothing twice; otherwise they are counted as sent before. If uploads cannot be recorded, or
-their record is in a damaged file, nothing is sent without --new.`,
+--resend-unknown. Trajectories that any file sent into the dataset before, for any agent, are sent again only with
+--new, unless the service is known to store nothing twice; otherwise they are counted as sent before. If uploads cannot
+be recorded, or their record is in a damaged file, nothing is sent without --new.`,
     args: [{ name: 'PATH', of: 'file' }],
     flags: {
       ...serviceFlags,

@@ -14,6 +14,7 @@ import {
   countWords,
   handledItems,
   type Outcome,
+  otherWarnings,
   reasonWords,
   reportWords,
   sentTimes,
@@ -74,7 +75,7 @@ function wordsOf(state: TrajectoryUploadState): string {
 /** @param height of the view; reports that leave no room for the rows are counted */
 function headLines(job: TrajectoryUpload, { width, height }: Size, theme: Theme): string[] {
   const { state } = job;
-  const { counts, before, ofOtherKey } = countsOfRun(state);
+  const { counts, before, others } = countsOfRun(state);
   const lines = [
     theme.styles.title(truncate(clean`${job.path} into ${job.dataset}`, width)),
     truncate(wordsOf(state), width),
@@ -85,11 +86,7 @@ function headLines(job: TrajectoryUpload, { width, height }: Size, theme: Theme)
     ...(counts.unknown > 0 && !job.busy
       ? [theme.styles.muted(truncate('Unknown: may be stored, so not sent again automatically.', width))]
       : []),
-    ...(ofOtherKey > 0
-      ? wrap(`${ofOtherKey} sent before with another API key, maybe to another organization.`, width).map(
-          theme.styles.warning,
-        )
-      : []),
+    ...otherWarnings(others).flatMap(words => wrap(words, width).map(theme.styles.warning)),
     ...(job.outcomes.some(({ status }) => status === 'counted')
       ? [theme.styles.muted(truncate('Counted: the service does not say which are stored.', width))]
       : []),
