@@ -44,6 +44,8 @@ export interface HeldOutMean extends HeldOutSamples {
   readonly isUnfinished?: boolean | undefined;
   /** By its counts, each of its rollouts has ended, though the service says that it is unfinished. */
   readonly haveAllEnded?: boolean | undefined;
+  /** The run has ended since it was read, so there may be a newer or a better one. */
+  readonly isOld?: boolean | undefined;
   /** The rounds after it in which every rollout failed, so that the mean may not describe the current model. */
   readonly failedSince?: FailedRounds | undefined;
   /** The lowest and the highest mean of its curve; itself by default. */
@@ -187,20 +189,26 @@ export const hasOutstanding = perObject((points: readonly HeldOutReward[]): bool
 export const settlesWithinMs = 60 * 60_000;
 
 /**
- * Whether the curve of an ended run is final: no round is incomplete, and either it was read long after the end, or the
+ * Whether the curve of an ended run is final: no round is incomplete, the means are not old, and either it was read long after the end, or the
  * round of the last step is listed, with a mean unless all its rollouts failed.
  *
  * @param done the finished steps
  * @param endedAt epoch milliseconds, like `readAt`
  */
 export function isFinalCurve(
-  means: Pick<HeldOutMeans, 'last' | 'isUnfinished'> | undefined,
+  means: Pick<HeldOutMeans, 'last' | 'isUnfinished'> | null | undefined,
   { done, endedAt, readAt }: { readonly done: number | undefined; readonly endedAt: number; readonly readAt: number },
 ): boolean {
-  if (means?.isUnfinished) return false;
+  if (means?.isUnfinished || means?.last.isOld) return false;
   if (readAt - endedAt > settlesWithinMs) return true;
   if (means?.last.samples === undefined || done === undefined) return false;
   return (means.last.failedSince ?? means.last).step >= done;
+}
+
+/** Means that were read before the end of the run. @param done the finished steps */
+export function beforeEnd(means: HeldOutMeans, done: number | undefined): HeldOutMeans {
+  if (isFinalCurve(means, { done, endedAt: 0, readAt: 0 })) return means;
+  return { ...means, last: { ...means.last, isOld: true }, best: { ...means.best, isOld: true } };
 }
 
 /** Finds the mean of a step, such as that of a checkpoint. */

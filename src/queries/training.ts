@@ -431,7 +431,7 @@ export function heldOutRewardsQuery(
     observes: rewards => ({
       kind: 'training',
       id: runId,
-      measured: heldOutMeans(rewards),
+      measured: heldOutMeans(rewards) ?? null,
       failedRounds: failedRounds(rewards),
     }),
     // New rewards arrive only every few steps. The last rounds may be complete only after the end of the run.

@@ -253,7 +253,7 @@ export function readingOf(known: Known, points: readonly ProgressPoint[], readAt
   if (kind !== 'training') return {};
   const trainer = mean === undefined ? undefined : { reward: mean, step: undefined };
   return {
-    ...{ silence: silenceOf(known, points, readAt), heldOut: measured, trainer },
+    ...{ silence: silenceOf(known, points, readAt), heldOut: measured ?? undefined, trainer },
     failedRound: known.failedRounds,
   };
 }

@@ -5,8 +5,12 @@ import type { PollIntervals } from '../queries/polling.ts';
 /** The request budget: `mostInWindow` requests per `windowIntervals` focused poll intervals, by default a minute. */
 const windowIntervals = 30;
 const mostInWindow = 60;
-/** The budget while some resource has never been read, and the maximum number of first reads per round. */
+/**
+ * The budget while some resource has never been read, the part of it for those that have just ended, and the maximum
+ * number of first reads per round.
+ */
 const firstInWindow = 120;
+const endsInWindow = 20;
 const firstAtOnce = 10;
 /**
  * Poll interval per resource, as a share of the focused interval: 40 resources take 48 requests a minute, which leaves
@@ -35,6 +39,8 @@ export interface Turn {
   readonly dueAt: number;
   /** Details come after all statuses. */
   readonly isDetail?: boolean;
+  /** A last read of a resource that has just ended: it comes before all others. */
+  readonly isLast?: boolean;
   /** How many requests it takes; 1 by default. */
   readonly requests?: number;
 }
@@ -54,18 +60,25 @@ export interface Round {
 }
 
 /**
- * Chooses the reads of this round, longest due first. Repeated reads are spread evenly over the rounds, and the total
- * stays within the budget.
+ * Chooses the reads of this round, last ones first, then longest due first. Repeated reads are spread evenly over the
+ * rounds, and the total stays within the budget.
  */
 export function inTurn<Each extends Turn>(turns: readonly Each[], round: Round): Each[] {
   const { roundMs, poll, spent, spentFirst = 0, byHand } = round;
   const isUnread = ({ dueAt }: Turn): boolean => dueAt === 0;
   const due = turns
     .filter(turn => isDueIn(round, turn.dueAt))
-    .toSorted((left, right) => Number(!!left.isDetail) - Number(!!right.isDetail) || left.dueAt - right.dueAt);
+    .toSorted(
+      (left, right) =>
+        Number(!!right.isLast) - Number(!!left.isLast) ||
+        Number(!!left.isDetail) - Number(!!right.isDetail) ||
+        left.dueAt - right.dueAt,
+    );
   const evenly = byHand ? mostInWindow : Math.max(1, Math.floor((roundMs / windowMs(poll)) * mostInWindow));
   const again = new Set(due.filter(turn => !isUnread(turn)).slice(0, evenly));
-  const left = due.some(isUnread) ? firstInWindow - spent - spentFirst : mostInWindow - spent;
+  const unspent = firstInWindow - spent - spentFirst;
+  const last = due.filter(({ isLast }) => isLast).length;
+  const left = due.some(isUnread) ? Math.max(unspent - endsInWindow, Math.min(last, unspent)) : mostInWindow - spent;
   const room = Math.max(0, Math.min(Math.max(evenly, firstAtOnce), left));
   return due.filter(turn => isUnread(turn) || again.has(turn)).slice(0, room);
 }

@@ -1,18 +1,18 @@
 /** Which reads each resource needs: its status, its record, its curves and the certainty of its mean. */
 import { hashKey } from '@tanstack/react-query';
 import { maxOf } from '../base/many.ts';
-import { hasEnded, isOver, isRunning, statusMeaning } from '../contract/status.ts';
+import { hasEnded, isOver, isRunning } from '../contract/status.ts';
 import { overdueIntervals } from '../queries/freshness.ts';
 import { isFinalCurve } from '../queries/held-out.ts';
 import { type AnyQuery, cachedQuery, dueAt } from '../queries/live-query.ts';
 import type { Attention } from '../queries/polling.ts';
 import { isSettled, lateRewardsDue } from '../queries/run-mean.ts';
-import { type KnownResource, keyOf, knownResource } from '../queries/statuses/known-resource.ts';
+import { finishedSteps, type KnownResource, keyOf, knownResource } from '../queries/statuses/known-resource.ts';
 import { endInstant } from '../text/time.ts';
 import type { Workbench } from '../workbench/workbench.ts';
 import { lacksFailed } from './alarms.ts';
 import { resourceOfKind } from './catalogue.ts';
-import { type Round, type Turn, turnMs } from './rotation-budget.ts';
+import { type Round, type Turn, turnMs, windowMs } from './rotation-budget.ts';
 import { offered, type RewardRead } from './watch-reads.ts';
 
 /** The input of a round. */
@@ -66,6 +66,12 @@ function lacksEnd(workbench: Workbench, { endedAt = 0 }: KnownResource, query: A
   return last === 0 || last < endedAt || (data !== undefined && isRunning(query.observes?.(data as never).status));
 }
 
+/** Whether a read is for the last data of a resource that has just ended. An end long ago does not delay other reads. */
+export const isLastRead = (
+  { dueAt, known: { endedAt = 0 } }: Turn & { readonly known: KnownResource },
+  { now, poll }: Pick<Round, 'now' | 'poll'>,
+): boolean => dueAt === 0 && endedAt > now - windowMs(poll);
+
 /**
  * When a resource was last read, and its poll interval. If its progress matters, answers without progress, such as
  * lists, do not count.
@@ -110,8 +116,7 @@ export function statusTurn(workbench: Workbench, known: KnownResource, purpose: 
 function curvesOf(workbench: Workbench, known: KnownResource): readonly AnyQuery[] {
   const [first, ...others] = offered(workbench, resourceOfKind(known.kind)?.watch?.measures?.(known.id));
   if (!first) return [];
-  const lacks =
-    known.measured === undefined && (known.done ?? 0) > 0 && workbench.cache.getQueryData(first.key) !== undefined;
+  const lacks = !known.measured && (known.done ?? 0) > 0 && workbench.cache.getQueryData(first.key) !== undefined;
   const { trainer } = workbench.alarmsFor(known.parent);
   return [first, ...(lacks || trainer ? others : [])];
 }
@@ -144,17 +149,19 @@ const curveTurns = 4;
  * @param readAt when it was last read, in epoch milliseconds
  */
 export function hasFinalCurve({ openedAt }: Workbench, known: KnownResource, readAt: number): boolean {
-  const { measured, status = '', total, endedAt } = known;
-  // A list shows the end without the progress.
-  const done = known.done ?? (statusMeaning(status) === 'success' ? total : undefined);
-  return isFinalCurve(measured, { done, endedAt: endInstant(known) ?? endedAt ?? openedAt, readAt });
+  const { measured, endedAt } = known;
+  return isFinalCurve(measured, {
+    done: finishedSteps(known),
+    endedAt: endInstant(known) ?? endedAt ?? openedAt,
+    readAt,
+  });
 }
 
 /** When the curve of an ended resource is due, in epoch milliseconds; undefined for never again, once it is final. */
 function endedCurveDue(workbench: Workbench, known: KnownResource, curve: AnyQuery, lastSent: LastSent) {
   const last = lastEver(workbench, curve, lastSent);
   if (hasFinalCurve(workbench, known, last)) return undefined;
-  if (last === 0) return 0;
+  if (last === 0 || last < (known.endedAt ?? 0)) return 0;
   const due = dueAt(workbench, curve, 'visible');
   return due === undefined ? undefined : Math.max(due, last + curveTurns * workbench.poll.visibleMs);
 }

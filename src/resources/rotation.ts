@@ -20,6 +20,7 @@ import { dueLists, listedKinds, seeListed } from './rotation-lists.ts';
 import {
   curveTurn,
   detailTurns,
+  isLastRead,
   type LastSent,
   lastAttempt,
   mayEnd,
@@ -138,7 +139,11 @@ async function readTurns(
     const requests = known.total === undefined ? 3 : 1;
     return { queries: [query], dueAt, isDetail: true, requests, known };
   });
-  const due = inTurn([...turns, ...purpose.unmeasured, ...certain], purpose);
+  const all = [...turns, ...purpose.unmeasured, ...certain].map(turn => ({
+    ...turn,
+    isLast: isLastRead(turn, purpose),
+  }));
+  const due = inTurn(all, purpose);
   const chosen =
     due.length === 0 && isFailing ? turns.toSorted((left, right) => left.dueAt - right.dueAt).slice(0, 1) : due;
   const isThere = (known: KnownResource): boolean => !workbench.statuses.get(known)?.gone;

@@ -137,13 +137,13 @@ export function optionColumns(rows: readonly ProgressedRun[]): readonly Column<M
 
 /**
  * `0.612`, or `0.612 n=2` if it lacks samples of its round, because they are outstanding, failed or cancelled; `0.612 at 15`
- * if every rollout of a later round has failed.
+ * if every rollout of a later round has failed; `0.612?` if the run has ended since it was read.
  */
 export function heldOutCell(held: HeldOutMean | undefined): string {
   if (!held) return '';
-  const { reward: mean, step, samples, expected, isUnfinished, failedSince } = held;
+  const { reward: mean, step, samples, expected, isUnfinished, isOld, failedSince } = held;
   const isWhole = !isUnfinished && (samples ?? 0) >= (expected ?? 0);
-  return [reward(mean), isWhole ? '' : `n=${samples ?? '?'}`, failedSince ? `at ${step}` : '']
+  return [`${reward(mean)}${isOld ? '?' : ''}`, isWhole ? '' : `n=${samples ?? '?'}`, failedSince ? `at ${step}` : '']
     .filter(Boolean)
     .join(' ');
 }

@@ -73,6 +73,17 @@ describe('what is read one by one', () => {
     },
   );
 
+  it('is first what a resource that has just ended lacks, for which the other first reads leave room', () => {
+    const turn = (dueAt: number, more: Partial<Turn> = {}): Turn => ({ queries: [], dueAt, ...more });
+    const unread = Array.from({ length: 30 }, () => turn(0));
+    const last = turn(0, { isDetail: true, isLast: true });
+    const round = { now: 10_000_000, roundMs: poll.focusedMs, poll, spent: 0 };
+    expect(inTurn([turn(1), ...unread, last], round)[0]).toBe(last);
+    expect(inTurn(unread, { ...round, spentFirst: 110 })).toEqual([]);
+    expect(inTurn([...unread, last], { ...round, spentFirst: 110 })).toEqual([last]);
+    expect(inTurn([...unread, last], { ...round, spentFirst: 120 })).toEqual([]);
+  });
+
   it('is what has a status to tell before curves, whatever is due first', () => {
     const turn = (dueAt: number, isDetail: boolean): Turn => ({ queries: [], dueAt, isDetail });
     const turns = [turn(1, true), turn(3, false), turn(2, false)];

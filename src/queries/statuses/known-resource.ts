@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { hasEnded, statusMeaning } from '../../contract/status.ts';
 import type { ResourceRef } from '../../store/store.ts';
 import { countOf } from '../../text/numbers.ts';
-import type { FailedRounds, HeldOutMeans } from '../held-out.ts';
+import { beforeEnd, type FailedRounds, type HeldOutMeans } from '../held-out.ts';
 import type { RunDifference } from '../run-difference.ts';
 import type { Certainty } from '../run-mean.ts';
 
@@ -26,8 +26,8 @@ export interface Observation {
   readonly difference?: RunDifference | undefined;
   /** The number of failed rollouts. */
   readonly failed?: number | null | undefined;
-  /** The newest and the best held-out mean. */
-  readonly measured?: HeldOutMeans | undefined;
+  /** The newest and the best held-out mean; null if the curve was read and has none. */
+  readonly measured?: HeldOutMeans | null | undefined;
   /** The held-out rounds of a run in which every rollout failed, after its last mean. */
   readonly failedRounds?: FailedRounds | undefined;
   /** The values of its curve, oldest first; undefined for a step without one. */
@@ -62,7 +62,8 @@ export interface KnownResource {
   readonly failed: number | undefined;
   /** When it first had this number of rewards; epoch milliseconds. */
   readonly gradedAt: number | undefined;
-  readonly measured: HeldOutMeans | undefined;
+  /** The newest and the best held-out mean; null for none, undefined if its curve was not read. */
+  readonly measured: HeldOutMeans | null | undefined;
   readonly failedRounds: FailedRounds | undefined;
   readonly curve: readonly (number | undefined)[];
   readonly startedAt: string | undefined;
@@ -114,7 +115,7 @@ export function merged(old: KnownResource, observation: Observation): KnownResou
     certainty: newer(old.certainty, observation.certainty),
     difference: newer(old.difference, observation.difference),
     failed: countOf(observation.failed) ?? old.failed,
-    measured: newer(old.measured, observation.measured),
+    measured: observation.measured === null ? (old.measured ?? null) : newer(old.measured, observation.measured),
     // An answer with means replaces the failed rounds as well, because later rounds may have a mean now.
     failedRounds: observation.measured ? observation.failedRounds : newer(old.failedRounds, observation.failedRounds),
     curve: sameCurve(old.curve, observation.curve),
@@ -139,6 +140,14 @@ export function withoutProgress(known: KnownResource): KnownResource {
   const mean = graded === undefined ? known.mean : undefined;
   return { ...known, done: undefined, mean, graded: undefined, failed: undefined };
 }
+
+/** The finished steps: a list shows the end without the progress. */
+export const finishedSteps = ({ done, status = '', total }: KnownResource): number | undefined =>
+  done ?? (statusMeaning(status) === 'success' ? total : undefined);
+
+/** Marks the held-out means as read before the end, which they may lack. */
+export const withOldMeans = (known: KnownResource): KnownResource =>
+  known.measured ? { ...known, measured: beforeEnd(known.measured, finishedSteps(known)) } : known;
 
 /** If two reads are further apart, the time at which a resource left the queue is unknown. */
 const mostApartMs = 60_000;

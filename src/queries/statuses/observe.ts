@@ -125,7 +125,9 @@ class AnswerObserver {
       if (meta.rows) this.#onlyListed.set(keyOf(observation), observation);
       return [observation];
     }
-    return before && !isRunning(before.status) ? [] : [observation];
+    // A part without a status, such as a curve, may be the first answer since the end of its resource.
+    const isPart = !meta.rows && observation.status == null;
+    return before && !isPart && !isRunning(before.status) ? [] : [observation];
   }
 
   #failed(query: Query): void {

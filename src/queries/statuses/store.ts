@@ -15,6 +15,7 @@ import {
   type Named,
   type Observation,
   unknownResource,
+  withOldMeans,
   withoutProgress,
 } from './known-resource.ts';
 
@@ -163,7 +164,9 @@ export class StatusStore {
       const before = entry.known;
       const news = this.#keepingEnd(entry, observation, { askedAt, at });
       const ends = !hasEnded(before.status) && hasEnded(news.status);
-      const next = merged(ends ? withoutProgress(before) : before, news);
+      const fresh = merged(ends ? withoutProgress(before) : before, news);
+      const isEarly = (ends && before.status !== undefined) || (news.measured && askedAt < (before.endedAt ?? 0));
+      const next = isEarly ? withOldMeans(fresh) : fresh;
       const wasSeen = entry.seen;
       const lastReadAt = entry.readAt;
       if (observation.status != null) entry.seen = true;

@@ -179,7 +179,7 @@ function useLineage(open: ReadonlySet<string>) {
         deployments: deployments.data?.rows ?? [],
       },
       runs: runs.flatMap(({ data }) => data?.rows ?? []),
-      heldOutOf: id => workbench.statuses.get({ kind: 'training', id })?.measured,
+      heldOutOf: id => workbench.statuses.get({ kind: 'training', id })?.measured ?? undefined,
     }),
     readOn,
     parts: [read, deployments, ...lives],

@@ -191,7 +191,7 @@ export function watchColumns({
   const isRoomy = room >= roomy;
   const sparkWidth = isRoomy ? 20 : 10;
   const { heldOut, interval, best, bestStep, trainer } = measuredColumns<WatchedResource>({
-    heldOut: row => row.measured,
+    heldOut: row => row.measured ?? undefined,
     interval: row => intervalOfLine(row, range),
     trainer: row => (isTrainers(row) ? row.mean : undefined),
   });

@@ -1,6 +1,7 @@
 /** The single store of statuses: every change is announced once, whatever reads it first and in any order. */
 
 import { describe, expect, it } from 'vitest';
+import { heldOutMeans } from '../../../src/queries/held-out.ts';
 import type { Observation } from '../../../src/queries/statuses/known-resource.ts';
 import {
   followedOf,
@@ -41,6 +42,57 @@ function randomOf(seed: number): (below: number) => number {
     return (((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32) * below;
   };
 }
+
+describe('the held-out means of a run', () => {
+  const training = { kind: 'training', id: 'trn_1', total: 8 };
+  const upTo = (...steps: readonly number[]): Observation => ({
+    ...training,
+    measured: heldOutMeans(steps.map(step => ({ step, held_out_reward: step / 10, completed_samples: 112 }))) ?? null,
+  });
+  const means = (statuses: StatusStore) => {
+    const { last, best } = statuses.get(training)?.measured ?? {};
+    return [last?.step, last?.isOld, best?.isOld];
+  };
+
+  it('are old from its end until they are read after it', () => {
+    const { statuses } = listening();
+    statuses.report([{ ...training, status: 'running' }], times(1));
+    statuses.report([upTo(0, 5)], times(2));
+    expect(means(statuses)).toEqual([5, undefined, undefined]);
+    statuses.report([{ ...training, status: 'cancelled' }], times(9));
+    expect(means(statuses)).toEqual([5, true, true]);
+    // It was asked for before the end was seen.
+    statuses.report([upTo(0, 5, 6)], times(10, 8));
+    expect(means(statuses)).toEqual([6, true, true]);
+    statuses.report([upTo(0, 5, 6)], times(12, 11));
+    expect(means(statuses)).toEqual([6, undefined, undefined]);
+    statuses.report([{ ...training, status: 'cancelled' }], times(13, 8));
+    expect(means(statuses)).toEqual([6, undefined, undefined]);
+  });
+
+  it('are not old where they have that of the last step, nor where it had ended when it was first seen', () => {
+    const { statuses } = listening();
+    statuses.report([{ ...training, status: 'running' }], times(1));
+    statuses.report([upTo(0, 8)], times(2));
+    statuses.report([{ ...training, status: 'succeeded' }], times(3));
+    expect(means(statuses)).toEqual([8, undefined, undefined]);
+    statuses.forget(training);
+    statuses.report([upTo(0, 5)], times(4));
+    statuses.report([{ ...training, status: 'succeeded' }], times(5));
+    expect(means(statuses)).toEqual([5, undefined, undefined]);
+  });
+
+  it('are none once its curve was read without one, and stay where a later curve has none', () => {
+    const { statuses } = listening();
+    statuses.report([{ ...training, status: 'running' }], times(1));
+    expect(statuses.get(training)?.measured).toBeUndefined();
+    statuses.report([upTo()], times(2));
+    expect(statuses.get(training)?.measured).toBeNull();
+    statuses.report([upTo(5)], times(3));
+    statuses.report([upTo()], times(4));
+    expect(means(statuses)).toEqual([5, undefined, undefined]);
+  });
+});
 
 describe('a transition', () => {
   it('is announced once, with what it was before', () => {

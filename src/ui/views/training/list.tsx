@@ -30,7 +30,7 @@ type Known = Pick<KnownResource, 'done' | 'total' | 'measured' | 'mean'>;
 
 function measuredRun(row: ProgressedRun, { done, total, measured, mean: trainer_reward }: Known): MeasuredTraining {
   const completed_steps = row.completed_steps ?? (isRunning(row.status) ? done : undefined);
-  return { ...row, completed_steps, total_steps: row.total_steps ?? total, held_out: measured, trainer_reward };
+  return { ...row, completed_steps, total_steps: row.total_steps ?? total, held_out: measured ?? undefined, trainer_reward };
 }
 
 /** The steps of running runs and the rewards that were read. */

@@ -55,7 +55,7 @@ interface OverlayWindowProps {
 }
 
 /** `held-out 0.412 at step 60 succeeded 2h ago`; the held-out reward only if it was read before. */
-function noteOf({ status, created_at }: TrainingRun, measured: HeldOutMeans | undefined): string {
+function noteOf({ status, created_at }: TrainingRun, measured: HeldOutMeans | null | undefined): string {
   const heldOut = measured && `held-out ${reward(measured.last.reward)} at step ${measured.last.step}`;
   return [heldOut, status && statusWords(status), agoOf(instant(created_at))].filter(Boolean).join('  ');
 }
