@@ -10,6 +10,9 @@ import { displayWidth, type TruncateOptions } from '../text/width.ts';
 
 export type Cell = string | number | undefined;
 
+/** The text for a value that is unknown, unlike none. */
+export const unknownCell = '–';
+
 /** A width in cells, or a range; spare cells are distributed by `grow`. */
 export type ColumnWidth = number | { readonly min: number; readonly max: number; readonly grow: number };
 
@@ -44,6 +47,8 @@ export interface Column<Row> {
   readonly exported?: (row: Row) => unknown;
   /** The value is an instant in epoch milliseconds: a filter compares its age. */
   readonly isTime?: boolean;
+  /** Whether the value of a row was not read yet, which the screen shows unlike none. */
+  readonly isUnread?: (row: Row) => boolean;
   /** False if filters skip it, e.g. an age, which changes while the user types. */
   readonly filtered?: boolean;
   /**

@@ -253,6 +253,10 @@ export function intervalBeside({ mean, graded, status, certainty }: CertainMean,
   return isOfMean && value >= interval.low && value <= interval.high ? interval : undefined;
 }
 
+/** Whether the interval of an ended run is unknown because the rewards of its mean are yet to be read. */
+export const lacksCertainty = ({ status, certainty, ...mean }: CertainMean, range: Range): boolean =>
+  mean.mean !== undefined && hasEnded(status) && !(certainty && isOfMean(certainty, mean, range));
+
 export const isNumber = (value: unknown): value is number => typeof value === 'number';
 
 export const isInterval = (value: unknown): boolean =>

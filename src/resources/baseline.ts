@@ -49,7 +49,10 @@ export function toggleBaseline(memory: Settings, { eval_run_id, bench_id, displa
 export interface FromBaseline {
   readonly baseline: string;
   readonly isBaseline: boolean;
-  /** Its mean minus that of the baseline, over the tasks in both: means over other tasks may differ the other way. */
+  /**
+   * Its mean minus that of the baseline, over the tasks in both: means over other tasks may differ the other way.
+   * Undefined if there are none; absent until the rewards of both are read.
+   */
   readonly difference?: number | undefined;
   readonly interval?: Interval | undefined;
 }
@@ -185,6 +188,13 @@ const differenceText = ({ from_baseline: from }: BasedRun): string => {
   return from.isBaseline ? 'baseline' : from.difference === undefined ? '' : difference(from.difference);
 };
 
+/** Whether the difference of an ended run with a mean is yet to be read. */
+function isUnread(row: BasedRun): boolean {
+  const { from_baseline: from, status } = row;
+  if (!from || from.isBaseline || 'difference' in from) return false;
+  return hasEnded(status) && listedMean(row) !== undefined;
+}
+
 export const baselineColumns: readonly Column<BasedRun>[] = [
   {
     id: 'difference',
@@ -195,6 +205,7 @@ export const baselineColumns: readonly Column<BasedRun>[] = [
     forPrograms: true,
     value: ({ from_baseline: from }) => (from?.isBaseline ? 0 : from?.difference),
     text: differenceText,
+    isUnread,
   },
   {
     ...intervalColumn<BasedRun>(row => row.from_baseline?.interval, {
@@ -204,6 +215,7 @@ export const baselineColumns: readonly Column<BasedRun>[] = [
     }),
     width: 15,
     ...{ ifAny: true, wide: true, forPrograms: true },
+    isUnread,
   },
 ];
 

@@ -1,9 +1,10 @@
 /** Adds means to evaluation runs whose records lack them. */
 import type { EvalRun } from '../contract/evaluations.ts';
 import { hasEnded, isRunning, statusMeaning } from '../contract/status.ts';
+import { unknownCell } from '../present/column.ts';
 import type { Interval } from '../present/statistics/interval.ts';
 import type { Range } from '../present/statistics/tasks.ts';
-import { type Certainty, intervalBeside } from '../queries/run-mean.ts';
+import { type Certainty, intervalBeside, lacksCertainty } from '../queries/run-mean.ts';
 import type { KnownResource } from '../queries/statuses/known-resource.ts';
 import { countOf, reward } from '../text/numbers.ts';
 
@@ -27,6 +28,10 @@ export const listedCount = ({ reward_mean, reward_count, provisional_count }: Me
 /** The interval of that mean, if it is known. */
 export const intervalOfRun = (row: MeasuredRun, range: Range): Interval | undefined =>
   intervalBeside({ ...row, mean: listedMean(row), graded: listedCount(row) }, range);
+
+/** Whether that interval is yet to be read. */
+export const lacksIntervalOfRun = (row: MeasuredRun, range: Range): boolean =>
+  lacksCertainty({ ...row, mean: listedMean(row), graded: listedCount(row) }, range);
 
 export const soFar = 'so far';
 
@@ -85,10 +90,8 @@ export const meanSoFar = (mean: number, graded: number | undefined): string =>
 export function meanOfRun(row: MeasuredRun): string {
   const [mean, graded] = [listedMean(row), listedCount(row)];
   if (!isSoFar(row)) {
-    if (mean === undefined && mayHaveMean(row)) return unknownMean;
+    if (mean === undefined && mayHaveMean(row)) return unknownCell;
     return meanCell({ mean, graded: countOf(row.reward_count), total: countOf(row.total_rollouts) }, row.status);
   }
-  return mean === undefined ? unknownMean : meanSoFar(mean, graded);
+  return mean === undefined ? unknownCell : meanSoFar(mean, graded);
 }
-
-const unknownMean = '–';

@@ -23,7 +23,14 @@ import {
 import { comparability } from './comparison.ts';
 import type { MeasuredList, Measures } from './define.ts';
 import { measureEach } from './measure-each.ts';
-import { intervalOfRun, listedCount, listedMean, type MeasuredRun, meanOfRun } from './measured-run.ts';
+import {
+  intervalOfRun,
+  lacksIntervalOfRun,
+  listedCount,
+  listedMean,
+  type MeasuredRun,
+  meanOfRun,
+} from './measured-run.ts';
 import { modelColumn, modelWords } from './models.ts';
 import { withCertainty } from './run-certainty.ts';
 import { namedRun } from './run-places.ts';
@@ -94,7 +101,11 @@ export const runColumns: readonly Column<MeasuredRun>[] = [
  * @param nameOf the name of a benchmark, if it is known
  */
 export function runListColumns(range: Range, isOfOne: boolean, nameOf: NameOf = id => id): readonly Column<BasedRun>[] {
-  const interval = { ...intervalColumn<BasedRun>(row => intervalOfRun(row, range)), wide: true, forPrograms: true };
+  const interval: Column<BasedRun> = {
+    ...intervalColumn<BasedRun>(row => intervalOfRun(row, range)),
+    ...{ wide: true, forPrograms: true },
+    isUnread: row => lacksIntervalOfRun(row, range),
+  };
   return runColumns.flatMap((column): readonly Column<BasedRun>[] => {
     if (column.id === 'mean') return [column, interval, ...baselineColumns];
     if (column.id !== 'benchmark') return [column];

@@ -151,19 +151,26 @@ export function heldOutCell(held: HeldOutMean | undefined): string {
 /** The columns of the held-out curve and of the newest trainer reward. Their ids are the same in every list. */
 export function measuredColumns<Row>(of: {
   readonly heldOut: (row: Row) => HeldOut | undefined;
+  /** Whether its held-out curve is yet to be read. */
+  readonly isUnread: (row: Row) => boolean;
   /** The interval of the last held-out reward, or of its substitute. */
   readonly interval: (row: Row) => Interval | undefined;
   readonly trainer: (row: Row) => number | undefined;
 }) {
+  const { isUnread } = of;
   const meanColumn = (id: string, title: string, which: 'last' | 'best'): Column<Row> => ({
     ...numberColumn<Row>(id, title, row => of.heldOut(row)?.[which].reward),
     text: row => heldOutCell(of.heldOut(row)?.[which]),
+    isUnread,
   });
   return {
     heldOut: meanColumn('held-out', 'HELD-OUT', 'last'),
-    interval: intervalColumn<Row>(of.interval),
+    interval: { ...intervalColumn<Row>(of.interval), isUnread },
     best: meanColumn('best', 'BEST', 'best'),
-    bestStep: numberColumn<Row>('best-step', 'AT STEP', row => of.heldOut(row)?.best.step, { text: String }),
+    bestStep: {
+      ...numberColumn<Row>('best-step', 'AT STEP', row => of.heldOut(row)?.best.step, { text: String }),
+      isUnread,
+    },
     trainer: { ...numberColumn<Row>('trainer', 'TRAINER', of.trainer), wide: true },
   };
 }
@@ -190,16 +197,19 @@ export const splitColumn = <Row>(of: (row: Row) => HeldOutMean | undefined): Col
  * The declared columns, with the deciding measurements after the status.
  *
  * @param nameOf the name of a benchmark, if it is known
+ * @param isUnread whether the held-out curve of a run is yet to be read
  */
 export function listColumns(
   rows: readonly ProgressedRun[],
   range: Range,
   nameOf: NameOf = id => id,
+  isUnread: (row: MeasuredTraining) => boolean = () => false,
 ): readonly Column<MeasuredTraining>[] {
   const [name, status, done, steps, ...others] = trainingColumns;
   const ofMeans = perObject((measured: HeldOut) => intervalOfHeldOut(measured.last, range));
   const { heldOut, interval, best, bestStep, trainer } = measuredColumns<MeasuredTraining>({
     heldOut: row => row.held_out,
+    isUnread,
     interval: ({ held_out }) => held_out && ofMeans(held_out),
     trainer: row => row.trainer_reward,
   });

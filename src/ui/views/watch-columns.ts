@@ -6,7 +6,7 @@ import type { Interval } from '../../present/statistics/interval.ts';
 import type { Range } from '../../present/statistics/tasks.ts';
 import { timeColumn } from '../../present/times.ts';
 import { rateWords } from '../../queries/pace.ts';
-import { intervalBeside } from '../../queries/run-mean.ts';
+import { intervalBeside, lacksCertainty } from '../../queries/run-mean.ts';
 import { meanCell, meanSoFar } from '../../resources/measured-run.ts';
 import { intervalOfHeldOut, measuredColumns } from '../../resources/training-columns.ts';
 import { rewardName, stateOf, uploadKind, type WatchedResource } from '../../resources/watch.ts';
@@ -59,6 +59,9 @@ function intervalOfLine(row: WatchedResource, range: Range): Interval | undefine
   if (row.measured) return intervalOfHeldOut(row.measured.last, range);
   return isTrainers(row) ? undefined : intervalBeside(row, range);
 }
+
+const lacksInterval = (row: WatchedResource, range: Range): boolean =>
+  isTrainers(row) ? row.measured === undefined : lacksCertainty(row, range);
 
 /** The decisive curve: held-out, if there is one. */
 export const curveOf = ({ measured, curve }: WatchedResource): readonly (number | undefined)[] =>
@@ -192,6 +195,7 @@ export function watchColumns({
   const sparkWidth = isRoomy ? 20 : 10;
   const { heldOut, interval, best, bestStep, trainer } = measuredColumns<WatchedResource>({
     heldOut: row => row.measured ?? undefined,
+    isUnread: row => isTrainers(row) && row.measured === undefined,
     interval: row => intervalOfLine(row, range),
     trainer: row => (isTrainers(row) ? row.mean : undefined),
   });
@@ -207,7 +211,7 @@ export function watchColumns({
     labelColumn(room, glyphs),
     heldOut,
     meanColumn,
-    { ...interval, wide: room < narrow },
+    { ...interval, wide: room < narrow, isUnread: row => lacksInterval(row, range) },
     { ...best, wide: !isRoomy },
     { ...bestStep, wide: !isRoomy },
     ...(isRoomy ? countColumns : [{ ...shareColumn, yields: room < narrow && tellsApart }]),

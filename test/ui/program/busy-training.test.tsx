@@ -4,7 +4,7 @@ import { defaultIntervals } from '../../../src/queries/polling.ts';
 import { busyWorld } from '../../busy-world.ts';
 import { scriptedService } from '../../queries/scripted-service.ts';
 import { openProgram } from './rig.tsx';
-import { startVirtualTime } from './virtual-time.ts';
+import { passing, startVirtualTime } from './virtual-time.ts';
 
 const minuteMs = 60_000;
 
@@ -16,6 +16,8 @@ it('shows the last and the best held-out reward, also of runs that ended before,
     ...{ service: scripted.service, start, poll: defaultIntervals, columns: 240, rows: 60 },
   });
   onTestFinished(close);
+  // Not read yet, unlike none.
+  await passing(screen.waitFor(text => /(running|succeeded) +– .* – /.test(text)));
   await vi.advanceTimersByTimeAsync(minuteMs);
   const before = scripted.requests.length;
   await vi.advanceTimersByTimeAsync(5 * minuteMs);

@@ -30,7 +30,13 @@ type Known = Pick<KnownResource, 'done' | 'total' | 'measured' | 'mean'>;
 
 function measuredRun(row: ProgressedRun, { done, total, measured, mean: trainer_reward }: Known): MeasuredTraining {
   const completed_steps = row.completed_steps ?? (isRunning(row.status) ? done : undefined);
-  return { ...row, completed_steps, total_steps: row.total_steps ?? total, held_out: measured ?? undefined, trainer_reward };
+  return {
+    ...row,
+    completed_steps,
+    total_steps: row.total_steps ?? total,
+    held_out: measured ?? undefined,
+    trainer_reward,
+  };
 }
 
 /** The steps of running runs and the rewards that were read. */
@@ -72,7 +78,17 @@ export function TrainingListView({ place }: ViewProps<'list'>) {
   const rows = useListedRows(source);
   const { rewardRange } = workbench.compare;
   const nameOf = useBenchmarkNames();
-  const columns = useMemo(() => listColumns(rows, rewardRange, nameOf), [rows, rewardRange, nameOf]);
+  const { statuses } = workbench;
+  const columns = useMemo(
+    () =>
+      listColumns(
+        rows,
+        rewardRange,
+        nameOf,
+        ({ training_run_id: id }) => statuses.get({ kind: 'training', id })?.measured === undefined,
+      ),
+    [rows, rewardRange, nameOf, statuses],
+  );
   return (
     <ResourceListView<MeasuredTraining>
       resource={training}

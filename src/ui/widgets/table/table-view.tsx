@@ -12,6 +12,7 @@ import {
   type FittedColumn,
   fitColumns,
   markWidth,
+  unknownCell,
   type WidestTexts,
   withNamesCut,
 } from '../../../present/column.ts';
@@ -284,7 +285,7 @@ function shownText<Row>(column: Column<Row>, row: Row, width: number, theme: The
   const whole = sanitiseLine(cellText(column, row));
   const room = column.status || column.look ? width - markWidth : width;
   const text = column.shortText && displayWidth(whole) > room ? sanitiseLine(column.shortText(row)) : whole;
-  if (text === '') return '';
+  if (text === '') return column.isUnread?.(row) ? unknownCell : '';
   if (column.look) return markedText(text, column.look(row), theme);
   return column.status ? statusText(text, theme) : text;
 }
