@@ -121,11 +121,11 @@ it('undeploy waits until each deployment is gone or inactive', async () => {
   const words = ['dep_1', 'dep_2', '--yes', '--wait', '--field', 'status'];
   const both = await cli('undeploy', words);
   expect(both).toMatchObject({ code: exitCodes.done, out: 'gone\ninactive\n' });
-  expect(both.notes).toContain('tutor: deployed');
+  expect(both.notes).toContain('tutor, dep_1: deployed');
   expect(await cli('undeploy', ['dep_3', '--yes', '--wait', '--field', 'done'])).toEqual({
     code: exitCodes.failed,
     out: 'requested\n',
-    notes: 'tutor: failed',
+    notes: 'tutor, dep_3: failed',
   });
   // This service lists no deployments: a slug alone could name another than the one that was seen here.
   expect(await cli('undeploy', ['tutor', '--yes'])).toMatchObject({ code: exitCodes.usage, out: '' });
@@ -175,7 +175,7 @@ it('undeploy waits without a status, and prints none, until the deployment is go
   expect(await cli('undeploy', ['dep_1', '--yes', '--wait', '--field', 'status'])).toEqual({
     code: exitCodes.done,
     out: 'gone\n',
-    notes: 'tutor: no status\ntutor: gone',
+    notes: 'tutor, dep_1: no status\ntutor, dep_1: gone',
   });
 });
 
@@ -192,7 +192,7 @@ it('the ids are printed at the end of --timeout, whether the service answers or 
   const lost = await cli('undeploy', ['dep_1', '--yes', '--wait', '--timeout', '2']);
   expect(lost).toMatchObject({ code: exitCodes.timeout, out: 'dep_1\n' });
   expect(lost.notes).toContain(
-    'tutor may not be undeployed yet: the service no longer answers, so its state is unknown.',
+    'tutor, dep_1 may not be undeployed yet: the service no longer answers, so its state is unknown.',
   );
 });
 
