@@ -4,8 +4,10 @@ import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import fc from 'fast-check';
 import stringWidth from 'string-width';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import sanitizeAnsi from '../node_modules/ink/build/sanitize-ansi.js';
 import manifest from '../package.json' with { type: 'json' };
 import { checkPatches } from '../tools/patched.ts';
 
@@ -78,5 +80,41 @@ describe('string-width', () => {
     const styled = '\u001b[1mtea ─\u001b[0m';
     expect(stringWidth(styled)).toBe(5);
     expect(stringWidth(styled, { countAnsiEscapeCodes: true })).toBe(11);
+  });
+});
+
+describe('ink', () => {
+  const piece = fc.constantFrom(
+    'm',
+    'a',
+    ' ',
+    '─',
+    '日',
+    '\u0301',
+    '\u{1E8D0}',
+    '\t',
+    '\n',
+    '\u001b[1m',
+    '\u001b[38;5;1m',
+    '\u001b[m',
+  );
+
+  it('keeps a text as it is by the short way just where the long one does', () => {
+    // A bell takes the long way, which strips it.
+    const property = fc.property(fc.array(piece), ([...pieces]) => {
+      const text = pieces.join('');
+      expect(sanitizeAnsi(text)).toBe(sanitizeAnsi(`${text}\u0007`));
+    });
+    fc.assert(property, { numRuns: 2_000 });
+  });
+
+  it.each([
+    ['moves the cursor', 'a\u001b[2Jb', 'ab'],
+    ['has colons', '\u001b[4:3ma', '\u001b[4ma'],
+    ['is no SGR', 'a\u001b[>1mb', 'ab'],
+    ['is a control', 'a\u0000\u007fb', 'ab'],
+    ['comes before a mark', 'a\u001b[1m\u0301b', 'a\u0301\u001b[1mb'],
+  ])('changes what %s', (_, text, kept) => {
+    expect(sanitizeAnsi(text)).toBe(kept);
   });
 });
