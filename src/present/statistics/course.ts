@@ -24,6 +24,8 @@ const leastChange = 0.1;
 const leastNoise = 0.01;
 /** From this many values on, a curve without a clear change is level. */
 const levelFrom = 10;
+/** The variance of noise is 1.3 times the second mean in `noiseOf`; more, because that is uncertain. */
+const turnShare = 2.2;
 /** A level piece swings if its values scatter this many times as much as neighbours do. */
 const swing = 2;
 /** More stretches than this end as `swings`. */
@@ -37,24 +39,28 @@ interface Piece {
   readonly to: number;
   readonly start: number;
   readonly end: number;
-  readonly isSloped: boolean;
   /** Standard deviation of the values about the piece. */
   readonly scatter: number;
 }
 
-/** Variance of the noise, from how far each value is from the mean of its neighbours. */
+/**
+ * Variance of the noise: how far each value is from the mean of its neighbours, or if that is less, from the nearer one
+ * of them where the curve turns. The first is more certain, the second is not misled by bends and jumps.
+ */
 function noiseOf(values: readonly number[]): number {
-  const squares = values
-    .slice(2)
-    .map((value, index) => (value - 2 * (values[index + 1] ?? 0) + (values[index] ?? 0)) ** 2);
-  return (mean(squares) ?? 0) / 6;
+  const inner = values
+    .slice(1, -1)
+    .map((value, index) => [value - (values[index] ?? 0), value - (values[index + 2] ?? 0)] as const);
+  const bends = inner.map(([before, after]) => (before + after) ** 2 / 6);
+  const turns = inner.map(([before, after]) => (before * after > 0 ? Math.min(before ** 2, after ** 2) : 0));
+  return Math.min(mean(bends) ?? 0, (mean(turns) ?? 0) * turnShare);
 }
 
 /** The best pieces of values whose range is 1, each level or a line. */
 function piecesOf(values: readonly number[], noise: number): readonly Piece[] {
   const { length } = values;
   // Tuned so that at most one in twenty courses of noise alone is not level, from ten values on.
-  const penalty = 2 * Math.log(length) * (1 + 6 / Math.max(1, length - 2));
+  const penalty = 2.5 * Math.log(length) * (1 + 12 / (length - 2));
   const sums = [0];
   const squares = [0];
   const moments = [0];
@@ -102,7 +108,7 @@ function piecesOf(values: readonly number[], noise: number): readonly Piece[] {
     const { average, slope, rest } = fitted(from, to);
     const half = (slope * (to - from - 1)) / 2;
     pieces.unshift({
-      ...{ from, to, start: average - half, end: average + half, isSloped: slope !== 0 },
+      ...{ from, to, start: average - half, end: average + half },
       scatter: Math.sqrt(rest / (to - from)),
     });
     to = from;
