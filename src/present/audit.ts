@@ -3,6 +3,7 @@
  * names the rollouts to read. Pure.
  */
 import { mean } from '../base/statistics.ts';
+import { earlyEndOf } from '../contract/finish-reason.ts';
 import { counted, percent, reward } from '../text/numbers.ts';
 import type { StepValue } from './curve-words.ts';
 import type { Range } from './statistics/tasks.ts';
@@ -16,6 +17,8 @@ export interface AuditRollout {
   readonly completion_tokens?: number | null | undefined;
   /** The last answer; an empty one counts. */
   readonly answer?: string | undefined;
+  /** Why the model ended it. */
+  readonly finish_reason?: string | undefined;
   /** Everything before the first answer. */
   readonly question?: string | undefined;
 }
@@ -45,6 +48,7 @@ export const findingKinds = {
   held_out: 'held-out',
   length: 'length',
   answer: 'one answer',
+  cut_off: 'cut off',
   repetition: 'repetition',
   duplicates: 'same questions',
   never: 'never rewarded',
@@ -67,14 +71,21 @@ export interface Finding {
 
 /** Most findings cover this many of the newest steps read. */
 const auditedSteps = 3;
+const newestOf = (steps: readonly AuditStep[]): readonly AuditStep[] =>
+  steps.filter(({ rewards }) => rewards.length > 0).slice(-auditedSteps);
 const mostEvidence = 100;
 
 /** Thresholds of the findings, tuned on the sample benchmarks. `npm run bench -- audit` measures their accuracy. */
 const limits = {
   /** The lower limit of the rank correlation of reward and length, and the least number of rollouts. */
   length: { correlation: 0.6, rollouts: 24 },
-  /** Share of the questions that get the same long answer; share of the rollouts with the same answer of any length. */
-  answer: { questions: 4, words: 5, ofQuestions: 0.5, ofRollouts: 0.8 },
+  /**
+   * Share of the questions that get the same long answer; and for a short one, which may be right for several questions,
+   * also the share of the rollouts, and how often it comes for each time that the next one does.
+   */
+  answer: { questions: 4, words: 5, ofQuestions: 0.5, short: { ofQuestions: 0.7, ofRollouts: 0.4, ofNext: 2 } },
+  /** Share of the answers that were cut off and get the highest reward. */
+  cutOff: { answers: 16, share: 0.5 },
   /** Share of long answers with few distinct words. */
   repetition: { words: 8, distinct: 1 / 4, answers: 8, share: 0.5 },
   duplicates: { tasks: 2, share: 0.25 },
@@ -182,18 +193,39 @@ function answerFinding(steps: readonly AuditStep[]): Finding | undefined {
   const read = evidenceOf(steps, ({ answer }) => answer !== undefined);
   const questionOf = ({ question, task_id }: Evidence): string | undefined => question ?? task_id ?? undefined;
   const questions = new Set(read.flatMap(rollout => questionOf(rollout) ?? []));
-  const { questions: fewest, words: long, ofQuestions, ofRollouts } = limits.answer;
+  const { questions: fewest, words: long, ofQuestions, short } = limits.answer;
   if (questions.size < fewest) return undefined;
   const byAnswer = Map.groupBy(read, ({ answer = '' }) => wordsOf(answer).join(' '));
-  for (const [answer, rollouts] of [...byAnswer].toSorted((left, right) => right[1].length - left[1].length)) {
+  const sorted = [...byAnswer].toSorted((left, right) => right[1].length - left[1].length);
+  for (const [index, [answer, rollouts]] of sorted.entries()) {
     const answered = new Set(rollouts.flatMap(rollout => questionOf(rollout) ?? [])).size;
     const isLong = wordsOf(answer).length >= long && answered >= questions.size * ofQuestions;
-    if (!isLong && rollouts.length < read.length * ofRollouts) continue;
+    const isShort =
+      index === 0 &&
+      answered >= questions.size * short.ofQuestions &&
+      rollouts.length >= read.length * short.ofRollouts &&
+      rollouts.length >= (sorted[1]?.[1].length ?? 0) * short.ofNext;
+    if (!isLong && !isShort) continue;
     const shown = answer === '' ? 'no words' : JSON.stringify(answer.slice(0, 60));
     const words = `${answered} of ${counted(questions.size, 'question')} got the same answer, ${shown}: ${percent(rollouts.length / read.length)} of ${counted(read.length, 'answer')} read, ${inSteps(steps)}`;
     return finding('answer', words, rollouts);
   }
   return undefined;
+}
+
+/**
+ * A grader that only passes or fails passes answers that were cut off. Where a reward is a share, as of the words that
+ * fit, a cut-off answer may well get it.
+ */
+function cutOffFinding(all: readonly AuditStep[], steps: readonly AuditStep[], range: Range): Finding | undefined {
+  const [low, high] = widenedRange(range, all);
+  if (all.some(({ rewards }) => scoresOf(rewards).some(score => score > low && score < high))) return undefined;
+  const read = evidenceOf(steps, ({ finish_reason, reward: score }) => Boolean(finish_reason) && score != null);
+  const cut = read.filter(({ finish_reason }) => earlyEndOf(finish_reason) === 'token limit');
+  const rewarded = cut.filter(({ reward: score }) => (score ?? low) >= high);
+  if (read.length < limits.cutOff.answers || rewarded.length < read.length * limits.cutOff.share) return undefined;
+  const words = `${percent(cut.length / read.length)} of ${counted(read.length, 'answer')} read were cut off at the token limit, and ${percent(rewarded.length / cut.length)} of these get the highest reward, ${inSteps(steps)}`;
+  return finding('cut_off', words, rewarded);
 }
 
 /** Answers repeat their own words. */
@@ -276,32 +308,34 @@ function heldOutFinding({ trainer, heldOut, steps, range: [low, high] }: AuditIn
 
 export function audit(input: AuditInput): readonly Finding[] {
   const { steps, range } = input;
-  const newest = steps.slice(-auditedSteps);
+  const newest = newestOf(steps);
   return [
     heldOutFinding(input),
     lengthFinding(newest),
     answerFinding(newest),
+    cutOffFinding(steps, newest, range),
     repetitionFinding(newest),
     duplicatesFinding(newest),
     hardFinding(steps, newest, range),
   ].filter(each => each !== undefined);
 }
 
-/** The number of tasks per step, and of rollouts per task, whose texts are read. */
-const textsRead = { tasks: 8, each: 2 } as const;
+/** The number of rollouts whose texts are read, and of each task. */
+const textsRead = { all: 48, each: 2 } as const;
 
 /**
- * Ids of the rollouts whose texts the audit reads: two of each of eight evenly spaced tasks in the newest steps. A rollout
- * without a task is read as one of its own.
+ * Ids of the rollouts whose texts the audit reads: as many of each of the newest steps, two of each of evenly spaced
+ * tasks, or more where there are few tasks. A rollout without a task is read as one of its own.
  */
 export function textsToRead(steps: readonly AuditStep[]): readonly string[] {
-  return steps.slice(-auditedSteps).flatMap(({ rewards }) => {
+  const newest = newestOf(steps);
+  const perStep = Math.floor(textsRead.all / newest.length);
+  return newest.flatMap(({ rewards }) => {
     const known = rewards.filter(({ trajectory_id }) => trajectory_id);
     const tasks = [...Map.groupBy(known, ({ task_id, trajectory_id }) => task_id || trajectory_id).values()];
-    const every = Math.max(1, tasks.length / textsRead.tasks);
-    return Array.from(
-      { length: Math.min(textsRead.tasks, tasks.length) },
-      (_, index) => tasks[Math.floor(index * every)],
-    ).flatMap(group => (group ?? []).slice(0, textsRead.each).map(({ trajectory_id }) => trajectory_id ?? ''));
+    const read = Math.min(tasks.length, perStep / textsRead.each);
+    return Array.from({ length: read }, (_, index) => tasks[Math.floor((index * tasks.length) / read)]).flatMap(group =>
+      (group ?? []).slice(0, Math.floor(perStep / read)).map(({ trajectory_id }) => trajectory_id ?? ''),
+    );
   });
 }

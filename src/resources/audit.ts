@@ -6,6 +6,7 @@ import type { Trajectory } from '../contract/trajectories.ts';
 import { type AuditRollout, type AuditStep, audit, type Finding, findingKinds, textsToRead } from '../present/audit.ts';
 import type { Column } from '../present/column.ts';
 import type { Fact } from '../present/fact.ts';
+import { finishOf } from '../present/outcome-classes.ts';
 import type { Range } from '../present/statistics/tasks.ts';
 import { answerOf, questionOf, tokensOf } from '../present/task-groups.ts';
 import { heldOutMeansOf } from '../queries/held-out.ts';
@@ -63,6 +64,7 @@ const withTexts = (steps: readonly ReadStep[], texts: ReadonlyMap<string, Trajec
         completion_tokens: rollout.completion_tokens ?? tokensOf(text),
         answer: hasEnded(text.status) ? (answerOf(text) ?? '') : answerOf(text),
         question: questionOf(text),
+        finish_reason: finishOf(text),
       };
     }),
   }));

@@ -68,6 +68,25 @@ describe('the audit', () => {
     expect(found(stepsOf((task, sample) => ({ answer: task % 3 === 0 ? 'no' : `yes ${task} ${sample}` })))).toEqual([]);
   });
 
+  it('finds a short answer to most questions, and not one of two that are as frequent', () => {
+    const [nine] = found(stepsOf((task, sample) => ({ answer: sample < 2 ? '9' : `9 and ${task} ${sample}` })));
+    expect(nine?.words).toBe('8 of 8 questions got the same answer, "9": 50% of 96 answers read, in steps 1 to 3');
+    expect(found(stepsOf((_, sample) => ({ answer: sample < 2 ? 'yes' : 'no' })))).toEqual([]);
+    expect(found(stepsOf((task, sample) => ({ answer: task < 5 ? '9' : `${task} ${sample}` })))).toEqual([]);
+  });
+
+  it('finds answers that were cut off and pass, unless the reward is a share', () => {
+    const cut = (reward: number) => stepsOf(task => ({ finish_reason: task < 6 ? 'length' : 'stop', reward }));
+    const [finding] = found(cut(1));
+    expect(finding).toMatchObject({ kind: 'cut_off', of: 72 });
+    expect(finding?.words).toBe(
+      '75% of 96 answers read were cut off at the token limit, and 100% of these get the highest reward, in steps 1 to 3',
+    );
+    expect(found(cut(0)).map(({ kind }) => kind)).toEqual(['never']);
+    expect(found([{ step: 0, rewards: [{ reward: 0.5 }] }, ...cut(1)])).toEqual([]);
+    expect(found(stepsOf(() => ({ reward: 1, finish_reason: 'stop' })))).toEqual([]);
+  });
+
   it('finds answers that repeat themselves, and tasks that ask the same', () => {
     const [repeated] = found(stepsOf((task, sample) => ({ answer: `${`go${task} `.repeat(8)}end${sample}` })));
     expect(repeated).toMatchObject({ kind: 'repetition', of: 96 });
@@ -102,6 +121,14 @@ describe('the audit', () => {
     const ids = textsToRead([{ step: 0, rewards: [{ trajectory_id: 'old' }] }, ...stepsOf(() => ({}))]);
     expect(new Set(ids).size).toBe(48);
     expect(ids).not.toContain('old');
+  });
+
+  it('reads as many texts of fewer tasks or steps, and passes over steps without rollouts', () => {
+    const few = stepsOf(task => ({ task_id: `task ${task % 2}` }));
+    expect(textsToRead(few)).toHaveLength(48);
+    expect(textsToRead(few.slice(0, 1))).toHaveLength(32);
+    expect(textsToRead([...few, { step: 4, rewards: [] }])).toEqual(textsToRead(few));
+    expect(textsToRead([])).toEqual([]);
   });
 });
 

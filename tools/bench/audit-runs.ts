@@ -22,6 +22,8 @@ export const faults = {
   'duplicate tasks': ['duplicates'],
   'too hard': ['hard', 'never'],
   collapse: ['answer', 'repetition'],
+  'one short answer': ['answer'],
+  'cut off': ['cut_off'],
   'length gamed': ['length'],
 } as const satisfies Record<string, readonly FindingKind[]>;
 export type Fault = keyof typeof faults;
@@ -29,10 +31,20 @@ export const faultNames = Object.keys(faults) as readonly Fault[];
 
 /**
  * The sample benchmarks on which the small model learns well. On the others, findings are correct: on opposites, nine
- * in ten groups are wrong at first, and on what-is-it, the model soon always answers `no`.
+ * in ten groups are wrong at first, and on what-is-it, the model soon always answers `no`. On small-sums, a few runs come
+ * to answer most questions with `9`: these count as false alarms all the same.
  */
 export const soundBenchmarks = ['t-words', 'letter-words', 'small-sums'] as const;
-const modelSlug = 'benchtop/tutor-base';
+/** Benchmarks that a fault needs. */
+const benchmarksOf: Partial<Record<Fault, readonly string[]>> = {
+  collapse: ['t-words'],
+  'one short answer': ['small-sums'],
+  'cut off': ['next-number'],
+  // These have long answers.
+  'length gamed': ['t-words', 'letter-words'],
+};
+/** Those at which a fault appears by itself. */
+const learningRates: Partial<Record<Fault, number>> = { collapse: 0.2, 'one short answer': 0.05, 'cut off': 0.02 };
 const size = { batch: 12, samples: 8, steps: 16, heldOutEvery: 3, heldOutTasks: 12, heldOutSamples: 4 } as const;
 /** A fault should be detected within this many steps of its onset. */
 export const namedWithin = 5;
@@ -51,9 +63,10 @@ const impossible: GraderSpec = {
 };
 
 const models = new Map<string, PolicyModel>();
-function model(): PolicyModel {
-  const known = models.get(modelSlug) ?? buildBaseModel(modelSlug);
-  models.set(modelSlug, known);
+function modelOf(fault: Fault | undefined): PolicyModel {
+  const slug = fault === 'cut off' ? 'benchtop/clerk-small' : 'benchtop/tutor-base';
+  const known = models.get(slug) ?? buildBaseModel(slug);
+  models.set(slug, known);
   return known;
 }
 
@@ -99,21 +112,32 @@ export interface AuditedRun {
 /** A policy has collapsed if its entropy falls below this share of that in the first step. */
 const collapsed = 0.5;
 
-/** Runs `steps` steps. A run that should collapse goes on until {@link namedWithin} steps after the collapse. */
+/** Whether a fault that appears by itself has appeared in a step. */
+function hasAppeared(fault: Fault | undefined, rewards: readonly AuditRollout[], entropyShare: number): boolean {
+  const isHalf = (rollouts: readonly AuditRollout[] = []): boolean => rollouts.length >= rewards.length / 2;
+  switch (fault) {
+    case 'collapse':
+      return entropyShare < collapsed;
+    case 'one short answer':
+      return [...Map.groupBy(rewards, ({ answer }) => answer).values()].some(isHalf);
+    case 'cut off':
+      return isHalf(rewards.filter(({ finish_reason, reward }) => finish_reason === 'length' && reward === 1));
+    default:
+      return false;
+  }
+}
+
+/** Runs `steps` steps. A run whose fault appears by itself goes on until {@link namedWithin} steps after that. */
 export function auditedRun(seed: number, fault?: Fault, steps: number = size.steps): AuditedRun {
   const random = new Random(`audit ${seed} ${fault ?? 'sound'}`);
-  // Gaming the length and collapsing need benchmarks with long answers.
-  const benchmark =
-    fault === 'collapse'
-      ? 't-words'
-      : fault === 'length gamed'
-        ? random.pick(['t-words', 'letter-words'])
-        : random.pick(soundBenchmarks);
+  const benchmark = random.pick((fault && benchmarksOf[fault]) ?? soundBenchmarks);
   const train = planted(tasksOf(benchmark, 'train'), fault);
   const heldOutTasks = tasksOf(benchmark, 'test').slice(0, size.heldOutTasks);
   const gamedFrom = fault === 'length gamed' ? random.between(2, 5) : Number.POSITIVE_INFINITY;
-  const learningRate = fault === 'collapse' ? 0.2 : random.pick([0.005, 0.01, 0.02]);
-  const base = model();
+  const ownRate = fault && learningRates[fault];
+  const appears = ownRate !== undefined;
+  const learningRate = ownRate ?? random.pick([0.005, 0.01, 0.02]);
+  const base = modelOf(fault);
   const longest = Math.max(...train.map(({ max_tokens }) => max_tokens));
   const policy = base.withWeights(base.network.weights.slice());
   const options = { samples: size.samples, learningRate, klPenalty: fault === 'collapse' ? 0 : 0.01, seed, longest };
@@ -125,9 +149,8 @@ export function auditedRun(seed: number, fault?: Fault, steps: number = size.ste
   const findings: FindingKind[][] = [];
   let first: number | undefined;
   const isGamed = Number.isFinite(gamedFrom);
-  let onset = fault === 'collapse' || fault === undefined ? undefined : isGamed ? gamedFrom : 1;
-  const last = (): number =>
-    fault === 'collapse' ? (onset ?? 30) + namedWithin : isGamed ? gamedFrom + namedWithin : steps;
+  let onset = appears || fault === undefined ? undefined : isGamed ? gamedFrom : 1;
+  const last = (): number => (appears ? (onset ?? 30) + namedWithin : isGamed ? gamedFrom + namedWithin : steps);
   for (let step = 1; step <= last(); step += 1) {
     const rewards: AuditRollout[] = [];
     const { reward, diagnostics } = trainer.step(step, batchAt(step), (task, answer) => {
@@ -135,7 +158,7 @@ export function auditedRun(seed: number, fault?: Fault, steps: number = size.ste
       rewards.push({
         ...{ trajectory_id: `${step} ${rewards.length}`, task_id: task.task_id, reward: score },
         ...{ completion_tokens: answer.tokens.length, answer: answer.text },
-        question: JSON.stringify(task.turns),
+        ...{ question: JSON.stringify(task.turns), finish_reason: answer.finish_reason ?? undefined },
       });
       return score;
     });
@@ -143,7 +166,7 @@ export function auditedRun(seed: number, fault?: Fault, steps: number = size.ste
     read.push({ step, rewards });
     if (step % size.heldOutEvery === 0) heldOut.push({ step, ...heldOutMean(policy, heldOutTasks, seed) });
     first ??= diagnostics?.entropy;
-    if (fault === 'collapse' && (diagnostics?.entropy ?? 1) < collapsed * (first ?? 0)) onset ??= step;
+    if (hasAppeared(fault, rewards, (diagnostics?.entropy ?? 1) / (first ?? 1))) onset ??= step;
     findings.push(
       audit({ trainer: trainerRewards, heldOut, steps: asRead(read), range: [0, 1] }).map(({ kind }) => kind),
     );
@@ -156,8 +179,8 @@ function asRead(steps: readonly AuditStep[]): readonly AuditStep[] {
   const texts = new Set(textsToRead(steps));
   return steps.map(({ step, rewards }) => ({
     step,
-    rewards: rewards.map(({ answer, question, ...rollout }) =>
-      texts.has(rollout.trajectory_id ?? '') ? { ...rollout, answer, question } : rollout,
+    rewards: rewards.map(({ answer, question, finish_reason, ...rollout }) =>
+      texts.has(rollout.trajectory_id ?? '') ? { ...rollout, answer, question, finish_reason } : rollout,
     ),
   }));
 }
