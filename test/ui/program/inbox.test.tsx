@@ -117,10 +117,10 @@ it('rings once for an alarm, marks its line while it holds, and has it in the in
   const service = threeRuns({ trn_1: 'running' });
   let read = 0;
   Object.assign(service.answers, {
-    // The steps go on, so that the curve is read again.
+    // The steps go on, so that the curve is read again, and never reach the total, however often it is read.
     getTrainingProgress: () => {
       read += 40;
-      return { training_run_id: 'trn_1', status: 'running', completed_steps: read, total_steps: 4_000 };
+      return { training_run_id: 'trn_1', status: 'running', completed_steps: read, total_steps: 4_000_000 };
     },
     getHeldOutRewards: () => ({
       held_out_rewards: rewards.map((held_out_reward, index) => ({
@@ -130,7 +130,7 @@ it('rings once for an alarm, marks its line while it holds, and has it in the in
       })),
     }),
   });
-  const screen = openWorld(service, { view: 'watch' }, { columns: 120, rows: 30 });
+  const screen = openWorld(service, { view: 'watch' }, { columns: 200, rows: 30 });
   await screen.waitFor(text => /sweep trn_1 .*0\.300 .*running/.test(text));
   expect(screen.bells()).toEqual([]);
   rewards.push(0.3);
