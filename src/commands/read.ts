@@ -90,7 +90,8 @@ async function openOnScreen(path: string, name: string, { theme, mouse }: Flags,
     BENCHTOP_CACHE_DIR: join(folder, 'cache'),
   });
   const start = { view: 'list', resource: 'trajectories', scope: { dataset: name } } as const;
-  return tui.run({ baseUrl, theme, mouse }, { start, keepsNotes: false });
+  // What is written here would be deleted with the folder.
+  return tui.run({ baseUrl, theme, mouse, readOnly: true }, { start, keepsNotes: false });
 }
 
 export async function run({ args: [path = ''], flags }: CommandInput<'read'>, io: CommandIo): Promise<number> {

@@ -269,8 +269,10 @@ describe('a file of rollouts', () => {
     const env = { ...home.env, BENCHTOP_BASE_URL: 'http://127.0.0.1:9', BENCHTOP_API_KEY: 'sk-of-another-service' };
     const session = openSession(env, { args: ['read', file] });
     await session.waitFor('▸ tea');
+    // An upload would go into the folder that is deleted at exit.
+    expect(session.text()).toContain('(read-only)');
     session.type('1');
-    await session.waitFor('Nothing is kept of this file: upload it to flag it');
+    await session.waitFor('Nothing is kept of this file: benchtop upload sends it');
     expect(session.text()).not.toContain('<1>');
     // In the window of a note, q would be a letter.
     session.type("'q");

@@ -160,7 +160,7 @@ export function useTriage(): (of: readonly Noted[], messages?: readonly ShownMes
       save(of, { flag: isSet ? '' : wanted });
     };
     const enabled = of.length > 0;
-    const why = keepsNotes ? undefined : 'Nothing is kept of this file: upload it to flag it';
+    const why = keepsNotes ? undefined : 'Nothing is kept of this file: benchtop upload sends it';
     return [
       { command: triageCommands.flag, enabled, why, run: ({ name }) => flag(Number(name)) },
       {
