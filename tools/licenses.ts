@@ -32,9 +32,22 @@ export function thirdPartyLicenses(modules: readonly string[]): string {
     const file = readdirSync(folder).find(each => /^(licen[cs]e|copying)/i.test(each));
     if (!file && !license) throw new Error(`${name} ${version} ships no licence and names none`);
     const text = file ? readFileSync(join(folder, file), 'utf8').trim() : `Licence: ${license}`;
-    return { name, section: `${name} ${version} (${license ?? 'see below'})\n\n${text}\n` };
+    const isNotice = (line: string): boolean => /^\s*Copyright (?!\[)/.test(line);
+    const lines = text.split('\n');
+    const notices = lines.filter(isNotice).map(line => `${line.trim()}\n`);
+    return {
+      head: `${name} ${version} (${license ?? 'see below'})\n${notices.join('')}`,
+      terms: lines
+        .filter(line => !isNotice(line))
+        .join('\n')
+        .trim(),
+    };
   });
-  entries.sort((left, right) => left.name.localeCompare(right.name));
+  entries.sort((left, right) => left.head.localeCompare(right.head));
+  // Most have the same terms, wrapped in different ways.
+  const sections = [...Map.groupBy(entries, ({ terms }) => terms.replaceAll(/\s+/g, ' ')).values()].map(
+    alike => `${alike.map(({ head }) => head).join('\n')}\n${alike[0]?.terms}\n`,
+  );
   const rule = `\n${'-'.repeat(80)}\n\n`;
-  return `benchtop contains parts of these packages.\n${rule}${entries.map(entry => entry.section).join(rule)}`;
+  return `benchtop contains parts of these packages.\n${rule}${sections.join(rule)}`;
 }
