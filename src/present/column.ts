@@ -288,8 +288,9 @@ export function fitColumns<Row>(
     if (offered && totalWidth(more.map(needed)) <= room) shown = more;
   }
   const widths = shown.map(({ width }) => smallest(width));
-  // Prose, which is cut at its end, gets its room last.
-  share(shown, widths, room, column => (column.cutAt === 'end' ? smallest(column.width) : shortWidth(column)));
+  // Names that must be told apart get their room before the long form of other texts.
+  if (rows.some(row => shown.some(({ ending }) => ending?.(row))))
+    share(shown, widths, room, column => (column.cutAt === 'end' ? smallest(column.width) : shortWidth(column)));
   share(shown, widths, room, textWidth);
   share(shown, widths, room, ({ width }) => (typeof width === 'number' ? width : width.max));
   const over = Math.max(0, totalWidth(widths) - room);

@@ -94,7 +94,7 @@ describe.each(['document', 'newest'] as const)('on a service of generation %s', 
     await screen.press('e');
     await screen.waitFor('Which deployment should be demoted');
     await screen.press('down', 'enter');
-    await screen.waitFor('is demoted');
+    await screen.waitFor('Type talker to promote');
     await screen.type('talker\r');
     await settled();
     const sent = requests.find(({ url }) => url.endsWith('/promote'));
