@@ -11,7 +11,7 @@ export const exitCodeMeanings: readonly (readonly [code: number, words: string])
   [3, 'no answer: a retry may work'],
   [4, 'the credential is missing or refused'],
   [5, 'not found'],
-  [6, 'the outcome is unknown: no status, unclear answer, or sent by another key or for another agent'],
+  [6, 'outcome unknown: no status, unclear answer, or another key or agent'],
   [7, 'the service does not offer this'],
   [8, 'an alarm, and nothing worse'],
   [124, 'not ended within --timeout'],
