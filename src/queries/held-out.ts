@@ -188,9 +188,13 @@ export const hasOutstanding = perObject((points: readonly HeldOutReward[]): bool
  */
 export const settlesWithinMs = 60 * 60_000;
 
+/** Whether the round of the last of the `done` steps is listed, with a mean unless all its rollouts failed. */
+const hasLastRound = ({ last }: Pick<HeldOutMeans, 'last'>, done: number | undefined): boolean =>
+  last.samples !== undefined && done !== undefined && (last.failedSince ?? last).step >= done;
+
 /**
- * Whether the curve of an ended run is final: no round is incomplete, the means are not old, and either it was read long after the end, or the
- * round of the last step is listed, with a mean unless all its rollouts failed.
+ * Whether the curve of an ended run is final: no round is incomplete, the means are not old, and it has the last round
+ * or was read long after the end.
  *
  * @param done the finished steps
  * @param endedAt epoch milliseconds, like `readAt`
@@ -201,13 +205,12 @@ export function isFinalCurve(
 ): boolean {
   if (means?.isUnfinished || means?.last.isOld) return false;
   if (readAt - endedAt > settlesWithinMs) return true;
-  if (means?.last.samples === undefined || done === undefined) return false;
-  return (means.last.failedSince ?? means.last).step >= done;
+  return means != null && hasLastRound(means, done);
 }
 
 /** Means that were read before the end of the run. @param done the finished steps */
 export function beforeEnd(means: HeldOutMeans, done: number | undefined): HeldOutMeans {
-  if (isFinalCurve(means, { done, endedAt: 0, readAt: 0 })) return means;
+  if (!means.isUnfinished && hasLastRound(means, done)) return means;
   return { ...means, last: { ...means.last, isOld: true }, best: { ...means.best, isOld: true } };
 }
 

@@ -5,12 +5,11 @@ import type { PollIntervals } from '../queries/polling.ts';
 /** The request budget: `mostInWindow` requests per `windowIntervals` focused poll intervals, by default a minute. */
 const windowIntervals = 30;
 const mostInWindow = 60;
-/**
- * The budget while some resource has never been read, the part of it for those that have just ended, and the maximum
- * number of first reads per round.
- */
+/** The budget while some resource has never been read. */
 const firstInWindow = 120;
+/** First reads leave this much of it to resources that have just ended. */
 const endsInWindow = 20;
+/** The maximum number of first reads per round. */
 const firstAtOnce = 10;
 /**
  * Poll interval per resource, as a share of the focused interval: 40 resources take 48 requests a minute, which leaves

@@ -58,7 +58,7 @@ export interface SentLine {
   readonly isSkipped: boolean;
   /** Epoch milliseconds. */
   readonly sentAt: number;
-  /** Undefined if it was sent for this agent with this key, whoever else it was sent for. */
+  /** Undefined if it was sent for this agent with this key, even if it was sent for others too. */
   readonly other: Other | undefined;
 }
 
