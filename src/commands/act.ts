@@ -2,6 +2,7 @@
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import * as z from 'zod/mini';
+import { errorMessage } from '../base/errors.ts';
 import { own } from '../base/own-property.ts';
 import { type Action, isHarmlessRepeat, sendKeyed } from '../queries/action.ts';
 import { resourceOfKind } from '../resources/catalogue.ts';
@@ -14,7 +15,7 @@ import { isTyped, typeable } from '../text/typed.ts';
 import { CommandError, type ExitCode, exitCodes } from './exit.ts';
 import { exitCodeAfterChange, exitCodeOf } from './failure.ts';
 import type { CommandIo } from './io.ts';
-import { checkRecordFlags, printRecord, type RecordFlags } from './output.ts';
+import { checkRecordFlags, printRecord, type RecordFlags, recordText } from './output.ts';
 import { fieldsOfSeen, type Seen, seenWords } from './seen.ts';
 import { parseUntil } from './until.ts';
 import { untilEnded } from './until-ended.ts';
@@ -178,9 +179,6 @@ function noteWarnings(record: object, { id, label }: Pick<ResourceRef, 'id' | 'l
   }
 }
 
-/** Time limit for reading the final record once --timeout is over, in milliseconds. */
-const lateMs = 1_000;
-
 /**
  * With --wait, waits until the work has ended and reports each change on standard error.
  *
@@ -190,7 +188,7 @@ const lateMs = 1_000;
 export async function finish(
   ref: ResourceRef,
   started: object,
-  again: (signal: AbortSignal) => Promise<object>,
+  again: () => Promise<object>,
   flags: ActFlags,
   context: CommandContext,
   io: CommandIo,
@@ -202,39 +200,40 @@ export async function finish(
     await printOutcome(started, ref, flags, io);
     return exitCodes.done;
   }
-  // A script needs the id of what it started, even if the final record cannot be read.
-  let record = started;
+  let code: ExitCode;
   try {
     const until = flags.until === undefined ? undefined : parseUntil(flags.until);
-    let last: Seen | undefined;
-    const onLook = async (seen: Seen): Promise<void> => {
-      last = seen;
-    };
-    const options = { timeout: flags.timeout, until, noted, onChange: noteChange(ref, io), onLook };
-    const code = await untilEnded(ref, context, io, options);
-    if (code === exitCodes.interrupted) return code;
-    const isLate = context.signal.aborted;
-    const readUntil = isLate ? AbortSignal.any([io.signal, AbortSignal.timeout(lateMs)]) : context.signal;
-    try {
-      record = { ...started, ...(await again(readUntil)) };
-      noteWarnings(record, ref, io);
-      const alarms = new WatchedAlarms(context, io, false);
-      if (last && !isLate) await alarms.see(last);
-      if (code === exitCodes.done && alarms.hold) return exitCodes.alarm;
-    } catch (error) {
-      // The outcome is decided; the record only explains it.
-      if (isLate) return code;
-      const after = exitCodeAfterChange(error);
-      await io.fail(error, after);
-      return after;
-    }
-    return code;
+    const alarms = new WatchedAlarms(context, io, false);
+    const options = { timeout: flags.timeout, until, noted, alarms, onChange: noteChange(ref, io) };
+    code = await untilEnded(ref, context, io, options);
   } catch (error) {
+    // A script needs the id of what it started.
+    await printOutcome(started, ref, flags, io);
     const after = exitCodeAfterChange(error);
     if (after === exitCodeOf(error)) throw error;
     await io.fail(error, after);
     return after;
-  } finally {
-    await printOutcome(record, ref, flags, io);
   }
+  // The outcome is decided: if the record cannot be read once more, it is printed as last seen.
+  const seen = context.memory.find(ref.kind, ref.id)?.record;
+  const read = context.signal.aborted
+    ? undefined
+    : await again().catch((error: unknown) => {
+        const why = context.signal.aborted ? ' in time.' : `. ${errorMessage(error)}`;
+        io.note(clean`${ref.label}: its record could not be read again${why}`, { id: ref.id });
+      });
+  const record = { ...started, ...(read ?? seen) };
+  noteWarnings(record, ref, io);
+  const { field } = flags;
+  if (
+    !read &&
+    code === exitCodes.done &&
+    field !== undefined &&
+    recordText({ id: '', ...record }, field, () => true) === 'null\n'
+  ) {
+    io.note(clean`${ref.label}: its ${field} is unknown.`, { id: ref.id });
+    return exitCodes.endUnseen;
+  }
+  await printOutcome(record, ref, flags, io);
+  return code;
 }

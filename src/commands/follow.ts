@@ -83,7 +83,7 @@ export async function follow(following: Following): Promise<string> {
       if (words !== reported) await onChange(seen);
       reported = words;
       if (isLast(seen.status)) return seen.status ?? '';
-      if (isOver(seen.status, seen.endTime)) {
+      if (isOver(seen)) {
         const status = seen.status === undefined ? 'no status says' : clean`its status ${seen.status} does not say`;
         note(clean`${label} has an end time, but ${status} how it ended.`);
         return seen.status ?? '';

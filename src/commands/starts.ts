@@ -249,9 +249,9 @@ async function begin<Input extends object>(
   const resource = resourceOrThrow(kind);
   const started = { ...result, ...input };
   const ref = { kind, id: idOf(resource, started), label: labelOf(resource, started) };
-  const again = async (signal: AbortSignal): Promise<object> => {
+  const again = async (): Promise<object> => {
     const query = resource.get?.(ref.id);
-    const row = await query?.read({ ...context, signal });
+    const row = await query?.read(context);
     if (query && row) rememberRows(context.memory, query, [row]);
     return row ?? {};
   };

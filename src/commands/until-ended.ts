@@ -23,6 +23,7 @@ import { type Following, follow, openBecause, unseenWords } from './follow.ts';
 import type { CommandIo } from './io.ts';
 import type { Seen } from './seen.ts';
 import { readRewards, type Until, UntilJudge } from './until.ts';
+import type { WatchedAlarms } from './watch-alarms.ts';
 import { type CommandContext, rateLimitWords } from './with-service.ts';
 
 /** The reason in a failed resource's record. Never rejects: the failure is the result, with or without a reason. */
@@ -92,8 +93,8 @@ export interface WaitOptions {
   /** Reports of failed and missing parts that the user has seen before. */
   readonly noted?: readonly string[];
   readonly onChange: (seen: Seen) => Promise<void>;
-  /** Called with each answer; what it throws ends the wait. */
-  readonly onLook?: (seen: Seen) => Promise<void>;
+  /** Judged with each answer. One that holds at the end makes 8 of an exit code of 0. */
+  readonly alarms?: WatchedAlarms;
   /** Ends the wait without a message. */
   readonly stop?: AbortSignal;
 }
@@ -209,7 +210,8 @@ class EndWait {
     this.#io.stopOnSignals?.();
     this.#io.exitUnread?.(exitCodes.endUnseen);
     try {
-      return await this.#ended(await this.#follow());
+      const code = await this.#ended(await this.#follow());
+      return code === exitCodes.done && this.#options.alarms?.hold ? exitCodes.alarm : code;
     } catch (error) {
       if (this.#io.signal.aborted) return this.#interrupted();
       if (!signal.aborted) throw error;
@@ -257,14 +259,16 @@ class EndWait {
     for (const words of seen.unreadable ?? []) this.#noteOnce(words);
     if (seen.waits !== undefined) this.#noteOnce(`waits: ${seen.waits}`);
     this.#last = seen;
-    await this.#options.onLook?.(seen);
+    await this.#options.alarms?.see(seen);
     return seen;
   }
 
   /** With --until, judges the end by the rewards. */
   async #judged(found: Seen, service: Service): Promise<Seen> {
     if (!this.#judge) return found;
-    const rewards = await readRewards(service, this.#ref.id, this.#context.signal);
+    const rewards = await readRewards(service, this.#ref.id, this.#context.signal).catch((error: unknown) => {
+      if (!this.#isLast(found.status)) throw error;
+    });
     this.#isJudgedOver = rewards !== undefined && this.#judge.isMet(rewards);
     if (!rewards) return found;
     const { graded, mean } = rewards;
@@ -296,7 +300,7 @@ class EndWait {
       return exitCodes.done;
     }
     if (!this.#isLast(status)) {
-      if (!isOver(status, this.#last?.endTime)) this.#adviseUntil();
+      if (!this.#last || !isOver(this.#last)) this.#adviseUntil();
       return exitCodes.endUnseen;
     }
     await this.#parts.reportLast({ service, memory, signal });
@@ -339,8 +343,8 @@ class EndWait {
 }
 
 /**
- * Follows one resource until it has ended, or has changed. Returns 0 for success, 1 for failure, 6 if the service does
- * not say how it ended, 124 on timeout.
+ * Follows one resource until it has ended, or has changed. Returns 0 for success, 8 for a success with an alarm,
+ * 1 for failure, 6 if the service does not say how it ended, 124 on timeout.
  */
 export const untilEnded = (
   ref: ResourceRef,

@@ -46,16 +46,16 @@ async function runningResources(context: CommandContext, only?: Resource): Promi
       ...(await Promise.all(pins.map(unlessOver))).flat(),
       ...refsOf(others.filter(({ status }) => isRunning(status))),
     ],
-    uncertain: refsOf(others.filter(({ status, endTime }) => status === undefined && !isOver(status, endTime))),
+    uncertain: refsOf(others.filter(row => row.status === undefined && !isOver(row))),
   };
 
   async function listed(source: ListSource<object>) {
     const page = await readListed(source, { ...context, query: {}, isFollowed: true });
     rememberRows(memory, source, page.items);
     return page.items.flatMap(row => {
-      const { kind, id, label, status, endTime } = source.observes?.(row) ?? {};
+      const { kind, id, label, status, startedAt, endTime } = source.observes?.(row) ?? {};
       if (!kind || !id) return [];
-      return [{ ref: { kind, id, label: label ?? id }, status: status ?? undefined, endTime: endTime ?? undefined }];
+      return [{ ref: { kind, id, label: label ?? id }, status: status ?? undefined, startedAt, endTime }];
     });
   }
 
@@ -168,10 +168,9 @@ export async function run({ args, flags }: CommandInput<'watch'>, io: CommandIo)
         else await printRecord(record, id, flags, io, { text: () => text });
       };
       const alarms = new WatchedAlarms(reading, io, flags.alarm ?? false);
-      const waiting = { timeout: flags.timeout, until, onChange, among: refs.length, stop: stop.signal };
+      const waiting = { timeout: flags.timeout, until, onChange, alarms, among: refs.length, stop: stop.signal };
       try {
-        const code = await untilEnded(ref, reading, io, { ...waiting, onLook: seen => alarms.see(seen) });
-        return code === exitCodes.done && alarms.hold ? exitCodes.alarm : code;
+        return await untilEnded(ref, reading, io, waiting);
       } catch (error) {
         await io.fail(error);
         const code = exitCodeOf(error);

@@ -2,6 +2,7 @@
  * The statuses of each resource, and what they mean: runs, training runs, deployments, benchmarks, images,
  * trajectories, uploads. Statuses are open: an unknown one has no meaning and does not count as ended. Pure.
  */
+import { endInstant } from '../text/time.ts';
 
 export const buildStatuses = ['pending', 'building', 'ready', 'failed'] as const;
 export const evalRunStatuses = ['pending', 'running', 'completed', 'failed', 'cancelled'] as const;
@@ -108,9 +109,11 @@ export function isRunning(status: string | null | undefined): boolean {
  * Whether a missing or unknown status comes with an end time in the past. It is not final by name, but will hardly
  * change.
  */
-export function isOver(status: string | undefined, endTime: string | undefined, now = Date.now()): boolean {
-  const isOpen = status === undefined || isUnknown(status);
-  return isOpen && endTime !== undefined && Date.parse(endTime) <= now;
+export function isOver(
+  { status, ...times }: { readonly status: string | undefined } & Parameters<typeof endInstant>[0],
+  now = Date.now(),
+): boolean {
+  return (status === undefined || isUnknown(status)) && endInstant(times, now) !== undefined;
 }
 
 /** A record that may lack a status because the service did not have statuses yet. */

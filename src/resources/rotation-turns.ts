@@ -82,7 +82,7 @@ function lastRead({ cache, statuses, poll }: Workbench, known: KnownResource, pu
   const needsDone = purpose.watched ? countsDone : recordsProgress;
   const readAt = needsDone ? statuses.doneReadAt(known) : by === undefined ? undefined : at;
   const isPolled = by !== undefined && (purpose.listed.has(known.kind) || cache.getQueryCache().get(by)?.isActive());
-  const isSettled = isOver(known.status, known.endTime, purpose.now);
+  const isSettled = isOver(known, purpose.now);
   const everyMs = turnMs(purpose.running, isSettled ? poll.visibleMs : purpose.roundMs, poll);
   const overdueMs = overdueIntervals * Math.max(everyMs, poll.visibleMs);
   return { readAt: readAt ?? 0, everyMs: isPolled && !needsDone ? overdueMs : everyMs };

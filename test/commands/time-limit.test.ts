@@ -97,6 +97,38 @@ it('names what it has started if its state is refused later', async () => {
   expect({ code, out }).toEqual({ code: exitCodes.forbidden, out: 'evr_1\n' });
 });
 
+it.each([
+  ['in time', undefined, 'reward_mean', { code: exitCodes.done, out: '0.5\n' }],
+  ['at all', 403, 'reward_mean', { code: exitCodes.done, out: '0.5\n' }],
+  ['at all', 403, 'reward_count', { code: exitCodes.endUnseen, out: '' }],
+])('takes what was seen with the end if it is not answered again %s (%s): %s', async (_, later, field, expected) => {
+  const answers: Record<string, unknown> = {
+    ...known,
+    'POST /api/v1/eval/bench_1/start': run,
+    'GET /api/v1/eval/evr_1': { ...run, status: 'completed', reward_mean: 0.5 },
+  };
+  const { cli, isUp } = await cliTo(answers, (response, request) => {
+    if (!request.url.endsWith('/evr_1')) return json({}, 404)(response, request);
+    return later === undefined ? isUp() : json({}, later)(response, request);
+  });
+  const forget = (note: string): void => {
+    if (note.includes('completed')) delete answers['GET /api/v1/eval/evr_1'];
+  };
+  const words = [...start, '--timeout', '20', '--field', field];
+  const { notes, ...outcome } = await cli('evaluate', words, { onNote: forget });
+  expect(outcome).toEqual(expected);
+  expect(notes).toContain('first: its record could not be read again');
+});
+
+it('takes the status of the service for --until where the rewards cannot be read', async () => {
+  const ended = { ...run, status: 'completed' };
+  const { cli } = await cliTo({ 'GET /api/v1/eval/evr_1': ended }, json({}, 403));
+  expect(await cli('watch', ['evr_1', '--until', 'rewards=9'])).toMatchObject({
+    code: exitCodes.done,
+    out: expect.stringContaining('completed'),
+  });
+});
+
 it('does not call the command wrong that has started something', async () => {
   const { cli } = await cliTo({ ...known, 'POST /api/v1/eval/bench_1/start': run }, json({}, 422));
   const { code, out } = await cli('evaluate', [...start, '--timeout', '20']);

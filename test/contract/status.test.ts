@@ -38,17 +38,19 @@ describe('a status', () => {
 
   it('that is not known is over once its end time has passed', () => {
     const now = Date.parse('2026-03-04T05:06:07Z');
-    const at = (time: string | undefined, status: string | undefined = 'hibernating') => isOver(status, time, now);
-    expect([at('2026-03-04T05:06:07Z'), at('2026-03-04T05:06:08Z'), at(undefined), at('soon')]).toEqual([
-      true,
-      false,
-      false,
-      false,
-    ]);
-    expect([at('2026-01-01T00:00:00Z', 'running'), isOver(undefined, '2026-01-01T00:00:00Z', now)]).toEqual([
-      false,
-      true,
-    ]);
+    const at = (endTime: string | undefined, status: string | undefined = 'hibernating') =>
+      isOver({ status, startedAt: '2025-01-01T00:00:00Z', endTime }, now);
+    const times = [
+      '2026-03-04T05:06:07Z',
+      '2026-03-05T05:06:07Z',
+      undefined,
+      'soon',
+      '1970-01-01T00:00:00Z',
+      '0001-01-01T00:00:00Z',
+    ];
+    expect(times.map(time => at(time))).toEqual([true, false, false, false, false, false]);
+    expect(at('2026-01-01T00:00:00Z', 'running')).toBe(false);
+    expect(isOver({ status: undefined, endTime: '2026-01-01T00:00:00Z' }, now)).toBe(true);
   });
 
   it('is the same in other capitals and in both spellings', () => {
