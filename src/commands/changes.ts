@@ -14,7 +14,7 @@ import { actionOf, changedBy, resourceOfId } from '../resources/catalogue.ts';
 import { asSentence, outagesOf, outageWords, typedFor } from '../resources/change-words.ts';
 import { asTitle, type Resource, wordFor } from '../resources/define.ts';
 import { calledName, deploymentActions } from '../resources/deployments.ts';
-import { isRechecked, recheck } from '../resources/recheck.ts';
+import { isRechecked, recheck, withProduction } from '../resources/recheck.ts';
 import { isUnanswered, ServiceError } from '../service/errors.ts';
 import { counted } from '../text/numbers.ts';
 import { clean, safeJson, sanitiseLine } from '../text/sanitise.ts';
@@ -165,18 +165,20 @@ async function findEach(
  */
 async function confirmChange(found: readonly Found[], { command, flags, io, context }: ChangeRun): Promise<void> {
   const loses = [...new Set(found.map(each => changeOf(each, command).loses))];
-  let asked = found;
+  const changing = found.map(each => ({ ...each, change: changeOf(each, command) }));
+  let asked = await withProduction(changing, context);
   for (;;) {
-    const outages = asked.flatMap(each => outagesOf(changeOf(each, command), [each.row]));
-    const what = `${outageWords(outages)}${loses.map(asSentence).join(' ')}`;
+    const outages = asked.flatMap(({ change, row }) => outagesOf(change, [row]));
+    const inProduction = outageWords(outages);
+    const what = `${inProduction}${loses.map(asSentence).join(' ')}`;
     await confirm(`${asTitle(command)} ${asked.map(nameOf).join(', ')}? ${what}`, flags, io, typedFor(outages));
+    if (flags.yes && inProduction !== '') io.note(inProduction.trimEnd());
     if (flags.yes) return;
     const again = asked.filter(({ resource }) => {
       const action = actionOf(resource, command);
       return action !== undefined && isRechecked(action);
     });
-    const rows = again.map(each => ({ ...each, change: changeOf(each, command) }));
-    const { rows: now, objection } = await recheck(rows, query => query.read(context), context.signal);
+    const { rows: now, objection } = await recheck(again, query => query.read(context), context);
     if (objection === undefined) return;
     io.note(objection);
     const nowOf = new Map(again.map((each, index) => [each, now[index]]));

@@ -8,7 +8,7 @@ import { benchmarkActions } from '../resources/benchmarks.ts';
 import { actionOf, resources } from '../resources/catalogue.ts';
 import { changeTitle, doneWords, outagesOf, outageWords, typedFor } from '../resources/change-words.ts';
 import { idOf, labelOf, type Resource } from '../resources/define.ts';
-import { isRechecked, recheck } from '../resources/recheck.ts';
+import { isRechecked, recheck, withProduction } from '../resources/recheck.ts';
 import { trainingActions } from '../resources/training.ts';
 import { isUnanswered, ServiceError } from '../service/errors.ts';
 import type { EarlierStart } from '../store/start-keys.ts';
@@ -93,9 +93,15 @@ function changing(resource: Resource, action: RowAction<object>): Act<object> | 
     for (;;) {
       const rows = to([row]);
       if (typeof rows === 'string') return `${rows}. Nothing was changed.`;
+      const [asked] = await withProduction([{ resource, change, row }], context);
+      row = asked?.row ?? row;
       if (!(await isSure(row, prompt))) return 'Nothing was changed.';
       if (!isRechecked(action)) break;
-      const { rows: now, objection } = await recheck([{ resource, change, row }], query => query.read(context), signal);
+      const { rows: now, objection } = await recheck(
+        [{ resource, change, row }],
+        query => query.read(context),
+        context,
+      );
       if (objection === undefined) break;
       prompt.say(objection);
       row = now[0] ?? row;

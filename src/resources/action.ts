@@ -11,6 +11,7 @@ import type { trainingCost } from '../present/start-cost.ts';
 import { differingOptions } from '../present/start-name.ts';
 import type { Action } from '../queries/action.ts';
 import type { LiveQuery } from '../queries/live-query.ts';
+import type { QueryContext } from '../queries/query-context.ts';
 import type { OptionsOperation, RunInput } from '../queries/run-options.ts';
 import type { Service } from '../service/index.ts';
 import type { RememberedStore } from '../store/store.ts';
@@ -123,11 +124,14 @@ export function nameOfStart({ checkpointIsModel }: RunStart, from: StartedFrom):
   return [isIncluded ? '' : label, ...words, differingOptions(options, offered, model)].filter(Boolean).join(' ');
 }
 
-/** A slug that loses the deployment that serves it. */
+/** A slug that loses the deployment that serves it, or whose deployment loses its origin. */
 export interface Outage {
+  /** What the user types; the name of the row if no slug is known. */
   readonly slug: string;
   /** False if it is not known whether the deployment is in production: it then counts as if it were. */
   readonly isCertain: boolean;
+  /** Set if only the origin is lost: the deployment, or why it is not known, in words. */
+  readonly origin?: string;
 }
 
 /** A request for each row, confirmed first. Its command is available in line mode too. */
@@ -145,8 +149,10 @@ export interface Change<Row> extends Sending<Row> {
   readonly says?: (names: string) => string;
   /** Replaces `past` if the response shows that less was done. */
   readonly less?: (answer: unknown) => string | undefined;
-  /** The slug that loses production, which the user must type to confirm; undefined if there is certainly none. */
-  readonly outage?: (row: Row) => Outage | undefined;
+  /** The slugs that lose production, which the user must type to confirm; none if there are certainly none. */
+  readonly outages?: (row: Row) => readonly Outage[];
+  /** Adds what `outages` needs to the rows, in their order, if the rows lack it. Throws only if it is aborted. */
+  readonly withProduction?: (rows: readonly Row[], context: QueryContext) => Promise<readonly Row[]>;
   /** The change that `--wait` waits for. */
   readonly ends?: ChangeEnd<Row>;
   /** Why the request cannot be made for a row, and the alternative. */

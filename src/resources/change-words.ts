@@ -3,26 +3,42 @@ import type { Change, Outage } from './action.ts';
 import { asTitle, type Resource, wordFor, wordsFor } from './define.ts';
 
 /** `Cancel this run?`, `Cancel 2 runs?` */
-export function changeTitle({ asks, verb }: Change<never>, resource: Pick<Resource, 'names'>, count: number): string {
+export function changeTitle(
+  { asks, verb }: Pick<Change<never>, 'asks' | 'verb'>,
+  resource: Pick<Resource, 'names'>,
+  count: number,
+): string {
   if (asks) return asks(count);
   return `${asTitle(verb)} ${count === 1 ? `this ${wordFor(resource)}` : `${count} ${wordsFor(resource)}`}?`;
 }
 
-export const outagesOf = <Row>({ outage }: Change<Row>, rows: readonly Row[]): readonly Outage[] =>
-  rows.flatMap(row => outage?.(row) ?? []);
+export const outagesOf = <Row>({ outages }: Change<Row>, rows: readonly Row[]): readonly Outage[] =>
+  rows.flatMap(row => outages?.(row) ?? []);
 
 /** What the user types to confirm; undefined without an outage. */
 export const typedFor = (outages: readonly Outage[]): string | undefined =>
-  outages.length === 0 ? undefined : outages.map(({ slug }) => slug).join(' ');
+  outages.length === 0 ? undefined : [...new Set(outages.map(({ slug }) => slug))].join(' ');
 
-/** A warning about the slugs that lose their deployment, or may; empty if there are none. */
+/** A warning about the slugs that lose their deployment or its origin, or may; empty if there are none. */
 export function outageWords(outages: readonly Outage[]): string {
-  const { true: sure = [], false: unsure = [] } = Object.groupBy(outages, ({ isCertain }) => `${isCertain}` as const);
-  const named = (of: readonly Outage[]): string => of.map(({ slug }) => slug).join(', ');
+  const those = (isCertain: boolean, ofOrigin: boolean): string =>
+    outages
+      .filter(each => each.isCertain === isCertain && (each.origin !== undefined) === ofOrigin)
+      .map(({ slug, origin }) => origin ?? slug)
+      .join(', ');
+  const [sure, unsure, origins, doubts] = [
+    those(true, false),
+    those(false, false),
+    those(true, true),
+    those(false, true),
+  ];
   const nothing = 'othing answers there until another deployment is promoted. ';
+  const origin = 't answers on, but its origin is lost: it cannot be evaluated or deployed again. ';
   return [
-    sure.length === 0 ? '' : `In production: ${named(sure)}. N${nothing}`,
-    unsure.length === 0 ? '' : `Not known whether in production: ${named(unsure)}. If so, n${nothing}`,
+    sure && `In production: ${sure}. N${nothing}`,
+    unsure && `Not known whether in production: ${unsure}. If so, n${nothing}`,
+    origins && `In production: ${origins}. I${origin}`,
+    doubts && `Not known whether a checkpoint is in production: ${doubts}. If so, i${origin}`,
   ].join('');
 }
 
@@ -34,7 +50,7 @@ export interface Changed {
 
 /** `Cancelled first, second`; `first: torn down; the service kept its record` */
 export function doneWords(
-  { says, past, less }: Change<never>,
+  { says, past, less }: Pick<Change<never>, 'says' | 'past' | 'less'>,
   rows: readonly Changed[],
   join: (names: readonly string[]) => string,
 ): string {

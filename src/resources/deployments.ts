@@ -155,9 +155,9 @@ export const chatName = ({ is_active, model_slug, deployment_id }: Deployment): 
 const slugAndId = (row: Deployment): string => `${calledName(row)}, ${withStep(row)}`;
 
 /** The slug that a deployment serves, or may serve. */
-function outageOf(row: Deployment): Outage | undefined {
+function outagesOf(row: Deployment): readonly Outage[] {
   const isActive = surelyInProduction(row);
-  return isActive === false ? undefined : { slug: calledName(row), isCertain: isActive === true };
+  return isActive === false ? [] : [{ slug: calledName(row), isCertain: isActive === true }];
 }
 
 /** The final states of an undeploy, for which the service has no status. */
@@ -235,7 +235,7 @@ export const deploymentActions = {
       },
       asks: () => 'Stop this deployment from answering?',
       says: names => `${names} no longer answers`,
-      outage: outageOf,
+      outages: outagesOf,
     },
   },
   undeploy: {
@@ -254,7 +254,7 @@ export const deploymentActions = {
       loses: 'it is torn down and its record deleted. Its checkpoint stays. This cannot be undone.',
       asks: count => (count === 1 ? 'Undeploy?' : `Undeploy ${count} deployments?`),
       less: answer => (keptRecord(answer) ? 'torn down; the service kept its record' : undefined),
-      outage: outageOf,
+      outages: outagesOf,
       command: 'undeploy',
       listedBy: 'listDeployments',
       ends: untilUndeployed,

@@ -1,8 +1,15 @@
-/** What a slug loses when another deployment goes into production, in words. */
+/** What is in production: what a slug loses to another deployment, and what would lose its training run. */
+import { errorMessage } from '../base/errors.ts';
+import { inParallel } from '../base/in-parallel.ts';
 import { pushAll } from '../base/many.ts';
 import type { Deployment } from '../contract/deployments.ts';
+import type { Checkpoint, TrainingRun } from '../contract/training.ts';
+import { unreadCheckpoints } from '../queries/checkpoint-names.ts';
 import type { QueryContext } from '../queries/query-context.ts';
+import { checkpointsByStep } from '../queries/training.ts';
 import { clean } from '../text/sanitise.ts';
+import { typeable } from '../text/typed.ts';
+import type { Outage } from './action.ts';
 import { calledName, deployments, surelyInProduction, withStep } from './deployments.ts';
 import { pagesOf } from './pages.ts';
 
@@ -45,30 +52,114 @@ export function replacedWords({ slug, id, demoted }: Entry, rows: readonly Deplo
 /** The most rows to read, because a list may be endless. */
 const mostRows = 2_000;
 
+/** The most deployments to name. */
+const mostNamed = 5;
+
+/** The deployments of the service, and why others may be missing; undefined if none is. */
+interface Deployments {
+  readonly rows: readonly Deployment[];
+  readonly unread: string | undefined;
+}
+
+/** Reads the list of deployments anew. @throws AbortError if the user interrupts */
+async function readDeployments(context: QueryContext): Promise<Deployments> {
+  const rows: Deployment[] = [];
+  let unread: string | undefined;
+  try {
+    for await (const page of pagesOf(deployments, {}, context)) {
+      pushAll(rows, page.rows);
+      const isWhole = page.unread.length === 0 && !page.isCutOff && rows.length < mostRows;
+      if (page.isRemembered) unread = 'this service does not list deployments';
+      else unread = isWhole ? undefined : 'not all deployments could be read';
+      if (rows.length >= mostRows) break;
+    }
+  } catch (error) {
+    context.signal.throwIfAborted();
+    return { rows: [], unread: clean`the deployments could not be read: ${errorMessage(error)}` };
+  }
+  return { rows, unread };
+}
+
 /**
  * The same, from a fresh list of the service.
  *
  * @throws AbortError if the user interrupts
  */
 export async function replacedNow(entry: Entry, context: QueryContext): Promise<string> {
-  const rows: Deployment[] = [];
-  let complete = false;
-  try {
-    for await (const page of pagesOf(deployments, {}, context)) {
-      pushAll(rows, page.rows);
-      complete = page.unread.length === 0 && !page.isCutOff && !page.isRemembered;
-      if (rows.length < mostRows) continue;
-      complete = false;
-      break;
-    }
-  } catch {
-    context.signal.throwIfAborted();
-    // Ask anyway.
-    return replacedWords(entry, [], false);
-  }
-  return replacedWords(entry, rows, complete);
+  // If it cannot be read, ask anyway.
+  const { rows, unread } = await readDeployments(context);
+  return replacedWords(entry, rows, unread === undefined);
 }
 
 /** Whether this confirmation still holds: it named everything that is replaced now. */
 export const isStillReplaced = (entry: Entry, asked: string, now: string): boolean =>
   asked === now || (!entry.demoted && asked === replacedWords(entry, [], false));
+
+const production = Symbol('in production');
+
+/** A training run with the deployments of its checkpoints that answer in production. */
+type RunInProduction = TrainingRun & { readonly [production]?: readonly Outage[] };
+
+/** The slugs whose deployment is of this training run, as `withRunsInProduction` read them. */
+export const outagesOfRun = (run: RunInProduction): readonly Outage[] =>
+  run[production] ?? [doubtOf(run, 'the deployments were not read')];
+
+const doubtOf = ({ display_name, training_run_id }: TrainingRun, origin: string): Outage => ({
+  slug: typeable(display_name, training_run_id),
+  isCertain: false,
+  origin,
+});
+
+/** Adds the deployments of their checkpoints to training runs. @throws AbortError if the user interrupts */
+export async function withRunsInProduction(
+  runs: readonly TrainingRun[],
+  context: QueryContext,
+): Promise<readonly RunInProduction[]> {
+  const { rows, unread } = await readDeployments(context);
+  const serving = rows.filter(row => surelyInProduction(row) !== false);
+  const found: RunInProduction[] = [...runs];
+  await inParallel(runs.entries(), async ([index, run]) => {
+    const own = serving.length === 0 ? { sure: [], doubt: undefined } : await servingOf(run, serving, context);
+    const doubts = [unread, own.doubt].filter(each => each !== undefined);
+    const sure = own.sure.map(row => ({
+      slug: calledName(row),
+      isCertain: true,
+      origin: clean`${calledName(row)} by ${withStep(row)}`,
+    }));
+    const outages = [...sure, ...(doubts.length === 0 ? [] : [doubtOf(run, doubts.join(', and '))])];
+    found[index] = { ...run, [production]: outages };
+  });
+  return found;
+}
+
+/** Which of these deployments serve a checkpoint of the run, and why others may. @throws AbortError */
+async function servingOf(
+  run: TrainingRun,
+  serving: readonly Deployment[],
+  { service, signal }: QueryContext,
+): Promise<{ readonly sure: readonly Deployment[]; readonly doubt: string | undefined }> {
+  let checkpoints: readonly Checkpoint[] = [];
+  let unread: string | undefined;
+  try {
+    checkpoints = await checkpointsByStep(service, run.training_run_id, { signal });
+    unread = unreadCheckpoints(checkpoints);
+  } catch (error) {
+    signal.throwIfAborted();
+    unread = errorMessage(error);
+  }
+  const ids = new Set(checkpoints.map(({ checkpoint_id }) => checkpoint_id));
+  const steps = new Set(checkpoints.map(({ step_index }) => step_index));
+  const isOf = ({ checkpoint_id: id, checkpoint_step: step, base_model_slug: base }: Deployment) => {
+    if (id != null && (ids.has(id) || unread === undefined)) return ids.has(id);
+    // Some services do not say which checkpoint it is.
+    const differs = base != null && run.base_model_slug != null && base !== run.base_model_slug;
+    return differs || (step != null && unread === undefined && !steps.has(step)) ? false : undefined;
+  };
+  const sure = serving.filter(row => isOf(row) === true && surelyInProduction(row) === true);
+  const unsure = serving.filter(row => isOf(row) !== false && !sure.includes(row));
+  if (unsure.length === 0) return { sure, doubt: undefined };
+  const named = unsure.slice(0, mostNamed).map(row => clean`${calledName(row)} by ${withStep(row)}`);
+  const more = unsure.length > mostNamed ? ` and ${unsure.length - mostNamed} more` : '';
+  const why = unread === undefined ? '' : clean`, as its checkpoints could not all be read (${unread})`;
+  return { sure, doubt: `${named.join(', ')}${more} may be of it${why}` };
+}

@@ -3,14 +3,16 @@
 import { asError } from '../base/errors.ts';
 import { inParallel } from '../base/in-parallel.ts';
 import type { LiveQuery } from '../queries/live-query.ts';
+import type { QueryContext } from '../queries/query-context.ts';
 import { describeError, isGone } from '../service/errors.ts';
 import { clean } from '../text/sanitise.ts';
 import type { Change, RowAction } from './action.ts';
+import { outagesOf } from './change-words.ts';
 import { idOf, labelOf, type ResourceOf } from './define.ts';
 
 /** Whether a change deletes, or may take something out of production. */
 export const isRechecked = <Row>({ change, destructive }: RowAction<Row>): boolean =>
-  destructive === true || change?.outage !== undefined;
+  destructive === true || change?.outages !== undefined;
 
 /** A row as the confirmation showed it. */
 export interface Asked<Row extends object> {
@@ -45,8 +47,26 @@ function isRenamed<Row extends object>({ resource, change, row }: Asked<Row>, no
  * that it is.
  */
 function isStillTrue<Row extends object>(asked: Asked<Row>, now: Row): boolean {
-  const outage = asked.change.outage?.(now);
-  return !isRenamed(asked, now) && (!outage || outage.slug === asked.change.outage?.(asked.row)?.slug);
+  const { change, row } = asked;
+  const slugs = new Set(outagesOf(change, [row]).map(({ slug }) => slug));
+  return !isRenamed(asked, now) && outagesOf(change, [now]).every(({ slug }) => slugs.has(slug));
+}
+
+/** Adds what is in production of the rows, see `Change.withProduction`. @throws AbortError if the user interrupts */
+export async function withProduction<Row extends object, Each extends Pick<Asked<Row>, 'change' | 'row'>>(
+  asked: readonly (Each & Pick<Asked<Row>, 'change' | 'row'>)[],
+  context: QueryContext,
+): Promise<readonly Each[]> {
+  const known = new Map<Each, Row>();
+  for (const [read, group] of Map.groupBy(asked, ({ change }) => change.withProduction)) {
+    const rows =
+      (await read?.(
+        group.map(({ row }) => row),
+        context,
+      )) ?? [];
+    for (const [index, row] of rows.entries()) known.set(group[index] as Each, row);
+  }
+  return asked.map(each => ({ ...each, row: known.get(each) ?? each.row }));
 }
 
 /**
@@ -59,24 +79,28 @@ function isStillTrue<Row extends object>(asked: Asked<Row>, now: Row): boolean {
 export async function recheck<Row extends object>(
   asked: readonly Asked<Row>[],
   read: (query: LiveQuery<Row>) => Promise<Row>,
-  signal: AbortSignal,
+  context: QueryContext,
 ): Promise<Rechecked<Row>> {
-  const rows: (Row | undefined)[] = [];
-  let objection: string | undefined;
+  const { signal } = context;
+  const again: (Row | undefined)[] = Array.from(asked, () => undefined);
+  const unread = new Map<number, string>();
   await inParallel(asked.entries(), async ([index, each]) => {
     const id = idOf(each.resource, each.row);
     const query = each.resource.get?.(id);
-    let words = changedWords;
     try {
-      rows[index] = query ? await read(query) : each.row;
+      again[index] = query ? await read(query) : each.row;
     } catch (error) {
       if (signal.aborted) throw error;
       if (isGone(error)) return;
-      rows[index] = { ...each.row, remembered_at: new Date().toISOString() };
-      words = clean`${id} could not be read again. Nothing was sent. ${describeError(asError(error))}`;
+      again[index] = { ...each.row, remembered_at: new Date().toISOString() };
+      unread.set(index, clean`${id} could not be read again. Nothing was sent. ${describeError(asError(error))}`);
     }
-    const now = rows[index];
-    if (now && !isStillTrue(each, now)) objection = words;
   });
-  return { rows: Array.from(asked, (_, index) => rows[index]), objection };
+  const there = asked.flatMap((each, index) => (again[index] ? [{ ...each, row: again[index], index }] : []));
+  let objection: string | undefined;
+  for (const { index, row } of await withProduction(there, context)) {
+    again[index] = row;
+    if (!isStillTrue(asked[index] as Asked<Row>, row)) objection = unread.get(index) ?? changedWords;
+  }
+  return { rows: again, objection };
 }

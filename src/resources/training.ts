@@ -46,6 +46,7 @@ import { intervalLabel } from './comparison.ts';
 import { defineResource, type Measures } from './define.ts';
 import { type Deployed, deployedAs } from './deployments.ts';
 import { pagesOf } from './pages.ts';
+import { outagesOfRun, withRunsInProduction } from './production.ts';
 import { withCertainties } from './run-certainty.ts';
 import { type HeldOut, intervalOfHeldOut, measures, trainingColumns } from './training-columns.ts';
 
@@ -320,6 +321,8 @@ export const ofTrainingRun = {
       verb: 'delete',
       past: 'deleted',
       loses: 'its curves, rollouts and checkpoints are deleted. Its deployments stay. This cannot be undone.',
+      outages: outagesOfRun,
+      withProduction: withRunsInProduction,
       command: 'delete',
     },
   },

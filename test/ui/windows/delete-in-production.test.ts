@@ -1,0 +1,195 @@
+/** Deleting a training run whose checkpoint serves in production asks as taking it down does, wherever it is asked. */
+import { describe, expect, it } from 'vitest';
+import type { TrainingRun } from '../../../src/contract/training.ts';
+import { outageWords } from '../../../src/resources/change-words.ts';
+import { outagesOfRun, withRunsInProduction } from '../../../src/resources/production.ts';
+import { RememberedStore } from '../../../src/store/store.ts';
+import { cliOn } from '../../commands/cli.ts';
+import {
+  type Answers,
+  notFound,
+  pageOf,
+  type ScriptedService,
+  scriptedService,
+} from '../../queries/scripted-service.ts';
+import { apiKey, hostileServer, json } from '../../service/hostile-server.ts';
+import { openWorld, world } from '../program/scripted-world.tsx';
+
+const run = {
+  ...{ training_run_id: 'trn_1', display_name: 'words', status: 'succeeded', bench_id: 'bench_1' },
+  base_model_slug: 'acme/small',
+};
+const served = {
+  ...{ deployment_id: 'dep_1', model_slug: 'counter', status: 'DEPLOYED', role: 'production', is_active: true },
+  ...{ checkpoint_id: 'ckpt_15', checkpoint_step: 15, base_model_slug: 'acme/small' },
+};
+const checkpoints = [5, 15].map(step_index => ({ checkpoint_id: `ckpt_${step_index}`, step_index }));
+const loses = 'It answers on, but its origin is lost: it cannot be evaluated or deployed again.';
+
+async function asked(answers: Answers, runs: readonly TrainingRun[] = [run]) {
+  const scripted: ScriptedService = scriptedService({ listCheckpoints: () => checkpoints, ...answers });
+  const context = {
+    ...{ service: scripted.service, signal: AbortSignal.timeout(10_000) },
+    memory: RememberedStore.inMemory('test'),
+  };
+  const outages = (await withRunsInProduction(runs, context)).flatMap(outagesOfRun);
+  return { words: outageWords(outages).trimEnd(), typed: outages.map(({ slug }) => slug), requests: scripted.requests };
+}
+
+describe('what is in production of a training run', () => {
+  it('is each deployment of its checkpoints that answers, and nothing else', async () => {
+    const others = [
+      { ...served, deployment_id: 'dep_2', checkpoint_id: 'ckpt_elsewhere' },
+      { ...served, deployment_id: 'dep_3', model_slug: 'trial', role: 'test', is_active: false },
+    ];
+    const { words, typed } = await asked({ listDeployments: () => pageOf([served, ...others]) });
+    expect(words).toBe(`In production: counter by dep_1 (step 15). ${loses}`);
+    expect(typed).toEqual(['counter']);
+  });
+
+  it('takes one request where nothing is in production, and one per run otherwise', async () => {
+    const runs = Array.from({ length: 4 }, (_, index) => ({ ...run, training_run_id: `trn_${index}` }));
+    const idle = Array.from({ length: 199 }, (_, index) => ({
+      ...served,
+      ...{ deployment_id: `idle_${index}`, is_active: false },
+    }));
+    const none = await asked({ listDeployments: () => pageOf(idle) }, runs);
+    expect(none).toEqual({ words: '', typed: [], requests: ['listDeployments'] });
+    const some = await asked({ listDeployments: () => pageOf([...idle, served]) }, runs);
+    expect(some.requests).toHaveLength(1 + runs.length);
+  });
+
+  it('is not known where the deployments cannot be read, and then asks for the name of the run', async () => {
+    const failing: Answers = {
+      listDeployments: () => {
+        throw new Error('the disk is full');
+      },
+    };
+    const why = 'Not known whether a checkpoint is in production';
+    expect(await asked(failing)).toMatchObject({
+      words: `${why}: the deployments could not be read: the disk is full. If so, i${loses.slice(1)}`,
+      typed: ['words'],
+    });
+    expect(await asked({})).toMatchObject({
+      words: `${why}: this service does not list deployments. If so, i${loses.slice(1)}`,
+      typed: ['words'],
+    });
+    expect(outagesOfRun(run)).toMatchObject([{ slug: 'words', isCertain: false }]);
+  });
+
+  it('is doubted where nothing says which checkpoint a deployment is of, except those of other steps or models', async () => {
+    const { checkpoint_id: _, ...unnamed } = served;
+    const rows = [
+      unnamed,
+      { ...unnamed, deployment_id: 'dep_2', checkpoint_step: 6 },
+      { ...unnamed, deployment_id: 'dep_3', base_model_slug: 'acme/large' },
+    ];
+    const { words, typed } = await asked({ listDeployments: () => pageOf(rows) });
+    expect(words).toContain(
+      'Not known whether a checkpoint is in production: counter by dep_1 (step 15) may be of it.',
+    );
+    expect(typed).toEqual(['words']);
+    const unread = await asked({
+      listDeployments: () => pageOf([served]),
+      listCheckpoints: () => {
+        throw new Error('the disk is full');
+      },
+    });
+    expect(unread.words).toContain('may be of it, as its checkpoints could not all be read (the disk is full).');
+  });
+});
+
+/** A service with the run and these deployments, on screen. */
+function screenOf(rows: () => readonly object[]) {
+  const service = world('none');
+  service.answers.listTrainingRuns = () => (service.asked('deleteTrainingRun') > 0 ? [] : [run]);
+  service.answers.getTrainingRun = () => (service.asked('deleteTrainingRun') > 0 ? notFound('trn_1') : run);
+  service.answers.listCheckpoints = () => checkpoints;
+  service.answers.listDeployments = () => pageOf(rows());
+  service.answers.deleteTrainingRun = () => ({});
+  const alone = { columns: 70, poll: { focusedMs: 600_000, visibleMs: 600_000 } };
+  return { service, screen: openWorld(service, { view: 'list', resource: 'training' }, alone) };
+}
+
+const flat = (text: string): string => text.replaceAll(/[│\s]+/g, ' ');
+
+describe('on screen', () => {
+  it('the slug is typed', async () => {
+    const { service, screen } = screenOf(() => [served]);
+    await screen.waitFor('▸ words');
+    await screen.press('d');
+    await screen.waitFor('Type counter to delete:');
+    expect(flat(screen.text())).toContain(`In production: counter by dep_1 (step 15). ${loses} words: its curves`);
+    await screen.press('y', 'enter');
+    await screen.waitFor('✗ Type counter to delete:');
+    expect(service.asked('deleteTrainingRun')).toBe(0);
+    await screen.press('backspace');
+    await screen.type('counter');
+    await screen.press('enter');
+    await screen.waitFor('✓ Deleted words');
+  });
+
+  it('one key is enough without production, unless it was deployed in the meantime', async () => {
+    let rows: readonly object[] = [];
+    const { service, screen } = screenOf(() => rows);
+    await screen.waitFor('▸ words');
+    await screen.press('d');
+    await screen.waitFor('<y> delete');
+    rows = [served];
+    await screen.press('y');
+    await screen.waitFor('Type counter to delete:');
+    expect(flat(screen.text())).toContain('This has changed since you were asked. Nothing was sent');
+    expect(service.asked('deleteTrainingRun')).toBe(0);
+    rows = [];
+    await screen.type('counter');
+    await screen.press('enter');
+    await screen.waitFor('✓ Deleted words');
+  });
+});
+
+describe('a command', () => {
+  const server = async (rows: readonly object[] | undefined) => {
+    const { url, requests } = await hostileServer((response, request) => {
+      const { url: path, method } = request;
+      if (method === 'DELETE') return json({ training_run_id: 'trn_1' })(response, request);
+      if (path.includes('/checkpoints')) return json({ items: checkpoints, has_more: false })(response, request);
+      if (path.startsWith('/api/v1/deploy')) {
+        return rows ? json({ items: rows, has_more: false })(response, request) : json({}, 403)(response, request);
+      }
+      if (path.startsWith('/api/v1/benchmarks')) return json({ items: [{ bench_id: 'bench_1' }] })(response, request);
+      return json(path.includes('/runs') ? [run] : run)(response, request);
+    });
+    const deletions = () => requests.filter(({ method }) => method === 'DELETE').length;
+    return { cli: cliOn({ baseUrl: url, apiKey }), deletions };
+  };
+
+  it('refuses without a terminal, naming what is in production, and notes it with --yes', async () => {
+    const { cli, deletions } = await server([served]);
+    const refused = await cli('delete', ['trn_1']);
+    expect(refused.notes).toContain(`In production: counter by dep_1 (step 15). ${loses}`);
+    expect(deletions()).toBe(0);
+    const done = await cli('delete', ['trn_1', '--yes']);
+    expect(done).toMatchObject({ code: 0, notes: `In production: counter by dep_1 (step 15). ${loses}` });
+    expect(deletions()).toBe(1);
+  });
+
+  it.each([
+    ['the slug', [served], 'counter', 1],
+    ['not by yes', [served], 'y', 0],
+    ['yes without production', [], 'y', 1],
+    ['the name where the deployments cannot be read', undefined, 'words', 1],
+  ])('at a terminal is confirmed by %s', async (_, rows, input, sent) => {
+    const { cli, deletions } = await server(rows);
+    await cli('delete', ['trn_1'], { input: `${input}\n`, asked: true });
+    expect(deletions()).toBe(sent);
+  });
+
+  it('in line mode asks for the slug', async () => {
+    const { cli, deletions } = await server([served]);
+    const { out } = await cli('--lines', [], { input: ['training', 'delete 1', 'y', 'quit'].join('\n') });
+    expect(out).toMatch(/In production: counter by dep_1 \(step 15\)\. .* Type counter to confirm/);
+    expect(deletions()).toBe(0);
+    await cli('--lines', [], { input: ['training', 'delete 1', 'counter', 'quit'].join('\n') });
+    expect(deletions()).toBe(1);
+  });
+});
