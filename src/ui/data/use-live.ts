@@ -49,15 +49,15 @@ function liveOptions<Data>(workbench: Workbench, query: LiveQuery<Data>, attenti
 
 type Answer<Data> = Pick<UseQueryResult<Data>, 'data' | 'error' | 'dataUpdatedAt' | 'errorUpdatedAt' | 'refetch'>;
 
-function liveOf<Data>(
+function freshnessNow<Data>(
   { workbench, paused, gate }: ReturnType<typeof usePolling>,
   query: LiveQuery<Data>,
   attention: Attention,
-  { data, error, dataUpdatedAt, errorUpdatedAt }: Omit<Answer<Data>, 'refetch'>,
-): Omit<Live<Data>, 'refresh'> {
+  { data, error, dataUpdatedAt, errorUpdatedAt }: Answer<Data>,
+): Freshness {
   const sent = cachedQuery(workbench, query.key);
   const seenAt = typeof data === 'object' && data !== null ? rememberedAt(data) : undefined;
-  const freshness = freshnessOf({
+  return freshnessOf({
     dataAt: seenAt ?? (dataUpdatedAt || undefined),
     isRestored: dataUpdatedAt < workbench.openedAt,
     failedAt: error ? errorUpdatedAt : undefined,
@@ -67,7 +67,25 @@ function liveOf<Data>(
     gate,
     ended: isGone(error) ? 'gone' : isNotOffered(error) || seenAt !== undefined ? 'unlisted' : undefined,
   });
-  return { data, freshness, error: error ?? undefined };
+}
+
+/**
+ * react-query redraws the caller when a part of the answer changes that it has read. Most polls change only the time,
+ * which is read for the freshness: so a caller that does not ask for it is redrawn for data and errors alone.
+ */
+function liveOf<Data>(
+  polling: ReturnType<typeof usePolling>,
+  query: LiveQuery<Data>,
+  attention: Attention,
+  answer: Answer<Data>,
+): Omit<Live<Data>, 'refresh'> {
+  return {
+    data: answer.data,
+    error: answer.error ?? undefined,
+    get freshness() {
+      return freshnessNow(polling, query, attention, answer);
+    },
+  };
 }
 
 function refreshNow(workbench: Workbench, refetch: Answer<unknown>['refetch']): void {
@@ -85,13 +103,10 @@ function refreshNow(workbench: Workbench, refetch: Answer<unknown>['refetch']): 
 export function useLive<Data>(query: LiveQuery<Data>, attention: Attention): Live<Data> {
   const polling = usePolling();
   const { workbench } = polling;
-  // By name: react-query redraws the caller for each part that it has read, and most of them change as a request begins.
-  const { refetch, data, error, dataUpdatedAt, errorUpdatedAt } = useQuery<Data>(
-    liveOptions(workbench, query, attention),
-  );
-  const answer = { data, error, dataUpdatedAt, errorUpdatedAt };
+  const answer = useQuery<Data>(liveOptions(workbench, query, attention));
+  const { refetch } = answer;
   const refresh = useCallback(() => refreshNow(workbench, refetch), [workbench, refetch]);
-  return { ...liveOf(polling, query, attention, answer), refresh };
+  return Object.assign(liveOf(polling, query, attention, answer), { refresh });
 }
 
 /** Keeps the answers to any number of queries current. */
@@ -102,7 +117,9 @@ export function useLives<Data>(queries: readonly LiveQuery<Data>[], attention: A
   return queries.flatMap((query, index) => {
     const answer = answers[index] as UseQueryResult<Data> | undefined;
     if (!answer) return [];
-    return { ...liveOf(polling, query, attention, answer), refresh: () => refreshNow(workbench, answer.refetch) };
+    return Object.assign(liveOf(polling, query, attention, answer), {
+      refresh: () => refreshNow(workbench, answer.refetch),
+    });
   });
 }
 

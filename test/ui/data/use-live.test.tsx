@@ -88,7 +88,7 @@ describe('useLive', () => {
     await eventually(() => expect(lastFrame()).toMatch(/^- gone It is away\.\n- unlisted This service does not show/));
   });
 
-  it('draws its caller once an answer is there, and not as it asks', async () => {
+  it('draws its caller once an answer is there, and not as it asks, nor for the time of an equal one', async () => {
     const workbench = new Workbench({ kinds, service, profile: 'test' });
     const drawn: (string | undefined)[] = [];
     const asked: number[] = [];
@@ -114,8 +114,12 @@ describe('useLive', () => {
     });
     await eventually(() => expect(drawn).toContain('tea'));
     const before = drawn.length;
+    const readAt = workbench.cache.getQueryState(of.key)?.dataUpdatedAt ?? 0;
+    await eventually(() => expect(Date.now()).toBeGreaterThan(readAt));
     await workbench.cache.refetchQueries({ queryKey: of.key });
+    await new Promise<void>(resolve => notifyManager.schedule(resolve));
     expect(asked).toEqual([1, before]);
+    expect(drawn).toHaveLength(before);
   });
 
   it('asks once for what several show', async () => {
