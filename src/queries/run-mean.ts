@@ -114,22 +114,36 @@ export type ReadAfterEnd = readonly [first: number, last: number];
 /** As for settling data, see `pollDelay`: looks for late rewards for five minutes, after ever longer waits. */
 const lateReads = { firstMs: 10_000, forMs: 5 * 60_000 };
 
+type ReadOfEnded = Pick<Partial<RunExtent>, 'total' | 'endedAt'>;
+
+const lacksRewards = (
+  rewards: readonly TrajectoryReward[],
+  { total = Number.POSITIVE_INFINITY }: ReadOfEnded,
+): boolean => valuesOf(rewards).length < total;
+
+const endedLongAgo = ({ endedAt }: ReadOfEnded, now: number): boolean => now - (endedAt ?? now) > settlesWithinMs;
+
+/** Whether rewards of an ended run may be late: it lacks some, and has not ended long ago. */
+export const mayBeLate = (rewards: readonly TrajectoryReward[], run: ReadOfEnded): boolean =>
+  lacksRewards(rewards, run) && !endedLongAgo(run, Date.now());
+
 /**
  * When these rewards were read, if others may be late and no mean of the service would reveal them. Undefined for a run
- * that has all of them, or ended long ago.
+ * that has all of them.
  *
  * @param before the previous result; what counts as the service's mean may then be the mean of an earlier read
  */
 export function readAfterEndOf(
   rewards: readonly TrajectoryReward[],
-  { status, total, recorded, endedAt }: Partial<RunExtent>,
+  run: Partial<RunExtent>,
   before?: ReadAfterEnd,
 ): ReadAfterEnd | undefined {
-  if (!hasEnded(status) || valuesOf(rewards).length >= (total ?? Number.POSITIVE_INFINITY)) return undefined;
+  if (!hasEnded(run.status) || !lacksRewards(rewards, run)) return undefined;
   const now = Date.now();
   if (before) return [before[0], Math.min(now, before[0] + lateReads.forMs)];
-  const isLongAgo = now - (endedAt ?? now) > settlesWithinMs;
-  return recorded?.mean === undefined && !isLongAgo ? [now, now] : undefined;
+  if (run.recorded?.mean !== undefined) return undefined;
+  // The clock of the service may be slow, so one more read shows whether a run ended long ago.
+  return [endedLongAgo(run, now) ? now - lateReads.forMs / 2 : now, now];
 }
 
 /**

@@ -2,7 +2,7 @@
 import { errorMessage } from '../base/errors.ts';
 import type { RolloutSnapshot } from '../contract/evaluations.ts';
 import { unreadableIn } from '../contract/lists.ts';
-import { hasEnded } from '../contract/status.ts';
+import { hasEnded, statusMeaning } from '../contract/status.ts';
 import type { Trajectory } from '../contract/trajectories.ts';
 import { evaluationKeys } from './evaluations.ts';
 import type { RecordedMean, RunExtent } from './extent-of.ts';
@@ -10,14 +10,7 @@ import type { LiveQuery } from './live-query.ts';
 import { lackRewards } from './own-rows.ts';
 import type { QueryContext } from './query-context.ts';
 import { certaintyNow, type ReadRewards, readExtent, readRunRewards, withExtent, withSamples } from './run-extent.ts';
-import {
-  type Certainty,
-  certaintyOf,
-  isSettled,
-  lateRewardsDue,
-  readAfterEndOf,
-  rememberedCertainty,
-} from './run-mean.ts';
+import { type Certainty, certaintyOf, isSettled, lateRewardsDue, mayBeLate, rememberedCertainty } from './run-mean.ts';
 import { meanOfRewards, readTrajectoryRewards } from './run-rewards.ts';
 import type { Observation } from './statuses/known-resource.ts';
 
@@ -74,10 +67,14 @@ export function runResultsQuery(
       if (!results) return ended ? 'settled' : 'running';
       const isWhole = scored == null || meanOfRewards(results.rewards).rewards >= scored;
       const { certainty, rewards } = results;
-      const readAfterEnd = certainty ? certainty.readAfterEnd : extent && readAfterEndOf(rewards, extent);
+      const { total, endedAt } = extent ?? results;
+      const failed = rows.filter(({ status, reward }) => reward == null && statusMeaning(status ?? '') === 'failure');
       // What was read before the end may be followed by more.
-      const mayBeLate = certainty?.isFinal === false || lateRewardsDue(readAfterEnd) !== undefined;
-      if (ended) return isWhole && !mayBeLate && !lackRewards(rewards, rows) ? 'settled' : 'settling';
+      const mayFollow =
+        certainty?.isFinal === false ||
+        mayBeLate(rewards, { total: total && total - failed.length, endedAt }) ||
+        lateRewardsDue(certainty?.readAfterEnd) !== undefined;
+      if (ended) return isWhole && !mayFollow && !lackRewards(rewards, rows) ? 'settled' : 'settling';
       return isWhole && scored != null ? 'open' : 'running';
     },
     read: async context => {

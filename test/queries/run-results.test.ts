@@ -51,6 +51,27 @@ it('is not final by what was read before the end', async () => {
   expect(runResultsQuery('evr_1', true).activity(results)).toBe('settling');
 });
 
+it('is not final while an ended run lacks rewards that its mean does not have either', async () => {
+  const ended = { eval_run_id: 'evr_1', bench_id: 'b', status: 'completed', reward_mean: 0.5, reward_count: 3 };
+  const query = (total: number, ms: number, failed = 0) => {
+    const recorded = { mean: 0.5, graded: 3 };
+    const rows = Array.from({ length: failed }, (_, index) => ({ trajectory_id: `f${index}`, status: 'failed' }));
+    const extent = { status: 'completed', total, recorded, endedAt: Date.now() - ms };
+    return runResultsQuery('evr_1', true, { extent, rows: rows as never });
+  };
+  const results = await query(4, 0).read(
+    context({
+      getTrajectoryRewards: () => rewards,
+      getRolloutStatistics: () => ({ snapshots: [] }),
+      getEvalRun: () => ended,
+    }),
+  );
+  const activities = [query(4, 0), query(3, 0), query(4, 7_200_000), query(4, 0, 1)].map(each =>
+    each.activity(results),
+  );
+  expect(activities).toEqual(['settling', 'settled', 'settled', 'settled']);
+});
+
 it('fails if there are no rewards', async () => {
   const answers: Answers = {
     getTrajectoryRewards: () => {
