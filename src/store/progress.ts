@@ -15,6 +15,8 @@ export interface Silence extends ProgressPoint {
 const keptPoints = 2_000;
 /** Shorter silences are not saved; longer ones are updated this often. */
 const silenceMs = 60_000;
+/** Smaller moves of the clock do not matter. */
+const leastMoveMs = 1_000;
 
 /** Caches points in memory, so that a screen can read them on every redraw. */
 export class ProgressPoints {
@@ -25,6 +27,8 @@ export class ProgressPoints {
   /** The current silence of each run. */
   readonly #silences = new Map<string, Silence>();
   #unsaved: [runId: string, at: number, until: number, steps: number][] = [];
+  /** How far the clock was ahead of one that nobody sets, at the last answer about each run; milliseconds. */
+  readonly #leads = new Map<string, number>();
 
   constructor(tables: Tables) {
     this.#tables = tables;
@@ -51,7 +55,7 @@ export class ProgressPoints {
   /** Returns whether there is something to write. Anything but a count of steps is ignored. */
   record(runId: string, completed_steps: number, at: number): boolean {
     if (!Number.isSafeInteger(completed_steps) || completed_steps < 0) return false;
-    const points = this.of(runId);
+    const points = this.#movedWithClock(runId);
     const last = points.at(-1);
     if (last?.completed_steps === completed_steps) return this.#recordSilence(runId, last, at);
     const point = { at, completed_steps };
@@ -64,6 +68,22 @@ export class ProgressPoints {
     ]);
     this.#added.push([runId, at, completed_steps]);
     return true;
+  }
+
+  /** The points. If the clock was set since the last answer, the last one is moved with it: no time passed by that. */
+  #movedWithClock(runId: string): readonly ProgressPoint[] {
+    const points = this.of(runId);
+    const last = points.at(-1);
+    const lead = Date.now() - performance.now();
+    const moveMs = Math.round(lead - (this.#leads.get(runId) ?? lead));
+    this.#leads.set(runId, lead);
+    if (!last || Math.abs(moveMs) < leastMoveMs) return points;
+    const moved = { ...last, at: last.at + moveMs };
+    this.#removed.push([runId, last.at]);
+    this.#added.push([runId, moved.at, moved.completed_steps]);
+    const all = [...points.slice(0, -1), moved];
+    this.#points.set(runId, all);
+    return all;
   }
 
   #recordSilence(runId: string, point: ProgressPoint, until: number): boolean {

@@ -390,6 +390,26 @@ it('keeps pins in their order', () => {
   expect(store.pinned()).toBeUndefined();
 });
 
+it.each([3_600_000, -3_600_000])('counts no silence while the clock is set by %i ms', set => {
+  vi.useFakeTimers({ toFake: ['Date', 'performance'], now: 10_000_000 });
+  onTestFinished(() => void vi.useRealTimers());
+  const store = RememberedStore.inMemory('prod');
+  const answer = (steps: number, laterMs: number): void => {
+    vi.advanceTimersByTime(laterMs);
+    store.recordProgress('t', steps);
+  };
+  answer(4, 0);
+  answer(5, 10_000);
+  vi.setSystemTime(Date.now() + set);
+  answer(5, 10_000);
+  expect(Date.now() - (store.progressOf('t').at(-1)?.at ?? 0)).toBe(10_000);
+  answer(5, 120_000);
+  store.flush();
+  const last = store.progressOf('t').at(-1);
+  expect(store.silencesOf('t')).toEqual([{ ...last, until: Date.now() }]);
+  expect(Date.now() - (last?.at ?? 0)).toBe(130_000);
+});
+
 it('notes how far a run is, when that changes, and thins what is old', () => {
   const store = RememberedStore.inMemory('prod');
   store.recordProgress('t', 0, 1);
