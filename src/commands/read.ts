@@ -82,16 +82,17 @@ async function openOnScreen(path: string, name: string, { theme, mouse }: Flags,
     const [first] = job.outcomes;
     throw new CommandError(clean`The file holds no trajectories${first ? `: ${first.message ?? first.status}` : '.'}`);
   }
-  Object.assign(process.env, {
+  const environment = {
     // The key that the environment sets belongs to the address that it names.
     BENCHTOP_BASE_URL: baseUrl,
     BENCHTOP_API_KEY: apiKey,
+    // What is written here would be deleted with the folder.
+    BENCHTOP_READ_ONLY: '1',
     BENCHTOP_STATE_DIR: join(folder, 'state'),
     BENCHTOP_CACHE_DIR: join(folder, 'cache'),
-  });
+  };
   const start = { view: 'list', resource: 'trajectories', scope: { dataset: name } } as const;
-  // What is written here would be deleted with the folder.
-  return tui.run({ baseUrl, theme, mouse, readOnly: true }, { start, keepsNotes: false });
+  return tui.run({ baseUrl, theme, mouse }, { start, first: { environment, keepsNotes: false } });
 }
 
 export async function run({ args: [path = ''], flags }: CommandInput<'read'>, io: CommandIo): Promise<number> {

@@ -25,16 +25,22 @@ export interface ShownService {
   readonly workbench: Workbench;
 }
 
-export type SessionOptions = Pick<WorkbenchOptions, 'keepsNotes'>;
+export interface SessionOptions {
+  /** What holds for the first service only, until the user switches to another profile. */
+  readonly first?: Pick<WorkbenchOptions, 'keepsNotes'> & {
+    /** Variables that replace those of the program. */
+    readonly environment: NodeJS.ProcessEnv;
+  };
+}
 
 /** @param now gives the newest configuration of the same addresses, to read refused keys again */
-function show(config: Config, id: number, now: () => Config, options: SessionOptions): ShownService {
+function show(config: Config, id: number, now: () => Config, first: SessionOptions['first']): ShownService {
   const connection = connectTo(config, 'start', { remembered: () => workbench.remembered, now });
   // Both start immediately, while the first frame is drawn. The first request reports errors.
   connection.service().catch(() => {});
   connection.monitor.retry();
   const workbench: Workbench = new Workbench({
-    ...options,
+    keepsNotes: first?.keepsNotes,
     kinds,
     service: connection.service,
     connection: connection.monitor,
@@ -133,7 +139,7 @@ const lookMs = 1_000;
 export class Session {
   readonly #flags: ConfigFlags;
   readonly #environment: NodeJS.ProcessEnv;
-  readonly #options: SessionOptions;
+  #first: SessionOptions['first'];
   /** Reads the configuration of the shown service again. */
   #load: () => Config;
   /** The configuration of the shown service, with its newest keys. */
@@ -145,11 +151,11 @@ export class Session {
   readonly #listeners = new Listeners();
 
   /** @throws ConfigError */
-  constructor(flags: ConfigFlags, environment: NodeJS.ProcessEnv, options: SessionOptions = {}) {
+  constructor(flags: ConfigFlags, environment: NodeJS.ProcessEnv, { first }: SessionOptions = {}) {
     this.#flags = flags;
     this.#environment = environment;
-    this.#options = options;
-    this.#load = () => loadConfig(flags, environment);
+    this.#first = first;
+    this.#load = () => loadConfig(flags, { ...environment, ...first?.environment });
     this.#config = this.#load();
     this.#shown = this.#show(1);
     this.#connection = this.#describe();
@@ -219,13 +225,14 @@ export class Session {
 
   #show(id: number): ShownService {
     const config = this.#config;
-    return show(config, id, () => (this.#shown.id === id ? this.#config : config), this.#options);
+    return show(config, id, () => (this.#shown.id === id ? this.#config : config), this.#first);
   }
 
   readonly #switchTo = (name: string): void => {
     const load = (): Config => this.#configOf(name);
     this.#config = load();
     this.#load = load;
+    this.#first = undefined;
     this.#shown = this.#show(this.#shown.id + 1);
     this.#changed();
   };

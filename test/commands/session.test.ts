@@ -62,6 +62,23 @@ describe('what the connect window says of the settings file', () => {
   });
 });
 
+it('another profile has nothing of the limits of a file that is read', async () => {
+  const { url } = await hostileServer(page);
+  const home = testFolder();
+  const folder = testFolder();
+  const settings = join(home, '.config', 'benchtop');
+  mkdirSync(settings, { recursive: true });
+  const profiles = { prod: { baseUrl: url, apiKey: 'sk-prod-0123456789' } };
+  writeFileSync(join(settings, 'config.json'), JSON.stringify({ profiles }), { mode: 0o600 });
+  const environment = { BENCHTOP_BASE_URL: url, BENCHTOP_READ_ONLY: '1', BENCHTOP_STATE_DIR: folder };
+  const session = new Session({}, { HOME: home }, { first: { environment, keepsNotes: false } });
+  onTestFinished(() => session.close());
+  const limits = () => [session.workbench.keepsNotes, session.workbench.readOnly, session.config.paths.state];
+  expect(limits()).toEqual([false, true, folder]);
+  session.connection.switchTo('prod');
+  expect(limits()).toEqual([true, false, join(home, '.local', 'state', 'benchtop')]);
+});
+
 describe('a service that is set up', () => {
   it('is asked first, with its key, and kept once it has answered', async () => {
     const { session, file, settings } = await started();

@@ -357,6 +357,8 @@ describe('rows that come and go', () => {
     many.rows = many.rows.slice(2);
     await screen.press('r');
     await screen.waitFor('2 marked, 2 of them not in the list');
+    await screen.press('R');
+    await screen.waitFor('. No marked row is in the list any more: ctrl-space unmarks');
     await screen.press('x');
     await screen.waitFor('Export as');
     await screen.press('enter');

@@ -7,7 +7,7 @@ import { usePane } from '../../app/view.tsx';
 import type { PagedList } from '../../data/use-list.ts';
 import { useSetting } from '../../data/workbench.tsx';
 import { listCommands } from '../../keys/general.ts';
-import type { Binding } from '../../keys/router.tsx';
+import { type Binding, useKeyOf } from '../../keys/router.tsx';
 import { searchCommands } from '../commands.ts';
 import type { ExportableRows } from '../record/export-window.tsx';
 import type { ExportTitle } from '../record/save-file.ts';
@@ -69,6 +69,12 @@ function useRowBindings<Row extends object>(props: ResourceListProps<Row>, shown
     if (id !== undefined) table.dispatch({ kind: 'select', id });
   };
   const areMarked = targets.length > 1;
+  const keyOf = useKeyOf();
+  // The row under the cursor is not what the user marked.
+  const why =
+    targets.length === 0 && table.lostMarks > 0
+      ? `No marked row is in the list any more: ${keyOf(listCommands.unmark)} unmarks`
+      : undefined;
   const read = rowReader(props, shown);
   const marked = table.state.marks.size > 0 ? targets : [];
   return useRecordBindings({
@@ -78,7 +84,11 @@ function useRowBindings<Row extends object>(props: ResourceListProps<Row>, shown
     refresh: () => {
       for (const part of [live, ...parts]) part.refresh();
     },
-    actions: (actions?.(targets, list, table) ?? []).map(binding => ({ ...binding, before })),
+    actions: (actions?.(targets, list, table) ?? []).map(binding => ({
+      ...binding,
+      before,
+      ...(why && { enabled: true, why }),
+    })),
     pin: whole?.pin ?? (current && pin?.(current)),
     siblings: whole?.siblings,
     siblingId: whole?.id,
