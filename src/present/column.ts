@@ -28,6 +28,8 @@ export interface Column<Row> {
   readonly hidden?: boolean;
   /** Dropped while a text would be cut. */
   readonly yields?: boolean;
+  /** Although `wide`, it comes before times and whole names: it says how far to trust a number. */
+  readonly decides?: boolean;
   /** Shown only if a row has a value, or if chosen. */
   readonly ifAny?: boolean;
   /** In output for programs although it is wide. On the screen, the text of another column includes the value. */
@@ -252,40 +254,56 @@ export function fitColumns<Row>(
     const preference = own(choice, column.id) ?? {};
     return suited(withPreference(column, preference), measure(column, rows, widest), Boolean(preference.wider));
   });
-  const isVain = ({ id, ifAny }: Column<Row>): boolean => ifAny === true && (widest.get(id) ?? 0) === 0;
+  const isBlank = ({ id }: Column<Row>): boolean => (widest.get(id) ?? 0) === 0;
+  const isVain = (column: Column<Row>): boolean => column.ifAny === true && isBlank(column);
   const wanted = columns.filter(
     column => own(choice, column.id)?.shown ?? !(column.wide || column.hidden || isVain(column)),
   );
-  let shown = wanted.length > 0 ? wanted : columns.slice(0, 1);
+  let shown: readonly Column<Row>[] = wanted.length > 0 ? wanted : columns.slice(0, 1);
+  const isChosen = ({ id }: Column<Row>): boolean => own(choice, id)?.shown !== undefined;
   const textWidth = ({ id, width }: Column<Row>): number => neededWidth(width, widest.get(id));
   const shortWidth = ({ id, width }: Column<Row>): number =>
     neededWidth(width, widest.get(`${id} short`) ?? widest.get(id));
-  const isEmpty = ({ id }: Column<Row>): boolean =>
-    rows.length > 0 && widest.get(id) === 0 && own(choice, id)?.shown === undefined;
-  const isEqual = ({ id }: Column<Row>): boolean => equal.has(id) && own(choice, id)?.shown === undefined;
-  const yieldsTo = ({ id, yields }: Column<Row>): boolean => yields === true && own(choice, id)?.shown === undefined;
-  // While others would be cut, drop empty columns from the right, then those with the same text in all rows, then
-  // those that yield; a text with a shorter form needs only the room of that.
-  for (const [isDispensable, needs] of [
-    [isEmpty, textWidth],
-    [isEqual, textWidth],
-    [yieldsTo, shortWidth],
-  ] as const) {
-    while (shown.length > 1 && totalWidth(shown.map(needs)) > room) {
-      const last = shown.findLastIndex((column, index) => index > 0 && isDispensable(column));
+  const least = ({ width }: Column<Row>): number => smallest(width);
+  const isEmpty = (column: Column<Row>): boolean => rows.length > 0 && isBlank(column);
+  const isEqual = ({ id }: Column<Row>): boolean => equal.has(id);
+  const isTooWide = (some: readonly Column<Row>[], needs: (column: Column<Row>) => number): boolean =>
+    totalWidth(some.map(needs)) > room;
+  /** Drops columns from the right while the others need more room. */
+  const dropped = (
+    some: readonly Column<Row>[],
+    isDispensable: (column: Column<Row>) => boolean | undefined,
+    needs: (column: Column<Row>) => number,
+  ): readonly Column<Row>[] => {
+    let left = some;
+    while (left.length > 1 && isTooWide(left, needs)) {
+      const last = left.findLastIndex((column, index) => index > 0 && !isChosen(column) && isDispensable(column));
       if (last < 0) break;
-      shown = shown.toSpliced(last, 1);
+      left = left.toSpliced(last, 1);
     }
-  }
+    return left;
+  };
+  // While others would be cut, drop empty columns, then those with the same text in all rows, then those that yield; a
+  // text with a shorter form needs only the room of that.
+  shown = dropped(shown, isEmpty, textWidth);
+  shown = dropped(shown, isEqual, textWidth);
+  shown = dropped(shown, ({ yields }) => yields, shortWidth);
   // Columns that do not fit are dropped from the right; the rest share the room.
-  while (shown.length > 1 && totalWidth(shown.map(column => smallest(column.width))) > room) shown = shown.slice(0, -1);
+  while (shown.length > 1 && isTooWide(shown, least)) shown = shown.slice(0, -1);
+  const isOffered = (column: Column<Row>): boolean =>
+    column.wide === true && !isChosen(column) && !shown.includes(column) && !isEmpty(column);
+  const shownWith = (column: Column<Row>): readonly Column<Row>[] =>
+    columns.filter(other => other === column || shown.includes(other));
+  // The last first: without its interval, a difference says less than a mean.
+  for (const column of columns.filter(({ decides }) => decides).reverse()) {
+    if (!isOffered(column) || isBlank(column)) continue;
+    const more = dropped(shownWith(column), other => other !== column && (isEqual(other) || other.isTime), least);
+    if (!isTooWide(more, least)) shown = more;
+  }
   const needed = ({ id, width }: Column<Row>): number =>
     Math.max(comfortable(width), neededWidth(width, widest.get(id)));
   for (const column of columns) {
-    const more = columns.filter(other => other === column || shown.includes(other));
-    const offered =
-      column.wide && own(choice, column.id)?.shown === undefined && !shown.includes(column) && !isEmpty(column);
-    if (offered && totalWidth(more.map(needed)) <= room) shown = more;
+    if (isOffered(column) && !isTooWide(shownWith(column), needed)) shown = shownWith(column);
   }
   const widths = shown.map(({ width }) => smallest(width));
   // Names that must be told apart get their room before the long form of other texts.

@@ -215,7 +215,7 @@ export function listColumns(
   });
   const optional = { wide: true, forPrograms: true };
   const columns = [
-    ...[name, status, heldOut, { ...interval, ...optional }],
+    ...[name, status, heldOut, { ...interval, ...optional, decides: true }],
     ...[done, steps, best, { ...bestStep, ...optional }, trainer],
     ...optionColumns(rows),
     ...others.map(column => (column.id === 'benchmark' ? namedColumn(column, nameOf) : column)),

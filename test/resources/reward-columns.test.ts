@@ -5,9 +5,11 @@ import { type Column, exportColumns, fitColumns } from '../../src/present/column
 import { withValue } from '../../src/present/fact.ts';
 import { sortRows } from '../../src/present/sort.ts';
 import { heldOutMeans } from '../../src/queries/held-out.ts';
+import { certaintyOf } from '../../src/queries/run-mean.ts';
 import { unknownResource } from '../../src/queries/statuses/known-resource.ts';
+import type { BasedRun } from '../../src/resources/baseline.ts';
 import { type MeasuredRun, withMean } from '../../src/resources/measured-run.ts';
-import { runColumns } from '../../src/resources/run-columns.ts';
+import { runColumns, runListColumns } from '../../src/resources/run-columns.ts';
 import { runFacts } from '../../src/resources/runs.ts';
 import { trainingColumns } from '../../src/resources/training-columns.ts';
 import type { WatchedResource } from '../../src/resources/watch.ts';
@@ -162,6 +164,45 @@ describe('the table of runs', () => {
     ]);
     expect(model?.exported?.(trained)).toBe('benchtop/tutor-base');
     expect(model?.cutAt).toBe('start');
+  });
+
+  it('shows the intervals before times and whole names, at 120 columns and beside the facts at 200', () => {
+    const certainty = certaintyOf([{ task_id: 'a', trajectory_id: 'a', reward: 0.5 }], {
+      status: 'completed',
+      total: 1,
+    });
+    const rowOf = (index: number): BasedRun => ({
+      ...{
+        eval_run_id: `evr_${index}`,
+        display_name: `sweep-${'of-the-tutor-'.repeat(6)}${index}`,
+        bench_id: 'bench_1',
+      },
+      ...{ status: index === 0 ? 'failed' : 'completed', created_at: '2020-01-02T03:04:05Z' },
+      ...{ base_model_slug: `benchtop/wonderland-large-${index}`, certainty },
+      ...{ reward_mean: 0.5, reward_count: 1, total_rollouts: 1 },
+      from_baseline: {
+        baseline: 'evr_9',
+        isBaseline: false,
+        difference: 0.05,
+        interval: { low: -0.15, high: 0.25, confidence: 0.95 },
+      },
+    });
+    const rows = [0, 1, 2].map(rowOf);
+    const columns = runListColumns([0, 1], true);
+    const ids = (room: number, shown: readonly BasedRun[]) =>
+      fitColumns(columns, room, {}, shown).map(({ column }) => column.id);
+    const rooms = [layoutOf(120, 40, 'main', true, { inspector: true }), layoutOf(200, 60, 'main', true)];
+    for (const layout of rooms) {
+      const room = (layout?.panes.main?.width ?? 0) - gutter;
+      expect(ids(room, rows)).toEqual(
+        expect.arrayContaining(['interval', 'difference', 'difference-interval', 'model']),
+      );
+      const unread = rows.map(({ certainty: _, from_baseline: __, ...row }) => row);
+      expect(ids(room, unread)).toContain('created');
+      // Without a baseline, there is room for all.
+      const alone = rows.map(({ from_baseline: _, ...row }) => row);
+      expect(ids(room, alone)).toEqual(expect.arrayContaining(['interval', 'model', 'created']));
+    }
   });
 
   it('has room for it at 60 and at 80 columns, without a column less', () => {
