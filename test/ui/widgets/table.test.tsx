@@ -447,13 +447,13 @@ describe('TableView', () => {
       return text;
     };
     const narrow = frame(<Equal width={48} />);
-    expect(narrow).toContain('MODEL tutor-base for all');
+    expect(narrow).toContain('all rows: MODEL tutor-base');
     expect(narrow).toMatch(/run 1 with a name of 30 cells +0\.1/);
     expect(narrow.split('\n')[0]).not.toContain('MODEL');
     // There is room for it, or too little to say it, or one row only.
-    expect(frame(<Equal width={80} />)).not.toContain('for all');
-    expect(frame(<Equal width={30} />)).not.toContain('for all');
-    expect(frame(<Equal width={50} given={rows.slice(0, 1)} />)).not.toContain('for all');
+    expect(frame(<Equal width={80} />)).not.toContain('all rows');
+    expect(frame(<Equal width={30} />)).not.toContain('all rows');
+    expect(frame(<Equal width={50} given={rows.slice(0, 1)} />)).not.toContain('all rows');
   });
 
   it('shows an arrow at the column it is sorted by', async () => {

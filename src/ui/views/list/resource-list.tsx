@@ -118,6 +118,7 @@ function useTableWords<Row extends object>(props: ListPaneProps<Row>) {
   const words = `${props.emptyWords}${advise(props.emptyAdvice)}`;
   const row = table.arranged.rows[table.cursor];
   const below = row && props.below?.(row);
+  const { marker } = useTheme().glyphs;
   const empty = {
     loaded,
     asking,
@@ -130,7 +131,8 @@ function useTableWords<Row extends object>(props: ListPaneProps<Row>) {
   return {
     emptyWords: emptyListWords(empty, isUnlisted ? noneSeen : words, keyOf),
     facts: [
-      sanitiseLine(below ?? ''),
+      // The mark of the row under the cursor: other words of the line are about all rows.
+      below ? `${marker} ${sanitiseLine(below)}` : '',
       ...listFacts({ ...list, read, filtered: filter !== '', sorted: sort !== undefined }, keyOf),
       age,
     ],

@@ -58,8 +58,8 @@ const marksRoom = 34;
 const countRoom = (rows: number, isFiltered: boolean): number =>
   (isFiltered ? 3 : 2) * `${rows}`.length + (isFiltered ? 10 : 5);
 
-/** `MODEL tutor-base, STATUS completed for all`. */
-const forAll = (words: readonly string[]): string => `${words.join(', ')} for all`;
+/** `all rows: MODEL tutor-base; STATUS completed`. */
+const inAllRows = (words: readonly string[]): string => `all rows: ${words.join('; ')}`;
 
 /** The columns that fit, and texts for those whose values are all equal. */
 function useFittedColumns<Row>({ table, columns, width }: TableViewProps<Row>) {
@@ -75,7 +75,7 @@ function useFittedColumns<Row>({ table, columns, width }: TableViewProps<Row>) {
   );
   const given = columns.filter(({ id, wide }) => !wide && equal.has(id) && !fitted.some(each => each.column.id === id));
   const words = given.filter(({ id }) => own(choice, id)?.shown !== false).map(({ id }) => equal.get(id) ?? '');
-  return { fitted, words: words.length === 0 ? [] : [forAll(words)] };
+  return { fitted, words: words.length === 0 ? [] : [inAllRows(words)] };
 }
 
 export function TableView<Row>(props: TableViewProps<Row>) {
@@ -149,7 +149,7 @@ function useEqualColumns<Row>({ arranged, state }: Table<Row>, columns: readonly
     const [first] = arranged.rows;
     const all = equalColumns(columns, arranged.rows).filter(({ id, hidden }) => !hidden && id !== sort?.column);
     const entries: (readonly [string, string])[] = [];
-    let room = width - countRoom(arranged.rows.length, filter !== '') - otherWords - displayWidth(forAll([]));
+    let room = width - countRoom(arranged.rows.length, filter !== '') - otherWords - displayWidth(inAllRows([]));
     for (const column of first === undefined ? [] : all) {
       const words = equalWords(column, first as Row);
       room -= displayWidth(words) + 2;
