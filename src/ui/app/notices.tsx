@@ -1,5 +1,5 @@
 /** Announces the end of runs in any view: in a line on the screen, and outside it as configured. */
-import { useCallback, useEffect, useSyncExternalStore } from 'react';
+import { useCallback, useEffect, useState, useSyncExternalStore } from 'react';
 import type { NoticeKind } from '../../config/preferences.ts';
 import { statusMeaning, statusWords } from '../../contract/status.ts';
 import { runningOf, type Transition } from '../../queries/statuses/store.ts';
@@ -72,16 +72,19 @@ function jobNotice(job: AnyJob, resumeKey: string | undefined): Toast | undefine
 /**
  * Sums up the inbox after an absence, in the words of Watch, and again as more events of the absence become known. A
  * count of only these events would differ from that of the inbox, which may have older ones.
+ *
+ * @param isShown whether the view has the same words, or the events themselves
  */
-function useMissedNotice(toast: (toast: Toast) => void): void {
+function useMissedNotice(toast: (toast: Toast) => void, isShown: boolean): void {
   const { inbox } = useWorkbench();
   const { keyOf } = useRouter();
+  const [announced] = useState(() => new Set<string>());
   useEffect(() => {
-    const announced = new Set<string>();
     return inbox.subscribe(() => {
       const names = inbox.missed().map(nameOf);
       if (names.every(name => announced.has(name))) return;
       for (const name of names) announced.add(name);
+      if (isShown) return;
       const events = inbox.list();
       toast({
         kind: events.some(isBad) ? 'danger' : 'info',
@@ -90,7 +93,7 @@ function useMissedNotice(toast: (toast: Toast) => void): void {
         news: true,
       });
     });
-  }, [inbox, keyOf, toast]);
+  }, [inbox, keyOf, toast, announced, isShown]);
 }
 
 /**
@@ -105,7 +108,7 @@ export function useNotices(
 ): void {
   const { statuses, pins, inbox, restarts, jobs } = useWorkbench();
   const router = useRouter();
-  useMissedNotice(toast);
+  useMissedNotice(toast, place.view === 'watch' || place.view === 'inbox');
   const shown = 'jobId' in place ? place.jobId : undefined;
   const announce = useCallback(
     (notice: Toast | undefined, isShown = false): void => {
