@@ -282,7 +282,6 @@ export const deployments = defineResource<Deployment>({
   commands: deploymentCommands,
   watch: {
     runs: true,
-    goesOn: true,
     apart: (record, isOld) => {
       const row = record as Deployment;
       const isActive = !isOld && surelyInProduction(row) === true;

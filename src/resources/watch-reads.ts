@@ -41,8 +41,6 @@ export interface Watching extends Kind {
   readonly difference?: (known: KnownResource, workbench: Workbench) => readonly RewardRead[];
   /** The contract's names of its progress fields, for programs. */
   readonly progressNames?: { readonly done: string; readonly total: string; readonly mean: string };
-  /** It continues to exist after its final status, so that is not called an end. */
-  readonly goesOn?: true;
   /** The status in which it waits for a user and does not change on its own. */
   readonly stuckAs?: string;
   /** Describes the failed or missing parts, if the status does not name them. */

@@ -206,8 +206,7 @@ function endedState(row: WatchedResource, status: string, now: number): LineStat
   if (!ago) return { word, text: word, short: word, look };
   if (to === undefined) return { word, text: `${word}, ${ago}`, short: word, look };
   const took = from === undefined || to < from ? '' : `, ${duration(to - from)}`;
-  const short = resourceOfKind(row.kind)?.watch?.goesOn ? `${word} ${age(now - to)}` : `ended ${ago}`;
-  return { word, text: `${word} ${ago}${took}`, short, look };
+  return { word, text: `${word} ${ago}${took}`, short: `${word} ${age(now - to)}`, look };
 }
 
 /** The state of a line, after a word for an alarm; says so if the status is unknown. */

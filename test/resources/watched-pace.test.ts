@@ -112,11 +112,22 @@ it('puts what has an alarm before what runs, what has ended last, and pins befor
   expect(watchedOf(workbench).map(({ id }) => id)).toEqual(['alarm', 'pinned', 'runs', 'pinned ended', 'ended']);
 });
 
-it('a deployment has the word of its status at every width, as it goes on after it has deployed', () => {
-  const line = { ...watchedLine({ kind: 'deployment', id: 'dep_1' }, 'tea'), status: 'DEPLOYED' };
+it('has the word of its status at every width, as a cancelled run is not a completed one', () => {
   const now = Date.now();
-  const ended = { ...line, endedAt: now, endTime: new Date(now - 120_000).toISOString() };
-  expect(stateOf(ended, now)).toMatchObject({ text: 'deployed 2m ago', short: 'deployed 2m' });
+  const shown = (kind: string, status: string) =>
+    stateOf(
+      {
+        ...watchedLine({ kind, id: 'one' }, 'tea'),
+        status,
+        endedAt: now,
+        endTime: new Date(now - 120_000).toISOString(),
+      },
+      now,
+    );
+  expect(shown('deployment', 'DEPLOYED')).toMatchObject({ text: 'deployed 2m ago', short: 'deployed 2m' });
+  expect(shown('run', 'completed')).toMatchObject({ text: 'completed 2m ago', short: 'completed 2m' });
+  expect(shown('run', 'cancelled').short).toBe('cancelled 2m');
+  expect(shown('training', 'succeeded').short).toBe('succeeded 2m');
 });
 
 it('says when it saw the end of a run that ended at a time that cannot be', () => {
