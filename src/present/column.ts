@@ -37,6 +37,8 @@ export interface Column<Row> {
   /** The contract's name of the field, for sorting by the service. */
   readonly field?: string | undefined;
   readonly value: (row: Row) => Cell;
+  /** Higher is better, so the first sort by it is descending. */
+  readonly bestFirst?: boolean;
   /** What to sort by if it differs from the value. */
   readonly sortedBy?: (row: Row) => Cell;
   /** The text to show if it differs from the value. Need not be safe for a terminal. */

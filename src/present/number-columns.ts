@@ -27,7 +27,7 @@ export function intervalColumn<Row>(
     return interval && `${words(interval.low)}..${words(interval.high)}`;
   };
   return {
-    ...{ id, title, width: 12, align: 'right', filtered: false },
+    ...{ id, title, width: 12, align: 'right', filtered: false, bestFirst: true },
     value: row => of(row)?.low,
     text: row => limits(row, text) ?? '',
     exported: row => limits(row, limit => limit),

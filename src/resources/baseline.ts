@@ -203,6 +203,7 @@ export const baselineColumns: readonly Column<BasedRun>[] = [
     align: 'right',
     ifAny: true,
     forPrograms: true,
+    bestFirst: true,
     value: ({ from_baseline: from }) => (from?.isBaseline ? 0 : from?.difference),
     text: differenceText,
     isUnread,

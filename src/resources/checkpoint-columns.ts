@@ -122,12 +122,13 @@ export function measuredCheckpointColumns<Row extends Measured>(range: Range): r
     {
       ...numberColumn<Row>('held-out', 'HELD-OUT', row => row.held_out?.reward),
       text: row => heldOutCell(row.held_out),
+      bestFirst: true,
       ...ifAny,
     },
     splitColumn<Row>(row => row.held_out),
     { id: 'best', title: 'BEST', width: 4, whole: true, ...ifAny, value: bestCell },
     { ...intervalColumn<Row>(row => row.held_out && ofMean(row.held_out).interval), ...ifAny },
-    { ...numberColumn<Row>('evaluated', 'EVALUATED', row => row.evaluations?.mean), ...ifAny },
+    { ...numberColumn<Row>('evaluated', 'EVALUATED', row => row.evaluations?.mean), bestFirst: true, ...ifAny },
     {
       ...intervalColumn<Row>(row => row.evaluations?.interval, { id: 'evaluated-interval', title: '95% OF IT' }),
       ...ifAny,

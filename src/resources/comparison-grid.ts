@@ -94,11 +94,15 @@ export function gridColumns(confidence: number): readonly Column<GridRow>[] {
     { id: 'run', title: 'RUN', width: { min: 8, max: 100, grow: 3 }, value: row => row.name },
     { id: 'letter', title: '#', width: 1, value: row => row.letter },
     // The difference is that of the means over the tasks in both.
-    numberColumn('mean', 'MEAN', row => (row.isBase ? row.mean.mean : row.compared.paired.new)),
+    {
+      ...numberColumn<GridRow>('mean', 'MEAN', row => (row.isBase ? row.mean.mean : row.compared.paired.new)),
+      bestFirst: true,
+    },
     {
       ...numberColumn<GridRow>('difference', 'DIFF', row => (row.isBase ? 0 : row.compared.difference)),
       width: 7,
       text: row => (row.isBase ? '' : difference(row.compared.difference)),
+      bestFirst: true,
     },
     { id: 'verdict', title: 'VERDICT', width: 9, whole: true, value: verdictWord },
     {

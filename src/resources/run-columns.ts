@@ -48,6 +48,7 @@ export const runColumns: readonly Column<MeasuredRun>[] = [
     title: 'MEAN',
     width: 7,
     align: 'right',
+    bestFirst: true,
     value: listedMean,
     text: meanOfRun,
   },

@@ -161,6 +161,7 @@ export function measuredColumns<Row>(of: {
   const meanColumn = (id: string, title: string, which: 'last' | 'best'): Column<Row> => ({
     ...numberColumn<Row>(id, title, row => of.heldOut(row)?.[which].reward),
     text: row => heldOutCell(of.heldOut(row)?.[which]),
+    bestFirst: true,
     isUnread,
   });
   return {
@@ -171,7 +172,7 @@ export function measuredColumns<Row>(of: {
       ...numberColumn<Row>('best-step', 'AT STEP', row => of.heldOut(row)?.best.step, { text: String }),
       isUnread,
     },
-    trainer: { ...numberColumn<Row>('trainer', 'TRAINER', of.trainer), wide: true },
+    trainer: { ...numberColumn<Row>('trainer', 'TRAINER', of.trainer), wide: true, bestFirst: true },
   };
 }
 

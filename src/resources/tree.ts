@@ -305,7 +305,7 @@ export const indentOf = ({ path }: TreeRow): string => '  '.repeat(path.length);
 const heldOutColumn = (id: string, title: string, of: (row: TreeRow) => HeldOutMean | undefined): Column<TreeRow> => ({
   ...numberColumn<TreeRow>(id, title, row => of(row)?.reward),
   text: row => heldOutCell(of(row)),
-  ifAny: true,
+  ...{ ifAny: true, bestFirst: true },
 });
 
 /** @param mark the prefix of the name, which shows whether it is folded */
@@ -322,7 +322,7 @@ export function treeColumns(mark: (row: TreeRow) => string = () => ''): readonly
     heldOutColumn('held-out', 'HELD-OUT', row => row.held_out),
     heldOutColumn('best', 'BEST', row => row.best_held_out),
     {
-      ...{ id: 'mean', title: 'MEAN', width: 7, align: 'right', ifAny: true },
+      ...{ id: 'mean', title: 'MEAN', width: 7, align: 'right', ifAny: true, bestFirst: true },
       value: row => row.meanValue,
       text: row => row.mean ?? '',
     },

@@ -148,6 +148,7 @@ const meanColumn: Column<WatchedResource> = {
   title: 'MEAN',
   width: { min: 5, max: 20, grow: 1 },
   align: 'right',
+  bestFirst: true,
   value: row => (isTrainers(row) ? undefined : row.mean),
   text: meanWords,
   shortText: row => (isTrainers(row) || row.mean === undefined ? '' : meanCell(row, row.status)),

@@ -309,21 +309,19 @@ describe('tableReducer', () => {
 
   it('keeps the row through sorting, and through a filter that it passes', () => {
     const state = play(initialTableState, rows, { kind: 'move', by: 42 });
-    expect(seen(play(state, rows, { kind: 'reverse', columns: ['name'] }), rows)[0]).toBe('r42');
+    expect(seen(play(state, rows, { kind: 'reverse', columns }), rows)[0]).toBe('r42');
     expect(seen(play(state, rows, { kind: 'filter', filter: 'run 4' }), rows)[0]).toBe('r42');
     expect(seen(play(state, rows, { kind: 'filter', filter: 'run 7' }), rows)).toEqual(['r7', 0]);
   });
 
-  it('sorts by the next column and after the last by none', () => {
-    const sorts = ['name', 'mean', undefined].map(
-      (_, index) =>
-        play(
-          initialTableState,
-          rows,
-          ...Array.from({ length: index + 1 }, () => ({ kind: 'sort-next' as const, columns: ['name', 'mean'] })),
-        ).sort?.column,
+  it('sorts by the next column and after the last by none, with the best first where higher is better', () => {
+    const next = { kind: 'sort-next' as const, columns: [{ id: 'name' }, { id: 'mean', bestFirst: true }] };
+    const sorts = [1, 2, 3].map(
+      times => play(initialTableState, rows, ...Array.from({ length: times }, () => next)).sort,
     );
-    expect(sorts).toEqual(['name', 'mean', undefined]);
+    expect(sorts).toEqual([{ column: 'name', descending: false }, { column: 'mean', descending: true }, undefined]);
+    const reversed = play(initialTableState, rows, next, next, { ...next, kind: 'reverse' });
+    expect(reversed.sort).toEqual({ column: 'mean', descending: false });
   });
 
   it('marks and moves to the next', () => {

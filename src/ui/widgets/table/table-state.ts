@@ -2,7 +2,7 @@
  * The state of a table: the cursor's row and line, the filter, the order and the marks. Pure. The state stores the
  * cursor by row id and screen line, so new rows move neither the cursor nor the row under it.
  */
-import type { ColumnChoice } from '../../../present/column.ts';
+import type { Column, ColumnChoice } from '../../../present/column.ts';
 import { type ArrangedRows, type Arrangement, indexOfId } from '../../../present/rows.ts';
 import type { Sort } from '../../../present/sort.ts';
 
@@ -30,6 +30,9 @@ export const initialTableState: TableState = {
   choice: {},
 };
 
+/** A column to sort by. */
+export type SortColumn = Pick<Column<never>, 'id' | 'bestFirst'>;
+
 export type TableAction =
   | { readonly kind: 'move'; readonly by: number }
   | { readonly kind: 'page'; readonly pages: number }
@@ -39,8 +42,8 @@ export type TableAction =
   | { readonly kind: 'select'; readonly id: string }
   | { readonly kind: 'filter'; readonly filter: string }
   /** `partial`: unread rows may come first. */
-  | { readonly kind: 'sort-next'; readonly columns: readonly string[]; readonly partial?: boolean }
-  | { readonly kind: 'reverse'; readonly columns: readonly string[]; readonly partial?: boolean }
+  | { readonly kind: 'sort-next'; readonly columns: readonly SortColumn[]; readonly partial?: boolean }
+  | { readonly kind: 'reverse'; readonly columns: readonly SortColumn[]; readonly partial?: boolean }
   | { readonly kind: 'toggle-mark' }
   | { readonly kind: 'clear-marks' }
   | { readonly kind: 'unmark'; readonly which: (id: string) => boolean }
@@ -112,9 +115,9 @@ export function tableReducer(state: TableState, action: TableAction, surrounding
     case 'sort-next':
       return resorted(state, action.partial ? undefined : arranged.ids[cursor], sortOfNext(state.sort, action.columns));
     case 'reverse': {
-      const column = state.sort?.column ?? action.columns[0];
+      const { column, descending } = state.sort ?? sortOfNext(undefined, action.columns) ?? {};
       if (column === undefined) return state;
-      const sort = { column, descending: !(state.sort?.descending ?? false) };
+      const sort = { column, descending: !descending };
       return resorted(state, action.partial ? undefined : arranged.ids[cursor], sort);
     }
     case 'toggle-mark': {
@@ -139,9 +142,9 @@ export function tableReducer(state: TableState, action: TableAction, surrounding
 }
 
 /** Sorts by the next column; after the last one, removes the order. */
-function sortOfNext(sort: Sort | undefined, columns: readonly string[]): Sort | undefined {
-  const column = columns[sort ? columns.indexOf(sort.column) + 1 : 0];
-  return column === undefined ? undefined : { column, descending: false };
+function sortOfNext(sort: Sort | undefined, columns: readonly SortColumn[]): Sort | undefined {
+  const next = columns[sort ? columns.findIndex(({ id }) => id === sort.column) + 1 : 0];
+  return next && { column: next.id, descending: next.bestFirst === true };
 }
 
 function toggled(marks: ReadonlySet<string>, id: string): ReadonlySet<string> {

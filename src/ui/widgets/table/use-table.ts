@@ -241,7 +241,6 @@ function tableBindings<Row>(
     command,
     run: () => dispatch(action),
   });
-  const ids = columns.map(column => column.id);
   const partial = readRest !== undefined;
   const toEnd = (): void => {
     dispatch({ kind: 'bottom', follow: partial });
@@ -260,8 +259,8 @@ function tableBindings<Row>(
     bound(listCommands.top, { kind: 'top' }),
     { command: listCommands.bottom, run: toEnd },
     { command: listCommands.filter, run: () => begin(state.filter) },
-    bound(listCommands.sort, { kind: 'sort-next', columns: ids, partial }),
-    bound(listCommands.reverse, { kind: 'reverse', columns: ids, partial }),
+    bound(listCommands.sort, { kind: 'sort-next', columns, partial }),
+    bound(listCommands.reverse, { kind: 'reverse', columns, partial }),
     bound(listCommands.mark, { kind: 'toggle-mark' }),
     { ...bound(listCommands.unmark, { kind: 'clear-marks' }), enabled: state.marks.size > 0 },
     { ...bound(listCommands.clearFilter, { kind: 'escape' }), enabled: state.filter !== '' || state.marks.size > 0 },
