@@ -18,7 +18,7 @@ export interface Origin {
   readonly place: number;
 }
 
-/** Consecutive lines of a trajectory. */
+/** Consecutive lines of a trajectory: either of messages, or of anything else. */
 export interface SearchedPart {
   /** Joined by line feeds. */
   readonly body: string;
@@ -64,6 +64,7 @@ export function* searchedParts(trajectory: Trajectory): Generator<SearchedPart, 
   let length = 0;
   let [message, role, line] = [0, 'trajectory', 1];
   let inMessage = false;
+  let isPartOfMessages = false;
   for (const block of transcriptOf(trajectory, { showHidden: false, details: true }).blocks) {
     if (block.head === 'message') {
       [message, role, line, inMessage] = [message + 1, block.text.split('  ')[0] ?? '', 1, true];
@@ -75,6 +76,11 @@ export function* searchedParts(trajectory: Trajectory): Generator<SearchedPart, 
     const step =
       block.step < 0 || role === 'details' ? undefined : (trajectory.steps?.[block.step]?.step_index ?? block.step);
     let place = block.place + skipped;
+    if (inMessage !== isPartOfMessages && lines.length > 0) {
+      yield { body: lines.join('\n'), origins };
+      [lines, length, origins] = [[], 0, []];
+    }
+    isPartOfMessages = inMessage;
     origins.push({
       from: lines.length,
       step,

@@ -30,9 +30,15 @@ export function searchedWords(state: TextSearchState): string {
     stopped: `stopped after ${searched} of ${all}`,
     failed: `failed after ${searched} of ${all}`,
   }[phase];
-  const lines = hits.reduce((sum, hit) => sum + hit.lines, 0);
+  const linesIn = (of: 'lines' | 'other_lines'): string => {
+    const some = hits.filter(hit => hit[of] > 0);
+    const lines = some.reduce((sum, hit) => sum + hit[of], 0);
+    return `${counted(lines, 'line')} in ${counted(some.length, 'trajectory', 'trajectories')}`;
+  };
+  const isAnyElsewhere = hits.some(hit => hit.other_lines > 0);
   return [
-    phase === 'listing' ? '' : `${counted(lines, 'line')} in ${counted(hits.length, 'trajectory', 'trajectories')}`,
+    phase === 'listing' ? '' : linesIn('lines'),
+    isAnyElsewhere ? `outside messages ${linesIn('other_lines')}` : '',
     progress,
     stored > 0 ? `${stored} from the index` : '',
     unread.length > 0 ? `${unread.length} could not be read in full` : '',
@@ -54,6 +60,10 @@ export const hitColumns: readonly Column<TextHit>[] = [
   { id: 'role', title: 'ROLE', width: { min: 6, max: 20, grow: 1 }, value: row => row.at.role },
   { id: 'text', title: 'TEXT', width: { min: 24, max: 260, grow: 6 }, cutAt: 'end', value: row => row.excerpt },
   { id: 'lines', title: 'LINES', width: 5, align: 'right', value: row => row.lines },
+  {
+    ...{ id: 'other-lines', title: 'OTHER', width: 5, align: 'right', wide: true },
+    value: row => row.other_lines,
+  },
   { id: 'end', title: 'END', width: { min: 6, max: 16, grow: 1 }, wide: true, value: endOf },
   { id: 'where', title: 'WHERE', width: { min: 8, max: 34, grow: 1 }, wide: true, value: row => placeWords(row.at) },
   idColumn(row => row.trajectory_id),
@@ -66,6 +76,7 @@ export const hitFacts = (row: TextHit): readonly Fact[] => [
   { label: 'end', value: endOf(row) },
   { label: 'where', value: `${placeWords(row.at)}, ${row.at.role}` },
   { label: 'lines', value: row.lines },
+  { label: 'other lines', value: row.other_lines > 0 ? `${row.other_lines} outside messages` : undefined },
   { label: 'text', value: row.excerpt },
   { label: 'error', value: row.error },
   referenceFact('run', 'runs', row.eval_run_id),

@@ -23,9 +23,11 @@ export interface TextHit
     Trajectory,
     'trajectory_id' | 'task_id' | 'reward' | 'status' | 'error' | 'eval_run_id' | 'training_run_id'
   > {
-  /** The number of matching lines. */
+  /** The number of matching lines in messages. */
   readonly lines: number;
-  /** The place of the first one. */
+  /** The number of matching lines elsewhere: in rewards, metrics and other fields. */
+  readonly other_lines: number;
+  /** The place of the first one, in a message if there is one. */
   readonly at: Origin;
   /** Position of the first match in the transcript. */
   readonly place: number;
@@ -154,15 +156,20 @@ export interface TextSearchPorts {
 
 /** The part of a hit that depends on the lines of a trajectory. */
 interface Matches {
-  count: number;
+  inMessages: number;
+  elsewhere: number;
   first?: Pick<TextHit, 'at' | 'place' | 'excerpt' | 'range'>;
 }
 
+const noMatches = (): Matches => ({ inMessages: 0, elsewhere: 0 });
+
 /** Adds the matches of a part; only the first line needs its origin. */
 function addMatches(matches: Matches, found: LineMatches, partOf: (line: number) => SearchedPart): void {
-  matches.count += found.count;
-  if (matches.first || !found.first) return;
-  const at = originOf(partOf(found.first.line), found.first.line);
+  if (!found.first) return;
+  const isInMessages = partOf(0).origins[0]?.message !== undefined;
+  const isFirst = matches.first === undefined || (isInMessages && matches.inMessages === 0);
+  matches[isInMessages ? 'inMessages' : 'elsewhere'] += found.count;
+  const at = isFirst ? originOf(partOf(found.first.line), found.first.line) : undefined;
   if (at)
     matches.first = { at, place: at.place + found.first.range[0], ...excerptOf(found.first.text, found.first.range) };
 }
@@ -332,7 +339,7 @@ export class TextSearch {
       for (const [at, part] of group.entries()) {
         if (last?.id !== part.trajectoryId) {
           finish();
-          last = { id: part.trajectoryId, matches: { count: 0 } };
+          last = { id: part.trajectoryId, matches: noMatches() };
         }
         addMatches(last.matches, found[at] ?? { count: 0 }, line => partIn(part, line));
       }
@@ -361,7 +368,7 @@ export class TextSearch {
     const { trajectory_id, task_id, reward, status, error, eval_run_id, training_run_id } = row;
     const hit: TextHit = {
       ...{ trajectory_id, task_id, reward, status, error, eval_run_id, training_run_id },
-      lines: matches.count,
+      ...{ lines: matches.inMessages, other_lines: matches.elsewhere },
       ...matches.first,
     };
     this.#hits.push(hit);
@@ -393,7 +400,7 @@ export class TextSearch {
       return;
     }
     const parts: SearchedPart[] = [];
-    const matches: Matches = { count: 0 };
+    const matches = noMatches();
     let length = 0;
     for (const part of searchedParts(trajectory)) {
       addMatches(matches, search.matchesIn([part.body])[0] ?? { count: 0 }, () => part);

@@ -86,6 +86,25 @@ describe('a search through texts', () => {
     ]);
   });
 
+  it('counts lines in messages apart from those in rewards and other fields, read and from the index', async () => {
+    const grader = { type: 'exact', value: 'eleven' };
+    const all = [
+      trajectory('said', 'eleven', { grader, num_steps: 1 } as Partial<Trajectory>),
+      trajectory('expected', 'twelve', { grader } as Partial<Trajectory>),
+    ];
+    const { service } = serviceOf(all);
+    const ports = { index: index(), service };
+    for (const stored of [0, 2]) {
+      const state = await searchFor('eleven', all, ports).run();
+      expect(state.stored).toBe(stored);
+      expect(state.hits.map(hit => [hit.trajectory_id, hit.lines, hit.other_lines, hit.at.role])).toEqual([
+        ['said', 1, 1, 'assistant'],
+        ['expected', 0, 1, 'details'],
+      ]);
+      expect(searchedWords(state)).toContain('1 line in 1 trajectory · outside messages 2 lines in 2 trajectories · ');
+    }
+  });
+
   it('finds a text of the index where it found the one that was read', async () => {
     const role = 'tool"},{"from":0,"line":7';
     const messages = Array.from({ length: 60 }, (_, at) => ({

@@ -103,8 +103,8 @@ steps, and prints how many are in each group, their share and their mean reward.
   search: spec({
     summary: 'search the texts of all trajectories of a run, a dataset or a benchmark',
     about: `Finds the trajectories with a line that has all the words, and prints each as it is found: its first such
-line with place and role, and the number of such lines. Notes how many match by reward and by how they ended, and what
-could not be read. Words in double quotes are a phrase; /re/ is a regular expression; a word with a capital
+line with place and role, and the number of such lines in messages and, apart, elsewhere: in rewards, metrics
+and other fields. Notes how many match by reward and by how they ended, and what could not be read. Words in double quotes are a phrase; /re/ is a regular expression; a word with a capital
 letter is case-sensitive. Exit code 5 if nothing matches, 1 if something could not be read.
 
 Texts that were read are kept on disk for the next search. --forget deletes them for every service; the setting
