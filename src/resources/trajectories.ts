@@ -34,13 +34,10 @@ const trajectoryColumns: readonly Column<Trajectory>[] = [
     text: row => reward(row.reward),
   },
   statusColumn(row => row.status, { field: 'status', known: trajectoryStatuses }),
+  // The step of training.
   {
-    id: 'steps',
-    title: 'STEPS',
-    field: 'num_steps',
-    width: 6,
-    align: 'right',
-    value: row => countOf(row.num_steps),
+    ...{ id: 'step', title: 'STEP', width: 6, align: 'right', ifAny: true },
+    value: row => row.policy_step ?? undefined,
   },
   {
     id: 'error',
@@ -51,16 +48,20 @@ const trajectoryColumns: readonly Column<Trajectory>[] = [
     value: row => row.error ?? undefined,
   },
   {
+    id: 'steps',
+    title: 'STEPS',
+    field: 'num_steps',
+    width: 6,
+    align: 'right',
+    value: row => countOf(row.num_steps),
+  },
+  {
     ...{ id: 'ended', title: 'ENDED BY', width: { min: 8, max: 20, grow: 1 }, wide: true },
     value: endedBy,
   },
   {
     ...{ id: 'finish', title: 'FINISH', width: { min: 6, max: 14, grow: 0 }, wide: true, ifAny: true },
     value: finishOf,
-  },
-  {
-    ...{ id: 'step', title: 'STEP', width: 6, align: 'right', wide: true, ifAny: true },
-    value: row => row.policy_step ?? undefined,
   },
   {
     ...{ id: 'tokens', title: 'TOKENS', width: 6, align: 'right', wide: true, ifAny: true },

@@ -1,6 +1,7 @@
 /** Which reward and which progress a table shows, each number with its label. */
 import { describe, expect, it } from 'vitest';
 import type { EvalRun } from '../../src/contract/evaluations.ts';
+import type { Trajectory } from '../../src/contract/trajectories.ts';
 import { type Column, exportColumns, fitColumns } from '../../src/present/column.ts';
 import { withValue } from '../../src/present/fact.ts';
 import { sortRows } from '../../src/present/sort.ts';
@@ -12,6 +13,7 @@ import { type MeasuredRun, withMean } from '../../src/resources/measured-run.ts'
 import { runColumns, runListColumns } from '../../src/resources/run-columns.ts';
 import { runFacts } from '../../src/resources/runs.ts';
 import { trainingColumns } from '../../src/resources/training-columns.ts';
+import { trajectories } from '../../src/resources/trajectories.ts';
 import type { WatchedResource } from '../../src/resources/watch.ts';
 import { layoutOf } from '../../src/ui/app/layout.ts';
 import { watchColumns } from '../../src/ui/views/watch-columns.ts';
@@ -221,5 +223,23 @@ describe('the table of runs', () => {
       const watch = watchColumns({ room, range: [0, 1], spark: () => '' });
       expect(ids(watch, room, [{ ...line, graded: 163, total: 200 }])).toContain('share');
     }
+  });
+});
+
+describe('the table of trajectories', () => {
+  it('has the step of training before the number of its own steps, which is often 1', () => {
+    const row = {
+      trajectory_id: 'a',
+      task_id: 'a-task-with-a-long-name',
+      status: 'completed',
+      reward: 1,
+      num_steps: 1,
+    };
+    const failed = { ...row, policy_step: 40, error: 'the environment did not answer in time' };
+    const ids = (room: number, shown: readonly Trajectory[]) =>
+      fitColumns(trajectories.columns as readonly Column<Trajectory>[], room, {}, shown).map(({ column }) => column.id);
+    const room = (layoutOf(120, 40, 'main', true)?.panes.main?.width ?? 0) - gutter;
+    expect(ids(room, [failed])).toEqual(['task', 'reward', 'status', 'step', 'error']);
+    expect(ids(room, [row])).toEqual(['task', 'reward', 'status', 'steps']);
   });
 });
