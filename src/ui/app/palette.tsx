@@ -4,14 +4,14 @@ import { useReducer, useState } from 'react';
 import { resources } from '../../resources/catalogue.ts';
 import type { Place } from '../../resources/place.ts';
 import type { ResourceRef } from '../../store/store.ts';
-import { displayWidth, fitCells, truncate } from '../../text/width.ts';
+import { displayWidth, padEnd, truncate } from '../../text/width.ts';
 import { useWorkbench } from '../data/workbench.tsx';
 import { overlayCommands, paletteCommands } from '../keys/general.ts';
 import type { KeyPress } from '../keys/key.ts';
 import { keyLabel } from '../keys/key.ts';
 import type { Router } from '../keys/key-router.ts';
 import { useRouter } from '../keys/router.tsx';
-import type { PaletteEntry } from '../navigation/palette.ts';
+import { cutTitles, type PaletteEntry } from '../navigation/palette.ts';
 import { manyKind, paletteEntries } from '../navigation/palette-records.ts';
 import { CursorList, moveCursor } from '../widgets/cursor-list.tsx';
 import { type EditState, edit, editStateOf, fieldHandlers, textOf } from '../widgets/text-field/editing.ts';
@@ -37,6 +37,8 @@ type PaletteAction =
   | { readonly kind: 'press'; readonly press: KeyPress }
   | { readonly kind: 'complete'; readonly text: string }
   | { readonly kind: 'move'; readonly by: number; readonly count: number };
+
+const shortNote = (note: string): string => truncate(note, 20);
 
 const oneLine = { multiline: false } as const;
 
@@ -111,7 +113,7 @@ function usePaletteEntries(registry: Registry): (typed: string) => readonly Pale
 
 export function PaletteOverlay({ registry, onClose }: { registry: Registry; onClose: () => void }) {
   const { remembered } = useWorkbench();
-  const { styles } = useTheme();
+  const { styles, glyphs } = useTheme();
   const [state, dispatch] = useReducer(paletteReducer, { typed: editStateOf(''), cursor: 0 });
   const typed = textOf(state.typed);
   const entries = usePaletteEntries(registry)(typed);
@@ -120,6 +122,20 @@ export function PaletteOverlay({ registry, onClose }: { registry: Registry; onCl
   const cursor = Math.min(state.cursor, entries.length - 1);
   const move = (by: number) => () => dispatch({ kind: 'move', by, count: entries.length });
   const complete = (): void => dispatch({ kind: 'complete', text: entries[cursor]?.title ?? typed });
+  const titleRoom = (note: string): number => inner - 3 - displayWidth(shortNote(note));
+  // Titles with one note are of one kind.
+  const shown = Map.groupBy(entries.slice(Math.max(0, cursor - height), cursor + height), ({ note }) => note);
+  const titles = new Map(
+    [...shown].map(([note, some]) => [
+      note,
+      cutTitles(
+        some.map(({ title }) => title),
+        titleRoom(note),
+        typed,
+        glyphs.ellipsis,
+      ),
+    ]),
+  );
   const accept = (): void => {
     const entry = entries[cursor];
     onClose();
@@ -148,10 +164,9 @@ export function PaletteOverlay({ registry, onClose }: { registry: Registry; onCl
           cursor={cursor}
           height={height - windowMargin.lines - 1}
           keyOf={({ id }) => id}
-          lineOf={({ title, note: long }, emphasise) => {
-            const note = truncate(long, 20);
-            return `${emphasise(fitCells(title, inner - 3 - displayWidth(note)))} ${styles.muted(note)}`;
-          }}
+          lineOf={({ title, note }, emphasise) =>
+            `${emphasise(padEnd(titles.get(note)?.get(title) ?? title, titleRoom(note)))} ${styles.muted(shortNote(note))}`
+          }
         />
         {entries.length === 0 ? <Text>{styles.muted('  no match')}</Text> : null}
       </Box>

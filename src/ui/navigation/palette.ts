@@ -1,5 +1,7 @@
 /** Ranks the entries of the command palette. Pure. */
-import { fuzzyRank } from '../../text/fuzzy.ts';
+import { cutApart } from '../../text/apart.ts';
+import { fuzzyMatch, fuzzyRank } from '../../text/fuzzy.ts';
+import { displayWidth, truncate } from '../../text/width.ts';
 
 export interface PaletteEntry {
   /** Unique among the entries. */
@@ -35,4 +37,26 @@ export function rankEntries(
   const exact = entries.filter(entry => [entry.title, ...entry.words].some(word => word.toLowerCase() === wanted));
   const ranked = fuzzyRank(wanted, entries, entry => [entry.title, ...entry.words].join(' ')).map(({ item }) => item);
   return [...byRank(exact), ...byRank(ranked.filter(entry => !exact.includes(entry)))];
+}
+
+/** Truncates titles to `width` cells so that they differ, and so that the words of the query in them stay. */
+export function cutTitles(
+  titles: readonly string[],
+  width: number,
+  query: string,
+  ellipsis?: string,
+): ReadonlyMap<string, string> {
+  const options = ellipsis === undefined ? {} : { ellipsis };
+  const words = query.trim().toLowerCase().split(/\s+/);
+  const cuts = [...cutApart(titles, width, options)].map(([title, cut]) => {
+    const found = words.map(word => fuzzyMatch(word, title)?.ranges ?? []);
+    const hidden = found.findLast(([at, more]) => at && !more && !cut.includes(title.slice(...at)))?.[0];
+    if (!hidden) return [title, cut] as const;
+    const [before, word, after] = [title.slice(0, hidden[0]), title.slice(...hidden), title.slice(hidden[1])];
+    const rest = width - displayWidth(word);
+    const room = Math.max(Math.ceil(rest / 2), rest - displayWidth(after));
+    const start = truncate(before, room, { ...options, position: 'start' }) + word;
+    return [title, truncate(start + after, width, options)] as const;
+  });
+  return new Map(cuts);
 }
