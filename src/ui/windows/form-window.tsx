@@ -41,29 +41,39 @@ export interface FormWindowProps<Input, Result> {
 
 export interface PlainFormWindowProps
   extends Pick<FormWindowProps<never, never>, 'title' | 'fields' | 'start' | 'onClose'> {
+  /** Called before a submit. If it returns a warning, the window shows it, and the user may submit again. */
+  readonly warningOf?: (values: FormValues) => string | undefined;
   readonly onSubmit: (values: Readonly<Record<string, string>>) => void;
 }
 
 /** A form that sends nothing and submits immediately. */
-export function PlainFormWindow({ title, fields, start, onSubmit, onClose }: PlainFormWindowProps) {
+export function PlainFormWindow({ title, fields, start, warningOf, onSubmit, onClose }: PlainFormWindowProps) {
   const { width, inner, ...room } = useWindowRoom(68);
   const { showHelp } = useShell();
+  const { styles } = useTheme();
   const form = useForm(fields, start);
-  const height = Math.min(room.height, formHeight(shownFields(form.state, fields)) + windowMargin.lines);
+  const [warning, setWarning] = useState<string>();
+  const warningLines = warning === undefined ? [] : wrap(warning, inner);
+  const below = windowMargin.lines + warningLines.length;
+  const height = Math.min(room.height, formHeight(shownFields(form.state, fields)) + below);
   return (
     <Window title={title} width={width} height={height}>
       <Form
         form={form}
         width={inner}
-        height={height - windowMargin.lines}
+        height={height - below}
         busy={false}
         onCancel={onClose}
         onHelp={showHelp}
         onSubmit={values => {
+          const words = warningOf?.(values);
+          setWarning(words);
+          if (words !== undefined) return;
           onSubmit(values);
           onClose();
         }}
       />
+      <Lines lines={warningLines.map(styles.warning)} width={inner} height={warningLines.length} />
     </Window>
   );
 }

@@ -70,6 +70,25 @@ it('begins with what is saved at that moment', async () => {
   expect(said()[0]).toEqual(['good', 'shell']);
 });
 
+it('asks before it replaces what was saved elsewhere since the window opened', async () => {
+  const { stage, notes, said } = await openList();
+  const saveElsewhere = (text: string) =>
+    stage.workbench.remembered.notes.change([{ ...of[0], message: 0, author: notes.author } as never], { text });
+  await stage.press("'");
+  await stage.waitFor('Note on one');
+  await stage.type('mine');
+  saveElsewhere('theirs');
+  await stage.press('enter');
+  await stage.waitFor('Changed elsewhere meanwhile: theirs. Press enter');
+  saveElsewhere('theirs, longer');
+  await stage.press('enter');
+  await stage.waitFor('meanwhile: theirs, longer. Press');
+  expect(said()[0]).toEqual(['', 'theirs, longer']);
+  await stage.press('enter');
+  await stage.waitFor(text => !text.includes('Note on one'));
+  expect(said()[0]).toEqual(['', 'mine']);
+});
+
 it('shows the note of a message before it is changed, and moves what was typed to one without a note', async () => {
   const stage = openViewOnStage(TrajectoryView, {
     place: { view: 'record', resource: 'trajectories', id: 'traj_0' },

@@ -6,10 +6,12 @@ import { flagCountWords, noteColumns } from '../../../present/notes.ts';
 import { type Note, type NoteChange, noteProblem } from '../../../store/notes.ts';
 import { counted } from '../../../text/numbers.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
+import { truncate } from '../../../text/width.ts';
 import type { Noted } from '../../../workbench/notes.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import { useWorkbench } from '../../data/workbench.tsx';
-import type { Binding } from '../../keys/router.tsx';
+import { formCommands } from '../../keys/general.ts';
+import { type Binding, useKeyOf } from '../../keys/router.tsx';
 import type { FieldSpec, FormValues } from '../../widgets/form/form-state.ts';
 import { editStateOf, textOf } from '../../widgets/text-field/editing.ts';
 import { PlainFormWindow } from '../../windows/form-window.tsx';
@@ -85,13 +87,25 @@ function saidFields(said: Said, flags: readonly string[], whole: Said = said): r
   ];
 }
 
+/** Cells of a changed note in the warning. */
+const changedCells = 120;
+
+/** Warns that another program has changed a note since the window was opened. */
+function replaceWords({ flag = '', text = '' }: Partial<Note> = {}, key: string): string {
+  const now = sanitiseLine([flag, text].filter(Boolean).join(', ')) || 'empty';
+  return `Changed elsewhere meanwhile: ${truncate(now, changedCells)}. Press ${key} again to replace it`;
+}
+
 function NoteWindow({ of, messages, onClose }: NoteWindowProps) {
   const { notes } = useWorkbench();
+  const keyOf = useKeyOf();
   const save = useSave();
+  const ownOn = (message: number) => of.map(({ id }) => notes.own({ id, message }));
+  // What the user knows to be saved: another program may change it while the window is open.
+  const [known] = useState(() => new Map([0, ...messages.map(({ number }) => number)].map(at => [at, ownOn(at)])));
   // The saved values at the start: only fields that the user changes are saved.
   const [said] = useState(() =>
-    [0, ...messages.map(({ number }) => number)].map((number): Said => {
-      const before = of.map(({ id }) => notes.own({ id, message: number }));
+    [...known].map(([number, before]): Said => {
       // As the field shows it, so that it differs only if the user changes it.
       const text = sharedOf(before.map(note => textOf(editStateOf(note?.text ?? ''))));
       return { message: number, text, flag: sharedOf(before.map(note => note?.flag ?? '')) };
@@ -107,25 +121,44 @@ function NoteWindow({ of, messages, onClose }: NoteWindowProps) {
     return said.length > 1 ? [{ ...about, options }, ...words] : words;
   }, [notes, said, messages]);
   const name = of.length === 1 ? sanitiseLine(of[0]?.label ?? '') : `${of.length} marked`;
-  const submit = (values: FormValues): void => {
+  const changeIn = (values: FormValues) => {
     const about = said.find(each => String(each.message) === values['about']) ?? said[0];
-    if (!about) return;
-    const [text = '', flag = ''] = [own(values, `text${about.message}`), own(values, `flag${about.message}`)];
-    const change = {
+    if (!about) return undefined;
+    const { message } = about;
+    const [text = '', flag = ''] = [own(values, `text${message}`), own(values, `flag${message}`)];
+    const change: NoteChange = {
       ...(text !== about.text.value && { text: text.trim() }),
       ...(flag !== initialFlag(about) && { flag }),
     };
-    if (Object.keys(change).length > 0)
-      save(
-        of.map(each => ({ ...each, message: about.message })),
-        change,
-      );
+    return Object.keys(change).length === 0 ? undefined : { message, change };
+  };
+  const warningOf = (values: FormValues): string | undefined => {
+    const { message = 0, change = {} } = changeIn(values) ?? {};
+    notes.readAgain();
+    const before = known.get(message) ?? [];
+    const now = ownOn(message);
+    known.set(message, now);
+    const names = Object.keys(change) as (keyof NoteChange)[];
+    const at = now.findIndex((note, index) =>
+      names.some(name => (note?.[name] ?? '') !== (before[index]?.[name] ?? '')),
+    );
+    return at === -1 ? undefined : replaceWords(now[at], keyOf(formCommands.submit));
+  };
+  const submit = (values: FormValues): void => {
+    const changed = changeIn(values);
+    if (!changed) return;
+    const { message, change } = changed;
+    save(
+      of.map(each => ({ ...each, message })),
+      change,
+    );
   };
   return (
     <PlainFormWindow
       title={`Note on ${name}`}
       fields={fields}
       start={said.length > 1 ? 1 : 0}
+      warningOf={warningOf}
       onSubmit={submit}
       onClose={onClose}
     />
