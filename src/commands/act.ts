@@ -28,6 +28,8 @@ export interface ActFlags extends RecordFlags {
   readonly wait?: boolean | undefined;
   readonly timeout?: number | undefined;
   readonly until?: string | undefined;
+  /** How many the command waits for at once; 1 by default. */
+  readonly among?: number | undefined;
 }
 
 /** A request that is not sent. Its body is JSON, or the raw text for a path outside the contract. */
@@ -204,7 +206,8 @@ export async function finish(
   try {
     const until = flags.until === undefined ? undefined : parseUntil(flags.until);
     const alarms = new WatchedAlarms(context, io, false);
-    const options = { timeout: flags.timeout, until, noted, alarms, onChange: noteChange(ref, io) };
+    const { timeout, among = 1 } = flags;
+    const options = { timeout, among, until, noted, alarms, onChange: noteChange(ref, io) };
     code = await untilEnded(ref, context, io, options);
   } catch (error) {
     // A script needs the id of what it started.

@@ -17,7 +17,7 @@ import { calledName, deploymentActions } from '../resources/deployments.ts';
 import { isRechecked, recheck, withProduction } from '../resources/recheck.ts';
 import { isUnanswered, ServiceError } from '../service/errors.ts';
 import { counted } from '../text/numbers.ts';
-import { clean, safeJson, sanitiseLine } from '../text/sanitise.ts';
+import { clean, sanitiseLine } from '../text/sanitise.ts';
 import {
   type ActFlags,
   askLine,
@@ -274,8 +274,7 @@ async function printChange(
     done: endedUnchanged ? 'ended' : isNow,
     ...(flags.wait && { status }),
   };
-  if (flags.json) await io.print(`${safeJson(record)}\n`);
-  else await printOutcome(record, { id, label: nameOf(each) }, flags, io);
+  await printOutcome(record, { id, label: nameOf(each) }, { ...flags, isLine: true }, io);
 }
 
 /** Runs a command that changes rows. */

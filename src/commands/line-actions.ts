@@ -15,17 +15,10 @@ import type { EarlierStart } from '../store/start-keys.ts';
 import { clean } from '../text/sanitise.ts';
 import { isTyped, typeable } from '../text/typed.ts';
 import { earlierWords, start } from './act.ts';
+import { type Creation, mayBeRepeat, whereToLook } from './begin.ts';
 import { resourceOrThrow } from './find.ts';
 import { confirmEntry } from './production.ts';
-import {
-  type Creation,
-  defaultSlug,
-  deployableCheckpoint,
-  mayBeRepeat,
-  productionWords,
-  runInput,
-  whereToLook,
-} from './starts.ts';
+import { defaultSlug, deployableCheckpoint, productionWords, runInput } from './starts.ts';
 import type { CommandContext } from './with-service.ts';
 
 export interface LinePrompt {

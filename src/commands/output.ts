@@ -85,6 +85,8 @@ export interface RecordFlags {
   readonly json?: boolean | undefined;
   readonly field?: string | undefined;
   readonly jq?: string | undefined;
+  /** Whether JSON takes one line, because the record is one of several. */
+  readonly isLine?: boolean | undefined;
 }
 
 /** Whether the flags ask for a record rather than text for people. */
@@ -119,14 +121,14 @@ export async function checkRecordFlags(
 export async function printRecord(
   record: object,
   id: string,
-  { json, field, jq }: RecordFlags,
+  { json, field, jq, isLine }: RecordFlags,
   io: CommandIo,
   { text, mayLack }: { readonly text?: () => string; readonly mayLack?: (names: readonly string[]) => boolean } = {},
 ): Promise<void> {
   if (jq !== undefined) await io.print(await filtered(record, jq, io));
   else if (field !== undefined)
     await io.print(recordText(Object.hasOwn(record, 'id') ? record : { ...record, id }, field, mayLack));
-  else if (json) await io.print(recordText(record));
+  else if (json) await io.print(isLine ? `${safeJson(record)}\n` : recordText(record));
   else await io.print(text?.() ?? `${sanitiseLine(id)}\n`);
 }
 

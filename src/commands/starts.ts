@@ -1,13 +1,9 @@
 /** `benchtop evaluate`, `train`, `deploy` and `build`: commands that start long-running work. */
 import { jsonOrText } from '../base/json-depth.ts';
-import { pushAll } from '../base/many.ts';
 import type { Benchmark } from '../contract/benchmarks.ts';
 import { deploymentRoles } from '../contract/deployments.ts';
-import { endpoints } from '../contract/endpoints.ts';
 import { modelSlug } from '../contract/model-slug.ts';
 import { isRunning } from '../contract/status.ts';
-import { modelList } from '../queries/models.ts';
-import { rememberRows } from '../queries/remembered-fallback.ts';
 import {
   type OptionsChoice,
   type OptionsOperation,
@@ -15,20 +11,18 @@ import {
   type RunInput,
   readRunOptions,
 } from '../queries/run-options.ts';
-import { readTokenUse } from '../queries/token-use.ts';
 import { checkpointsByStep } from '../queries/training.ts';
-import { nameOfStart, type RunStart, type Start, startedOtherwise } from '../resources/action.ts';
+import { nameOfStart, type RunStart } from '../resources/action.ts';
 import { benchmarkActions } from '../resources/benchmarks.ts';
-import { idOf, labelOf, type Resource, startedAdvice, wordFor, wordsFor } from '../resources/define.ts';
 import { slugOf } from '../resources/deployments.ts';
-import { pagesOf } from '../resources/pages.ts';
+import { type ChosenRun, chosenRuns, mostStarted, seedOption, seedsIn } from '../resources/several-runs.ts';
 import { choiceWords, trainingActions } from '../resources/training.ts';
-import { isGone, isNotOffered, ServiceError } from '../service/errors.ts';
-import type { EarlierStart } from '../store/start-keys.ts';
+import { ServiceError } from '../service/errors.ts';
 import { clean } from '../text/sanitise.ts';
-import { clockOrDay, parseTime } from '../text/time.ts';
-import { type ActFlags, checkOutcomeFlags, confirm, earlierWords, finish, printRequests, start } from './act.ts';
-import { CommandError, type ExitCode, exitCodes } from './exit.ts';
+import { confirm } from './act.ts';
+import { begin, checkPrinted } from './begin.ts';
+import { beginEach, type EachStart } from './begin-each.ts';
+import { CommandError, exitCodes } from './exit.ts';
 import { exitCodeOf } from './failure.ts';
 import { findAmong, resourceOrThrow } from './find.ts';
 import {
@@ -41,222 +35,10 @@ import {
 } from './find-checkpoint.ts';
 import type { CommandIo } from './io.ts';
 import { confirmEntry } from './production.ts';
-import { missingSecrets } from './readiness.ts';
 import { didYouMean } from './suggest.ts';
 import type { CommandInput } from './table/commands.ts';
 import { parseUntil } from './until.ts';
-import { type CommandContext, repeatAdvice, withService } from './with-service.ts';
-
-/** Checks the print flags against the start's response and, with --wait, the final record. @throws CommandError */
-function checkPrinted(flags: ActFlags, { prints }: Pick<Start, 'prints'>, io: CommandIo): Promise<void> {
-  const operations = flags.wait ? prints : prints.slice(0, 1);
-  return checkOutcomeFlags(
-    flags,
-    operations.map(name => endpoints[name].response),
-    io,
-  );
-}
-
-interface BeginFlags extends ActFlags {
-  readonly model?: string | undefined;
-  readonly checkpoint?: string | undefined;
-  readonly idempotencyKey?: string | undefined;
-}
-
-/** The kind of resource that a start creates, the operation that lists it, and the benchmark it is started on. */
-export interface Creation extends Pick<Start, 'kind' | 'listedBy'> {
-  readonly benchmark?: Benchmark;
-}
-
-/** The name that the input gives to the new resource. */
-function nameIn(input: object): string | undefined {
-  const { display_name, model_slug } = input as { readonly display_name?: unknown; readonly model_slug?: unknown };
-  return [display_name, model_slug].find(name => typeof name === 'string');
-}
-
-/** After a lost answer, how long the service may take to list such work, in milliseconds. */
-const listedMs = 5_000;
-
-interface Listing {
-  /** Whether the service lists such work; undefined if it does not answer. */
-  readonly isListed: boolean | undefined;
-  /** The rows with the name, as far as the list was read. */
-  readonly named: readonly object[];
-}
-
-/** Looks in the service's list for what was started. */
-async function listingOf(
-  { kind, listedBy, benchmark }: Creation,
-  name: string | undefined,
-  { service, memory, signal }: CommandContext,
-): Promise<Listing> {
-  const named: object[] = [];
-  if (listedBy === undefined || !service.capabilities.has(listedBy)) return { isListed: false, named };
-  const asked = {
-    service: service.background,
-    memory,
-    signal: AbortSignal.any([signal, AbortSignal.timeout(listedMs)]),
-  };
-  const resource = resourceOrThrow(kind);
-  let isListed: boolean | undefined;
-  try {
-    const pages = pagesOf(resource, benchmark ? { benchmark: benchmark.bench_id } : {}, asked);
-    for await (const { rows, isRemembered } of pages) {
-      if (isRemembered) return { isListed: false, named };
-      isListed = true;
-      pushAll(
-        named,
-        rows.filter(row => labelOf(resource, row) === name),
-      );
-    }
-  } catch (error) {
-    if (isNotOffered(error)) isListed ??= false;
-  }
-  return { isListed, named };
-}
-
-/** When a row was created, in epoch milliseconds. */
-const createdAt = (row: object): number | undefined => parseTime((row as { readonly created_at?: unknown }).created_at);
-
-/** The newest row with that name, and its time, which shows whether it is the one that was started. */
-function newestWords(resource: Resource, named: readonly object[]): string {
-  const [newest] = named.toSorted((left, right) => (createdAt(right) ?? 0) - (createdAt(left) ?? 0));
-  if (!newest) return '';
-  const at = createdAt(newest);
-  const created = at === undefined ? '' : `, created at ${clockOrDay(at)}`;
-  return clean`The newest ${wordFor(resource)} of that name is ${idOf(resource, newest)}${created}. `;
-}
-
-/**
- * Whether the same start may have happened before this command. A count that the command has read may then include it.
- */
-export const mayBeRepeat = ({ keyed = '' }: Start['send'], input: object, { memory }: CommandContext): boolean =>
-  memory.startKeys.earlier(keyed, input) !== undefined;
-
-/**
- * How to find out on this service whether work started although its answer was lost.
- *
- * @param isRepeat from `mayBeRepeat`, before it was sent
- */
-export async function whereToLook(
-  creation: Creation,
-  input: object,
-  context: CommandContext,
-  isRepeat: boolean,
-): Promise<string> {
-  const { kind, benchmark } = creation;
-  const resource = resourceOrThrow(kind);
-  const { isListed, named } = await listingOf(creation, nameIn(input), context);
-  if (isListed !== false)
-    return `${newestWords(resource, named)}${startedAdvice(resource, `benchtop list ${resource.names[0]}`, isListed)}`;
-  const unlisted = `This service does not list ${wordsFor(resource)}`;
-  const { bench_id = '', label, eval_run_count: count } = benchmark ?? {};
-  if (kind !== 'run' || count == null) return `${unlisted}, so benchtop cannot find out whether it has started.`;
-  const name = label ?? bench_id;
-  const [when, shown] = isRepeat
-    ? ['when last read, the earlier one included if it has started', 'how many there are']
-    : ['before', 'whether there is one more'];
-  return clean`${unlisted}. It counted ${count} of ${name} ${when}: benchtop get benchmark ${bench_id} --field eval_run_count shows ${shown}.`;
-}
-
-/** Tells after a lost answer how to find out whether the work has started, and how to repeat the start. */
-async function withRepeatAdvice(
-  error: ServiceError,
-  creation: Creation,
-  input: object,
-  context: CommandContext,
-  isRepeat: boolean,
-): Promise<ServiceError> {
-  if (error.idempotencyKey === undefined) return error;
-  const where = await whereToLook(creation, input, context, isRepeat);
-  return new ServiceError(error.kind, `${error.message} ${where} ${repeatAdvice(error.idempotencyKey)}`, error);
-}
-
-/** Refuses to repeat a start that may have happened, and says how to check and how to repeat it anyway. */
-async function inDoubt(
-  earlier: EarlierStart,
-  creation: Creation,
-  input: object,
-  context: CommandContext,
-): Promise<CommandError> {
-  const where = await whereToLook(creation, input, context, true);
-  const repeat = earlier.isExpired
-    ? 'Its idempotency key is too old to be honoured: to start another, add --idempotency-key with a new one.'
-    : repeatAdvice(earlier.key);
-  return new CommandError(`Nothing was sent. ${earlierWords(earlier)} ${where} ${repeat}`, exitCodes.endUnseen);
-}
-
-/** Adds the cause of a failed start, if other records of the service show it. */
-async function withCause(
-  error: unknown,
-  creation: Creation,
-  input: object,
-  { model, checkpoint = '' }: BeginFlags,
-  context: CommandContext,
-  isRepeat: boolean,
-): Promise<unknown> {
-  if (!(error instanceof ServiceError)) return error;
-  const hint = runHint(checkpoint);
-  if (hint !== '' && isGone(error) && error.message.includes(checkpoint)) {
-    return new ServiceError(error.kind, `${error.message}${hint}`, error);
-  }
-  if (error.outcomeUnknown) return withRepeatAdvice(error, creation, input, context, isRepeat);
-  if (error.kind === 'validation' && model !== undefined) return ofModel(error, model, context);
-  if (error.kind !== 'conflict' || !creation.benchmark) return error;
-  const { names, notes } = await missingSecrets(creation.benchmark.bench_id, context);
-  return names.length === 0 ? error : new ServiceError(error.kind, [error.message, ...notes].join(' '), error);
-}
-
-/** Treats a start that was refused for an unlisted model as not found. */
-async function ofModel(error: ServiceError, model: string, context: CommandContext): Promise<ServiceError> {
-  if (!error.param?.includes('model') && !error.message.includes(model)) return error;
-  try {
-    const { items } = await modelList.readPage({ ...context, query: {} });
-    const slugs = items.map(({ model_slug }) => model_slug);
-    if (slugs.includes(model)) return error;
-    const hint = didYouMean(model, slugs) || 'benchtop list models lists them.';
-    return new ServiceError('not_found', `${error.message} ${hint}`, error);
-  } catch {
-    return error;
-  }
-}
-
-/** Sends, waits and prints; or shows the request only. */
-async function begin<Input extends object>(
-  creation: Pick<Start<Input>, 'send'> & Creation,
-  input: Input,
-  flags: BeginFlags,
-  context: CommandContext,
-  io: CommandIo,
-): Promise<ExitCode> {
-  const { send, kind } = creation;
-  const { idempotencyKey } = flags;
-  if (flags.dryRun) return printRequests(send, [input], context, flags, io);
-  // Without its answer, only the error says that it may have started, and with which key.
-  io.stopOnSignals?.();
-  const onDoubt = async (earlier: EarlierStart): Promise<void> => {
-    throw await inDoubt(earlier, creation, input, context);
-  };
-  const isRepeat = mayBeRepeat(send, input, context);
-  const result = await start(send, input, context, { idempotencyKey, onDoubt }).catch(async (error: unknown) => {
-    throw await withCause(error, creation, input, flags, context, isRepeat);
-  });
-  const otherwise = startedOtherwise(result as object, input);
-  if (otherwise !== undefined) io.note(otherwise);
-  const { ignored_options: ignored } = result as { readonly ignored_options?: unknown };
-  // Options without effect may be mistakes.
-  if (Array.isArray(ignored) && ignored.length > 0) io.note(clean`Ignored by the service: ${ignored.map(String)}.`);
-  const resource = resourceOrThrow(kind);
-  const started = { ...result, ...input };
-  const ref = { kind, id: idOf(resource, started), label: labelOf(resource, started) };
-  const again = async (): Promise<object> => {
-    const query = resource.get?.(ref.id);
-    const row = await query?.read(context);
-    if (query && row) rememberRows(context.memory, query, [row]);
-    return row ?? {};
-  };
-  return finish(ref, result, again, flags, context, io);
-}
+import { type CommandContext, withService } from './with-service.ts';
 
 async function benchmarkOf(word = '', context: CommandContext): Promise<Benchmark> {
   return (await findAmong([resourceOrThrow('benchmarks')], word, context, 'write')).row as Benchmark;
@@ -270,11 +52,13 @@ interface Chosen {
   readonly options?: Readonly<Record<string, unknown>> | undefined;
   /** The options as the service describes them, if they were read. */
   readonly offered?: unknown;
+  /** Names that other runs of the same command have. */
+  readonly others?: ReadonlySet<string>;
 }
 
 /** The input of a start. Without a chosen name, the run gets an unused one. */
 export function runInput(start: RunStart, benchmark: Benchmark, chosen: Chosen, { memory }: CommandContext): RunInput {
-  const { checkpoint, name, options, offered } = chosen;
+  const { checkpoint, name, options, offered, others } = chosen;
   const { id, run, step } = checkpoint ?? {};
   const model = chosen.model ?? run?.base_model_slug ?? undefined;
   const from = { benchmark, model, checkpoint, run, options, offered };
@@ -288,7 +72,7 @@ export function runInput(start: RunStart, benchmark: Benchmark, chosen: Chosen, 
   });
   const { keyed = '' } = start.send;
   const isOpen = (usual: string): boolean => memory.startKeys.earlier(keyed, named(usual)) !== undefined;
-  return named(name ?? memory.freeName(start.kind, nameOfStart(start, from), isOpen));
+  return named(name ?? memory.freeName(start.kind, nameOfStart(start, from), isOpen, others));
 }
 
 /** The default slug for a checkpoint; empty if there is no name to derive it from. */
@@ -338,43 +122,115 @@ function noteChoice(word: string | undefined, checkpoint: FoundCheckpoint | unde
 
 type RunCommand = CommandInput<'evaluate'> | CommandInput<'train'>;
 
+/** The runs to start: one for each model and seed. @throws CommandError */
+function runsOf({ flags }: RunCommand, { command }: RunStart): readonly ChosenRun[] {
+  const { checkpoint, name, option = [] } = flags;
+  const models = [flags.model ?? []].flat();
+  if (models.length === 0 && checkpoint === undefined)
+    throw new CommandError(`Specify what to ${command}: --model MODEL, --checkpoint CHECKPOINT, or both.`);
+  const options = Object.fromEntries(option.map(optionOf));
+  const seeds = ('seed' in flags ? (flags.seed ?? []) : []).flatMap(text => {
+    const named = seedsIn(text);
+    if (named) return named;
+    throw new CommandError(`--seed takes up to ${mostStarted} whole numbers, e.g. 1, 1,2,3 or 1-3, not ${text}.`);
+  });
+  if (seeds.length > 0 && Object.hasOwn(options, seedOption))
+    throw new CommandError('Give the seed once: --seed, or --option seed=N.');
+  const runs = chosenRuns(models, seeds, options);
+  if (runs.length > mostStarted)
+    throw new CommandError(`These are ${runs.length} runs: at most ${mostStarted} can be started at once.`);
+  if (runs.length > 1 && name !== undefined)
+    throw new CommandError('--name is for one run: several are named after their models and seeds.');
+  return runs;
+}
+
+/** The flags that start one of several runs alone. */
+const aloneWords = ({ model, seed }: ChosenRun): string =>
+  [model === undefined ? '' : `--model ${model}`, seed === undefined ? '' : `--seed ${seed}`].filter(Boolean).join(' ');
+
+/** The key of one of several runs, which the user's own key stands for. */
+const partKey = (key: string, { model, seed }: ChosenRun): string =>
+  [key, model === undefined ? '' : encodeURIComponent(model), seed ?? ''].filter(part => part !== '').join('-');
+
 /** The shared part of `evaluate` and `train`. @throws CommandError if neither a model nor a checkpoint is given */
-async function startRun({ args: [word], flags }: RunCommand, run: RunStart, io: CommandIo): Promise<number> {
-  const { model, checkpoint: from, name, option } = flags;
-  if (model === undefined && from === undefined) {
-    throw new CommandError(`Specify what to ${run.command}: --model MODEL, --checkpoint CHECKPOINT, or both.`);
-  }
-  const options = option && Object.fromEntries(option.map(optionOf));
+async function startRun(given: RunCommand, run: RunStart, io: CommandIo): Promise<number> {
+  const { args, flags } = given;
+  const { checkpoint: from, name } = flags;
+  const runs = runsOf(given, run);
   if ('until' in flags && flags.until !== undefined) parseUntil(flags.until);
   await checkPrinted(flags, run, io);
   return withService(flags, io, async context => {
-    const benchmark = await benchmarkOf(word, context);
+    const benchmark = await benchmarkOf(args[0], context);
     const checkpoint = from === undefined ? undefined : await findCheckpoint(from, context, 'write');
     noteChoice(from, checkpoint, io);
-    const base = checkpoint?.run?.base_model_slug;
-    if (model !== undefined && base != null && model !== base) {
-      throw new CommandError(clean`${from ?? ''} is a checkpoint of ${base}, not of ${model}. Nothing was started.`);
-    }
-    const wanted = model ?? checkpoint?.run?.base_model_slug ?? undefined;
-    const choice = { benchId: benchmark.bench_id, model: wanted };
-    const known = options && (await checkOptions(run.options, options, choice, context, io));
+    const base = checkpoint?.run?.base_model_slug ?? undefined;
+    const other = runs.find(({ model }) => model !== undefined && base !== undefined && model !== base)?.model;
+    if (other !== undefined)
+      throw new CommandError(
+        clean`${from ?? ''} is a checkpoint of ${base ?? ''}, not of ${other}. Nothing was started.`,
+      );
+    const described = await describedOptions(runs, run, { benchId: benchmark.bench_id, base }, flags, context, io);
     if (flags.dryRun && run.cost) {
-      // Nothing depends on it.
-      const offered =
-        known ?? (await readRunOptions(context.service, run.options, choice, context.signal).catch(() => undefined));
-      const before = wanted === undefined ? undefined : readTokenUse(choice.benchId, wanted, context);
-      io.note(`What it takes: ${run.cost(options ?? {}, offered, wanted, await before?.catch(() => undefined))}.`);
+      const wanted = runs[0]?.model ?? base ?? '';
+      const known = await run
+        .costFrom?.(benchmark.bench_id, wanted)
+        .read(context)
+        .catch(() => undefined);
+      const each = runs.map(({ model = base, options }) => ({ model, options, offered: described.get(model) }));
+      io.note(`What it takes: ${run.cost(each, known)}.`);
     }
     const { startKeys } = context.memory;
-    const { idempotencyKey: key } = flags;
-    const sent = key === undefined ? undefined : startKeys.nameOf(run.kind, key);
-    const chosen = { model, checkpoint, name: name ?? sent, options, offered: known };
-    const input = runInput(run, benchmark, chosen, context);
-    const { display_name } = input;
-    if (key !== undefined && display_name !== undefined && !flags.dryRun)
-      startKeys.keepName(run.kind, key, display_name);
-    return begin({ ...run, benchmark }, input, flags, context, io);
+    const others = new Set<string>();
+    const starts = runs.map((chosen): EachStart<RunInput> => {
+      const { model, options } = chosen;
+      const key =
+        flags.idempotencyKey && (runs.length > 1 ? partKey(flags.idempotencyKey, chosen) : flags.idempotencyKey);
+      const sent = key === undefined ? undefined : startKeys.nameOf(run.kind, key);
+      const offered = described.get(model ?? base);
+      const input = runInput(
+        run,
+        benchmark,
+        {
+          ...{ model, checkpoint, name: name ?? sent, offered, others },
+          ...(Object.keys(options).length > 0 && { options }),
+        },
+        context,
+      );
+      const { display_name = '' } = input;
+      others.add(display_name);
+      if (key !== undefined && display_name !== '' && !flags.dryRun) startKeys.keepName(run.kind, key, display_name);
+      return { input, name: display_name, flags: { ...flags, model, idempotencyKey: key, alone: aloneWords(chosen) } };
+    });
+    const [first, ...more] = starts;
+    const creation = { ...run, benchmark };
+    if (!first || more.length > 0) return beginEach(creation, starts, { ...flags, model: undefined }, context, io);
+    return begin(creation, first.input, { ...first.flags, alone: undefined }, context, io);
   });
+}
+
+/** Checks the options of the runs. @returns the options as the service describes them, by model, if they were needed */
+async function describedOptions(
+  runs: readonly ChosenRun[],
+  { options: operation, cost }: RunStart,
+  { benchId, base }: { readonly benchId: string; readonly base: string | undefined },
+  { dryRun }: RunCommand['flags'],
+  context: CommandContext,
+  io: CommandIo,
+): Promise<ReadonlyMap<string | undefined, unknown>> {
+  const described = new Map<string | undefined, unknown>();
+  for (const { model = base, options } of runs) {
+    if (described.has(model)) continue;
+    const choice = { benchId, model };
+    // Nothing depends on the cost.
+    if (Object.keys(options).length > 0)
+      described.set(model, await checkOptions(operation, options, choice, context, io));
+    else if (dryRun && cost)
+      described.set(
+        model,
+        await readRunOptions(context.service, operation, choice, context.signal).catch(() => undefined),
+      );
+  }
+  return described;
 }
 
 export const evaluate = (given: CommandInput<'evaluate'>, io: CommandIo): Promise<number> =>

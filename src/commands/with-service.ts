@@ -62,9 +62,15 @@ export function rateLimitWords(gate: GateState): string | undefined {
   return `The service is rate limiting requests until ${clock(gate.requestedUntil ?? gate.until)}`;
 }
 
-/** How to repeat a start whose response was lost. */
-export const repeatAdvice = (key: string): string =>
-  `If the service honours idempotency keys, the same command with --idempotency-key ${key} cannot start a second one.`;
+/**
+ * How to repeat a start whose response was lost.
+ *
+ * @param alone the flags that start this one alone, if the command starts several
+ */
+export function repeatAdvice(key: string, alone?: string): string {
+  const which = alone === undefined ? '' : ` for ${alone} alone`;
+  return `If the service honours idempotency keys, the same command${which} with --idempotency-key ${key} cannot start a second one.`;
+}
 
 /** The error after --timeout: what it means for the request, e.g. that nothing was `started`. */
 function lateError(error: unknown, seconds: number, { wait }: LimitFlags, past: string, gate: GateState): CommandError {

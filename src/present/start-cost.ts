@@ -1,4 +1,5 @@
-/** Describes the size of a training run before it is started. Pure. */
+/** Describes the size of runs before they are started. Pure. */
+import { minOf } from '../base/many.ts';
 import { isRecord, own } from '../base/own-property.ts';
 import { count, counted } from '../text/numbers.ts';
 import { clean } from '../text/sanitise.ts';
@@ -24,6 +25,59 @@ interface Use {
   readonly name: string;
 }
 
+/** What the cost depends on besides the options, as far as it is known. */
+export interface KnownCost extends Partial<Use> {
+  /** The number of tasks that an evaluation runs. */
+  readonly tasks?: number;
+}
+
+/** A run to start: its options by name, and those that the service describes. */
+export interface CostedRun {
+  readonly options: Values;
+  readonly offered: unknown;
+  readonly model: string | undefined;
+}
+
+const costUnknown = 'cost unknown: prices have no unit';
+
+/** Looks up chosen numbers, or the service's defaults. */
+function numbersOf({ options, offered, model }: CostedRun): (name: string) => number | undefined {
+  const described = describedFor(offered, model);
+  return name => {
+    const option = own<unknown>(described, name);
+    const value = own<unknown>(options, name) ?? (isRecord(option) ? own<unknown>(option, 'default') : undefined);
+    return typeof value === 'number' && Number.isFinite(value) ? value : undefined;
+  };
+}
+
+/**
+ * `6 runs x 12 tasks x 2 samples = 144 rollouts; cost unknown: …`.
+ *
+ * @param runs at least one
+ */
+export function evaluationCost(runs: readonly CostedRun[], { tasks }: KnownCost = {}): string {
+  const sizes = runs.map(run => {
+    const numberOf = numbersOf(run);
+    const most = numberOf('evaluation_max_samples');
+    const known = [most, tasks].filter(each => each !== undefined);
+    return { tasks: minOf(known), samples: numberOf('evaluation_samples_per_task'), isMost: most !== undefined };
+  });
+  const all = counted(runs.length, 'run');
+  const missing = [
+    sizes.some(size => size.tasks === Infinity) ? 'tasks' : '',
+    sizes.some(size => size.samples === undefined) ? 'samples' : '',
+  ].filter(Boolean);
+  if (missing.length > 0)
+    return `${all}, rollouts and cost unknown: the service chooses the number of ${missing.join(' and ')}`;
+  const rollouts = sizes.reduce((sum, size) => sum + size.tasks * (size.samples ?? 0), 0);
+  const [first] = sizes;
+  const isSame = sizes.every(size => size.tasks === first?.tasks && size.samples === first.samples);
+  const factors =
+    isSame && first ? ` x ${counted(first.tasks, 'task')} x ${counted(first.samples ?? 0, 'sample')}` : '';
+  const atMost = sizes.some(({ isMost }) => isMost) ? 'at most ' : '';
+  return `${all}${factors} = ${atMost}${counted(rollouts, 'rollout')}; ${costUnknown}`;
+}
+
 /**
  * `60 steps x 16 tasks x 16 samples = 15,360 rollouts, about 18M tokens out, at 1,200 each as in step 60 of words; cost
  * unknown: …`. No service states the unit of its prices, so the cost is unknown.
@@ -33,13 +87,7 @@ interface Use {
  * @param used the tokens of a rollout before; empty if unknown
  */
 export function trainingCost(chosen: Values, offered: unknown, model?: string, used: Partial<Use> = {}): string {
-  const described = describedFor(offered, model);
-  const numberOf = (name: string): number | undefined => {
-    const option = own<unknown>(described, name);
-    const value = own<unknown>(chosen, name) ?? (isRecord(option) ? own<unknown>(option, 'default') : undefined);
-    return typeof value === 'number' && Number.isFinite(value) ? value : undefined;
-  };
-  const unknown = 'cost unknown: prices have no unit';
+  const numberOf = numbersOf({ options: chosen, offered, model });
   const { tokens, step, name: before = '' } = used;
   const each = tokens === undefined ? '' : Math.round(tokens).toLocaleString('en');
   const missing = factors.filter(name => numberOf(name) === undefined);
@@ -57,5 +105,5 @@ export function trainingCost(chosen: Values, offered: unknown, model?: string, u
       ? ''
       : clean`, about ${count(Math.round(tokens * rollouts))} tokens out, at ${each} each as in step ${step ?? '?'} of ${before}`;
   const factorWords = `${counted(steps, 'step')} x ${counted(tasks, 'task')} x ${counted(samples, 'sample')}`;
-  return `${factorWords} = ${rollouts.toLocaleString('en')} rollouts${most}${about}; ${unknown}`;
+  return `${factorWords} = ${rollouts.toLocaleString('en')} rollouts${most}${about}; ${costUnknown}`;
 }

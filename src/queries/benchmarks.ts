@@ -1,4 +1,5 @@
 /** Queries and actions for benchmarks. */
+import { own } from '../base/own-property.ts';
 import type {
   Benchmark,
   BenchmarkImage,
@@ -13,6 +14,7 @@ import type { Capabilities } from '../service/capabilities.ts';
 import { isNotOffered, NotFoundError } from '../service/errors.ts';
 import type { Service } from '../service/index.ts';
 import { readPages } from '../service/pagination.ts';
+import { countOf } from '../text/numbers.ts';
 import { clean } from '../text/sanitise.ts';
 import { action } from './action.ts';
 import { type ListSource, pageSize, wholePage } from './lists/list-source.ts';
@@ -130,6 +132,19 @@ export function taskCountQuery(benchId: string): LiveQuery<TaskCount> {
     key: benchmarkKeys.tasks(benchId),
     activity: () => 'settled',
     read: ({ service, signal }) => service.call('countTasks', { params: { bench_id: benchId } }, { signal }),
+  };
+}
+
+/** The number of tasks that an evaluation runs: those of the test split, or all if the service does not count by split. */
+export function evaluatedTasksQuery(benchId: string): LiveQuery<{ readonly tasks?: number }> {
+  const counted = taskCountQuery(benchId);
+  return {
+    ...{ key: [...counted.key, 'evaluated'], activity: counted.activity },
+    read: async context => {
+      const { by_split, task_count } = await counted.read(context);
+      const tasks = countOf(own(by_split ?? undefined, 'test') as number | undefined) ?? countOf(task_count);
+      return tasks === undefined ? {} : { tasks };
+    },
   };
 }
 

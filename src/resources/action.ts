@@ -7,7 +7,7 @@ import type { Operation } from '../contract/endpoints.ts';
 import { hasEnded, type MaybeStatus, statusMeaning } from '../contract/status.ts';
 import type { TrainingRun } from '../contract/training.ts';
 import type { Command } from '../present/command.ts';
-import type { trainingCost } from '../present/start-cost.ts';
+import type { CostedRun, KnownCost } from '../present/start-cost.ts';
 import { differingOptions } from '../present/start-name.ts';
 import type { Action } from '../queries/action.ts';
 import type { LiveQuery } from '../queries/live-query.ts';
@@ -84,8 +84,10 @@ export interface RunStart extends Start<RunInput> {
   readonly usualOptions?: readonly string[];
   /** A checkpoint replaces the model; otherwise both are needed. */
   readonly checkpointIsModel?: true;
-  /** The cost in words, by the chosen options and those that the service describes. */
-  readonly cost?: typeof trainingCost;
+  /** The cost of these runs in words, by the chosen options and those that the service describes. */
+  readonly cost?: (runs: readonly CostedRun[], known?: KnownCost) => string;
+  /** What else the cost depends on, for a benchmark and a model. */
+  readonly costFrom?: (benchId: string, model: string) => LiveQuery<KnownCost>;
   /** The service names the run if the user does not. */
   readonly mayBeUnnamed?: true;
 }

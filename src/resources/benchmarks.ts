@@ -12,12 +12,13 @@ import { buildStatuses, statusMeaning } from '../contract/status.ts';
 import { type Column, idColumn, statusColumn } from '../present/column.ts';
 import type { CommandTable } from '../present/command.ts';
 import { type Fact, statusFact, warningFacts } from '../present/fact.ts';
-import { trainingCost } from '../present/start-cost.ts';
+import { evaluationCost, trainingCost } from '../present/start-cost.ts';
 import { timeColumn, timeFact } from '../present/times.ts';
 import {
   benchmarkList,
   benchmarkQuery,
   buildImages,
+  evaluatedTasksQuery,
   imageList,
   imagesQuery,
   readinessQuery,
@@ -26,6 +27,7 @@ import {
 } from '../queries/benchmarks.ts';
 import { startEvaluation } from '../queries/evaluations.ts';
 import type { QueryContext } from '../queries/query-context.ts';
+import { tokenUseQuery } from '../queries/token-use.ts';
 import { startTraining } from '../queries/training.ts';
 import { isNotOffered } from '../service/errors.ts';
 import { asReceived, count, counted, countOf } from '../text/numbers.ts';
@@ -111,6 +113,8 @@ export const benchmarkActions = {
       prints: ['startEval', 'getEvalRun'],
       listedBy: 'listEvalRuns',
       options: 'getEvalOptions',
+      cost: evaluationCost,
+      costFrom: evaluatedTasksQuery,
     },
   },
   train: {
@@ -132,7 +136,8 @@ export const benchmarkActions = {
       options: 'getTrainingOptions',
       usualOptions: ['num_steps', 'train_batch_size', 'samples_per_instance', 'max_output_tokens_per_step'],
       checkpointIsModel: true,
-      cost: trainingCost,
+      cost: ([run], known) => trainingCost(run?.options ?? {}, run?.offered, run?.model, known),
+      costFrom: tokenUseQuery,
       mayBeUnnamed: true,
     },
   },

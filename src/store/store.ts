@@ -155,10 +155,16 @@ export class RememberedStore {
    * @param isOpen whether a start with this name may have happened: a repeat must keep the name, or it would be another
    * start
    */
-  freeName(kind: string, base: string, isOpen: (name: string) => boolean = () => false): string {
+  freeName(
+    kind: string,
+    base: string,
+    isOpen: (name: string) => boolean = () => false,
+    others: ReadonlySet<string> = new Set(),
+  ): string {
     const taken = this.#seen.labels(kind);
+    const isTaken = (name: string): boolean => others.has(name) || (taken.has(name) && !isOpen(name));
     let name = base;
-    for (let number = 2; taken.has(name) && !isOpen(name); number += 1) name = `${base} ${number}`;
+    for (let number = 2; isTaken(name); number += 1) name = `${base} ${number}`;
     return name;
   }
 

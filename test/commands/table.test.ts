@@ -199,7 +199,10 @@ const rows: { readonly [Name in CommandName]: readonly Row[] } = {
         /^\{"note":"followed: completed, 28 of 28[^"]*","id":"evr_\w+","status":"completed","done":28,"total":28,"mean":/m,
     }),
     asJson(['t-words', '-c', 'trained@latest', '--name', 'another'], has({ eval_run_id: id('evr') })),
-    asJson(['t-words', '-m', model, '--dry-run'], request('POST', /^\/api\/v1\/eval\//)),
+    asJson(['t-words', '-m', model, '--dry-run'], request('POST', /^\/api\/v1\/eval\//), {
+      notes:
+        /^\{"note":"What it takes: 1 run x 28 tasks x 1 sample = 28 rollouts; cost unknown: prices have no unit\."\}$/,
+    }),
     bad(['t-wrods', '-m', model], notFound, /There is no benchmark t-wrods/),
     bad(['t-words'], usage, /--model MODEL, --checkpoint CHECKPOINT/),
     bad(['t-words', '-m', 'no/model'], notFound, /There is no model no\/model.*benchtop list models/),

@@ -34,15 +34,18 @@ const exclusiveWaiting = [exclusiveRecordFlags, ['dryRun', 'wait'], exclusiveDry
 export const verbs = {
   evaluate: spec({
     summary: 'start an evaluation of a model or a checkpoint',
-    about:
-      'Prints the id of the run. With --wait, the exit code says whether it completed: 8 if it did while an alarm from the settings holds, and 6 if the service reports no status for evaluations; --until then decides by the rewards when it has ended.',
+    about: `Prints the id of the run. With --wait, the exit code says whether it completed: 8 if it did while an alarm from the settings holds, and 6 if the service reports no status for evaluations; --until then decides by the rewards when it has ended.
+
+Several models or seeds start a run of each model with each seed, and print an id for each; the exit code is the worst.
+If some could not be started, the same command starts only those.`,
     args: [{ name: 'BENCHMARK', of: 'seen', kinds: ['benchmark'] }],
     flags: {
       ...serviceFlags,
-      model: modelFlag('slug of the model'),
+      model: { ...modelFlag('slug of the model; several start a run of each'), many: true },
       checkpoint: checkpointFlag(checkpointWords),
       name: nameFlag,
       option: optionFlag('evaluation', 'evaluation_max_samples=8'),
+      seed: { value: 'N|N-M', many: true, description: 'the option seed; several, e.g. 1-3, start a run with each' },
       ...startFlags,
       until: { ...untilFlag, needs: 'wait' },
       ...outcomeFlags,
@@ -52,6 +55,7 @@ export const verbs = {
       'benchtop evaluate t-words --model benchtop/tutor-base --wait',
       'benchtop evaluate t-words --checkpoint first@latest --wait --field reward_mean',
       'benchtop evaluate t-words --model acme/small --wait --until quiet=60s',
+      'benchtop evaluate t-words --model acme/small --model acme/large --seed 1-3 --wait',
     ],
   }),
   train: spec({

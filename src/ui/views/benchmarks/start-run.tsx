@@ -7,7 +7,6 @@ import { displayNameLength } from '../../../contract/evaluations.ts';
 import type { Checkpoint, TrainingRun } from '../../../contract/training.ts';
 import { modelList } from '../../../queries/models.ts';
 import { type RunInput, runOptionsQuery } from '../../../queries/run-options.ts';
-import { tokenUseQuery } from '../../../queries/token-use.ts';
 import { trainingRunsOf } from '../../../queries/training.ts';
 import { nameOfStart, type RunStart, startedOtherwise } from '../../../resources/action.ts';
 import { benchmarkActions } from '../../../resources/benchmarks.ts';
@@ -171,9 +170,9 @@ function StartRunForm(props: StartRunFormProps) {
   const chosen = useChosen(props);
   const [slugField] = useState(() => modelField(models));
   const seenBase = chosen.baseOf(chosen.seen);
-  const { data: used } = useLive(
-    tokenUseQuery(benchmark.bench_id, seenBase ?? ''),
-    start.cost && seenBase ? 'visible' : 'hidden',
+  const { data: known } = useLive(
+    (start.costFrom ?? nothingKnown)(benchmark.bench_id, seenBase ?? ''),
+    start.costFrom && seenBase ? 'visible' : 'hidden',
   );
   const started = resourceOfKind(start.kind);
   const needsModel = start.checkpointIsModel ? checkpoint === undefined : !model;
@@ -197,7 +196,8 @@ function StartRunForm(props: StartRunFormProps) {
       inputOf={values => inputOf(benchmark, chosen, values)}
       summary={values => {
         const base = chosen.baseOf(values);
-        return start.cost?.(chosen.optionsIn(values), offered, base, base === seenBase ? used : undefined);
+        const run = { options: chosen.optionsIn(values), offered, model: base };
+        return start.cost?.([run], base === seenBase ? known : undefined);
       }}
       lostAdvice={started && startedAdvice(started, `:${started.names[0]}`)}
       onChange={chosen.onChange}
@@ -213,6 +213,11 @@ function StartRunForm(props: StartRunFormProps) {
     />
   );
 }
+
+const nothingKnown: NonNullable<RunStart['costFrom']> = () => ({
+  ...{ key: ['cost', 'unknown'], activity: () => 'settled' },
+  read: async () => ({}),
+});
 
 const unseen = { values: {}, isSeen: false } as const;
 

@@ -1,0 +1,116 @@
+/** One command that starts several runs: each is a start of its own, and a repeat starts only those that have not. */
+import type { Start } from '../resources/action.ts';
+import { affectsAllRequests, isUnanswered } from '../service/errors.ts';
+import type { StartOutcome } from '../store/start-keys.ts';
+import { counted } from '../text/numbers.ts';
+import { clean } from '../text/sanitise.ts';
+import { finish, printRequests } from './act.ts';
+import { type BeginFlags, type Begun, begunOf, type Creation, sendStart } from './begin.ts';
+import { CommandError, type ExitCode, exitCodes, worstOf } from './exit.ts';
+import { exitCodeAfterChange, exitCodeOf } from './failure.ts';
+import type { CommandIo } from './io.ts';
+import type { CommandContext } from './with-service.ts';
+
+/** One of several starts. */
+export interface EachStart<Input> {
+  readonly input: Input;
+  /** Its name in messages. */
+  readonly name: string;
+  readonly flags: BeginFlags;
+}
+
+/** Whether a start that failed may have happened. */
+const mayHaveStarted = (error: unknown): boolean =>
+  isUnanswered(error) || (error instanceof CommandError && error.exitCode === exitCodes.endUnseen);
+
+/** Sends each, one after the other. A failure does not stop the others, unless these would fail in the same way. */
+async function sendEach<Input extends object>(
+  creation: Pick<Start<Input>, 'send'> & Creation,
+  starts: readonly EachStart<Input>[],
+  context: CommandContext,
+  io: CommandIo,
+) {
+  const { send, kind } = creation;
+  const { memory, signal } = context;
+  const { startKeys } = memory;
+  // Until all have started, the key of each leads to what it started.
+  const book = `${send.keyed ?? kind} each`;
+  const entries: { readonly content: object; readonly key: string }[] = [];
+  const begun: Begun[] = [];
+  /** The names of the others, by whether these may have started. */
+  const left = { open: [] as string[], unsent: [] as string[] };
+  const errors: unknown[] = [];
+  let isStopped = false;
+  for (const { input, name, flags } of starts) {
+    const content = { ...input, display_name: '' };
+    const key = startKeys.take(book, content, flags.idempotencyKey);
+    entries.push({ content, key });
+    const before = memory.find(kind, startKeys.nameOf(book, key) ?? '')?.record;
+    if (before) {
+      const earlier = begunOf(creation, before, before, context);
+      io.note(clean`${earlier.ref.label} has already started, as ${earlier.ref.id}.`, { id: earlier.ref.id });
+      begun.push(earlier);
+      continue;
+    }
+    if (isStopped || signal.aborted) {
+      left.unsent.push(name);
+      continue;
+    }
+    try {
+      const sent = await sendStart(creation, input, flags, context, io);
+      startKeys.keepName(book, key, sent.ref.id);
+      begun.push(sent);
+    } catch (error) {
+      (mayHaveStarted(error) ? left.open : left.unsent).push(name);
+      errors.push(error);
+      isStopped = affectsAllRequests(error);
+      await io.fail(error);
+    }
+  }
+  const outcome: StartOutcome = begun.length === starts.length ? 'started' : 'unknown';
+  for (const { content, key } of entries) startKeys.settle(book, content, key, outcome);
+  // The code of a usage error would say that nothing was changed.
+  return { begun, left, codes: errors.map(begun.length > 0 ? exitCodeAfterChange : exitCodeOf) };
+}
+
+/** Starts each, waits for all at once, and prints them in their order. The exit code is the worst. */
+export async function beginEach<Input extends object>(
+  creation: Pick<Start<Input>, 'send'> & Creation,
+  starts: readonly EachStart<Input>[],
+  flags: BeginFlags,
+  context: CommandContext,
+  io: CommandIo,
+): Promise<ExitCode> {
+  if (flags.dryRun) {
+    const inputs = starts.map(({ input }) => input);
+    return printRequests(creation.send, inputs, context, flags, io);
+  }
+  const { begun, left, codes } = await sendEach(creation, starts, context, io);
+  if (begun.length < starts.length) {
+    const started = begun.map(({ ref }) => clean`${ref.label} (${ref.id})`);
+    const words = [
+      `Started ${begun.length} of ${counted(starts.length, 'run')}${begun.length === 0 ? '' : `: ${started.join(', ')}`}.`,
+      left.open.length === 0 ? '' : clean`May have started: ${left.open.join(', ')}.`,
+      left.unsent.length === 0 ? '' : clean`Not started: ${left.unsent.join(', ')}.`,
+      'The same command starts only what has not started.',
+    ];
+    io.note(words.filter(Boolean).join(' '));
+  }
+  const ended = await Promise.all(
+    begun.map(async ({ ref, result, again }) => {
+      let text = '';
+      const print = async (more: string): Promise<void> => {
+        text += more;
+      };
+      const own: CommandIo = Object.create(io, { print: { value: print } });
+      const each = { ...flags, among: begun.length, isLine: true };
+      const code = await finish(ref, result, again, each, context, own).catch(async (error: unknown) => {
+        await io.fail(error);
+        return exitCodeOf(error);
+      });
+      return { code, text };
+    }),
+  );
+  for (const { text } of ended) await io.print(text);
+  return worstOf([...codes, ...ended.map(({ code }) => code)]);
+}

@@ -1,0 +1,263 @@
+/** Sends what a command starts, waits for it and prints it; and says what a failed start means. */
+import { pushAll } from '../base/many.ts';
+import type { Benchmark } from '../contract/benchmarks.ts';
+import { endpoints } from '../contract/endpoints.ts';
+import { modelList } from '../queries/models.ts';
+import { rememberRows } from '../queries/remembered-fallback.ts';
+import { type Start, startedOtherwise } from '../resources/action.ts';
+import { idOf, labelOf, type Resource, startedAdvice, wordFor, wordsFor } from '../resources/define.ts';
+import { pagesOf } from '../resources/pages.ts';
+import { isGone, isNotOffered, ServiceError } from '../service/errors.ts';
+import type { EarlierStart } from '../store/start-keys.ts';
+import type { ResourceRef } from '../store/store.ts';
+import { clean } from '../text/sanitise.ts';
+import { clockOrDay, parseTime } from '../text/time.ts';
+import { type ActFlags, checkOutcomeFlags, earlierWords, finish, printRequests, start } from './act.ts';
+import { CommandError, type ExitCode, exitCodes } from './exit.ts';
+import { resourceOrThrow } from './find.ts';
+import { runHint } from './find-checkpoint.ts';
+import type { CommandIo } from './io.ts';
+import { missingSecrets } from './readiness.ts';
+import { didYouMean } from './suggest.ts';
+import { type CommandContext, repeatAdvice } from './with-service.ts';
+
+/** Checks the print flags against the start's response and, with --wait, the final record. @throws CommandError */
+export function checkPrinted(flags: ActFlags, { prints }: Pick<Start, 'prints'>, io: CommandIo): Promise<void> {
+  const operations = flags.wait ? prints : prints.slice(0, 1);
+  return checkOutcomeFlags(
+    flags,
+    operations.map(name => endpoints[name].response),
+    io,
+  );
+}
+
+export interface BeginFlags extends ActFlags {
+  readonly model?: string | undefined;
+  readonly checkpoint?: string | undefined;
+  readonly idempotencyKey?: string | undefined;
+  /** How to start this one alone, if the command starts several: `--model acme/small --seed 2`. */
+  readonly alone?: string | undefined;
+}
+
+/** The kind of resource that a start creates, the operation that lists it, and the benchmark it is started on. */
+export interface Creation extends Pick<Start, 'kind' | 'listedBy'> {
+  readonly benchmark?: Benchmark;
+}
+
+/** The name that the input gives to the new resource. */
+function nameIn(input: object): string | undefined {
+  const { display_name, model_slug } = input as { readonly display_name?: unknown; readonly model_slug?: unknown };
+  return [display_name, model_slug].find(name => typeof name === 'string');
+}
+
+/** After a lost answer, how long the service may take to list such work, in milliseconds. */
+const listedMs = 5_000;
+
+interface Listing {
+  /** Whether the service lists such work; undefined if it does not answer. */
+  readonly isListed: boolean | undefined;
+  /** The rows with the name, as far as the list was read. */
+  readonly named: readonly object[];
+}
+
+/** Looks in the service's list for what was started. */
+async function listingOf(
+  { kind, listedBy, benchmark }: Creation,
+  name: string | undefined,
+  { service, memory, signal }: CommandContext,
+): Promise<Listing> {
+  const named: object[] = [];
+  if (listedBy === undefined || !service.capabilities.has(listedBy)) return { isListed: false, named };
+  const asked = {
+    service: service.background,
+    memory,
+    signal: AbortSignal.any([signal, AbortSignal.timeout(listedMs)]),
+  };
+  const resource = resourceOrThrow(kind);
+  let isListed: boolean | undefined;
+  try {
+    const pages = pagesOf(resource, benchmark ? { benchmark: benchmark.bench_id } : {}, asked);
+    for await (const { rows, isRemembered } of pages) {
+      if (isRemembered) return { isListed: false, named };
+      isListed = true;
+      pushAll(
+        named,
+        rows.filter(row => labelOf(resource, row) === name),
+      );
+    }
+  } catch (error) {
+    if (isNotOffered(error)) isListed ??= false;
+  }
+  return { isListed, named };
+}
+
+/** When a row was created, in epoch milliseconds. */
+const createdAt = (row: object): number | undefined => parseTime((row as { readonly created_at?: unknown }).created_at);
+
+/** The newest row with that name, and its time, which shows whether it is the one that was started. */
+function newestWords(resource: Resource, named: readonly object[]): string {
+  const [newest] = named.toSorted((left, right) => (createdAt(right) ?? 0) - (createdAt(left) ?? 0));
+  if (!newest) return '';
+  const at = createdAt(newest);
+  const created = at === undefined ? '' : `, created at ${clockOrDay(at)}`;
+  return clean`The newest ${wordFor(resource)} of that name is ${idOf(resource, newest)}${created}. `;
+}
+
+/**
+ * Whether the same start may have happened before this command. A count that the command has read may then include it.
+ */
+export const mayBeRepeat = ({ keyed = '' }: Start['send'], input: object, { memory }: CommandContext): boolean =>
+  memory.startKeys.earlier(keyed, input) !== undefined;
+
+/**
+ * How to find out on this service whether work started although its answer was lost.
+ *
+ * @param isRepeat from `mayBeRepeat`, before it was sent
+ */
+export async function whereToLook(
+  creation: Creation,
+  input: object,
+  context: CommandContext,
+  isRepeat: boolean,
+): Promise<string> {
+  const { kind, benchmark } = creation;
+  const resource = resourceOrThrow(kind);
+  const { isListed, named } = await listingOf(creation, nameIn(input), context);
+  if (isListed !== false)
+    return `${newestWords(resource, named)}${startedAdvice(resource, `benchtop list ${resource.names[0]}`, isListed)}`;
+  const unlisted = `This service does not list ${wordsFor(resource)}`;
+  const { bench_id = '', label, eval_run_count: count } = benchmark ?? {};
+  if (kind !== 'run' || count == null) return `${unlisted}, so benchtop cannot find out whether it has started.`;
+  const name = label ?? bench_id;
+  const [when, shown] = isRepeat
+    ? ['when last read, the earlier one included if it has started', 'how many there are']
+    : ['before', 'whether there is one more'];
+  return clean`${unlisted}. It counted ${count} of ${name} ${when}: benchtop get benchmark ${bench_id} --field eval_run_count shows ${shown}.`;
+}
+
+/** Tells after a lost answer how to find out whether the work has started, and how to repeat the start. */
+async function withRepeatAdvice(
+  error: ServiceError,
+  creation: Creation,
+  input: object,
+  { alone }: BeginFlags,
+  context: CommandContext,
+  isRepeat: boolean,
+): Promise<ServiceError> {
+  if (error.idempotencyKey === undefined) return error;
+  const where = await whereToLook(creation, input, context, isRepeat);
+  return new ServiceError(error.kind, `${error.message} ${where} ${repeatAdvice(error.idempotencyKey, alone)}`, error);
+}
+
+/** Refuses to repeat a start that may have happened, and says how to check and how to repeat it anyway. */
+async function inDoubt(
+  earlier: EarlierStart,
+  creation: Creation,
+  input: object,
+  alone: string | undefined,
+  context: CommandContext,
+): Promise<CommandError> {
+  const where = await whereToLook(creation, input, context, true);
+  const repeat = earlier.isExpired
+    ? 'Its idempotency key is too old to be honoured: to start another, add --idempotency-key with a new one.'
+    : repeatAdvice(earlier.key, alone);
+  return new CommandError(`Nothing was sent. ${earlierWords(earlier)} ${where} ${repeat}`, exitCodes.endUnseen);
+}
+
+/** Adds the cause of a failed start, if other records of the service show it. */
+async function withCause(
+  error: unknown,
+  creation: Creation,
+  input: object,
+  flags: BeginFlags,
+  context: CommandContext,
+  isRepeat: boolean,
+): Promise<unknown> {
+  const { model, checkpoint = '' } = flags;
+  if (!(error instanceof ServiceError)) return error;
+  const hint = runHint(checkpoint);
+  if (hint !== '' && isGone(error) && error.message.includes(checkpoint)) {
+    return new ServiceError(error.kind, `${error.message}${hint}`, error);
+  }
+  if (error.outcomeUnknown) return withRepeatAdvice(error, creation, input, flags, context, isRepeat);
+  if (error.kind === 'validation' && model !== undefined) return ofModel(error, model, context);
+  if (error.kind !== 'conflict' || !creation.benchmark) return error;
+  const { names, notes } = await missingSecrets(creation.benchmark.bench_id, context);
+  return names.length === 0 ? error : new ServiceError(error.kind, [error.message, ...notes].join(' '), error);
+}
+
+/** Treats a start that was refused for an unlisted model as not found. */
+async function ofModel(error: ServiceError, model: string, context: CommandContext): Promise<ServiceError> {
+  if (!error.param?.includes('model') && !error.message.includes(model)) return error;
+  try {
+    const { items } = await modelList.readPage({ ...context, query: {} });
+    const slugs = items.map(({ model_slug }) => model_slug);
+    if (slugs.includes(model)) return error;
+    const hint = didYouMean(model, slugs) || 'benchtop list models lists them.';
+    return new ServiceError('not_found', `${error.message} ${hint}`, error);
+  } catch {
+    return error;
+  }
+}
+
+/** A start that was sent. */
+export interface Begun {
+  readonly ref: ResourceRef;
+  /** The answer. */
+  readonly result: object;
+  /** Reads the record of what was started. */
+  readonly again: () => Promise<object>;
+}
+
+/** What was started, by its record or by the answer with the input. */
+export function begunOf({ kind }: Creation, result: object, started: object, context: CommandContext): Begun {
+  const resource = resourceOrThrow(kind);
+  const ref = { kind, id: idOf(resource, started), label: labelOf(resource, started) };
+  const again = async (): Promise<object> => {
+    const query = resource.get?.(ref.id);
+    const row = await query?.read(context);
+    if (query && row) rememberRows(context.memory, query, [row]);
+    return row ?? {};
+  };
+  return { ref, result, again };
+}
+
+/** Sends a start. @throws ServiceError, CommandError */
+export async function sendStart<Input extends object>(
+  creation: Pick<Start<Input>, 'send'> & Creation,
+  input: Input,
+  flags: BeginFlags,
+  context: CommandContext,
+  io: CommandIo,
+): Promise<Begun> {
+  const { send } = creation;
+  const { idempotencyKey, alone } = flags;
+  // Without its answer, only the error says that it may have started, and with which key.
+  io.stopOnSignals?.();
+  const onDoubt = async (earlier: EarlierStart): Promise<void> => {
+    throw await inDoubt(earlier, creation, input, alone, context);
+  };
+  const isRepeat = mayBeRepeat(send, input, context);
+  const result = await start(send, input, context, { idempotencyKey, onDoubt }).catch(async (error: unknown) => {
+    throw await withCause(error, creation, input, flags, context, isRepeat);
+  });
+  const otherwise = startedOtherwise(result as object, input);
+  if (otherwise !== undefined) io.note(otherwise);
+  const { ignored_options: ignored } = result as { readonly ignored_options?: unknown };
+  // Options without effect may be mistakes.
+  if (Array.isArray(ignored) && ignored.length > 0) io.note(clean`Ignored by the service: ${ignored.map(String)}.`);
+  return begunOf(creation, result as object, { ...result, ...input }, context);
+}
+
+/** Sends, waits and prints; or shows the request only. */
+export async function begin<Input extends object>(
+  creation: Pick<Start<Input>, 'send'> & Creation,
+  input: Input,
+  flags: BeginFlags,
+  context: CommandContext,
+  io: CommandIo,
+): Promise<ExitCode> {
+  if (flags.dryRun) return printRequests(creation.send, [input], context, flags, io);
+  const { ref, result, again } = await sendStart(creation, input, flags, context, io);
+  return finish(ref, result, again, flags, context, io);
+}

@@ -1,0 +1,45 @@
+/** Several runs that are started at once: one for each model and seed. Pure. */
+
+/** The option that draws other random numbers. */
+export const seedOption = 'seed';
+
+/** Maximum number of runs that are started at once. */
+export const mostStarted = 100;
+
+/** The seeds that a text names, each once: `1`, `1,2,3` or `1-3`. Undefined for other text, and for too many. */
+export function seedsIn(text: string): readonly number[] | undefined {
+  const seeds = new Set<number>();
+  for (const part of text.split(',')) {
+    const [, first, last = first] = /^\s*(\d{1,15})\s*(?:-\s*(\d{1,15})\s*)?$/.exec(part) ?? [];
+    const [from, to] = [Number(first), Number(last)];
+    // Also false for a part that is no number.
+    if (!(to >= from && to - from < mostStarted)) return undefined;
+    for (let seed = from; seed <= to; seed += 1) seeds.add(seed);
+  }
+  return seeds.size > mostStarted ? undefined : [...seeds];
+}
+
+/** A run to start: its model, and its options with its seed. */
+export interface ChosenRun<Option = unknown> {
+  readonly model: string | undefined;
+  readonly seed: number | undefined;
+  readonly options: Readonly<Record<string, Option>>;
+}
+
+/** One run for each model and seed, those of a model together; at least one run. */
+export function chosenRuns<Option>(
+  models: readonly string[],
+  seeds: readonly number[],
+  options: Readonly<Record<string, Option>> = {},
+): readonly ChosenRun<Option | number>[] {
+  const each = <Value>(values: readonly Value[]): readonly (Value | undefined)[] =>
+    values.length === 0 ? [undefined] : [...new Set(values)];
+  return each(models).flatMap(model =>
+    // The seed comes first, because a name tells only a few options.
+    each(seeds).map(seed => ({
+      model,
+      seed,
+      options: seed === undefined ? options : { [seedOption]: seed, ...options },
+    })),
+  );
+}

@@ -1,0 +1,153 @@
+/** One command that evaluates several models with several seeds. */
+import { expect, it, onTestFinished } from 'vitest';
+import { exitCodes } from '../../src/commands/exit.ts';
+import { startService } from '../local/server/running.ts';
+import { hostileServer, json, refusal } from '../service/hostile-server.ts';
+import { cliOn } from './cli.ts';
+
+const models = ['benchtop/tutor-base', 'benchtop/clerk-small'] as const;
+const both = models.flatMap(model => ['-m', model]);
+
+it('evaluates each model with each seed, waits for all, and prints them in order', async () => {
+  const service = await startService();
+  onTestFinished(() => service.end());
+  const cli = cliOn({ ...service, home: service.folder });
+  await service.readyBenchmark('t-words');
+  const words = ['t-words', ...both, '--seed', '1', '--seed', '2-3', '-o', 'evaluation_max_samples=4'];
+  const dry = await cli('evaluate', [...words, '--dry-run', '--json']);
+  const bodies = JSON.parse(dry.out).map(({ body }: { body: object }) => body);
+  expect(dry.notes).toContain('What it takes: 6 runs x 4 tasks x 1 sample = at most 24 rollouts; cost unknown');
+  const options = (seed: number) => ({ seed, evaluation_max_samples: 4 });
+  const wanted = models.flatMap(model => [1, 2, 3].map(seed => ({ base_model_slug: model, options: options(seed) })));
+  expect(
+    bodies.map(({ model_slug, eval_options: sent }: never) => ({ base_model_slug: model_slug, options: sent })),
+  ).toEqual(wanted);
+  const { code, out } = await cli('evaluate', [...words, '--wait', '--json']);
+  expect(code).toBe(exitCodes.done);
+  const lines = out
+    .trimEnd()
+    .split('\n')
+    .map(line => JSON.parse(line));
+  expect(lines).toMatchObject(wanted.map(run => ({ ...run, status: 'completed', reward_count: 4 })));
+  expect(new Set(lines.map(({ display_name }) => display_name)).size).toBe(6);
+  expect(lines[4].display_name).toBe('t-words clerk-small seed 2 evaluation max samples 4');
+  // All have started, so the same command starts six others.
+  const again = await cli('evaluate', words);
+  expect(again.out.trimEnd().split('\n')).toHaveLength(6);
+  expect(again.out).not.toContain(lines[0].eval_run_id);
+});
+
+interface Sent {
+  readonly model_slug: string;
+  readonly display_name: string;
+  readonly eval_options: { readonly seed: number };
+}
+
+/** A service that starts what `answer` lets it. */
+async function startingService(answer: (sent: Sent) => 'started' | 'refused' | 'lost') {
+  const starts: (Sent & { readonly key: string })[] = [];
+  const { url } = await hostileServer((response, request) => {
+    if (request.method !== 'POST') {
+      const isBenchmark = request.url.startsWith('/api/v1/benchmarks');
+      return isBenchmark
+        ? json({ bench_id: 'bench_1', label: 'words', rollout_ready: true })(response, request)
+        : refusal(404, 'not_found_error', 'not_found')(response, request);
+    }
+    const sent: Sent = JSON.parse(request.body);
+    starts.push({ ...sent, key: String(request.headers['idempotency-key']) });
+    const outcome = answer(sent);
+    if (outcome === 'lost') return void response.destroy();
+    if (outcome === 'refused') return refusal(422, 'validation_error', 'no_such_model')(response, request);
+    return json({ eval_run_id: `evr_${starts.length}`, display_name: sent.display_name })(response, request);
+  });
+  return { cli: cliOn({ baseUrl: url, apiKey: 'key' }), starts };
+}
+
+const words = ['bench_1', '-m', 'acme/a', '-m', 'acme/b', '--seed', '1,2'];
+const told = (starts: readonly Sent[]) =>
+  starts.map(({ model_slug, eval_options }) => `${model_slug} ${eval_options.seed}`);
+
+it('names what started where a start is refused, and a repeat starts only the rest', async () => {
+  let isRefused = true;
+  const { cli, starts } = await startingService(({ model_slug }) =>
+    model_slug === 'acme/a' && isRefused ? 'refused' : 'started',
+  );
+  const first = await cli('evaluate', words);
+  expect(first).toMatchObject({ code: exitCodes.failed, out: 'evr_3\nevr_4\n' });
+  expect(first.notes).toContain(
+    'Started 2 of 4 runs: words b seed 1 (evr_3), words b seed 2 (evr_4). Not started: words a seed 1, words a seed 2.',
+  );
+  expect(new Set(starts.map(({ key }) => key)).size).toBe(4);
+  isRefused = false;
+  const second = await cli('evaluate', words);
+  expect(second).toMatchObject({ code: exitCodes.done, out: 'evr_5\nevr_6\nevr_3\nevr_4\n' });
+  expect(second.notes).toContain('words b seed 1 has already started, as evr_3.');
+  expect(told(starts.slice(4))).toEqual(['acme/a 1', 'acme/a 2']);
+  // Now all of them have: the same command means new runs.
+  expect((await cli('evaluate', words)).code).toBe(exitCodes.done);
+  expect(told(starts.slice(6))).toEqual(['acme/a 1', 'acme/a 2', 'acme/b 1', 'acme/b 2']);
+  expect(starts[6]?.display_name).toBe('words a seed 1 2');
+});
+
+it('skips what has started where the repeat names another model', async () => {
+  const { cli, starts } = await startingService(({ model_slug }) => (model_slug === 'acme/b' ? 'refused' : 'started'));
+  expect((await cli('evaluate', words)).code).toBe(exitCodes.failed);
+  const corrected = await cli('evaluate', ['bench_1', '-m', 'acme/a', '-m', 'acme/c', '--seed', '1,2']);
+  expect(corrected).toMatchObject({ code: exitCodes.done, out: 'evr_1\nevr_2\nevr_5\nevr_6\n' });
+  expect(told(starts.slice(4))).toEqual(['acme/c 1', 'acme/c 2']);
+});
+
+it('says how to repeat one whose answer was lost, and sends none that may have started', async () => {
+  let isLost = true;
+  const { cli, starts } = await startingService(({ eval_options: { seed } }) =>
+    seed === 2 && isLost ? 'lost' : 'started',
+  );
+  const first = await cli('evaluate', ['bench_1', '-m', 'acme/a', '--seed', '1-3']);
+  // Where a connection breaks, the next one would too.
+  expect(first).toMatchObject({ code: exitCodes.unreachable, out: 'evr_1\n' });
+  expect(first.notes).toContain(
+    `the same command for --model acme/a --seed 2 alone with --idempotency-key ${starts[1]?.key} cannot`,
+  );
+  expect(first.notes).toContain(
+    'Started 1 of 3 runs: words a seed 1 (evr_1). May have started: words a seed 2. Not started: words a seed 3.',
+  );
+  isLost = false;
+  const second = await cli('evaluate', ['bench_1', '-m', 'acme/a', '--seed', '1-3']);
+  expect(second.code).toBe(exitCodes.endUnseen);
+  expect(told(starts).filter(each => each === 'acme/a 2')).toHaveLength(
+    starts.filter(({ key }) => key === starts[1]?.key).length,
+  );
+  const key = starts[1]?.key ?? '';
+  const alone = await cli('evaluate', ['bench_1', '-m', 'acme/a', '--seed', '2', '--idempotency-key', key]);
+  expect(alone.code).toBe(exitCodes.done);
+  expect(starts.at(-1)).toEqual(starts[1]);
+  expect(told(starts).filter(each => each === 'acme/a 1')).toHaveLength(1);
+});
+
+it('makes a key of each from the given one, which starts nothing twice', async () => {
+  const { cli, starts } = await startingService(() => 'started');
+  const out = 'evr_1\nevr_2\nevr_3\nevr_4\n';
+  for (const _ of [1, 2])
+    expect(await cli('evaluate', [...words, '--idempotency-key', 'nightly'])).toMatchObject({ out });
+  const keys = ['a-1', 'a-2', 'b-1', 'b-2'].map(each => `nightly-acme%2F${each}`);
+  expect(starts.map(({ key }) => key)).toEqual(keys);
+});
+
+it('tells runs of models with the same last word apart', async () => {
+  const { cli, starts } = await startingService(() => 'started');
+  await cli('evaluate', ['bench_1', '-m', 'acme/a', '-m', 'other/a', '--wait', '--timeout', '0.1']);
+  expect(starts.map(({ display_name }) => display_name)).toEqual(['words a', 'words a 2']);
+});
+
+it.each([
+  [['--name', 'x', '--seed', '1-2'], '--name is for one run'],
+  [['--seed', '1-'], '--seed takes up to 100 whole numbers, e.g. 1, 1,2,3 or 1-3, not 1-.'],
+  [['--seed', '1', '-o', 'seed=2'], 'Give the seed once: --seed, or --option seed=N.'],
+  [['-m', 'b', '--seed', '1-60'], 'These are 120 runs: at most 100 can be started at once.'],
+])('refuses %j before it sends anything', async (flags, why) => {
+  const { cli, starts } = await startingService(() => 'started');
+  const { code, notes } = await cli('evaluate', ['bench_1', '-m', 'a', ...flags]);
+  expect(code).toBe(exitCodes.usage);
+  expect(notes).toContain(why);
+  expect(starts).toEqual([]);
+});
