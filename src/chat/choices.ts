@@ -70,3 +70,24 @@ const mirrored: Readonly<Record<Preference, Preference>> = {
   equal: 'equal',
   'both bad': 'both bad',
 };
+
+export interface PairCounts {
+  /** In alphabetical order. */
+  readonly models: Choice['models'];
+  readonly counts: Counts;
+}
+
+/** The counts for each two models, most choices first. Of several choices about the same answers, the newest counts. */
+export function countPairs(choices: readonly Choice[]): readonly PairCounts[] {
+  const newest = new Map(choices.toSorted((left, right) => left.at - right.at).map(choice => [choice.pair, choice]));
+  const kept = [...newest.values()];
+  const pairs = new Map(
+    kept
+      .map(({ models }) => models.toSorted() as unknown as Choice['models'])
+      .map(models => [JSON.stringify(models), models]),
+  );
+  const total = ({ counts }: PairCounts): number => Object.values(counts).reduce((sum, count) => sum + count, 0);
+  return [...pairs.values()]
+    .map(models => ({ models, counts: countChoices(kept, models) }))
+    .toSorted((left, right) => total(right) - total(left));
+}

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { isRecord } from '../base/own-property.ts';
 import { earlyEndOf } from '../contract/finish-reason.ts';
+import type { RememberedStore } from '../store/store.ts';
 import { counted } from '../text/numbers.ts';
 import { clean } from '../text/sanitise.ts';
 import type { Workbench } from '../workbench/workbench.ts';
@@ -85,6 +86,14 @@ export function chatOf(id: string, talk: unknown): Chat | undefined {
     ...(read.length > 0 && { others: read, branch: Number(branch) }),
     ...(choices.length > 0 && { choices }),
   };
+}
+
+/** The saved conversations, most recent first, without those of another version. */
+export function savedChats(remembered: Pick<RememberedStore, 'chats'>): readonly ListedChat[] {
+  return remembered.chats().flatMap(({ id, title, at, talk }) => {
+    const chat = chatOf(id, talk);
+    return chat ? [{ ...chat, title, at }] : [];
+  });
 }
 
 /** What is saved of a conversation; branches and choices only if there are any. */

@@ -41,6 +41,7 @@ const modules: { readonly [Name in CommandName]: () => Promise<CommandModule<Nam
   'notes set': async () => ({ run: (await import('./notes.ts')).set }),
   'notes export': async () => ({ run: (await import('./notes.ts')).exportAll }),
   'notes import': async () => ({ run: (await import('./notes.ts')).importAll }),
+  choices: () => import('./choices.ts'),
   read: () => import('./read.ts'),
   'profile list': async () => ({ run: (await import('./settings.ts')).listProfiles }),
   'profile use': async () => ({ run: (await import('./settings.ts')).useProfile }),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { answersAt, type Choice, countChoices, pairKey, withChoice } from '../../src/chat/choices.ts';
+import { answersAt, type Choice, countChoices, countPairs, pairKey, withChoice } from '../../src/chat/choices.ts';
 import type { Turn } from '../../src/chat/conversation.ts';
 
 const question: Turn = { role: 'user', content: 'tea?', reasoning: '' };
@@ -70,5 +70,14 @@ describe('choices', () => {
     ];
     expect(countChoices(made, ['a', 'b'])).toEqual({ left: 2, right: 1, equal: 1, 'both bad': 1 });
     expect(countChoices(made, ['b', 'a'])).toEqual({ left: 1, right: 2, equal: 1, 'both bad': 1 });
+  });
+
+  it('are counted for each two models, once for the same answers in several conversations', () => {
+    const again = { ...choice('right', ['a', 'b'], 'p1'), at: 2 };
+    const made = [again, choice('left', ['a', 'b'], 'p1'), choice('equal', ['c', 'a'], 'p2')];
+    expect(countPairs([...made, choice('left', ['b', 'a'], 'p3')])).toEqual([
+      { models: ['a', 'b'], counts: { left: 0, right: 2, equal: 0, 'both bad': 0 } },
+      { models: ['a', 'c'], counts: { left: 0, right: 0, equal: 1, 'both bad': 0 } },
+    ]);
   });
 });

@@ -522,6 +522,11 @@ const rows: { readonly [Name in CommandName]: readonly Row[] } = {
     },
     bad(['--output', '/no/such/folder/x'], usage, /cannot be written \(ENOENT\): nothing was written/),
   ],
+  choices: [
+    ok([], /^MODEL\tOTHER\tBETTER\tOTHER BETTER\tEQUAL\tBOTH BAD\tP\n$/),
+    asJson([], { pairs: [], choices: [] }),
+    bad(['--field', 'nope'], usage, /no field nope/),
+  ],
   'notes import': [
     bad(['%notes%'], done, /^1 new, 0 newer, 0 unchanged$/),
     bad(['%notes%', '--json'], done, /0 new, 0 newer, 1 unchanged/),

@@ -1,4 +1,4 @@
-/** Commands for flags and notes. */
+/** Commands for what people say of answers: flags, notes and choices. */
 import { exclusiveRecordFlags, jsonFlag, recordFlags, serviceFlags } from './flags.ts';
 import { type CommandSpec, spec } from './spec.ts';
 
@@ -45,5 +45,13 @@ export const notes = {
     args: [{ name: 'FILE', of: 'file' }],
     flags: { profile, ...jsonFlag },
     examples: ['benchtop notes import theirs.jsonl'],
+  }),
+  choices: spec({
+    summary: 'count which of two models gave the better answers in chats',
+    about: `In the workbench, a chat can ask two models, and you choose the better answer with a key. Choices are kept on
+this machine, per profile, with their conversations. P is that of the exact two-sided sign test, which leaves out equal
+answers and holds for one look (Dixon and Mood 1946).`,
+    flags: { profile, ...recordFlags },
+    exclusive: [exclusiveRecordFlags],
   }),
 } as const satisfies Readonly<Record<string, CommandSpec>>;

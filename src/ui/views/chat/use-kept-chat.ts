@@ -1,7 +1,15 @@
 /** Conversations on screen: kept alive, saved after every answer, and listed. */
 import { useCallback, useEffect, useRef, useState, useSyncExternalStore } from 'react';
 import type { Turn } from '../../../chat/conversation.ts';
-import { type Chat, chatOf, type ListedChat, stoppedTurns, talkOf, titleOf, unsavedKey } from '../../../chat/kept.ts';
+import {
+  type Chat,
+  type ListedChat,
+  savedChats,
+  stoppedTurns,
+  talkOf,
+  titleOf,
+  unsavedKey,
+} from '../../../chat/kept.ts';
 import { ChatSession } from '../../../chat/session.ts';
 import { clean } from '../../../text/sanitise.ts';
 import { useWorkbench } from '../../data/workbench.tsx';
@@ -59,14 +67,7 @@ export function useKeptChat(
 /** Returns the saved conversations, most recent first. */
 export function useChats(): () => readonly ListedChat[] {
   const { remembered } = useWorkbench();
-  return useCallback(
-    () =>
-      remembered.chats().flatMap(({ id, title, at, talk }) => {
-        const chat = chatOf(id, talk);
-        return chat ? [{ ...chat, title, at }] : [];
-      }),
-    [remembered],
-  );
+  return useCallback(() => savedChats(remembered), [remembered]);
 }
 
 /** Shows a remembered conversation, or a new one with these turns; `remember` is called with it. */
