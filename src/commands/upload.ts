@@ -200,11 +200,17 @@ async function uploadBenchmark(folder: string, flags: Flags, context: CommandCon
   });
   noteNews();
   for (const note of plan.notes) io.note(note);
-  return reportBenchmark(job, flags, context, io);
+  return reportBenchmark(job, folder, flags, context, io);
 }
 
 /** Prints how the upload of a benchmark ended, and waits for its images if asked to. */
-async function reportBenchmark(job: BenchmarkUpload, flags: Flags, context: CommandContext, io: CommandIo) {
+async function reportBenchmark(
+  job: BenchmarkUpload,
+  folder: string,
+  flags: Flags,
+  context: CommandContext,
+  io: CommandIo,
+) {
   const { plan, phase, benchId, notes, failedTasks, error } = job.state;
   for (const { file, error: reason } of job.files) if (reason !== undefined) io.note(clean`${file.path}: ${reason}`);
   const code = await noteEnd({ phase, error, hasSent: benchId !== undefined }, flags.json ?? false, io);
@@ -212,7 +218,7 @@ async function reportBenchmark(job: BenchmarkUpload, flags: Flags, context: Comm
   if (code !== exitCodes.done && benchId !== undefined && !printsRecord(flags)) {
     io.note(clean`bench_id: ${benchId}`);
   }
-  if (job.isTaken) io.note(`benchtop upload --new ${plan.folder} makes a new benchmark from it.`);
+  if (job.isTaken) io.note(clean`benchtop upload --new ${folder} makes a new benchmark from it.`);
   if (code === exitCodes.done && benchId === undefined) throw new Error('The upload has ended without an id.');
   const missing = benchId !== undefined && code === exitCodes.done ? await missingSecrets(benchId, context) : none;
   for (const note of missing.notes) io.note(note);

@@ -199,7 +199,11 @@ function blockMarkdown(block: ReportBlock): string {
     case 'words':
       return `${markdown(block.text)}\n\n`;
     case 'facts':
-      return tableMarkdown(['fact', 'value'], factRows(block.facts));
+      // A cell of Markdown is one line.
+      return tableMarkdown(
+        ['fact', 'value'],
+        factRows(block.facts).map(([label, value]) => [label, value.replaceAll('\n', '; ')]),
+      );
     case 'table':
       return tableMarkdown(block.titles, block.rows);
     case 'bars': {

@@ -201,7 +201,7 @@ export function groupsWords({
     ...(several.length === 0
       ? []
       : [
-          `${idleCount} of ${counted(several.length, 'group')} teach nothing, as all rewards are equal${
+          `${idleCount} of ${counted(several.length, 'group')} teach nothing${
             idle.length === 0 ? '' : `: ${idle.map(([number, words]) => `${number} ${words}`).join(', ')}`
           }`,
         ]),

@@ -175,13 +175,10 @@ export function fillPath(path: string, params: Readonly<Record<string, string | 
   return path.replace(/\{(\w+)\}/g, (_, name: string) => {
     const id = String(own(params, name) ?? '');
     if (id === '' || id === '.' || id === '..') {
-      throw new RequestError(
-        id === '' ? `${name} is missing. Nothing was sent.` : clean`“${id}” cannot be a ${name}.`,
-        {
-          code: 'invalid_request',
-          param: name,
-        },
-      );
+      throw new RequestError(id === '' ? `${name} is missing. Nothing was sent.` : clean`${name} cannot be “${id}”.`, {
+        code: 'invalid_request',
+        param: name,
+      });
     }
     return encodeURIComponent(id.toWellFormed());
   });

@@ -557,10 +557,11 @@ describe('upload', () => {
       JSON.stringify({ name: 'o', tasks: [task('two')] }),
     ]);
     write('one');
-    const refused = await cli('upload', [folder]);
+    const typed = `${folder}/data/..`;
+    const refused = await cli('upload', [typed]);
     expect(refused.code).toBe(exitCodes.failed);
     expect(refused.notes).toContain('was already ingested');
-    expect(refused.notes).toContain('benchtop upload --new');
+    expect(refused.notes).toContain(`benchtop upload --new ${typed} makes`);
     const { code, out } = await cli('upload', [folder, '--new']);
     expect(code).toBe(exitCodes.done);
     expect(out).not.toContain(benchId);

@@ -34,6 +34,16 @@ async function joined(parts: AsyncIterable<string>): Promise<string> {
 }
 
 describe('a report', () => {
+  it('has the lines of a fact in one cell of Markdown', async () => {
+    const facts = [{ label: 'options', value: 'samples 1\nseed 2' }];
+    const text = reportMarkdown(
+      (async function* () {
+        yield { kind: 'facts', facts } as const;
+      })(),
+    );
+    expect(await joined(text)).toContain('| options | samples 1; seed 2 |');
+  });
+
   it('keeps untrusted text as text in HTML, and loads nothing', async () => {
     const text = await joined(reportHtml(bad, given()));
     const tags = new Set([...text.matchAll(/<\/?([a-z0-9]+)/gi)].map(([, name = '']) => name.toLowerCase()));

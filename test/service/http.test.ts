@@ -738,7 +738,7 @@ describe('what is refused before anything is sent', () => {
         'unknown field: label',
       ],
       [service.call('getEvalRun', { params: { eval_run_id: '' } }), 'eval_run_id', 'eval_run_id is missing'],
-      [service.call('getEvalRun', { params: { eval_run_id: '..' } }), 'eval_run_id', 'cannot be a eval_run_id'],
+      [service.call('getEvalRun', { params: { eval_run_id: '..' } }), 'eval_run_id', 'eval_run_id cannot be “..”'],
     ];
     for (const [call, param, words] of wrong) {
       const error = await errorOf(call);

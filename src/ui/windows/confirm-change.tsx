@@ -70,7 +70,7 @@ export function ConfirmChange<Row extends object>({
       {...change}
       rows={rows}
       onClose={onClose}
-      title={changeTitle(change, resource, rows.length)}
+      title={left => changeTitle(change, resource, left.length)}
       question={left => {
         const named = left.map(row => (called ? called(nowOf(row)) : label(row)));
         return `${outageWords(outages(left))}${namesOf(named)}: ${change.loses}`;

@@ -26,7 +26,8 @@ import { listOf } from './names.ts';
 import { requestLines } from './requests.ts';
 
 export interface ConfirmProps<Row> {
-  readonly title: string;
+  /** Names the remaining rows. */
+  readonly title: (left: readonly Row[]) => string;
   /** Describes what will happen to the remaining rows. */
   readonly question: (left: readonly Row[]) => string;
   /** The verb of the button, e.g. `delete`, and of the result, e.g. `deleted`. */
@@ -104,10 +105,10 @@ function typedReducer(state: TypedState, action: KeyPress | 'wrong' | 'again'): 
  * flight.
  */
 export function Confirm<Row>(props: ConfirmProps<Row>) {
-  const { title, verb, action, rows, onDone, onClose } = props;
+  const { verb, action, rows, check, onDone, onClose } = props;
   const [preview, setPreview] = useState(false);
   const [answer, dispatch] = useReducer(typedReducer, untyped);
-  const sending = useCheckedSending(props, () => dispatch('again'));
+  const sending = useActionForEach(action, rows, check);
   // Once all are sent, the question stays until the window closes.
   const asked = sending.left.length > 0 ? sending.left : rows;
   const words = props.typed?.(asked);
@@ -136,14 +137,18 @@ export function Confirm<Row>(props: ConfirmProps<Row>) {
       dispatch('wrong');
       return;
     }
-    if (!(await sending.start())) return;
+    if (!(await sending.start())) {
+      // What was typed for another question confirms nothing.
+      dispatch('again');
+      return;
+    }
     onClose();
     onDone(sending.answers);
   };
   const keys = typed === undefined ? confirmCommands : { yes: confirmCommands.typed, no: confirmCommands.leave };
   return (
     <Window
-      title={title}
+      title={props.title(asked)}
       width={width}
       height={content.height + keyLines + windowMargin.lines}
       danger
@@ -164,19 +169,6 @@ export function Confirm<Row>(props: ConfirmProps<Row>) {
       {content.error ? <ErrorNote error={content.error} width={inner} height={content.errorHeight} /> : null}
     </Window>
   );
-}
-
-/** @param onRefused called when the check refuses: words typed for another question confirm nothing */
-function useCheckedSending<Row>({ action, rows, check }: ConfirmProps<Row>, onRefused: () => void) {
-  const checked: CheckInputs<Row> = async (...left) => {
-    try {
-      await check?.(...left);
-    } catch (error) {
-      onRefused();
-      throw error;
-    }
-  };
-  return useActionForEach(action, rows, checked);
 }
 
 /** The requests that would be sent for the first rows, as lines; none without a preview. */

@@ -2,6 +2,7 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { deleteRun } from '../../../src/queries/evaluations.ts';
 import { CancelledError, ConflictError, NotFoundError } from '../../../src/service/errors.ts';
+import { counted } from '../../../src/text/numbers.ts';
 import { Confirm } from '../../../src/ui/windows/confirm.tsx';
 import { withAnswers } from '../../service/fake-service.ts';
 import { serviceAt } from '../../service/hostile-server.ts';
@@ -29,7 +30,7 @@ function openConfirm(
   const screen = openOnStage(
     close => (
       <Confirm
-        title="Delete 5 runs?"
+        title={left => `Delete ${counted(left.length, 'run')}?`}
         question={() => 'All of them go. This cannot be undone.'}
         typed={() => typed}
         verb="delete"
@@ -65,6 +66,24 @@ describe('a confirmation', () => {
     await screen.press('enter');
     await screen.waitFor(text => !text.includes('Delete 5 runs?'));
     expect([sent.length, onDone.mock.calls.length]).toEqual([names.length, 1]);
+  });
+
+  it('asks anew about the rest, also for its words', async () => {
+    const sent: string[] = [];
+    const { screen } = openConfirm(
+      async name => {
+        sent.push(name);
+        if (name === 'three') throw conflict;
+      },
+      60,
+      'tutor',
+    );
+    await screen.waitFor('Type tutor to delete:');
+    await screen.type('tutor\r');
+    await screen.waitFor(text => text.includes('4 deleted, 1 failed') && text.includes('Delete 1 run?'));
+    await screen.press('enter');
+    await screen.waitFor('✗ Type tutor');
+    expect(sent).toHaveLength(names.length);
   });
 
   it('is never given by Enter alone, also where the words to type show nothing', async () => {

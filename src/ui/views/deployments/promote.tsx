@@ -73,7 +73,7 @@ function ConfirmPromote({ row: deployment, demoted, onClose }: ConfirmPromotePro
   const row = { ...deployment, ...(demoted && { demote_deployment_id: demoted.deployment_id }) };
   return (
     <Confirm
-      title="Make this deployment serve its slug?"
+      title={() => 'Make this deployment serve its slug?'}
       question={() => `${means(deployment, withStep(deployment))} ${replaced}`}
       typed={() => label}
       verb="promote"
