@@ -91,7 +91,10 @@ const examples: readonly (readonly [words: string, lines: readonly string[]])[] 
   ['Export the runs:', ['benchtop list runs --format csv > runs.csv']],
   [
     'Work with a service:',
-    ["benchtop profile add lab --url https://lab.example --key-command 'pass show lab' --use", 'benchtop doctor'],
+    [
+      "benchtop profile add lab --base-url https://lab.example --api-key-command 'pass show lab' --use",
+      'benchtop doctor',
+    ],
   ],
 ];
 

@@ -109,7 +109,7 @@ function commandWords(line: string): string[] {
   try {
     return shellWords(line);
   } catch (error) {
-    throw new CommandError(`--key-command: ${errorMessage(error)}`);
+    throw new CommandError(`--api-key-command: ${errorMessage(error)}`);
   }
 }
 
@@ -124,17 +124,17 @@ export async function addProfile(
   io: CommandIo,
 ): Promise<number> {
   const path = pathIn(io);
-  const { url, keyEnv, keyFile, keyCommand } = flags;
-  if (url === undefined) throw new CommandError('Specify the address of the service: --url URL.');
+  const { baseUrl: url, apiKeyEnv, apiKeyFile, apiKeyCommand } = flags;
+  if (url === undefined) throw new CommandError('Specify the address of the service: --base-url URL.');
   const wrong = addressProblem(url, true);
-  if (wrong) throw new CommandError(`--url cannot be used: ${wrong.reason}`);
+  if (wrong) throw new CommandError(`--base-url cannot be used: ${wrong.reason}`);
   const problem = profileNameProblem(name, url);
   if (problem !== undefined) throw new CommandError(problem);
   const profile: ProfileSettings = {
     baseUrl: url,
-    ...(keyEnv === undefined ? {} : { apiKeyEnv: keyEnv }),
-    ...(keyFile === undefined ? {} : { apiKeyFile: absolute(keyFile) }),
-    ...(keyCommand === undefined ? {} : { apiKeyCommand: commandWords(keyCommand) }),
+    ...(apiKeyEnv === undefined ? {} : { apiKeyEnv }),
+    ...(apiKeyFile === undefined ? {} : { apiKeyFile: absolute(apiKeyFile) }),
+    ...(apiKeyCommand === undefined ? {} : { apiKeyCommand: commandWords(apiKeyCommand) }),
   };
   const add = (settings: Settings): Settings => {
     if (own(settings.profiles, name)) {

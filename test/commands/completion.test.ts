@@ -146,15 +146,15 @@ describe('profile and config', () => {
     const service = await serviceDouble();
     const cli = (command: string, args: readonly string[]) =>
       cliOn({ baseUrl: '', apiKey: '', home })(command, args, { environment: { LAB_KEY: 'key-0123456789' } });
-    const add = ['lab', '--url', service.url, '--key-env', 'LAB_KEY'];
-    expect((await cli('profile add', ['gone', '--url', 'http://127.0.0.1:9', '--key-env', 'LAB_KEY'])).code).toBe(
-      exitCodes.unreachable,
-    );
+    const add = ['lab', '--base-url', service.url, '--api-key-env', 'LAB_KEY'];
+    expect(
+      (await cli('profile add', ['gone', '--base-url', 'http://127.0.0.1:9', '--api-key-env', 'LAB_KEY'])).code,
+    ).toBe(exitCodes.unreachable);
     expect(JSON.parse((await cli('profile list', ['--json'])).out)).toMatchObject([{ name: 'local', default: true }]);
     expect((await cli('profile add', [...add, '--use'])).code).toBe(exitCodes.done);
     expect((await cli('profile add', add)).notes).toContain('There is already a profile lab');
     for (const name of ['local', '__proto__']) {
-      const { code, notes } = await cli('profile add', [name, '--url', 'https://other.example', '--unchecked']);
+      const { code, notes } = await cli('profile add', [name, '--base-url', 'https://other.example', '--unchecked']);
       expect([code, notes]).toEqual([exitCodes.usage, expect.stringContaining('choose another')]);
     }
     expect((await cli('profile list', [])).out).toBe(

@@ -554,21 +554,25 @@ const rows: { readonly [Name in CommandName]: readonly Row[] } = {
     bad(['rnu', 'first'], usage, /There is no resource rnu/),
   ],
   'profile add': [
-    bad(['lab'], usage, /--url URL/),
-    bad(['lab', '--url', 'no address'], usage, /--url cannot be used: it is not a URL/),
-    bad(['', '--url', 'https://lab.example', '--unchecked'], usage, /name/),
+    bad(['lab'], usage, /--base-url URL/),
+    bad(['lab', '--base-url', 'no address'], usage, /--base-url cannot be used: it is not a URL/),
+    bad(['', '--base-url', 'https://lab.example', '--unchecked'], usage, /name/),
     bad(
-      ['lab', '--url', 'http://127.0.0.1:9', '--key-env', 'LAB_KEY'],
+      ['lab', '--base-url', 'http://127.0.0.1:9', '--api-key-env', 'LAB_KEY'],
       unreachable,
       /127\.0\.0\.1:9 refuses connections/,
       {
         environment: { LAB_KEY: 'key-0123456789' },
       },
     ),
-    bad(['lab', '--url', 'https://lab.example', '--key-command', 'pass "show', '--unchecked'], usage, /quotes/),
-    bad(['lab', '--url', 'https://lab.example', '--key-env', 'LAB_KEY', '--unchecked'], done, /lab is in /),
-    bad(['lab', '--url', 'https://lab.example', '--unchecked'], usage, /There is already a profile lab/),
-    bad(['filed', '--url', 'https://filed.example', '--key-file', 'kf', '--unchecked'], done, /filed is in /),
+    bad(
+      ['lab', '--base-url', 'https://lab.example', '--api-key-command', 'pass "show', '--unchecked'],
+      usage,
+      /quotes/,
+    ),
+    bad(['lab', '--base-url', 'https://lab.example', '--api-key-env', 'LAB_KEY', '--unchecked'], done, /lab is in /),
+    bad(['lab', '--base-url', 'https://lab.example', '--unchecked'], usage, /There is already a profile lab/),
+    bad(['filed', '--base-url', 'https://filed.example', '--api-key-file', 'kf', '--unchecked'], done, /filed is in /),
   ],
   'profile list': [
     ok([], /^PROFILE\tADDRESS\tKEY\tDEFAULT\n/),
@@ -793,7 +797,7 @@ describe('what the table says of every command', () => {
     }
   });
 
-  it.each(all.filter(([, { flags }]) => Object.hasOwn(flags, 'baseUrl')))(
+  it.each(all.filter(([, { flags }]) => Object.hasOwn(flags, 'readOnly')))(
     '%s: a service that does not answer, or refuses the key, has its own exit code',
     async (name, { args = [], flags }) => {
       const words = args.filter(({ optional }) => !optional).map(({ of }) => (of === 'resource' ? 'models' : 'x'));
