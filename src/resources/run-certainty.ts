@@ -1,6 +1,6 @@
 /** Reads how certain the means of evaluation runs are, for lists. */
 import type { EvalRun } from '../contract/evaluations.ts';
-import { hasEnded } from '../contract/status.ts';
+import { hasEnded, isRunning } from '../contract/status.ts';
 import type { QueryContext } from '../queries/query-context.ts';
 import { extentOfRecord, readRunRewards } from '../queries/run-extent.ts';
 import { type Certainty, certaintyOf } from '../queries/run-mean.ts';
@@ -17,15 +17,18 @@ async function readCertainty(run: EvalRun, context: QueryContext): Promise<Certa
   return certaintyOf(read.rewards, { ...read, range: context.compare?.rewardRange });
 }
 
-/** Adds how certain the mean is. @throws ServiceError */
+/** Adds how certain the mean is, and the mean so far where the record of a running run lacks it. @throws ServiceError */
 export async function withCertainty<Row extends MeasuredRun>(run: Row, context: QueryContext): Promise<Row> {
-  const certainty = await ifThere(listedMean(run) !== undefined, () => readCertainty(run, context));
-  return certainty ? { ...run, certainty } : run;
+  const hasMean = listedMean(run) !== undefined;
+  const certainty = await ifThere(hasMean || isRunning(run.status), () => readCertainty(run, context));
+  if (!certainty) return run;
+  const { means, rewards } = certainty;
+  return { ...run, certainty, ...(!hasMean && { provisional_mean: means[0], provisional_count: rewards }) };
 }
 
 /**
- * Adds how certain the means are. Takes a request for the rewards of each run with a mean, except those of ended runs
- * that were read before, and one for the number of rollouts where the record lacks it.
+ * Adds how certain the means are. Takes a request for the rewards of each run that has a mean or runs, except those of
+ * ended runs that were read before, and one for the number of rollouts where the record lacks it.
  */
 export async function withCertainties<Row extends MeasuredRun>(
   rows: readonly Row[],

@@ -72,6 +72,20 @@ it('is read once for an ended run, whichever command read its rewards', async ()
   expect(wide).not.toContain(narrow[0]);
 });
 
+it('is that of the rewards so far for a running run, whose record has no mean', async () => {
+  const run = { eval_run_id: 'evr_1', bench_id: 'b', status: 'running', reward_mean: null, total_rollouts: 3 };
+  const rewards = [0, 1].map(reward => ({ trajectory_id: `t${reward}`, task_id: `task${reward}`, reward }));
+  const answers: Answers = {
+    listBenchmarks: () => pageOf([{ bench_id: 'b', label: 'words' }]),
+    listEvalRuns: () => pageOf([run]),
+    getTrajectoryRewards: () => ({ trajectory_rewards: rewards }),
+  };
+  const server = await hostileServer(answering(answers));
+  const cli = cliOn({ baseUrl: server.url, apiKey: 'key' });
+  const columns = ['runs', '--format', 'csv', '--columns', 'mean,n,95% ci'];
+  expect((await cli('list', columns)).out.split('\r\n')[1]).toMatch(/^0\.5,2,0(?:\.\d+)?\.\.1$/);
+});
+
 it('get leaves a list its mean (B4)', async () => {
   const { answers } = randomRuns(1);
   const record = { eval_run_id: 'evr_fail', bench_id: 'bench_1', status: 'failed', reward_mean: null };
