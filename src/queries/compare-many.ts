@@ -7,6 +7,7 @@ import { comparedRun } from './compare.ts';
 import { evaluationKeys } from './evaluations.ts';
 import { type ListSource, wholePage } from './lists/list-source.ts';
 import type { ReadRewards } from './run-extent.ts';
+import { mayFollow } from './run-mean.ts';
 import { contradictionWords } from './run-rewards.ts';
 
 /** A run with its rewards. */
@@ -30,13 +31,13 @@ export function comparedRuns(
     activity: rows => (rows.every(({ read }) => hasEnded(read.status)) ? 'settled' : 'open'),
     readPage: async context => {
       const read = await Promise.all(reads.map(each => each(context)));
-      const rows = read.flatMap((rewards, index): ComparedRun[] => {
+      const rows = read.flatMap(({ certainty: _, ...rewards }, index): ComparedRun[] => {
         const run = runs[index];
         return run ? [{ id: run.eval_run_id, name: run.name, model: run.model, read: rewards }] : [];
       });
       const dropped = read.reduce((sum, { rewards }) => sum + unreadableIn(rewards), 0);
       const note = contradictionWords(...read.map(({ rewards }) => rewards)) || undefined;
-      return { ...wholePage(rows, note), dropped };
+      return { ...wholePage(rows, note), dropped, mayChange: read.some(each => mayFollow(each)) };
     },
   };
 }

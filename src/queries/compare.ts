@@ -12,6 +12,7 @@ import { isMeasuredAsChosen } from './held-out.ts';
 import { type AnnotatedPage, type ListSource, wholePage } from './lists/list-source.ts';
 import type { QueryContext } from './query-context.ts';
 import { type ReadRewards, readRunRewards } from './run-extent.ts';
+import { mayFollow } from './run-mean.ts';
 import {
   contradictionWords,
   meanOfRewards,
@@ -93,7 +94,7 @@ export const unlistedTask = '';
 export function compareTasks(base: ReadRewards, fresh: ReadRewards): ComparedTask[] {
   const ids = [...new Set([...taskIds(base.rewards), ...taskIds(fresh.rewards)])];
   const [baseTasks, newTasks] = [rewardsByTask(base, ids), rewardsByTask(fresh, ids)];
-  const extent = ({ rewards, ...run }: ReadRewards): RunExtent => {
+  const extent = ({ rewards, certainty: _, ...run }: ReadRewards): RunExtent => {
     const placed = rewards.filter(({ task_id, reward }) => task_id || reward == null).length;
     return { ...run, nameless: (run.listed ?? rewards.length) - placed };
   };
@@ -170,7 +171,8 @@ export function comparison(
           : '';
       const notes = [noTask, contradictionWords(base.rewards, fresh.rewards)].filter(Boolean);
       const page = wholePage(compareTasks(base, fresh), notes.join('. ') || undefined);
-      return { ...page, dropped: unreadableIn(base.rewards) + unreadableIn(fresh.rewards), ...means };
+      const dropped = unreadableIn(base.rewards) + unreadableIn(fresh.rewards);
+      return { ...page, dropped, mayChange: [base, fresh].some(read => mayFollow(read)), ...means };
     },
   };
 }

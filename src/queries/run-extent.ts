@@ -57,9 +57,9 @@ export async function readRunRewards(
 export function certaintyNow(eval_run_id: string, read: ReadRewards, { memory, compare }: QueryContext): Certainty {
   const before = rememberedCertainty(memory, eval_run_id, read)?.readAfterEnd;
   const seen = memory.find('run', eval_run_id)?.record as EvalRun | undefined;
-  const { recorded = seen && extentOfRecord(seen).recorded } = read;
-  const readAfterEnd = readAfterEndOf(read.rewards, { ...read, recorded }, before);
-  return certaintyOf(read.rewards, { ...read, range: compare?.rewardRange }, readAfterEnd);
+  const { recorded, endedAt } = { ...(seen && extentOfRecord(seen)), ...read };
+  const readAfterEnd = readAfterEndOf(read.rewards, { ...read, recorded, endedAt }, before);
+  return certaintyOf(read.rewards, { ...read, endedAt, range: compare?.rewardRange }, readAfterEnd);
 }
 
 /** The facts in the record of a run. */

@@ -116,6 +116,11 @@ const lateReads = { firstMs: 10_000, forMs: 5 * 60_000 };
 
 type ReadOfEnded = Pick<Partial<RunExtent>, 'total' | 'endedAt'>;
 
+interface RewardsRead {
+  readonly rewards: readonly TrajectoryReward[];
+  readonly certainty?: Certainty | undefined;
+}
+
 const lacksRewards = (
   rewards: readonly TrajectoryReward[],
   { total = Number.POSITIVE_INFINITY }: ReadOfEnded,
@@ -123,9 +128,17 @@ const lacksRewards = (
 
 const endedLongAgo = ({ endedAt }: ReadOfEnded, now: number): boolean => now - (endedAt ?? now) > settlesWithinMs;
 
-/** Whether rewards of an ended run may be late: it lacks some, and has not ended long ago. */
-export const mayBeLate = (rewards: readonly TrajectoryReward[], run: ReadOfEnded): boolean =>
-  lacksRewards(rewards, run) && !endedLongAgo(run, Date.now());
+/**
+ * Whether more rewards of an ended run may follow these: they were requested before its end, or some are missing and it
+ * has not ended long ago.
+ *
+ * @param failed how many rollouts are known to have failed without a reward
+ */
+export function mayFollow({ rewards, certainty, total, endedAt }: ReadOfEnded & RewardsRead, failed = 0): boolean {
+  if (!certainty?.isFinal || lateRewardsDue(certainty.readAfterEnd) !== undefined) return true;
+  const run = { total: total && total - failed, endedAt: endedAt ?? certainty.endedAt };
+  return lacksRewards(rewards, run) && !endedLongAgo(run, Date.now());
+}
 
 /**
  * When these rewards were read, if others may be late and no mean of the service would reveal them. Undefined for a run

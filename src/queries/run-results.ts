@@ -10,7 +10,7 @@ import type { LiveQuery } from './live-query.ts';
 import { lackRewards } from './own-rows.ts';
 import type { QueryContext } from './query-context.ts';
 import { certaintyNow, type ReadRewards, readExtent, readRunRewards, withExtent, withSamples } from './run-extent.ts';
-import { type Certainty, certaintyOf, isSettled, lateRewardsDue, mayBeLate, rememberedCertainty } from './run-mean.ts';
+import { type Certainty, certaintyOf, isSettled, lateRewardsDue, mayFollow, rememberedCertainty } from './run-mean.ts';
 import { meanOfRewards, readTrajectoryRewards } from './run-rewards.ts';
 import type { Observation } from './statuses/known-resource.ts';
 
@@ -66,15 +66,10 @@ export function runResultsQuery(
     activity: results => {
       if (!results) return ended ? 'settled' : 'running';
       const isWhole = scored == null || meanOfRewards(results.rewards).rewards >= scored;
-      const { certainty, rewards } = results;
-      const { total, endedAt } = extent ?? results;
+      const { rewards } = results;
       const failed = rows.filter(({ status, reward }) => reward == null && statusMeaning(status ?? '') === 'failure');
-      // What was read before the end may be followed by more.
-      const mayFollow =
-        certainty?.isFinal === false ||
-        mayBeLate(rewards, { total: total && total - failed.length, endedAt }) ||
-        lateRewardsDue(certainty?.readAfterEnd) !== undefined;
-      if (ended) return isWhole && !mayFollow && !lackRewards(rewards, rows) ? 'settled' : 'settling';
+      const isOpen = !isWhole || lackRewards(rewards, rows) || mayFollow({ ...results, ...extent }, failed.length);
+      if (ended) return isOpen ? 'settling' : 'settled';
       return isWhole && scored != null ? 'open' : 'running';
     },
     read: async context => {

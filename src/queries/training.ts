@@ -383,7 +383,7 @@ export function trainerRewardsQuery(runId: string, ended: boolean, steps?: numbe
       curve: evenCurve(curve.steps, curve.rewards),
     }),
     activity: curve => {
-      if (ended) return 'settled';
+      if (ended) return curve && curve.steps.length < (steps ?? 0) ? 'settling' : 'settled';
       if (!curve || steps == null || curve.steps.length < steps) return 'running';
       return curve.steps.length === steps ? 'settled' : 'open';
     },

@@ -106,13 +106,20 @@ export function trajectoryList(filter: TrajectoryFilter): ListSource<Trajectory>
   });
 }
 
+/** Whether a rollout of an evaluation run has ended without its reward, which may be late; a failed one gets none. */
+const lacksReward = ({ eval_run_id, reward, status }: Partial<Trajectory> = {}): boolean =>
+  Boolean(eval_run_id) && reward == null && statusMeaning(status ?? '') === 'success';
+
 /** A trajectory with its steps and messages. */
 export function trajectoryQuery(trajectoryId: string): LiveQuery<Trajectory> {
   return {
     key: trajectoryKeys.one(trajectoryId),
     about: { kind: 'trajectory', id: trajectoryId },
     observes: observeTrajectory,
-    activity: trajectory => (hasEnded(trajectory?.status) ? 'settled' : 'open'),
+    activity: trajectory => {
+      if (!hasEnded(trajectory?.status)) return 'open';
+      return lacksReward(trajectory) ? 'settling' : 'settled';
+    },
     // It may be megabytes, and may have been prefetched.
     settledForMs: 5 * 60_000,
     read: ({ service, signal }) =>

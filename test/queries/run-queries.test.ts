@@ -132,6 +132,12 @@ it('the curve and the results of a run are polled less often while they have all
   ]);
 });
 
+it('the curve of an ended run may lack its last rewards', () => {
+  const curve = trainerCurveOf([1, 2].map(step => ({ step, trainer_reward: 0.5 })));
+  const activities = [1, 2, 3].map(done => trainerRewardsQuery('r1', true, done).activity(curve));
+  expect(activities).toEqual(['settled', 'settled', 'settling']);
+});
+
 it('a long curve is read less often: as a rule, 20,000 points a second', () => {
   const { leastMs } = trainerRewardsQuery('r1', false);
   const lengths = [undefined, 0, 20_000, 1_000_000];

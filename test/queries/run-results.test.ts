@@ -51,6 +51,19 @@ it('is not final by what was read before the end', async () => {
   expect(runResultsQuery('evr_1', true).activity(results)).toBe('settling');
 });
 
+it('is not final by rewards requested before the end, which came after it', async () => {
+  const ended = { eval_run_id: 'evr_1', status: 'completed', total_rollouts: 3 };
+  const results = await runResultsQuery('evr_1', false).read(
+    context({
+      getTrajectoryRewards: () => rewards,
+      getRolloutStatistics: () => ({ snapshots: [] }),
+      getEvalProgress: () => ended,
+    }),
+  );
+  expect(results.certainty).toBeUndefined();
+  expect(runResultsQuery('evr_1', true).activity(results)).toBe('settling');
+});
+
 it('is not final while an ended run lacks rewards that its mean does not have either', async () => {
   const ended = { eval_run_id: 'evr_1', bench_id: 'b', status: 'completed', reward_mean: 0.5, reward_count: 3 };
   const query = (total: number, ms: number, failed = 0) => {
@@ -90,6 +103,20 @@ it('gives every rollout of a step a row of its own', async () => {
   });
   expect(new Set(items.map(source.id)).size).toBe(3);
 });
+
+it.each([undefined, '2026-01-01T00:00:00Z'])(
+  'of a comparison are final long after the end (%s)',
+  async completed_at => {
+    const of = context({
+      getTrajectoryRewards: () => rewards,
+      getEvalProgress: () => ({ eval_run_id: 'evr_1', status: 'completed', total_rollouts: 4 }),
+    });
+    const ended = { kind: 'run', id: 'evr_1', status: 'completed' };
+    of.memory.see([{ ...ended, record: { completed_at, reward_mean: 0.5, reward_count: 3 } }]);
+    const { mayChange } = await comparison('evr_1', 'evr_1').readPage({ ...of, query: {} });
+    expect(mayChange).toBe(completed_at === undefined);
+  },
+);
 
 it('says which rewards a comparison leaves out', async () => {
   const { note, items } = await comparison('evr_1', 'evr_2').readPage({

@@ -350,6 +350,10 @@ it.each([
 
 it('a trajectory is read again until it has ended: others may add to it', () => {
   const { activity } = trajectoryQuery('traj_1');
-  const of = (status: string) => activity({ trajectory_id: 'traj_1', status } as Parameters<typeof activity>[0]);
+  const of = (status: string, run?: string, reward?: number) =>
+    activity({ trajectory_id: 'traj_1', status, eval_run_id: run, reward } as Parameters<typeof activity>[0]);
   expect([of('running'), of('completed'), activity(undefined)]).toEqual(['open', 'settled', 'open']);
+  // Its reward may be late.
+  const ofRun = [of('completed', 'evr_1'), of('completed', 'evr_1', 0), of('failed', 'evr_1')];
+  expect(ofRun).toEqual(['settling', 'settled', 'settled']);
 });
