@@ -14,6 +14,7 @@ import { actionOf, changedBy, resourceOfId } from '../resources/catalogue.ts';
 import { asSentence, outagesOf, outageWords, typedFor } from '../resources/change-words.ts';
 import { asTitle, type Resource, wordFor } from '../resources/define.ts';
 import { calledName, deploymentActions } from '../resources/deployments.ts';
+import { servedNow } from '../resources/production.ts';
 import { isRechecked, recheck, withProduction } from '../resources/recheck.ts';
 import { isUnanswered, ServiceError } from '../service/errors.ts';
 import { counted } from '../text/numbers.ts';
@@ -128,9 +129,18 @@ async function changeAll(
     );
     if (flags.dryRun) return printRequests(send, found, context, flags, io);
     await confirmChange(found, run);
-    return changeFound(send, found, run);
+    const code = await changeFound(send, found, run);
+    if (command === 'undeploy' && flags.wait && code === exitCodes.done) await noteServed(found, run);
+    return code;
   };
   return withService(flags, io, work, past);
+}
+
+/** Says what serves the slugs now: another deployment may still do. If that is interrupted, the change is done anyway. */
+async function noteServed(found: readonly Found[], { context, io }: ChangeRun): Promise<void> {
+  const slugs = found.map(({ row }) => calledName(row as Deployment));
+  const words = await servedNow(slugs, context).catch(() => undefined);
+  if (words) io.note(words);
 }
 
 /** The resources that the words name, each once. @throws CommandError if one is not found */
@@ -169,11 +179,14 @@ async function confirmChange(found: readonly Found[], { command, flags, io, cont
   let asked = await withProduction(changing, context);
   for (;;) {
     const outages = asked.flatMap(({ change, row }) => outagesOf(change, [row]));
-    const inProduction = outageWords(outages);
-    const what = `${inProduction}${loses.map(asSentence).join(' ')}`;
+    const what = `${outageWords(outages)}${loses.map(asSentence).join(' ')}`;
     await confirm(`${asTitle(command)} ${asked.map(nameOf).join(', ')}? ${what}`, flags, io, typedFor(outages));
-    if (flags.yes && inProduction !== '') io.note(inProduction.trimEnd());
-    if (flags.yes) return;
+    if (flags.yes) {
+      // The user named a deployment to take it down, but not the deployments of a training run.
+      const others = outageWords(outages.filter(({ origin }) => origin !== undefined)).trimEnd();
+      if (others !== '') io.note(others);
+      return;
+    }
     const again = asked.filter(({ resource }) => {
       const action = actionOf(resource, command);
       return action !== undefined && isRechecked(action);

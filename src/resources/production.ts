@@ -91,6 +91,24 @@ export async function replacedNow(entry: Entry, context: QueryContext): Promise<
   return replacedWords(entry, rows, unread === undefined);
 }
 
+/**
+ * What serves these slugs now, from a fresh list of the service, in words; nothing about a slug if it is not known.
+ *
+ * @throws AbortError if the user interrupts
+ */
+export async function servedNow(slugs: readonly string[], context: QueryContext): Promise<string> {
+  const { rows, unread } = await readDeployments(context);
+  return [...new Set(slugs)]
+    .flatMap(slug => {
+      const ofSlug = rows.filter(row => isSameSlug(calledName(row), slug));
+      const active = ofSlug.find(surelyInProduction);
+      if (active) return clean`${withStep(active)} serves ${slug} now.`;
+      const isKnown = unread === undefined && ofSlug.every(row => surelyInProduction(row) === false);
+      return isKnown ? clean`Nothing serves ${slug} now.` : [];
+    })
+    .join(' ');
+}
+
 /** Whether this confirmation still holds: it named everything that is replaced now. */
 export const isStillReplaced = (entry: Entry, asked: string, now: string): boolean =>
   asked === now || (!entry.demoted && asked === replacedWords(entry, [], false));

@@ -131,6 +131,21 @@ it('undeploy waits until each deployment is gone or inactive', async () => {
   expect(await cli('undeploy', ['tutor', '--yes'])).toMatchObject({ code: exitCodes.usage, out: '' });
 });
 
+it.each([
+  ['another', [{ deployment_id: 'dep_2', checkpoint_step: 15, is_active: true }], 'dep_2 (step 15) serves tutor now.'],
+  ['none', [{ deployment_id: 'dep_2', is_active: false }], 'Nothing serves tutor now.'],
+])('undeploy says what serves the slug afterwards: %s', async (_, left, words) => {
+  const rows = left.map(row => ({ ...row, model_slug: 'tutor', status: 'DEPLOYED' }));
+  const cli = await cliTo({
+    'GET /api/v1/deploy': [json({ items: rows, has_more: false })],
+    'GET /api/v1/deploy/dep_1': [deployment('dep_1', { status: 'DEPLOYED', is_active: false }), gone],
+    'DELETE /api/v1/deploy/dep_1': [json({ deployment_id: 'dep_1', row_deleted: true })],
+  });
+  const { code, notes } = await cli('undeploy', ['dep_1', '--yes', '--wait']);
+  expect(code).toBe(exitCodes.done);
+  expect(notes.split('\n').at(-1)).toBe(words);
+});
+
 it('undeploy says where only the record was kept, and does not know what an empty answer means', async () => {
   const cli = await cliTo({
     'GET /api/v1/deploy/dep_1': [deployment('dep_1', { status: 'DEPLOYED' })],
