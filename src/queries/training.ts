@@ -1,7 +1,6 @@
 /** Queries and actions for training runs. */
 import { isDeepStrictEqual } from 'node:util';
 
-import { inParallel } from '../base/in-parallel.ts';
 import { pushAll } from '../base/many.ts';
 import { failureReason, type ListQuery } from '../contract/common.ts';
 import type { EvalRun, TrajectoryReward } from '../contract/evaluations.ts';
@@ -10,7 +9,7 @@ import { hasEnded, isRunning, statusMeaning } from '../contract/status.ts';
 import { lastReward, type TrainerCurve } from '../contract/trainer-curve.ts';
 import type { TrainerCurveReader } from '../contract/trainer-curve-reader.ts';
 import type { Checkpoint, HeldOutReward, TrainingProgress, TrainingRun } from '../contract/training.ts';
-import { ifThere, isGone } from '../service/errors.ts';
+import { ifThere } from '../service/errors.ts';
 import type { Service } from '../service/index.ts';
 import type { CallOptions } from '../service/options.ts';
 import { readPages } from '../service/pagination.ts';
@@ -19,6 +18,7 @@ import type { RememberedStore } from '../store/store.ts';
 import { countOf } from '../text/numbers.ts';
 import { action } from './action.ts';
 import { benchmarkQuery } from './benchmarks.ts';
+import { rememberCheckpoints } from './checkpoint-memory.ts';
 import { unreadCheckpoints } from './checkpoint-names.ts';
 import { readAcross } from './every-benchmark.ts';
 import { decidingSplit, evenCurve, failedRounds, hasOutstanding, heldOutMeans, otherSplits } from './held-out.ts';
@@ -119,30 +119,6 @@ export async function checkpointsByStep(
   return checkpoints;
 }
 
-/** Runs to search for a checkpoint; each takes a request. */
-export const mostSearched = 100;
-
-/**
- * The training run of a checkpoint, for which no service has an operation. Searches the newest runs.
- *
- * @throws ServiceError if the runs cannot be listed
- */
-export async function trainingOfCheckpoint(id: string, context: QueryContext): Promise<TrainingRun | undefined> {
-  const { service, signal } = context;
-  const { items } = await everyRun.readPage({ ...context, query: {} });
-  let found: TrainingRun | undefined;
-  await inParallel(items.slice(0, mostSearched), async run => {
-    if (found) return;
-    const checkpoints = await checkpointsByStep(service, run.training_run_id, { signal }).catch((error: unknown) => {
-      // It may have been deleted in the meantime.
-      if (!isGone(error)) throw error;
-      return [];
-    });
-    if (checkpoints.some(({ checkpoint_id }) => checkpoint_id === id)) found = run;
-  });
-  return found;
-}
-
 /** @throws Error for the user if other checkpoints may be newer */
 function requireAll(checkpoints: readonly Checkpoint[]): void {
   const unread = unreadCheckpoints(checkpoints);
@@ -189,7 +165,7 @@ const listRuns = ({ service, signal }: QueryContext, bench_id: string, query: Li
   service.call('listTrainingRuns', { params: { bench_id }, query }, { signal });
 
 /** The training runs of all benchmarks, newest first, without progress. */
-const everyRun: ListSource<TrainingRun> = remembering(
+export const everyPlainTrainingRun: ListSource<TrainingRun> = remembering(
   {
     key: trainingKeys.everyRun,
     id: row => row.training_run_id,
@@ -256,7 +232,7 @@ function withProgress(source: ListSource<TrainingRun>): ListSource<ProgressedRun
 }
 
 /** The training runs of all benchmarks, newest first, with their progress. */
-export const everyTrainingRun = withProgress(everyRun);
+export const everyTrainingRun = withProgress(everyPlainTrainingRun);
 
 /** The training runs of a benchmark with their progress. */
 export const trainingRunsOf = (benchId: string): ListSource<ProgressedRun> => withProgress(runsOf(benchId));
@@ -296,7 +272,7 @@ export function trainingRunQuery(runId: string): LiveQuery<ProgressedRun> {
   const recorded = rememberingOne(query, runId, remembered, {
     listed: {
       by: 'listTrainingRuns',
-      in: parent => (parent === undefined ? everyRun : runsOf(parent)),
+      in: parent => (parent === undefined ? everyPlainTrainingRun : runsOf(parent)),
     },
     read: async ({ service, signal }, seen) => {
       const progress = await service.call('getTrainingProgress', { params: { training_run_id: runId } }, { signal });
@@ -338,11 +314,13 @@ export function checkpointList(runId: string, ended: boolean): ListSource<Checkp
   return {
     key: trainingKeys.checkpoints(runId),
     id: row => row.checkpoint_id,
-    readPage: context => {
-      const { service, query, signal } = context;
-      return readPart('listCheckpoints', trainingRunQuery(runId), context, () =>
+    readPage: async context => {
+      const { service, query, signal, memory } = context;
+      const page = await readPart('listCheckpoints', trainingRunQuery(runId), context, () =>
         readRows(query, asked => listed(service, runId, asked, { signal })),
       );
+      rememberCheckpoints(runId, page.items, memory);
+      return page;
     },
     partOf: partOfTraining(runId),
     activity: () => (ended ? 'settled' : 'running'),

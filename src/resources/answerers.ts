@@ -2,10 +2,11 @@
 import type { Deployment } from '../contract/deployments.ts';
 import type { Checkpoint } from '../contract/training.ts';
 import type { Trajectory } from '../contract/trajectories.ts';
+import { OriginSearch } from '../queries/checkpoint-origins.ts';
 import { deploymentsWithStatus } from '../queries/deployments.ts';
 import { evalRunQuery } from '../queries/evaluations.ts';
 import type { QueryContext } from '../queries/query-context.ts';
-import { checkpointsByStep, trainingOfCheckpoint, trainingRunQuery } from '../queries/training.ts';
+import { checkpointsByStep, trainingRunQuery } from '../queries/training.ts';
 import { ifThere } from '../service/errors.ts';
 import { clean } from '../text/sanitise.ts';
 import { chatName, deployedAs } from './deployments.ts';
@@ -42,7 +43,7 @@ export async function answerersOf(trajectory: Trajectory, context: QueryContext)
   const evaluated = run?.parent_checkpoint_id ?? undefined;
   const own = training_run_id ?? run?.training_run_id ?? undefined;
   const found = await ifThere(own === undefined && Boolean(evaluated), () =>
-    trainingOfCheckpoint(evaluated ?? '', context),
+    new OriginSearch().runOf({ checkpoint_id: evaluated }, context),
   );
   const training = own ?? found?.training_run_id;
   const isTrained = training !== undefined;

@@ -1,4 +1,5 @@
 /** Deployments: checkpoints that are served. */
+import { pushAll } from '../base/many.ts';
 import { trimEnd } from '../base/trim.ts';
 import type { Deployment } from '../contract/deployments.ts';
 import { isUnreadable } from '../contract/lists.ts';
@@ -7,6 +8,7 @@ import { knownDeploymentStatuses, statusMeaning } from '../contract/status.ts';
 import { type Column, idColumn, statusColumn } from '../present/column.ts';
 import type { CommandTable } from '../present/command.ts';
 import { type Fact, failureFacts, referenceFact, statusFact } from '../present/fact.ts';
+import type { Range } from '../present/statistics/tasks.ts';
 import { instantFact, timeColumn, timeFact } from '../present/times.ts';
 import {
   deploymentKeys,
@@ -18,12 +20,24 @@ import {
   undeploy,
   unpromote,
 } from '../queries/deployments.ts';
-import { isGone } from '../service/errors.ts';
+import type { QueryContext } from '../queries/query-context.ts';
+import { isGone, ServiceError } from '../service/errors.ts';
 import { rememberedAt } from '../store/seen.ts';
 import { clean, sanitiseLine } from '../text/sanitise.ts';
 import { typeable } from '../text/typed.ts';
 import { type ActionTable, all, type ChangeEnd, type Outage, single } from './action.ts';
-import { defineResource } from './define.ts';
+import { defineResource, type WholeFacts } from './define.ts';
+import {
+  originColumnIds,
+  originColumns,
+  originFacts,
+  originOf,
+  servedBefore,
+  servedBeforeFact,
+  type TracedDeployment,
+  withOrigins,
+} from './origins.ts';
+import { pagesOf } from './pages.ts';
 
 const deploymentColumns: readonly Column<Deployment>[] = [
   {
@@ -64,15 +78,30 @@ const deploymentColumns: readonly Column<Deployment>[] = [
   idColumn(row => row.deployment_id),
 ];
 
+/**
+ * The declared columns with those of the origin, by which deployments of one slug are told apart.
+ *
+ * @param isUnread whether the origin of a row is yet to be read
+ */
+export function tracedColumns(
+  range: Range,
+  isUnread?: (row: TracedDeployment) => boolean,
+): readonly Column<TracedDeployment>[] {
+  const { run, heldOut, interval } = originColumns(range, isUnread);
+  const [slug, status, active, role, step, ...others] = deploymentColumns;
+  return [slug, run, status, active, step, heldOut, interval, role, ...others].filter(column => column !== undefined);
+}
+
 /** What a deployment serves, and as what. */
-function servedFacts(deployment: Deployment): readonly Fact[] {
+function servedFacts(deployment: TracedDeployment, range?: Range): readonly Fact[] {
   const { is_active } = deployment;
   return [
     { label: 'role', value: deployment.role },
     { label: 'active', value: is_active == null ? undefined : is_active ? 'yes, serves its slug' : 'no' },
     referenceFact('base model', 'models', deployment.base_model_slug),
     { label: 'step', value: deployment.checkpoint_step },
-    referenceFact('checkpoint', 'checkpoints', deployment.checkpoint_id),
+    ...originFacts(deployment, range),
+    referenceFact('checkpoint', 'checkpoints', deployment.checkpoint_id, deployment.from_run?.training_run_id),
   ];
 }
 
@@ -82,14 +111,23 @@ export const shortFacts = (deployment: Deployment): readonly Fact[] => [
   timeFact('deployed', deployment.completed_at),
 ];
 
-function deploymentFacts(deployment: Deployment): readonly Fact[] {
+/**
+ * @param before the deployment that served the slug before, if it is known
+ * @param range the range of rewards in the settings
+ */
+export function deploymentFacts(
+  deployment: TracedDeployment,
+  before?: TracedDeployment,
+  range?: Range,
+): readonly Fact[] {
   return [
     { label: 'slug', value: deployment.model_slug },
     { label: 'id', value: deployment.deployment_id },
     statusFact('status', deployment.status),
     instantFact('seen', rememberedAt(deployment)),
     ...failureFacts(deployment.failure),
-    ...servedFacts(deployment),
+    ...servedFacts(deployment, range),
+    servedBeforeFact(before),
     { label: 'model', value: deployment.model_id },
     { label: 'endpoint', value: deployment.playground_endpoint_url },
     { label: 'endpoint id', value: deployment.model_endpoint_id },
@@ -103,6 +141,34 @@ function deploymentFacts(deployment: Deployment): readonly Fact[] {
     timeFact('deployed', deployment.completed_at),
     timeFact('changed', deployment.updated_at),
   ];
+}
+
+/** The facts with the origin, and with the deployment before it if this one answers. */
+async function withWholeOrigin(deployment: Deployment, context: QueryContext): Promise<WholeFacts> {
+  const trace = async (row: Deployment): Promise<TracedDeployment> => {
+    const from_run = await originOf(row, context).catch(error => unlessAborted(error, context));
+    return from_run ? { ...row, from_run } : row;
+  };
+  const whole = await trace(deployment);
+  const rows: Deployment[] = [];
+  try {
+    // Only one that answers for its slug may have replaced another.
+    const pages = deployment.is_active ? pagesOf(deployments, {}, context) : [];
+    for await (const page of pages) pushAll(rows, page.rows);
+  } catch (error) {
+    unlessAborted(error, context);
+  }
+  const before = servedBefore(deployment, rows);
+  const { from_run } = whole;
+  return {
+    facts: deploymentFacts(whole, before && (await trace(before)), context.compare?.rewardRange),
+    ...(from_run && { fields: { from_run } }),
+  };
+}
+
+/** What cannot be read is left out. @throws the error if the user interrupts */
+function unlessAborted(error: unknown, { signal }: QueryContext): undefined {
+  if (signal.aborted || !(error instanceof ServiceError)) throw error;
 }
 
 const group = 'Deployment';
@@ -276,7 +342,14 @@ export const deployments = defineResource<Deployment>({
   list: ({ status }) => (status === undefined ? deploymentList : deploymentsWithStatus(status)),
   get: deploymentQuery,
   columns: deploymentColumns,
-  facts: deploymentFacts,
+  measures: {
+    columns: (_, range) => tracedColumns(range),
+    costly: originColumnIds,
+    field: () => undefined,
+    read: withOrigins,
+  },
+  facts: row => deploymentFacts(row),
+  wholeFacts: withWholeOrigin,
   label: row => row.model_slug,
   actions: deploymentActions,
   commands: deploymentCommands,

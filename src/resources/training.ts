@@ -8,6 +8,7 @@ import type { Column } from '../present/column.ts';
 import { type Fact, failureFacts, optionLines, referenceFact, statusFact, warningFacts } from '../present/fact.ts';
 import { isBeyond, type Range } from '../present/statistics/tasks.ts';
 import { instantFact, timeColumn, timeFact, tookWords } from '../present/times.ts';
+import type { Origin } from '../queries/checkpoint-memory.ts';
 import { deploymentList, startDeployment } from '../queries/deployments.ts';
 import { type FailedRounds, type HeldOutMean, heldOutMeansOf } from '../queries/held-out.ts';
 import type { ListSource } from '../queries/lists/list-source.ts';
@@ -45,6 +46,7 @@ import {
 import { intervalLabel } from './comparison.ts';
 import { defineResource, type Measures } from './define.ts';
 import { type Deployed, deployedAs } from './deployments.ts';
+import { fromFact, originOf } from './origins.ts';
 import { pagesOf } from './pages.ts';
 import { outagesOfRun, withRunsInProduction } from './production.ts';
 import { withCertainties } from './run-certainty.ts';
@@ -184,8 +186,9 @@ function diagnosticWords(diagnostics: StepDiagnostics | null | undefined): strin
 /**
  * @param held the held-out rewards of the run, if they were read
  * @param range the range of rewards in the settings
+ * @param from where the checkpoint comes from that it continues, if it was read
  */
-export function trainingFacts(run: ProgressedRun, held?: HeldOut, range?: Range): readonly Fact[] {
+export function trainingFacts(run: ProgressedRun, held?: HeldOut, range?: Range, from?: Origin): readonly Fact[] {
   return [
     { label: 'name', value: run.display_name },
     { label: 'id', value: run.training_run_id },
@@ -197,7 +200,7 @@ export function trainingFacts(run: ProgressedRun, held?: HeldOut, range?: Range)
     { label: 'best', value: held && bestWords(held.best, range) },
     referenceFact('model', 'models', run.base_model_slug),
     referenceFact('benchmark', 'benchmarks', run.bench_id),
-    referenceFact('from', 'checkpoints', run.parent_checkpoint_id),
+    fromFact(run, from),
     { label: 'agent', value: run.agent_id },
     timeFact('started', run.created_at),
     timeFact('ended', run.completed_at),
@@ -342,6 +345,17 @@ export const training = defineResource<TrainingRun>({
   columns: trainingColumns,
   measures,
   facts: row => trainingFacts(row),
+  wholeFacts: async (row, context) => {
+    const { parent_checkpoint_id: checkpoint_id, created_at } = row;
+    const from = await ifThere(checkpoint_id != null, () => originOf({ checkpoint_id, created_at }, context)).catch(
+      (error: unknown) => {
+        // The id is there anyway.
+        if (context.signal.aborted) throw error;
+        return undefined;
+      },
+    );
+    return { facts: trainingFacts(row, undefined, undefined, from) };
+  },
   label: row => row.display_name,
   parent: row => row.bench_id,
   actions: trainingActions,

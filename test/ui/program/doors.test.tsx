@@ -79,6 +79,10 @@ it('finds the training run of the checkpoint of a deployment', async () => {
   const screen = openWorld(linked(), { view: 'record', resource: 'deployments', id: 'dep_1' }, { columns: 100 });
   await screen.waitFor('ckpt_6');
   expect(screen.text()).not.toContain('▸ckpt_6');
+  // Its training run is found in the background.
+  await screen.waitFor('training run');
+  await screen.press('tab');
+  await screen.waitFor('▸first');
   await screen.press('tab');
   await screen.waitFor('▸ckpt_6');
   await screen.press('enter');

@@ -1,9 +1,17 @@
 /** A deployment: its lifecycle with times, and its facts. */
+import { useMemo } from 'react';
 import type { Deployment } from '../../../contract/deployments.ts';
 import { statusWords } from '../../../contract/status.ts';
-import { deployments } from '../../../resources/deployments.ts';
+import { deploymentQuery } from '../../../queries/deployments.ts';
+import { deploymentFacts, deployments } from '../../../resources/deployments.ts';
+import { servedBefore, traced } from '../../../resources/origins.ts';
 import { duration, parseTime } from '../../../text/time.ts';
 import type { ViewProps } from '../../app/registry.ts';
+import { usePane } from '../../app/view.tsx';
+import { useListed } from '../../data/use-list.ts';
+import { useLastAnswer } from '../../data/use-live.ts';
+import { useOrigins } from '../../data/use-origins.ts';
+import { useWorkbench } from '../../data/workbench.tsx';
 import { statusStyle, statusText, styledStatus } from '../../widgets/status.ts';
 import { type Theme, useTheme } from '../../widgets/theme/theme.tsx';
 import { RecordView } from '../record/record-view.tsx';
@@ -31,10 +39,23 @@ function tookWords({ created_at, completed_at }: Deployment): string {
 
 export function DeploymentView({ place }: ViewProps<'record'>) {
   const theme = useTheme();
+  const { attention } = usePane('main');
+  const { remembered, compare } = useWorkbench();
+  const read = useLastAnswer()(deploymentQuery(place.id));
+  const listed = useListed(deployments.list({}))?.rows;
+  const before = read && servedBefore(read, listed ?? []);
+  useOrigins(
+    useMemo(() => [read, before].filter(row => row !== undefined), [read, before]),
+    attention,
+  );
   return (
-    <RecordView
+    <RecordView<Deployment>
       resource={deployments}
       place={place}
+      facts={row => {
+        const [whole = row, earlier] = traced(before ? [row, before] : [row], remembered);
+        return deploymentFacts(whole, earlier, compare.rewardRange);
+      }}
       unread={{ deployment_id: place.id, model_slug: place.label }}
       head={deployment => {
         const took = tookWords(deployment);

@@ -1,17 +1,24 @@
 /** The list of deployments. */
+import { useMemo } from 'react';
+import { perObject } from '../../../base/memo.ts';
 
 import type { Deployment } from '../../../contract/deployments.ts';
 import { partlyReadWords } from '../../../contract/lists.ts';
 import { statusWords } from '../../../contract/status.ts';
+import type { Fact } from '../../../present/fact.ts';
 import { deploymentSummaryQuery } from '../../../queries/deployments.ts';
 import { isWhole } from '../../../queries/lists/list-query.ts';
-import { deploymentCommands, deployments } from '../../../resources/deployments.ts';
+import { deploymentCommands, deploymentFacts, deployments, tracedColumns } from '../../../resources/deployments.ts';
+import { servedBefore, type TracedDeployment, traced } from '../../../resources/origins.ts';
 import { asReceived } from '../../../text/numbers.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
 import type { ViewProps } from '../../app/registry.ts';
 import { useShell } from '../../app/shell-context.tsx';
+import { usePane } from '../../app/view.tsx';
 import { useListed } from '../../data/use-list.ts';
 import { useLive } from '../../data/use-live.ts';
+import { useOrigins } from '../../data/use-origins.ts';
+import { useWorkbench } from '../../data/workbench.tsx';
 import { useTheme } from '../../widgets/theme/theme.tsx';
 import { ResourceListView } from '../list/list-view.tsx';
 import { DeployWindow } from './deploy.tsx';
@@ -37,6 +44,33 @@ export function summaryOf(rows: readonly Deployment[]): Readonly<Record<string, 
   return rows.length === 0 ? undefined : { total: rows.length, active, by_status: Object.fromEntries(byStatus) };
 }
 
+const none: readonly Deployment[] = [];
+
+/** The origins of the listed deployments: searched in the background, and shown as far as they are known. */
+function useTraced(rows: readonly Deployment[]) {
+  const { attention } = usePane('main');
+  const { remembered, compare } = useWorkbench();
+  const { searchedAt, isDone, refresh } = useOrigins(rows, attention);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the search adds to what is remembered
+  const join = useMemo(() => {
+    const tracedRow = perObject((row: Deployment) => traced([row], remembered)[0] ?? row);
+    return (each: readonly Deployment[]) => each.map(tracedRow);
+  }, [remembered, searchedAt]);
+  const columns = useMemo(
+    () =>
+      tracedColumns(
+        compare.rewardRange,
+        ({ checkpoint_id, from_run }) => checkpoint_id != null && from_run === undefined && !isDone,
+      ),
+    [compare.rewardRange, isDone],
+  );
+  const facts = (row: TracedDeployment): readonly Fact[] => {
+    const before = servedBefore(row, rows);
+    return deploymentFacts(row, before && traced([before], remembered)[0], compare.rewardRange);
+  };
+  return { columns, facts, join, refresh };
+}
+
 export function DeploymentsView({ place }: ViewProps<'list'>) {
   const shell = useShell();
   const theme = useTheme();
@@ -44,11 +78,17 @@ export function DeploymentsView({ place }: ViewProps<'list'>) {
   const whole = isWhole(listed) && partlyReadWords(listed?.rows ?? []) === undefined;
   // If the list is complete, count its rows, so that the summary agrees with them.
   const { data } = useLive(deploymentSummaryQuery, listed && !whole ? 'visible' : 'hidden');
+  const { rows = none } = listed ?? {};
+  const { columns, facts, join, refresh } = useTraced(rows);
   const words = summaryWords(whole && listed ? summaryOf(listed.rows) : data);
   return (
-    <ResourceListView
+    <ResourceListView<TracedDeployment>
       resource={deployments}
       place={place}
+      columns={columns}
+      facts={facts}
+      join={join}
+      parts={[{ refresh }]}
       header={words === '' ? [] : [theme.styles.muted(` ${words}`)]}
       bindings={[
         {

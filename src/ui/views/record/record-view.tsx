@@ -2,6 +2,7 @@
 
 import { stripVTControlCharacters } from 'node:util';
 import { useEffect } from 'react';
+import type { Fact } from '../../../present/fact.ts';
 import type { LiveQuery } from '../../../queries/live-query.ts';
 import { resourceAt } from '../../../resources/catalogue.ts';
 import { labelOf, type ResourceOf } from '../../../resources/define.ts';
@@ -25,13 +26,15 @@ export interface RecordViewProps<Row extends object> {
   readonly place: Place<'record'>;
   /** The known part of the record before it is read. */
   readonly unread?: Row;
+  /** The facts; by default those that the resource declares. */
+  readonly facts?: (row: Row) => readonly Fact[];
   /** Lines below the name, once it is read. */
   readonly head?: (row: Row) => readonly string[];
 }
 
 /** A full record: its name, special lines, and facts. */
 export function RecordView<Row extends object>(props: RecordViewProps<Row>) {
-  const { resource, place, unread, head } = props;
+  const { resource, place, unread, head, facts = resource.facts } = props;
   const shell = useShell();
   const actions = useActions(resource, { onRemoved: () => shell.navigate({ kind: 'up' }) });
   const { id } = place;
@@ -52,7 +55,7 @@ export function RecordView<Row extends object>(props: RecordViewProps<Row>) {
     ...(error ? noteLines(error, { width: room, height: pane.height }, theme, advice) : []),
     '',
   ];
-  const doors = useDoors([{ lines: before, facts: shown ? resource.facts(shown) : [] }], { pane: 'main', width: room });
+  const doors = useDoors([{ lines: before, facts: shown ? facts(shown) : [] }], { pane: 'main', width: room });
   const lines = [...doors.lines, ...(shown || deleted ? [] : [theme.styles.muted(asking)])].map(line => ` ${line}`);
   const plainAt = (line: number): string => stripVTControlCharacters(lines[line] ?? '');
   const scroll = useScroll({ lineCount: lines.length, textAt: plainAt, height: pane.height - scrollViewLines });

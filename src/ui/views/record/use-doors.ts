@@ -3,7 +3,8 @@ import { useEffect, useState } from 'react';
 import { errorMessage } from '../../../base/errors.ts';
 import { pushAll } from '../../../base/many.ts';
 import type { Fact, Reference } from '../../../present/fact.ts';
-import { mostSearched, trainingOfCheckpoint } from '../../../queries/training.ts';
+import { knownOrigin, originWords } from '../../../queries/checkpoint-memory.ts';
+import { mostSearched, OriginSearch } from '../../../queries/checkpoint-origins.ts';
 import { placeOfReference, resourceNamed } from '../../../resources/catalogue.ts';
 import { clean } from '../../../text/sanitise.ts';
 import type { PaneName } from '../../app/layout.ts';
@@ -38,6 +39,8 @@ function useNamed(): (facts: readonly Fact[]) => readonly Fact[] {
 function useNameOf(): (reference: Reference) => string | undefined {
   const { statuses, remembered } = useWorkbench();
   return ({ resource, id, within }) => {
+    const origin = within === undefined && resource === 'checkpoints' ? knownOrigin(id, remembered) : undefined;
+    if (origin) return originWords(origin);
     const kind = resourceNamed(within === undefined ? resource : 'training')?.kind;
     if (kind === undefined) return undefined;
     const key = { kind, id: within ?? id };
@@ -50,7 +53,9 @@ function useOpenReference(): (reference: Reference) => Promise<boolean> {
   const shell = useShell();
   const workbench = useWorkbench();
   const nameOf = useNameOf();
-  return async reference => {
+  return async given => {
+    const origin = given.resource === 'checkpoints' ? knownOrigin(given.id, workbench.remembered) : undefined;
+    const reference = { ...given, within: given.within ?? origin?.training_run_id };
     const known = placeOfReference(reference, nameOf(reference));
     if (known) {
       shell.open(known);
@@ -60,7 +65,7 @@ function useOpenReference(): (reference: Reference) => Promise<boolean> {
     try {
       const signal = AbortSignal.timeout(searchMs);
       const context = { service: await workbench.service(), signal, memory: workbench.remembered };
-      const run = await trainingOfCheckpoint(reference.id, context);
+      const run = await new OriginSearch().runOf({ checkpoint_id: reference.id }, context);
       const place =
         run && placeOfReference({ ...reference, within: run.training_run_id }, run.display_name ?? undefined);
       if (place) {

@@ -31,6 +31,7 @@ import { usePane } from '../../app/view.tsx';
 import { useAskingWords } from '../../app/waiting.tsx';
 import { useList, useListedRows } from '../../data/use-list.ts';
 import { useLive } from '../../data/use-live.ts';
+import { useOrigins } from '../../data/use-origins.ts';
 import { useWorkbench } from '../../data/workbench.tsx';
 import { useTheme } from '../../widgets/theme/theme.tsx';
 import { TrainingAlarms } from '../alarms-window.tsx';
@@ -109,6 +110,13 @@ export function TrainingRunView({ place }: ViewProps<'record'>) {
   const { compare, remembered } = useWorkbench();
   const { rewardRange } = compare;
   const columns = useMemo(() => deployedColumns(rewardRange), [rewardRange]);
+  useOrigins(
+    useMemo(
+      () => [{ checkpoint_id: shown.parent_checkpoint_id, created_at: shown.created_at }],
+      [shown.parent_checkpoint_id, shown.created_at],
+    ),
+    pane.attention,
+  );
   const begin = ended && beginOfRun(id, remembered);
   const facts = trainingFacts({ ...shown, ...begin }, heldOutMeans(curves.heldOut), rewardRange);
   const ofRun = useActions(training, { actions: ofOpenRun, onRemoved: () => shell.navigate({ kind: 'up' }) });

@@ -1,0 +1,72 @@
+/** What this machine remembers about the origin of checkpoints, which other records name by id alone. */
+import { isRecord } from '../base/own-property.ts';
+import type { Checkpoint } from '../contract/training.ts';
+import type { RememberedStore } from '../store/store.ts';
+import type { HeldOutMean } from './held-out.ts';
+
+/** Where a checkpoint comes from. */
+export interface Origin {
+  readonly training_run_id: string;
+  readonly display_name: string;
+  readonly step: number | undefined;
+  /** The held-out reward of its step. */
+  readonly held_out?: HeldOutMean | undefined;
+}
+
+const kind = 'checkpoint';
+
+interface RememberedOrigin extends Origin {
+  /** Whether its held-out reward, or that it has none, is final. */
+  readonly isMeasured: boolean;
+}
+
+export function rememberedOrigin(id: string, memory: RememberedStore): RememberedOrigin | undefined {
+  const { parent, record } = memory.find(kind, id) ?? {};
+  if (parent === undefined || record === undefined) return undefined;
+  const { step_index: step, held_out: held, run_name: name, is_measured } = record;
+  const isMean = isRecord(held) && typeof held['reward'] === 'number' && typeof held['step'] === 'number';
+  return {
+    training_run_id: parent,
+    // The name stays known after the run has been deleted.
+    display_name: memory.find('training', parent)?.label ?? (typeof name === 'string' ? name : parent),
+    step: typeof step === 'number' ? step : undefined,
+    held_out: isMean ? (held as unknown as HeldOutMean) : undefined,
+    isMeasured: is_measured === true,
+  };
+}
+
+/** Where a checkpoint comes from, as far as this machine knows. */
+export function knownOrigin(id: string | null | undefined, memory: RememberedStore): Origin | undefined {
+  const known = id ? rememberedOrigin(id, memory) : undefined;
+  if (!known) return undefined;
+  const { isMeasured: _, ...origin } = known;
+  return origin;
+}
+
+/** `long step 36`. */
+export const originWords = ({ display_name, step }: Origin): string =>
+  step === undefined ? display_name : `${display_name} step ${step}`;
+
+/** @param run_name the name of the run, if the caller knows it */
+export function rememberCheckpoints(
+  training_run_id: string,
+  checkpoints: readonly Checkpoint[],
+  memory: RememberedStore,
+  run_name?: string,
+): void {
+  memory.see(
+    checkpoints.map(({ checkpoint_id: id, step_index }) => {
+      return { kind, id, parent: training_run_id, record: { step_index, ...(run_name && { run_name }) } };
+    }),
+  );
+}
+
+/** @param isFinal whether it need not be read again */
+export function rememberHeldOut(
+  id: string,
+  held_out: HeldOutMean | undefined,
+  isFinal: boolean,
+  memory: RememberedStore,
+): void {
+  memory.see([{ kind, id, record: { held_out, is_measured: isFinal } }]);
+}

@@ -1,0 +1,131 @@
+/**
+ * The training runs of checkpoints, for which no service has an operation. What was found once is remembered; anything
+ * else takes a request per training run.
+ */
+import { perObject } from '../base/memo.ts';
+import { hasEnded } from '../contract/status.ts';
+import type { Checkpoint, TrainingRun } from '../contract/training.ts';
+import { isAbsent, isNotOffered } from '../service/errors.ts';
+import type { RememberedStore } from '../store/store.ts';
+import {
+  knownOrigin,
+  type Origin,
+  rememberCheckpoints,
+  rememberedOrigin,
+  rememberHeldOut,
+} from './checkpoint-memory.ts';
+import { heldOutOfStep } from './held-out.ts';
+import type { QueryContext } from './query-context.ts';
+import { checkpointsByStep, everyPlainTrainingRun, heldOutRewardsQuery, observeTraining, stepsOf } from './training.ts';
+
+/** A checkpoint that another record refers to, with what that record says about it. */
+export interface Referred {
+  readonly checkpoint_id?: string | null | undefined;
+  readonly checkpoint_step?: number | null | undefined;
+  readonly base_model_slug?: string | null | undefined;
+  /** When the record was made, so the checkpoint is older. */
+  readonly created_at?: string | null | undefined;
+}
+
+/** The most training runs whose checkpoints one search reads. */
+export const mostSearched = 100;
+
+/** The checkpoints of ended runs, which are final. */
+const finalCheckpoints = perObject((_: RememberedStore) => new Map<string, Promise<readonly Checkpoint[]>>());
+
+/** Whether a run may have made the checkpoint. */
+function mayBeOf(run: TrainingRun, { checkpoint_step, base_model_slug, created_at }: Referred): boolean {
+  const differs = base_model_slug != null && run.base_model_slug != null && base_model_slug !== run.base_model_slug;
+  const isLater = created_at != null && run.created_at != null && Date.parse(run.created_at) > Date.parse(created_at);
+  return !differs && !isLater && (checkpoint_step ?? 0) <= (stepsOf(run) ?? Number.POSITIVE_INFINITY);
+}
+
+/** A search for the training runs of any number of checkpoints: each run is read once. */
+export class OriginSearch {
+  readonly #checkpoints = new Map<string, Promise<readonly Checkpoint[]>>();
+  readonly #heldOut = new Map<string, ReturnType<ReturnType<typeof heldOutRewardsQuery>['read']>>();
+  #listed: Promise<readonly TrainingRun[]> | undefined;
+
+  /**
+   * The training run of a checkpoint: among those that this machine knows, then among the newest of the service.
+   *
+   * @throws ServiceError
+   */
+  async runOf(wanted: Referred, context: QueryContext): Promise<TrainingRun | undefined> {
+    const { memory } = context;
+    const seen = memory.list('training').map(({ id, record, status }): TrainingRun => {
+      return { ...record, training_run_id: id, status };
+    });
+    return (
+      (await this.#among(seen, wanted, context)) ?? (await this.#among(await this.#list(context), wanted, context))
+    );
+  }
+
+  /** Where a checkpoint comes from, with its held-out reward if it `isWanted`. @throws ServiceError */
+  async find(wanted: Referred, context: QueryContext, isWanted = true): Promise<Origin | undefined> {
+    const { checkpoint_id: id } = wanted;
+    if (!id) return undefined;
+    if (!rememberedOrigin(id, context.memory)) await this.runOf(wanted, context);
+    const known = rememberedOrigin(id, context.memory);
+    if (isWanted && known?.step !== undefined && !known.isMeasured) await this.#measure(id, known, context);
+    return knownOrigin(id, context.memory);
+  }
+
+  async #among(
+    runs: readonly TrainingRun[],
+    wanted: Referred,
+    context: QueryContext,
+  ): Promise<TrainingRun | undefined> {
+    for (const run of runs) {
+      if (!mayBeOf(run, wanted)) continue;
+      const found = (await this.#read(run, context)).find(({ checkpoint_id: id }) => id === wanted.checkpoint_id);
+      if (!found) continue;
+      context.memory.see([observeTraining(run)]);
+      rememberCheckpoints(run.training_run_id, [found], context.memory, run.display_name ?? undefined);
+      return run;
+    }
+    return undefined;
+  }
+
+  #list(context: QueryContext): Promise<readonly TrainingRun[]> {
+    this.#listed ??= everyPlainTrainingRun.readPage({ ...context, query: {} }).then(
+      ({ items }) => items,
+      error => {
+        if (isNotOffered(error)) return [];
+        throw error;
+      },
+    );
+    return this.#listed;
+  }
+
+  #read(run: TrainingRun, { service, memory, signal }: QueryContext): Promise<readonly Checkpoint[]> {
+    const { training_run_id: id, status } = run;
+    const final = finalCheckpoints(memory);
+    const known = this.#checkpoints.get(id) ?? final.get(id);
+    if (known) return known;
+    if (this.#checkpoints.size >= mostSearched) return Promise.resolve([]);
+    const read = checkpointsByStep(service, id, { signal }).catch((error: unknown) => {
+      // It may have been deleted in the meantime, or the service lists no checkpoints.
+      if (!isAbsent(error)) throw error;
+      return [];
+    });
+    this.#checkpoints.set(id, read);
+    if (hasEnded(status)) read.then(() => final.set(id, read)).catch(() => {});
+    return read;
+  }
+
+  /** Remembers the held-out reward of the step. @throws ServiceError */
+  async #measure(id: string, { training_run_id, step }: Origin, context: QueryContext): Promise<void> {
+    const isOver = hasEnded(context.memory.find('training', training_run_id)?.status);
+    const query = heldOutRewardsQuery(training_run_id, isOver);
+    const read = this.#heldOut.get(training_run_id) ?? context.shared?.(query) ?? query.read(context);
+    this.#heldOut.set(training_run_id, read);
+    const rewards = await read.catch((error: unknown) => {
+      // The run was deleted, or the service does not measure.
+      if (!isAbsent(error)) throw error;
+      return [];
+    });
+    const held_out = heldOutOfStep(rewards)(step);
+    rememberHeldOut(id, held_out, isOver && held_out?.isUnfinished !== true, context.memory);
+  }
+}

@@ -1,0 +1,127 @@
+/** The training runs that deployed checkpoints come from: columns, facts, and how they are read. */
+import { perObject } from '../base/memo.ts';
+import type { Deployment } from '../contract/deployments.ts';
+import type { TrainingRun } from '../contract/training.ts';
+import type { Column } from '../present/column.ts';
+import { type Fact, referenceFact } from '../present/fact.ts';
+import { intervalColumn, numberColumn } from '../present/number-columns.ts';
+import type { Interval } from '../present/statistics/interval.ts';
+import type { Range } from '../present/statistics/tasks.ts';
+import { knownOrigin, type Origin, originWords } from '../queries/checkpoint-memory.ts';
+import { OriginSearch, type Referred } from '../queries/checkpoint-origins.ts';
+import type { HeldOutMean } from '../queries/held-out.ts';
+import type { QueryContext } from '../queries/query-context.ts';
+import { ifThere } from '../service/errors.ts';
+import type { RememberedStore } from '../store/store.ts';
+import { counted, reward } from '../text/numbers.ts';
+import { clean } from '../text/sanitise.ts';
+import type { MeasuredList } from './define.ts';
+import { measureEach } from './measure-each.ts';
+import { heldOutCell, intervalOfHeldOut } from './training-columns.ts';
+
+/** A deployment with the origin of its checkpoint, if it was read. */
+export type TracedDeployment = Deployment & { readonly from_run?: Origin | undefined };
+
+export const originColumnIds = ['run', 'held-out', 'interval'] as const;
+
+/** @param isUnread whether the origin of a row is yet to be read */
+export function originColumns(range: Range | undefined, isUnread: (row: TracedDeployment) => boolean = () => false) {
+  const intervalOf = perObject((held: HeldOutMean): Interval | undefined => intervalOfHeldOut(held, range));
+  const run: Column<TracedDeployment> = {
+    ...{ id: 'run', title: 'TRAINING RUN', width: { min: 12, max: 40, grow: 2 }, ifAny: true, isUnread },
+    value: row => row.from_run?.display_name,
+  };
+  const heldOut: Column<TracedDeployment> = {
+    ...numberColumn<TracedDeployment>('held-out', 'HELD-OUT', row => row.from_run?.held_out?.reward),
+    ...{ ifAny: true, isUnread, text: row => heldOutCell(row.from_run?.held_out) },
+  };
+  const interval: Column<TracedDeployment> = {
+    ...intervalColumn<TracedDeployment>(({ from_run: of }) => of?.held_out && intervalOf(of.held_out)),
+    ...{ wide: true, forPrograms: true, isUnread },
+  };
+  return { run, heldOut, interval };
+}
+
+/** `0.727, 95% 0.637 to 0.804 of 112 samples`. */
+function measuredWords(held: HeldOutMean, range: Range | undefined): string {
+  const interval = intervalOfHeldOut(held, range);
+  if (!interval || held.samples === undefined) return heldOutCell(held);
+  const between = `95% ${reward(interval.low)} to ${reward(interval.high)}`;
+  return `${heldOutCell(held)}, ${between} of ${counted(held.samples, 'sample')}`;
+}
+
+/** The training run of a deployment, and the held-out reward of its step. */
+export function originFacts({ from_run: of }: TracedDeployment, range: Range | undefined): readonly Fact[] {
+  if (!of) return [];
+  return [
+    { ...referenceFact('training run', 'training', of.training_run_id), value: of.display_name },
+    { label: 'held-out', value: of.held_out && measuredWords(of.held_out, range) },
+  ];
+}
+
+/** The checkpoint that a training run continues, with its name if it is known. */
+export function fromFact({ parent_checkpoint_id: id }: TrainingRun, from?: Origin): Fact {
+  const fact = referenceFact('from', 'checkpoints', id, from?.training_run_id);
+  return from && id ? { ...fact, value: `${originWords(from)}\n${id}` } : fact;
+}
+
+/** Deployments with what this machine knows about their origin. */
+export const traced = (rows: readonly Deployment[], memory: RememberedStore): readonly TracedDeployment[] =>
+  rows.map(row => {
+    const from_run = knownOrigin(row.checkpoint_id, memory);
+    return from_run ? { ...row, from_run } : row;
+  });
+
+/** Adds their origin to deployments; the unread ones stay as they are. @throws ServiceError */
+export function withOrigins(
+  rows: readonly TracedDeployment[],
+  columns: ReadonlySet<string>,
+  context: QueryContext,
+  list: Pick<MeasuredList, 'onUnread' | 'silentMs' | 'needsOne' | 'failure'>,
+): Promise<readonly TracedDeployment[]> {
+  if (!originColumnIds.some(id => columns.has(id))) return Promise.resolve(rows);
+  const search = new OriginSearch();
+  const isMeasured = ['held-out', 'interval'].some(id => columns.has(id));
+  return measureEach(rows, context, list, [
+    async (row, asking) => {
+      const from_run = await search.find(row, asking, isMeasured);
+      return from_run ? { ...row, from_run } : row;
+    },
+  ]);
+}
+
+/** The origin of a checkpoint, if the service says enough to find it. @throws ServiceError */
+export const originOf = (referred: Referred, context: QueryContext): Promise<Origin | undefined> =>
+  ifThere(true, () => new OriginSearch().find(referred, context));
+
+/** Transitions of one promotion are at most this far apart; milliseconds. */
+const promotionMs = 2_000;
+
+/**
+ * The deployment that served the slug before this one: the inactive one that changed in the moment in which this one
+ * was promoted. Undefined if it is gone, or if nothing tells.
+ *
+ * @param rows the known deployments
+ */
+export function servedBefore(deployment: Deployment, rows: readonly Deployment[]): Deployment | undefined {
+  const at = Date.parse(deployment.updated_at ?? '');
+  if (deployment.is_active !== true || Number.isNaN(at)) return undefined;
+  const slug = deployment.model_slug?.toLowerCase();
+  const left = rows.filter(
+    row =>
+      row.deployment_id !== deployment.deployment_id &&
+      row.model_slug?.toLowerCase() === slug &&
+      row.is_active === false &&
+      row.status === 'DEPLOYED' &&
+      Math.abs(Date.parse(row.updated_at ?? '') - at) <= promotionMs,
+  );
+  return left.length === 1 ? left[0] : undefined;
+}
+
+/** The deployment that served the slug before, as a door to it. */
+export function servedBeforeFact(before: TracedDeployment | undefined): Fact {
+  if (!before) return { label: 'replaced', value: undefined };
+  const { deployment_id: id, checkpoint_step: step, from_run: of } = before;
+  const what = of ? originWords(of) : step == null ? '' : `step ${step}`;
+  return { ...referenceFact('replaced', 'deployments', id), value: what === '' ? id : clean`${what}, ${id}` };
+}

@@ -1,0 +1,36 @@
+/** The training runs of checkpoints that rows on screen name by id, searched in the background. */
+import { useMemo } from 'react';
+import { inParallel } from '../../base/in-parallel.ts';
+import { OriginSearch, type Referred } from '../../queries/checkpoint-origins.ts';
+import type { LiveQuery } from '../../queries/live-query.ts';
+import type { Attention } from '../../queries/polling.ts';
+import { isAbsent } from '../../service/errors.ts';
+import { useLive } from './use-live.ts';
+
+/** Searches once for these checkpoints. What is found is remembered; the answer only says that it was. */
+function originsQuery(referred: readonly Referred[]): LiveQuery<number> {
+  return {
+    key: ['checkpoints', 'origins', ...new Set(referred.flatMap(({ checkpoint_id: id }) => id ?? []))],
+    activity: () => 'settled',
+    read: async context => {
+      const search = new OriginSearch();
+      await inParallel(referred, async each => {
+        try {
+          await search.find(each, context);
+        } catch (error) {
+          if (context.signal.aborted || !isAbsent(error)) throw error;
+        }
+        context.progressed?.();
+      });
+      return Date.now();
+    },
+  };
+}
+
+/** Searches for the origins of checkpoints; redraws the caller once it is done. */
+export function useOrigins(referred: readonly Referred[], attention: Attention) {
+  const query = useMemo(() => originsQuery(referred), [referred]);
+  const isAny = referred.some(({ checkpoint_id: id }) => id != null);
+  const { data, error, refresh } = useLive(query, isAny ? attention : 'hidden');
+  return { searchedAt: data, isDone: data !== undefined || error !== undefined, refresh };
+}
