@@ -233,7 +233,8 @@ function inspectSample(sample: Fields, log: Fields): readonly [Record<string, un
 }
 
 function fromInspect(fields: Fields): ForeignRecord | undefined {
-  const { eval: of, samples } = fields;
+  const { eval: of, plan, samples = isRecord(plan) ? [] : undefined } = fields;
+  // A run that ended before its first sample has a log without samples.
   if (!isRecord(of) || !Array.isArray(samples)) return undefined;
   const all = recordsIn(samples);
   const leftOut = new Set(all.flatMap(sample => othersOf(sample, [...sampleFields, ...sampleMetadata])));

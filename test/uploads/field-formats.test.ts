@@ -191,6 +191,12 @@ it.each([
   expect(read?.trajectories[0]?.['steps']).toEqual([{ messages }]);
 });
 
+it('knows the Inspect log of a run that ended before its first sample', () => {
+  const log = { version: 2, status: 'error', eval: { task: 'popularity' }, plan: { name: 'plan', steps: [] } };
+  expect(foreignRecord(log)).toMatchObject({ format: 'an Inspect log', trajectories: [] });
+  expect(foreignRecord({ eval: log.eval, messages: [] })?.format).not.toBe('an Inspect log');
+});
+
 it('leaves trajectories of the contract as they are, and knows what it does not know', () => {
   expect(foreignRecord({ trajectory_id: 'traj_1', messages: [user] })).toBeUndefined();
   expect(
