@@ -2,21 +2,26 @@
 
 import * as z from 'zod/mini';
 import { asError } from '../base/errors.ts';
-import { number, readWith } from '../contract/common.ts';
+import { pushAll } from '../base/many.ts';
+import { number, readWith, spelledId } from '../contract/common.ts';
 import type { EvalRun, TrajectoryReward } from '../contract/evaluations.ts';
 import { unreadableIn } from '../contract/lists.ts';
 import { hasEnded, statusMeaning } from '../contract/status.ts';
+import type { Trajectory } from '../contract/trajectories.ts';
 import { isNotOffered } from '../service/errors.ts';
+import { readPages } from '../service/pagination.ts';
 import { sentOptionsIn } from '../store/seen.ts';
 import { countOf } from '../text/numbers.ts';
 import { endInstant } from '../text/time.ts';
 import { evalProgressQuery, evalRunQuery } from './evaluations.ts';
 import type { RunExtent, SamplesPerTask } from './extent-of.ts';
+import { pageSize } from './lists/list-source.ts';
+import { ownRows } from './own-rows.ts';
 import type { QueryContext, SharedQuery } from './query-context.ts';
 import { type Certainty, certaintyOf, readAfterEndOf, rememberedCertainty } from './run-mean.ts';
-import { readTrajectoryRewards } from './run-rewards.ts';
+import { readTrajectoryRewards, withMore } from './run-rewards.ts';
 
-/** The rewards of a run. */
+/** The rewards of a run, and its listed rollouts without one, where rewards are missing. */
 export interface ReadRewards extends RunExtent {
   readonly rewards: readonly TrajectoryReward[];
   /** How certain the mean is, if the run had ended before its rewards were read. */
@@ -28,22 +33,25 @@ export interface ReadRewards extends RunExtent {
  * certain the mean of an ended run is, is remembered.
  *
  * @param known the run as just read
+ * @param rows its listed rollouts, if they were read; see `withMissing`
  * @throws ServiceError
  */
 export async function readRunRewards(
   eval_run_id: string,
   context: QueryContext,
   known: Partial<RunExtent> = {},
+  rows?: readonly Trajectory[],
 ): Promise<ReadRewards> {
   const extent = known.total === undefined ? await readExtent(eval_run_id, context, known) : known;
   const { status } = extent;
   const { recorded = extent.recorded, endedAt = extent.endedAt } = known;
   const { samplesPerTask = known.samplesPerTask } = extent;
   const rewards = await readTrajectoryRewards(eval_run_id, context);
-  const read = await withSamples(
+  const read = await withMissing(
     eval_run_id,
     context,
     withExtent(rewards, { ...extent, samplesPerTask, recorded, endedAt }),
+    rows,
   );
   if (!hasEnded(status) || read.unread) return read;
   const certainty = certaintyNow(eval_run_id, read, context);
@@ -140,14 +148,81 @@ async function readRecord(
 }
 
 /**
- * The rewards of a run, with its rollouts of each task if some are missing: they tell where the missing ones belong.
- * Only the record is sure to have the options, so it is read if no earlier answer had them.
+ * Adds where the missing rewards belong: the listed rollouts without one, which name their tasks, and if they are not
+ * all, the number of rollouts of each task. Only the record is sure to have the options, so it is read if no earlier
+ * answer had them.
+ *
+ * @param rows the listed rollouts, or those that were read so far; without them, they are read
  */
-export async function withSamples(eval_run_id: string, context: QueryContext, read: ReadRewards): Promise<ReadRewards> {
-  const { total = 0, listed = read.rewards.length } = read;
-  if (total <= listed || read.samplesPerTask?.isSent === false) return read;
-  const samplesPerTask = await readSamplesPerTask(eval_run_id, context, read);
-  return samplesPerTask ? { ...read, samplesPerTask } : read;
+export async function withMissing(
+  eval_run_id: string,
+  context: QueryContext,
+  read: ReadRewards,
+  rows?: readonly Trajectory[],
+): Promise<ReadRewards> {
+  if (!lacksRollouts(read)) return read;
+  const placed = await withListed(eval_run_id, context, read, rows);
+  if (!lacksRollouts(placed) || placed.samplesPerTask?.isSent === false) return placed;
+  const samplesPerTask = await readSamplesPerTask(eval_run_id, context, placed);
+  return samplesPerTask ? { ...placed, samplesPerTask } : placed;
+}
+
+const lacksRollouts = ({ total = 0, rewards, listed = rewards.length }: ReadRewards): boolean => total > listed;
+
+/** A run with more rollouts has its missing rewards counted, but not placed: they matter less, and cost more requests. */
+const mostListed = 10 * pageSize;
+
+/**
+ * Adds the listed rollouts that have ended without a reward. Rollouts of a stopped run are left out: its total may count
+ * only those that had begun, as this list.
+ */
+async function withListed(
+  eval_run_id: string,
+  context: QueryContext,
+  read: ReadRewards,
+  known?: readonly Trajectory[],
+): Promise<ReadRewards> {
+  const { status, total = 0, rewards, listed = rewards.length } = read;
+  const isOver = hasEnded(status);
+  const isStopped = isOver && statusMeaning(status ?? '') !== 'success';
+  // A reward without a trajectory may be that of any row.
+  if (isStopped || rewards.filter(({ trajectory_id }) => trajectory_id).length < listed) return read;
+  try {
+    const rows = known ?? (await readListed(eval_run_id, context, total));
+    const { own, unsure, fits } = ownRows(rows, { eval_run_id }, { rewards, isOver, total });
+    const others = new Set([...unsure, ...rewards].map(({ trajectory_id }) => spelledId(trajectory_id ?? '')));
+    const without = new Map(
+      own.flatMap(({ trajectory_id, task_id, reward, status }) => {
+        const id = spelledId(trajectory_id);
+        const isMissing = task_id && reward == null && (isOver || hasEnded(status)) && !others.has(id);
+        return isMissing ? [[id, { trajectory_id, task_id, reward: null }] as const] : [];
+      }),
+    );
+    const more = [...without.values()];
+    if (!fits || listed + more.length > total) return read;
+    return { ...read, rewards: withMore(rewards, more), listed: listed + more.length };
+  } catch (error) {
+    context.signal.throwIfAborted();
+    return isNotOffered(error) ? read : { ...read, unread: asError(error) };
+  }
+}
+
+async function readListed(
+  eval_run_id: string,
+  { service, signal }: QueryContext,
+  total: number,
+): Promise<readonly Trajectory[]> {
+  const { capabilities } = service;
+  const isListed = capabilities.has('listTrajectories') && !capabilities.ignoresFilter('eval_run_id');
+  const rows: Trajectory[] = [];
+  if (!isListed || total > mostListed) return rows;
+  const readPage = (cursor: string | undefined) =>
+    service.call('listTrajectories', { query: { eval_run_id, limit: pageSize, cursor } }, { signal });
+  for await (const { items } of readPages(readPage)) {
+    pushAll(rows, items);
+    if (rows.length > mostListed) return [];
+  }
+  return rows;
 }
 
 /** Options cannot change, so a record that was read before will do. */

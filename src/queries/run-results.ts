@@ -9,7 +9,7 @@ import type { RecordedMean, RunExtent } from './extent-of.ts';
 import type { LiveQuery } from './live-query.ts';
 import { lackRewards } from './own-rows.ts';
 import type { QueryContext } from './query-context.ts';
-import { certaintyNow, type ReadRewards, readExtent, readRunRewards, withExtent, withSamples } from './run-extent.ts';
+import { certaintyNow, type ReadRewards, readExtent, readRunRewards, withExtent, withMissing } from './run-extent.ts';
 import { type Certainty, certaintyOf, isSettled, lateRewardsDue, mayFollow, rememberedCertainty } from './run-mean.ts';
 import { meanOfRewards, readTrajectoryRewards } from './run-rewards.ts';
 import type { Observation } from './statuses/known-resource.ts';
@@ -82,7 +82,7 @@ export function runResultsQuery(
       if (rewards.status === 'rejected') throw rewards.reason;
       const read = statistics.status === 'fulfilled';
       const reported = withExtent(rewards.value, known.status === 'fulfilled' ? known.value : {});
-      const results = await withSamples(runId, context, reported);
+      const results = await withMissing(runId, context, reported, hasEnded(reported.status) ? undefined : rows);
       // Rewards that were requested before the end may be incomplete.
       const isWhole = ended || !hasEnded(results.status);
       const certainty = isWhole ? certaintyNow(runId, results, context) : undefined;

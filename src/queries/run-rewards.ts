@@ -126,6 +126,17 @@ export function eachOnce(rewards: readonly TrajectoryReward[]): readonly Traject
   return once;
 }
 
+/** The rewards with further rows, and with what is known about the list. */
+export function withMore(
+  rewards: readonly TrajectoryReward[],
+  more: readonly TrajectoryReward[],
+): readonly TrajectoryReward[] {
+  if (more.length === 0) return rewards;
+  const all = rowsMadeOf(rewards, [...rewards, ...more]);
+  contradicted.set(all, contradicted.get(rewards) ?? 0);
+  return all;
+}
+
 /** Reads the rewards of a run's trajectories without duplicates. @throws ServiceError */
 export async function readTrajectoryRewards(
   eval_run_id: string,

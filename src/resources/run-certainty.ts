@@ -10,9 +10,12 @@ import type { MeasuredList } from './define.ts';
 import { measureEach } from './measure-each.ts';
 import { listedMean, type MeasuredRun } from './measured-run.ts';
 
+/** The listed rollouts of a row of a list: those of an ended run are read once, others would be read often. */
+export const rowsInLists = ({ status }: EvalRun): undefined | readonly [] => (hasEnded(status) ? undefined : []);
+
 async function readCertainty(run: EvalRun, context: QueryContext): Promise<Certainty> {
   if (hasEnded(run.status)) return readFinalCertainty(run.eval_run_id, context, extentOfRecord(run));
-  const read = await readRunRewards(run.eval_run_id, context, extentOfRecord(run));
+  const read = await readRunRewards(run.eval_run_id, context, extentOfRecord(run), rowsInLists(run));
   if (read.unread) throw read.unread;
   return certaintyOf(read.rewards, { ...read, range: context.compare?.rewardRange });
 }

@@ -32,7 +32,7 @@ import {
   meanOfRun,
 } from './measured-run.ts';
 import { modelColumn, modelWords } from './models.ts';
-import { withCertainty } from './run-certainty.ts';
+import { rowsInLists, withCertainty } from './run-certainty.ts';
 import { namedRun } from './run-places.ts';
 
 export const runColumns: readonly Column<MeasuredRun>[] = [
@@ -117,8 +117,8 @@ export function runListColumns(range: Range, isOfOne: boolean, nameOf: NameOf = 
 /** The columns of the difference to the baseline. */
 const ofBaseline = baselineColumns.map(({ id }) => id);
 
-export const rewardsOfRun = (run: EvalRun, context: QueryContext) =>
-  readRunRewards(run.eval_run_id, context, extentOfRecord(run));
+const rewardsOfRun = (run: EvalRun, context: QueryContext) =>
+  readRunRewards(run.eval_run_id, context, extentOfRecord(run), rowsInLists(run));
 
 /** Reads each id once. */
 function once<Data>(read: (id: string, context: QueryContext) => Promise<Data>): typeof read {

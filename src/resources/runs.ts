@@ -10,6 +10,7 @@ import { instantFact, timeFact } from '../present/times.ts';
 import { cancelRun, deleteRun, evalProgressQuery, evalRunQuery, evaluationKeys } from '../queries/evaluations.ts';
 import { isMeasuredAsChosen } from '../queries/held-out.ts';
 import type { QueryContext } from '../queries/query-context.ts';
+import { extentOfRecord, readRunRewards } from '../queries/run-extent.ts';
 import { everyRun, runsOfBenchmark } from '../queries/run-lists.ts';
 import { runMeanOf } from '../queries/run-mean.ts';
 import { contradictionWords } from '../queries/run-rewards.ts';
@@ -25,7 +26,7 @@ import { comparability } from './comparison.ts';
 import { mostCompared } from './comparison-grid.ts';
 import { defineResource, type WholeFacts } from './define.ts';
 import { isSoFar, listedCount, listedMean, type MeasuredRun, mayHaveMean, soFar } from './measured-run.ts';
-import { rewardsOfRun, runColumns, runMeasures } from './run-columns.ts';
+import { runColumns, runMeasures } from './run-columns.ts';
 import { certaintyFields, certaintyWords } from './run-mean.ts';
 import { meanWords, outcomeOf, type RunOutcome, summariseRewards } from './run-outcome.ts';
 import { compareManyPlace, comparePlace, namedRun } from './run-places.ts';
@@ -94,7 +95,7 @@ export function runFacts(run: BasedRun, outcome?: RunOutcome, certainty?: string
 async function wholeFacts(run: EvalRun, context: QueryContext): Promise<WholeFacts> {
   const held_out_split = await readHeldOutSplit(run, context);
   let unread: string | undefined;
-  const answer = await rewardsOfRun(run, context).catch((error: unknown) => {
+  const answer = await readRunRewards(run.eval_run_id, context, extentOfRecord(run)).catch((error: unknown) => {
     context.signal.throwIfAborted();
     // A service may lack this part.
     if (!isNotOffered(error)) unread = `The rewards could not be read. ${errorMessage(error)}`;

@@ -59,7 +59,7 @@ export async function readRollouts(owner: Owner, context: LongRead): Promise<Own
     context.onRead?.(rows.length);
   }
   if (scope.run === undefined) return { rows, notes, unread };
-  const rewards = await readRunRewards(scope.run, context, extentOfRecord(owner.row as EvalRun));
+  const rewards = await readRunRewards(scope.run, context, extentOfRecord(owner.row as EvalRun), rows);
   const all = withRunRewards(rows, rewards.rewards);
   const rated = new Set(rows.filter(row => row.reward != null).map(({ trajectory_id }) => trajectory_id));
   const others = all.filter(row => row.reward == null && rated.has(row.trajectory_id)).length;

@@ -160,7 +160,8 @@ describe('how far a run got', () => {
       samplesPerTask: { each: 3, isSent: false },
     });
     // The interval is wider without it, but right.
-    const unread = fakeService({ getTrajectoryRewards: rewards, ...ended, getEvalRun: failing });
+    const listTrajectories = () => ({ items: [], has_more: false, next_cursor: null, dropped: 0 });
+    const unread = fakeService({ getTrajectoryRewards: rewards, ...ended, getEvalRun: failing, listTrajectories });
     const without = await readRunRewards('evr_1', { ...contextOf({}), service: unread });
     expect(without).toMatchObject({ total: 6 });
     expect(without).not.toHaveProperty('unread');
