@@ -27,6 +27,8 @@ export interface RunExtent {
    * missing, and not counted here.
    */
   readonly nameless?: number | undefined;
+  /** How many of those listed are known to have failed without a reward. */
+  readonly failed?: number | undefined;
   /** Rollouts of each task, by the options of the run. Read if rollouts are missing, or the service reports no total. */
   readonly samplesPerTask?: SamplesPerTask | undefined;
   /** The reward facts of its record, if it was read. */
@@ -54,6 +56,7 @@ export const extentOf = ({
   status,
   listed,
   nameless,
+  failed,
   samplesPerTask,
   isMeasuredAsChosen,
 }: Partial<RunExtent> = {}): Omit<RunTasks, 'tasks'> => {
@@ -65,6 +68,7 @@ export const extentOf = ({
     total: known,
     least: listed,
     nameless,
+    failed,
     samplesPerTask: isUsed ? samplesPerTask?.each : undefined,
     end: endOf(status),
     isMeasuredAsChosen,

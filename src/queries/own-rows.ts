@@ -103,6 +103,10 @@ export const lackRewards = (rewards: readonly TrajectoryReward[], rows: readonly
 const isGraded = ({ reward, status }: Trajectory): boolean =>
   reward != null && ['success', 'unknown'].includes(statusMeaning(status ?? ''));
 
+/** The rollouts that have failed without a reward. */
+export const failedOf = (rows: readonly Trajectory[]): readonly Trajectory[] =>
+  rows.filter(({ status, reward }) => reward == null && statusMeaning(status ?? '') === 'failure');
+
 /** Decided by the ids and names in the row; undefined if they do not tell. */
 function belongs(row: Trajectory, filter: TrajectoryFilter, { datasets }: KnownOwner): boolean | undefined {
   const { eval_run_id, training_run_id, dataset_name } = filter;

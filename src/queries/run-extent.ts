@@ -16,7 +16,7 @@ import { endInstant } from '../text/time.ts';
 import { evalProgressQuery, evalRunQuery } from './evaluations.ts';
 import type { RunExtent, SamplesPerTask } from './extent-of.ts';
 import { pageSize } from './lists/list-source.ts';
-import { ownRows } from './own-rows.ts';
+import { failedOf, ownRows } from './own-rows.ts';
 import type { QueryContext, SharedQuery } from './query-context.ts';
 import { type Certainty, certaintyOf, readAfterEndOf, rememberedCertainty } from './run-mean.ts';
 import { readTrajectoryRewards, withMore } from './run-rewards.ts';
@@ -191,16 +191,19 @@ async function withListed(
     const rows = known ?? (await readListed(eval_run_id, context, total));
     const { own, unsure, fits } = ownRows(rows, { eval_run_id }, { rewards, isOver, total });
     const others = new Set([...unsure, ...rewards].map(({ trajectory_id }) => spelledId(trajectory_id ?? '')));
-    const without = new Map(
-      own.flatMap(({ trajectory_id, task_id, reward, status }) => {
-        const id = spelledId(trajectory_id);
-        const isMissing = task_id && reward == null && (isOver || hasEnded(status)) && !others.has(id);
-        return isMissing ? [[id, { trajectory_id, task_id, reward: null }] as const] : [];
-      }),
+    const missing = own.filter(
+      ({ trajectory_id, task_id, reward, status }) =>
+        task_id && reward == null && (isOver || hasEnded(status)) && !others.has(spelledId(trajectory_id)),
     );
-    const more = [...without.values()];
-    if (!fits || listed + more.length > total) return read;
-    return { ...read, rewards: withMore(rewards, more), listed: listed + more.length };
+    const without = [...new Map(missing.map(row => [spelledId(row.trajectory_id), row])).values()];
+    if (without.length === 0 || !fits || listed + without.length > total) return read;
+    const more = without.map(({ trajectory_id, task_id }) => ({ trajectory_id, task_id, reward: null }));
+    return {
+      ...read,
+      rewards: withMore(rewards, more),
+      listed: listed + more.length,
+      failed: failedOf(without).length,
+    };
   } catch (error) {
     context.signal.throwIfAborted();
     return isNotOffered(error) ? read : { ...read, unread: asError(error) };

@@ -31,6 +31,7 @@ export interface RunMeanOptions {
   /** Rollouts of the run, if known. */
   readonly total?: number | null | undefined;
   readonly listed?: number | undefined;
+  readonly failed?: number | undefined;
   /** Rollouts of each task by the options of the run, if known. */
   readonly samplesPerTask?: SamplesPerTask | undefined;
   readonly range?: Range | undefined;

@@ -2,12 +2,12 @@
 import { errorMessage } from '../base/errors.ts';
 import type { RolloutSnapshot } from '../contract/evaluations.ts';
 import { unreadableIn } from '../contract/lists.ts';
-import { hasEnded, statusMeaning } from '../contract/status.ts';
+import { hasEnded } from '../contract/status.ts';
 import type { Trajectory } from '../contract/trajectories.ts';
 import { evaluationKeys } from './evaluations.ts';
 import type { RecordedMean, RunExtent } from './extent-of.ts';
 import type { LiveQuery } from './live-query.ts';
-import { lackRewards } from './own-rows.ts';
+import { failedOf, lackRewards } from './own-rows.ts';
 import type { QueryContext } from './query-context.ts';
 import { certaintyNow, type ReadRewards, readExtent, readRunRewards, withExtent, withMissing } from './run-extent.ts';
 import { type Certainty, certaintyOf, isSettled, lateRewardsDue, mayFollow, rememberedCertainty } from './run-mean.ts';
@@ -67,7 +67,7 @@ export function runResultsQuery(
       if (!results) return ended ? 'settled' : 'running';
       const isWhole = scored == null || meanOfRewards(results.rewards).rewards >= scored;
       const { rewards } = results;
-      const failed = rows.filter(({ status, reward }) => reward == null && statusMeaning(status ?? '') === 'failure');
+      const failed = failedOf(rows);
       const isOpen = !isWhole || lackRewards(rewards, rows) || mayFollow({ ...results, ...extent }, failed.length);
       if (ended) return isOpen ? 'settling' : 'settled';
       return isWhole && scored != null ? 'open' : 'running';

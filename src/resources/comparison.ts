@@ -204,14 +204,22 @@ export function comparisonFacts(
   ]);
 }
 
+/** `16 to come and the 11 that failed` while the run continues; after the end, `27 missing`. */
+function missingWords({ rated, rollouts, unlistedRollouts, failed, end }: TaskMean): string {
+  const missing = rollouts + unlistedRollouts - rated;
+  if (end !== 'running') return `${missing} missing`;
+  const toCome = missing - failed;
+  return [toCome > 0 && `${toCome} to come`, failed > 0 && `${failed} that failed`].filter(Boolean).join(' and the ');
+}
+
 /**
  * The range of the mean over all possible missing rewards: `0.610 to 0.750 with the 4 missing`. Empty if none is
  * missing.
  */
-export function boundsWords({ rated, rollouts, unlistedRollouts, each, bounds, end }: TaskMean): string {
+export function boundsWords(run: TaskMean): string {
+  const { unlistedRollouts, each, bounds } = run;
   if (bounds === undefined) return '';
-  const missing = rollouts + unlistedRollouts - rated;
-  const words = `${reward(bounds[0])} to ${reward(bounds[1])} with the ${missing} ${end === 'running' ? 'to come' : 'missing'}`;
+  const words = `${reward(bounds[0])} to ${reward(bounds[1])} with the ${missingWords(run)}`;
   return unlistedRollouts === 0 ? words : `${words} at ${each} per task`;
 }
 

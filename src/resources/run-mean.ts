@@ -27,6 +27,7 @@ export async function readRunMean({ id, status, total, mean }: SeenRun, context:
   return {
     mean: (hasEnded(status) ? mean : undefined) ?? listed.mean,
     graded: listed.rewards,
+    ...(answer.failed !== undefined && { failed: answer.failed }),
     runMean: runMeanOf(answer.rewards, { ...answer, range: context.compare?.rewardRange }),
   };
 }

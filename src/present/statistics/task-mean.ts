@@ -42,6 +42,8 @@ export interface TaskMean {
   readonly unlisted: number;
   /** Rollouts without a readable task, among those that count as missing. */
   readonly nameless: number;
+  /** Rollouts that are known to have failed, among those that count as missing. */
+  readonly failed: number;
   /** The lowest and the highest mean, over all possible missing rewards; undefined if none is missing. */
   readonly bounds: Bounds | undefined;
   readonly end: RunEnd;
@@ -72,6 +74,7 @@ export function taskMean(given: RunTasks, range: Range): TaskMean {
     unlistedRollouts,
     unlisted: total === undefined ? tasks.length - listed.length : 0,
     nameless: Math.min(run.nameless ?? 0, rollouts - count),
+    failed: Math.min(run.failed ?? 0, rollouts - count),
     bounds: (count === rollouts && unlistedRollouts === 0) || open || isOutside([run], range) ? undefined : bounds(),
     end,
     isOpen: open,

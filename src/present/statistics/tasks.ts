@@ -45,6 +45,8 @@ export interface RunTasks {
   readonly least?: number | undefined;
   /** How many rollouts have a reward but no readable task, or are unreadable. They are not in `tasks`. */
   readonly nameless?: number | undefined;
+  /** How many rollouts are known to have failed without a reward. */
+  readonly failed?: number | undefined;
   /** Rollouts per task, if the options of the run or the user give the number. */
   readonly samplesPerTask?: number | undefined;
   /** Whether the number comes from the user, because the service returns none. */

@@ -7,6 +7,7 @@ import type { Trajectory } from '../../../contract/trajectories.ts';
 import { noteFacts } from '../../../present/notes.ts';
 import { evalProgressQuery, evalRunQuery, rolloutsDone } from '../../../queries/evaluations.ts';
 import { heldOutMeans } from '../../../queries/held-out.ts';
+import { failedOf } from '../../../queries/own-rows.ts';
 import type { Attention } from '../../../queries/polling.ts';
 import { extentOfRecord } from '../../../queries/run-extent.ts';
 import { meanAsRecorded, runMeanOf } from '../../../queries/run-mean.ts';
@@ -88,6 +89,7 @@ function useRun({ id, label, parent }: Place<'record'>, attention: Attention) {
   const state = useRecordWithParts({ kind: 'run', id }, [record, progress], [results]);
   const { rewards, listed } = results.data ?? {};
   const graded = ended ? rewards : rewardsSoFar(rewards, rows);
+  const failed = failedOf(rows).length;
   const summary = graded && summariseRewards(graded, total, results.data?.unreadable);
   const outcome = outcomeOf(shown, progress.data, summary);
   const { mean } = outcome;
@@ -108,11 +110,11 @@ function useRun({ id, label, parent }: Place<'record'>, attention: Attention) {
       () =>
         graded
           ? certaintyWords(
-              runMeanOf(graded, { status, total, samplesPerTask, listed, range: compare.rewardRange }),
+              runMeanOf(graded, { status, total, samplesPerTask, listed, failed, range: compare.rewardRange }),
               mean,
             )
           : '',
-      [graded, status, total, samplesPerTask, listed, mean, compare],
+      [graded, status, total, samplesPerTask, listed, failed, mean, compare],
     ),
     rewardedAt: useSyncExternalStore(statuses.subscribe, () => statuses.get({ kind: 'run', id })?.gradedAt),
     parts: [record, progress, results],
