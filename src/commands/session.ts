@@ -50,6 +50,7 @@ function show(config: Config, id: number, now: () => Config, first: SessionOptio
     keepsChats: config.preferences.chatHistory,
     poll: config.preferences.poll,
     compare: config.preferences.compare,
+    priceUnit: config.preferences.priceUnit,
     alarms: config.preferences.alarms,
     triage: config.preferences.triage,
     remembered: () => openRemembered(config),

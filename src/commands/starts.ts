@@ -4,6 +4,7 @@ import type { Benchmark } from '../contract/benchmarks.ts';
 import { deploymentRoles } from '../contract/deployments.ts';
 import { modelSlug } from '../contract/model-slug.ts';
 import { isRunning } from '../contract/status.ts';
+import { modelList, priceOf } from '../queries/models.ts';
 import {
   type OptionsChoice,
   type OptionsOperation,
@@ -177,7 +178,10 @@ async function startRun(given: RunCommand, run: RunStart, io: CommandIo): Promis
         .read(context)
         .catch(() => undefined);
       const each = runs.map(({ model = base, options }) => ({ model, options, offered: described.get(model) }));
-      io.note(`What it takes: ${run.cost(each, known)}.`);
+      const { priceUnit: unit } = context.config.preferences;
+      const models = unit && (await modelList.readPage({ ...context, query: {} }).catch(() => undefined));
+      const price = models && priceOf(models.items, wanted);
+      io.note(`What it takes: ${run.cost(each, { ...known, price }, unit)}.`);
     }
     const { startKeys } = context.memory;
     const others = new Set<string>();

@@ -1,7 +1,7 @@
 /** User preferences, independent of the service. */
 
 import { type ImageDisplay, imageDisplayOf } from '../text/image-display.ts';
-import { parseRange } from '../text/numbers.ts';
+import { type PriceUnit, parsePriceUnit, parseRange } from '../text/numbers.ts';
 import { type Environment, wantsColour } from '../text/terminal.ts';
 import { type AlarmSettings, resolveAlarms } from './alarms.ts';
 import { readSwitch } from './layers.ts';
@@ -30,6 +30,8 @@ export interface Preferences {
   readonly triage: TriageSettings;
   /** Bytes of disk space for the texts of trajectories; 0 keeps none. */
   readonly textIndexBytes: number;
+  /** The unit of the prices of models; undefined if the user has not said it. */
+  readonly priceUnit: PriceUnit | undefined;
   readonly compare: CompareSettings;
   readonly alarms: AlarmSettings;
 }
@@ -106,6 +108,7 @@ export function resolvePreferences(
     },
     triage: { flags: settings.triage?.flags ?? triageDefaults.flags, author: settings.triage?.author },
     textIndexBytes: (settings.search?.indexMegabytes ?? textIndexMegabytes) * 1024 * 1024,
+    priceUnit: parsePriceUnit(settings.priceUnit ?? ''),
     compare: {
       equalWithin: settings.compare?.equalWithin ?? compareDefaults.equalWithin,
       rewardRange: parseRange(settings.compare?.rewardRange ?? '') ?? compareDefaults.rewardRange,

@@ -68,6 +68,8 @@ export const settingsReference: Words<Omit<Settings, 'poll' | 'triage' | 'search
     indexMegabytes:
       'Disk space in megabytes for the texts of searched trajectories, so that the next search need not read them from the service: 512 by default. 0 deletes them and keeps none.',
   },
+  priceUnit:
+    'The unit of the prices of models, for example `USD per 1M tokens`: no service states it. Forms and `train --dry-run` then estimate the cost of a training run.',
   compare: {
     equalWithin:
       'Two runs count as equal if the confidence interval of their difference lies within this: 0.05 by default, 0 for never.',

@@ -5,7 +5,7 @@
 import * as z from 'zod/mini';
 import { generations } from '../contract/generation.ts';
 import { imageDisplays } from '../text/image-display.ts';
-import { parseRange } from '../text/numbers.ts';
+import { parsePriceUnit, parseRange } from '../text/numbers.ts';
 
 const text = () => z.optional(z.string().check(z.minLength(1)));
 const flag = () => z.optional(z.boolean());
@@ -106,6 +106,8 @@ const makeSettings = () =>
     ),
     /** The texts of trajectories that are kept on disk, to search them again. */
     search: z.optional(z.strictObject({ indexMegabytes: z.optional(z.number().check(z.gte(0), z.lte(100_000))) })),
+    /** The unit of the prices of models, e.g. `USD per 1M tokens`. */
+    priceUnit: z.optional(z.string().check(z.refine(text => parsePriceUnit(text) !== undefined))),
     /** How runs are compared. */
     compare: z.optional(
       z.strictObject({

@@ -199,6 +199,8 @@ export function explain(issue: z.core.$ZodIssue): string {
   }
   if (issue.path[0] === 'alarms' && alarmRanges.includes(String(issue.path.at(-1))))
     return 'must be a range of means as a string, such as "0.2..1", or "off"';
+  if (issue.path.at(-1) === 'priceUnit')
+    return 'must be a currency and a number of tokens, such as "USD per 1M tokens"';
   if (issue.path.at(-1) === 'rewardRange') return 'must be a range of rewards as a string, such as "0..1"';
   return requirementOf(issue);
 }

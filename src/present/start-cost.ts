@@ -1,7 +1,7 @@
 /** Describes the size of runs before they are started. Pure. */
 import { minOf } from '../base/many.ts';
 import { isRecord, own } from '../base/own-property.ts';
-import { count, counted } from '../text/numbers.ts';
+import { count, counted, money, type PriceUnit } from '../text/numbers.ts';
 import { clean } from '../text/sanitise.ts';
 
 type Values = Readonly<Record<string, unknown>>;
@@ -29,6 +29,8 @@ interface Use {
 export interface KnownCost extends Partial<Use> {
   /** The number of tasks that an evaluation runs. */
   readonly tasks?: number;
+  /** The price of the tokens that the model generates, in the unit of the prices. */
+  readonly price?: number | undefined;
 }
 
 /** A run to start: its options by name, and those that the service describes. */
@@ -39,6 +41,14 @@ export interface CostedRun {
 }
 
 const costUnknown = 'cost unknown: prices have no unit';
+
+/** `about $4.10 for the tokens out`; otherwise why it is not known. */
+function costWords(tokens: number | undefined, price: number | undefined, unit: PriceUnit | undefined): string {
+  if (!unit) return costUnknown;
+  if (price === undefined) return 'cost unknown: the model has no price';
+  if (tokens === undefined) return 'cost unknown: tokens per rollout are unknown';
+  return `about ${money((tokens / unit.tokens) * price, unit.currency)} for the tokens out`;
+}
 
 /** Looks up chosen numbers, or the service's defaults. */
 function numbersOf({ options, offered, model }: CostedRun): (name: string) => number | undefined {
@@ -55,7 +65,11 @@ function numbersOf({ options, offered, model }: CostedRun): (name: string) => nu
  *
  * @param runs at least one
  */
-export function evaluationCost(runs: readonly CostedRun[], { tasks }: KnownCost = {}): string {
+export function evaluationCost(
+  runs: readonly CostedRun[],
+  { tasks, price }: KnownCost = {},
+  unit?: PriceUnit | undefined,
+): string {
   const sizes = runs.map(run => {
     const numberOf = numbersOf(run);
     const most = numberOf('evaluation_max_samples');
@@ -75,20 +89,27 @@ export function evaluationCost(runs: readonly CostedRun[], { tasks }: KnownCost 
   const factors =
     isSame && first ? ` x ${counted(first.tasks, 'task')} x ${counted(first.samples ?? 0, 'sample')}` : '';
   const atMost = sizes.some(({ isMost }) => isMost) ? 'at most ' : '';
-  return `${all}${factors} = ${atMost}${counted(rollouts, 'rollout')}; ${costUnknown}`;
+  return `${all}${factors} = ${atMost}${counted(rollouts, 'rollout')}; ${costWords(undefined, price, unit)}`;
 }
 
 /**
  * `60 steps x 16 tasks x 16 samples = 15,360 rollouts, about 18M tokens out, at 1,200 each as in step 60 of words; cost
- * unknown: …`. No service states the unit of its prices, so the cost is unknown.
+ * unknown: …`. No service states the unit of its prices: without the setting, the cost is unknown.
  *
  * @param chosen the chosen options by name; others have the service's default
  * @param offered the options as the service describes them
- * @param used the tokens of a rollout before; empty if unknown
+ * @param known the tokens of a rollout before, and the price, as far as they are known
+ * @param unit the unit of the prices, if the user has said it
  */
-export function trainingCost(chosen: Values, offered: unknown, model?: string, used: Partial<Use> = {}): string {
+export function trainingCost(
+  chosen: Values,
+  offered: unknown,
+  model?: string,
+  known: KnownCost = {},
+  unit?: PriceUnit | undefined,
+): string {
   const numberOf = numbersOf({ options: chosen, offered, model });
-  const { tokens, step, name: before = '' } = used;
+  const { tokens, step, name: before = '', price } = known;
   const each = tokens === undefined ? '' : Math.round(tokens).toLocaleString('en');
   const missing = factors.filter(name => numberOf(name) === undefined);
   if (missing.length > 0) {
@@ -105,5 +126,5 @@ export function trainingCost(chosen: Values, offered: unknown, model?: string, u
       ? ''
       : clean`, about ${count(Math.round(tokens * rollouts))} tokens out, at ${each} each as in step ${step ?? '?'} of ${before}`;
   const factorWords = `${counted(steps, 'step')} x ${counted(tasks, 'task')} x ${counted(samples, 'sample')}`;
-  return `${factorWords} = ${rollouts.toLocaleString('en')} rollouts${most}${about}; ${costUnknown}`;
+  return `${factorWords} = ${rollouts.toLocaleString('en')} rollouts${most}${about}; ${costWords(tokens === undefined ? undefined : tokens * rollouts, price, unit)}`;
 }

@@ -12,6 +12,10 @@ export const modelList: ListSource<SupportedModel> = {
   readPage: async ({ service, signal }) => wholePage(await service.call('listSupportedTrainingModels', {}, { signal })),
 };
 
+/** The price of the tokens that a model generates, in the unit of the service; undefined if it has none. */
+export const priceOf = (models: readonly SupportedModel[], slug: string | undefined): number | undefined =>
+  models.find(({ model_slug }) => model_slug === slug)?.pricing?.output ?? undefined;
+
 /** The models available for chat, if the service lists them. */
 export const chatModelsQuery: LiveQuery<readonly ChatModel[]> = {
   key: modelKeys.chat,

@@ -15,6 +15,7 @@ import type { QueryContext } from '../queries/query-context.ts';
 import type { OptionsOperation, RunInput } from '../queries/run-options.ts';
 import type { Service } from '../service/index.ts';
 import type { RememberedStore } from '../store/store.ts';
+import type { PriceUnit } from '../text/numbers.ts';
 import { clean } from '../text/sanitise.ts';
 import { truncate } from '../text/width.ts';
 import type { Place } from './place.ts';
@@ -85,7 +86,7 @@ export interface RunStart extends Start<RunInput> {
   /** A checkpoint replaces the model; otherwise both are needed. */
   readonly checkpointIsModel?: true;
   /** The cost of these runs in words, by the chosen options and those that the service describes. */
-  readonly cost?: (runs: readonly CostedRun[], known?: KnownCost) => string;
+  readonly cost?: (runs: readonly CostedRun[], known?: KnownCost, unit?: PriceUnit | undefined) => string;
   /** What else the cost depends on, for a benchmark and a model. */
   readonly costFrom?: (benchId: string, model: string) => LiveQuery<KnownCost>;
   /** The service names the run if the user does not. */

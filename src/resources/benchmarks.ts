@@ -136,7 +136,7 @@ export const benchmarkActions = {
       options: 'getTrainingOptions',
       usualOptions: ['num_steps', 'train_batch_size', 'samples_per_instance', 'max_output_tokens_per_step'],
       checkpointIsModel: true,
-      cost: ([run], known) => trainingCost(run?.options ?? {}, run?.offered, run?.model, known),
+      cost: ([run], known, unit) => trainingCost(run?.options ?? {}, run?.offered, run?.model, known, unit),
       costFrom: tokenUseQuery,
       mayBeUnnamed: true,
     },

@@ -115,6 +115,34 @@ export function parseRange(text: string): readonly [low: number, high: number] |
   return limits.length === 2 && range.every(isUsable) && low < high ? range : undefined;
 }
 
+/** What a price is in, and for how many tokens. */
+export interface PriceUnit {
+  readonly currency: string;
+  readonly tokens: number;
+}
+
+const multiples = new Map([
+  ['', 1],
+  ['k', 1e3],
+  ['m', 1e6],
+]);
+
+/** Parses `USD per 1M tokens` or `$/1000`; undefined for other text. */
+export function parsePriceUnit(text: string): PriceUnit | undefined {
+  const parts = /^([^\s\d/]{1,5}) ?(?:\/|per) ?(\d{1,9}) ?([km]?)(?: ?tokens?)?$/i.exec(text.trim());
+  if (!parts) return undefined;
+  const [, currency = '', count = '', factor = ''] = parts;
+  const tokens = Number(count) * (multiples.get(factor.toLowerCase()) ?? 1);
+  return tokens > 0 ? { currency, tokens } : undefined;
+}
+
+/** `$4.10`, `4.10 USD`; two digits below a cent. */
+export function money(amount: number, currency: string): string {
+  const digits = amount !== 0 && amount < 0.01 ? amount.toPrecision(2) : amount.toFixed(2);
+  const text = amount < 1_000 ? digits : Math.round(amount).toLocaleString('en');
+  return /^\p{L}/u.test(currency) ? `${text} ${currency}` : `${currency}${text}`;
+}
+
 /** A value unchanged. A JSON number too large for a double (`1e999`) shows as `∞`. */
 export function asReceived(value: unknown): string {
   if (typeof value === 'number' && !Number.isFinite(value)) return infinite(value);

@@ -26,6 +26,7 @@ import { type ConnectionMonitor, type ConnectionState, fixedConnection } from '.
 import { beganField, beganIn } from '../store/seen.ts';
 import { RememberedStore, type SeenResource } from '../store/store.ts';
 import { TextIndex } from '../store/text-index.ts';
+import type { PriceUnit } from '../text/numbers.ts';
 import { clean } from '../text/sanitise.ts';
 import { parseTime } from '../text/time.ts';
 import { Exports } from './exports.ts';
@@ -61,6 +62,7 @@ export interface WorkbenchOptions {
   readonly keepsNotes?: boolean | undefined;
   readonly poll?: PollIntervals;
   readonly compare?: CompareSettings;
+  readonly priceUnit?: PriceUnit | undefined;
   readonly alarms?: AlarmSettings | undefined;
   readonly triage?: TriageSettings | undefined;
   /** Opens the index of the texts of trajectories; in memory by default. */
@@ -89,6 +91,7 @@ export class Workbench implements QueryHost {
   readonly keepsNotes: boolean;
   readonly poll: PollIntervals;
   readonly compare: CompareSettings;
+  readonly priceUnit: PriceUnit | undefined;
   readonly #alarms: AlarmSettings;
   readonly cache = new QueryClient({
     defaultOptions: {
@@ -166,6 +169,7 @@ export class Workbench implements QueryHost {
     this.keepsNotes = options.keepsNotes ?? true;
     this.poll = poll;
     this.compare = options.compare ?? compareDefaults;
+    this.priceUnit = options.priceUnit;
     this.#alarms = options.alarms ?? alarmDefaults;
     this.#openRemembered = remembered ?? (() => RememberedStore.inMemory(profile));
     this.#openTexts = options.texts ?? (() => textsInMemory(profile));

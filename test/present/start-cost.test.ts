@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { evaluationCost, trainingCost } from '../../src/present/start-cost.ts';
+import { money, type PriceUnit, parsePriceUnit } from '../../src/text/numbers.ts';
 
 const offered = {
   options: {
@@ -57,4 +58,30 @@ it('adds up what several evaluations do', () => {
   expect(evaluationCost(unlike, { tasks: 10 })).toBe(`2 runs = 40 rollouts; ${cost}`);
   expect(evaluationCost(unlike)).toBe('2 runs, rollouts and cost unknown: the service chooses the number of tasks');
   expect(evaluationCost([{ options: {}, offered: undefined, model: 'a' }])).toMatch(/number of tasks and samples$/);
+});
+
+it('costs what the tokens out cost, once the user has said what the prices are in', () => {
+  const unit = { currency: '$', tokens: 1e6 };
+  const used = { tokens: 1_000, step: 60, name: 'words' };
+  const cost = (known: object, of: PriceUnit | undefined = unit) =>
+    trainingCost({}, offered, 'm', known, of).split('; ').at(-1);
+  expect(cost({ ...used, price: 0.4 })).toBe('about $6.14 for the tokens out');
+  expect(cost({ ...used, price: 400 }, { currency: 'EUR', tokens: 1_000 })).toBe(
+    'about 6,144,000 EUR for the tokens out',
+  );
+  expect(cost(used)).toBe('cost unknown: the model has no price');
+  expect(cost({ price: 0.4 })).toBe('cost unknown: tokens per rollout are unknown');
+});
+
+it('reads the unit of prices as people write it', () => {
+  for (const text of ['USD per 1M tokens', 'USD/1m', ' USD per 1000000 ']) {
+    expect(parsePriceUnit(text)).toEqual({ currency: 'USD', tokens: 1e6 });
+  }
+  expect(parsePriceUnit('$/1k')).toEqual({ currency: '$', tokens: 1e3 });
+  for (const text of ['', 'USD', 'USD per token', '1M', 'USD per 0 tokens', 'dollars/1M']) {
+    expect(parsePriceUnit(text)).toBeUndefined();
+  }
+  expect([money(0, '$'), money(0.0042, '$'), money(4.1, '$'), money(12_345.6, 'EUR')]).toEqual([
+    ...['$0.00', '$0.0042', '$4.10', '12,346 EUR'],
+  ]);
 });

@@ -4,8 +4,9 @@ import { useState } from 'react';
 import { own } from '../../../base/own-property.ts';
 import type { Benchmark } from '../../../contract/benchmarks.ts';
 import { displayNameLength } from '../../../contract/evaluations.ts';
+import type { SupportedModel } from '../../../contract/models.ts';
 import type { Checkpoint, TrainingRun } from '../../../contract/training.ts';
-import { modelList } from '../../../queries/models.ts';
+import { modelList, priceOf } from '../../../queries/models.ts';
 import { type RunInput, runOptionsQuery } from '../../../queries/run-options.ts';
 import { trainingRunsOf } from '../../../queries/training.ts';
 import { nameOfStart, type RunStart, startedOtherwise } from '../../../resources/action.ts';
@@ -63,6 +64,8 @@ const titleOf = ({ command }: RunStart, { label, bench_id }: Benchmark): string 
 /** The choices of the form. */
 interface RunOffer {
   readonly models: readonly { readonly slug: string; readonly name?: string | undefined }[];
+  /** The models that the service lists, with their prices. */
+  readonly listed: readonly SupportedModel[];
   /** The options as the service describes them. */
   readonly offered: Readonly<Record<string, unknown>> | undefined;
 }
@@ -76,7 +79,11 @@ function useRunOffer({ options }: RunStart, { bench_id }: Benchmark, model: stri
   const isWaiting = !models.loaded && !models.error && !model;
   if (isWaiting || (!offered && !error)) return undefined;
   const listed = models.rows.map(({ model_slug, model_name }) => ({ slug: model_slug, name: model_name ?? undefined }));
-  return { models: listed.length > 0 ? listed : modelsOf(offered).map(slug => ({ slug })), offered };
+  return {
+    models: listed.length > 0 ? listed : modelsOf(offered).map(slug => ({ slug })),
+    listed: models.rows,
+    offered,
+  };
 }
 
 const filled = (values: FormValues, name: string): string | undefined => own(values, name)?.trim() || undefined;
@@ -165,8 +172,9 @@ function inputOf(benchmark: Benchmark, { modelOf, chosenIn, optionsIn }: Chosen,
 }
 
 function StartRunForm(props: StartRunFormProps) {
-  const { row: benchmark, start, model, models, offered, checkpoint, onClose } = props;
+  const { row: benchmark, start, model, models, listed, offered, checkpoint, onClose } = props;
   const shell = useShell();
+  const { priceUnit } = useWorkbench();
   const chosen = useChosen(props);
   const [slugField] = useState(() => modelField(models));
   const seenBase = chosen.baseOf(chosen.seen);
@@ -197,7 +205,8 @@ function StartRunForm(props: StartRunFormProps) {
       summary={values => {
         const base = chosen.baseOf(values);
         const run = { options: chosen.optionsIn(values), offered, model: base };
-        return start.cost?.([run], base === seenBase ? known : undefined);
+        const use = base === seenBase ? known : undefined;
+        return start.cost?.([run], { ...use, price: priceOf(listed, base) }, priceUnit);
       }}
       lostAdvice={started && startedAdvice(started, `:${started.names[0]}`)}
       onChange={chosen.onChange}
