@@ -56,9 +56,10 @@ function gapWords(points: readonly StepValue[]): readonly string[] {
 /** `course: rises until step 9 (0.671), then level` */
 function courseWords(points: readonly KnownValue[]): readonly string[] {
   const stretches = courseOf(points.map(({ value }) => value));
-  const words = stretches.map(({ turn, last, end }, index) => {
+  const words = stretches.map(({ turn, last }, index) => {
+    const { step, value } = points[last] ?? {};
     const isNewest = index === stretches.length - 1;
-    return isNewest ? turnWords[turn] : `${turnWords[turn]} until step ${points[last]?.step} (${reward(end)})`;
+    return isNewest ? turnWords[turn] : `${turnWords[turn]} until step ${step} (${reward(value)})`;
   });
   return words.length === 0 ? [] : [`course: ${words.join(', then ')}`];
 }

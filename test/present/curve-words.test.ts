@@ -1,6 +1,7 @@
 /** Curves in words. */
 import { describe, expect, it } from 'vitest';
 import { curveWords, type StepValue } from '../../src/present/curve-words.ts';
+import { reward } from '../../src/text/numbers.ts';
 
 const noise = (step: number) => ((step * 7_919) % 101) / 1_000;
 
@@ -30,6 +31,33 @@ describe('a curve in words', () => {
     expect(course(rising.map(({ step, value }) => ({ step, value: -value })))).toMatch(
       /^course: falls until .*, then level$/,
     );
+  });
+
+  it('names only values of the curve, each at its step', () => {
+    const shapes: readonly ((share: number) => number)[] = [
+      share => 1 - Math.exp(-5 * share),
+      share => (2 * share - 1) ** 2,
+      share => Math.sin(20 * share),
+      share => (share < 0.95 ? 0.1 : 0.9),
+      share => (share < 0.7 ? Math.sqrt(share) : 0.1),
+    ];
+    for (const shape of shapes) {
+      for (const length of [5, 12, 40, 450]) {
+        for (const size of [0, 50]) {
+          const points = Array.from({ length }, (_, index) => ({
+            step: 5 * index,
+            value: shape(index / length) + (size * noise(index)) / 100,
+          }));
+          const valueAt = new Map(points.map(({ step, value }) => [String(step), reward(value)]));
+          const words = curveWords('x', points).slice(1).join(', ');
+          const named = [...words.matchAll(/until step (\d+) \(([^)]+)\)/g)].map(([, step, value]) => [step, value]);
+          const extremes = [...words.matchAll(/(\S+) at step (\d+)/g)].map(([, value, step]) => [step, value]);
+          for (const [step = '', value] of [...named, ...extremes]) expect(valueAt.get(step)).toBe(value);
+          const turn = /rises until step \d+ \(([^)]+)\), then falls/.exec(words);
+          if (turn && named.length === 1) expect(words).toContain(`highest ${turn[1]}`);
+        }
+      }
+    }
   });
 
   it('says nothing of the course of two values, and what is unknown of a few', () => {

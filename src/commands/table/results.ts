@@ -185,8 +185,9 @@ ${aboutAgreement}`,
   describe: spec({
     summary: 'describe the curves of a training run, and what its steps teach',
     about: `Prints the held-out and the trainer's rewards: first, last, highest and lowest value, their course, and the
-steps without a value. The course says until which step a curve rises, falls or stays level, and the value there. What
-is no more than the noise between neighbours, or than a tenth of the range, is level.
+steps without a value. The course says until which step a curve rises, falls, goes up and down or stays level, and its
+value there: the highest or lowest of both where a rise meets a fall. What is no more than the noise between neighbours,
+or than a tenth of the range, is level.
 
 The teaching signal counts the groups of a step, each the rollouts of one task. A group teaches if its rewards differ;
 others are too easy (all have the highest reward), too hard (all the lowest), equal, or have fewer than two rewards. At

@@ -9,15 +9,13 @@ export interface Stretch {
   readonly turn: Turn;
   /** Index of its last value. */
   readonly last: number;
-  /** The fitted value there. */
-  readonly end: number;
 }
 
 /** More values are averaged in bins of equal size: the time is quadratic. */
 const mostValues = 200;
 const mostPieces = 4;
-/** Pieces after the first have at least this many values. */
-const leastValues = 3;
+/** A level piece of fewer values is part of a neighbour. */
+const leastLevel = 3;
 /** A smaller change is level, as a share of the range of the values. */
 const leastChange = 0.1;
 /** The noise is at least this share of the range, so that a smooth bend is not cut into many pieces. */
@@ -26,11 +24,11 @@ const leastNoise = 0.01;
 const levelFrom = 10;
 /** The variance of noise is 1.3 times the second mean in `noiseOf`; more, because that is uncertain. */
 const turnShare = 2.2;
-/** A level piece swings if its values scatter this many times as much as neighbours do. */
+/** A piece swings if its values scatter this many times as much as neighbours do. */
 const swing = 2;
 /** More stretches than this end as `swings`. */
 const mostStretches = 4;
-/** A line may end beyond the next piece by this share of its change, as it does where a curve bends. */
+/** A line may end beyond the next piece by this share of its change. */
 const mostOvershoot = 0.3;
 
 interface Piece {
@@ -39,8 +37,10 @@ interface Piece {
   readonly to: number;
   readonly start: number;
   readonly end: number;
-  /** Standard deviation of the values about the piece. */
-  readonly scatter: number;
+  /** Its values go up and down far more than neighbours do: it has no line. */
+  readonly swings: boolean;
+  /** A jump to the next piece is greater than this: a line ends beyond a bend, and waves may end anywhere. */
+  readonly slack: number;
 }
 
 /**
@@ -54,6 +54,16 @@ function noiseOf(values: readonly number[]): number {
   const bends = inner.map(([before, after]) => (before + after) ** 2 / 6);
   const turns = inner.map(([before, after]) => (before * after > 0 ? Math.min(before ** 2, after ** 2) : 0));
   return Math.min(mean(bends) ?? 0, (mean(turns) ?? 0) * turnShare);
+}
+
+/** Whether values rise as well as fall by more than is level. */
+function goesBack(values: readonly number[]): boolean {
+  let [low, high, rise, fall] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, 0, 0];
+  for (const value of values) {
+    [low, high] = [Math.min(low, value), Math.max(high, value)];
+    [rise, fall] = [Math.max(rise, value - low), Math.max(fall, high - value)];
+  }
+  return Math.min(rise, fall) > leastChange;
 }
 
 /** The best pieces of values whose range is 1, each level or a line. */
@@ -91,8 +101,8 @@ function piecesOf(values: readonly number[], noise: number): readonly Piece[] {
       new Array<number>(length + 1).fill(Number.POSITIVE_INFINITY),
       new Array<number>(length + 1).fill(0),
     ];
-    for (let to = leastValues; to <= length; to += 1) {
-      for (let from = 1; from <= to - Math.min(leastValues, length - 1); from += 1) {
+    for (let to = 2; to <= length; to += 1) {
+      for (let from = 1; from < to; from += 1) {
         const all = (costs[count - 1]?.[from] ?? 0) + fitted(from, to).cost + penalty;
         if (all < (cost[to] ?? 0)) [cost[to], begin[to]] = [all, from];
       }
@@ -107,10 +117,12 @@ function piecesOf(values: readonly number[], noise: number): readonly Piece[] {
     const from = begins[count]?.[to] ?? 0;
     const { average, slope, rest } = fitted(from, to);
     const half = (slope * (to - from - 1)) / 2;
-    pieces.unshift({
-      ...{ from, to, start: average - half, end: average + half },
-      scatter: Math.sqrt(rest / (to - from)),
-    });
+    const scatter = Math.sqrt(rest / (to - from));
+    const isFar = scatter > Math.max(swing * Math.sqrt(noise), leastChange / 2);
+    const swings = isFar && to - from >= levelFrom && goesBack(values.slice(from, to));
+    const change = swings ? 0 : half;
+    const slack = swings ? scatter * swing : Math.abs(half * 2) * mostOvershoot;
+    pieces.unshift({ from, to, start: average - change, end: average + change, swings, slack });
     to = from;
   }
   return pieces;
@@ -128,23 +140,21 @@ const turnOf = (change: number, least = leastChange): Turn =>
   Math.abs(change) <= least ? 'level' : change > 0 ? 'rises' : 'falls';
 
 /** The pieces and the jumps between them. */
-function movesOf(pieces: readonly Piece[], noise: number): readonly Move[] {
+function movesOf(values: readonly number[], pieces: readonly Piece[], noise: number): readonly Move[] {
   const error = Math.sqrt(noise);
-  const overshoot = ({ start, end }: Piece): number => Math.abs(end - start) * mostOvershoot;
   return pieces.flatMap((piece, index): Move[] => {
-    const { from, to, start, end, scatter } = piece;
+    const { from, to, start, end, swings, slack } = piece;
     const turn = turnOf(end - start);
-    const swings = scatter > Math.max(swing * error, leastChange / 2) && to - from >= levelFrom;
-    const isShort = turn === 'level' && to - from < leastValues;
-    const own = { turn: isShort ? undefined : swings && turn === 'level' ? 'swings' : turn, last: to - 1, start, end };
+    const isShort = turn === 'level' && to - from < leastLevel;
+    const own = { turn: isShort ? undefined : swings ? 'swings' : turn, last: to - 1, start, end };
     const before = pieces[index - 1];
     if (!before) return [own];
-    const least = maxOf([overshoot(before), overshoot(piece)], leastChange);
-    const jump = turnOf(start - before.end, least);
+    const jump = turnOf(start - before.end, Math.max(before.slack, slack, leastChange));
+    const isReal = turnOf((values[from] ?? 0) - (values[from - 1] ?? 0), 0) === jump;
     // A rise ends at the last value that is higher than the one before.
     const isNone = Math.abs(start - before.end) <= error;
     const between = { last: isNone ? from - 1 : from, start: before.end, end: start };
-    return [{ ...between, turn: jump === 'level' ? undefined : jump }, own];
+    return [{ ...between, turn: isReal && jump !== 'level' ? jump : undefined }, own];
   });
 }
 
@@ -160,6 +170,35 @@ function merged(moves: readonly Move[]): readonly Move[] {
     else list.push({ ...move, turn });
   }
   return list;
+}
+
+/**
+ * The stretches with their ends among all values, which the pieces only come near: between a rise and a fall the highest
+ * or lowest value of both, otherwise beside the largest change among the values that were averaged there.
+ *
+ * @param size of the bins
+ */
+function withEnds(stretches: readonly Stretch[], values: readonly number[], size: number): readonly Stretch[] {
+  const ended: Stretch[] = [];
+  for (const [index, stretch] of stretches.entries()) {
+    const { turn, last } = stretch;
+    const next = stretches[index + 1];
+    const begin = (ended.at(-1)?.last ?? -1) + 1;
+    const slope = isSlope(turn) ? turn : next?.turn;
+    if (!next || !isSlope(slope)) {
+      ended.push(stretch);
+      continue;
+    }
+    const up = (at: number): number => (values[at] ?? Number.NaN) * (slope === 'rises' ? 1 : -1);
+    const isTurn = isSlope(turn) && isSlope(next.turn);
+    const after = isSlope(turn) ? 0 : 1;
+    const score = isTurn ? up : (at: number): number => up(at + after) - up(at + after - 1);
+    const [from, to] = isTurn ? [begin, next.last] : [Math.max(begin, last - size + 1, 1 - after), last + size];
+    let best = from;
+    for (let at = from; at < Math.min(to, next.last); at += 1) if (score(at) > score(best)) best = at;
+    ended.push({ turn, last: best });
+  }
+  return ended;
 }
 
 /** Without the turn of a level part between two that go the same way. */
@@ -190,22 +229,24 @@ export function courseOf(all: readonly number[]): readonly Stretch[] {
   const last = all.length - 1;
   if (range === Number.POSITIVE_INFINITY) return [];
   // Rounding errors are no change.
-  if (range <= Math.max(Math.abs(low), Math.abs(high)) * 1e-12) return [{ turn: 'level', last, end: low }];
+  if (range <= Math.max(Math.abs(low), Math.abs(high)) * 1e-12) return [{ turn: 'level', last }];
   const scaled = values.map(value => (value - low) / range);
   const noise = Math.max(noiseOf(scaled), leastNoise ** 2);
-  const moves = merged(movesOf(piecesOf(scaled, noise), noise));
+  const moves = merged(movesOf(scaled, piecesOf(scaled, noise), noise));
   // Several small jumps may add up to a change.
   const whole = merged(
     moves.map(move => (move.turn === 'level' ? { ...move, turn: turnOf(move.end - move.start) } : move)),
   );
   const few = whole.length <= mostStretches ? whole : merged(whole.map(withoutRest));
   const stretches = few.map(
-    ({ turn = 'level', last: index, end }): Stretch => ({
+    ({ turn = 'level', last: index }): Stretch => ({
       turn: values.length < levelFrom && few.length === 1 && turn === 'level' ? 'unclear' : turn,
       last: Math.min(last, (index + 1) * size - 1),
-      end: low + end * range,
     }),
   );
-  if (stretches.length <= mostStretches) return stretches;
-  return [...stretches.slice(0, 2), { ...(stretches.at(-1) as Stretch), turn: 'swings' }];
+  const shown =
+    stretches.length <= mostStretches
+      ? stretches
+      : [...stretches.slice(0, 2), { ...(stretches.at(-1) as Stretch), turn: 'swings' as const }];
+  return withEnds(shown, all, size);
 }

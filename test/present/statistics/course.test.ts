@@ -13,10 +13,7 @@ const noise = (random: Random): number => Array.from({ length: 12 }, () => rando
 describe('the course of a curve', () => {
   it('sees a rise within the first tenth, and where it ends', () => {
     const plateau = new Array<number>(97).fill(0.671);
-    expect(courseOf([0.12, 0.423, 0.642, ...plateau])).toEqual([
-      { turn: 'rises', last: 3, end: expect.closeTo(0.671) },
-      { turn: 'level', last: 99, end: expect.closeTo(0.671) },
-    ]);
+    expect(turns([0.12, 0.423, 0.642, ...plateau])).toBe('rises to 3, level');
     expect(turns([3.13, ...plateau])).toBe('falls to 1, level');
   });
 
@@ -24,7 +21,7 @@ describe('the course of a curve', () => {
     ['rises', [0.12, 0.423, 0.642]],
     ['falls', [3.13, 3.11, 3.05, 2.92, 2.73]],
     ['rises to 2, level', [0.1, 0.5, 0.9, 0.9, 0.9, 0.9]],
-    ['rises', [0.236, 0.736, 0.964, 1, 0.991]],
+    ['rises to 2, level', [0.236, 0.736, 0.964, 1, 0.991]],
     ['rises to 2, level', [0.1, 0.1, 0.9, 0.9, 0.9]],
     ['rises to 4, falls to 5, level', [0.1, 0.3, 0.5, 0.7, 0.9, 0.1, 0.1, 0.1]],
     ['unclear', [0.5, 0.6, 0.4, 0.5, 0.55]],
@@ -43,7 +40,56 @@ describe('the course of a curve', () => {
   });
 
   it('says of waves on which it goes nowhere that it swings', () => {
-    expect(turns(Array.from({ length: 200 }, (_, index) => Math.sin(index / 5)))).toMatch(/swings$/);
+    const waves = (pace: number, length = 200) => Array.from({ length }, (_, index) => Math.sin(index / pace));
+    expect(turns(waves(5))).toBe('swings');
+    expect(turns(waves(11.8))).toBe('swings to 169, falls');
+    expect(turns(waves(3.18, 100))).toBe('swings');
+  });
+
+  it('turns at its highest and lowest value', () => {
+    const valley = Array.from({ length: 21 }, (_, index) => ((index - 10) / 10) ** 2);
+    expect(turns(valley)).toBe('falls to 10, rises');
+    expect(turns(valley.map(value => 1 - value))).toBe('rises to 10, falls');
+  });
+
+  it.each([20, 300, 1_003])('dates a jump of one of %d values at its step, also at the last', length => {
+    for (const at of [length / 4, length / 2 + 1, length - 10, length - 2, length - 1].map(Math.floor)) {
+      const values = Array.from({ length }, (_, index) => (index < at ? 0.7 : 0));
+      expect(turns(values)).toMatch(new RegExp(`^level to ${at - 1}, falls`));
+    }
+  });
+
+  it('ends each rise and fall of any shape beyond its start, and says so of what goes back', () => {
+    const random = new Random('shapes');
+    const shapes: readonly ((share: number) => number)[] = [
+      share => 1 - Math.exp(-5 * share),
+      share => 1 / (1 + Math.exp(10 - 20 * share)),
+      share => Math.exp(-((4 * share - 2) ** 2)),
+      share => (2 * share - 1) ** 2,
+      share => Math.sin(20 * share),
+      share => share + 0.3 * Math.sin(30 * share),
+      share => Math.floor(share * 5),
+      share => (share < 0.7 ? Math.sqrt(share) : 0.1),
+    ];
+    for (const shape of shapes) {
+      for (const length of [5, 12, 40, 200, 201, 1_000]) {
+        const [stretched, moved] = [0.5 + random.next(), random.next() / 3];
+        const values = Array.from({ length }, (_, index) => shape((index / length) * stretched + moved));
+        const range = Math.max(...values) - Math.min(...values);
+        let from = 0;
+        for (const { turn, last } of courseOf(values)) {
+          const part = values.slice(from, last + 1).map(value => value * (turn === 'falls' ? -1 : 1));
+          expect(part.length).toBeGreaterThan(0);
+          if (turn === 'rises' || turn === 'falls') {
+            const back = part.map((value, index) => Math.max(...part.slice(0, index + 1)) - value);
+            expect((part.at(-1) as number) - (part[0] as number)).toBeGreaterThan(0);
+            expect(Math.max(...back)).toBeLessThan(0.3 * range);
+          }
+          from = last;
+        }
+        expect(from).toBe(length - 1);
+      }
+    }
   });
 
   it('names the step also in a curve of many values', () => {
