@@ -22,6 +22,8 @@ import {
   taskColumns,
 } from '../resources/comparison-grid.ts';
 import { modelWords } from '../resources/models.ts';
+import { idsOf, pooledRuns } from '../resources/pools.ts';
+import { namedRun } from '../resources/run-places.ts';
 import { naming } from '../service/errors.ts';
 import { rememberedAt } from '../store/seen.ts';
 import { exportRows } from '../text/export.ts';
@@ -83,9 +85,34 @@ const trainedFields = (run: EvalRun) => ({
   step: run.step ?? null,
 });
 
+/** A run, or the first of several that are read as one. */
+interface Compared extends Found {
+  readonly ids: readonly string[];
+  readonly name: string;
+}
+
+/** The runs to compare; with --pool, those that differ in the seed only are one. @throws CommandError */
+function comparedOf(found: readonly Found[], pool: boolean | undefined, { note }: CommandIo): readonly Compared[] {
+  const named = found.map(({ row }) => namedRun(row as EvalRun));
+  const runs = pool ? pooledRuns(named) : named;
+  if (pool && runs.length === found.length)
+    note('No two of these runs have the same model, checkpoint and options except the seed: none are pooled.');
+  if (runs.length === 1)
+    throw new CommandError('All of these runs are read as one: name a run to compare them with.', exitCodes.failed);
+  return runs.flatMap(run => {
+    const first = found.find(({ id }) => id === run.id);
+    return first ? [{ ...first, ids: idsOf(run), name: run.name }] : [];
+  });
+}
+
+/** The record of a run, under the names and ids of all that are read as it. */
+const recordOf = ({ row, ids, name }: Compared): EvalRun =>
+  ids.length === 1 ? (row as EvalRun) : { ...(row as EvalRun), display_name: name, eval_run_id: ids.join(', ') };
+
 /** The fields of one run. */
-const sideFields = ({ id, row }: Found, run: TaskMean, rewards: RewardMean, paired: number | undefined) => ({
+const sideFields = ({ id, ids, row }: Compared, run: TaskMean, rewards: RewardMean, paired: number | undefined) => ({
   eval_run_id: id,
+  eval_run_ids: ids,
   ...trainedFields(row as EvalRun),
   mean: run.mean ?? null,
   tasks: run.tasks,
@@ -169,15 +196,15 @@ const isShown = (flags: CommandInput<'compare'>['flags'], { columns }: CommandIo
 
 /** Compares each run with the first. */
 async function compareMany(
-  found: readonly Found[],
+  found: readonly Compared[],
   options: ComparisonOptions,
   flags: CommandInput<'compare'>['flags'],
   context: CommandContext,
   io: CommandIo,
 ): Promise<number> {
-  const named = found.map(({ id, row }) => {
-    const run = row as EvalRun;
-    return { eval_run_id: id, name: run.display_name ?? id, model: modelWords(run, true) || undefined };
+  const named = found.map(({ id, ids, name, row }) => {
+    const pool = ids.length > 1 ? ids : undefined;
+    return { eval_run_id: id, name, model: modelWords(row as EvalRun, true) || undefined, pool };
   });
   const { items, dropped, note } = await comparedRuns(named).readPage({ ...context, query: {} });
   if (note) io.note(note);
@@ -194,6 +221,7 @@ async function compareMany(
     correction: 'bonferroni',
     runs: grid.rows.map(({ compared, mean, isBase, tasksForHalf, id }, index) => ({
       eval_run_id: id,
+      eval_run_ids: found[index]?.ids,
       ...trainedFields(found[index]?.row as EvalRun),
       mean: mean.mean ?? null,
       tasks: mean.tasks,
@@ -227,30 +255,38 @@ export async function run(
 ): Promise<number> {
   const { failBelow, undecided = 'fail' } = flags;
   const words = [baseWord, newWord, ...more];
-  if (words.length > mostCompared) throw new CommandError(`At most ${mostCompared} runs can be compared at once.`);
-  if (more.length > 0 && failBelow !== undefined) throw new CommandError('--fail-below is for two runs.');
+  const checkCount = ({ length }: readonly unknown[]): void => {
+    if (length > mostCompared) throw new CommandError(`At most ${mostCompared} runs can be compared at once.`);
+    if (length > 2 && failBelow !== undefined) throw new CommandError('--fail-below is for two runs.');
+  };
+  if (!flags.pool) checkCount(words);
   await checkRecordFlags(flags, [], io);
   return withService(flags, io, async context => {
     const options = comparisonOptions(flags, context.config.preferences);
     const found = await findRuns(words, context, flags.ended, io);
-    const [base, fresh] = found;
+    const isPlainPair = found.length === 2 && !flags.pool;
+    if (!isPlainPair && new Set(found.map(({ id }) => id)).size < found.length)
+      throw new CommandError('A run is named twice.');
+    const runs = comparedOf(found, flags.pool, io);
+    checkCount(runs);
+    if (runs.length > 2) return compareMany(runs, options, flags, context, io);
+    const [base, fresh] = runs;
     if (!base || !fresh) return exitCodes.failed;
-    if (more.length > 0) {
-      if (new Set(found.map(({ id }) => id)).size < found.length) throw new CommandError('A run is named twice.');
-      return compareMany(found, options, flags, context, io);
-    }
-    const page = await comparison(base.id, fresh.id).readPage({ ...context, query: {} });
+    const page = await comparison(base.ids, fresh.ids).readPage({ ...context, query: {} });
     if (page.note) io.note(page.note);
     if (page.dropped > 0) io.note(`${counted(page.dropped, 'reward')} could not be read: not counted in these means.`);
     if (flags.rewardRange !== undefined) checkRange(page.items, options.range);
     const summary = compareRuns(page.items, options);
-    const runs = page.items[0]?.runs;
+    const extents = page.items[0]?.runs;
     const compared = base.id === fresh.id ? ofSameRun(summary) : summary;
     const { interval, verdict, wins, losses, ties } = compared;
     const gate = failBelow === undefined ? undefined : compared.gate(failBelow);
     const record = {
-      base: { ...sideFields(base, compared.base, page.base, compared.paired.base), status: runs?.base.status ?? null },
-      new: { ...sideFields(fresh, compared.new, page.new, compared.paired.new), status: runs?.new.status ?? null },
+      base: {
+        ...sideFields(base, compared.base, page.base, compared.paired.base),
+        status: extents?.base.status ?? null,
+      },
+      new: { ...sideFields(fresh, compared.new, page.new, compared.paired.new), status: extents?.new.status ?? null },
       difference: compared.difference ?? null,
       interval: interval ?? null,
       n: compared.pairs,
@@ -273,7 +309,7 @@ export async function run(
       gate === undefined || gate.outcome === 'passed' || (gate.outcome === 'undecided' && undecided === 'pass');
     const code = passes ? exitCodes.done : exitCodes.failed;
     io.exitUnread?.(code);
-    const facts = comparisonFacts(base.row as EvalRun, fresh.row as EvalRun, compared, gate);
+    const facts = comparisonFacts(recordOf(base), recordOf(fresh), compared, gate);
     await printRecord(record, fresh.id, flags, io, { text: () => comparisonText(facts, flags.markdown ?? false, io) });
     if (gate && gate.outcome !== 'passed' && !isShown(flags, io)) io.note(gate.words);
     return code;

@@ -3,11 +3,10 @@
 import type { EvalRun } from '../contract/evaluations.ts';
 import { unreadableIn } from '../contract/lists.ts';
 import { hasEnded } from '../contract/status.ts';
-import { comparedRun } from './compare.ts';
+import { comparedPool } from './compare.ts';
 import { evaluationKeys } from './evaluations.ts';
 import { type ListSource, wholePage } from './lists/list-source.ts';
 import type { ReadRewards } from './run-extent.ts';
-import { mayFollow } from './run-mean.ts';
 import { contradictionWords } from './run-rewards.ts';
 
 /** A run with its rewards. */
@@ -16,28 +15,32 @@ export interface ComparedRun {
   readonly name: string;
   /** What was evaluated, as text. */
   readonly model?: string | undefined;
+  /** The ids of all runs that are read as this one, if there are several. */
+  readonly pool?: readonly string[] | undefined;
   readonly read: ReadRewards;
 }
 
 /** The rewards of these runs, one row per run. Takes one or a few requests per run. */
 export function comparedRuns(
-  runs: readonly (Pick<EvalRun, 'eval_run_id'> & Pick<ComparedRun, 'name' | 'model'>)[],
+  runs: readonly (Pick<EvalRun, 'eval_run_id'> & Pick<ComparedRun, 'name' | 'model' | 'pool'>)[],
 ): ListSource<ComparedRun> {
-  const reads = runs.map(({ eval_run_id }) => comparedRun(eval_run_id));
+  const pools = runs.map(({ eval_run_id, pool = [eval_run_id] }) => pool);
+  const reads = pools.map(comparedPool);
   return {
-    key: [...evaluationKeys.all, 'compared', ...runs.map(({ eval_run_id }) => eval_run_id)],
+    key: [...evaluationKeys.all, 'compared', ...pools],
     id: row => row.id,
     derived: true,
     activity: rows => (rows.every(({ read }) => hasEnded(read.status)) ? 'settled' : 'open'),
     readPage: async context => {
-      const read = await Promise.all(reads.map(each => each(context)));
+      const pools = await Promise.all(reads.map(each => each(context)));
+      const read = pools.map(pool => pool.read);
       const rows = read.flatMap(({ certainty: _, ...rewards }, index): ComparedRun[] => {
         const run = runs[index];
-        return run ? [{ id: run.eval_run_id, name: run.name, model: run.model, read: rewards }] : [];
+        return run ? [{ id: run.eval_run_id, name: run.name, model: run.model, pool: run.pool, read: rewards }] : [];
       });
       const dropped = read.reduce((sum, { rewards }) => sum + unreadableIn(rewards), 0);
       const note = contradictionWords(...read.map(({ rewards }) => rewards)) || undefined;
-      return { ...wholePage(rows, note), dropped, mayChange: read.some(each => mayFollow(each)) };
+      return { ...wholePage(rows, note), dropped, mayChange: pools.some(({ mayChange }) => mayChange) };
     },
   };
 }

@@ -10,6 +10,7 @@ import { evaluationKeys } from './evaluations.ts';
 import type { RunExtent } from './extent-of.ts';
 import { isMeasuredAsChosen } from './held-out.ts';
 import { type AnnotatedPage, type ListSource, wholePage } from './lists/list-source.ts';
+import { pooled } from './pooled.ts';
 import type { QueryContext } from './query-context.ts';
 import { type ReadRewards, readRunRewards } from './run-extent.ts';
 import { mayFollow } from './run-mean.ts';
@@ -146,23 +147,40 @@ export function comparedRun(eval_run_id: string): (context: QueryContext) => Pro
   };
 }
 
+/** Rewards that are compared, and whether more may follow although their runs have ended. */
+export interface PoolRead {
+  readonly read: ReadRewards;
+  readonly mayChange: boolean;
+}
+
+/** Reads several runs as one. */
+export function comparedPool(ids: readonly string[]): (context: QueryContext) => Promise<PoolRead> {
+  const reads = ids.map(comparedRun);
+  return async context => {
+    const runs = await Promise.all(reads.map(read => read(context)));
+    return { read: pooled(runs), mayChange: runs.some(run => mayFollow(run)) };
+  };
+}
+
 /** The tasks of two runs, and notes about omissions. */
 type Comparison = AnnotatedPage<ComparedTask> & OfBoth<RewardMean>;
 
+/** @param baseRuns the ids of the runs that count as the base run, at least one; likewise for `newRuns` */
 export function comparison(
-  baseRun: string,
-  newRun: string,
+  baseRuns: readonly string[],
+  newRuns: readonly string[],
 ): Omit<ListSource<ComparedTask>, 'readPage'> & {
   readonly readPage: (context: QueryContext & { readonly query: object }) => Promise<Comparison>;
 } {
-  const runs = [comparedRun(baseRun), comparedRun(newRun)] as const;
+  const runs = [comparedPool(baseRuns), comparedPool(newRuns)] as const;
   return {
-    key: [...evaluationKeys.all, 'compared', baseRun, newRun],
+    key: [...evaluationKeys.all, 'compared', baseRuns, newRuns],
     id: row => row.task_id,
     derived: true,
     activity: ([row]) => (row && sides.every(side => hasEnded(row.runs[side].status)) ? 'settled' : 'open'),
     readPage: async context => {
-      const [base, fresh] = await Promise.all([runs[0](context), runs[1](context)]);
+      const pools = await Promise.all([runs[0](context), runs[1](context)]);
+      const [base, fresh] = [pools[0].read, pools[1].read];
       const nameless = [...base.rewards, ...fresh.rewards].filter(({ task_id }) => !task_id).length;
       const means = { base: meanOfRewards(base.rewards), new: meanOfRewards(fresh.rewards) };
       const noTask =
@@ -172,7 +190,7 @@ export function comparison(
       const notes = [noTask, contradictionWords(base.rewards, fresh.rewards)].filter(Boolean);
       const page = wholePage(compareTasks(base, fresh), notes.join('. ') || undefined);
       const dropped = unreadableIn(base.rewards) + unreadableIn(fresh.rewards);
-      return { ...page, dropped, mayChange: [base, fresh].some(read => mayFollow(read)), ...means };
+      return { ...page, dropped, mayChange: pools.some(({ mayChange }) => mayChange), ...means };
     },
   };
 }

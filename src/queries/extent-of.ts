@@ -35,6 +35,8 @@ export interface RunExtent {
   readonly recorded?: RecordedMean | undefined;
   /** When it ended, if the service says so; epoch milliseconds. */
   readonly endedAt?: number | undefined;
+  /** Whether the missing rewards of one of several pooled runs cannot be counted. */
+  readonly isPartOpen?: boolean | undefined;
   /** Why its status or total could not be read. */
   readonly unread?: Error | undefined;
   /** Whether its tasks are known to be those of the held-out curve that may have chosen its checkpoint. */
@@ -58,6 +60,7 @@ export const extentOf = ({
   nameless,
   failed,
   samplesPerTask,
+  isPartOpen,
   isMeasuredAsChosen,
 }: Partial<RunExtent> = {}): Omit<RunTasks, 'tasks'> => {
   const known = Number.isInteger(total) && total > 0 && total <= mostRollouts ? total : undefined;
@@ -71,6 +74,7 @@ export const extentOf = ({
     failed,
     samplesPerTask: isUsed ? samplesPerTask?.each : undefined,
     end: endOf(status),
+    isPartOpen,
     isMeasuredAsChosen,
   };
 };

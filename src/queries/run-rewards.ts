@@ -3,7 +3,7 @@
 import { isRecord } from '../base/own-property.ts';
 import { mean } from '../base/statistics.ts';
 import type { TrajectoryReward } from '../contract/evaluations.ts';
-import { rowsMadeOf } from '../contract/lists.ts';
+import { joinedRows, rowsMadeOf } from '../contract/lists.ts';
 import { hasEnded } from '../contract/status.ts';
 import { type Call, type UntypedCall, untypedCall } from '../service/call.ts';
 import type { Service } from '../service/index.ts';
@@ -134,6 +134,16 @@ export function withMore(
   if (more.length === 0) return rewards;
   const all = rowsMadeOf(rewards, [...rewards, ...more]);
   contradicted.set(all, contradicted.get(rewards) ?? 0);
+  return all;
+}
+
+/** Concatenates the rewards of several runs, with what is known about their lists. */
+export function joinedRewards(lists: readonly (readonly TrajectoryReward[])[]): readonly TrajectoryReward[] {
+  const all = joinedRows(lists);
+  contradicted.set(
+    all,
+    lists.reduce((sum, list) => sum + (contradicted.get(list) ?? 0), 0),
+  );
   return all;
 }
 

@@ -125,7 +125,7 @@ export function gridFacts(row: GridRow): readonly Fact[] {
   const { interval, verdict } = compared;
   return [
     { label: 'run', value: row.name },
-    referenceFact('id', 'runs', row.id),
+    ...(row.pool ?? [row.id]).map(id => referenceFact('id', 'runs', id)),
     { label: 'model', value: row.model },
     { label: 'mean', value: taskMeanWords(row.mean) },
     { label: 'means', value: (!isBase && pairedWords(compared)) || undefined },

@@ -227,14 +227,14 @@ export function boundsWords(run: TaskMean): string {
 export const boundsField = ({ bounds }: TaskMean) => (bounds ? { low: bounds[0], high: bounds[1] } : null);
 
 /**
- * `0.710 of 28 tasks`, or `0.710 of 24 tasks, 24 of 28 rollouts; 0.610 to 0.750 with the 4 missing`, or `0.710 of 28
+ * `0.710 of 28 tasks`, or `0.710 of 28 tasks, 112 rollouts`, or `0.710 of 24 tasks, 24 of 28 rollouts; 0.610 to 0.750 with the 4 missing`, or `0.710 of 28
  * tasks, 28 rollouts, total unknown`.
  */
 export function taskMeanWords(run: TaskMean): string {
   const { mean, tasks, rated, rollouts, nameless, isUncounted } = run;
   if (mean === undefined && nameless > 0) return `no reward that names its task, ${counted(rollouts, 'rollout')}`;
   const of = mean === undefined ? 'no reward' : `${reward(mean)} of ${counted(tasks, 'task')}`;
-  if (rollouts === 0 || (rated === rollouts && !isUncounted)) return of;
+  if (rollouts === 0 || (rated === rollouts && rollouts === tasks && !isUncounted)) return of;
   const all = `${rated === rollouts ? '' : `${rated} of `}${counted(rollouts, 'rollout')}`;
   return [`${of}, ${all}${isUncounted ? ', total unknown' : ''}`, boundsWords(run)].filter(Boolean).join('; ');
 }

@@ -140,6 +140,10 @@ export interface NamedRun {
   /** The evaluated model in words. */
   readonly model?: string;
   readonly bench_id?: string;
+  /** Equal for runs that may be read as one. */
+  readonly likeness?: string;
+  /** The ids of all runs that are read as this one, if there are several. */
+  readonly pool?: readonly string[];
 }
 
 export type ViewName = keyof Places;
@@ -149,7 +153,7 @@ export type Place<View extends ViewName = ViewName> = {
 }[View];
 
 /** Fields that do not identify a place: labels, and the texts of a rollout that is given by its id. */
-const ignored: ReadonlySet<string> = new Set(['label', 'parent', 'twin', 'system', 'questions', 'words']);
+const ignored: ReadonlySet<string> = new Set(['label', 'likeness', 'parent', 'twin', 'system', 'questions', 'words']);
 
 /** A key that identifies the place. */
 export function placeKey(place: Place): string {

@@ -6,6 +6,7 @@ import type { RememberedStore } from '../store/store.ts';
 import { baselineOf } from './baseline.ts';
 import { modelWords } from './models.ts';
 import type { NamedRun, Place } from './place.ts';
+import { likenessOf } from './pools.ts';
 
 /** Remembers when a run was first seen, and when this machine started it. */
 type Memory = Pick<RememberedStore, 'find'>;
@@ -22,7 +23,13 @@ function startOf({ eval_run_id, created_at }: EvalRun, memory: Memory): readonly
 export function namedRun(run: EvalRun): NamedRun {
   const { eval_run_id: id, display_name, bench_id } = run;
   const model = modelWords(run);
-  return { id, name: display_name ?? id, ...(model && { model }), ...(bench_id && { bench_id }) };
+  const likeness = likenessOf(run);
+  return {
+    ...{ id, name: display_name ?? id },
+    ...(model && { model }),
+    ...(bench_id && { bench_id }),
+    ...(likeness !== undefined && { likeness }),
+  };
 }
 
 /** The place of a comparison of several runs. The base is the benchmark's baseline, otherwise the earliest run. */

@@ -26,6 +26,7 @@ import { comparability } from './comparison.ts';
 import { mostCompared } from './comparison-grid.ts';
 import { defineResource, type WholeFacts } from './define.ts';
 import { isSoFar, listedCount, listedMean, type MeasuredRun, mayHaveMean, soFar } from './measured-run.ts';
+import { pooledPlace, pooledRuns } from './pools.ts';
 import { runColumns, runMeasures } from './run-columns.ts';
 import { certaintyFields, certaintyWords } from './run-mean.ts';
 import { meanWords, outcomeOf, type RunOutcome, summariseRewards } from './run-outcome.ts';
@@ -138,14 +139,18 @@ export const runActions = {
     hint: 'compare',
     rank: 'main',
     to: rows => {
-      if (rows.length > mostCompared) return `${rows.length} runs are marked: 2 to ${mostCompared} can be compared`;
+      const isMany = rows.length > mostCompared && pooledRuns(rows.map(namedRun)).length > mostCompared;
+      if (isMany) return `${rows.length} runs are marked: 2 to ${mostCompared} can be compared`;
       const { why } = comparability(rows.map(namedRun));
       if (why !== undefined) return why;
       return rows.length > 1 || rows[0]?.bench_id != null ? rows : 'Its benchmark is unknown: mark two runs';
     },
     opens: (rows, memory) => {
       const [one, other] = rows;
-      if (rows.length > 2) return compareManyPlace(rows, memory);
+      if (rows.length > 2) {
+        const place = compareManyPlace(rows, memory);
+        return (rows.length > mostCompared && pooledPlace(place.runs, place.base)) || place;
+      }
       return one && other ? comparePlace(one, other, memory) : 'compare';
     },
   },

@@ -380,3 +380,69 @@ it('counts rollouts as missing by the options that it sent, where the service do
   });
   expect(await got('evr_1')).not.toHaveProperty('sent_options');
 });
+
+const seeded = (base_model_slug: string, seed: number, reward: number, more: object = {}) => ({
+  ...{
+    rewards: Array.from({ length: 20 }, (_, task) => ((task + seed) % 2 === 0 ? reward : 1 - reward)),
+    base_model_slug,
+  },
+  ...{ display_name: `${base_model_slug} ${seed}`, options: { seed, evaluation_samples_per_task: 1 }, ...more },
+});
+const seeds = {
+  ...{ evr_a1: seeded('a', 1, 0), evr_a2: seeded('a', 2, 0), evr_b1: seeded('b', 1, 0.9) },
+  ...{
+    evr_b2: seeded('b', 2, 1),
+    evr_c1: seeded('c', 1, 0),
+    evr_x: seeded('b', 3, 1, { options: { seed: 3, other: 1 } }),
+  },
+};
+
+it('pools the runs of a model that differ in their seed', async () => {
+  const cli = await cliWith(seeds);
+  const words = ['evr_a1', 'evr_b1', 'evr_a2', 'evr_b2', '--pool'];
+  const { code, out } = await cli('compare', [...words, '--fail-below', '-0.2']);
+  expect(code).toBe(exitCodes.done);
+  expect(out).toContain('base\t0.500 of 20 tasks, 40 rollouts, a 1 +1 (evr_a1, evr_a2), a\n');
+  expect(out).toContain('new\t0.500 of 20 tasks, 40 rollouts, b 1 +1 (evr_b1, evr_b2), b\n');
+  // One seed alone has larger differences between its tasks.
+  expect(out).toContain('95% between\t-0.169 and +0.169');
+  expect((await cli('compare', ['evr_a1', 'evr_b1'])).out).toMatch(/95% between\t-0\.[3-9]\d\d and \+0\.[3-9]/);
+  const { out: record } = await cli('compare', [...words, '--json']);
+  expect(JSON.parse(record)).toMatchObject({
+    base: { eval_run_id: 'evr_a1', eval_run_ids: ['evr_a1', 'evr_a2'], rated_rollouts: 40, tasks: 20 },
+    new: { eval_run_ids: ['evr_b1', 'evr_b2'], total_rollouts: 40 },
+    n: 20,
+  });
+});
+
+it('pools into a grid, and keeps apart what differs in more than the seed', async () => {
+  const cli = await cliWith(seeds);
+  const words = ['evr_a1', 'evr_b1', 'evr_x', 'evr_a2', 'evr_b2', '--pool'];
+  const { code, out, notes } = await cli('compare', [...words, '--json']);
+  expect([code, notes]).toEqual([exitCodes.done, expect.not.stringContaining('pooled')]);
+  const { runs } = JSON.parse(out);
+  expect(runs.map(({ eval_run_ids: ids }: { eval_run_ids: object }) => ids)).toEqual([
+    ['evr_a1', 'evr_a2'],
+    ['evr_b1', 'evr_b2'],
+    ['evr_x'],
+  ]);
+  const gate = await cli('compare', [...words, '--fail-below', '0']);
+  expect(gate).toMatchObject({
+    code: exitCodes.usage,
+    notes: expect.stringContaining('--fail-below is for two runs.'),
+  });
+});
+
+it('says what it cannot pool', async () => {
+  const cli = await cliWith(seeds);
+  const none = await cli('compare', ['evr_a1', 'evr_b1', '--pool']);
+  expect(none.notes).toContain('No two of these runs have the same model, checkpoint and options except the seed');
+  const one = await cli('compare', ['evr_a1', 'evr_a2', '--pool']);
+  expect(one).toMatchObject({
+    code: exitCodes.failed,
+    out: '',
+    notes: expect.stringContaining('name a run to compare'),
+  });
+  const twice = await cli('compare', ['evr_a1', 'evr_b1', 'evr_a1', '--pool']);
+  expect(twice.notes).toContain('A run is named twice.');
+});

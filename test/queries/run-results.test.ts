@@ -113,13 +113,13 @@ it.each([undefined, '2026-01-01T00:00:00Z'])(
     });
     const ended = { kind: 'run', id: 'evr_1', status: 'completed' };
     of.memory.see([{ ...ended, record: { completed_at, reward_mean: 0.5, reward_count: 3 } }]);
-    const { mayChange } = await comparison('evr_1', 'evr_1').readPage({ ...of, query: {} });
+    const { mayChange } = await comparison(['evr_1'], ['evr_1']).readPage({ ...of, query: {} });
     expect(mayChange).toBe(completed_at === undefined);
   },
 );
 
 it('says which rewards a comparison leaves out', async () => {
-  const { note, items } = await comparison('evr_1', 'evr_2').readPage({
+  const { note, items } = await comparison(['evr_1'], ['evr_2']).readPage({
     ...context({
       getTrajectoryRewards: () => rewards,
       getEvalProgress: () => ({ eval_run_id: 'evr_1', status: 'completed', total_rollouts: 3 }),

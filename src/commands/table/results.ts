@@ -20,6 +20,9 @@ With up to 8 runs, prints a line for each, compared with BASE, and then the task
 Their intervals are wider, so that all of them hold together with --confidence (Bonferroni; Dunn 1961). N FOR HALF
 estimates how many tasks like these would show half of the difference.
 
+With --pool, runs of the same model and checkpoint whose options differ in the seed only, as far as they are known, are
+read as one run with several rollouts of each task. The runs that are read with BASE are the baseline.
+
 ${aboutIntervals}`,
     args: [
       { name: 'BASE', of: 'seen', kinds: ['run'] },
@@ -28,6 +31,7 @@ ${aboutIntervals}`,
     ],
     flags: {
       ...serviceFlags,
+      pool: { description: 'read the runs of a model that differ in the seed only as one' },
       failBelow: { value: 'N', number: 'any', description: 'exit with 1 if the lower bound is below this' },
       undecided: {
         value: 'HOW',
@@ -64,7 +68,11 @@ ${aboutIntervals}`,
       markdown: { description: 'print a Markdown table, e.g. for a pull request' },
     },
     exclusive: [[...exclusiveRecordFlags, 'markdown']],
-    examples: ['benchtop compare evr_base evr_new --fail-below 0', 'benchtop compare base first second third'],
+    examples: [
+      'benchtop compare evr_base evr_new --fail-below 0',
+      'benchtop compare base first second third',
+      'benchtop compare a-1 a-2 b-1 b-2 --pool',
+    ],
   }),
   tasks: spec({
     summary: 'list the tasks of a run, a training run or a dataset, with pass@k and pass^k',

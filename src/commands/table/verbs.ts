@@ -37,7 +37,8 @@ export const verbs = {
     about: `Prints the id of the run. With --wait, the exit code says whether it completed: 8 if it did while an alarm from the settings holds, and 6 if the service reports no status for evaluations; --until then decides by the rewards when it has ended.
 
 Several models or seeds start a run of each model with each seed, and print an id for each; the exit code is the worst.
-If some could not be started, the same command starts only those.`,
+If some could not be started, the same command starts only those. benchtop compare --pool reads the runs of a model as
+one.`,
     args: [{ name: 'BENCHMARK', of: 'seen', kinds: ['benchmark'] }],
     flags: {
       ...serviceFlags,

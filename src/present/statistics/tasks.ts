@@ -56,6 +56,8 @@ export interface RunTasks {
   /** Rollouts that each listed task counts with, if the service does not report the total. Set by `withEach`. */
   readonly each?: number | undefined;
   readonly end: RunEnd;
+  /** Whether the missing rewards of one of several pooled runs cannot be counted. */
+  readonly isPartOpen?: boolean | undefined;
   /** The checkpoint may have been chosen by a held-out curve on the same tasks. */
   readonly isMeasuredAsChosen?: boolean | undefined;
 }
@@ -162,7 +164,8 @@ export function evenlyFilled(
 /**
  * Whether the missing rewards cannot be counted: the service does not report how many are pending or lost.
  */
-export function isOpen({ tasks, total = 0, end }: RunTasks): boolean {
+export function isOpen({ tasks, total = 0, end, isPartOpen = false }: RunTasks): boolean {
+  if (isPartOpen) return true;
   if (end === 'complete' || end === 'unreported') return false;
   const listed = lengthOf(tasks);
   if (total < listed || total === 0) return true;

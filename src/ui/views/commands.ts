@@ -42,6 +42,13 @@ export const compareCommands = {
     group: 'Comparison',
     hint: 'other run',
   },
+  pool: {
+    id: 'compare.pool',
+    title: 'read the runs of a model that differ in their seed as one',
+    keys: ['M'],
+    group: 'Comparison',
+    hint: 'pool seeds',
+  },
   baseline: {
     id: 'compare.baseline',
     title: 'compare the others with this run',

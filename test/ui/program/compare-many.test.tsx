@@ -61,8 +61,35 @@ it.each([
   await eventually(() => expect(screen.text()).toContain('95% between'));
 });
 
-it('says how many can be compared', async () => {
+it.each([
+  [60, 15],
+  [80, 24],
+  [120, 40],
+])('reads the runs of a model that differ in their seed as one, on a key: %i x %i', async (columns, rows) => {
+  const screen = await open(columns, rows, index => ({ options: { seed: index } }));
+  await screen.press(' ', ' ', ' ', ' ', ' ', ' ');
+  await screen.press('=');
+  await eventually(() => expect(screen.text()).toContain('6 runs in 3 groups that differ in the seed only: M'));
+  await screen.press('M');
+  // The earliest of the six is in the baseline.
+  await eventually(() => expect(screen.text()).toMatch(/CI 97\.5% each, so all 2 hold with 95%/));
+  await eventually(() => expect(screen.text()).toMatch(/C +0\.\d+ +baseline/));
+  expect(screen.text()).toMatch(/0 \+1 +A +0\.479 +-0\.150 +undecided/);
+  expect(screen.text()).not.toContain('seed only');
+  await screen.press('g', 'enter');
+  await eventually(() => expect(screen.text()).toContain('95% between'));
+  expect(screen.text()).toContain('60 rollouts');
+});
+
+it('opens the pools of more marked runs than can be compared one by one', async () => {
   const screen = await open(120, 40);
+  for (const _ of Array.from({ length: 9 })) await screen.press(' ');
+  await screen.press('=');
+  await eventually(() => expect(screen.text()).toMatch(/\+2 +A .*\n.*\+2 +B .*\n.*\+2 +C +0\.\d+ +baseline/));
+});
+
+it('says how many can be compared', async () => {
+  const screen = await open(120, 40, index => ({ base_model_slug: `acme/model-${index}` }));
   for (const _ of Array.from({ length: 9 })) await screen.press(' ');
   await screen.press('=');
   await eventually(() => expect(screen.text()).toContain('9 runs are marked: 2 to 8 can be compared'));

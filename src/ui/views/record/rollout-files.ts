@@ -59,11 +59,12 @@ export function ownerReport(resource: 'runs' | 'training' | 'datasets', id: stri
   });
 }
 
-/** The report on several runs, compared with one of them; none if they cannot be compared. */
+/** The report on several runs, compared with one of them; none if they cannot be compared, or are pooled. */
 export function comparisonFiles(named: readonly NamedRun[], baseId: string): readonly OtherFile[] {
   const runs = [...named.filter(({ id }) => id === baseId), ...named.filter(({ id }) => id !== baseId)];
   const ids = runs.map(({ id }) => id);
   const isOfOne = comparability(runs).why === undefined;
+  if (runs.some(({ pool }) => pool)) return [];
   if (ids.length < 2 || ids.length > mostCompared || new Set(ids).size < ids.length || !isOfOne) return [];
   const [base = '', ...others] = runs.map(({ name }) => name);
   const of = others.length > 1 ? `${runs.length} runs compared` : `${others.join('')} compared with ${base}`;

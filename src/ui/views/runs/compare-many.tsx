@@ -15,12 +15,16 @@ import {
   gridVerdicts,
   taskColumns,
 } from '../../../resources/comparison-grid.ts';
+import type { NamedRun } from '../../../resources/place.ts';
+import { pooledPlace, pooledRuns, pooledWords } from '../../../resources/pools.ts';
+import { counted } from '../../../text/numbers.ts';
 import { firstLines, wrap } from '../../../text/wrap.ts';
 import type { ViewProps } from '../../app/registry.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import { usePane } from '../../app/view.tsx';
 import { useList } from '../../data/use-list.ts';
 import { useWorkbench } from '../../data/workbench.tsx';
+import { useKeyOf } from '../../keys/router.tsx';
 import { tableLines } from '../../widgets/table/table-lines.ts';
 import { useTheme } from '../../widgets/theme/theme.tsx';
 import { compareCommands, rolloutCommands } from '../commands.ts';
@@ -35,13 +39,14 @@ function verdictLines(grid: Grid, width: number): readonly string[] {
   });
 }
 
+/** Says that some runs may be read as one. */
+const poolWords = (runs: readonly NamedRun[], keyOf: ReturnType<typeof useKeyOf>): string =>
+  `${runs.length} runs in ${counted(pooledRuns(runs).length, 'group')} that differ in the seed only: ${keyOf(compareCommands.pool)} reads each group as one`;
+
 /** The list that reads the runs, their comparison with the base, and the tasks on which they differ most. */
 function useGrid({ runs, base }: ViewProps<'compare-many'>['place']) {
   const { compare } = useWorkbench();
-  const source = useMemo(
-    () => comparedRuns(runs.map(({ id, name, model }) => ({ eval_run_id: id, name, model }))),
-    [runs],
-  );
+  const source = useMemo(() => comparedRuns(runs.map(({ id, ...run }) => ({ ...run, eval_run_id: id }))), [runs]);
   const { rows: read } = useList(source, 'visible');
   const grid = useMemo(() => gridOf(read, base, comparisonOptions(compare)), [read, base, compare]);
   const { confidence } = grid;
@@ -52,13 +57,17 @@ function useGrid({ runs, base }: ViewProps<'compare-many'>['place']) {
 
 export function CompareManyView({ place }: ViewProps<'compare-many'>) {
   const { runs, base } = place;
-  const { navigate } = useShell();
+  const { navigate, open } = useShell();
   const pane = usePane('main');
   const theme = useTheme();
+  const keyOf = useKeyOf();
   const { source, grid, columns, tasks } = useGrid(place);
   const baseRun = runs.find(({ id }) => id === base);
   const { note = '' } = comparability(runs);
-  const words = [note, familyWords(grid, comparisonDefaults.confidence)].filter(Boolean);
+  const pools = pooledPlace(runs, base);
+  const words = [note, familyWords(grid, comparisonDefaults.confidence), pools ? poolWords(runs, keyOf) : ''].filter(
+    Boolean,
+  );
   const width = pane.width - 2;
   const verdicts = verdictLines(grid, width);
   return (
@@ -77,10 +86,14 @@ export function CompareManyView({ place }: ViewProps<'compare-many'>) {
       opens={[
         {
           command: rolloutCommands.tasks,
-          place: ({ id, name }) => ({
-            ...{ view: 'tasks', scope: { run: id }, label: name },
-            ...(baseRun && baseRun.id !== id && { base: baseRun }),
-          }),
+          place: ({ id, name, pool }) =>
+            pool || baseRun?.pool
+              ? undefined
+              : {
+                  ...{ view: 'tasks', scope: { run: id }, label: name },
+                  ...(baseRun && baseRun.id !== id && { base: baseRun }),
+                },
+          why: pooledWords,
         },
       ]}
       label={({ name }) => name}
@@ -91,6 +104,7 @@ export function CompareManyView({ place }: ViewProps<'compare-many'>) {
         '',
         ...tableLines(tasks, taskColumns(grid.rows), { width, height: height - verdicts.length - 1, theme }),
       ]}
+      bindings={pools ? [{ command: compareCommands.pool, run: () => open(pools) }] : []}
       actions={([row]) => [
         {
           command: compareCommands.baseline,

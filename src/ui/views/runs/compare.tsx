@@ -16,6 +16,7 @@ import {
 } from '../../../resources/comparison.ts';
 import { recordPlace } from '../../../resources/define.ts';
 import type { NamedRun, Place } from '../../../resources/place.ts';
+import { idsOf, pooledWords } from '../../../resources/pools.ts';
 import { trajectories } from '../../../resources/trajectories.ts';
 import { difference } from '../../../text/numbers.ts';
 import { truncate } from '../../../text/width.ts';
@@ -48,11 +49,9 @@ function rolloutPlace(row: ComparedTask, names: OfBoth<string>, isOther: boolean
   return { ...recordPlace(trajectories, id, row.task_id), twin };
 }
 
-/** A compared run by its name, which opens it. */
-const runFact = (side: Side, { id, name }: NamedRun): Fact => ({
-  ...referenceFact(side, 'runs', id),
-  value: name,
-});
+/** A compared run by its name, or several by their ids; each opens its run. */
+const runFacts = (side: Side, run: NamedRun): readonly Fact[] =>
+  idsOf(run).map(id => ({ ...referenceFact(side, 'runs', id), ...(!run.pool && { value: run.name }) }));
 
 export function CompareView({ place }: ViewProps<'compare'>) {
   const { base, new: fresh, isUndated = false } = place;
@@ -61,7 +60,7 @@ export function CompareView({ place }: ViewProps<'compare'>) {
   const theme = useTheme();
   const keyOf = useKeyOf();
   const { compare } = useWorkbench();
-  const source = useMemo(() => comparison(base.id, fresh.id), [base.id, fresh.id]);
+  const source = useMemo(() => comparison(idsOf(base), idsOf(fresh)), [base, fresh]);
   const { rows, loaded } = useList(source, 'visible');
   const isSame = base.id === fresh.id;
   const compared = useMemo(() => {
@@ -97,7 +96,10 @@ export function CompareView({ place }: ViewProps<'compare'>) {
       ]}
       isNeighbour={isChanged}
       facts={comparedFacts}
-      about={() => ({ lines: ['', theme.styles.header('RUNS')], facts: sides.map(side => runFact(side, place[side])) })}
+      about={() => ({
+        lines: ['', theme.styles.header('RUNS')],
+        facts: sides.flatMap(side => runFacts(side, place[side])),
+      })}
       bindings={[
         {
           command: compareCommands.swap,
@@ -106,6 +108,7 @@ export function CompareView({ place }: ViewProps<'compare'>) {
         {
           command: rolloutCommands.tasks,
           run: () => open({ view: 'tasks', scope: { run: fresh.id }, label: fresh.name, base }),
+          ...((base.pool ?? fresh.pool) && { enabled: false, why: pooledWords }),
         },
       ]}
       files={() => comparisonFiles([base, fresh], base.id)}

@@ -1,0 +1,79 @@
+/** Several runs read as one: their rollouts of a task count together, like those of a run with several of each task. */
+import { maxOf } from '../base/many.ts';
+import type { TrajectoryReward } from '../contract/evaluations.ts';
+import { isOpen, type RunEnd, type TaskRewards } from '../present/statistics/tasks.ts';
+import { extentOf, type SamplesPerTask } from './extent-of.ts';
+import type { ReadRewards } from './run-extent.ts';
+import { joinedRewards, rewardsByTask } from './run-rewards.ts';
+
+/** The end of a pool is the first of these that one of its runs has. */
+const ends: readonly RunEnd[] = ['running', 'unreported', 'stopped', 'complete'];
+
+const endOf = ({ status }: ReadRewards): number => ends.indexOf(extentOf({ status }).end);
+
+const listedIn = ({ rewards, listed = rewards.length }: ReadRewards): number => listed;
+
+function tasksOf({ rewards }: ReadRewards): readonly TaskRewards[] {
+  const { tasks } = rewardsByTask({ rewards });
+  return [...tasks.values()].map(({ listed }) => listed.map(({ reward }) => reward));
+}
+
+/**
+ * How many rollouts each task of a run has, if every task lists one: its missing rollouts then belong to these tasks. With
+ * another seed, a service may choose other tasks.
+ */
+function eachIn(run: ReadRewards): number | undefined {
+  const tasks = tasksOf(run);
+  const { samplesPerTask, total } = extentOf(run);
+  const longest = maxOf(
+    tasks.map(({ length }) => length),
+    0,
+  );
+  if (total === undefined) return samplesPerTask;
+  const each = samplesPerTask ?? (total === listedIn(run) ? longest : undefined);
+  return each !== undefined && each >= longest && each * tasks.length === total ? each : undefined;
+}
+
+function samplesOf(runs: readonly ReadRewards[]): SamplesPerTask | undefined {
+  const each = runs.map(eachIn);
+  if (each.includes(undefined)) return undefined;
+  return {
+    each: each.reduce<number>((sum, of = 0) => sum + of, 0),
+    isSent: runs.some(({ samplesPerTask }) => samplesPerTask?.isSent === true),
+  };
+}
+
+/** The rollouts that a run has, but does not list. */
+const unlistedIn = (run: ReadRewards): TrajectoryReward[] =>
+  Array.from({ length: Math.max(0, (run.total ?? 0) - listedIn(run)) }, () => ({
+    ...{ reward: null, trajectory_id: null, task_id: null },
+  }));
+
+/**
+ * Joins what was read of several runs.
+ *
+ * @param runs at least one
+ */
+export function pooled(runs: readonly ReadRewards[]): ReadRewards {
+  const [first, ...others] = runs.toSorted((one, other) => endOf(one) - endOf(other));
+  if (!first || others.length === 0) return first ?? { rewards: [], status: undefined, total: undefined };
+  const isCounted = runs.every(({ total }) => total !== undefined);
+  const lists = runs.map(({ rewards }) => rewards);
+  // Without the total of all, those of some still show that rollouts are missing.
+  const missing = isCounted ? [] : runs.flatMap(unlistedIn);
+  const samplesPerTask = samplesOf(runs);
+  const failed = runs.reduce((sum, run) => sum + (run.failed ?? 0), 0);
+  const unread = runs.find(run => run.unread)?.unread;
+  const isMeasuredAsChosen = runs.some(run => run.isMeasuredAsChosen) || undefined;
+  return {
+    rewards: joinedRewards([...lists, missing]),
+    listed: runs.reduce((sum, run) => sum + listedIn(run), missing.length),
+    status: first.status,
+    total: isCounted ? runs.reduce((sum, { total = 0 }) => sum + total, 0) : undefined,
+    isPartOpen: runs.some(run => isOpen({ ...extentOf(run), tasks: tasksOf(run) })),
+    ...(failed > 0 && { failed }),
+    ...(samplesPerTask && { samplesPerTask }),
+    ...(unread && { unread }),
+    ...(isMeasuredAsChosen && { isMeasuredAsChosen }),
+  };
+}

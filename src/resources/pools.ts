@@ -1,0 +1,45 @@
+/** Which runs may be read as one: those of one model whose options differ in the seed only. */
+import { orderedJson } from '../base/ordered-json.ts';
+import type { EvalRun } from '../contract/evaluations.ts';
+import { sentOptionsIn } from '../store/seen.ts';
+import type { NamedRun, Place } from './place.ts';
+import { seedOption } from './several-runs.ts';
+
+/**
+ * Equal for runs of the same benchmark, tasks, model, checkpoint, and options but the seed, as far as the service and this
+ * machine know them; undefined if it is not known what was evaluated.
+ */
+export function likenessOf(run: EvalRun): string | undefined {
+  const { bench_id, base_model_slug: model, parent_checkpoint_id: checkpoint, split, agent_id } = run;
+  if (!model && !checkpoint) return undefined;
+  const options = Object.entries(run.options ?? sentOptionsIn(run) ?? {}).filter(
+    ([name, value]) => name !== seedOption && value != null,
+  );
+  return orderedJson([bench_id, model, checkpoint, split, agent_id, Object.fromEntries(options)]);
+}
+
+/** Why the tasks of a pool cannot be opened. */
+export const pooledWords = 'It is several runs, read as one';
+
+/** The ids of all runs that are read as this one. */
+export const idsOf = ({ id, pool = [id] }: Pick<NamedRun, 'id' | 'pool'>): readonly string[] => pool;
+
+/** The runs, with those that are alike pooled under the first, e.g. `words seed 1 +2`. They keep their order. */
+export function pooledRuns(runs: readonly NamedRun[]): readonly NamedRun[] {
+  const pools = Map.groupBy(runs, ({ id, likeness = id }) => likeness);
+  return [...pools.values()].flatMap(([first, ...more]) => {
+    if (!first || more.length === 0) return first ?? [];
+    return { ...first, name: `${first.name} +${more.length}`, pool: [first, ...more].map(({ id }) => id) };
+  });
+}
+
+/** The comparison of the pools; undefined if it has nothing to pool, or nothing to compare. */
+export function pooledPlace(runs: readonly NamedRun[], baseId: string): Place<'compare' | 'compare-many'> | undefined {
+  const pools = pooledRuns(runs);
+  const base = pools.find(pool => idsOf(pool).includes(baseId));
+  const [fresh, ...more] = pools.filter(pool => pool !== base);
+  if (!base || !fresh || pools.length === runs.length) return undefined;
+  return more.length === 0
+    ? { view: 'compare', base, new: fresh }
+    : { view: 'compare-many', runs: pools, base: base.id };
+}
