@@ -266,7 +266,8 @@ class PrintedRows {
   readonly text = async (found: readonly object[], isFirst: boolean): Promise<string> => {
     const [flags, io, format] = [this.#flags, this.#io, formatOf(this.#flags)];
     const room = format === 'table' && hasColumns(flags) ? io.columns : undefined;
-    const rows = await this.#measured.shown(found, this.named(found).shown, room);
+    const known = hasColumns(flags) ? this.#measured.remembered(found) : found;
+    const rows = await this.#measured.shown(known, this.named(found).shown, room);
     const { field, shown } = this.named(rows);
     if (field) return rows.map(row => `${lineText((field.exported ?? field.value)(row))}\n`).join('');
     if (isLineFlags(flags)) {

@@ -185,6 +185,11 @@ export class MeasuredRows {
     return [...this.#shown].filter(id => !this.#first.has(id));
   }
 
+  /** Adds what is remembered of the rows. */
+  remembered(rows: readonly object[]): readonly object[] {
+    return this.#resource.measures?.remembered?.(rows, this.#context) ?? rows;
+  }
+
   /**
    * Adds the values of the printed columns. The rows wait for them only while answers arrive: a row without an answer
    * stays unchanged, and is noted.

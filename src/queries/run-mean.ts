@@ -88,9 +88,10 @@ export interface Certainty {
    * task, or an unknown number of rollouts.
    */
   readonly reason?: 'nothing' | 'outside' | 'open' | 'nameless' | 'uncounted' | undefined;
-  /** The number of tasks and rollouts with a reward. */
+  /** The number of tasks and rollouts with a reward, and of all rollouts, if known. */
   readonly tasks: number;
   readonly rewards: number;
+  readonly total?: number | undefined;
   /** The means over the rewards and over the tasks, and what the record said at that time. */
   readonly means: readonly number[];
   readonly recorded?: RecordedMean | undefined;
@@ -205,6 +206,7 @@ export function certaintyOf(
   return {
     ...(reason === undefined ? { interval: run.interval } : { reason }),
     ...{ tasks: run.tasks, rewards: run.rated },
+    ...(options.total != null && { total: options.total }),
     means: [meanOfRewards(rewards).mean, run.mean].filter(mean => mean !== undefined),
     ...(options.recorded && { recorded: options.recorded }),
     ...extremesOf(rewards),
@@ -267,6 +269,11 @@ export interface CertainMean {
   readonly certainty?: Certainty | undefined;
 }
 
+interface CountedRollouts {
+  readonly graded: number | undefined;
+  readonly total: number | undefined;
+}
+
 /**
  * The interval to show beside a mean: undefined if it is unknown or belongs to other rewards. While a run continues, it
  * belongs to as many rewards as the mean; after the end, to all of them. The mean of rewards may also be outside the
@@ -279,6 +286,18 @@ export function intervalBeside({ mean, graded, status, certainty }: CertainMean,
   const isOfMean = hasEnded(status) ? isFinal && isOf(certainty, { mean, graded }) : rewards === graded;
   const value = withinRange(mean, range);
   return isOfMean && value >= interval.low && value <= interval.high ? interval : undefined;
+}
+
+/** The number of rewards in a mean and of all rollouts: as reported, otherwise as read with the rewards of this mean. */
+export function countsBeside({
+  mean,
+  graded,
+  total,
+  status,
+  certainty,
+}: CertainMean & CountedRollouts): CountedRollouts {
+  const isOfMean = certainty && (certainty.isFinal || !hasEnded(status)) && isOf(certainty, { mean, graded });
+  return isOfMean ? { graded: graded ?? certainty.rewards, total: total ?? certainty.total } : { graded, total };
 }
 
 /** Whether the interval of an ended run is unknown because the rewards of its mean are yet to be read. */
@@ -294,12 +313,27 @@ export const isRange = (value: unknown): boolean => Array.isArray(value) && valu
 
 function isCertainty(value: unknown): value is Certainty {
   if (!isRecord(value) || value['method'] !== intervalMethod) return false;
-  const { interval, rewards, range, isFinal, means, lowest = 0, highest = 0, readAfterEnd, endedAt = 0 } = value;
+  const {
+    interval,
+    rewards,
+    total = 0,
+    range,
+    isFinal,
+    means,
+    lowest = 0,
+    highest = 0,
+    readAfterEnd,
+    endedAt = 0,
+  } = value;
   const isOptional =
     (interval === undefined || isInterval(interval)) && (readAfterEnd === undefined || isRange(readAfterEnd));
   const hasMeans = Array.isArray(means) && means.every(isNumber);
   return (
-    isOptional && hasMeans && [rewards, lowest, highest, endedAt].every(isNumber) && isRange(range) && isFinal === true
+    isOptional &&
+    hasMeans &&
+    [rewards, total, lowest, highest, endedAt].every(isNumber) &&
+    isRange(range) &&
+    isFinal === true
   );
 }
 

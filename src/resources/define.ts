@@ -41,6 +41,8 @@ export interface Measures<Row> {
   readonly costly: readonly string[];
   /** A nested value of a row that can be selected like a column, e.g. an option. */
   readonly field: (row: Row, name: string) => Cell;
+  /** Adds what is remembered of the rows, without a request. */
+  readonly remembered?: (rows: readonly Row[], context: QueryContext) => readonly Row[];
   /** Reads the data for these columns and adds it to the rows. */
   readonly read: (
     rows: readonly Row[],

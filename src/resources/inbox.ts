@@ -4,7 +4,7 @@ import { type Column, idColumn, type StatusLook } from '../present/column.ts';
 import type { Range } from '../present/statistics/tasks.ts';
 import { clockOrDay, duration } from '../text/time.ts';
 import { type InboxEvent, sortOf, tallyWords } from '../workbench/inbox.ts';
-import { meanCell } from './measured-run.ts';
+import { meanOfTotal } from './measured-run.ts';
 import { heldOutWords } from './training.ts';
 import { heldOutCell } from './training-columns.ts';
 import { beginOf } from './watch-reads.ts';
@@ -52,7 +52,7 @@ export function numbersOf({ kind, detail }: InboxEvent, range?: Range): string {
     measured && measured.best.step !== measured.last.step
       ? `best ${heldOutCell(measured.best)} at step ${measured.best.step}`
       : '',
-    !isTraining && mean !== undefined ? `mean ${meanCell({ mean, graded, total }, status)}` : '',
+    !isTraining && mean !== undefined ? `mean ${meanOfTotal({ mean, graded, total, status })}` : '',
     done === undefined ? '' : `${done} of ${total ?? 'an unknown number'}${isTraining ? ' steps' : ''}`,
   ]
     .filter(Boolean)

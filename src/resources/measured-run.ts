@@ -4,7 +4,7 @@ import { hasEnded, isRunning, statusMeaning } from '../contract/status.ts';
 import { unknownCell } from '../present/column.ts';
 import type { Interval } from '../present/statistics/interval.ts';
 import type { Range } from '../present/statistics/tasks.ts';
-import { type Certainty, intervalBeside, lacksCertainty } from '../queries/run-mean.ts';
+import { type Certainty, countsBeside, intervalBeside, lacksCertainty } from '../queries/run-mean.ts';
 import type { KnownResource } from '../queries/statuses/known-resource.ts';
 import { countOf, reward } from '../text/numbers.ts';
 
@@ -21,9 +21,15 @@ export type MeasuredRun = EvalRun & {
 
 export const listedMean = (row: MeasuredRun): number | undefined => row.reward_mean ?? row.provisional_mean;
 
-/** The number of rewards in that mean, if known. */
-export const listedCount = ({ reward_mean, reward_count, provisional_count }: MeasuredRun): number | undefined =>
-  countOf(reward_count) ?? (reward_mean == null ? provisional_count : undefined);
+/** The number of rewards in that mean, and of all rollouts, if known. */
+const countsOf = (row: MeasuredRun) =>
+  countsBeside({
+    ...{ status: row.status, certainty: row.certainty, mean: listedMean(row) },
+    graded: countOf(row.reward_count) ?? (row.reward_mean == null ? row.provisional_count : undefined),
+    total: countOf(row.total_rollouts),
+  });
+export const listedCount = (row: MeasuredRun): number | undefined => countsOf(row).graded;
+export const listedTotal = (row: MeasuredRun): number | undefined => countsOf(row).total;
 
 /** The interval of that mean, if it is known. */
 export const intervalOfRun = (row: MeasuredRun, range: Range): Interval | undefined =>
@@ -84,6 +90,18 @@ export const meanSoFar = (mean: number, graded: number | undefined): string =>
   `${reward(mean)} ${graded === undefined ? soFar : `n=${graded}+`}`;
 
 /**
+ * The mean with the number of rewards in it, and of all rollouts: `0.410 n=40/128`; `0.410 n=40+` if more may come and
+ * their number is unknown.
+ */
+export function meanOfTotal({ mean, status, certainty, ...counts }: SeenMean & Pick<MeasuredRun, 'status'>): string {
+  if (mean === undefined) return reward(mean);
+  const { graded, total } = countsBeside({ graded: undefined, total: undefined, ...counts, mean, status, certainty });
+  if (graded === undefined || total === undefined)
+    return hasEnded(status) ? meanCell({ mean, graded, total }, status) : meanSoFar(mean, graded);
+  return graded === total ? reward(mean) : `${reward(mean)} n=${graded}/${total}`;
+}
+
+/**
  * The same for a run's record. A mean that its record lacks is unknown, not none; after a success too, unless the record says
  * that there is no reward.
  */
@@ -91,7 +109,7 @@ export function meanOfRun(row: MeasuredRun): string {
   const [mean, graded] = [listedMean(row), listedCount(row)];
   if (!isSoFar(row)) {
     if (mean === undefined && mayHaveMean(row)) return unknownCell;
-    return meanCell({ mean, graded: countOf(row.reward_count), total: countOf(row.total_rollouts) }, row.status);
+    return meanCell({ mean, graded, total: listedTotal(row) }, row.status);
   }
   return mean === undefined ? unknownCell : meanSoFar(mean, graded);
 }

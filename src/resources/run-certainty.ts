@@ -8,7 +8,7 @@ import { readFinalCertainty } from '../queries/run-results.ts';
 import { ifThere } from '../service/errors.ts';
 import type { MeasuredList } from './define.ts';
 import { measureEach } from './measure-each.ts';
-import { listedMean, type MeasuredRun } from './measured-run.ts';
+import { listedMean, type MeasuredRun, mayHaveMean } from './measured-run.ts';
 
 /** The listed rollouts of a row of a list: those of an ended run are read once, others would be read often. */
 export const rowsInLists = ({ status }: EvalRun): undefined | readonly [] => (hasEnded(status) ? undefined : []);
@@ -22,11 +22,16 @@ async function readCertainty(run: EvalRun, context: QueryContext): Promise<Certa
 
 /** Adds how certain the mean is, and the mean so far where the record of a running run lacks it. @throws ServiceError */
 export async function withCertainty<Row extends MeasuredRun>(run: Row, context: QueryContext): Promise<Row> {
-  const hasMean = listedMean(run) !== undefined;
-  const certainty = await ifThere(hasMean || isRunning(run.status), () => readCertainty(run, context));
+  const mayHave = listedMean(run) !== undefined || isRunning(run.status) || mayHaveMean(run);
+  return withRead(run, await ifThere(mayHave, () => readCertainty(run, context)));
+}
+
+/** A run with how certain its mean is, and with the mean that was read if its record lacks it. */
+export function withRead<Row extends MeasuredRun>(run: Row, certainty: Certainty | undefined): Row {
   if (!certainty) return run;
   const { means, rewards } = certainty;
-  return { ...run, certainty, ...(!hasMean && { provisional_mean: means[0], provisional_count: rewards }) };
+  const isOwn = listedMean(run) === undefined;
+  return { ...run, certainty, ...(isOwn && { provisional_mean: means[0], provisional_count: rewards }) };
 }
 
 /**

@@ -10,8 +10,8 @@ import { evalRunQuery } from '../queries/evaluations.ts';
 import type { QueryContext } from '../queries/query-context.ts';
 import { rememberedDifference } from '../queries/run-difference.ts';
 import { extentOfRecord, readRunRewards } from '../queries/run-extent.ts';
+import { rememberedCertainty } from '../queries/run-mean.ts';
 import { rememberedAt } from '../store/seen.ts';
-import { countOf } from '../text/numbers.ts';
 import {
   type BasedRun,
   baselineColumns,
@@ -28,11 +28,12 @@ import {
   lacksIntervalOfRun,
   listedCount,
   listedMean,
+  listedTotal,
   type MeasuredRun,
   meanOfRun,
 } from './measured-run.ts';
 import { modelColumn, modelWords } from './models.ts';
-import { rowsInLists, withCertainty } from './run-certainty.ts';
+import { rowsInLists, withCertainty, withRead } from './run-certainty.ts';
 import { namedRun } from './run-places.ts';
 
 export const runColumns: readonly Column<MeasuredRun>[] = [
@@ -90,7 +91,7 @@ export const runColumns: readonly Column<MeasuredRun>[] = [
     align: 'right',
     wide: true,
     forPrograms: true,
-    value: row => countOf(row.total_rollouts),
+    value: listedTotal,
   },
   durationColumn(),
 ];
@@ -160,6 +161,10 @@ function addsFromBaseline(rows: readonly BasedRun[], list: MeasuredList) {
 }
 
 export const runMeasures: Measures<BasedRun> = {
+  remembered: (rows, { memory }) =>
+    rows.map(row =>
+      row.certainty ? row : withRead(row, rememberedCertainty(memory, row.eval_run_id, extentOfRecord(row))),
+    ),
   columns: (rows, range) => runListColumns(range, new Set(rows.map(({ bench_id }) => bench_id)).size < 2),
   costly: ['interval', ...ofBaseline],
   field: () => undefined,

@@ -20,6 +20,8 @@ export interface RewardSummary {
   readonly unreadable: number;
   /** Says that trajectories have several rewards, if any do. */
   readonly contradictions: string;
+  /** Rollouts that are known to have failed without a reward. */
+  readonly failed?: number | undefined;
   /** Rollouts of the run, if the service reports them; otherwise the number of listed trajectories. */
   readonly total: number;
 }
@@ -47,6 +49,8 @@ export interface RunOutcome {
   readonly graded: number | undefined;
   /** The mean of the listed rewards, if the service's own differs. */
   readonly listed: number | undefined;
+  /** Rollouts of the run; see `RewardSummary`. */
+  readonly rollouts: number;
   /** Rollouts listed without a reward before the run ended. */
   readonly without: number;
   readonly ended: boolean;
@@ -66,15 +70,16 @@ export function outcomeOf(
   const live = progress?.live;
   const ended = hasEnded(run.status);
   const without = ended ? 0 : (rewards?.missing ?? 0);
+  const rollouts = rewards?.total ?? 0;
   const final = ended ? (run.reward_mean ?? live?.final_reward_mean) : undefined;
   if (rewards !== undefined && rewards.values.length > 0) {
     const mean = final ?? rewards.mean;
     const listed = reward(mean) === reward(rewards.mean) ? undefined : rewards.mean;
-    return { mean, graded: rewards.values.length, listed, without, ended, isRead: true };
+    return { mean, graded: rewards.values.length, listed, rollouts, without, ended, isRead: true };
   }
   const mean = final ?? (ended ? undefined : live?.provisional_reward_mean) ?? undefined;
   const isRead = rewards !== undefined;
-  return { mean, graded: live?.scored_rollouts ?? undefined, listed: undefined, without, ended, isRead };
+  return { mean, graded: live?.scored_rollouts ?? undefined, listed: undefined, rollouts, without, ended, isRead };
 }
 
 /**
@@ -95,14 +100,15 @@ export function noRewardWords({ isRead }: Pick<RunOutcome, 'isRead'>, without: n
 }
 
 /**
- * `mean 0.143 of 8 rewards`; says so if it is not final. If the service's mean differs from that of the listed rewards,
+ * `mean 0.143 of 8 rewards`, or `mean none, 0 of 8`; says so if it is not final. If the service's mean differs from that of the listed rewards,
  * both are shown: `mean 0.200 (0.143 by the 8 rewards listed)`.
  */
 export function meanWords(outcome: RunOutcome): readonly [label: string, value: string, of: string] {
-  const { mean, graded, listed, without, ended } = outcome;
+  const { mean, graded, listed, rollouts, without, ended, isRead } = outcome;
   const rewards = graded === undefined || mean === undefined ? '' : counted(graded, 'reward');
   const by = listed === undefined ? '' : `(${reward(listed)} by the ${rewards} listed)`;
   const of = rewards === '' ? '' : by || `of ${rewards}`;
   if (mean === undefined && !ended) return ['mean', noRewardWords(outcome, without), ''];
+  if (mean === undefined && isRead && rollouts > 0) return ['mean', `${reward(mean)}, 0 of ${rollouts}`, ''];
   return [ended ? 'mean' : `mean ${soFar}`, reward(mean), of];
 }

@@ -18,14 +18,14 @@ import { readHeldOutSplit } from '../queries/training.ts';
 import { trajectoryKeys } from '../queries/trajectories.ts';
 import { isNotOffered } from '../service/errors.ts';
 import { rememberedAt, sentOptionsIn } from '../store/seen.ts';
-import { counted, countOf, reward } from '../text/numbers.ts';
+import { counted, reward } from '../text/numbers.ts';
 import { type ActionTable, running, untilStopped } from './action.ts';
 import { type BasedRun, baselineWords, certaintyQueryOf, differenceReads } from './baseline.ts';
 import { benchmarkActions } from './benchmarks.ts';
 import { comparability } from './comparison.ts';
 import { mostCompared } from './comparison-grid.ts';
 import { defineResource, type WholeFacts } from './define.ts';
-import { isSoFar, listedCount, listedMean, type MeasuredRun, mayHaveMean, soFar } from './measured-run.ts';
+import { isSoFar, listedCount, listedMean, listedTotal, type MeasuredRun, mayHaveMean, soFar } from './measured-run.ts';
 import { pooledPlace, pooledRuns } from './pools.ts';
 import { runColumns, runMeasures } from './run-columns.ts';
 import { certaintyFields, certaintyWords } from './run-mean.ts';
@@ -40,7 +40,7 @@ function meanFact(run: MeasuredRun, isUnread: boolean): Fact {
   const of = graded === undefined || mean === undefined ? '' : ` of ${counted(graded, 'reward')}`;
   if (isSoFar(run)) return { label: `mean ${soFar}`, value: mean === undefined ? undefined : `${reward(mean)}${of}` };
   if (mean === undefined && mayHaveMean(run)) return { label: 'mean', value: 'not reported' };
-  const without = graded === undefined ? 0 : (countOf(run.total_rollouts) ?? graded) - graded;
+  const without = graded === undefined ? 0 : (listedTotal(run) ?? graded) - graded;
   const missing = without > 0 ? `, ${counted(without, 'rollout')} without one` : '';
   return { label: 'mean', value: `${reward(mean)}${of}${missing}` };
 }
@@ -102,8 +102,9 @@ async function wholeFacts(run: EvalRun, context: QueryContext): Promise<WholeFac
     if (!isNotOffered(error)) unread = `The rewards could not be read. ${errorMessage(error)}`;
     return undefined;
   });
-  const outcome = answer && outcomeOf(run, undefined, summariseRewards(answer.rewards));
-  const known = outcome?.mean === undefined ? undefined : outcome;
+  const outcome = answer && outcomeOf(run, undefined, summariseRewards(answer.rewards, answer.total));
+  const isWhole = outcome?.mean !== undefined || (answer && !answer.unread && !listedCount(run));
+  const known = isWhole ? outcome : undefined;
   const certain = answer && runMeanOf(answer.rewards, { ...answer, range: context.compare?.rewardRange });
   return {
     facts: runFacts(
@@ -113,7 +114,7 @@ async function wholeFacts(run: EvalRun, context: QueryContext): Promise<WholeFac
       unread !== undefined,
     ),
     unread: unread ?? ((answer && contradictionWords(answer.rewards)) || undefined),
-    hasMean: known !== undefined || run.reward_mean != null,
+    hasMean: outcome?.mean !== undefined || run.reward_mean != null,
     answer,
     ...(known && { fields: { mean: known.mean, graded: known.graded, ...(certain && certaintyFields(certain)) } }),
   };

@@ -5,6 +5,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Listeners } from '../base/listeners.ts';
 import { hasEnded, statusMeaning } from '../contract/status.ts';
+import { countsBeside } from '../queries/run-mean.ts';
 import type { KnownResource, Observation } from '../queries/statuses/known-resource.ts';
 import type { StatusStore, Transition } from '../queries/statuses/store.ts';
 import type { EventKey, StoredEvent } from '../store/events.ts';
@@ -49,7 +50,8 @@ export const nameOf = ({ kind, id, what }: EventKey): string => `${what} ${kind}
 
 /** The stored part of a resource, as it is read back: without its long curve and without unknown fields. */
 function detailOf(known: Omit<KnownResource, 'kind' | 'id' | 'label'>): EventDetail {
-  const { status, done, total, mean, graded, gradedAt, failed, startedAt, beganAt, endTime, parent, gone } = known;
+  const { status, done, mean, gradedAt, failed, startedAt, beganAt, endTime, parent, gone } = known;
+  const { graded, total } = countsBeside(known);
   const measured = known.measured && { ...known.measured, curve: [], recent: [] };
   const reason = known.reason?.slice(0, mostReason);
   const detail = {

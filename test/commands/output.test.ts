@@ -42,7 +42,7 @@ it('lists for programs of how many rewards a mean is, after the columns for peop
     'RUN\tID\tSTATUS\tMEAN\tSEEN\tBENCHMARK\tMODEL\tCHECKPOINT\tSTARTED\tSTEP\tN\tTOTAL\tTOOK\t95% CI\tVS BASE\tVS BASE 95% CI',
     'evr_1\tevr_1\tcancelled\t0.5\t\t\t\t\t\t\t888\t1792\t\t\t\t',
     'evr_2\tevr_2\tcompleted\t0.25\t\t\t\t\t\t\t\t\t\t\t\t',
-    'evr_3\tevr_3\trunning\t\t\t\t\t\t\t\t\t1792\t\t\t\t',
+    'evr_3\tevr_3\trunning\t\t\t\t\t\t\t\t0\t1792\t\t\t\t',
     '',
   ]);
   const csv = await cli('list', ['runs', '--format', 'csv']);

@@ -86,6 +86,35 @@ it('is that of the rewards so far for a running run, whose record has no mean', 
   expect((await cli('list', columns)).out.split('\r\n')[1]).toMatch(/^0\.5,2,0(?:\.\d+)?\.\.1$/);
 });
 
+it('gives a list that reads no rewards the counts that were read before, and JSON nothing', async () => {
+  const [half, none] = [0, 1].map(index => ({
+    ...{ eval_run_id: `evr_${index}`, display_name: `run ${index}`, bench_id: 'b', status: 'completed' },
+    reward_mean: index === 0 ? 0.5 : null,
+  }));
+  const rewards = [0, 1].map(reward => ({ trajectory_id: `t${reward}`, task_id: `task${reward}`, reward }));
+  const answers: Answers = {
+    listBenchmarks: () => pageOf([{ bench_id: 'b', label: 'words' }]),
+    listEvalRuns: () => pageOf([half, none]),
+    getEvalRun: ({ eval_run_id }) => (eval_run_id === 'evr_0' ? half : none),
+    getEvalProgress: ({ eval_run_id }) => ({
+      eval_run_id,
+      status: 'completed',
+      terminal_rollouts: 3,
+      total_rollouts: 3,
+    }),
+    getTrajectoryRewards: ({ eval_run_id }) => ({ trajectory_rewards: eval_run_id === 'evr_0' ? rewards : [] }),
+  };
+  const server = await hostileServer(answering(answers));
+  const cli = cliOn({ baseUrl: server.url, apiKey: 'key' });
+  const cells = async () => (await cli('list', ['runs', '--format', 'csv', '--columns', 'mean,n,total'])).out;
+  expect(await cells()).toBe('mean,n,total\r\n0.5,,\r\n,,\r\n');
+  expect((await cli('get', ['run', 'evr_1'])).out).toMatch(/^mean +none, 0 of 3$/m);
+  await cli('get', ['run', 'evr_0']);
+  expect(await cells()).toBe('mean,n,total\r\n0.5,2,3\r\n,0,3\r\n');
+  expect((await cli('list', ['runs'], { columns: 60 })).out).toMatch(/0\.500 n=2\D[\s\S]*none/);
+  expect((await cli('list', ['runs', '--json'])).out).not.toContain('certainty');
+});
+
 it('get leaves a list its mean (B4)', async () => {
   const { answers } = randomRuns(1);
   const record = { eval_run_id: 'evr_fail', bench_id: 'bench_1', status: 'failed', reward_mean: null };

@@ -136,6 +136,26 @@ describe('the table of runs', () => {
     expect(said({ ...wrong, reward_count: 4 })).toEqual(['7.00 n=4', 'mean: 7.00 of 4 rewards']);
   });
 
+  it('has the counts that were read with the rewards of its mean, where its record has none', () => {
+    const rewards = Array.from({ length: 22 }, (_, index) => ({ task_id: `t${index}`, reward: index % 2 }));
+    const certainty = certaintyOf(rewards, { status: 'completed', total: 40 });
+    const cells = (reward_mean: number) => {
+      const row = { eval_run_id: 'a', status: 'completed', reward_mean, certainty };
+      const columns = runColumns.filter(({ id }) => ['mean', 'n', 'total'].includes(id));
+      return columns.map(({ value, text }) => text?.(row) ?? value(row));
+    };
+    expect(cells(0.5)).toEqual(['0.500 n=22', 22, 40]);
+    expect(cells(0.6)).toEqual(['0.600 n=?', undefined, undefined]);
+    expect(texts(lineOf('run', { status: 'completed', mean: 0.5, certainty }))).toMatchObject({
+      MEAN: '0.500 n=22/40',
+    });
+    expect(
+      texts(lineOf('run', { status: 'running', mean: 0.5, certainty: { ...certainty, isFinal: false } })),
+    ).toMatchObject({
+      MEAN: '0.500 n=22/40',
+    });
+  });
+
   it('says of how many rewards the mean is, where a run has ended and some are missing or may be', () => {
     const column = runColumns.find(({ id }) => id === 'mean');
     const cell = (row: Partial<EvalRun>) => column?.text?.({ eval_run_id: 'a', status: 'completed', ...row });

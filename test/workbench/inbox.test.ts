@@ -1,5 +1,6 @@
 /** The inbox: what ended, failed or stalled, until it is dismissed, on this and later starts. */
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { certaintyOf } from '../../src/queries/run-mean.ts';
 import type { Observation } from '../../src/queries/statuses/known-resource.ts';
 import { StatusStore } from '../../src/queries/statuses/store.ts';
 import { kinds } from '../../src/resources/catalogue.ts';
@@ -44,6 +45,17 @@ async function end({ workbench }: ReturnType<typeof start>): Promise<void> {
   workbench.close();
   await workbench.closed;
 }
+
+it('says of how many rollouts the mean is, once its rewards are read', () => {
+  const now = start(storeFolder(onTestFinished));
+  const evaluation = (more: Partial<Observation>) => now.answer({ ...run('a', more), kind: 'run' });
+  evaluation({});
+  evaluation({ status: 'completed', mean: 0.5, done: 40, total: 40 });
+  expect(now.said()).toEqual(['a completed, mean 0.500 n=?, 40 of 40']);
+  const rewards = Array.from({ length: 22 }, (_, index) => ({ task_id: `t${index}`, reward: index % 2 }));
+  evaluation({ status: 'completed', certainty: certaintyOf(rewards, { status: 'completed', total: 40 }) });
+  expect(now.said()).toEqual(['a completed, mean 0.500 n=22/40, 40 of 40']);
+});
 
 describe('what ended while the program was closed', () => {
   it('is found with its time, reason and numbers, and kept until it is dismissed (W15, W16)', async () => {

@@ -1,16 +1,15 @@
 /** The columns of Watch. */
 
-import { hasEnded } from '../../contract/status.ts';
 import type { Cell, Column } from '../../present/column.ts';
 import type { Interval } from '../../present/statistics/interval.ts';
 import type { Range } from '../../present/statistics/tasks.ts';
 import { timeColumn } from '../../present/times.ts';
 import { rateWords } from '../../queries/pace.ts';
-import { intervalBeside, lacksCertainty } from '../../queries/run-mean.ts';
-import { meanCell, meanSoFar } from '../../resources/measured-run.ts';
+import { countsBeside, intervalBeside, lacksCertainty } from '../../queries/run-mean.ts';
+import { meanCell, meanOfTotal } from '../../resources/measured-run.ts';
 import { intervalOfHeldOut, measuredColumns } from '../../resources/training-columns.ts';
 import { rewardName, stateOf, uploadKind, type WatchedResource } from '../../resources/watch.ts';
-import { percent, reward } from '../../text/numbers.ts';
+import { percent } from '../../text/numbers.ts';
 import { type Glyphs, unicodeGlyphs } from '../widgets/theme/glyphs.ts';
 
 /** Uploads have no id on the service. */
@@ -42,17 +41,8 @@ function shareWords(row: WatchedResource): string {
 /** Whether its number comes from the trainer, whose rewards do not decide between runs. */
 const isTrainers = ({ kind }: WatchedResource): boolean => rewardName(kind) === 'trainer';
 
-/**
- * The mean of an evaluation with the number of rewards in it: `0.410 n=40/128`, or `0.410 n=40+` if more may come and
- * their number is unknown.
- */
-function meanWords(row: WatchedResource): string {
-  const { mean, graded, total, status } = row;
-  if (isTrainers(row) || mean === undefined) return '';
-  if (graded === undefined || total === undefined)
-    return hasEnded(status) ? meanCell(row, status) : meanSoFar(mean, graded);
-  return graded === total ? reward(mean) : `${reward(mean)} n=${graded}/${total}`;
-}
+/** The mean of an evaluation with its counts. */
+const meanWords = (row: WatchedResource): string => (isTrainers(row) || row.mean === undefined ? '' : meanOfTotal(row));
 
 /** The interval of the number in the line: the last held-out reward, or the mean of an evaluation. */
 function intervalOfLine(row: WatchedResource, range: Range): Interval | undefined {
@@ -151,7 +141,8 @@ const meanColumn: Column<WatchedResource> = {
   bestFirst: true,
   value: row => (isTrainers(row) ? undefined : row.mean),
   text: meanWords,
-  shortText: row => (isTrainers(row) || row.mean === undefined ? '' : meanCell(row, row.status)),
+  shortText: row =>
+    isTrainers(row) || row.mean === undefined ? '' : meanCell({ ...row, ...countsBeside(row) }, row.status),
 };
 
 const stateNow = (row: WatchedResource) => stateOf(row, Date.now());

@@ -5,6 +5,7 @@ import { minOf } from '../../base/many.ts';
 import type { Deployment } from '../../contract/deployments.ts';
 import { isUnknown } from '../../contract/status.ts';
 import { ageOf, agoOf, tookWords } from '../../present/times.ts';
+import { countsBeside } from '../../queries/run-mean.ts';
 import { shortFacts } from '../../resources/deployments.ts';
 import { summaryOf } from '../../resources/inbox.ts';
 import { watchList } from '../../resources/rotation.ts';
@@ -232,7 +233,9 @@ const tookOf = ({ startedAt, beganAt, endTime }: WatchedResource): string =>
   });
 
 /** The mean of a run with the number of its rewards; otherwise the only number. */
-function rewardWords({ mean, graded }: WatchedResource): string | undefined {
+function rewardWords(row: WatchedResource): string | undefined {
+  const { mean } = row;
+  const { graded } = countsBeside(row);
   if (mean === undefined) return undefined;
   return graded === undefined ? reward(mean) : `${reward(mean)} of ${counted(graded, 'reward')}`;
 }

@@ -61,7 +61,7 @@ export function summaryLines(
   const counts =
     done === undefined ? '' : `${done} of ${total === undefined ? '? rollouts' : counted(total, 'rollout')}`;
   const barWidth = Math.max(10, Math.min(40, width - 40));
-  const failed = progress?.live?.failed_rollouts ?? 0;
+  const failed = progress?.live?.failed_rollouts ?? rewards?.failed ?? 0;
   // While a run continues, rollouts without an entry are still to come.
   const missing = rewards ? (ended ? rewards.total - rewards.values.length - unreadable : rewards.missing) : 0;
   const without = Math.max(0, missing);
