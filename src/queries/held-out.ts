@@ -6,6 +6,7 @@ import { perObject } from '../base/memo.ts';
 import { usualDistance } from '../base/steps.ts';
 import type { EvalRun } from '../contract/evaluations.ts';
 import { rowsMadeOf } from '../contract/lists.ts';
+import { statusMeaning } from '../contract/status.ts';
 import type { HeldOutReward } from '../contract/training.ts';
 import { countOf } from '../text/numbers.ts';
 
@@ -44,7 +45,7 @@ export interface HeldOutMean extends HeldOutSamples {
   readonly isUnfinished?: boolean | undefined;
   /** By its counts, each of its rollouts has ended, though the service says that it is unfinished. */
   readonly haveAllEnded?: boolean | undefined;
-  /** The run has ended since it was read, so there may be a newer or a better one. */
+  /** The run has ended, but its last round was not listed yet: there may be a newer or a better one. */
   readonly isOld?: boolean | undefined;
   /** The rounds after it in which every rollout failed, so that the mean may not describe the current model. */
   readonly failedSince?: FailedRounds | undefined;
@@ -208,8 +209,20 @@ export function isFinalCurve(
   return means != null && hasLastRound(means, done);
 }
 
-/** Means that were read before the end of the run. @param done the finished steps */
-export function beforeEnd(means: HeldOutMeans, done: number | undefined): HeldOutMeans {
+/** For this long after a successful end, the last round may be late. Settling data is read a little longer, see `pollDelay`. */
+const lastRoundWithinMs = 4 * 60_000;
+
+/**
+ * Whether the curve of an ended run may lack its last round by the time of its read; a run that did not succeed may not
+ * measure any more. All times are in epoch milliseconds.
+ */
+export const mayLackRound = (
+  status: string,
+  { endedAt, readAt }: { readonly endedAt: number; readonly readAt: number },
+): boolean => readAt < endedAt + (statusMeaning(status) === 'success' ? lastRoundWithinMs : 0);
+
+/** Means of an ended run that may lack its last round, marked unless they have it. @param done the finished steps */
+export function withoutLast(means: HeldOutMeans, done: number | undefined): HeldOutMeans {
   if (!means.isUnfinished && hasLastRound(means, done)) return means;
   return { ...means, last: { ...means.last, isOld: true }, best: { ...means.best, isOld: true } };
 }

@@ -81,7 +81,12 @@ export function eventFields(event: InboxEvent) {
   const { kind, id, label, at, isExact, detail } = event;
   const { status, reason, alarm, done, total, mean, graded, measured, startedAt } = detail;
   const point = (of: NonNullable<typeof measured>['last'] | undefined) =>
-    of && { step: of.step, reward: of.reward, samples: of.samples ?? null };
+    of && {
+      step: of.step,
+      reward: of.reward,
+      samples: of.samples ?? null,
+      may_change: Boolean(of.isOld || of.isUnfinished),
+    };
   return {
     at: new Date(at).toISOString(),
     at_is_exact: isExact,

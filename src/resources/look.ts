@@ -3,7 +3,12 @@ import { isRunning } from '../contract/status.ts';
 import { doneWith } from '../queries/evaluations.ts';
 import type { AnyQuery } from '../queries/live-query.ts';
 import type { QueryContext } from '../queries/query-context.ts';
-import { type KnownResource, knownResource, type Observation } from '../queries/statuses/known-resource.ts';
+import {
+  type KnownResource,
+  knownResource,
+  type Observation,
+  withLateMeans,
+} from '../queries/statuses/known-resource.ts';
 import { isNotOffered, mayLackPath, ResponseError } from '../service/errors.ts';
 import { rememberedAt } from '../store/seen.ts';
 import type { ResourceRef } from '../store/store.ts';
@@ -49,6 +54,7 @@ export async function lookAt(ref: ResourceRef, context: QueryContext): Promise<L
     ...(status?.(ref.id).toReversed() ?? []),
   ];
   const reads = new Map(queries.map(query => [JSON.stringify(query.key), query]));
+  const readAt = Date.now();
   let refusal: unknown;
   const unreadable: ResponseError[] = [];
   const answers = await Promise.all(
@@ -68,7 +74,7 @@ export async function lookAt(ref: ResourceRef, context: QueryContext): Promise<L
   const observations = answers.filter(answer => answer !== undefined);
   const [first] = unreadable;
   if (first && !observations.some(answer => answer.status != null)) throw first;
-  const known = knownResource(ref, observations);
+  const known = withLateMeans(knownResource(ref, observations), readAt);
   const { measured, failedRounds } = known;
   const { last, best } = measured ?? {};
   const done = doneWith(known.done, known.graded);

@@ -9,7 +9,14 @@ import { defaultRange, type Interval } from '../present/statistics/interval.ts';
 import { intervalOfMean } from '../present/statistics/mean-and-count.ts';
 import { isBeyond, type Range } from '../present/statistics/tasks.ts';
 import { durationColumn, queueColumn, seenColumn, timeColumn } from '../present/times.ts';
-import { type HeldOutMean, type HeldOutMeans, heldOutMeans, isFinalCurve } from '../queries/held-out.ts';
+import {
+  type HeldOutMean,
+  type HeldOutMeans,
+  heldOutMeans,
+  isFinalCurve,
+  mayLackRound,
+  withoutLast,
+} from '../queries/held-out.ts';
 import type { QueryContext } from '../queries/query-context.ts';
 import { heldOutRewardsQuery, type ProgressedRun, stepsOf, trainerRewardsQuery } from '../queries/training.ts';
 import { ifThere } from '../service/errors.ts';
@@ -137,7 +144,7 @@ export function optionColumns(rows: readonly ProgressedRun[]): readonly Column<M
 
 /**
  * `0.612`, or `0.612 n=2` if it lacks samples of its round, because they are outstanding, failed or cancelled; `0.612 at 15`
- * if every rollout of a later round has failed; `0.612?` if the run has ended since it was read.
+ * if every rollout of a later round has failed; `0.612?` if the run has ended and a newer one may follow.
  */
 export function heldOutCell(held: HeldOutMean | undefined): string {
   if (!held) return '';
@@ -260,7 +267,8 @@ async function readHeldOut(run: MeasuredTraining, context: QueryContext): Promis
   const readAt = Date.now();
   const means = heldOutMeans(await heldOutRewardsQuery(id, ended).read(context));
   if (!means) return undefined;
-  const { last, best, isUnfinished } = means;
+  const isLate = ended && mayLackRound(status ?? '', { endedAt: parseTime(completed_at) ?? 0, readAt });
+  const { last, best, isUnfinished } = isLate ? withoutLast(means, stepsDone(run)) : means;
   const held: HeldOut = { last, best, isUnfinished };
   if (!ended) return held;
   // If the service does not say when it ended, it was before the first read that found it ended.

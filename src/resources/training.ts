@@ -95,7 +95,7 @@ export function heldOutWords(held: HeldOutMean, range: Range | undefined): strin
   const interval = intervalOfHeldOut(held, range);
   return [
     `${reward(held.reward)} at step ${held.step}`,
-    held.isOld ? 'read before the run ended' : '',
+    held.isOld ? 'a newer one may follow' : '',
     splitWords(held),
     ofSamples(held),
     held.isUnfinished ? 'the round is incomplete' : '',

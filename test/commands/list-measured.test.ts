@@ -201,6 +201,30 @@ it('refuses a status that does not exist, with those that do', async () => {
   expect(unknown.notes).toContain('No column momentum');
 });
 
+it.each([
+  ['a minute ago', 60_000, '0.500?', ', a newer one may follow,'],
+  ['an hour ago', 3_600_000, '0.500', ', of 8 samples'],
+])('says of a run that succeeded %s without its last round whether that may follow', async (_, ms, cell, words) => {
+  const row = {
+    ...{ training_run_id: 'trn_1', bench_id: 'bench_1', status: 'succeeded', total_steps: 8 },
+    ...{ created_at: '2026-01-01T00:00:00Z', completed_at: new Date(Date.now() - ms).toISOString() },
+  };
+  const server = await hostileServer(
+    answering({
+      ...busyWorld().answers,
+      listTrainingRuns: () => [row],
+      getTrainingRun: () => row,
+      getTrainingProgress: () => ({ status: 'succeeded', completed_steps: 8, total_steps: 8 }),
+      getTrainerRewards: () => ({ trainer_rewards: [] }),
+      getHeldOutRewards: () => ({ held_out_rewards: [{ step: 5, held_out_reward: 0.5, completed_samples: 8 }] }),
+    }),
+  );
+  const cli = cliOn({ baseUrl: server.url, apiKey: 'key' });
+  const { out } = await cli('list', ['training', ...bench], { columns: 200 });
+  expect(out.split('\n')[1]).toContain(` ${cell} `);
+  expect((await cli('get', ['training', 'trn_1'])).out).toContain(`held-out reward  0.500 at step 5${words}`);
+});
+
 it('lists evaluation runs with their difference to a baseline', async () => {
   const { answers } = busyWorld();
   const run = (id: string, reward_mean: number) => ({

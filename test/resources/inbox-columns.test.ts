@@ -1,6 +1,7 @@
 /** The columns of the inbox, as filters and sorting see them. */
 import { expect, it } from 'vitest';
-import { inboxColumns } from '../../src/resources/inbox.ts';
+import { heldOutMeans } from '../../src/queries/held-out.ts';
+import { eventFields, inboxColumns, numbersOf } from '../../src/resources/inbox.ts';
 import type { InboxEvent } from '../../src/workbench/inbox.ts';
 
 it('has times that can be compared: an instant, and how long it took', () => {
@@ -13,4 +14,21 @@ it('has times that can be compared: an instant, and how long it took', () => {
   expect(time?.value(event)).toBe(at);
   expect(took?.value(event)).toBe(30 * 60_000);
   expect(took?.text?.(event)).toBe('30m');
+});
+
+it('says of held-out rewards that a newer one may follow, to programs too', () => {
+  const measured = heldOutMeans([{ step: 5, held_out_reward: 0.5, completed_samples: 9, expected_samples: 9 }]);
+  const point = { step: 5, reward: 0.5, samples: 9 };
+  const of = (isOld?: boolean) => {
+    const last = measured && { ...measured.last, isOld };
+    const detail = { status: 'succeeded', ...(measured && last && { measured: { ...measured, last } }) };
+    const event: InboxEvent = { kind: 'training', id: 'a', label: 'a', what: 'end', at: 0, isExact: true, detail };
+    return { ...eventFields(event), words: numbersOf(event) };
+  };
+  expect(of()).toMatchObject({
+    held_out: { ...point, may_change: false },
+    words: expect.stringContaining('at step 5, of 9 samples'),
+  });
+  expect(of(true)).toMatchObject({ held_out: { ...point, may_change: true }, best_held_out: { may_change: false } });
+  expect(of(true).words).toContain('held-out 0.500 at step 5, a newer one may follow');
 });

@@ -3,7 +3,8 @@ import { isDeepStrictEqual } from 'node:util';
 import { hasEnded, statusMeaning } from '../../contract/status.ts';
 import type { ResourceRef } from '../../store/store.ts';
 import { countOf } from '../../text/numbers.ts';
-import { beforeEnd, type FailedRounds, type HeldOutMeans } from '../held-out.ts';
+import { endInstant } from '../../text/time.ts';
+import { type FailedRounds, type HeldOutMeans, mayLackRound, withoutLast } from '../held-out.ts';
 import type { RunDifference } from '../run-difference.ts';
 import type { Certainty } from '../run-mean.ts';
 
@@ -145,9 +146,15 @@ export function withoutProgress(known: KnownResource): KnownResource {
 export const finishedSteps = ({ done, status = '', total }: KnownResource): number | undefined =>
   done ?? (statusMeaning(status) === 'success' ? total : undefined);
 
-/** Marks the held-out means as read before the end, which they may lack. */
+/** Marks the held-out means unless they have the last round. */
 export const withOldMeans = (known: KnownResource): KnownResource =>
-  known.measured ? { ...known, measured: beforeEnd(known.measured, finishedSteps(known)) } : known;
+  known.measured ? { ...known, measured: withoutLast(known.measured, finishedSteps(known)) } : known;
+
+/** The same, if the means were read when that round may not have been listed. Both times are in epoch milliseconds. */
+export const withLateMeans = (known: KnownResource, readAt: number, endedAt = endInstant(known)): KnownResource =>
+  hasEnded(known.status) && mayLackRound(known.status ?? '', { endedAt: endedAt ?? 0, readAt })
+    ? withOldMeans(known)
+    : known;
 
 /** If two reads are further apart, the time at which a resource left the queue is unknown. */
 const mostApartMs = 60_000;

@@ -15,6 +15,7 @@ import {
   type Named,
   type Observation,
   unknownResource,
+  withLateMeans,
   withOldMeans,
   withoutProgress,
 } from './known-resource.ts';
@@ -165,8 +166,12 @@ export class StatusStore {
       const news = this.#keepingEnd(entry, observation, { askedAt, at });
       const ends = !hasEnded(before.status) && hasEnded(news.status);
       const fresh = merged(ends ? withoutProgress(before) : before, news);
-      const isEarly = (ends && before.status !== undefined) || (news.measured && askedAt < (before.endedAt ?? 0));
-      const next = isEarly ? withOldMeans(fresh) : fresh;
+      const isEarly = ends && before.status !== undefined;
+      const next = isEarly
+        ? withOldMeans(fresh)
+        : news.measured
+          ? withLateMeans(fresh, askedAt, before.endedAt)
+          : fresh;
       const wasSeen = entry.seen;
       const lastReadAt = entry.readAt;
       if (observation.status != null) entry.seen = true;

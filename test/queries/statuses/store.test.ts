@@ -70,6 +70,22 @@ describe('the held-out means of a run', () => {
     expect(means(statuses)).toEqual([6, undefined, undefined]);
   });
 
+  it('stay old after a successful end while the last round is not listed, for some minutes', () => {
+    const { statuses } = listening();
+    statuses.report([{ ...training, status: 'running' }], times(1));
+    statuses.report([upTo(0, 5)], times(2));
+    statuses.report([{ ...training, status: 'succeeded' }], times(9));
+    const readAt = (ms: number, ...steps: readonly number[]) => {
+      statuses.report([upTo(...steps)], times(ms + 1, ms));
+      return means(statuses);
+    };
+    expect(readAt(20_000, 0, 5)).toEqual([5, true, true]);
+    expect(readAt(40_000, 0, 5, 8)).toEqual([8, undefined, undefined]);
+    expect(readAt(80_000, 0, 5)).toEqual([5, true, true]);
+    // It measures no last step.
+    expect(readAt(400_000, 0, 5)).toEqual([5, undefined, undefined]);
+  });
+
   it('are not old where they have that of the last step, nor where it had ended when it was first seen', () => {
     const { statuses } = listening();
     statuses.report([{ ...training, status: 'running' }], times(1));
