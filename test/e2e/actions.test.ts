@@ -286,7 +286,7 @@ describe('on deployments', () => {
       { see: 'no longer answers' },
     ]);
     expect(await active()).toBe(false);
-    await goWay(session, [{ see: 'test' }, 'e']);
+    await goWay(session, [{ gone: 'yes' }, 'e']);
     await session.waitFor(/should be demoted\?|serve its slug\?/);
     // If an earlier test has run, another deployment answers: the service decides.
     if (session.text().includes('should be demoted?')) session.press('enter');
