@@ -9,6 +9,7 @@ import { baselineOf } from '../resources/baseline.ts';
 import { wordsFor } from '../resources/define.ts';
 import { pagesOf } from '../resources/pages.ts';
 import type { Scope } from '../resources/place.ts';
+import { type MeasuredTraining, measures } from '../resources/training-columns.ts';
 import {
   branchOf,
   type KnownTraining,
@@ -19,7 +20,9 @@ import {
   treeRows,
 } from '../resources/tree.ts';
 import { type TreeKind, treeKey } from '../resources/tree-place.ts';
+
 import { ifThere, isNotOffered, ServerError } from '../service/errors.ts';
+import { counted } from '../text/numbers.ts';
 import { clean } from '../text/sanitise.ts';
 import { CommandError, exitCodes } from './exit.ts';
 import { resourceOrThrow } from './find.ts';
@@ -123,11 +126,14 @@ async function readTree(benchmark: string | undefined, context: CommandContext, 
     rowsOf('training', scope, context, io) as Promise<readonly TrainingRun[]>,
     rowsOf('deployments', {}, context, io) as Promise<readonly Deployment[]>,
   ]);
-  const parts = benchmark === undefined ? new Map<string, KnownTraining>() : await readParts(training, context, io);
+  const isWhole = benchmark === undefined;
+  const parts = isWhole ? new Map<string, KnownTraining>() : await readParts(training, context, io);
+  const heldOut = isWhole ? await readHeldOut(training, context, io) : undefined;
   const listed = benchmarks.filter(({ bench_id }) => benchmark === undefined || bench_id === benchmark);
   const rows = treeRows({
     ...{ runs, training, parts, deployments },
     benchmarks: listed.length > 0 || benchmark === undefined ? listed : [{ bench_id: benchmark }],
+    heldOutOf: id => heldOut?.get(id),
     isBaseline: run => baselineOf(context.memory, run.bench_id) === run.eval_run_id,
   });
   noteLeftOut(
@@ -149,6 +155,27 @@ function noteLeftOut(read: readonly (readonly [TreeKind, string])[], rows: reado
     const words = leftOutWords(kind, all.filter(([, id]) => !placed.has(treeKey(kind, id))).length);
     if (words !== '') io.note(`${words}.`);
   }
+}
+
+/** The held-out rewards of the training runs, as in their list: one request each, none for those remembered. */
+async function readHeldOut(training: readonly TrainingRun[], context: CommandContext, io: CommandIo) {
+  const read = training.slice(0, mostRead);
+  if (read.length < training.length) {
+    io.note(
+      `The tree has the held-out rewards of ${mostRead} of ${training.length} training runs. Name a benchmark to see those of its runs.`,
+    );
+  }
+  let [unread, reason] = [0, ''];
+  const rows = await measures.read(read, new Set(['held-out']), context, {
+    ...{ scope: {}, range: context.compare.rewardRange, silentMs: 5_000 },
+    onUnread: (_, error) => {
+      unread += 1;
+      reason ||= error.message;
+    },
+  });
+  if (unread > 0)
+    io.note(clean`The held-out rewards of ${counted(unread, 'training run')} could not be read: ${reason}`);
+  return new Map(rows.map(({ training_run_id: id, held_out }: MeasuredTraining) => [id, held_out]));
 }
 
 async function readParts(training: readonly TrainingRun[], context: CommandContext, io: CommandIo) {

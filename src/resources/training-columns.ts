@@ -142,6 +142,13 @@ export function optionColumns(rows: readonly ProgressedRun[]): readonly Column<M
   });
 }
 
+/** Columns of the model, the number of steps and the options in which the runs differ. */
+export function differingColumns(rows: readonly ProgressedRun[]): readonly Column<MeasuredTraining>[] {
+  const own = trainingColumns.filter(({ id }) => id === 'model' || id === 'steps');
+  const differs = ({ value }: Column<ProgressedRun>): boolean => new Set(rows.map(value)).size > 1;
+  return [...own.filter(differs), ...optionColumns(rows).filter(({ hidden }) => !hidden)];
+}
+
 /**
  * `0.612`, or `0.612 n=2` if it lacks samples of its round, because they are outstanding, failed or cancelled; `0.612 at 15`
  * if every rollout of a later round has failed; `0.612?` if the run has ended and a newer one may follow.

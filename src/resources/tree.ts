@@ -16,7 +16,7 @@ import { type HeldOutMean, heldOutMeans, heldOutOfStep } from '../queries/held-o
 import { counted } from '../text/numbers.ts';
 import { listedMean, meanOfRun } from './measured-run.ts';
 import { modelWords } from './models.ts';
-import { type HeldOut, heldOutCell, optionColumns } from './training-columns.ts';
+import { differingColumns, type HeldOut, heldOutCell } from './training-columns.ts';
 import { type TreeKind, treeKey } from './tree-place.ts';
 
 /** Each kind in words, and the first name of its resource. */
@@ -129,7 +129,7 @@ class Tree {
     this.#continued = Map.groupBy(training, run => run.parent_checkpoint_id ?? '');
     this.#deployed = Map.groupBy(known.deployments, each => each.checkpoint_id ?? '');
     for (const [, siblings] of Map.groupBy(training, run => run.bench_id)) {
-      const differing = optionColumns(siblings).filter(({ hidden }) => !hidden);
+      const differing = differingColumns(siblings);
       for (const run of siblings) {
         const words = differing.flatMap(column => {
           const text = cellText(column, run);

@@ -99,6 +99,17 @@ describe('the tree', () => {
     ]);
   });
 
+  it('says in which model and number of steps training runs differ', () => {
+    const training = ['tutor-base', 'clerk-small'].map((model, index) => ({
+      ...{ training_run_id: `trn_${index}`, bench_id: 'bench_1', base_model_slug: model },
+      options: { num_steps: 8 + index, seed: 1 },
+    })) as never;
+    expect(drawn({ ...nothing, benchmarks: known.benchmarks, training }).slice(1)).toEqual([
+      '-training trn_0 steps 8  model tutor-base',
+      '-training trn_1 steps 9  model clerk-small',
+    ]);
+  });
+
   it('says that a deployment may answer where that could not be read', () => {
     const deployment = { deployment_id: 'dep_1', role: 'test', unreadable_fields: { is_active: 1 } };
     const deployments = [deployment] as unknown as KnownLineage['deployments'];

@@ -215,8 +215,9 @@ the groups have taught nothing.
   tree: spec({
     summary: 'print the lineage of evaluations, training runs, checkpoints and deployments',
     about: `Prints the tree of a benchmark, or for another resource, what is above and below it. Without an argument,
-prints the tree of all benchmarks, with only the checkpoints that other resources refer to. Reads the checkpoints of at
-most 100 training runs. HELD-OUT is the held-out reward at the step of a checkpoint, and the best one of a training run.`,
+prints the tree of all benchmarks, with only the checkpoints that other resources refer to. Reads at most 100
+training runs. HELD-OUT is the held-out reward at the step of a checkpoint, and the last one of a training run; BEST is
+its best one.`,
     args: [{ name: 'ID|NAME', of: 'seen', kinds: ['benchmark', 'training', 'run', 'deployment'], optional: true }],
     flags: { ...serviceFlags, ...recordFlags },
     exclusive: [exclusiveRecordFlags],

@@ -26,6 +26,7 @@ import {
   unfolded,
 } from '../../resources/tree.ts';
 import { treeKey } from '../../resources/tree-place.ts';
+import { counted } from '../../text/numbers.ts';
 import type { ViewProps } from '../app/registry.ts';
 import { useShell } from '../app/shell-context.tsx';
 import { useListed } from '../data/use-list.ts';
@@ -223,8 +224,12 @@ function useFolds({ benchmark, training }: ViewProps<'tree'>['place']) {
 export function TreeView({ place }: ViewProps<'tree'>) {
   const theme = useTheme();
   const actionsOf = useActionsByKind();
+  const keyOf = useKeyOf();
   const { open, isOpen, toggle } = useFolds(place);
   const lineage = useLineage(open);
+  const closed = lineage.rows.filter(({ hasParts, key }) => hasParts && isClosedAtFirst(key) && !isOpen(key));
+  const branches = counted(closed.length, 'closed branch', 'closed branches');
+  const unsearched = closed.length === 0 ? undefined : `without ${branches}: ${keyOf(treeCommands.fold)} opens one`;
   const mark = ({ hasParts, key }: TreeRow): string => {
     if (!hasParts) return '  ';
     return `${isOpen(key) ? theme.glyphs.opened : theme.glyphs.closed} `;
@@ -239,6 +244,7 @@ export function TreeView({ place }: ViewProps<'tree'>) {
       columns={treeColumns(mark)}
       startAt={place.at}
       emptyWords={lineage.loaded ? 'No benchmarks yet' : ''}
+      unsearched={unsearched}
       headerError={lineage.error}
       notes={lineage.error ? [...lineage.notes, lineage.error.message] : lineage.notes}
       toggles={({ unread }) => unread && (() => void lineage.readOn(unread))}

@@ -129,6 +129,11 @@ it('reads of the tree of everything only what is open', async () => {
   await screen.waitFor('▸ + t-words');
   expect(service.asked('listCheckpoints')).toBe(0);
   await screen.waitFor('live, read every');
+  // The filter does not search what was not read, and says so.
+  await screen.press('/', 'f', 'i', 'r', 's', 't', 'enter');
+  await screen.waitFor('without 1 closed branch: z opens one');
+  await screen.press('esc');
+  await screen.waitFor(text => !text.includes('closed branch'));
   await screen.press('z');
   await screen.waitFor('+ first');
   await screen.press('a');

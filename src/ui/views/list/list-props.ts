@@ -88,6 +88,8 @@ export interface ResourceListProps<Row> {
   readonly joined?: readonly string[];
   /** Notes below the rows, in addition to those about the list itself. */
   readonly notes?: readonly string[];
+  /** What a filter does not search, because it was not read: said beside the filter. */
+  readonly unsearched?: string | undefined;
   /** Lines below a table of few rows, in at most this height. */
   readonly footer?: (height: number) => readonly string[];
   /** Lines above the table, for a list that is part of a larger view. */

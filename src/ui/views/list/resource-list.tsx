@@ -69,6 +69,7 @@ function ListPane<Row extends object>(props: ListPaneProps<Row>) {
           hasMore={list.hasMore}
           reading={list.reading}
           read={read}
+          unsearched={props.unsearched}
           {...words}
         />
       ) : null}

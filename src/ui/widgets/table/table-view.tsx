@@ -47,6 +47,8 @@ export interface TableViewProps<Row> {
   readonly read?: ReadonlySet<string>;
   /** Shown if there are no rows. */
   readonly emptyWords: string;
+  /** What a filter does not search, because it was not read: said beside the filter. */
+  readonly unsearched?: string | undefined;
   /** Facts for the line below the rows, most important first. */
   readonly facts?: readonly string[];
 }
@@ -62,12 +64,13 @@ const countRoom = (rows: number, isFiltered: boolean): number =>
 const inAllRows = (words: readonly string[]): string => `all rows: ${words.join('; ')}`;
 
 /** The columns that fit, and texts for those whose values are all equal. */
-function useFittedColumns<Row>({ table, columns, width }: TableViewProps<Row>) {
+function useFittedColumns<Row>({ table, columns, width, unsearched }: TableViewProps<Row>) {
   const { shown } = table;
   const { ellipsis } = useTheme().glyphs;
   const widest = useMemo((): WidestTexts => new Map(columns.map(({ id }) => [id, 0])), [columns]);
   const { choice } = table.state;
-  const equal = useEqualColumns(table, columns, width);
+  const unsearchedWords = (table.state.filter !== '' && unsearched) || '';
+  const equal = useEqualColumns(table, columns, width - displayWidth(unsearchedWords));
   const fitted = useMemo(
     () =>
       withNamesCut(fitColumns(columns, width - gutter, choice, shown, widest, new Set(equal.keys())), shown, ellipsis),
@@ -75,7 +78,7 @@ function useFittedColumns<Row>({ table, columns, width }: TableViewProps<Row>) {
   );
   const given = columns.filter(({ id, wide }) => !wide && equal.has(id) && !fitted.some(each => each.column.id === id));
   const words = given.filter(({ id }) => own(choice, id)?.shown !== false).map(({ id }) => equal.get(id) ?? '');
-  return { fitted, words: words.length === 0 ? [] : [inAllRows(words)] };
+  return { fitted, words: [unsearchedWords, words.length === 0 ? '' : inAllRows(words)] };
 }
 
 export function TableView<Row>(props: TableViewProps<Row>) {
