@@ -24,6 +24,7 @@ import { answerNotes, ask } from './chat.ts';
 import { exitCodes } from './exit.ts';
 import type { CommandIo } from './io.ts';
 import { actOf, isVerb, type LinePrompt } from './line-actions.ts';
+import { withMeasured } from './measured-rows.ts';
 import { seenWords } from './seen.ts';
 import { Session } from './session.ts';
 import type { WorkbenchFlags } from './table/commands.ts';
@@ -58,6 +59,8 @@ const listMs = 60_000;
 interface ShownList {
   readonly resource: Resource;
   readonly rows: readonly object[];
+  /** The columns in a line. */
+  readonly columns: readonly Column<object>[];
 }
 
 class Lines {
@@ -142,7 +145,7 @@ class Lines {
   async #list(resource: Resource): Promise<void> {
     const source = resource.list({});
     const service = await this.#service();
-    const { remembered } = this.#session.workbench;
+    const { remembered, compare } = this.#session.workbench;
     const page = await readListed(source, {
       service,
       query: { limit: 100 },
@@ -150,7 +153,21 @@ class Lines {
       memory: remembered,
     });
     rememberRows(remembered, source, page.items);
-    this.#shown = { resource, rows: page.items };
+    const { measures } = resource;
+    const columnsOf = (rows: readonly object[]): readonly Column<object>[] =>
+      (measures?.columns(rows, compare.rewardRange) ?? resource.columns).filter(
+        ({ wide, decides, hidden }) => !hidden && (!wide || decides),
+      );
+    const costly = columnsOf(page.items).filter(({ id }) => measures?.costly.includes(id));
+    const context = {
+      service,
+      signal: this.#signal,
+      memory: remembered,
+      compare,
+      note: (text: string) => this.say(text),
+    };
+    const rows = await withMeasured(resource, page.items, new Set(costly.map(({ id }) => id)), context);
+    this.#shown = { resource, rows, columns: columnsOf(rows) };
     this.#find = '';
     this.#print();
     if (page.note) this.say(page.note);
@@ -159,17 +176,17 @@ class Lines {
 
   /** The numbered rows: those found, or all. */
   #rows(): readonly object[] {
-    const { resource, rows } = this.#shown ?? { resource: undefined, rows: [] };
-    if (this.#find === '' || !resource) return rows;
-    return rows.filter(row => rowLine(resource.columns, row).toLowerCase().includes(this.#find.toLowerCase()));
+    const { columns = [], rows = [] } = this.#shown ?? {};
+    if (this.#find === '') return rows;
+    return rows.filter(row => rowLine(columns, row).toLowerCase().includes(this.#find.toLowerCase()));
   }
 
   #print(): void {
     const rows = this.#rows();
-    const { resource } = this.#shown ?? {};
-    if (!resource) return;
+    if (!this.#shown) return;
+    const { resource, columns } = this.#shown;
     this.say(counted(rows.length, wordFor(resource), wordsFor(resource)));
-    for (const [index, row] of rows.entries()) this.say(`${index + 1}. ${rowLine(resource.columns, row)}`);
+    for (const [index, row] of rows.entries()) this.say(`${index + 1}. ${rowLine(columns, row)}`);
   }
 
   #search(words: string): void {
@@ -196,7 +213,12 @@ class Lines {
   #show(number: string): void {
     const row = this.#row(number);
     if (!row || !this.#shown) return;
-    const facts: readonly Fact[] = this.#shown.resource.facts(row);
+    const { resource, columns } = this.#shown;
+    const measured = columns.filter(({ id }) => resource.measures?.costly.includes(id));
+    const facts: readonly Fact[] = [
+      ...resource.facts(row),
+      ...measured.map(column => ({ label: column.title.toLowerCase(), value: cellText(column, row) })),
+    ];
     for (const { label, value } of withValue(facts)) this.say(clean`${label}: ${asReceived(value)}`);
   }
 
@@ -278,10 +300,8 @@ class Lines {
 
 /** A row in words: the columns that are not empty. */
 function rowLine(columns: readonly Column<object>[], row: object): string {
-  const shown = columns
-    .filter(column => !column.wide)
-    .map(column => [column, sanitiseLine(cellText(column, row))] as const);
-  return shown
+  return columns
+    .map(column => [column, sanitiseLine(cellText(column, row))] as const)
     .filter(([, text]) => text !== '')
     .map(([column, text], index) => (index === 0 || column.status ? text : `${column.title.toLowerCase()} ${text}`))
     .join(', ');

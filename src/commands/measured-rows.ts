@@ -3,7 +3,7 @@ import { type Column, fitColumns, namedColumn } from '../present/column.ts';
 import { columnsIn } from '../present/row-filter.ts';
 import { createArrange } from '../present/rows.ts';
 import type { QueryContext } from '../queries/query-context.ts';
-import type { MeasuredList, Resource } from '../resources/define.ts';
+import { type MeasuredList, type Resource, wordFor, wordsFor } from '../resources/define.ts';
 import { ServiceError } from '../service/errors.ts';
 import { counted } from '../text/numbers.ts';
 import { clean } from '../text/sanitise.ts';
@@ -47,6 +47,25 @@ function withRoom(
   const fitted = new Set(fitColumns(assumed, room, {}, rows).map(({ column }) => column.id));
   const appears = (id: string): boolean => columns.some(column => column.id === id && column.ifAny === true);
   return ids.filter(id => fitted.has(id) || appears(id));
+}
+
+/** The rows with these values, if their resource measures any. Says which could not be read. */
+export async function withMeasured<Row extends object>(
+  resource: Resource,
+  rows: readonly Row[],
+  columns: ReadonlySet<string>,
+  context: QueryContext & Pick<CommandContext, 'compare' | 'note'>,
+): Promise<readonly Row[]> {
+  const { measures } = resource;
+  if (!measures) return rows;
+  const unread: string[] = [];
+  const read = await measures.read(rows, columns, context, {
+    ...{ scope: {}, range: context.compare.rewardRange, silentMs },
+    onUnread: (_, { message }) => unread.push(message),
+  });
+  const some = counted(unread.length, wordFor(resource), wordsFor(resource));
+  if (unread.length > 0) context.note(clean`The rewards of ${some} could not be read: ${unread[0]}`);
+  return read as readonly Row[];
 }
 
 export class MeasuredRows {

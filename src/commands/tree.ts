@@ -9,7 +9,7 @@ import { baselineOf } from '../resources/baseline.ts';
 import { wordsFor } from '../resources/define.ts';
 import { pagesOf } from '../resources/pages.ts';
 import type { Scope } from '../resources/place.ts';
-import { type MeasuredTraining, measures } from '../resources/training-columns.ts';
+import type { MeasuredTraining } from '../resources/training-columns.ts';
 import {
   branchOf,
   type KnownTraining,
@@ -20,14 +20,13 @@ import {
   treeRows,
 } from '../resources/tree.ts';
 import { type TreeKind, treeKey } from '../resources/tree-place.ts';
-
 import { ifThere, isNotOffered, ServerError } from '../service/errors.ts';
-import { counted } from '../text/numbers.ts';
 import { clean } from '../text/sanitise.ts';
 import { CommandError, exitCodes } from './exit.ts';
 import { resourceOrThrow } from './find.ts';
 import { findOrCheckpoint, searchCheckpoint } from './find-checkpoint.ts';
 import type { CommandIo } from './io.ts';
+import { withMeasured } from './measured-rows.ts';
 import { checkRecordFlags, printRecord, tableText } from './output.ts';
 import type { CommandInput } from './table/commands.ts';
 import { type CommandContext, withService } from './with-service.ts';
@@ -165,16 +164,7 @@ async function readHeldOut(training: readonly TrainingRun[], context: CommandCon
       `The tree has the held-out rewards of ${mostRead} of ${training.length} training runs. Name a benchmark to see those of its runs.`,
     );
   }
-  let [unread, reason] = [0, ''];
-  const rows = await measures.read(read, new Set(['held-out']), context, {
-    ...{ scope: {}, range: context.compare.rewardRange, silentMs: 5_000 },
-    onUnread: (_, error) => {
-      unread += 1;
-      reason ||= error.message;
-    },
-  });
-  if (unread > 0)
-    io.note(clean`The held-out rewards of ${counted(unread, 'training run')} could not be read: ${reason}`);
+  const rows = await withMeasured(resourceOrThrow('training'), read, new Set(['held-out']), context);
   return new Map(rows.map(({ training_run_id: id, held_out }: MeasuredTraining) => [id, held_out]));
 }
 

@@ -2,7 +2,9 @@
 import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { exitCodes, Interruption } from '../../src/commands/exit.ts';
+import { answering } from '../answering.ts';
 import { eventually } from '../eventually.ts';
+import { pageOf } from '../queries/scripted-service.ts';
 import { serviceDouble } from '../service/double.ts';
 import { hostileServer, json, open, type SeenRequest, silent } from '../service/hostile-server.ts';
 import { cliOn } from './cli.ts';
@@ -150,6 +152,37 @@ describe('a change in the line mode', () => {
     expect(lost.out).toContain('Revoked TOKEN.');
     expect(lost.sent).toEqual([expect.stringMatching(/^DELETE .*sec_1/), expect.stringMatching(/^DELETE .*dep_1/)]);
   });
+});
+
+it('a list and a number of it have the rewards with their intervals, as on the screen', async () => {
+  const training = {
+    training_run_id: 'trn_1',
+    bench_id: 'bench_1',
+    status: 'succeeded',
+    completed_at: '2020-01-02T03:04:05Z',
+  };
+  const run = { eval_run_id: 'evr_1', bench_id: 'bench_1', status: 'completed', total_rollouts: 2 };
+  const rewards = [0, 1].map(reward => ({ trajectory_id: `traj_${reward}`, task_id: `${reward}`, reward }));
+  const round = { completed_samples: 20, expected_samples: 20 };
+  const { url } = await hostileServer(
+    answering({
+      listBenchmarks: () => pageOf([{ bench_id: 'bench_1', label: 'sums' }]),
+      listEvalRuns: () => [{ ...run, reward_mean: 0.5, reward_count: 2 }],
+      getEvalProgress: () => run,
+      getTrajectoryRewards: () => ({ trajectory_rewards: rewards }),
+      listTrainingRuns: () => [training],
+      getHeldOutRewards: () => ({
+        held_out_rewards: [0.7, 0.5].map((held_out_reward, step) => ({ ...round, step, held_out_reward })),
+      }),
+    }),
+  );
+  const { out } = await cliOn({ baseUrl: url, apiKey: 'key' })('--lines', [], {
+    input: ['training', '1', 'runs', '1', 'quit'].join('\n'),
+  });
+  expect(out).toMatch(/^1\. trn_1, succeeded, held-out 0\.500, 95% ci 0\.\d+\.\.0\.\d+, .*best 0\.700/m);
+  expect(out).toMatch(/^held-out: 0\.500\n95% ci: 0\.\d+\.\.0\.\d+\nbest: 0\.700$/m);
+  expect(out).toMatch(/^1\. evr_1, completed, mean 0\.500, 95% ci 0\.\d+\.\.0\.\d+/m);
+  expect(out).toMatch(/^mean: 0\.500 of 2 rewards$[\s\S]*^95% ci: 0\.\d+\.\.0\.\d+$/m);
 });
 
 it('a signal that ends the line mode during a start leaves word that it may have happened', async () => {
