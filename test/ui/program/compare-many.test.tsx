@@ -124,3 +124,9 @@ it.each([
   await screen.press(' ', ' ', ' ', '=');
   await eventually(() => expect(screen.text()).toMatch(/B undecided: the service does not say that/));
 });
+
+it('names a compared run once in its facts', async () => {
+  const screen = await open(200, 50);
+  await screen.press(' ', ' ', ' ', '=');
+  await eventually(() => expect(screen.text()).toMatch(/ id +evr_\d/));
+});

@@ -24,14 +24,16 @@ export interface Doors extends DrawnFacts {
   readonly bindings: readonly Binding[];
 }
 
-/** The facts with the known names of the resources that they refer to. */
+/** The facts with the known names of the resources that they refer to, unless another fact has the name. */
 function useNamed(): (facts: readonly Fact[]) => readonly Fact[] {
   const nameOf = useNameOf();
   return facts =>
     facts.map(fact => {
       const isId = fact.refers?.within === undefined && fact.value === fact.refers?.id;
       const name = fact.refers && isId ? nameOf(fact.refers) : undefined;
-      return name === undefined || name === fact.value ? fact : { ...fact, value: `${name}\n${fact.value}` };
+      return name === undefined || facts.some(({ value }) => value === name)
+        ? fact
+        : { ...fact, value: `${name}\n${fact.value}` };
     });
 }
 
