@@ -137,13 +137,13 @@ export const choiceWords = (best: HeldOutMean, { better, ties }: Pick<Measured, 
     .filter(Boolean)
     .join('; ');
 
-/** A short form to show next to the curve: `held-out 0.412, 95% 0.150 to 0.723 of 10 samples`. */
+/** A short form to show next to the curve: `held-out 0.412, 95% 0.150..0.723, 10 validation samples`. */
 export function heldOutInterval(held: HeldOutMean, range: Range | undefined): string | undefined {
   const interval = intervalOfHeldOut(held, range);
   if (held.samples === undefined || interval === undefined) return undefined;
-  const between = `${intervalLabel(interval)} ${reward(interval.low)} to ${reward(interval.high)}`;
-  const on = splitWords(held);
-  return `held-out ${reward(held.reward)}, ${between} of ${counted(held.samples, 'sample')}${on && ` ${on}`}`;
+  const between = `${intervalLabel(interval)} ${reward(interval.low)}..${reward(interval.high)}`;
+  const samples = held.split === undefined ? 'sample' : clean`${held.split} sample`;
+  return `held-out ${reward(held.reward)}, ${between}, ${counted(held.samples, samples)}`;
 }
 
 /** `of 104 samples`, `of 80 of 112 samples` if some are missing, or nothing if their number is unknown. */

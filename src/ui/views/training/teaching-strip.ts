@@ -12,6 +12,7 @@ import {
 } from '../../../present/teaching.ts';
 import { counted, percent } from '../../../text/numbers.ts';
 import { displayWidth, padStart, truncate } from '../../../text/width.ts';
+import { wrap } from '../../../text/wrap.ts';
 import type { Style, Theme } from '../../widgets/theme/theme.tsx';
 
 /** The part of a run's teaching signal that was read. */
@@ -83,6 +84,9 @@ const stripRows = (height: number): number => (height >= 24 ? 4 : height >= 15 ?
 /** From this height on, a line names the changes. */
 const withNote = 12;
 
+/** Lines of that note. */
+const mostNotes = 2;
+
 /** The lines below a chart. */
 export interface Strip {
   readonly height: number;
@@ -90,11 +94,12 @@ export interface Strip {
 }
 
 /** The strip with its legend and the changes; empty if there is no room below a chart. */
-export function stripOf(signal: TeachingSignal, height: number): Strip | undefined {
+export function stripOf(signal: TeachingSignal, height: number, width: number): Strip | undefined {
   const rows = signal.steps.length === 0 ? 0 : stripRows(height);
   if (stripRows(height) === 0) return undefined;
   const note = signal.problem ?? (signal.turn && turnWords(signal.turn));
-  const notes = note === undefined || height < withNote || rows === 0 ? [] : [note];
+  const isSaid = note !== undefined && height >= withNote && rows > 0;
+  const notes = isSaid ? wrap(note, width).slice(0, mostNotes) : [];
   return {
     height: rows + 1 + notes.length,
     lines: (frame, theme) => [

@@ -303,7 +303,7 @@ function chartLines(
   const all = legendLines(series, chart.crosshair, width, theme, unit);
   // The chart has priority over the names of all its curves.
   const legend = all.slice(0, Math.max(1, height - smallestChart));
-  const strip = teaching && series.length > 0 ? stripOf(teaching, height) : undefined;
+  const strip = teaching && series.length > 0 ? stripOf(teaching, height, width) : undefined;
   const room = height - legend.length - (strip?.height ?? 0);
   if (room < smallestChart) {
     const small = height > legend.length ? smallCurve(own.length > 0 ? own : series, width, theme) : [];

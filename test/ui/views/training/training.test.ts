@@ -225,20 +225,21 @@ describe('the newest held-out mean', () => {
 
   it('says how certain it is, and what a choice by it is worth (V50, V42)', () => {
     expect(heldOutLines([point, { ...point, step: 1 }], [0, 1], room)).toEqual([
-      'held-out 0.500, 95% 0.404 to 0.596 of 112 samples',
+      'held-out 0.500, 95% 0.404..0.596, 112 samples',
       'A checkpoint chosen by this reward looks better than it is',
     ]);
   });
 
   it('warns of no choice that was made on tasks of its own (V42)', () => {
-    expect(heldOutLines([{ ...point, split: 'validation' }], [0, 1], room)).toEqual([
-      'held-out 0.500, 95% 0.404 to 0.596 of 112 samples on the validation tasks',
+    // The split is not cut off at 80 columns.
+    expect(heldOutLines([{ ...point, split: 'validation' }], [0, 1], { ...room, width: 57 })).toEqual([
+      'held-out 0.500, 95% 0.404..0.596, 112 validation samples',
     ]);
   });
 
   it('counts what is missing as the lowest and the highest reward (V50)', () => {
     const short = [{ ...point, completed_samples: 80 }];
-    expect(heldOutLines(short, [0, 1], room)[0]).toMatch(/^held-out 0\.500, 95% 0\.2\d+ to 0\.7\d+ of 80 samples$/);
+    expect(heldOutLines(short, [0, 1], room)[0]).toMatch(/^held-out 0\.500, 95% 0\.2\d+\.\.0\.7\d+, 80 samples$/);
     const last = heldOutMeans(short)?.last;
     expect(last && heldOutWords(last, [0, 1])).toMatch(
       /^0\.500 at step 5, of 80 of 112 samples, the round is incomplete, 95% between 0\.2\d+ and 0\.7\d+ on these tasks$/,
