@@ -23,7 +23,7 @@ export async function run({ args: [word = ''], flags }: CommandInput<'failures'>
       id,
       status: rewards?.status ?? null,
       rollouts: rows.length,
-      not_listed: unlistedOf(rows, rewards),
+      not_listed: unlistedOf(rows, rewards) ?? null,
       classes: classes.map(({ by, value, rows: of, share, mean, scores }) => ({
         ...{ by: outcomeKinds[by], class: value ?? null, count: of.length, share },
         ...{ mean: mean ?? null, rewards: scores.length },

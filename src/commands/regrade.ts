@@ -81,7 +81,7 @@ export async function run({ args: [word = ''], flags }: CommandInput<'regrade'>,
     const { rows, rewards } = rollouts;
     const record = {
       ...{ id, rollouts: rows.length, graded: all.length - errors.length, ...left },
-      ...{ not_listed: unlistedOf(rows, rewards), not_gradable: errors.length },
+      ...{ not_listed: unlistedOf(rows, rewards) ?? null, not_gradable: errors.length },
       ...summaryRecord(summary),
       trajectories: all.map(gradedRecord),
     };

@@ -53,9 +53,9 @@ export async function run({ args: [word = ''], flags }: CommandInput<'tasks'>, i
       base: other?.id ?? null,
       pass_at: tasks.passAt,
       ungrouped_rollouts: tasks.nameless,
-      not_listed: tasks.unlisted,
+      not_listed: tasks.isUncounted ? null : tasks.unlisted,
       pass: curve.map(({ k, tasks: of, any, all }) => ({ k, tasks: of, pass_at_k: any, pass_hat_k: all })),
-      tasks: groups.map(taskFields),
+      tasks: groups.map(group => ({ ...taskFields(group), ...(tasks.isUncounted && { not_listed: null }) })),
     };
     await printRecord(record, id, flags, io, {
       text: () => {

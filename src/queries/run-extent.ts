@@ -19,7 +19,7 @@ import { pageSize } from './lists/list-source.ts';
 import { failedOf, ownRows } from './own-rows.ts';
 import type { QueryContext, SharedQuery } from './query-context.ts';
 import { type Certainty, certaintyOf, readAfterEndOf, rememberedCertainty } from './run-mean.ts';
-import { readTrajectoryRewards, withMore } from './run-rewards.ts';
+import { joinedRewards, readTrajectoryRewards } from './run-rewards.ts';
 
 /** The rewards of a run, and its listed rollouts without one, where rewards are missing. */
 export interface ReadRewards extends RunExtent {
@@ -200,7 +200,7 @@ async function withListed(
     const more = without.map(({ trajectory_id, task_id }) => ({ trajectory_id, task_id, reward: null }));
     return {
       ...read,
-      rewards: withMore(rewards, more),
+      rewards: joinedRewards([rewards, more]),
       listed: listed + more.length,
       failed: failedOf(without).length,
     };

@@ -126,17 +126,6 @@ export function eachOnce(rewards: readonly TrajectoryReward[]): readonly Traject
   return once;
 }
 
-/** The rewards with further rows, and with what is known about the list. */
-export function withMore(
-  rewards: readonly TrajectoryReward[],
-  more: readonly TrajectoryReward[],
-): readonly TrajectoryReward[] {
-  if (more.length === 0) return rewards;
-  const all = rowsMadeOf(rewards, [...rewards, ...more]);
-  contradicted.set(all, contradicted.get(rewards) ?? 0);
-  return all;
-}
-
 /** Concatenates the rewards of several runs, with what is known about their lists. */
 export function joinedRewards(lists: readonly (readonly TrajectoryReward[])[]): readonly TrajectoryReward[] {
   const all = joinedRows(lists);

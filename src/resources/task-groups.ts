@@ -49,7 +49,7 @@ export function groupsOf(rows: readonly Trajectory[], options: GroupOptions): Ta
   return {
     groups,
     nameless: nameless.listed.length,
-    unlisted: unlistedOf(rows, run),
+    unlisted: unlistedOf(rows, run) ?? 0,
     isUncounted: run !== undefined && run.total === undefined,
     passAt,
     isOutside: widened[0] < range[0] || widened[1] > range[1],

@@ -5,13 +5,17 @@ import { statusMeaning } from '../contract/status.ts';
 import type { RunExtent } from '../queries/extent-of.ts';
 import { counted } from '../text/numbers.ts';
 
-/** How many rollouts are neither among these rows nor unreadable; 0 if the number of all is unknown. */
-export const unlistedOf = (rows: readonly unknown[], { total = 0, listed = 0 }: Partial<RunExtent> = {}): number =>
-  Math.max(0, total - Math.max(rows.length, listed));
+/** How many rollouts are neither among these rows nor unreadable; undefined if the run has an unknown number. */
+export function unlistedOf(rows: readonly unknown[], run: Partial<RunExtent> | undefined): number | undefined {
+  const { total, listed = 0 } = run ?? { total: 0 };
+  return total === undefined ? undefined : Math.max(0, total - Math.max(rows.length, listed));
+}
 
 /** `64 rollouts are not listed by the service: cancelled, or never run`, by the status of the run. */
 export function unlistedWords(rows: readonly unknown[], run: Partial<RunExtent> | undefined): readonly string[] {
   const count = unlistedOf(rows, run);
+  if (count === undefined)
+    return ['The service does not say how many rollouts the run has: it may not list those that failed'];
   if (count === 0) return [];
   const rollouts = counted(count, 'rollout is', 'rollouts are');
   const unlisted = `${rollouts} not listed by the service`;
