@@ -277,7 +277,7 @@ class EndWait {
 
   async #report(seen: Seen): Promise<void> {
     const { onChange } = this.#options;
-    if (this.#ref.kind !== 'run' || seen.mean === undefined) return onChange(seen);
+    if (this.#ref.kind !== 'run' || (seen.mean === undefined && !seen.done)) return onChange(seen);
     const reading = this.#reading(readingRewardsOnce(this.#context.service.background));
     this.#caution ??= readCaution(this.#ref.id, reading);
     const certain = await withCertainty(seen, reading, words => this.#noteOnce(words));

@@ -33,6 +33,7 @@ export const evaluationKeys = {
   one: (runId: string) => ['evaluations', 'one', runId],
   progress: (runId: string) => ['evaluations', 'progress', runId],
   results: (runId: string) => ['evaluations', 'results', runId],
+  soFar: (runId: string) => ['evaluations', 'so far', runId],
   certainty: (runId: string, of: RecordedMean) => ['evaluations', 'certainty', runId, of],
   rewards: (runId: string, of: RecordedMean) => ['evaluations', 'rewards', runId, of],
   difference: (runId: string, baseline: string, means: OfBoth<RecordedMean>) => [

@@ -254,7 +254,9 @@ export const isOfMean = (certainty: Certainty, mean: RecordedMean, range: Range 
 
 /** Whether benchtop computed the mean because the service did not report it, and more rewards may come. */
 export const isOwnMean = (certainty: Certainty | undefined, mean: RecordedMean): boolean =>
-  certainty?.readAfterEnd !== undefined && isOf({ ...certainty, recorded: undefined }, mean);
+  certainty !== undefined &&
+  (!certainty.isFinal || certainty.readAfterEnd !== undefined) &&
+  isOf({ ...certainty, recorded: undefined }, mean);
 
 /** Whether the rewards of an ended run with this mean need not be read again for its certainty. */
 export const isSettled = (certainty: Certainty | undefined, mean: RecordedMean, range?: Range): boolean =>

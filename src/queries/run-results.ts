@@ -120,6 +120,21 @@ export async function readFinalCertainty(
   return read.certainty ?? certaintyOf(read.rewards, { ...read, range });
 }
 
+/** How certain the mean so far of a running run is, for lines of Watch and lists. */
+export function runSoFarQuery(runId: string, known: Partial<RunExtent>): LiveQuery<Certainty> {
+  return {
+    key: evaluationKeys.soFar(runId),
+    about: { kind: 'run', id: runId },
+    observes: certainty => observationOf(runId, certainty),
+    activity: () => 'running',
+    read: async context => {
+      // Read often, so without the listed rollouts.
+      const read = await readRunRewards(runId, context, known, []);
+      return certaintyNow(runId, read, context);
+    },
+  };
+}
+
 /**
  * The certainty alone, for lists of ended runs.
  *

@@ -15,7 +15,7 @@ import type { QueryContext } from '../queries/query-context.ts';
 import { isDifferenceOf, type RunDifference, rememberedDifference } from '../queries/run-difference.ts';
 import { type ReadRewards, readRunRewards } from '../queries/run-extent.ts';
 import { type Certainty, isOwnMean, isSettled, rememberedCertainty } from '../queries/run-mean.ts';
-import { observationOf, runCertaintyQuery } from '../queries/run-results.ts';
+import { observationOf, runCertaintyQuery, runSoFarQuery } from '../queries/run-results.ts';
 import { meanOfRewards } from '../queries/run-rewards.ts';
 import { type KnownResource, knownResource } from '../queries/statuses/known-resource.ts';
 import type { RememberedStore } from '../store/store.ts';
@@ -120,6 +120,9 @@ function extentOfKnown(known: KnownResource): Partial<RunExtent> {
 /** How certain the mean of an ended run is. */
 export const certaintyQueryOf = (known: KnownResource): AnyQuery =>
   runCertaintyQuery(known.id, { mean: known.mean, graded: known.graded }, extentOfKnown(known));
+
+/** The mean so far of a running run. */
+export const soFarQueryOf = (known: KnownResource): AnyQuery => runSoFarQuery(known.id, extentOfKnown(known));
 
 /** The rewards of an ended baseline, which all runs of a list are compared with. */
 const baseRewardsQuery = (known: KnownResource): LiveQuery<ReadRewards> => ({

@@ -1,12 +1,12 @@
 /** Which reads each resource needs: its status, its record, its curves and the certainty of its mean. */
 import { hashKey } from '@tanstack/react-query';
 import { maxOf } from '../base/many.ts';
-import { hasEnded, isOver, isRunning } from '../contract/status.ts';
+import { hasEnded, isOver, isRunning, statusMeaning } from '../contract/status.ts';
 import { overdueIntervals } from '../queries/freshness.ts';
 import { isFinalCurve } from '../queries/held-out.ts';
 import { type AnyQuery, cachedQuery, dueAt } from '../queries/live-query.ts';
 import type { Attention } from '../queries/polling.ts';
-import { isSettled, lateRewardsDue } from '../queries/run-mean.ts';
+import { isOwnMean, isSettled, lateRewardsDue } from '../queries/run-mean.ts';
 import { finishedSteps, type KnownResource, keyOf, knownResource } from '../queries/statuses/known-resource.ts';
 import { endInstant } from '../text/time.ts';
 import type { Workbench } from '../workbench/workbench.ts';
@@ -208,12 +208,31 @@ export function curveTurn(workbench: Workbench, known: KnownResource, lastSent: 
   return due === undefined ? undefined : { queries: [curve], dueAt: due, isDetail: true };
 }
 
+/** The read of the rewards so far of a running resource whose service does not send their mean. */
+function soFarRead(workbench: Workbench, known: KnownResource, lastSent: LastSent, running: number): RewardRead[] {
+  const { statuses, poll } = workbench;
+  const { kind, certainty, mean, done } = known;
+  const query = resourceOfKind(kind)?.watch?.soFar?.(known);
+  if (!query || !done || isInFlight(workbench, query) || (mean !== undefined && !isOwnMean(certainty, known)))
+    return [];
+  const sentAt = lastEver(workbench, query, lastSent);
+  if (sentAt > 0 && (statuses.movedAt(known) ?? 0) <= sentAt) return [];
+  const due = sentAt && sentAt + curveTurns * turnMs(running, poll.focusedMs, poll);
+  return due <= Date.now() ? [{ known, query, dueAt: due }] : [];
+}
+
 /**
- * The reads of rewards for ended resources on screen that have a mean: for its certainty and, in lists, for its
+ * The reads of rewards for running resources on screen whose mean so far is not reported, and for ended ones that have
+ * or may have a mean: for its certainty and, in lists, for its
  * difference from the baseline. Each is sent once per mean; the one for the certainty is repeated while rewards may be
  * late.
  */
-export function uncertainOn(workbench: Workbench, lines: readonly KnownResource[], lastSent: LastSent): RewardRead[] {
+export function uncertainOn(
+  workbench: Workbench,
+  lines: readonly KnownResource[],
+  lastSent: LastSent,
+  running: number,
+): RewardRead[] {
   const { statuses, lists, compare } = workbench;
   const rows = lists.shown().map(row => statuses.get(row) ?? knownResource({ ...row, label: row.id }, [row]));
   const shown = new Map([...lines, ...rows].map(known => [keyOf(known), known]));
@@ -222,7 +241,8 @@ export function uncertainOn(workbench: Workbench, lines: readonly KnownResource[
     lastEver(workbench, query, lastSent) === 0 && !isInFlight(workbench, query);
   const reads = [...shown.values()].flatMap(known => {
     const { kind, status, mean, certainty, gone } = known;
-    if (gone || mean === undefined || !hasEnded(status)) return [];
+    if (!gone && isRunning(status)) return soFarRead(workbench, known, lastSent, running);
+    if (gone || !hasEnded(status) || (mean === undefined && statusMeaning(status ?? '') !== 'success')) return [];
     const { watch } = resourceOfKind(kind) ?? {};
     const differences = listed.has(keyOf(known)) ? (watch?.difference?.(known, workbench) ?? []) : [];
     const unsent = differences.filter(isUnsent);

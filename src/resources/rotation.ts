@@ -94,7 +94,7 @@ function purposeOf(workbench: Workbench, sent: readonly Sent[], lastSent: LastSe
     const turn = curveTurn(workbench, each, lastSent);
     return turn ? [{ ...turn, known: each }] : [];
   });
-  const uncertain = uncertainOn(workbench, watched ? known : [], lastSent);
+  const uncertain = uncertainOn(workbench, watched ? known : [], lastSent, running);
   const inWindow = sent.filter(({ at }) => at > now - windowMs(poll));
   const spentFirst = inWindow.filter(({ isFirst }) => isFirst).length;
   const listed = listedKinds(known);

@@ -20,7 +20,7 @@ import { isNotOffered } from '../service/errors.ts';
 import { rememberedAt, sentOptionsIn } from '../store/seen.ts';
 import { counted, reward } from '../text/numbers.ts';
 import { type ActionTable, running, untilStopped } from './action.ts';
-import { type BasedRun, baselineWords, certaintyQueryOf, differenceReads } from './baseline.ts';
+import { type BasedRun, baselineWords, certaintyQueryOf, differenceReads, soFarQueryOf } from './baseline.ts';
 import { benchmarkActions } from './benchmarks.ts';
 import { comparability } from './comparison.ts';
 import { mostCompared } from './comparison-grid.ts';
@@ -217,6 +217,7 @@ export const runs = defineResource<EvalRun>({
     countsDone: true,
     details: id => [evalRunQuery(id)],
     certainty: certaintyQueryOf,
+    soFar: soFarQueryOf,
     difference: differenceReads,
     progressNames: { done: 'terminal_rollouts', total: 'total_rollouts', mean: 'mean' },
     runs: true,

@@ -32,6 +32,8 @@ export interface Watching extends Kind {
    * @param isOld whether that was too long ago to trust fields that may change
    */
   readonly apart?: (record: object, isOld: boolean) => string;
+  /** Its mean so far: read as it moves on while its line is on screen, if no answer about its status has it. */
+  readonly soFar?: (known: KnownResource) => AnyQuery;
   /** How certain its mean is: read once after its end, while its line is on screen. */
   readonly certainty?: (known: KnownResource) => AnyQuery;
   /**

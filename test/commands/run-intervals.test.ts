@@ -115,6 +115,20 @@ it('gives a list that reads no rewards the counts that were read before, and JSO
   expect((await cli('list', ['runs', '--json'])).out).not.toContain('certainty');
 });
 
+it('is in watch as in get, where no answer about the status has the mean', async () => {
+  const rewards = [0, 1].map(reward => ({ trajectory_id: `t${reward}`, task_id: `task${reward}`, reward }));
+  const record = { eval_run_id: 'evr_1', display_name: 'one', bench_id: 'b', status: 'completed', reward_mean: null };
+  const answers: Answers = {
+    getEvalRun: () => record,
+    getEvalProgress: () => ({ ...record, terminal_rollouts: 3, total_rollouts: 3 }),
+    getTrajectoryRewards: () => ({ trajectory_rewards: rewards }),
+  };
+  const server = await hostileServer(answering(answers));
+  const cli = cliOn({ baseUrl: server.url, apiKey: 'key' });
+  const { out } = await cli('watch', ['evr_1']);
+  expect(out).toMatch(/completed, 3 of 3, mean 0\.500 of 2 rewards \(95% between .*\), 1 without a reward$/m);
+});
+
 it('get leaves a list its mean (B4)', async () => {
   const { answers } = randomRuns(1);
   const record = { eval_run_id: 'evr_fail', bench_id: 'bench_1', status: 'failed', reward_mean: null };

@@ -103,16 +103,24 @@ function sameCurve(old: KnownResource['curve'], next: Observation['curve']): Kno
 const newer = <Value>(old: Value | undefined, next: Value | undefined): Value | undefined =>
   next === undefined || isDeepStrictEqual(old, next) ? old : next;
 
+/** The mean so far by the rewards of a running run, if an answer without a mean has more rewards than were known. */
+function meanSoFarIn(old: KnownResource, { certainty, status, mean }: Observation): Partial<KnownResource> {
+  if (!certainty || certainty.isFinal || mean != null || hasEnded(status ?? old.status)) return {};
+  const isOlder = old.graded === undefined ? old.mean !== undefined : certainty.rewards <= old.graded;
+  return isOlder ? {} : { mean: certainty.means[0], graded: certainty.rewards };
+}
+
 /** A resource after an answer about it. */
 export function merged(old: KnownResource, observation: Observation): KnownResource {
+  const soFar = meanSoFarIn(old, observation);
   return {
     ...old,
     label: observation.label || old.label,
     status: observation.status ?? old.status,
     done: countOf(observation.done) ?? old.done,
     total: countOf(observation.total) ?? old.total,
-    mean: observation.mean ?? old.mean,
-    graded: countOf(observation.graded) ?? old.graded,
+    mean: observation.mean ?? soFar.mean ?? old.mean,
+    graded: countOf(observation.graded) ?? soFar.graded ?? old.graded,
     certainty: newer(old.certainty, observation.certainty),
     difference: newer(old.difference, observation.difference),
     failed: countOf(observation.failed) ?? old.failed,
