@@ -83,6 +83,8 @@ export interface RunStart extends Start<RunInput> {
   readonly options: OptionsOperation;
   /** Integer options to ask for if the service lists none. */
   readonly usualOptions?: readonly string[];
+  /** Its form starts several models and seeds at once. */
+  readonly isEach?: true;
   /** A checkpoint replaces the model; otherwise both are needed. */
   readonly checkpointIsModel?: true;
   /** The cost of these runs in words, by the chosen options and those that the service describes. */

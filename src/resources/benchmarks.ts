@@ -113,6 +113,7 @@ export const benchmarkActions = {
       prints: ['startEval', 'getEvalRun'],
       listedBy: 'listEvalRuns',
       options: 'getEvalOptions',
+      isEach: true,
       cost: evaluationCost,
       costFrom: evaluatedTasksQuery,
     },

@@ -30,6 +30,8 @@ export interface FormWindowProps<Input, Result> {
   readonly describe?: (service: Service, input: Input) => unknown;
   /** Called with the values and the name of the focused field, after they have changed. */
   readonly onChange?: (values: FormValues, focused: string | undefined) => void;
+  /** When the same input was last sent with an unknown outcome, if the action does not tell by its key. */
+  readonly sentBefore?: (input: Input) => number | undefined;
   /** How to find out the outcome of a request whose answer was lost. */
   readonly lostAdvice?: string | undefined;
   /** Index of the field with the initial focus. */
@@ -116,14 +118,14 @@ const advised = (error: Error, advice: string | undefined): Error =>
 
 /** Sends the form; a request that may have succeeded is sent again only if the user insists. */
 function useSubmit<Input, Result>(
-  { inputOf, onClose, onDone }: FormWindowProps<Input, Result>,
+  { inputOf, onClose, onDone, sentBefore }: FormWindowProps<Input, Result>,
   { state, start, startedBefore }: ReturnType<typeof useAction<Input, Result>>,
 ) {
   const keyOf = useKeyOf();
   const [warning, setWarning] = useState<string>();
   const submit = async (submitted: FormValues): Promise<void> => {
     const input = inputOf(submitted);
-    const before = startedBefore(input);
+    const before = (sentBefore ?? startedBefore)(input);
     const hasFailed = state.kind === 'failed';
     const why =
       before !== undefined && !hasFailed ? `Sent ${clockOrDay(before)} without an answer` : 'It may have succeeded';

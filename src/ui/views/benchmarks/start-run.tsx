@@ -12,19 +12,21 @@ import { trainingRunsOf } from '../../../queries/training.ts';
 import { nameOfStart, type RunStart, startedOtherwise } from '../../../resources/action.ts';
 import { benchmarkActions } from '../../../resources/benchmarks.ts';
 import { resourceOfKind } from '../../../resources/catalogue.ts';
-import { asTitle, idOf, labelOf, recordPlace, startedAdvice } from '../../../resources/define.ts';
+import { asTitle, idOf, labelOf, recordPlace, startedAdvice, wordsFor } from '../../../resources/define.ts';
+import { chosenRuns, mostStarted, seedOption, seedsIn } from '../../../resources/several-runs.ts';
 import { clean, sanitiseLine } from '../../../text/sanitise.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import { useList } from '../../data/use-list.ts';
 import { useLive } from '../../data/use-live.ts';
 import { useWorkbench } from '../../data/workbench.tsx';
-import type { FieldSpec, FormValues } from '../../widgets/form/form-state.ts';
+import { type FieldSpec, type FormValues, marksOf } from '../../widgets/form/form-state.ts';
 import { type ActionWindowProps, LoadingWindow } from '../../windows/choice-window.tsx';
 import { FormWindow } from '../../windows/form-window.tsx';
 import { checkpointField, chosenOf, type OfferedCheckpoint, runName } from '../training/checkpoint-field.ts';
 import { type FindCheckpoint, useCheckpoint } from '../training/use-checkpoint.ts';
 import { useCheckpointChoice } from '../training/use-checkpoint-choice.ts';
-import { modelsOf, optionSpecs, optionsOf } from './option-fields.ts';
+import { modelsOf, type OptionSpec, optionSpecs, optionsOf } from './option-fields.ts';
+import { useStarts } from './use-starts.ts';
 
 interface StartRunProps extends ActionWindowProps<Benchmark> {
   readonly start: RunStart;
@@ -127,7 +129,7 @@ function useUsualName({ row: benchmark, start, offered }: StartRunFormProps, cho
   const { remembered } = useWorkbench();
   // A run that has just started must not change the number in the name of this form.
   const [names] = useState(() => new Map<string, string>());
-  return (values: FormValues): string => {
+  return (values: FormValues, others?: ReadonlySet<string>): string => {
     const found = chosen.chosenIn(values);
     const at = filled(values, 'checkpoint') === undefined ? undefined : { step: found?.row.step_index };
     const options = chosen.optionsIn(values);
@@ -136,8 +138,9 @@ function useUsualName({ row: benchmark, start, offered }: StartRunFormProps, cho
     const isOpen = (display_name: string): boolean =>
       remembered.startKeys.earlier(start.send.keyed ?? '', inputOf(benchmark, chosen, { ...values, display_name })) !==
       undefined;
-    const name = names.get(base) ?? remembered.freeName(start.kind, base, isOpen);
-    names.set(base, name);
+    const of = JSON.stringify([base, chosen.modelOf(values)]);
+    const name = names.get(of) ?? remembered.freeName(start.kind, base, isOpen, others);
+    names.set(of, name);
     return name;
   };
 }
@@ -153,7 +156,10 @@ function checkpointFields({ start, run, checkpoint }: StartRunFormProps, { choic
       label: `${checkpointIsModel ? 'From checkpoint' : 'Checkpoint'}${run ? clean` of ${runName(run)}` : ''}`,
       initial: checkpoint?.checkpoint_id ?? '',
       ...(isFresh && { none: 'the base model' }),
-      refuses: (chosen, values) => otherModel(chosen, modelOf(values)),
+      refuses: (chosen, values) =>
+        eachOf(start, values)
+          .map(of => otherModel(chosen, modelOf(of)))
+          .find(error => error !== undefined),
     }),
   ];
 }
@@ -171,12 +177,54 @@ function inputOf(benchmark: Benchmark, { modelOf, chosenIn, optionsIn }: Chosen,
   };
 }
 
+/** The values of each run that the form starts: one, or one for each marked model and each seed. */
+function eachOf({ isEach }: RunStart, values: FormValues): readonly [FormValues, ...FormValues[]] {
+  if (!isEach) return [values];
+  const models = filled(values, marksOf('model'))?.split('\n') ?? [];
+  const [first = values, ...more] = chosenRuns(models, seedsIn(filled(values, seedField) ?? '') ?? []).map(run => ({
+    ...values,
+    ...(run.model !== undefined && { model: run.model }),
+    ...(run.seed !== undefined && { [seedField]: String(run.seed) }),
+  }));
+  return [first, ...more];
+}
+
+const seedField = `options.${seedOption}`;
+
+/** The field of an option, whose value must fit every run that the form starts. */
+function optionField({ field }: OptionSpec, start: RunStart): FieldSpec {
+  if (!start.isEach) return field;
+  const { check, name, help = '' } = field;
+  const isSeed = name === seedField;
+  return {
+    ...field,
+    ...(isSeed &&
+      typeof help === 'string' && { help: `${help} Several, e.g. 1,2,3 or 1-3, start a run with each.`.trim() }),
+    check: (text, values = {}) => {
+      const each = eachOf(start, { ...values, [name]: text });
+      if (isSeed && each.length > mostStarted) return `${each.length} runs; at most ${mostStarted} at once`;
+      return each.map(of => check?.(own(of, name) ?? '', of)).find(error => error !== undefined);
+    },
+  };
+}
+
 function StartRunForm(props: StartRunFormProps) {
   const { row: benchmark, start, model, models, listed, offered, checkpoint, onClose } = props;
   const shell = useShell();
   const { priceUnit } = useWorkbench();
   const chosen = useChosen(props);
-  const [slugField] = useState(() => modelField(models));
+  const [slugField] = useState(() => modelField(models, start.isEach));
+  const starts = useStarts(start);
+  const usualName = useUsualName(props, chosen);
+  const inputsOf = (values: FormValues): readonly RunInput[] => {
+    const each = eachOf(start, values);
+    const names = new Set<string>();
+    return each.map(of => {
+      const display_name = each.length === 1 ? filled(of, 'display_name') : usualName(of, names);
+      names.add(display_name ?? '');
+      return inputOf(benchmark, chosen, { ...of, display_name: display_name ?? '' });
+    });
+  };
   const seenBase = chosen.baseOf(chosen.seen);
   const { data: known } = useLive(
     (start.costFrom ?? nothingKnown)(benchmark.bench_id, seenBase ?? ''),
@@ -190,29 +238,43 @@ function StartRunForm(props: StartRunFormProps) {
       kind: 'text',
       name: 'display_name',
       label: 'Name of the run',
-      initial: useUsualName(props, chosen),
+      initial: values => usualName(values),
+      when: values => eachOf(start, values).length === 1,
       check: value => nameError(value.trim().length, start),
     },
     ...checkpointFields(props, chosen),
-    ...chosen.specs.map(spec => spec.field),
+    ...chosen.specs.map(spec => optionField(spec, start)),
   ];
   return (
     <FormWindow
       title={titleOf(start, benchmark)}
       fields={fields}
-      action={start.send}
-      inputOf={values => inputOf(benchmark, chosen, values)}
+      action={starts.action}
+      sentBefore={starts.sentBefore}
+      describe={(service, inputs) => inputs.map(input => start.send(service, input))}
+      inputOf={inputsOf}
       summary={values => {
         const base = chosen.baseOf(values);
-        const run = { options: chosen.optionsIn(values), offered, model: base };
+        const runs = eachOf(start, values).map(of => ({
+          options: chosen.optionsIn(of),
+          offered,
+          model: chosen.baseOf(of),
+        }));
         const use = base === seenBase ? known : undefined;
-        return start.cost?.([run], { ...use, price: priceOf(listed, base) }, priceUnit);
+        return start.cost?.(runs, { ...use, price: priceOf(listed, base) }, priceUnit);
       }}
       lostAdvice={started && startedAdvice(started, `:${started.names[0]}`)}
       onChange={chosen.onChange}
       onClose={onClose}
-      onDone={run => {
+      onDone={([run = {}, ...more]) => {
         if (!started) return;
+        if (more.length > 0) {
+          shell.toast({ kind: 'success', text: `Started ${more.length + 1} ${wordsFor(started)}` });
+          const [resource] = started.names;
+          const label = benchmark.label ?? benchmark.bench_id;
+          shell.open({ view: 'list', resource, scope: { benchmark: benchmark.bench_id }, label });
+          return;
+        }
         const otherwise = startedOtherwise(run, { bench_id: benchmark.bench_id });
         const text = `Started ${labelOf(started, run)}`;
         shell.toast(otherwise === undefined ? { kind: 'success', text } : { kind: 'warning', text: otherwise });
@@ -237,11 +299,11 @@ function otherModel({ run }: OfferedCheckpoint, model: string | undefined): stri
   return clean`It is a checkpoint of ${own}, not of ${model}: choose its model`;
 }
 
-function modelField(models: RunOffer['models']): FieldSpec {
+function modelField(models: RunOffer['models'], many = false): FieldSpec {
   const shared = { name: 'model', label: 'Model' };
   if (models.length > 0) {
     const options = models.map(({ slug, name }) => ({ value: slug, label: slug, ...(name ? { note: name } : {}) }));
-    return { ...shared, kind: 'choice', options };
+    return { ...shared, kind: 'choice', options, ...(many && { many, help: 'space marks several' }) };
   }
   return {
     ...shared,

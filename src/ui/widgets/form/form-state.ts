@@ -48,6 +48,8 @@ export interface ChoiceFieldSpec extends FieldBase {
   readonly initial?: string | ((values: FormValues) => string);
   /** While focused, shows the options as a list; up and down move in it, and it takes a text that is not an option. */
   readonly isList?: boolean;
+  /** Whether space marks options, for several: the value of `marksOf(name)` has the marked ones. */
+  readonly many?: boolean;
   /** Whether a typed text has a meaning of its own: it then does not choose an option that contains it. */
   readonly isName?: (text: string) => boolean;
 }
@@ -56,7 +58,11 @@ export type FieldSpec = TextFieldSpec | ChoiceFieldSpec;
 
 type FieldValue =
   /** Without `edit` or `value`, it follows other fields. */
-  { readonly kind: 'text'; readonly edit?: EditState } | { readonly kind: 'choice'; readonly value?: string };
+  | { readonly kind: 'text'; readonly edit?: EditState }
+  | { readonly kind: 'choice'; readonly value?: string; readonly marked?: readonly string[] };
+
+/** The name of the value that holds the marked options of a choice, one a line. */
+export const marksOf = (name: string): string => `${name}.marked`;
 
 export interface FormState {
   readonly values: Readonly<Record<string, FieldValue>>;
@@ -116,7 +122,11 @@ export function formValues(state: FormState, fields: readonly FieldSpec[]): Reco
     const followed = field.initial(values);
     return [[field.name, field.kind === 'choice' ? initialChoice(field, followed) : followed] as const];
   });
-  return { ...values, ...Object.fromEntries(followed) };
+  const marks = fields.flatMap(({ name }) => {
+    const value = own(state.values, name);
+    return value?.kind === 'choice' && value.marked?.length ? [[marksOf(name), value.marked.join('\n')] as const] : [];
+  });
+  return { ...values, ...Object.fromEntries([...marks, ...followed]) };
 }
 
 export function shownFields(state: FormState, fields: readonly FieldSpec[]): readonly FieldSpec[] {
@@ -173,9 +183,16 @@ function seek(state: FormState, field: ChoiceFieldSpec, { name, text }: KeyPress
     if (isNew) return seek(withoutSought(state), field, { name, text });
     return { ...state, sought, touched: new Set([...state.touched, field.name]) };
   }
-  const values = { ...state.values, [field.name]: { kind: 'choice', value: found } as const };
+  const values = {
+    ...state.values,
+    [field.name]: { ...own(state.values, field.name), kind: 'choice', value: found } as const,
+  };
   return { ...state, values, sought, touched: new Set([...state.touched, field.name]) };
 }
+
+/** Whether this text marks the chosen option, or unmarks it. */
+export const isMark = ({ sought = '' }: FormState, { many = false }: ChoiceFieldSpec, text: string): boolean =>
+  many && text === ' ' && sought.trim() === '';
 
 /** Whether a choice takes this text; in a list, spaces can be part of a name. */
 export function isSought(state: FormState, field: ChoiceFieldSpec, text: string): boolean {
@@ -197,6 +214,10 @@ export function formReducer(state: FormState, action: FormAction, all: readonly 
       : state;
   switch (action.kind) {
     case 'press': {
+      if (field?.kind === 'choice' && value?.kind === 'choice' && isMark(state, field, action.press.text)) {
+        const [marked, at] = [value.marked ?? [], fieldValue(state, field)];
+        return change({ ...value, marked: marked.includes(at) ? marked.filter(each => each !== at) : [...marked, at] });
+      }
       if (field?.kind === 'choice') return seek(state, field, action.press);
       if (field?.kind !== 'text' || value?.kind !== 'text') return state;
       const before = editOf(state, field, formValues(state, all));
@@ -207,7 +228,7 @@ export function formReducer(state: FormState, action: FormAction, all: readonly 
       if (field?.kind !== 'choice' || value?.kind !== 'choice' || field.options.length === 0) return state;
       const count = field.options.length;
       const next = (((choiceOf(field, formValues(state, all)) + action.by) % count) + count) % count;
-      return change({ kind: 'choice', value: field.options[next]?.value ?? '' });
+      return change({ ...value, value: field.options[next]?.value ?? '' });
     }
     case 'focus':
       return {

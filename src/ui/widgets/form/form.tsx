@@ -26,7 +26,9 @@ import {
   formReducer,
   formValues,
   initialFormState,
+  isMark,
   isSought,
+  marksOf,
   shownFields,
 } from './form-state.ts';
 
@@ -85,7 +87,7 @@ export function Form({ form, width, busy, onSubmit, onCancel, onHelp, bindings =
   const choose = (by: number) => () => dispatch({ kind: 'choose', by });
   // Letters find an option; keys of the form keep their meaning.
   const seeks = ({ name, text }: KeyPress): boolean =>
-    name === 'backspace' || (isChoice && text !== '?' && isSought(state, field, text));
+    name === 'backspace' || (isChoice && text !== '?' && (isSought(state, field, text) || isMark(state, field, text)));
   const handlers = fieldHandlers({ multiline: isArea ?? false }, press => {
     if (!busy) dispatch({ kind: 'press', press });
   });
@@ -273,9 +275,13 @@ function fieldLines(spec: FieldSpec, place: FieldPlace, state: FormState, width:
     const option = spec.options[index];
     const label = option ? option.label : 'nothing to choose from';
     const sought = focused && state.sought ? `“${state.sought}” ` : '';
-    const position = spec.options.length > 1 ? `${sanitiseLine(sought)}${index + 1}/${spec.options.length}` : '';
+    const marked = own(values, marksOf(spec.name))?.split('\n') ?? [];
+    const count = marked.length > 0 ? `${marked.length} marked  ` : '';
+    const position =
+      spec.options.length > 1 ? `${sanitiseLine(sought)}${count}${index + 1}/${spec.options.length}` : '';
     const room = width - displayWidth(position) - 5;
-    const shown = truncate(sanitiseLine(option?.note ? `${label}  ${option.note}` : label), room);
+    const mark = option && marked.includes(option.value) ? `${glyphs.mark} ` : '';
+    const shown = truncate(`${mark}${sanitiseLine(option?.note ? `${label}  ${option.note}` : label)}`, room);
     const arrows = focused ? [styles.key('←'), styles.key('→')] : [' ', ' '];
     return [`${arrows[0]} ${fitCells(shown, room)} ${arrows[1]} ${styles.muted(position)}`];
   }
