@@ -292,6 +292,7 @@ export async function run(
       n: compared.pairs,
       tasks: compared.tasks,
       tasks_without_reward: compared.lacking,
+      ungraded_tasks: summary.ungradedNames ?? [],
       verdict: verdict.kind,
       verdict_words: verdict.words,
       more_tasks: verdict.moreTasks ?? null,

@@ -67,11 +67,14 @@ export function comparability(owners: readonly OfBenchmark[]): Comparability {
   };
 }
 
+/** Two runs as compared, and the names of the tasks that neither has graded. */
+export type NamedComparison = ComparedRuns & { readonly ungradedNames?: readonly string[] };
+
 /** @param tasks the rows of the `comparison` list */
 export function compareRuns(
   tasks: readonly ComparedTask[],
   options: ComparisonOptions = comparisonDefaults,
-): ComparedRuns {
+): NamedComparison {
   const known = tasks.filter(({ task_id }) => task_id !== unlistedTask);
   const run = (side: Side): RunTasks => {
     const extent = tasks[0]?.runs[side];
@@ -85,7 +88,8 @@ export function compareRuns(
       unusedEach: returned === options.samplesPerTask || each !== undefined ? undefined : options.samplesPerTask,
     };
   };
-  return summariseComparison(run('base'), run('new'), options);
+  const compared = summariseComparison(run('base'), run('new'), options);
+  return { ...compared, ungradedNames: compared.ungraded.flatMap(index => known[index]?.task_id ?? []) };
 }
 
 const shareText = (rollouts: Rollouts): string => {
@@ -164,6 +168,15 @@ export function comparedFacts(task: ComparedTask): readonly Fact[] {
   ];
 }
 
+const mostNamed = 5;
+
+/** `a, b, c, d, e and 3 more in neither run`; empty if each task of both has a reward in one of them. */
+export function ungradedWords({ ungradedNames: names = [] }: NamedComparison): string {
+  if (names.length === 0) return '';
+  const more = names.length > mostNamed ? ` and ${names.length - mostNamed} more` : '';
+  return clean`${names.slice(0, mostNamed).join(', ')}${more} in neither run`;
+}
+
 /** A run in words: its mean, its name and id, and its model. */
 function runWords(run: EvalRun, mean: TaskMean): string {
   const { eval_run_id: id, display_name: label } = run;
@@ -175,7 +188,7 @@ function runWords(run: EvalRun, mean: TaskMean): string {
 export function comparisonFacts(
   base: EvalRun,
   fresh: EvalRun,
-  compared: ComparedRuns,
+  compared: NamedComparison,
   gate?: Gate | undefined,
 ): readonly Fact[] {
   const { interval, verdict, wins, losses, ties } = compared;
@@ -195,6 +208,7 @@ export function comparisonFacts(
       value: interval && `${difference(interval.low)} and ${difference(interval.high)}`,
     },
     { label: 'missing', value: lackingWords(compared) || undefined },
+    { label: 'not graded', value: ungradedWords(compared) || undefined },
     { label: 'verdict', value: verdict.words },
     { label: 'caution', value: compared.caution || undefined },
     { label: 'gate', value: gate?.words },

@@ -446,3 +446,25 @@ it('says what it cannot pool', async () => {
   const twice = await cli('compare', ['evr_a1', 'evr_b1', 'evr_a1', '--pool']);
   expect(twice.notes).toContain('A run is named twice.');
 });
+
+it('names the tasks that neither run can grade, and the way out', async () => {
+  const lacking = (reward: (task: number) => number) =>
+    ({ rewards: Array.from({ length: 12 }, (_, task) => (task < 4 ? null : reward(task))) }) as never;
+  const cli = await cliWith({
+    evr_a: lacking(task => (task % 2) / 2),
+    evr_b: lacking(() => 0.5),
+    evr_c: lacking(() => 1),
+  });
+  const { out } = await cli('compare', ['evr_a', 'evr_b']);
+  expect(out).toContain('not graded\tt0, t1, t2, t3 in neither run\n');
+  expect(out).toMatch(
+    /verdict\tundecided: 4 of 12 .*; neither run has graded these tasks: --missing ignore compares the 8 tasks that both graded, undecided too\n/,
+  );
+  // What is missing could reverse it, but not while it stays ungraded.
+  expect((await cli('compare', ['evr_a', 'evr_c'])).out).toMatch(/undecided: 4 .*--missing ignore/);
+  expect((await cli('compare', ['evr_a', 'evr_c', '--missing', 'ignore'])).out).toMatch(
+    /verdict\tthe new run is better, /,
+  );
+  const { ungraded_tasks } = JSON.parse((await cli('compare', ['evr_a', 'evr_b', '--json'])).out);
+  expect(ungraded_tasks).toEqual(['t0', 't1', 't2', 't3']);
+});

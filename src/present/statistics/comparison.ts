@@ -17,7 +17,9 @@ import { type TaskMean, taskMean } from './task-mean.ts';
 import {
   evenlyFilled,
   isEachUsed,
+  isListed,
   isUncounted,
+  lengthOf,
   planOf,
   type RunEnd,
   type RunTasks,
@@ -70,6 +72,8 @@ export interface ComparedRuns extends OfBoth<TaskMean>, SharedTasks {
   readonly verdict: Verdict;
   /** A caveat about the means and the verdict; may be empty. */
   readonly caution: string;
+  /** The indices of the tasks of both ended runs that have no reward in either. */
+  readonly ungraded: readonly number[];
   /** Whether the difference is at least `least`. */
   readonly gate: (least: number) => Gate;
   /**
@@ -114,6 +118,9 @@ export function summariseComparison(
   const ignored = [means.base, means.new].filter(run => missingOf(run, options) === 'ignore');
   const isAssumed = (run: RunTasks): boolean => isUncounted(run) && missingOf(run, options) === 'bound';
   const isWhole = !sides.some(side => lacks(means[side]));
+  const ungraded = runs.some(({ end }) => end === 'running') ? [] : ungradedIn(runs);
+  const lost = sides.reduce((sum, side) => sum + withoutReward(means[side]) + means[side].unlistedRollouts, 0);
+  const ungradedRollouts = lengthOf(runs.flatMap(({ tasks }) => ungraded.map(index => tasks[index] ?? [])));
   const situation: Situation = {
     evidence,
     // The verdict without the missing rewards.
@@ -121,6 +128,7 @@ export function summariseComparison(
     interval: evidence.interval(),
     pairs: differences.length,
     means,
+    isOnlyUngraded: ungraded.length > 0 && lost === ungradedRollouts && !sides.some(side => means[side].unlisted > 0),
     uncounted: options.ended ? [] : sides.filter((_, index) => isAssumed(runs[index] as RunTasks)),
     ignored: ignored.reduce((sum, run) => sum + withoutReward(run), 0),
     even:
@@ -141,10 +149,18 @@ export function summariseComparison(
     ties: count(value => value === 0),
     verdict: verdictOf(situation),
     caution: situation.caution,
+    ungraded,
     gate: least => gateOf(situation, least),
     tasksForHalf: () => tasksForHalf(situation, average),
   };
 }
+
+/** The tasks that both runs list, and neither has a reward for. */
+const ungradedIn = ([base, fresh]: readonly [RunTasks, RunTasks]): number[] =>
+  base.tasks.flatMap((rewards, index) => {
+    const both = [rewards, fresh.tasks[index] ?? []];
+    return both.every(each => isListed(each) && rated(each).length === 0) ? [index] : [];
+  });
 
 /** Subtracting half of the difference leaves the other half, with the same variation between tasks. */
 function tasksForHalf({ evidence, pairs, interval }: Situation, average: number | undefined): number | undefined {
@@ -172,6 +188,8 @@ interface Situation {
   readonly interval: Interval | undefined;
   readonly pairs: number;
   readonly means: OfBoth<TaskMean>;
+  /** Whether all missing rewards are those of tasks that neither run has a reward for. */
+  readonly isOnlyUngraded: boolean;
   /** The runs that may have more rollouts than the service lists, by an unknown number: a verdict is conditional. */
   readonly uncounted: readonly Side[];
   /** Rollouts without a reward that are ignored. */
@@ -314,7 +332,7 @@ function plainVerdict(situation: Situation): Verdict {
       : {
           words: [
             reason,
-            isDecidedWithout ? withoutThese(situation) : '',
+            isDecidedWithout ? withoutThese(situation) : gradedWords(situation, without),
             evenWords(situation, data => verdictFor(data, equalWithin, 1) !== 'undecided'),
           ]
             .filter(Boolean)
@@ -466,6 +484,13 @@ function withoutThese({ means }: Situation): string {
   if (ends.includes('running')) return 'these could decide it';
   const flags = ends.includes('unreported') ? ', if the runs have ended: --ended' : ':';
   return `ignoring these would decide it${flags} --missing ignore`;
+}
+
+/** Names the flag that leaves out the tasks that neither run can grade, which would keep it undecided for ever. */
+function gradedWords({ isOnlyUngraded, means, pairs }: Situation, without: VerdictKind): string {
+  if (!isOnlyUngraded || sides.some(side => means[side].end === 'unreported')) return '';
+  const other = `the ${counted(pairs, 'task')} that both graded`;
+  return `neither run has graded these tasks: --missing ignore compares ${other}${without === 'undecided' ? ', undecided too' : ''}`;
 }
 
 /** Suggests a limit that would pass, if more tasks like these would not decide it. */

@@ -11,8 +11,10 @@ import {
   comparisonColumns,
   comparisonOptions,
   intervalLabel,
+  type NamedComparison,
   pairedWords,
   tallyWords,
+  ungradedWords,
 } from '../../../resources/comparison.ts';
 import { recordPlace } from '../../../resources/define.ts';
 import type { NamedRun, Place } from '../../../resources/place.ts';
@@ -130,7 +132,7 @@ const capitalised = (words: string): string => words.charAt(0).toUpperCase() + w
  * The means, the paired difference with its interval, the verdict, and the number of tasks on which each run is better.
  */
 export function comparisonLines(
-  compared: ComparedRuns,
+  compared: NamedComparison,
   names: OfBoth<string>,
   room: HeadRoom,
   theme: Theme,
@@ -141,11 +143,13 @@ export function comparisonLines(
   const between =
     interval && `${intervalLabel(interval)} between ${difference(interval.low)} and ${difference(interval.high)}`;
   const words = capitalised(verdict.words);
+  const ungraded = ungradedWords(compared);
   const sum = compared.difference === undefined ? '' : difference(compared.difference);
   const [first = '', ...rest] = [
     [sum, between].filter(Boolean).join('  '),
     pairedWords(compared),
     words,
+    ungraded === '' ? '' : `not graded: ${ungraded}`,
     compared.pairs === 0 ? '' : tallyWords(compared),
   ]
     .filter(Boolean)
