@@ -251,7 +251,7 @@ it('lists evaluation runs with their difference to a baseline', async () => {
   // Without the column, or without room for it, no reward is read.
   for (const flags of [['--ids'], ['--json'], ['--columns', 'run,mean']])
     await cli('list', ['runs', ...bench, ...flags]);
-  const narrow = await cli('list', ['runs', ...bench], { columns: 70 });
+  const narrow = await cli('list', ['runs', ...bench], { columns: 50 });
   expect(narrow.out).not.toContain('95% CI');
   expect(rewards()).toBe(0);
   const plain = await cli('list', ['runs', ...bench], { columns: 200 });
