@@ -1,15 +1,27 @@
 /** The current speed of a training run, from the times its steps were observed. Pure. */
 import { statusMeaning } from '../contract/status.ts';
 import type { ProgressPoint } from '../store/store.ts';
-import { duration } from '../text/time.ts';
+import { age, duration } from '../text/time.ts';
 
 export interface Pace {
-  /** Milliseconds per step; undefined before two different counts were observed. */
+  /** Milliseconds per step; undefined if nothing tells it. */
   readonly stepMs: number | undefined;
-  /** When the count last changed; epoch milliseconds. */
+  /** When the count last changed, or was first read; epoch milliseconds. */
   readonly changedAt: number | undefined;
+  /** Whether the last step was seen to arrive; otherwise it may be much older than `changedAt`. */
+  readonly isSeen: boolean;
+  /** If it was not: the newest checkpoint, and the number of steps since. */
+  readonly checkpoint?: { readonly at: number; readonly stepsSince: number } | undefined;
   /** Milliseconds without a new step after which the run counts as silent. The alarms decide whether it has stalled. */
   readonly patienceMs: number;
+}
+
+/** What the service tells about the times of the steps before they were observed. */
+export interface PaceHints {
+  /** When it left the queue, or was created if nobody saw it wait; epoch milliseconds. */
+  readonly startedAt?: number | undefined;
+  /** The times of its newest checkpoints, oldest first. */
+  readonly checkpoints?: readonly ProgressPoint[] | undefined;
 }
 
 /** The time between two observed counts. */
@@ -33,17 +45,31 @@ function median(values: readonly number[]): number | undefined {
   return values.toSorted((left, right) => left - right)[Math.floor((values.length - 1) / 2)];
 }
 
-/** The intervals of the window, newest first. An interval in which the run was reset to a checkpoint is left out. */
+/**
+ * Whether an interval that begins at a count holds only whole steps, because its last step was seen to arrive; the part
+ * of one that is missing otherwise is a small error in many steps.
+ */
+const isWhole = ({ at, since = Number.NEGATIVE_INFINITY }: ProgressPoint, { ms, steps }: Interval): boolean =>
+  steps >= windowSteps || at - since <= ms;
+
+/**
+ * The intervals of the window, newest first. A count that was not seen to arrive begins none: its steps belong to the
+ * interval before. An interval in which the run was reset to a checkpoint is left out.
+ */
 function recentIntervals(points: readonly ProgressPoint[]): Interval[] {
   const intervals: Interval[] = [];
   let [ms, steps] = [0, 0];
-  for (let index = points.length - 1; index > 0 && (ms < windowMs || steps < windowSteps); index -= 1) {
-    const [from, to] = [points[index - 1], points[index]];
+  let to = points.at(-1);
+  for (let index = points.length - 2; index >= 0 && (ms < windowMs || steps < windowSteps); index -= 1) {
+    const from = points[index];
     if (!from || !to) break;
-    // Before the first step it may have been in the queue.
-    if (from.completed_steps === 0) continue;
     const interval = { ms: to.at - from.at, steps: to.completed_steps - from.completed_steps };
-    if (!(interval.steps > 0 && Number.isFinite(interval.steps) && interval.ms > 0)) continue;
+    const isUsable = interval.steps > 0 && Number.isFinite(interval.steps) && interval.ms > 0;
+    // Before the first step it may have been in the queue.
+    const counts = isUsable && from.completed_steps > 0;
+    if (counts && !isWhole(from, interval)) continue;
+    to = from;
+    if (!counts) continue;
     intervals.push(interval);
     ms += interval.ms;
     steps += interval.steps;
@@ -51,20 +77,51 @@ function recentIntervals(points: readonly ProgressPoint[]): Interval[] {
   return intervals;
 }
 
+/** The pace from the observed steps, and how long an interval usually is. */
+function observedPace(points: readonly ProgressPoint[]) {
+  const intervals = recentIntervals(points);
+  const medianStep = median(intervals.map(({ ms, steps }) => ms / steps));
+  if (medianStep === undefined) return undefined;
+  const usual = intervals.filter(({ ms, steps }) => ms / steps <= outlier * medianStep);
+  const ms = usual.reduce((sum, interval) => sum + interval.ms, 0);
+  const steps = usual.reduce((sum, interval) => sum + interval.steps, 0);
+  return { stepMs: ms / steps, between: median(usual.map(interval => interval.ms)) ?? 0 };
+}
+
+/** The pace before benchtop met the run: between its checkpoints, or else since its start. */
+function earlierPace(points: readonly ProgressPoint[], { startedAt, checkpoints = [] }: PaceHints): number | undefined {
+  const between = observedPace(checkpoints);
+  if (between) return between.stepMs;
+  const { at, completed_steps } = checkpoints.at(-1) ?? points.at(-1) ?? { at: 0, completed_steps: 0 };
+  if (startedAt === undefined || completed_steps === 0 || at <= startedAt) return undefined;
+  return (at - startedAt) / completed_steps;
+}
+
 /**
  * The pace of the last steps. Ignores intervals that are several times as long as usual: the service, the network or
  * this program was away.
  */
-export function paceOf(points: readonly ProgressPoint[]): Pace {
-  const changedAt = points.at(-1)?.at;
-  const intervals = recentIntervals(points);
-  const medianStep = median(intervals.map(({ ms, steps }) => ms / steps));
-  if (medianStep === undefined) return { stepMs: undefined, changedAt, patienceMs: firstPatienceMs };
-  const usual = intervals.filter(({ ms, steps }) => ms / steps <= outlier * medianStep);
-  const ms = usual.reduce((sum, interval) => sum + interval.ms, 0);
-  const steps = usual.reduce((sum, interval) => sum + interval.steps, 0);
-  const between = median(usual.map(interval => interval.ms)) ?? 0;
-  return { stepMs: ms / steps, changedAt, patienceMs: Math.max(shortestPatienceMs, outlier * between) };
+export function paceOf(points: readonly ProgressPoint[], hints: PaceHints = {}): Pace {
+  const last = points.at(-1);
+  const observed = observedPace(points);
+  const stepMs = observed?.stepMs ?? earlierPace(points, hints);
+  const usualMs = observed ? Math.max(shortestPatienceMs, outlier * observed.between) : firstPatienceMs;
+  const patienceMs = observed || stepMs === undefined ? usualMs : Math.max(usualMs, outlier * stepMs);
+  const isSeen = last?.since !== undefined && last.at - last.since <= patienceMs;
+  const saved = isSeen ? undefined : hints.checkpoints?.at(-1);
+  const stepsSince = Math.max(0, (last?.completed_steps ?? 0) - (saved?.completed_steps ?? 0));
+  return { stepMs, changedAt: last?.at, isSeen, checkpoint: saved && { at: saved.at, stepsSince }, patienceMs };
+}
+
+/**
+ * How long a run has made no step, at the least. Steps that nobody saw divide the time since the last checkpoint, so
+ * one of the gaps is at least as long as their mean.
+ *
+ * @param at when its steps were last read; epoch milliseconds
+ */
+export function silenceMs({ changedAt, checkpoint }: Pace, at: number): number {
+  const observed = changedAt === undefined ? 0 : at - changedAt;
+  return Math.max(0, observed, checkpoint ? (at - checkpoint.at) / (checkpoint.stepsSince + 1) : 0);
 }
 
 export interface RunSituation {
@@ -83,8 +140,13 @@ export interface RunSituation {
 export type Standing =
   /** How long it has waited; undefined if it has finished steps, because the start of the wait is then unknown. */
   | { readonly kind: 'queued'; readonly forMs: number | undefined }
-  /** `atLeast` is true if its pace was never known. */
-  | { readonly kind: 'silent'; readonly forMs: number; readonly atLeast: boolean }
+  /** `atLeast` is true if its last step was not seen to arrive; `checkpointMs` is then the age of its last checkpoint. */
+  | {
+      readonly kind: 'silent';
+      readonly forMs: number;
+      readonly atLeast: boolean;
+      readonly checkpointMs?: number | undefined;
+    }
   | { readonly kind: 'moving'; readonly stepMs: number; readonly leftMs: number | undefined }
   /** Not observed recently, or not long enough. */
   | { readonly kind: 'unknown' };
@@ -100,15 +162,21 @@ export function standingOf(pace: Pace, situation: RunSituation): Standing {
     const isKnown = startedAt !== undefined && (completed ?? 0) === 0;
     return { kind: 'queued', forMs: isKnown ? Math.max(0, now - startedAt) : undefined };
   }
-  const { stepMs, changedAt, patienceMs } = pace;
+  const { stepMs, isSeen, checkpoint, patienceMs } = pace;
   if (now - observedAt > patienceMs) return { kind: 'unknown' };
-  const silence = changedAt === undefined ? 0 : observedAt - changedAt;
-  if (silence > patienceMs) return { kind: 'silent', forMs: silence, atLeast: stepMs === undefined };
+  const silence = silenceMs(pace, observedAt);
+  if (silence > patienceMs) {
+    const checkpointMs = checkpoint && observedAt - checkpoint.at;
+    return { kind: 'silent', forMs: silence, atLeast: !isSeen, checkpointMs };
+  }
   if (stepMs === undefined) return { kind: 'unknown' };
   const known = total != null && completed != null && completed > 0 && completed < total;
   const hasEstimate = known && !(status != null && statusMeaning(status) === 'stopping');
   return { kind: 'moving', stepMs, leftMs: hasEstimate ? (total - completed) * stepMs : undefined };
 }
+
+/** @param ms since the last checkpoint */
+export const checkpointWords = (ms: number): string => `last checkpoint ${age(ms)} ago`;
 
 /** A standing as text; empty if it is unknown. */
 export function standingWords(standing: Standing): string {
@@ -116,6 +184,7 @@ export function standingWords(standing: Standing): string {
     case 'queued':
       return standing.forMs === undefined ? 'queued' : `queued ${duration(standing.forMs)}`;
     case 'silent':
+      if (standing.checkpointMs !== undefined) return checkpointWords(standing.checkpointMs);
       return `no new step for ${standing.atLeast ? 'at least ' : ''}${duration(standing.forMs)}`;
     case 'moving': {
       const rate = rateWords(standing.stepMs);

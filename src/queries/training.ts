@@ -14,8 +14,9 @@ import type { Service } from '../service/index.ts';
 import type { CallOptions } from '../service/options.ts';
 import { readPages } from '../service/pagination.ts';
 import { beganIn } from '../store/seen.ts';
-import type { RememberedStore } from '../store/store.ts';
+import type { ProgressPoint, RememberedStore } from '../store/store.ts';
 import { countOf } from '../text/numbers.ts';
+import { parseTime } from '../text/time.ts';
 import { action } from './action.ts';
 import { benchmarkQuery } from './benchmarks.ts';
 import { rememberCheckpoints } from './checkpoint-memory.ts';
@@ -327,12 +328,23 @@ export function checkpointList(runId: string, ended: boolean): ListSource<Checkp
   };
 }
 
+/** The times of the steps that were saved in checkpoints, in their order. */
+export const checkpointTimes = (checkpoints: readonly Checkpoint[]): readonly ProgressPoint[] =>
+  checkpoints.flatMap(({ step_index, created_at }) => {
+    const at = parseTime(created_at);
+    return step_index == null || at === undefined ? [] : [{ completed_steps: step_index, at, since: at }];
+  });
+
+/** As many of the newest checkpoints tell the pace of a run. */
+const newestCheckpoints = 12;
+
 /** All checkpoints of a run, oldest first, for the times of its steps. */
 export function checkpointTimesQuery(runId: string, ended: boolean): LiveQuery<readonly Checkpoint[]> {
   return {
     key: [...trainingKeys.checkpoints(runId), 'all'],
     activity: () => (ended ? 'settled' : 'building'),
     share: shareWhole,
+    observes: rows => ({ kind: 'training', id: runId, checkpoints: checkpointTimes(rows.slice(-newestCheckpoints)) }),
     read: ({ service, signal }) => checkpointsByStep(service, runId, { signal }),
   };
 }

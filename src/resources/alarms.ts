@@ -17,13 +17,14 @@ import {
   type HeldOutMeans,
   heldOutMeansOf,
 } from '../queries/held-out.ts';
-import { paceOf, rateWords } from '../queries/pace.ts';
+import { paceOf, rateWords, silenceMs } from '../queries/pace.ts';
 import type { KnownResource } from '../queries/statuses/known-resource.ts';
 import type { ProgressPoint, RememberedStore, Silence } from '../store/store.ts';
 import { counted, percent, reward } from '../text/numbers.ts';
 import { duration, parseTime } from '../text/time.ts';
 import type { AlarmRules } from '../workbench/workbench.ts';
 import { intervalOfHeldOut } from './training-columns.ts';
+import { paceHints } from './watch-reads.ts';
 
 /** The alarms, most urgent first. These names are stored on disk, so they must not change. */
 const alarmKinds = [
@@ -206,14 +207,11 @@ export function judge(reading: Reading, rules: AlarmRules, range: Range): Verdic
 
 /** The time since the last step of a training run; null if no step is due. */
 function silenceOf(known: Known, points: readonly ProgressPoint[], readAt: number | undefined): Reading['silence'] {
-  const { status, done, total, gone, startedAt } = known;
+  const { status, done, total, gone } = known;
   if (gone || statusMeaning(status ?? '') !== 'running' || (total !== undefined && (done ?? 0) >= total)) return null;
-  const { stepMs, changedAt } = paceOf(points);
-  if (readAt === undefined || changedAt === undefined || done === undefined) return undefined;
-  // For a run without a step since the first read, use its mean pace. Time in the queue only makes it slower.
-  const from = parseTime(startedAt);
-  const mean = from === undefined || done === 0 ? undefined : Math.max(0, changedAt - from) / done;
-  return { ms: Math.max(0, readAt - changedAt), stepMs: stepMs ?? mean, step: done };
+  const pace = paceOf(points, paceHints(known));
+  if (readAt === undefined || pace.changedAt === undefined || done === undefined) return undefined;
+  return { ms: silenceMs(pace, readAt), stepMs: pace.stepMs, step: done };
 }
 
 type RunField = 'status' | 'mean' | 'graded' | 'failed' | 'done';
@@ -239,7 +237,8 @@ type Known = Pick<
   | 'failedRounds'
   | 'gone'
   | 'startedAt'
->;
+> &
+  Partial<Pick<KnownResource, 'beganAt' | 'checkpoints'>>;
 
 /**
  * The last data read for a resource.

@@ -5,6 +5,7 @@ import { hasEnded, isOver, isRunning, statusMeaning } from '../contract/status.t
 import { overdueIntervals } from '../queries/freshness.ts';
 import { isFinalCurve } from '../queries/held-out.ts';
 import { type AnyQuery, cachedQuery, dueAt } from '../queries/live-query.ts';
+import { paceOf } from '../queries/pace.ts';
 import type { Attention } from '../queries/polling.ts';
 import { isOwnMean, isSettled, lateRewardsDue } from '../queries/run-mean.ts';
 import { finishedSteps, type KnownResource, keyOf, knownResource } from '../queries/statuses/known-resource.ts';
@@ -136,6 +137,10 @@ function hasGrown({ statuses }: Workbench, known: KnownResource, attemptedAt: nu
   return done >= measured.upTo + measured.everySteps;
 }
 
+/** Whether only the service can tell when its last step was made. */
+const lacksTimes = ({ remembered }: Workbench, { id, status, done = 0, checkpoints }: KnownResource): boolean =>
+  isRunning(status) && done > 0 && checkpoints === undefined && !paceOf(remembered.progressOf(id)).isSeen;
+
 /** Whether the end was seen without its time, which the record has. */
 const lacksEndTime = ({ endedAt, endTime, gone }: KnownResource): boolean =>
   endedAt !== undefined && endTime === undefined && !gone;
@@ -171,10 +176,11 @@ export function detailTurns(workbench: Workbench, known: KnownResource, { now, r
   const { poll } = workbench;
   const isShown = purpose.watched || purpose.isListed || feedsAlarm(workbench, known);
   if (!isShown && !lacksEndTime(known)) return [];
-  const { details } = resourceOfKind(known.kind)?.watch ?? {};
+  const { details, times } = resourceOfKind(known.kind)?.watch ?? {};
   const curves = isShown ? curvesOf(workbench, known) : [];
   const records = isRecalled(workbench, known) ? [] : offered(workbench, details?.(known.id));
-  return [...records, ...curves].flatMap(query => {
+  const saved = times && lacksTimes(workbench, known) ? offered(workbench, [times(known.id)]) : [];
+  return [...records, ...curves, ...saved].flatMap(query => {
     const attemptedAt = lastAttempt(workbench, [query]);
     const turn = { queries: [query], dueAt: 0, isDetail: true };
     if (isInFlight(workbench, query)) return [];
@@ -185,7 +191,7 @@ export function detailTurns(workbench: Workbench, known: KnownResource, { now, r
       const due = query === curves[0] ? endedCurveDue(workbench, known, query, purpose.lastSent) : undefined;
       return due === undefined ? [] : [{ ...turn, dueAt: due }];
     }
-    if (attemptedAt === 0) return curves.includes(query) || known.startedAt === undefined ? [turn] : [];
+    if (attemptedAt === 0) return records.includes(query) && known.startedAt !== undefined ? [] : [turn];
     if (!curves.includes(query) || !hasGrown(workbench, known, attemptedAt, now)) return [];
     const due = dueAt(workbench, query, 'focused');
     const everyMs = curveTurns * turnMs(running, poll.focusedMs, poll);

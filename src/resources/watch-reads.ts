@@ -1,6 +1,7 @@
 /** How a kind of resource is watched: with the queries of its views, so they share answers. */
 
 import { type AnyQuery, cachedQuery } from '../queries/live-query.ts';
+import type { PaceHints } from '../queries/pace.ts';
 import type { QueryContext } from '../queries/query-context.ts';
 import type { KnownResource } from '../queries/statuses/known-resource.ts';
 import type { Kind } from '../queries/statuses/store.ts';
@@ -25,6 +26,8 @@ export interface Watching extends Kind {
   readonly details?: (id: string) => readonly AnyQuery[];
   /** Curves, read again as they grow; the second one only if Watch shows a run without the first. */
   readonly measures?: (id: string) => readonly AnyQuery[];
+  /** The times of its steps, read once for a running resource whose last step was not seen to arrive. */
+  readonly times?: (id: string) => AnyQuery;
   /**
    * Tells its line from others with the same label.
    *
@@ -61,6 +64,11 @@ export interface Watching extends Kind {
 /** Leaves out queries that the service does not offer. */
 export const offered = (workbench: Workbench, queries: readonly AnyQuery[] = []): readonly AnyQuery[] =>
   queries.filter(({ key }) => !isNotOffered(cachedQuery(workbench, key)?.state.error));
+
+/** What the service tells about the pace of a training run. */
+export const paceHints = (
+  known: Partial<Pick<KnownResource, 'beganAt' | 'startedAt' | 'checkpoints'>> | undefined,
+): PaceHints => ({ startedAt: known && beginOf(known), checkpoints: known?.checkpoints });
 
 /** When it began to run, in epoch milliseconds; undefined if unknown, e.g. if nobody saw it leave the queue. */
 export const beginOf = ({

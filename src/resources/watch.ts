@@ -7,7 +7,7 @@ import { hasEnded, isRunning, statusMeaning, statusWords } from '../contract/sta
 import type { StatusLook } from '../present/column.ts';
 import { referenceFact } from '../present/fact.ts';
 import { agoOf } from '../present/times.ts';
-import { paceOf, rateWords, type Standing, standingOf, standingWords } from '../queries/pace.ts';
+import { checkpointWords, paceOf, rateWords, type Standing, standingOf, standingWords } from '../queries/pace.ts';
 import { type KnownResource, keyOf, unknownResource } from '../queries/statuses/known-resource.ts';
 import { followedOf } from '../queries/statuses/store.ts';
 import type { ResourceRef } from '../store/store.ts';
@@ -17,7 +17,7 @@ import type { Workbench } from '../workbench/workbench.ts';
 import { type Alarm, alarmsIn, isAlarmKind, judge, readingOf, type Verdicts } from './alarms.ts';
 import { placeOfRef, resourceOfKind } from './catalogue.ts';
 import type { Place } from './place.ts';
-import { beginOf, offered } from './watch-reads.ts';
+import { beginOf, offered, paceHints } from './watch-reads.ts';
 
 /** An earlier answer is not the current state. */
 const oldMs = 5 * 60_000;
@@ -71,7 +71,7 @@ function paceOfRun(known: KnownResource, workbench: Workbench, now: number): Run
   // Before the first read, neither the pace nor a silence is known.
   if (observedAt === undefined && !isWaiting)
     return offered(workbench, queries?.(id)).length === 0 ? noPace : { ...noPace, pace: unread, rate: unread };
-  const pace = paceOf(remembered.progressOf(id));
+  const pace = paceOf(remembered.progressOf(id), paceHints(known));
   const isOld = observedAt !== undefined && !isWaiting && now - observedAt > pace.patienceMs;
   const at = observedAt ?? now;
   const standing = standingOf(pace, { ...situation, observedAt: at, now: isOld ? at : now });
@@ -264,9 +264,15 @@ function plainStateOf(row: WatchedResource, now: number): LineState {
   }
   const old = readAt !== undefined && now - readAt > oldMs ? `read ${age(now - readAt)} ago` : '';
   const stall = alarms.find(({ kind }) => kind === 'stall');
+  const savedMs = standing.kind === 'silent' ? standing.checkpointMs : undefined;
+  const lastSaved = savedMs === undefined ? '' : checkpointWords(savedMs);
   if (stall?.value !== undefined) {
     const text = `stalled ${age(stall.value)}`;
-    return { word: 'stalled', text: [text, old].filter(Boolean).join(', '), short: text, look };
+    const words = lastSaved ? `stalled, ${lastSaved}` : text;
+    return { word: 'stalled', text: [words, old].filter(Boolean).join(', '), short: text, look };
+  }
+  if (savedMs !== undefined) {
+    return { word, text: [word, lastSaved, old].filter(Boolean).join(', '), short: `saved ${age(savedMs)}`, look };
   }
   if (standing.kind === 'silent') {
     const silence = `${age(standing.forMs)}${standing.atLeast ? '+' : ''}`;

@@ -17,7 +17,7 @@ const schema = `
   ) strict, without rowid;
   create table if not exists progress (
     profile text not null, run_id text not null, at integer not null, completed_steps integer not null,
-    primary key (profile, run_id, at)
+    since integer, primary key (profile, run_id, at)
   ) strict, without rowid;
   create table if not exists silences (
     profile text not null, run_id text not null, at integer not null, until integer not null,

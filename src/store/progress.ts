@@ -5,10 +5,12 @@ export interface ProgressPoint {
   /** Epoch milliseconds. */
   readonly at: number;
   readonly completed_steps: number;
+  /** When the last answer with another count came, so that the step is newer; undefined for the first answer of a run. */
+  readonly since?: number | undefined;
 }
 
 /** A period in which every answer had the same count of steps; epoch milliseconds. */
-export interface Silence extends ProgressPoint {
+export interface Silence extends Omit<ProgressPoint, 'since'> {
   readonly until: number;
 }
 
@@ -22,13 +24,15 @@ const leastMoveMs = 1_000;
 export class ProgressPoints {
   readonly #tables: Tables;
   readonly #points = new Map<string, readonly ProgressPoint[]>();
-  #added: [runId: string, at: number, steps: number][] = [];
+  #added: [runId: string, at: number, steps: number, since: number | null][] = [];
   #removed: [runId: string, at: number][] = [];
   /** The current silence of each run. */
   readonly #silences = new Map<string, Silence>();
   #unsaved: [runId: string, at: number, until: number, steps: number][] = [];
   /** How far the clock was ahead of one that nobody sets, at the last answer about each run; milliseconds. */
   readonly #leads = new Map<string, number>();
+  /** When the last answer about each run came; epoch milliseconds. */
+  readonly #answeredAt = new Map<string, number>();
 
   constructor(tables: Tables) {
     this.#tables = tables;
@@ -57,8 +61,10 @@ export class ProgressPoints {
     if (!Number.isSafeInteger(completed_steps) || completed_steps < 0) return false;
     const points = this.#movedWithClock(runId);
     const last = points.at(-1);
+    const since = this.#answeredAt.get(runId) ?? last?.at;
+    this.#answeredAt.set(runId, at);
     if (last?.completed_steps === completed_steps) return this.#recordSilence(runId, last, at);
-    const point = { at, completed_steps };
+    const point = { at, completed_steps, since };
     this.#points.set(runId, [
       ...this.#thinned(
         runId,
@@ -66,7 +72,7 @@ export class ProgressPoints {
       ),
       point,
     ]);
-    this.#added.push([runId, at, completed_steps]);
+    this.#added.push([runId, at, completed_steps, since ?? null]);
     return true;
   }
 
@@ -78,9 +84,12 @@ export class ProgressPoints {
     const moveMs = Math.round(lead - (this.#leads.get(runId) ?? lead));
     this.#leads.set(runId, lead);
     if (!last || Math.abs(moveMs) < leastMoveMs) return points;
-    const moved = { ...last, at: last.at + moveMs };
+    const since = last.since === undefined ? undefined : last.since + moveMs;
+    const moved = { ...last, at: last.at + moveMs, since };
+    const answeredAt = this.#answeredAt.get(runId);
+    if (answeredAt !== undefined) this.#answeredAt.set(runId, answeredAt + moveMs);
     this.#removed.push([runId, last.at]);
-    this.#added.push([runId, moved.at, moved.completed_steps]);
+    this.#added.push([runId, moved.at, moved.completed_steps, since ?? null]);
     const all = [...points.slice(0, -1), moved];
     this.#points.set(runId, all);
     return all;
@@ -104,17 +113,19 @@ export class ProgressPoints {
   }
 
   #read(runId: string): ProgressPoint[] {
-    const sql = 'select at, completed_steps from progress where profile = ? and run_id = ? order by at';
-    return this.#tables.all(sql, this.#tables.scope, runId).map(({ at, completed_steps }) => ({
+    const sql = 'select at, completed_steps, since from progress where profile = ? and run_id = ? order by at';
+    return this.#tables.all(sql, this.#tables.scope, runId).map(({ at, completed_steps, since }) => ({
       at: Number(at),
       completed_steps: Number(completed_steps),
+      ...(since != null && { since: Number(since) }),
     }));
   }
 
   flush(): void {
     const { scope } = this.#tables;
     if (this.#added.length > 0) {
-      const sql = 'insert or replace into progress (profile, run_id, at, completed_steps) values (?, ?, ?, ?)';
+      const sql =
+        'insert or replace into progress (profile, run_id, at, completed_steps, since) values (?, ?, ?, ?, ?)';
       this.#tables.runAll(
         sql,
         this.#added.map(point => [scope, ...point]),

@@ -1,6 +1,6 @@
 /** The pace of a training run, and what is reported once it stalls. */
 import { describe, expect, it } from 'vitest';
-import { paceOf, paceWords, type RunSituation } from '../../src/queries/pace.ts';
+import { type PaceHints, paceOf, paceWords, type RunSituation } from '../../src/queries/pace.ts';
 import { type ProgressPoint, RememberedStore } from '../../src/store/store.ts';
 
 const minute = 60_000;
@@ -10,15 +10,27 @@ function points(...intervals: readonly (readonly [ms: number, steps: number])[])
   const seen: ProgressPoint[] = [{ at: 0, completed_steps: 0 }];
   for (const [ms, steps] of intervals) {
     const { at, completed_steps } = seen.at(-1) ?? { at: 0, completed_steps: 0 };
-    seen.push({ at: at + ms, completed_steps: completed_steps + steps });
+    seen.push({ at: at + ms, completed_steps: completed_steps + steps, since: at });
   }
   return seen;
 }
 
-function words(seen: readonly ProgressPoint[], later = 0, situation: Partial<RunSituation> = {}): string {
+function words(
+  seen: readonly ProgressPoint[],
+  later = 0,
+  situation: Partial<RunSituation> = {},
+  hints: PaceHints = {},
+): string {
   const { at, completed_steps: completed } = seen.at(-1) ?? { at: 0, completed_steps: 0 };
   const now = at + later;
-  return paceWords(paceOf(seen), { status: 'running', completed, total: 400, observedAt: now, now, ...situation });
+  return paceWords(paceOf(seen, hints), {
+    status: 'running',
+    completed,
+    total: 400,
+    observedAt: now,
+    now,
+    ...situation,
+  });
 }
 
 const steady = points(...Array.from({ length: 20 }, () => [2_000, 1] as const));
@@ -71,6 +83,49 @@ describe('the pace', () => {
       ...Array.from({ length: 65 }, () => [2_000, 1] as const),
     );
     expect(words(slowed, 0, { total: 600 })).toContain('2 s/step');
+  });
+
+  it('is not taken from the part of a step after the first look', () => {
+    // 4 minutes a step, met 40 s before one.
+    const met = [
+      { at: 0, completed_steps: 70 },
+      { at: 40_000, completed_steps: 71, since: 38_000 },
+    ];
+    expect(paceOf(met).stepMs).toBeUndefined();
+    const created = 40_000 - 71 * 4 * minute;
+    expect(words(met, 0, {}, { startedAt: created })).toBe('4m/step  ETA 21h 56m');
+    const next = { at: 40_000 + 4 * minute, completed_steps: 72, since: 38_000 + 4 * minute };
+    expect(words([...met, next])).toBe('4m/step  ETA 21h 52m');
+  });
+
+  it('is within a factor of two for any steps, polls and absences, and within a fifth after 20 steps', () => {
+    let seed = 7;
+    const random = (): number => {
+      seed = (seed * 1_103_515_245 + 12_345) % 2 ** 31;
+      return seed / 2 ** 31;
+    };
+    const worst = { early: 1, late: 1 };
+    for (let round = 0; round < 150; round += 1) {
+      const stepMs = 200 * 3_000 ** random();
+      const pollMs = 2_000 * 10 ** random();
+      const store = RememberedStore.inMemory('test');
+      const met = stepMs * (1 + 50 * random());
+      let now = met;
+      for (let poll = 0; poll < 60; poll += 1) {
+        store.recordProgress('trn_1', Math.floor(now / stepMs), now);
+        for (const hints of [{}, { startedAt: 0 }]) {
+          const { stepMs: seen = stepMs } = paceOf(store.progressOf('trn_1'), hints);
+          const when = now - met > 20 * stepMs ? 'late' : 'early';
+          worst[when] = Math.max(worst[when], seen / stepMs, stepMs / seen);
+        }
+        const away = random() < 0.05 ? stepMs * 5 * random() : 0;
+        now += pollMs * (0.8 + 0.4 * random()) + away + (random() < 0.2 ? stepMs : 0);
+      }
+      store.close();
+    }
+    expect(worst.early).toBeGreaterThan(1);
+    expect(worst.early).toBeLessThanOrEqual(2);
+    expect(worst.late).toBeLessThanOrEqual(1.2);
   });
 
   it('takes ten steps where two minutes hold few', () => {

@@ -8,7 +8,7 @@ import type { HeldOutReward } from '../../src/contract/training.ts';
 import { evalProgressQuery } from '../../src/queries/evaluations.ts';
 import { heldOutMeans } from '../../src/queries/held-out.ts';
 import { knownResource } from '../../src/queries/statuses/known-resource.ts';
-import { heldOutRewardsQuery } from '../../src/queries/training.ts';
+import { checkpointTimesQuery, heldOutRewardsQuery } from '../../src/queries/training.ts';
 import {
   alarmsIn,
   judge,
@@ -341,6 +341,28 @@ describe('Watch', () => {
     expect(inbox()).toEqual([]);
     read(100, begin + 6 * minuteMs, { startedAt });
     expect(inbox()).toEqual(['stall']);
+  });
+
+  it('knows of a run that stalled before it was first read by its checkpoints, until a step arrives', () => {
+    const { workbench, begin, read, inbox, line } = world();
+    const at = (hoursAgo: number) => new Date(begin - hoursAgo * 60 * minuteMs).toISOString();
+    const checkpoints = [10, 20].map((step_index, index) => ({
+      ...{ checkpoint_id: `ckpt_${index}`, step_index },
+      created_at: at(3 - index * 0.05),
+    }));
+    const observation = checkpointTimesQuery('trn_1', false).observes?.(checkpoints) ?? {
+      kind: 'training',
+      id: 'trn_1',
+    };
+    workbench.statuses.report([observation], { askedAt: begin, at: begin });
+    read(27, begin, { startedAt: at(3.1) });
+    expect(inbox()).toEqual(['stall']);
+    const stalled = line(begin);
+    expect(stalled && stateOf(stalled, begin).text).toBe('ALARM stalled, last checkpoint 2h ago');
+    expect(stalled?.pace).toBe('last checkpoint 2h ago');
+    read(28, begin + 2_000);
+    expect(inbox()).toEqual([]);
+    expect(line(begin + 2_000)?.pace).toMatch(/^18 s\/step {2}ETA/);
   });
 
   it('takes a run that waits, stops or has made all of its steps for no stall', () => {

@@ -70,6 +70,28 @@ it('goes on failing until something answers, also where nothing is due yet', asy
   await rounds.read(context);
 });
 
+it('reads the checkpoints of a running training run once, until a step of it was seen to arrive', async () => {
+  let completed_steps = 27;
+  const more: Answers = {
+    listBenchmarks: () => pageOf([{ bench_id: 'bench_1' }]),
+    listTrainingRuns: () => [
+      { training_run_id: 'trn_1', bench_id: 'bench_1', status: 'running', created_at: '2026-01-01' },
+    ],
+    getTrainingProgress: () => ({ status: 'running', completed_steps }),
+    listCheckpoints: () => pageOf([]),
+  };
+  const { workbench, context, asked } = world(() => {}, { pinned: [], more });
+  const rounds = following(workbench, true);
+  for (let round = 0; round < 4; round += 1) await rounds.read(context);
+  expect(asked('listCheckpoints')).toBe(1);
+  const other = world(() => {}, { pinned: [], more });
+  for (const steps of [26, 27]) other.workbench.remembered.recordProgress('trn_1', steps);
+  completed_steps = 28;
+  await following(other.workbench, true).read(other.context);
+  await following(other.workbench, true).read(other.context);
+  expect(other.asked('listCheckpoints')).toBe(0);
+});
+
 it('waits for the lists while nothing is known to run, and reads what they say', async () => {
   const runs = ids.map(training_run_id => ({ training_run_id, bench_id: 'bench_1', status: 'running' }));
   const more: Answers = {

@@ -406,7 +406,8 @@ it.each([3_600_000, -3_600_000])('counts no silence while the clock is set by %i
   answer(5, 120_000);
   store.flush();
   const last = store.progressOf('t').at(-1);
-  expect(store.silencesOf('t')).toEqual([{ ...last, until: Date.now() }]);
+  const { at, completed_steps } = last ?? {};
+  expect(store.silencesOf('t')).toEqual([{ at, completed_steps, until: Date.now() }]);
   expect(Date.now() - (last?.at ?? 0)).toBe(130_000);
 });
 
@@ -417,13 +418,13 @@ it('notes how far a run is, when that changes, and thins what is old', () => {
   store.recordProgress('t', 1, 3);
   expect(store.progressOf('t')).toEqual([
     { at: 1, completed_steps: 0 },
-    { at: 3, completed_steps: 1 },
+    { at: 3, completed_steps: 1, since: 2 },
   ]);
   for (let step = 2; step < 2_100; step += 1) store.recordProgress('t', step, step * 10);
   const points = store.progressOf('t');
   expect(points.length).toBeLessThan(2_001);
   expect(points[0]).toEqual({ at: 1, completed_steps: 0 });
-  expect(points.at(-1)).toEqual({ at: 20_990, completed_steps: 2_099 });
+  expect(points.at(-1)).toEqual({ at: 20_990, completed_steps: 2_099, since: 20_980 });
   expect(points.slice(-1_000).map(({ completed_steps }) => completed_steps)).toEqual(
     Array.from({ length: 1_000 }, (_, index) => 1_100 + index),
   );

@@ -1,7 +1,7 @@
 /** The known state of one resource, from all answers about it. Pure. */
 import { isDeepStrictEqual } from 'node:util';
 import { hasEnded, statusMeaning } from '../../contract/status.ts';
-import type { ResourceRef } from '../../store/store.ts';
+import type { ProgressPoint, ResourceRef } from '../../store/store.ts';
 import { countOf } from '../../text/numbers.ts';
 import { endInstant } from '../../text/time.ts';
 import { type FailedRounds, type HeldOutMeans, mayLackRound, withoutLast } from '../held-out.ts';
@@ -31,6 +31,8 @@ export interface Observation {
   readonly measured?: HeldOutMeans | null | undefined;
   /** The held-out rounds of a run in which every rollout failed, after its last mean. */
   readonly failedRounds?: FailedRounds | undefined;
+  /** When its newest checkpoints were saved, oldest first. */
+  readonly checkpoints?: readonly ProgressPoint[] | undefined;
   /** The values of its curve, oldest first; undefined for a step without one. */
   readonly curve?: readonly (number | undefined)[] | undefined;
   /** When it began, as the service wrote it. */
@@ -66,6 +68,8 @@ export interface KnownResource {
   /** The newest and the best held-out mean; null for none, undefined if its curve was not read. */
   readonly measured: HeldOutMeans | null | undefined;
   readonly failedRounds: FailedRounds | undefined;
+  /** When its newest checkpoints were saved, oldest first; undefined if they were not read. */
+  readonly checkpoints: readonly ProgressPoint[] | undefined;
   readonly curve: readonly (number | undefined)[];
   readonly startedAt: string | undefined;
   readonly endTime: string | undefined;
@@ -127,6 +131,7 @@ export function merged(old: KnownResource, observation: Observation): KnownResou
     measured: observation.measured === null ? (old.measured ?? null) : newer(old.measured, observation.measured),
     // An answer with means replaces the failed rounds as well, because later rounds may have a mean now.
     failedRounds: observation.measured ? observation.failedRounds : newer(old.failedRounds, observation.failedRounds),
+    checkpoints: newer(old.checkpoints, observation.checkpoints),
     curve: sameCurve(old.curve, observation.curve),
     startedAt: observation.startedAt ?? old.startedAt,
     endTime: observation.endTime ?? old.endTime,
@@ -201,6 +206,7 @@ export function unknownResource({ kind, id }: Named, label: string): KnownResour
     gradedAt: undefined,
     measured: undefined,
     failedRounds: undefined,
+    checkpoints: undefined,
     curve: [],
     startedAt: undefined,
     endTime: undefined,

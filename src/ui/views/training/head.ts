@@ -5,6 +5,7 @@ import type { TrainingProgress, TrainingRun } from '../../../contract/training.t
 import { agoOf } from '../../../present/times.ts';
 import { freshnessAt, overdueIntervals } from '../../../queries/freshness.ts';
 import { paceOf, paceWords } from '../../../queries/pace.ts';
+import { paceHints } from '../../../resources/watch-reads.ts';
 import { parseTime } from '../../../text/time.ts';
 import { useTime } from '../../app/clock.tsx';
 import type { Live } from '../../data/use-live.ts';
@@ -67,12 +68,16 @@ export function usePace(
   completed: number | undefined,
   ended: boolean,
 ): string {
-  const { remembered } = useWorkbench();
+  const { remembered, statuses } = useWorkbench();
   const total = progress?.total_steps;
   const { status, training_run_id: runId } = run;
   const started = parseTime(run.created_at ?? undefined);
+  const known = statuses.get({ kind: 'training', id: runId });
   // biome-ignore lint/correctness/useExhaustiveDependencies: the points change with the answers, not with each tick
-  const pace = useMemo(() => paceOf(remembered.progressOf(runId)), [remembered, runId, progress]);
+  const pace = useMemo(
+    () => paceOf(remembered.progressOf(runId), paceHints(known)),
+    [remembered, runId, progress, known],
+  );
   return useTime(
     useCallback(
       now => {
