@@ -211,7 +211,7 @@ class EndWait {
     this.#io.exitUnread?.(exitCodes.endUnseen);
     try {
       const code = await this.#ended(await this.#follow());
-      return code === exitCodes.done && this.#options.alarms?.hold ? exitCodes.alarm : code;
+      return code === exitCodes.done ? (this.#options.alarms?.code ?? code) : code;
     } catch (error) {
       if (this.#io.signal.aborted) return this.#interrupted();
       if (!signal.aborted) throw error;

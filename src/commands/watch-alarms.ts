@@ -1,13 +1,31 @@
 /** The alarms of a resource that `benchtop watch` follows: each is noted when it begins and when it ends. */
-import { hasEnded } from '../contract/status.ts';
-import { type Alarm, type AlarmKind, alarmsIn, judge, readingOf } from '../resources/alarms.ts';
+import { hasEnded, isRunning } from '../contract/status.ts';
+import { paceOf } from '../queries/pace.ts';
+import { readRunRewards } from '../queries/run-extent.ts';
+import type { Certainty } from '../queries/run-mean.ts';
+import type { KnownResource, RolloutEnds } from '../queries/statuses/known-resource.ts';
+import { checkpointTimes, checkpointTimesQuery } from '../queries/training.ts';
+import {
+  type Alarm,
+  type AlarmKind,
+  alarmsIn,
+  judge,
+  type Reading,
+  readingOf,
+  type Verdicts,
+} from '../resources/alarms.ts';
+import { lacksEnds, rolloutEndsQuery } from '../resources/rollout-ends.ts';
+import { isNotOffered } from '../service/errors.ts';
+import type { ProgressPoint } from '../store/store.ts';
 import { clean } from '../text/sanitise.ts';
 import type { AlarmRules } from '../workbench/workbench.ts';
-import { CommandError, exitCodes } from './exit.ts';
+import { CommandError, type ExitCode, exitCodes } from './exit.ts';
 import type { CommandIo } from './io.ts';
 import { alarmRulesOf } from './past-alarms.ts';
 import type { Seen } from './seen.ts';
 import type { CommandContext } from './with-service.ts';
+
+type Watched = Pick<KnownResource, 'kind' | 'id' | 'status' | 'done' | 'total' | 'failed'>;
 
 export class WatchedAlarms {
   readonly #context: CommandContext;
@@ -15,6 +33,11 @@ export class WatchedAlarms {
   readonly #stops: boolean;
   readonly #open = new Map<AlarmKind, Alarm>();
   #rules: Promise<AlarmRules> | undefined;
+  #ends: RolloutEnds | undefined;
+  #certainty: Certainty | undefined;
+  #checkpoints: readonly ProgressPoint[] | undefined;
+  #isUnjudged = false;
+  #isPaceNoted = false;
 
   /** @param stops whether the first alarm ends the wait */
   constructor(context: CommandContext, io: CommandIo, stops: boolean) {
@@ -23,9 +46,52 @@ export class WatchedAlarms {
     this.#stops = stops;
   }
 
-  /** Whether an alarm held at the last answer. */
-  get hold(): boolean {
-    return this.#open.size > 0;
+  /** The exit code of a success: another one if an alarm held at the last answer, or --alarm could not judge one. */
+  get code(): ExitCode {
+    if (this.#open.size > 0) return exitCodes.alarm;
+    return this.#stops && this.#isUnjudged ? exitCodes.endUnseen : exitCodes.done;
+  }
+
+  /** Reads what the alarms need and the progress lacks. Without an answer, the next look asks again. */
+  async #readMore(known: Watched, { failedShare, silentMs, silentPaces }: AlarmRules): Promise<void> {
+    const { memory, signal } = this.#context;
+    const read = <Answer>(reading: Promise<Answer>) =>
+      reading.catch((error: unknown) => {
+        signal.throwIfAborted();
+        return isNotOffered(error) ? 'not offered' : undefined;
+      });
+    if (failedShare !== undefined && lacksEnds({ ...known, ends: this.#ends })) {
+      const ends = await read(rolloutEndsQuery({ ...known, ends: this.#ends }).read(this.#context));
+      if (typeof ends === 'object') this.#ends = ends;
+      else if (hasEnded(known.status))
+        this.#certainty ??= (await readRunRewards(known.id, this.#context, known).catch(() => undefined))?.certainty;
+    }
+    const isTimed = (silentMs ?? silentPaces) !== undefined && known.kind === 'training' && isRunning(known.status);
+    if (isTimed && !this.#checkpoints && !paceOf(memory.progressOf(known.id)).isSeen) {
+      const checkpoints = await read(checkpointTimesQuery(known.id, false).read(this.#context));
+      if (checkpoints) this.#checkpoints = typeof checkpoints === 'string' ? [] : checkpointTimes(checkpoints);
+    }
+  }
+
+  /** Says once which alarm cannot be judged. */
+  #noteUnjudged({ id, label, kind, status }: Seen, rules: AlarmRules, verdicts: Verdicts, { silence }: Reading): void {
+    const lacksFailures =
+      kind === 'run' && hasEnded(status) && rules.failedShare !== undefined && !verdicts.has('failed rollouts');
+    if (lacksFailures && !this.#isUnjudged) {
+      this.#isUnjudged = true;
+      this.#io.note(clean`${label}: not judged: failed rollouts: their number is unknown.`, {
+        id,
+        unjudged: 'failed rollouts',
+      });
+    }
+    const lacksPace = silence != null && silence.stepMs === undefined && silence.step > 0;
+    if (lacksPace && rules.silentMs === undefined && rules.silentPaces !== undefined && !this.#isPaceNoted) {
+      this.#isPaceNoted = true;
+      this.#io.note(clean`${label}: not judged yet: new steps: how long one takes is unknown.`, {
+        id,
+        unjudged: 'stall',
+      });
+    }
   }
 
   /** @throws CommandError at the first alarm, if that ends the wait */
@@ -33,6 +99,12 @@ export class WatchedAlarms {
     const { id, label, kind = '', status, done, total, mean, graded, failed, parent, startedAt } = seen;
     const { measured, failedRounds } = seen;
     const { memory, config } = this.#context;
+    // Reads the rules again with the next answer if this fails.
+    this.#rules ??= alarmRulesOf(parent, this.#context);
+    const rules = await this.#rules.catch((error: unknown) => {
+      this.#rules = undefined;
+      throw error;
+    });
     // Records the time for the screen and `doctor --alarms`, too.
     if (kind === 'training' && done !== undefined) memory.recordProgress(id, done);
     const observed = {
@@ -48,14 +120,11 @@ export class WatchedAlarms {
       startedAt,
       gone: false,
     };
-    const reading = readingOf(observed, memory.progressOf(id), done === undefined ? undefined : Date.now());
-    // Reads the rules again with the next answer if this fails.
-    this.#rules ??= alarmRulesOf(parent, this.#context);
-    const rules = await this.#rules.catch((error: unknown) => {
-      this.#rules = undefined;
-      throw error;
-    });
+    await this.#readMore({ ...observed, id }, rules);
+    const known = { ...observed, checkpoints: this.#checkpoints, ends: this.#ends, certainty: this.#certainty };
+    const reading = readingOf(known, memory.progressOf(id), done === undefined ? undefined : Date.now());
     const verdicts = judge(reading, rules, config.preferences.compare.rewardRange);
+    this.#noteUnjudged(seen, rules, verdicts, reading);
     for (const [name, alarm] of verdicts) {
       if (alarm || !this.#open.delete(name)) continue;
       this.#io.note(clean`${label}: alarm over: ${name}`, { id, over: name });

@@ -32,6 +32,7 @@ export const evaluationKeys = {
   runsOf: (benchId: string) => ['evaluations', 'runs', benchId],
   one: (runId: string) => ['evaluations', 'one', runId],
   progress: (runId: string) => ['evaluations', 'progress', runId],
+  ends: (runId: string) => ['evaluations', 'ends', runId],
   results: (runId: string) => ['evaluations', 'results', runId],
   soFar: (runId: string) => ['evaluations', 'so far', runId],
   certainty: (runId: string, of: RecordedMean) => ['evaluations', 'certainty', runId, of],

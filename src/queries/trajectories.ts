@@ -22,6 +22,7 @@ import { type AnnotatedPage, type ListSource, pageSize, wholePage } from './list
 import type { LiveQuery } from './live-query.ts';
 import { type OwnRows, ownRows, type TrajectoryFilter } from './own-rows.ts';
 import { activityOfRun } from './polling.ts';
+import type { QueryContext } from './query-context.ts';
 import { remembering } from './remembered-fallback.ts';
 import { readExtent } from './run-extent.ts';
 import { readTrajectoryRewards } from './run-rewards.ts';
@@ -291,6 +292,22 @@ async function readOfRun(
     // From earlier pages.
     ...(own && { unsure: idsOf(learnt.unlisted) }),
   };
+}
+
+/**
+ * The rollouts of an evaluation run that the service lists, page by page. Unlike `trajectoryList`, it falls back to
+ * nothing: none if the list does not tell the runs apart.
+ *
+ * @throws ServiceError
+ */
+export async function* listedRollouts(eval_run_id: string, context: QueryContext) {
+  const learnt: Learnt = { isOver: false, isReadOver: false, unlisted: [] };
+  const readPage = async (cursor: string | undefined) => {
+    const asked = { ...context, query: { limit: pageSize, cursor } };
+    const { page, found } = await readFiltered({ eval_run_id }, asked, learnt);
+    return found.isMixed ? { ...page, items: [] } : withoutOthers(page, found);
+  };
+  yield* readPages(readPage);
 }
 
 /** A row from the rewards of its run. */

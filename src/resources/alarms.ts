@@ -18,7 +18,7 @@ import {
   heldOutMeansOf,
 } from '../queries/held-out.ts';
 import { paceOf, rateWords, silenceMs } from '../queries/pace.ts';
-import type { KnownResource } from '../queries/statuses/known-resource.ts';
+import type { KnownResource, RolloutEnds } from '../queries/statuses/known-resource.ts';
 import type { ProgressPoint, RememberedStore, Silence } from '../store/store.ts';
 import { counted, percent, reward } from '../text/numbers.ts';
 import { duration, parseTime } from '../text/time.ts';
@@ -75,6 +75,12 @@ interface Rollouts {
   readonly mean: number | undefined;
   readonly graded: number | undefined;
   readonly failed: number | undefined;
+  /** The rollouts by a read of them, where the progress does not count the failed ones. */
+  readonly ends?: RolloutEnds | undefined;
+  /** Its rewards by a read after the end. */
+  readonly rated?: number | undefined;
+  /** It was cancelled, and may have left rollouts out. */
+  readonly isStopped?: boolean;
   /** Rollouts that have ended: with a reward, failed, or completed without a score. */
   readonly ended: number | undefined;
   readonly isOver: boolean;
@@ -86,7 +92,7 @@ export type Verdicts = ReadonlyMap<AlarmKind, Alarm | undefined>;
 /** A run may pause this long, e.g. to save a checkpoint. */
 export const shortestSilenceMs = 5 * 60_000;
 /** Fewer rollouts are too small a sample, unless the run has no more. */
-const fewestRollouts = 20;
+export const fewestRollouts = 20;
 
 /** The shortest silence that raises an alarm, in milliseconds; undefined if none does. */
 function silenceLimit({ silentMs, silentPaces }: AlarmRules, stepMs: number | undefined): number | undefined {
@@ -142,14 +148,31 @@ interface Failed {
   readonly failed: number;
   readonly ended: number;
   readonly isAll: boolean;
+  /** The ones among them that the service does not list. */
+  readonly lost?: number | undefined;
   readonly step?: number | undefined;
 }
 
-function failuresOf({ failed, ended, isAll, step }: Failed, limit: number): Alarm | undefined {
+function failuresOf({ failed, ended, isAll, lost, step }: Failed, limit: number): Alarm | undefined {
   const share = failed / ended;
   if (!(share > limit) || (ended < fewestRollouts && !isAll)) return undefined;
-  const words = `${failed} of ${counted(ended, 'rollout')} failed (${percent(share)}), more than ${percent(limit)}`;
+  const what = lost ? 'failed or have no reward' : 'failed';
+  const words = `${failed} of ${counted(ended, 'rollout')} ${what} (${percent(share)}), more than ${percent(limit)}`;
   return { kind: 'failed rollouts', step, value: share, limit, words };
+}
+
+/**
+ * The counts of the progress, or else those of a read of the rollouts. Services may list only rollouts with a reward:
+ * once the run has ended, one without a reward that is not listed as ended counts as failed.
+ */
+function endsOf({ failed, ended, ends, rated, isOver, isStopped }: Rollouts) {
+  if (failed !== undefined) return { failed, ended, isAll: isOver };
+  const listed = ends?.failed === undefined ? undefined : { failed: ends.failed, ended: ends.ended };
+  const whole = ends?.isFinal && ends.isWhole ? listed?.ended : undefined;
+  const hasEnds = isOver && !isStopped && ended !== undefined && (whole ?? rated) !== undefined;
+  const lost = hasEnds ? Math.max(0, ended - Math.max(whole ?? 0, rated ?? 0)) : undefined;
+  if (lost === undefined) return { ...listed, isAll: isOver && ends?.isFinal === true };
+  return { failed: (whole === undefined ? 0 : (listed?.failed ?? 0)) + lost, ended, lost, isAll: true };
 }
 
 function failuresRead({ heldOut, rollouts, failedRound: lost }: Reading): Failed | undefined {
@@ -160,8 +183,10 @@ function failuresRead({ heldOut, rollouts, failedRound: lost }: Reading): Failed
     return { ...lost, ended: lost.failed, isAll: isOver(lost) };
   }
   if (rollouts) {
-    const { failed, ended, isOver: isAll } = rollouts;
-    return failed === undefined || ended === undefined ? undefined : { failed, ended, isAll };
+    const { failed, ended, lost, isAll } = endsOf(rollouts);
+    return failed === undefined || ended === undefined || isAll === undefined
+      ? undefined
+      : { failed, ended, lost, isAll };
   }
   const rounds = heldOut?.recent?.map(round => {
     const { step, samples, failed } = round;
@@ -215,9 +240,12 @@ function silenceOf(known: Known, points: readonly ProgressPoint[], readAt: numbe
 }
 
 type RunField = 'status' | 'mean' | 'graded' | 'failed' | 'done';
+type RunCounts = Pick<KnownResource, RunField> & Partial<Pick<KnownResource, 'ends' | 'certainty'>>;
 
-const rolloutsOf = ({ status, mean, graded, failed, done }: Pick<KnownResource, RunField>): Rollouts => ({
-  ...{ mean, graded, failed, ended: doneWith(done, graded), isOver: hasEnded(status) },
+const rolloutsOf = ({ status, mean, graded, failed, ends, certainty, done }: RunCounts): Rollouts => ({
+  rated: certainty?.isFinal ? certainty.rewards : undefined,
+  isStopped: statusMeaning(status ?? '') === 'stopped',
+  ...{ mean, graded, failed, ends, ended: doneWith(done, graded), isOver: hasEnded(status) },
 });
 
 /** Whether the counts that the alarms of an ended evaluation need were not read: lists lack them. */
@@ -238,7 +266,7 @@ type Known = Pick<
   | 'gone'
   | 'startedAt'
 > &
-  Partial<Pick<KnownResource, 'beganAt' | 'checkpoints'>>;
+  Partial<Pick<KnownResource, 'beganAt' | 'checkpoints' | 'ends' | 'certainty'>>;
 
 /**
  * The last data read for a resource.
@@ -377,7 +405,7 @@ export function reportOf(history: TrainingHistory, rules: AlarmRules, range: Ran
 
 /** The report of an evaluation run, as last read. */
 export function reportOfRun(
-  run: Pick<KnownResource, RunField | 'endTime'>,
+  run: RunCounts & Pick<KnownResource, 'endTime'>,
   rules: AlarmRules,
   range: Range,
 ): PastReport {

@@ -13,6 +13,7 @@ import { endInstant } from '../text/time.ts';
 import type { Workbench } from '../workbench/workbench.ts';
 import { lacksFailed } from './alarms.ts';
 import { resourceOfKind } from './catalogue.ts';
+import { lacksEnds, rolloutEndsQuery } from './rollout-ends.ts';
 import { type Round, type Turn, turnMs, windowMs } from './rotation-budget.ts';
 import { offered, type RewardRead } from './watch-reads.ts';
 
@@ -141,6 +142,13 @@ function hasGrown({ statuses }: Workbench, known: KnownResource, attemptedAt: nu
 const lacksTimes = ({ remembered }: Workbench, { id, status, done = 0, checkpoints }: KnownResource): boolean =>
   isRunning(status) && done > 0 && checkpoints === undefined && !paceOf(remembered.progressOf(id)).isSeen;
 
+/** Whether an alarm needs the failed rollouts to be counted. */
+const countsFailed = (workbench: Workbench, known: KnownResource): boolean =>
+  lacksEnds(known) &&
+  !isRecalled(workbench, known) &&
+  known.done !== undefined &&
+  workbench.alarmsFor(known.parent).failedShare !== undefined;
+
 /** Whether the end was seen without its time, which the record has. */
 const lacksEndTime = ({ endedAt, endTime, gone }: KnownResource): boolean =>
   endedAt !== undefined && endTime === undefined && !gone;
@@ -180,10 +188,13 @@ export function detailTurns(workbench: Workbench, known: KnownResource, { now, r
   const curves = isShown ? curvesOf(workbench, known) : [];
   const records = isRecalled(workbench, known) ? [] : offered(workbench, details?.(known.id));
   const saved = times && lacksTimes(workbench, known) ? offered(workbench, [times(known.id)]) : [];
-  return [...records, ...curves, ...saved].flatMap(query => {
+  const ends: readonly AnyQuery[] =
+    isShown && countsFailed(workbench, known) ? offered(workbench, [rolloutEndsQuery(known)]) : [];
+  return [...records, ...curves, ...saved, ...ends].flatMap(query => {
     const attemptedAt = lastAttempt(workbench, [query]);
     const turn = { queries: [query], dueAt: 0, isDetail: true };
     if (isInFlight(workbench, query)) return [];
+    if (ends.includes(query)) return [{ ...turn, dueAt: attemptedAt && attemptedAt + curveTurns * poll.visibleMs }];
     // The inbox and its notice wait for the time and the reason.
     if (hasEnded(known.status)) {
       const isDetail = curves.includes(query);

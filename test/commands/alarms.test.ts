@@ -122,3 +122,80 @@ it.each([
     expect(notes.split('\n').find(note => note.includes('alarm'))).toBe(words);
   },
 );
+
+/** An evaluation of 40 rollouts whose progress does not count the failed ones. @param listed the rollouts of the list */
+async function uncounted(listed: readonly object[] | undefined, rewards: number | undefined) {
+  const run = { eval_run_id: 'evr_1', bench_id: 'b1', display_name: 'tutor', status: 'completed' };
+  const asked: string[] = [];
+  const { url } = await hostileServer((response, request) => {
+    const path = new URL(request.url, 'http://s').pathname;
+    asked.push(path);
+    const answers: Record<string, unknown> = {
+      '/api/v1/eval/evr_1': run,
+      '/api/v1/eval/evr_1/progress': {
+        ...run,
+        ...(rewards !== undefined && { total_rollouts: 40, terminal_rollouts: 40 }),
+      },
+      '/api/v1/eval/evr_1/trajectory-rewards': {
+        trajectory_rewards: Array.from({ length: rewards ?? 5 }, (_, index) => ({
+          ...{ trajectory_id: `traj_${index}`, task_id: `t${index}`, reward: 1 },
+        })),
+      },
+      ...(listed && { '/api/v1/trajectories': { items: listed, has_more: false } }),
+    };
+    const answer = answers[path];
+    return answer ? json(answer)(response, request) : json({}, 404)(response, request);
+  });
+  const cli = cliOn({ baseUrl: url, apiKey });
+  return { cli, lists: () => asked.filter(path => path === '/api/v1/trajectories').length };
+}
+
+const rollout = (index: number) => ({ trajectory_id: `traj_${index}`, task_id: `t${index}`, eval_run_id: 'evr_1' });
+const mixed = (failed: number) =>
+  Array.from({ length: 40 }, (_, index) =>
+    index < 40 - failed
+      ? { ...rollout(index), status: 'completed', reward: 1 }
+      : { ...rollout(index), status: 'failed' },
+  );
+
+it.each([
+  [
+    'lists 18 of 40 rollouts as failed',
+    mixed(18),
+    22,
+    exitCodes.alarm,
+    '18 of 40 rollouts failed (45%), more than 20%',
+  ],
+  ['lists 4 of 40 rollouts as failed', mixed(4), 36, exitCodes.done, undefined],
+  [
+    'lists only the rewards of 11 of 40',
+    undefined,
+    11,
+    exitCodes.alarm,
+    '29 of 40 rollouts failed or have no reward (72.5%), more than 20%',
+  ],
+])(
+  'the failed rollouts are judged where the progress lacks them: the service %s',
+  async (_, listed, rewards, ends, words) => {
+    const { cli, lists } = await uncounted(listed, rewards);
+    for (const alarm of [[], ['--alarm']]) {
+      const watched = await cli('watch', ['evr_1', ...alarm]);
+      expect(watched.code).toBe(ends);
+      expect(watched.notes.includes(`alarm: ${words}`)).toBe(words !== undefined);
+      expect(watched.notes).not.toContain('not judged');
+    }
+    expect(lists()).toBeLessThanOrEqual(4);
+    const past = await cli('doctor', ['--alarms', 'evr_1']);
+    expect(past.code).toBe(ends);
+    expect(past.out).toContain(words ?? 'No alarm.');
+  },
+);
+
+it('watch says that failed rollouts were not judged, and --alarm does not succeed then', async () => {
+  const { cli } = await uncounted(undefined, undefined);
+  const words = 'not judged: failed rollouts: their number is unknown.';
+  const watched = await cli('watch', ['evr_1']);
+  expect([watched.code, watched.notes]).toEqual([exitCodes.done, expect.stringContaining(words)]);
+  const alarmed = await cli('watch', ['evr_1', '--alarm']);
+  expect([alarmed.code, alarmed.notes]).toEqual([exitCodes.endUnseen, expect.stringContaining(words)]);
+});

@@ -78,7 +78,7 @@ it('reads the checkpoints of a running training run once, until a step of it was
       { training_run_id: 'trn_1', bench_id: 'bench_1', status: 'running', created_at: '2026-01-01' },
     ],
     getTrainingProgress: () => ({ status: 'running', completed_steps }),
-    listCheckpoints: () => pageOf([]),
+    listCheckpoints: () => [],
   };
   const { workbench, context, asked } = world(() => {}, { pinned: [], more });
   const rounds = following(workbench, true);
@@ -90,6 +90,32 @@ it('reads the checkpoints of a running training run once, until a step of it was
   await following(other.workbench, true).read(other.context);
   await following(other.workbench, true).read(other.context);
   expect(other.asked('listCheckpoints')).toBe(0);
+});
+
+it('counts the failed rollouts of an evaluation whose progress does not, a few times in all', async () => {
+  let terminal_rollouts = 19;
+  const more: Answers = {
+    getEvalRun: () => ({ eval_run_id: 'evr_0', status: 'running', created_at: '2026-01-01' }),
+    getEvalProgress: () => ({ eval_run_id: 'evr_0', status: 'running', terminal_rollouts, total_rollouts: 60 }),
+    listTrajectories: () =>
+      pageOf(
+        Array.from({ length: terminal_rollouts }, (_, index) => ({
+          ...{ trajectory_id: `traj_${index}`, eval_run_id: 'evr_0' },
+          ...(index % 2 ? { status: 'failed' } : { status: 'completed', reward: 1 }),
+        })),
+      ),
+  };
+  const { workbench, context, asked } = world(() => {}, { pinned: ['evr_0'], more });
+  const rounds = following(workbench, false);
+  await rounds.read(context);
+  expect(asked('listTrajectories')).toBe(0);
+  for (; terminal_rollouts <= 40; terminal_rollouts += 1) {
+    await rounds.read(context);
+    await new Promise(setImmediate);
+  }
+  expect(workbench.inbox.list().map(({ what }) => what)).toContain('failed rollouts');
+  expect(asked('listTrajectories')).toBeGreaterThan(0);
+  expect(asked('listTrajectories')).toBeLessThanOrEqual(5);
 });
 
 it('waits for the lists while nothing is known to run, and reads what they say', async () => {

@@ -8,6 +8,17 @@ import { type FailedRounds, type HeldOutMeans, mayLackRound, withoutLast } from 
 import type { RunDifference } from '../run-difference.ts';
 import type { Certainty } from '../run-mean.ts';
 
+/** How the rollouts of an evaluation had ended by one read of them. */
+export interface RolloutEnds {
+  /** Undefined if the service does not tell. */
+  readonly failed: number | undefined;
+  readonly ended: number;
+  /** Whether the list was read to its end. */
+  readonly isWhole: boolean;
+  /** Whether the run had ended. */
+  readonly isFinal: boolean;
+}
+
 /** The facts about one resource in an answer. Missing fields are unknown. */
 export interface Observation {
   readonly kind: string;
@@ -27,6 +38,8 @@ export interface Observation {
   readonly difference?: RunDifference | undefined;
   /** The number of failed rollouts. */
   readonly failed?: number | null | undefined;
+  /** The same by a read of the rollouts, where the progress lacks it. */
+  readonly ends?: RolloutEnds | undefined;
   /** The newest and the best held-out mean; null if the curve was read and has none. */
   readonly measured?: HeldOutMeans | null | undefined;
   /** The held-out rounds of a run in which every rollout failed, after its last mean. */
@@ -63,6 +76,8 @@ export interface KnownResource {
   readonly difference: RunDifference | undefined;
   /** The number of failed rollouts. */
   readonly failed: number | undefined;
+  /** The same by a read of the rollouts, where the progress lacks it. */
+  readonly ends: RolloutEnds | undefined;
   /** When it first had this number of rewards; epoch milliseconds. */
   readonly gradedAt: number | undefined;
   /** The newest and the best held-out mean; null for none, undefined if its curve was not read. */
@@ -128,6 +143,7 @@ export function merged(old: KnownResource, observation: Observation): KnownResou
     certainty: newer(old.certainty, observation.certainty),
     difference: newer(old.difference, observation.difference),
     failed: countOf(observation.failed) ?? old.failed,
+    ends: newer(old.ends, observation.ends),
     measured: observation.measured === null ? (old.measured ?? null) : newer(old.measured, observation.measured),
     // An answer with means replaces the failed rounds as well, because later rounds may have a mean now.
     failedRounds: observation.measured ? observation.failedRounds : newer(old.failedRounds, observation.failedRounds),
@@ -203,6 +219,7 @@ export function unknownResource({ kind, id }: Named, label: string): KnownResour
     certainty: undefined,
     difference: undefined,
     failed: undefined,
+    ends: undefined,
     gradedAt: undefined,
     measured: undefined,
     failedRounds: undefined,

@@ -1,0 +1,44 @@
+/** How many rollouts of an evaluation have failed, where its progress does not count them. */
+import { hasEnded, statusMeaning } from '../contract/status.ts';
+import { hasFailed } from '../present/task-groups.ts';
+import { evaluationKeys } from '../queries/evaluations.ts';
+import type { LiveQuery } from '../queries/live-query.ts';
+import type { KnownResource, RolloutEnds } from '../queries/statuses/known-resource.ts';
+import { listedRollouts } from '../queries/trajectories.ts';
+import { fewestRollouts } from './alarms.ts';
+
+type Run = Pick<KnownResource, 'kind' | 'id' | 'status' | 'done' | 'failed' | 'ends'>;
+
+/** More pages are not worth an alarm: 1,000 rollouts are a sample. */
+const mostPages = 5;
+/** A running evaluation is read again when so many times as many rollouts have ended: a few reads in all. */
+const growth = 1.25;
+
+/** Whether the failed rollouts of an evaluation are to be counted now. */
+export function lacksEnds({ kind, status, done = 0, failed, ends }: Run): boolean {
+  if (kind !== 'run' || failed !== undefined) return false;
+  if (hasEnded(status)) return ends?.isFinal !== true;
+  return done >= Math.max(fewestRollouts, growth * (ends?.ended ?? 0));
+}
+
+/** Counts the rollouts that the service lists as failed. */
+export const rolloutEndsQuery = ({ id, status }: Run): LiveQuery<RolloutEnds> => ({
+  key: evaluationKeys.ends(id),
+  observes: ends => ({ kind: 'run', id, ends }),
+  activity: () => 'settled',
+  read: async context => {
+    let [failed, ended, pages, hasStatus, isWhole] = [0, 0, 0, false, true];
+    for await (const { items, next_cursor, isCutOff } of listedRollouts(id, context)) {
+      for (const row of items) {
+        const isFailed = hasFailed(row) && statusMeaning(row.status ?? '') !== 'stopped';
+        failed += Number(isFailed);
+        ended += Number(isFailed || row.reward != null || hasEnded(row.status));
+      }
+      hasStatus ||= items.some(row => row.status != null);
+      pages += 1;
+      isWhole = next_cursor == null && !isCutOff;
+      if (pages === mostPages) break;
+    }
+    return { failed: hasStatus ? failed : undefined, ended, isWhole, isFinal: hasEnded(status) };
+  },
+});
