@@ -26,6 +26,8 @@ interface Evaluations {
   readonly runs: number;
   /** Over all rewards; over the runs if one of them does not report its number of rewards. */
   readonly mean: number;
+  /** The number of these rewards; undefined if one of the runs does not report it. */
+  readonly rewards: number | undefined;
   /** Of a single evaluation: several sample the same tasks again, so each alone says as much about other tasks. */
   readonly interval: Interval | undefined;
 }
@@ -52,12 +54,14 @@ function evaluationsOf(runs: readonly EvalRun[], range: Range): Evaluations | un
   if (!newest) return undefined;
   const same = rated.filter(({ split }) => split === newest.split);
   const counts = same.map(run => listedCount(run));
-  const weights = counts.every(count => count !== undefined) ? counts : same.map(() => 1);
+  const isCounted = counts.every(count => count !== undefined);
+  const weights = isCounted ? counts : same.map(() => 1);
   const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
   const all = sum(weights);
   if (all === 0) return undefined;
   const mean = sum(same.map((run, index) => (listedMean(run) ?? 0) * (weights[index] ?? 0))) / all;
-  return { runs: same.length, mean, interval: same.length === 1 ? intervalOfRun(newest, range) : undefined };
+  const rewards = isCounted ? all : undefined;
+  return { runs: same.length, mean, rewards, interval: same.length === 1 ? intervalOfRun(newest, range) : undefined };
 }
 
 /** Adds the measurements to the checkpoints of a run. */
@@ -138,6 +142,18 @@ export function measuredCheckpointColumns<Row extends Measured>(range: Range): r
   ];
 }
 
+/** `of 233 rewards in 3 evaluations`, or `in 3 evaluations` if the mean is that of their means. */
+function evaluatedOf({ runs, rewards }: Evaluations): string {
+  const evaluations = `in ${counted(runs, 'evaluation')}`;
+  return rewards === undefined ? evaluations : `of ${counted(rewards, 'reward')} ${evaluations}`;
+}
+
+/** `evaluated 0.755 n=233 in 3 runs`, without the runs for a single one. */
+export const evaluatedWords = ({ mean, rewards, runs }: Evaluations): string =>
+  [`evaluated ${reward(mean)}`, rewards === undefined ? '' : `n=${rewards}`, runs > 1 ? `in ${runs} runs` : '']
+    .filter(Boolean)
+    .join(' ');
+
 /** The measurements in words. */
 export function measuredCheckpointFacts(
   { held_out, is_best, better, ties = [], evaluations }: Measured,
@@ -158,8 +174,7 @@ export function measuredCheckpointFacts(
     },
     {
       label: 'evaluated',
-      value:
-        evaluations && `${words(evaluations.mean, evaluations.interval)} in ${counted(evaluations.runs, 'evaluation')}`,
+      value: evaluations && `${words(evaluations.mean, evaluations.interval)} ${evaluatedOf(evaluations)}`,
     },
   ];
 }

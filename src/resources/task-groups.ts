@@ -1,4 +1,5 @@
 /** The tasks of a run, a dataset or a training step: their columns, their facts, and a summary in words. */
+import { maxOf, minOf } from '../base/many.ts';
 import type { Trajectory } from '../contract/trajectories.ts';
 import type { Column } from '../present/column.ts';
 import type { Fact } from '../present/fact.ts';
@@ -31,6 +32,8 @@ export interface TaskGroups {
   readonly unlisted: number;
   /** Whether the service does not say how many rollouts the run has. */
   readonly isUncounted: boolean;
+  /** The steps of training that the rollouts are of. */
+  readonly steps: ReadonlySet<number>;
   /** The reward from which a rollout passes. */
   readonly passAt: number;
   /** A reward is outside the range of the settings. */
@@ -51,6 +54,7 @@ export function groupsOf(rows: readonly Trajectory[], options: GroupOptions): Ta
     nameless: nameless.listed.length,
     unlisted: unlistedOf(rows, run) ?? 0,
     isUncounted: run !== undefined && run.total === undefined,
+    steps: new Set(rows.flatMap(({ policy_step }) => policy_step ?? [])),
     passAt,
     isOutside: widened[0] < range[0] || widened[1] > range[1],
   };
@@ -167,6 +171,7 @@ export function groupsWords({
   nameless,
   unlisted,
   isUncounted,
+  steps,
   passAt,
   isOutside,
 }: TaskGroups): readonly string[] {
@@ -213,6 +218,9 @@ export function groupsWords({
             `pass@k  ${points('any')}`,
             `pass^k  ${points('all')}   reward at least ${reward(passAt)}${least === groups.length ? '' : `; ${least} of ${counted(groups.length, 'task')} have ${counted(curve.at(-1)?.k ?? 0, 'reward')}`}`,
           ]),
+    ...(curve.length > 0 && steps.size > 1
+      ? [`Of ${steps.size} steps of training, ${minOf([...steps])} to ${maxOf([...steps])}: of no single model`]
+      : []),
     ...(isOutside ? ['Some rewards are outside the range in the settings: set compare.rewardRange'] : []),
     ...ungrouped,
   ];

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { cellText } from '../../src/present/column.ts';
 import { heldOutMeans } from '../../src/queries/held-out.ts';
 import { certaintyOf } from '../../src/queries/run-mean.ts';
-import { measuredCheckpointFacts, withMeasured } from '../../src/resources/checkpoint-columns.ts';
+import { evaluatedWords, measuredCheckpointFacts, withMeasured } from '../../src/resources/checkpoint-columns.ts';
 import { deployedColumns, trainingFacts } from '../../src/resources/training.ts';
 
 const rows = [10, 20, 30, 40].map(step => ({ checkpoint_id: `ckpt_${step}`, step_index: step }));
@@ -90,6 +90,24 @@ describe('checkpoints', () => {
     expect(measured.map(({ evaluations }) => evaluations?.runs)).toEqual([2, 1, undefined, 1]);
     expect(measured[0]?.evaluations?.mean).toBeCloseTo(0.65);
     expect(cells(measured[0] ?? {})).toMatchObject({ EVALUATED: '0.650', RUNS: '2' });
+    const words = measured.flatMap(({ evaluations }) => (evaluations ? evaluatedWords(evaluations) : []));
+    expect(words).toEqual(['evaluated 0.650 n=400 in 2 runs', 'evaluated 0.500 n=10', 'evaluated 0.500']);
+    const facts = measured.map(row => measuredCheckpointFacts(row, range).find(({ label }) => label === 'evaluated'));
+    expect(facts[0]?.value).toBe('0.650 of 400 rewards in 2 evaluations');
+    expect(facts[3]?.value).toBe('0.500 in 1 evaluation');
+  });
+
+  it('weigh each evaluation by the rewards that were read of it, where its record has no number', () => {
+    const read = (rewards: readonly number[]) => ({
+      ...run('ckpt_10', rewards.reduce((sum, each) => sum + each, 0) / rewards.length, 0),
+      reward_count: null,
+      certainty: certaintyOf(
+        rewards.map((reward, index) => ({ task_id: `t${index}`, reward })),
+        { status: 'completed', total: rewards.length },
+      ),
+    });
+    const [measured] = withMeasured(rows, [], [read([1]), read([0, 0, 1, 1, 0, 0, 0, 0, 0])], range);
+    expect(measured?.evaluations).toMatchObject({ rewards: 10, mean: 0.3 });
   });
 
   it('have the interval of their only evaluation; more of them on the same tasks say no more of other tasks', () => {

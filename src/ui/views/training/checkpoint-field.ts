@@ -11,7 +11,7 @@ import {
   splitCheckpointName,
   unreadCheckpoints,
 } from '../../../queries/checkpoint-names.ts';
-import { bestCell, type Measured, withMeasured } from '../../../resources/checkpoint-columns.ts';
+import { bestCell, evaluatedWords, type Measured, withMeasured } from '../../../resources/checkpoint-columns.ts';
 import { heldOutLimits } from '../../../resources/training.ts';
 import { reward } from '../../../text/numbers.ts';
 import { clean } from '../../../text/sanitise.ts';
@@ -70,7 +70,7 @@ function factsOf({ row, limits }: OfferedCheckpoint): string[] {
     held_out ? `held-out ${reward(held_out.reward)}` : '',
     [bestCell(row), ties && `of ${ties.length + 1} equal`].filter(Boolean).join(' '),
     limits ? `${reward(limits.low)}..${reward(limits.high)}` : samples.trim(),
-    evaluations ? `evaluated ${reward(evaluations.mean)}` : '',
+    evaluations ? evaluatedWords(evaluations) : '',
     is_deployable === false ? 'cannot be deployed' : '',
   ];
 }
