@@ -40,8 +40,8 @@ const schema = `
   ) strict, without rowid;
   create table if not exists sent_requests (
     seq integer primary key, profile text not null, dataset text not null, account text not null, agent text not null,
-    path text not null, id text not null unique, key text, stored text not null, skipped text not null,
-    unknown text not null, counted_stored integer not null, counted_skipped integer not null, sent_at integer not null
+    path text not null, id text not null unique, key text, body text not null, stored text not null,
+    skipped text not null, unknown text not null, counted_stored integer not null, counted_skipped integer not null, sent_at integer not null
   ) strict;
   create index if not exists sent_requests_of_datasets on sent_requests (profile, dataset);
   create table if not exists sent_answers (

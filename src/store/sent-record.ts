@@ -45,6 +45,8 @@ export interface SentRequest extends SentItems {
   readonly isOwn: boolean;
   /** The idempotency key of the unanswered request with all of `unknown`; undefined after a response. */
   readonly key: string | undefined;
+  /** A hash of the body that was sent with the key; empty if it cannot be repeated. */
+  readonly body: string;
   /** Epoch milliseconds. */
   readonly sentAt: number;
   readonly other: Other | undefined;
@@ -152,24 +154,30 @@ export class SentRecord {
     return this.#tables.read(sql, ...this.#file)?.map(row => requestOf(row, this.#path));
   }
 
-  /** Records a request that is about to be sent; its id is the idempotency key. False if it could not be written. */
-  begin(id: string, items: readonly string[]): boolean {
+  /**
+   * Records a request that is about to be sent; its id is the idempotency key. False if it could not be written.
+   *
+   * @param body a hash of the body; empty if the request cannot be repeated
+   */
+  begin(id: string, items: readonly string[], body = ''): boolean {
     const isWritten = this.#tables.run(
-      `insert into sent_requests (seq, profile, dataset, account, agent, path, id, key, stored, skipped, unknown,
-         counted_stored, counted_skipped, sent_at) values (${next}, ?1, ?2, ?3, ?4, ?5, ?6, ?6, '', '', ?7, 0, 0, ?8)`,
+      `insert into sent_requests (seq, profile, dataset, account, agent, path, id, key, body, stored, skipped,
+         unknown, counted_stored, counted_skipped, sent_at)
+         values (${next}, ?1, ?2, ?3, ?4, ?5, ?6, ?6, ?7, '', '', ?8, 0, 0, ?9)`,
       ...this.#file,
-      ...[id, joined(items), Date.now()],
+      ...[id, body, joined(items), Date.now()],
     );
     this.#changed();
     return isWritten;
   }
 
   /**
-   * Records that the unknown part of an answered request is about to be sent again, with this key. False if it could not
+   * Records that the unknown part of a request is about to be sent again, with this key and body. False if it could not
    * be written.
    */
-  repeat(id: string, key: string): boolean {
-    return this.#tables.run(`update sent_requests set key = ?6 where ${own} and id = ?5`, ...this.#owner, id, key);
+  repeat(id: string, key: string, body: string): boolean {
+    const sql = `update sent_requests set key = ?6, body = ?7 where ${own} and id = ?5`;
+    return this.#tables.run(sql, ...this.#owner, id, key, body);
   }
 
   /**
@@ -303,13 +311,14 @@ const otherOf = (column: Row[string] | undefined): Other | undefined =>
   column ? (String(column) as Other) : undefined;
 
 function requestOf(
-  { id, path, key, stored, skipped, unknown, counted_stored, counted_skipped, sent_at, other }: Row,
+  { id, path, key, body, stored, skipped, unknown, counted_stored, counted_skipped, sent_at, other }: Row,
   file: string,
 ): SentRequest {
   return {
     id: String(id),
     isOwn: file !== '' && path === file && other === '',
     key: key === null ? undefined : String(key),
+    body: String(body),
     stored: columnIds(stored),
     skipped: columnIds(skipped),
     unknown: columnIds(unknown),

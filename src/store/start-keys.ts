@@ -12,7 +12,7 @@ import type { Row, Tables } from './tables.ts';
  * The document does not specify how long a key is valid. Services commonly promise a day, so an older key may start a
  * second run.
  */
-const honouredMs = 24 * 60 * 60_000;
+export const honouredMs = 24 * 60 * 60_000;
 
 /** A request that was sent longer ago is not in flight, even if a process with its pid exists: pids are reused. */
 const longestRequestMs = 10 * 60_000;

@@ -3,7 +3,7 @@
  * Trajectories that the service has, or may have, are not sent again.
  */
 
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { type FileHandle, open } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { errorMessage } from '../base/errors.ts';
@@ -29,11 +29,12 @@ import {
   type UploadCounts,
   unreadableRecord,
 } from '../store/sent-record.ts';
+import { honouredMs } from '../store/start-keys.ts';
 import type { TrajectoryRecords } from '../store/trajectory-records.ts';
 import { Job } from '../workbench/jobs.ts';
 import { fileFingerprint } from './benchmark-plan.ts';
 import { realPathOf } from './local-files.ts';
-import { sendTrajectories } from './send-trajectories.ts';
+import { sendTrajectories, type TrajectoryBatch } from './send-trajectories.ts';
 import { bytesOf, type Item, lineAt, readItems } from './trajectory-file.ts';
 import {
   answered,
@@ -374,7 +375,7 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
   async #send(service: Service, items: readonly Trajectory[]): Promise<void> {
     const id = randomUUID();
     const ids = items.map(item => item.id);
-    if (this.#record?.begin(id, ids) === false) this.#refuse(this.#records?.problem);
+    if (this.#record?.begin(id, ids, this.#bodyHash(items)) === false) this.#refuse(this.#records?.problem);
     try {
       const answer = answered(items, await this.#request(service, items, id));
       this.set({ hasSent: true });
@@ -424,8 +425,11 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
    */
   async #sendAgain(service: Service, items: readonly Trajectory[], request: SentRequest): Promise<void> {
     const isWhole = items.length === request.unknown.length;
-    const isSame = isWhole && request.key !== undefined;
-    const isHarmless = (isSame && service.honoursKeys) || isRepeatable(items, service);
+    const body = this.#bodyHash(items);
+    // The service answers by index, and may refuse the key with another body.
+    const isSame = body === request.body && request.key !== undefined;
+    const isHonoured = service.honoursKeys && Date.now() - request.sentAt < honouredMs;
+    const isHarmless = (isSame && isHonoured) || isRepeatable(items, service);
     const how =
       request.key === undefined
         ? 'the service did not say which trajectories of its request are'
@@ -438,7 +442,7 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
       return;
     }
     const key = isSame && request.key !== undefined ? request.key : randomUUID();
-    if (isWhole && this.#record?.repeat(request.id, key) === false) this.#refuse(this.#records?.problem);
+    if (isWhole && this.#record?.repeat(request.id, key, body) === false) this.#refuse(this.#records?.problem);
     try {
       const answer = answered(items, await this.#request(service, items, key));
       const ids = new Set(items.map(({ id }) => id));
@@ -454,13 +458,25 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
     }
   }
 
-  /** @throws ServiceError */
-  #request(service: Service, items: readonly Trajectory[], key: string): Promise<UploadTrajectoriesResult> {
+  /** What is sent for these, whatever the key. */
+  #sent(items: readonly Trajectory[]): { batch: TrajectoryBatch; headers: Record<string, string> | undefined } {
     const headers = items.some(({ occurrence }) => occurrence > 1)
       ? { [occurrencesHeader]: items.map(({ occurrence }) => occurrence).join() }
       : undefined;
-    const sent = { dataset: this.dataset, trajectories: items.map(({ value }) => value), agent: this.#namedAgent };
-    return sendTrajectories(service, sent, { signal: this.signal, idempotencyKey: key, headers });
+    const trajectories = items.map(({ value }) => value);
+    return { batch: { dataset: this.dataset, trajectories, agent: this.#namedAgent }, headers };
+  }
+
+  #bodyHash(items: readonly Trajectory[]): string {
+    return createHash('sha256')
+      .update(JSON.stringify(this.#sent(items)))
+      .digest('base64url');
+  }
+
+  /** @throws ServiceError */
+  #request(service: Service, items: readonly Trajectory[], key: string): Promise<UploadTrajectoriesResult> {
+    const { batch, headers } = this.#sent(items);
+    return sendTrajectories(service, batch, { signal: this.signal, idempotencyKey: key, headers });
   }
 
   /**

@@ -99,20 +99,20 @@ describe('the record of an upload of trajectories', () => {
     const changed = vi.fn();
     records.subscribe(changed);
     const record = records.of(mine);
-    record.begin('r1', ['1', '2', '3', '4']);
+    record.begin('r1', ['1', '2', '3', '4'], 'body');
     const common = { id: 'r1', isOwn: true, other: undefined, counted: none, sentAt: expect.any(Number) };
     expect(record.requests()).toEqual([
-      { ...common, key: 'r1', stored: [], skipped: [], unknown: ['1', '2', '3', '4'] },
+      { ...common, key: 'r1', body: 'body', stored: [], skipped: [], unknown: ['1', '2', '3', '4'] },
     ]);
     record.settle('r1', { stored: ['1'], skipped: ['2'], unknown: ['4'], counted: none }, false);
     record.begin('r2', ['5', '6']);
     const [first] = record.requests() ?? [];
-    expect(first).toEqual({ ...common, key: undefined, stored: ['1'], skipped: ['2'], unknown: ['4'] });
+    expect(first).toEqual({ ...common, key: undefined, body: 'body', stored: ['1'], skipped: ['2'], unknown: ['4'] });
     const counts = { stored: 1, skipped: 1, failed: 0, unknown: 3 };
     const { account: _, ...listed } = mine;
     expect(records.unfinished()).toEqual([{ ...listed, counts }]);
-    record.repeat('r1', 'another');
-    expect(record.requests()?.[0]?.key).toBe('another');
+    record.repeat('r1', 'another', 'other body');
+    expect(record.requests()?.[0]).toMatchObject({ key: 'another', body: 'other body' });
     record.settle('r1', { stored: ['4'], skipped: [], unknown: [], counted: none }, false);
     expect(record.requests()?.[0]).toMatchObject({ key: undefined, stored: ['1', '4'], unknown: [] });
     // All of it was rejected, or not sent.
@@ -199,7 +199,7 @@ describe('the record of an upload of trajectories', () => {
       const record = recordOf(upload);
       const request = { id: 'unknown', key: 'unknown', unknown: ['BBBB.1'] };
       expect(record.requests()).toMatchObject([{ ...request, isOwn: false, other }]);
-      record.repeat('unknown', 'another');
+      record.repeat('unknown', 'another', 'body');
       record.settle('unknown', { stored: ['BBBB.1'], skipped: [], unknown: [], counted: none }, true);
       record.complete();
       record.startOver();

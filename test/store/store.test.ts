@@ -266,7 +266,7 @@ it('waits for the disk with whatever keeps a write from being sent twice, and no
   store.uploads.setPhase('/folder', 'bench_1', 'ingesting');
   const record = store.trajectoryUploads.of({ path: '/file', dataset: 'd', agent: undefined, account: '' });
   record.begin('key', ['t1']);
-  record.repeat('key', 'key 2');
+  record.repeat('key', 'key 2', 'body');
   const sent = { stored: ['AAAA.1'], skipped: [], unknown: [], counted: { stored: 0, skipped: 0 } };
   record.settle('key', sent, true);
   record.startOver();

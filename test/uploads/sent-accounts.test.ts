@@ -15,7 +15,14 @@ import { countsOfRun, runWords } from '../../src/uploads/trajectory-upload-state
 import { fakeService } from '../service/fake-service.ts';
 
 /** How the service handles a request. */
-type Fate = 'stores' | 'loses the answer' | 'loses the request' | 'limits' | 'forbids' | 'rejects the first';
+type Fate =
+  | 'stores'
+  | 'loses the answer'
+  | 'loses the request'
+  | 'limits'
+  | 'forbids'
+  | 'rejects the first'
+  | 'rejects the first, loses the answer';
 
 const accounts = ['A', 'B'] as const;
 /** All but the first are names of one agent. */
@@ -33,6 +40,10 @@ interface Send extends Source {
   readonly fates?: readonly Fate[];
   readonly isNew?: boolean;
   readonly resendUnknown?: boolean;
+  /** Whether the lines are in the other order. */
+  readonly isReversed?: boolean;
+  /** Whether the fields of each line are in the other order. */
+  readonly isRewritten?: boolean;
   /** Whether the service lists the agent. */
   readonly listsAgents?: boolean;
   /** Called before the first request is handled. */
@@ -70,14 +81,17 @@ function world({ honoursKeys = false, skips = false, isTraced = false } = {}) {
     return owner;
   };
   /** The requests that were not refused, by their keys. */
-  const requests = new Map<string, { readonly owner: Owner; readonly answer?: object }>();
+  const requests = new Map<string, Pick<Owner, 'lost'> & { owner: Owner; body: string; answer?: object }>();
   const learned: boolean[] = [];
   const pathOf = ({ name = 'f' }: Source): string => join(folder, `${name}.jsonl`);
   const recordOf = (source: Source) =>
     records.of({ path: pathOf(source), dataset: 'd', agent: source.agent, account: source.account });
 
   /** Starts an upload of a file with these contents. */
-  const start = (contents: readonly string[], { fates = [], during, listsAgents = false, ...of }: Send) => {
+  const start = (
+    contents: readonly string[],
+    { fates = [], during, listsAgents = false, isRewritten = false, ...of }: Send,
+  ) => {
     const { account, agent, name: _, ...how } = of;
     const owner = ownerOf(of);
     const left = [...fates];
@@ -105,18 +119,19 @@ function world({ honoursKeys = false, skips = false, isTraced = false } = {}) {
           event = undefined;
           await happens?.();
           const earlier = requests.get(key);
-          // A key belongs to one account and one agent.
-          if (earlier) expect(earlier.owner).toBe(owner);
+          // A key belongs to one account, one agent and one body.
+          if (earlier) expect([earlier.owner, earlier.body]).toEqual([owner, JSON.stringify(body)]);
           else fresh.push(...got);
+          for (const each of earlier?.lost.splice(0) ?? []) owner.lost.splice(owner.lost.indexOf(each), 1);
           if (honoursKeys && earlier?.answer) return earlier.answer;
           const fate = left.shift() ?? 'stores';
           if (fate === 'limits') throw new RateLimitError('Slow down.', { status: 429 });
           if (fate === 'forbids') throw new PermissionError('No.', { status: 403 });
-          if (earlier && !earlier.answer) for (const each of got) owner.lost.splice(owner.lost.indexOf(each), 1);
-          const answer = fate === 'loses the request' ? undefined : store(got, fate === 'rejects the first');
-          if (!answer) owner.lost.push(...got);
-          requests.set(key, { owner, ...(answer && { answer }) });
-          if (fate.startsWith('loses')) throw new NetworkError('The line is cut.', { outcomeUnknown: true });
+          const answer = fate === 'loses the request' ? undefined : store(got, fate.startsWith('rejects'));
+          const lost = answer ? got.slice(0, Number(fate === 'rejects the first, loses the answer')) : got;
+          owner.lost.push(...lost);
+          requests.set(key, { owner, body: JSON.stringify(body), lost: [...lost], ...(answer && { answer }) });
+          if (fate.includes('loses')) throw new NetworkError('The line is cut.', { outcomeUnknown: true });
           return answer;
         },
       },
@@ -127,7 +142,10 @@ function world({ honoursKeys = false, skips = false, isTraced = false } = {}) {
       },
     );
     const trace = (content: string) => (traced ? { trace_id: content } : {});
-    const lines = contents.map(content => ({ messages: [{ role: 'user', content }], ...trace(content) }));
+    const lines = contents.map(content => ({
+      messages: [isRewritten ? { content, role: 'user' } : { role: 'user', content }],
+      ...trace(content),
+    }));
     writeFileSync(pathOf(of), lines.map(each => JSON.stringify(each)).join('\n'));
     const upload = new TrajectoryUpload('job', pathOf(of), 'd', { records, ...how });
     return { upload, fresh, run: upload.run(async () => service) };
@@ -142,6 +160,7 @@ function world({ honoursKeys = false, skips = false, isTraced = false } = {}) {
 
 const fate = fc.constantFrom<Fate>(
   ...(['stores', 'stores', 'loses the answer', 'loses the request', 'limits', 'forbids', 'rejects the first'] as const),
+  'rejects the first, loses the answer',
 );
 const source = {
   account: fc.constantFrom('A', ...accounts),
@@ -154,6 +173,8 @@ const sending = fc.record({
   isNew: fc.constantFrom(false, false, false, true),
   resendUnknown: fc.constantFrom(false, false, false, true),
   listsAgents: fc.boolean(),
+  isReversed: fc.boolean(),
+  isRewritten: fc.constantFrom(false, false, true),
 });
 const day = 24 * 60 * 60_000;
 const event = fc.oneof(
@@ -205,7 +226,10 @@ it('stores nothing twice that is not started over, and says nothing is sent that
       const { owners, ownerOf, recordOf, start } = world({ honoursKeys, skips });
       const allowed = new Allowed();
       const contents = [...new Set([...f, ...g])];
-      const linesOf = ({ name }: Source): readonly string[] => (name === 'g' ? g : f);
+      const linesOf = ({ name, isReversed = false }: Send): readonly string[] => {
+        const lines = name === 'g' ? g : f;
+        return isReversed ? lines.toReversed() : lines;
+      };
       const tried = ({ held, lost }: Owner): readonly string[] => [...held, ...(skips ? [] : lost)];
       /** Whether something was sent for others, now. */
       const areOthers = ({ account, agent }: Source) => {
@@ -241,7 +265,7 @@ it('stores nothing twice that is not started over, and says nothing is sent that
           sum(Object.values(others)) + outcomes.filter(isOpen).length,
         );
       };
-      const forget = (of: Source, running?: Source): void => {
+      const forget = (of: Source, running?: Send): void => {
         recordOf(of).startOver();
         allowed.startOver(of);
         if (running) allowed.add(linesOf(running), running, recordOf(running).isStartedOver);
@@ -323,6 +347,28 @@ it.each([
   // For the first one it is as it was.
   const { words } = await send(eight, { account: 'A' });
   expect(words).toBe(`${own}, 2 sent before, 4 sent before with another API key`);
+});
+
+it.each([
+  ['its lines are in another order', ['b', 'a'], {}],
+  ['its fields are', ['a', 'b'], { isRewritten: true }],
+  ['the service lists the agent now', ['a', 'b'], { listsAgents: true }],
+])('repeats no request with its key where %s: the answer is to another body', async (_, lines, how) => {
+  const { ownerOf, send } = world({ honoursKeys: true });
+  const alice = { account: 'A', agent: 'alice' } as const;
+  await send(['a', 'b'], { ...alice, fates: ['rejects the first, loses the answer'] });
+  expect((await send(lines, { ...alice, ...how })).words).toBe('0 stored, 0 skipped, 0 failed, 2 unknown');
+  const { words } = await send(lines, { ...alice, ...how, resendUnknown: true });
+  expect([words, ownerOf(alice).held.join('')]).toEqual(['2 stored, 0 skipped, 0 failed', `b${lines.join('')}`]);
+});
+
+it('repeats no request with a key that the service may have forgotten', async () => {
+  vi.useFakeTimers({ toFake: ['Date'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const { send } = world({ honoursKeys: true });
+  await send(['a', 'b'], { account: 'A', fates: ['loses the answer'] });
+  vi.setSystemTime(Date.now() + day);
+  expect((await send(['a', 'b'], { account: 'A' })).words).toBe('0 stored, 0 skipped, 0 failed, 2 unknown');
 });
 
 it('takes for no sign of what the service does with trace ids that another account has one', async () => {
