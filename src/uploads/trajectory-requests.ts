@@ -53,8 +53,7 @@ function recordedIn(requests: readonly SentRequest[]): Map<string, Recorded[]> {
   for (const request of requests) {
     add(request.stored, request, false);
     add(request.skipped, request, true);
-    // Tell those of others apart, whatever their outcome was.
-    add(request.unknown, request, request.other ? false : undefined);
+    add(request.unknown, request);
   }
   return found;
 }
@@ -69,7 +68,7 @@ interface Equal {
 /**
  * Finds the trajectories of a file in the record. For equal trajectories, the record has only how many were sent, not
  * which. So the first ones in the file count as those with a known outcome, the next as those with an unknown one, then
- * those sent only for others, then new ones.
+ * those sent only for others, then those of others with an unknown outcome, then new ones.
  */
 class RecordedFile {
   readonly #occurrences = new Occurrences();
@@ -97,15 +96,13 @@ class RecordedFile {
 
   /** @param number the first number to assign; earlier ones count as assigned */
   #equalTo(value: Trajectory['value'], hash: string, number: number): Equal {
-    const all = new Map((this.#inRequests.get(hash) ?? []).map(each => [each.number, each]));
-    for (const line of this.#find(value, hash)) {
-      const { number: at, other } = line;
-      // An unknown one of this upload's own stays unknown, whatever was sent for others.
-      if (!(other && all.has(at))) all.set(at, { number: at, line, request: all.get(at)?.request });
-    }
-    const recorded = [...all.values()].sort(
+    const found = this.#find(value, hash).map(line => ({ number: line.number, line, request: undefined }));
+    const all = new Map<number, Recorded>();
+    for (const each of [...(this.#inRequests.get(hash) ?? []), ...found].sort(
       (left, right) => rankOf(left) - rankOf(right) || left.number - right.number,
-    );
+    ))
+      if (!all.has(each.number)) all.set(each.number, each);
+    const recorded = [...all.values()];
     const taken = new Set(all.keys());
     let fresh = 0;
     for (let given = recorded.length + 1; given < number; given += 1) fresh = freeAfter(fresh, taken);
@@ -113,7 +110,8 @@ class RecordedFile {
   }
 }
 
-const rankOf = ({ line }: Recorded): number => (line === undefined ? 1 : line.other ? 2 : 0);
+const rankOf = ({ line, request }: Recorded): number =>
+  ((line ?? request)?.other ? 2 : 0) + (line === undefined ? 1 : 0);
 
 function freeAfter(last: number, taken: ReadonlySet<number>): number {
   let number = last + 1;

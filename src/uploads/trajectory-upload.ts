@@ -290,7 +290,7 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
     this.#ahead = own.map(countsOf).reduce(sumOf, noCounts);
     this.set({ size, hasSent: own.length > 0, counts: this.#ahead });
     const ownOnly = isNew || service.skipsStored(false);
-    // Leave out the unknown ones of others, which the user wants sent. The lines have their known ones.
+    // Leave out the unknown ones of others, which the user wants sent: only others settle their requests.
     const requests = ownOnly ? own : all.filter(({ other }) => other === undefined || !this.#resendUnknown);
     const find = (value: Trajectory['value'], hash: string): readonly SentLine[] => {
       if (ownOnly) return [];
@@ -435,9 +435,10 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
         ? 'the service did not say which trajectories of its request are'
         : 'an earlier request with it was not answered';
     const recorded = request.isOwn ? unknownCountsOf(request) : noCounts;
-    const { outcomes, counts } = held(items, request, `It may be stored: ${how}.`);
+    const message = `It may be stored: ${how}${request.other ? ` (sent ${request.other})` : ''}.`;
+    const { outcomes, counts } = request.other ? lost(items, message) : held(items, request, message);
     const hold = (): void => this.#add(items, outcomes, counts, recorded);
-    if (!isHarmless && !this.#resendUnknown) {
+    if (request.other || (!isHarmless && !this.#resendUnknown)) {
       hold();
       return;
     }

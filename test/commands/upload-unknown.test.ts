@@ -68,6 +68,21 @@ it('holds back what may be stored, counts it as unknown and names the flag that 
   expect([whole.out, stored.length]).toEqual(['249 stored, 0 skipped, 1 failed\n', 598]);
 });
 
+it('counts as unknown, not as sent before, what another key or agent may have stored', async () => {
+  const server = await hostileServer(resetAtOnce, json({ uploaded: 1, items: [] }));
+  const [home, path] = [testFolder(), join(testFolder(), 'one.jsonl')];
+  writeFileSync(path, '{"messages":[{"content":"a"}]}');
+  const upload = (key: string, ...flags: string[]) =>
+    cliOn({ baseUrl: server.url, apiKey: key, home })('upload', [path, '--dataset', 'd', ...flags]);
+  await upload(apiKey);
+  for (const result of [await upload('another-key'), await upload(apiKey, '--agent', 'name:alice')]) {
+    expect(result).toMatchObject({ code: exitCodes.failed, out: '0 stored, 0 skipped, 0 failed, 1 unknown\n' });
+    expect(result.notes).toContain('1 trajectory may or may not be stored');
+  }
+  const resent = await upload('another-key', '--resend-unknown');
+  expect(resent).toMatchObject({ code: exitCodes.done, out: '1 stored, 0 skipped, 0 failed\n' });
+});
+
 const reason = { code: 'too_long', message: 'one trajectory is too long', context: { field: 'steps', got: 900 } };
 
 /** A service that stores the first trajectory of a request, and gives this answer. */
