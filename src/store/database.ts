@@ -40,14 +40,21 @@ const schema = `
   ) strict, without rowid;
   create table if not exists sent_requests (
     seq integer primary key, profile text not null, dataset text not null, account text not null, agent text not null,
-    path text not null, id text not null unique, key text, body text not null, stored text not null,
-    skipped text not null, unknown text not null, counted_stored integer not null, counted_skipped integer not null, sent_at integer not null
+    path text not null, id text not null unique, key text, body text not null, unknown text not null,
+    counted_stored integer not null, counted_skipped integer not null, sent_at integer not null
   ) strict;
   create index if not exists sent_requests_of_datasets on sent_requests (profile, dataset);
   create table if not exists sent_answers (
     seq integer primary key, profile text not null, dataset text not null, account text not null, agent text not null,
-    sent_at integer not null, used integer not null
+    path text not null, stored_lines integer not null, skipped_lines integer not null, sent_at integer not null,
+    used integer not null
   ) strict;
+  create view if not exists unfinished_files as
+    select profile, dataset, account, agent, path, seq, counted_stored as stored, counted_skipped as skipped,
+        length(unknown) - length(replace(unknown, ' ', '')) - counted_stored - counted_skipped as unknown
+      from sent_requests where path <> ''
+    union all select profile, dataset, account, agent, path, seq, stored_lines, skipped_lines, 0
+      from sent_answers where path <> '';
   create table if not exists sent_lines (
     line blob not null, number integer not null, answer integer not null, skipped integer not null,
     primary key (line, number, answer)

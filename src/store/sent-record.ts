@@ -27,19 +27,24 @@ export interface UploadCounts {
   readonly unknown: number;
 }
 
-/** The trajectories of a request by outcome. An id is a hash of the content, a dot, and a number from 1. */
-export interface SentItems {
+/** Trajectories with an unknown outcome. An id is a hash of the content, a dot, and a number from 1. */
+interface UnknownItems {
+  readonly unknown: readonly string[];
+  /** How many of them the service counts as stored and skipped, without saying which. */
+  readonly counted: Pick<UploadCounts, 'stored' | 'skipped'>;
+}
+
+/** The trajectories of a request by outcome. */
+export interface SentItems extends UnknownItems {
   readonly stored: readonly string[];
   readonly skipped: readonly string[];
-  readonly unknown: readonly string[];
-  /** How many of the unknown ones the service counts as stored and skipped, without saying which. */
-  readonly counted: Pick<UploadCounts, 'stored' | 'skipped'>;
 }
 
 /** How a trajectory was sent that is not this upload's own. The words follow `sent before`. */
 export type Other = 'for another agent' | 'with another API key';
 
-export interface SentRequest extends SentItems {
+/** A request with trajectories whose outcome is unknown. */
+export interface SentRequest extends UnknownItems {
   readonly id: string;
   /** Whether it belongs to this file; other requests went into the same dataset. */
   readonly isOwn: boolean;
@@ -60,6 +65,8 @@ export interface SentLine {
   readonly isSkipped: boolean;
   /** Epoch milliseconds. */
   readonly sentAt: number;
+  /** Whether it was sent of this file, whose upload is not complete. */
+  readonly isOwn: boolean;
   /** Undefined if it was sent for this agent with this key, even if it was sent for others too. */
   readonly other: Other | undefined;
 }
@@ -69,7 +76,6 @@ export const unreadableRecord = 'The record of what was sent before cannot be re
 
 /** A line takes about 55 bytes on disk. */
 const mostLines = 1_000_000;
-const mostRequests = 10_000;
 
 const ofDataset = 'profile = ?1 and dataset = ?2';
 const own = `${ofDataset} and account = ?3 and agent = ?4`;
@@ -82,6 +88,11 @@ const next = `(select 1 + coalesce(max(seq), 0) from (select max(seq) as seq fro
   union all select max(seq) from sent_answers union all select max(seq) from sent_restarts))`;
 /** What came before the file was started over does not count. */
 const counts = `seq > coalesce((select max(seq) from sent_restarts where ${ofFile}), 0)`;
+/** The counts of unfinished files. */
+export const countSums = 'sum(stored) as stored, sum(skipped) as skipped, sum(unknown) as unknown';
+export const countsIn = ({ stored = 0, skipped = 0, unknown = 0 }: Row): UploadCounts => ({
+  ...{ stored: Number(stored), skipped: Number(skipped), failed: 0, unknown: Number(unknown) },
+});
 const joined = (ids: readonly string[]): string => ids.map(id => `${id} `).join('');
 const columnIds = (column: Row[string] | undefined): string[] => String(column).split(' ').filter(Boolean);
 
@@ -133,7 +144,13 @@ export class SentRecord {
 
   /** Whether the upload has begun but is not settled. */
   get hasBegun(): boolean {
-    return this.#has(`sent_requests where ${ofFile} and path <> ''`, ...this.#file);
+    return this.#has(`unfinished_files where ${ofFile}`, ...this.#file);
+  }
+
+  /** The counts of the file, until its upload is complete. */
+  get counts(): UploadCounts {
+    const [row = {}] = this.#tables.all(`select ${countSums} from unfinished_files where ${ofFile}`, ...this.#file);
+    return countsIn(row);
   }
 
   /** Whether the file was started over, and has not been completed since. */
@@ -146,12 +163,12 @@ export class SentRecord {
   }
 
   /**
-   * The requests of all uploads into the dataset, since the file was started over: those for others, then the own ones,
-   * in the order in which they were sent. Undefined if they cannot be read.
+   * The requests of all uploads into the dataset that have an unknown outcome, since the file was started over, latest
+   * first. Undefined if they cannot be read.
    */
   requests(): SentRequest[] | undefined {
-    const sql = `select *, ${other} from sent_requests where ${ofDataset} and ${counts} order by other desc, seq`;
-    return this.#tables.read(sql, ...this.#file)?.map(row => requestOf(row, this.#path));
+    const sql = `select *, ${other} from sent_requests where ${ofDataset} and ${counts} order by seq desc`;
+    return this.#tables.read(sql, ...this.#file)?.map(row => requestOf(row, this.#isOwn(row)));
   }
 
   /**
@@ -161,9 +178,8 @@ export class SentRecord {
    */
   begin(id: string, items: readonly string[], body = ''): boolean {
     const isWritten = this.#tables.run(
-      `insert into sent_requests (seq, profile, dataset, account, agent, path, id, key, body, stored, skipped,
-         unknown, counted_stored, counted_skipped, sent_at)
-         values (${next}, ?1, ?2, ?3, ?4, ?5, ?6, ?6, ?7, '', '', ?8, 0, 0, ?9)`,
+      `insert into sent_requests (seq, profile, dataset, account, agent, path, id, key, body, unknown,
+         counted_stored, counted_skipped, sent_at) values (${next}, ?1, ?2, ?3, ?4, ?5, ?6, ?6, ?7, ?8, 0, 0, ?9)`,
       ...this.#file,
       ...[id, body, joined(items), Date.now()],
     );
@@ -183,33 +199,27 @@ export class SentRecord {
   /**
    * Records the response for the unknown part of a request. Items that it does not name were rejected, or have not been
    * sent. Returns false, and leaves all of it unknown, if it could not be written.
-   *
-   * @param keepsLines whether the items count as sent after the upload of the file is complete
    */
-  settle(id: string, { stored, skipped, unknown, counted }: SentItems, keepsLines: boolean): boolean {
+  settle(id: string, { stored, skipped, unknown, counted }: SentItems): boolean {
     return this.#tables.atOnce(run => {
-      if (keepsLines && stored.length + skipped.length > 0) this.#writeLines(run, stored, skipped);
+      if (stored.length + skipped.length > 0) this.#writeLines(run, stored, skipped);
       run(
-        `update sent_requests set key = null, stored = stored || ?6, skipped = skipped || ?7, unknown = ?8,
-           counted_stored = ?9, counted_skipped = ?10 where ${own} and id = ?5`,
+        `update sent_requests set key = null, unknown = ?6, counted_stored = ?7, counted_skipped = ?8
+           where ${own} and id = ?5`,
         ...this.#owner,
-        ...[id, joined(stored), joined(skipped), joined(unknown), counted.stored, counted.skipped],
+        ...[id, joined(unknown), counted.stored, counted.skipped],
       );
-      run(
-        `delete from sent_requests where ${own} and id = ?5 and unknown = '' and (path = '' or stored || skipped = '')`,
-        ...this.#owner,
-        id,
-      );
+      run(`delete from sent_requests where ${own} and id = ?5 and unknown = ''`, ...this.#owner, id);
     });
   }
 
-  /** Writes an answer with its lines, in place of the own ones with the same numbers. */
+  /** Writes an answer with its lines, in place of own ones with the same numbers that are of no unfinished file. */
   #writeLines(run: Run, stored: readonly string[], skipped: readonly string[]): void {
     const { lastInsertRowid: answer } = run(
-      `insert into sent_answers (seq, profile, dataset, account, agent, sent_at, used)
-         select seq, ?1, ?2, ?3, ?4, ?5, seq from (select ${next} as seq)`,
-      ...this.#owner,
-      Date.now(),
+      `insert into sent_answers (seq, profile, dataset, account, agent, path, stored_lines, skipped_lines, sent_at, used)
+         select seq, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, seq from (select ${next} as seq)`,
+      ...this.#file,
+      ...[stored.length, skipped.length, Date.now()],
     );
     this.#used.add(Number(answer));
     const lines = [...stored.map(id => [id, 0] as const), ...skipped.map(id => [id, 1] as const)];
@@ -217,7 +227,7 @@ export class SentRecord {
       const line = lineOf(id);
       run(
         `delete from sent_lines where line = ?5 and number = ?6
-           and exists (select 1 from sent_answers where seq = answer and ${own})`,
+           and exists (select 1 from sent_answers where seq = answer and path = '' and ${own})`,
         ...this.#owner,
         ...line,
       );
@@ -232,17 +242,22 @@ export class SentRecord {
    * @param id the id of one, or its hash alone
    */
   lines(id: string): SentLine[] | undefined {
-    // Of a number that was sent for several, SQLite takes all columns from the row with the minimum: the own one.
-    const sql = `select number, seq, skipped, sent_at, min(other) as other
+    // Of a number that was sent for several, SQLite takes all columns from the row with the minimum: that of the file,
+    // or the own one.
+    const sql = `select *, min(other || (path <> ?5))
       from (select *, ${other} from sent_lines join sent_answers on seq = answer
         where line = ?6 and ${ofDataset} and ${counts}) group by number order by number`;
     return this.#tables.read(sql, ...this.#file, lineOf(id)[0])?.map(row => {
       this.#used.add(Number(row['seq']));
       return {
         ...{ number: Number(row['number']), isSkipped: row['skipped'] === 1 },
-        ...{ sentAt: Number(row['sent_at']), other: otherOf(row['other']) },
+        ...{ sentAt: Number(row['sent_at']), isOwn: this.#isOwn(row), other: otherOf(row['other']) },
       };
     });
+  }
+
+  #isOwn({ path, other }: Row): boolean {
+    return path !== '' && path === this.#path && other === '';
   }
 
   /** Whether equal ones were stored for this agent with this key, also before the file was started over. */
@@ -252,8 +267,8 @@ export class SentRecord {
   }
 
   /**
-   * Deletes the lines that were in no file for longest, if there are more than a million. Those of this file are kept
-   * whole, because a part of them is useless.
+   * Deletes the lines that were in no file for longest, if there are more than a million: they would be sent again. Those
+   * of this file are kept whole, because a part of them is useless. What is unknown is never forgotten.
    */
   prune(): void {
     const [{ used = 0, lines = 0 } = {}] = this.#tables.all(
@@ -263,7 +278,6 @@ export class SentRecord {
       'update sent_answers set used = ? where seq = ?',
       [...this.#used].map(seq => [used, seq]),
     );
-    this.#tables.keepNewest('sent_requests', 'seq', 'seq', mostRequests);
     if (Number(lines) <= this.#most) return;
     const totals = `select seq, used, sum(lines) over (order by used desc, seq desc) as total
       from sent_answers join (select answer, count(*) as lines from sent_lines group by answer) on seq = answer`;
@@ -274,9 +288,13 @@ export class SentRecord {
     this.#tables.run('delete from sent_answers where seq not in (select answer from sent_lines)');
   }
 
-  /** Ends a complete upload: it cannot be resumed. Unknown lines that are no longer in the file stay unknown. */
-  complete(): void {
-    this.#end(false);
+  /**
+   * Ends a complete upload: it cannot be resumed. Unknown lines that are no longer in the file stay unknown.
+   *
+   * @param keepsLines whether its lines count as sent from now on
+   */
+  complete(keepsLines: boolean): void {
+    this.#end(false, keepsLines);
   }
 
   /**
@@ -284,13 +302,16 @@ export class SentRecord {
    * as sent.
    */
   startOver(): void {
-    if (this.#path !== '') this.#end(true);
+    if (this.#path !== '') this.#end(true, true);
   }
 
-  #end(startsOver: boolean): void {
+  #end(startsOver: boolean, keepsLines: boolean): void {
     this.#tables.atOnce(run => {
-      run(`update sent_requests set path = '', stored = '', skipped = '' where ${ofFile}`, ...this.#file);
-      run(`delete from sent_requests where ${own} and path = '' and unknown = ''`, ...this.#owner);
+      run(`update sent_requests set path = '' where ${ofFile}`, ...this.#file);
+      const lines = `delete from sent_lines where answer in (select seq from sent_answers where ${ofFile})`;
+      if (!keepsLines) run(lines, ...this.#file);
+      const answers = keepsLines ? "update sent_answers set path = ''" : 'delete from sent_answers';
+      run(`${answers} where ${ofFile}`, ...this.#file);
       run(`delete from sent_restarts where ${ofFile}`, ...this.#file);
       if (startsOver)
         run(
@@ -311,16 +332,14 @@ const otherOf = (column: Row[string] | undefined): Other | undefined =>
   column ? (String(column) as Other) : undefined;
 
 function requestOf(
-  { id, path, key, body, stored, skipped, unknown, counted_stored, counted_skipped, sent_at, other }: Row,
-  file: string,
+  { id, key, body, unknown, counted_stored, counted_skipped, sent_at, other }: Row,
+  isOwn: boolean,
 ): SentRequest {
   return {
     id: String(id),
-    isOwn: file !== '' && path === file && other === '',
+    isOwn,
     key: key === null ? undefined : String(key),
     body: String(body),
-    stored: columnIds(stored),
-    skipped: columnIds(skipped),
     unknown: columnIds(unknown),
     counted: { stored: Number(counted_stored), skipped: Number(counted_skipped) },
     sentAt: Number(sent_at),

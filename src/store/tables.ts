@@ -184,7 +184,7 @@ export class Tables {
   }
 
   /** Deletes all but the `most` newest rows of a table. */
-  keepNewest(table: 'commands' | 'chats' | 'pages' | 'sent_requests', key: string, time: string, most: number): void {
+  keepNewest(table: 'commands' | 'chats' | 'pages', key: string, time: string, most: number): void {
     this.run(
       `delete from ${table} where profile = ?1 and ${key} not in (
          select ${key} from ${table} where profile = ?1 order by ${time} desc limit ?2

@@ -1,10 +1,17 @@
 /**
- * Records of trajectory uploads, so that no trajectory is sent twice: one row per request, written before the request is
- * sent, and one per trajectory that the service has answered for. Trajectories in neither have not been sent, or were
- * rejected.
+ * Records of trajectory uploads, so that no trajectory is sent twice: one row per request with an unknown outcome, written
+ * before the request is sent, and one per trajectory that the service has answered for. Trajectories in neither have not
+ * been sent, were rejected, or were forgotten.
  */
 import { randomUUID } from 'node:crypto';
-import { type AccountUpload, SentRecord, type TrajectoryUploadRef, type UploadCounts } from './sent-record.ts';
+import {
+  type AccountUpload,
+  countSums,
+  countsIn,
+  SentRecord,
+  type TrajectoryUploadRef,
+  type UploadCounts,
+} from './sent-record.ts';
 import { jsonIn, ResumableUploads, type Row } from './tables.ts';
 
 /** An upload that has begun. */
@@ -13,9 +20,6 @@ export interface TrajectoryRecord extends TrajectoryUploadRef {
 }
 
 const secretSetting = 'accountSecret';
-/** Counts the ids in a column: each is followed by a space. */
-const countIn = (column: string): string => `length(${column}) - length(replace(${column}, ' ', ''))`;
-const countedIn = (column: 'stored' | 'skipped'): string => `sum(${countIn(column)} + counted_${column}) as ${column}`;
 
 export class TrajectoryRecords extends ResumableUploads {
   /**
@@ -55,19 +59,17 @@ export class TrajectoryRecords extends ResumableUploads {
 
   /** Unsettled uploads of this or another program, for each account, latest first. */
   unfinished(): TrajectoryRecord[] {
-    const sql = `select path, dataset, agent, ${countedIn('stored')}, ${countedIn('skipped')},
-        sum(${countIn('unknown')} - counted_stored - counted_skipped) as unknown
-      from sent_requests where profile = ? and path <> '' group by path, dataset, agent, account
-      order by max(seq) desc`;
+    const sql = `select path, dataset, agent, ${countSums} from unfinished_files where profile = ?
+      group by path, dataset, agent, account order by max(seq) desc`;
     return this.tables.all(sql, this.tables.scope).map(toTrajectoryRecord);
   }
 }
 
-function toTrajectoryRecord({ path, dataset, agent, stored, skipped, unknown }: Row): TrajectoryRecord {
+function toTrajectoryRecord({ path, dataset, agent, ...counts }: Row): TrajectoryRecord {
   return {
     path: String(path),
     dataset: String(dataset),
     agent: agent === '' ? undefined : String(agent),
-    counts: { stored: Number(stored), skipped: Number(skipped), failed: 0, unknown: Number(unknown) },
+    counts: countsIn(counts),
   };
 }

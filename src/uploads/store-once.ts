@@ -74,10 +74,10 @@ export function storeOnce(records: TrajectoryRecords, again: string): Action<Sto
       if (!records.isOpen || !record.begin(id, ids))
         refuse(`Nothing was sent: it cannot be recorded, and a repeat could store it twice. ${records.problem ?? ''}.`);
       const outcome = await storeTrajectories(service, { ...input, agent }, options).catch((error: unknown) => {
-        if (!mayHaveHappened(error)) record.settle(id, nothing, true);
+        if (!mayHaveHappened(error)) record.settle(id, nothing);
         throw error;
       });
-      record.settle(id, { ...nothing, stored: ids.filter((_, index) => !outcome.refused.has(index)) }, true);
+      record.settle(id, { ...nothing, stored: ids.filter((_, index) => !outcome.refused.has(index)) });
       record.prune();
       refused = undefined;
       return outcome;

@@ -135,13 +135,6 @@ export function differenceOf(from: UploadCounts, counts: UploadCounts): UploadCo
   return sumOf(from, { stored: -stored, skipped: -skipped, failed: -failed, unknown: -unknown });
 }
 
-/** The counts of a request in the record of an earlier run. */
-export const countsOf = (request: SentRequest): UploadCounts =>
-  sumOf(unknownCountsOf(request), {
-    ...noCounts,
-    ...{ stored: request.stored.length, skipped: request.skipped.length },
-  });
-
 /** The counts of the items whose outcomes the service did not give one by one. */
 export const unknownCountsOf = ({ unknown, counted }: SentRequest): UploadCounts => ({
   ...noCounts,

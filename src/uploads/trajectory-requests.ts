@@ -18,42 +18,34 @@ export interface Trajectory extends Item {
 export type Portion =
   | { readonly kind: 'unreadable'; readonly item: Item }
   | { readonly kind: 'new'; readonly items: readonly Trajectory[] }
-  /** Sent before; if `isOwn`, by a request that is still in the file's own record. */
-  | { readonly kind: 'known'; readonly item: Trajectory; readonly line: SentLine; readonly isOwn: boolean }
+  /** Sent before. */
+  | { readonly kind: 'known'; readonly item: Trajectory; readonly line: SentLine }
   /** The items of a request with an unknown outcome; fewer if the file has changed since. */
   | { readonly kind: 'unknown'; readonly items: readonly Trajectory[]; readonly request: SentRequest };
 
-/** Finds the trajectories with this content and hash that were sent before, besides those of the requests. */
+/** Finds the trajectories with this content and hash that were sent before, with a known outcome. */
 type FindLines = (value: Trajectory['value'], hash: string) => readonly SentLine[];
 
-/** A trajectory of the record; without a line, its outcome is unknown. */
-interface Recorded {
-  readonly number: number;
-  readonly line: SentLine | undefined;
-  readonly request: SentRequest | undefined;
-}
+/** A trajectory of the record, with the request that it is in if its outcome is unknown. */
+type Recorded = { readonly number: number } & (
+  | { readonly line: SentLine; readonly request?: never }
+  | { readonly line?: never; readonly request: SentRequest }
+);
 
 const batchItems = 100;
 const batchBytes = 8 * 1024 * 1024;
 
-/** The recorded trajectories of requests, by the hash of their content. */
+/** The trajectories of requests, by the hash of their content. */
 function recordedIn(requests: readonly SentRequest[]): Map<string, Recorded[]> {
   const found = new Map<string, Recorded[]>();
-  const add = (ids: readonly string[], request: SentRequest, isSkipped?: boolean): void => {
-    for (const id of ids) {
-      const [hash = '', text] = id.split('.');
-      const number = Number(text);
-      const { sentAt, other } = request;
-      const line = isSkipped === undefined ? undefined : { number, isSkipped, sentAt, other };
-      const equal = found.get(hash);
-      if (equal) equal.push({ number, line, request });
-      else found.set(hash, [{ number, line, request }]);
-    }
-  };
   for (const request of requests) {
-    add(request.stored, request, false);
-    add(request.skipped, request, true);
-    add(request.unknown, request);
+    for (const id of request.unknown) {
+      const [hash = '', number] = id.split('.');
+      const each = { number: Number(number), request };
+      const equal = found.get(hash);
+      if (equal) equal.push(each);
+      else found.set(hash, [each]);
+    }
   }
   return found;
 }
@@ -96,7 +88,7 @@ class RecordedFile {
 
   /** @param number the first number to assign; earlier ones count as assigned */
   #equalTo(value: Trajectory['value'], hash: string, number: number): Equal {
-    const found = this.#find(value, hash).map(line => ({ number: line.number, line, request: undefined }));
+    const found = this.#find(value, hash).map((line): Recorded => ({ number: line.number, line }));
     const all = new Map<number, Recorded>();
     for (const each of [...(this.#inRequests.get(hash) ?? []), ...found].sort(
       (left, right) => rankOf(left) - rankOf(right) || left.number - right.number,
@@ -110,8 +102,7 @@ class RecordedFile {
   }
 }
 
-const rankOf = ({ line, request }: Recorded): number =>
-  ((line ?? request)?.other ? 2 : 0) + (line === undefined ? 1 : 0);
+const rankOf = ({ line, request }: Recorded): number => ((line ?? request).other ? 2 : 0) + (line ? 0 : 1);
 
 function freeAfter(last: number, taken: ReadonlySet<number>): number {
   let number = last + 1;
@@ -137,10 +128,10 @@ export async function* portionsOf(
     const { id, occurrence, known } = file.next(item.value);
     const trajectory = { ...item, value: item.value, id, occurrence };
     if (known?.line) {
-      yield { kind: 'known', item: trajectory, line: known.line, isOwn: known.request?.isOwn ?? false };
+      yield { kind: 'known', item: trajectory, line: known.line };
       continue;
     }
-    if (known?.request) {
+    if (known) {
       const { request } = known;
       const found = again.get(request) ?? [];
       found.push(trajectory);

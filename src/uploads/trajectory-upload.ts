@@ -39,7 +39,6 @@ import { bytesOf, type Item, lineAt, readItems } from './trajectory-file.ts';
 import {
   answered,
   type BatchReport,
-  countsOf,
   differenceOf,
   errorReport,
   failedOutcome,
@@ -283,20 +282,22 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
     const setAside = isNew || !this.#needsRecord ? undefined : this.#records?.setAside;
     if (setAside !== undefined && this.#record?.isStartedOver !== true)
       throw new UnrecordedError(unknownBefore(setAside), this.state.hasSent);
-    // It may have failed to forget them.
-    const all = isNew ? [] : this.#recorded(record => record.requests());
-    const own = all.filter(({ isOwn }) => isOwn);
+    const skipsAll = service.skipsStored(false);
+    // Leave out the unknown ones of others that are to be sent: only others settle their requests.
+    const sendsOthers = skipsAll || this.#resendUnknown;
+    // It may have failed to forget what was sent of the file.
+    const requests = isNew
+      ? []
+      : this.#recorded(record => record.requests()).filter(each => !each.other || !sendsOthers);
     this.#reached = noCounts;
-    this.#ahead = own.map(countsOf).reduce(sumOf, noCounts);
-    this.set({ size, hasSent: own.length > 0, counts: this.#ahead });
-    const ownOnly = isNew || service.skipsStored(false);
-    // Leave out the unknown ones of others, which the user wants sent: only others settle their requests.
-    const requests = ownOnly ? own : all.filter(({ other }) => other === undefined || !this.#resendUnknown);
+    this.#ahead = (isNew ? undefined : this.#record?.counts) ?? noCounts;
+    this.set({ size, hasSent: this.#record?.hasBegun === true, counts: this.#ahead });
     const find = (value: Trajectory['value'], hash: string): readonly SentLine[] => {
-      if (ownOnly) return [];
-      const lines = this.#recorded(record => record.lines(hash));
-      // The items of the file's own requests are sent again, and skipped by the service.
-      return service.skipsStored(hasTraceId(value)) ? lines.filter(({ other }) => other !== undefined) : lines;
+      const lines = isNew ? [] : this.#recorded(record => record.lines(hash));
+      // What is not of this file is sent again, and skipped by the service.
+      return service.skipsStored(hasTraceId(value))
+        ? lines.filter(({ isOwn, other }) => isOwn || (other && !skipsAll))
+        : lines;
     };
     try {
       for await (const portion of portionsOf(readItems(bytesOf(file)), requests, find)) {
@@ -312,14 +313,15 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
     this.#ahead = noCounts;
     const { failed, unknown } = this.#reached;
     // Keep the record of failed and unknown items, so that the next run sends only those. After another failure
-    // the user will start it again, which must not send what is stored.
-    if (failed === 0 && unknown === 0 && !this.hasOtherFailure) this.#record?.complete();
+    // the user will start it again, which must not send what is stored. A service that stores nothing twice needs no
+    // other record.
+    if (failed === 0 && unknown === 0 && !this.hasOtherFailure) this.#record?.complete(!skipsAll);
     this.set({ phase: 'done', handled: size, counts: this.#reached });
   }
 
   /** Counts an item that was sent before. */
-  #skip({ item, line, isOwn }: Extract<Portion, { kind: 'known' }>): void {
-    const { isSkipped, sentAt, other } = line;
+  #skip({ item, line }: Extract<Portion, { kind: 'known' }>): void {
+    const { isSkipped, sentAt, isOwn, other } = line;
     const { count = 0, first = sentAt, last = sentAt, others = {} } = this.state.sentBefore ?? {};
     const sentBefore = {
       ...{ count: count + 1, first: Math.min(first, sentAt), last: Math.max(last, sentAt) },
@@ -354,16 +356,9 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
    *
    * @throws UnrecordedError if it could not be recorded, unless it may be sent without a record
    */
-  #settle(
-    service: Service,
-    id: string,
-    items: readonly Trajectory[],
-    outcome: RequestOutcome,
-    recorded?: UploadCounts,
-  ) {
+  #settle(id: string, items: readonly Trajectory[], outcome: RequestOutcome, recorded?: UploadCounts): void {
     const { outcomes, counts, items: named, reports } = outcome;
-    // A service that stores nothing twice needs no record of stored items.
-    const isRecorded = this.#record?.settle(id, named, !service.skipsStored(false)) !== false;
+    const isRecorded = this.#record?.settle(id, named) !== false;
     for (const report of reports ?? []) this.#results.report(report);
     const { stored, skipped } = this.state.sent;
     this.set({ sent: { stored: stored + counts.stored, skipped: skipped + counts.skipped } });
@@ -380,7 +375,7 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
       const answer = answered(items, await this.#request(service, items, id));
       this.set({ hasSent: true });
       this.#learn(service, items, answer);
-      this.#settle(service, id, items, answer);
+      this.#settle(id, items, answer);
     } catch (error) {
       // The service has answered for it, so it stays unknown.
       if (error instanceof UnrecordedError) throw error;
@@ -393,11 +388,11 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
         this.#add(items, outcome.outcomes, outcome.counts);
       }
       const isInHalves = !endsAll && !isLost && isTooLarge(error) && items.length > 1;
-      if (!isLost && (endsAll || isInHalves)) this.#record?.settle(id, nothing, false);
+      if (!isLost && (endsAll || isInHalves)) this.#record?.settle(id, nothing);
       if (endsAll || !(error instanceof ServiceError)) throw error;
       if (isInHalves) await this.#sendHalves(service, items);
       else if (isLost) this.#results.report(errorReport(items, error));
-      else this.#settle(service, id, items, refusedOutcome(items, error));
+      else this.#settle(id, items, refusedOutcome(items, error));
     }
   }
 
@@ -449,7 +444,7 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
       const ids = new Set(items.map(({ id }) => id));
       const others = request.unknown.filter(id => !ids.has(id));
       const named = { ...answer.items, unknown: [...answer.items.unknown, ...others] };
-      this.#settle(service, request.id, items, { ...answer, items: named }, recorded);
+      this.#settle(request.id, items, { ...answer, items: named }, recorded);
     } catch (error) {
       if (error instanceof UnrecordedError) throw error;
       // A refusal does not settle the earlier request.

@@ -99,25 +99,30 @@ describe('the record of an upload of trajectories', () => {
     const changed = vi.fn();
     records.subscribe(changed);
     const record = records.of(mine);
-    record.begin('r1', ['1', '2', '3', '4'], 'body');
+    record.begin('r1', ['AAAA.1', 'BBBB.1', 'CCCC.1', 'DDDD.1'], 'body');
     const common = { id: 'r1', isOwn: true, other: undefined, counted: none, sentAt: expect.any(Number) };
     expect(record.requests()).toEqual([
-      { ...common, key: 'r1', body: 'body', stored: [], skipped: [], unknown: ['1', '2', '3', '4'] },
+      { ...common, key: 'r1', body: 'body', unknown: ['AAAA.1', 'BBBB.1', 'CCCC.1', 'DDDD.1'] },
     ]);
-    record.settle('r1', { stored: ['1'], skipped: ['2'], unknown: ['4'], counted: none }, false);
-    record.begin('r2', ['5', '6']);
-    const [first] = record.requests() ?? [];
-    expect(first).toEqual({ ...common, key: undefined, body: 'body', stored: ['1'], skipped: ['2'], unknown: ['4'] });
+    record.settle('r1', { stored: ['AAAA.1'], skipped: ['BBBB.1'], unknown: ['DDDD.1'], counted: none });
+    record.begin('r2', ['EEEE.1', 'FFFF.1']);
+    const settled = record.requests()?.at(-1);
+    expect(settled).toEqual({ ...common, key: undefined, body: 'body', unknown: ['DDDD.1'] });
+    const line = { number: 1, sentAt: expect.any(Number), isOwn: true, other: undefined };
+    expect([record.lines('AAAA'), record.lines('BBBB')]).toEqual([
+      [{ ...line, isSkipped: false }],
+      [{ ...line, isSkipped: true }],
+    ]);
     const counts = { stored: 1, skipped: 1, failed: 0, unknown: 3 };
     const { account: _, ...listed } = mine;
     expect(records.unfinished()).toEqual([{ ...listed, counts }]);
     record.repeat('r1', 'another', 'other body');
-    expect(record.requests()?.[0]).toMatchObject({ key: 'another', body: 'other body' });
-    record.settle('r1', { stored: ['4'], skipped: [], unknown: [], counted: none }, false);
-    expect(record.requests()?.[0]).toMatchObject({ key: undefined, stored: ['1', '4'], unknown: [] });
+    expect(record.requests()?.at(-1)).toMatchObject({ key: 'another', body: 'other body' });
+    record.settle('r1', { stored: ['DDDD.1'], skipped: [], unknown: [], counted: none });
+    expect(record.requests()).toMatchObject([{ id: 'r2', key: 'r2' }]);
     // All of it was rejected, or not sent.
-    record.settle('r2', { stored: [], skipped: [], unknown: [], counted: none }, false);
-    expect(record.requests()?.map(({ id }) => id)).toEqual(['r1']);
+    record.settle('r2', { stored: [], skipped: [], unknown: [], counted: none });
+    expect([record.requests(), record.counts]).toEqual([[], { stored: 2, skipped: 1, failed: 0, unknown: 0 }]);
     for (const other of [
       { path: '/g' },
       { dataset: 'yours' },
@@ -141,7 +146,7 @@ describe('the record of an upload of trajectories', () => {
     const send = (record: SentRecord, stored: readonly string[]): void => {
       requests += 1;
       record.begin(`r${requests}`, stored);
-      record.settle(`r${requests}`, { skipped: [], unknown: [], counted: none, stored }, true);
+      record.settle(`r${requests}`, { skipped: [], unknown: [], counted: none, stored });
     };
     /** Sends these, of no file. */
     const sent = (stored: readonly string[], upload: AccountUpload = mine): void => {
@@ -163,8 +168,8 @@ describe('the record of an upload of trajectories', () => {
     sent(['AAAA.7'], { ...mine, dataset: 'yours' });
     const lines = (id: string) => recordOf({ ...mine, path: '/other' }).lines(id);
     expect(lines('AAAA')).toEqual([
-      { number: 1, isSkipped: false, sentAt: 5, other: undefined },
-      { number: 3, isSkipped: false, sentAt: 1, other: undefined },
+      { number: 1, isSkipped: false, sentAt: 5, isOwn: false, other: undefined },
+      { number: 3, isSkipped: false, sentAt: 1, isOwn: false, other: undefined },
     ]);
     expect(lines('BBBB.2')).toHaveLength(1);
     expect([lines('CCCC'), rows(tables, 'sent_lines')]).toEqual([[], 4]);
@@ -200,14 +205,14 @@ describe('the record of an upload of trajectories', () => {
       const request = { id: 'unknown', key: 'unknown', unknown: ['BBBB.1'] };
       expect(record.requests()).toMatchObject([{ ...request, isOwn: false, other }]);
       record.repeat('unknown', 'another', 'body');
-      record.settle('unknown', { stored: ['BBBB.1'], skipped: [], unknown: [], counted: none }, true);
-      record.complete();
+      record.settle('unknown', { stored: ['BBBB.1'], skipped: [], unknown: [], counted: none });
+      record.complete(true);
       record.startOver();
       expect([record.lines('AAAA'), record.requests(), record.isStartedOver]).toEqual([[], [], true]);
       expect(recordOf().requests()).toMatchObject([{ ...request, isOwn: true, other: undefined }]);
     }
     recordOf().startOver();
-    recordOf(two).complete();
+    recordOf(two).complete(true);
     expect([mine, two].map(upload => recordOf(upload).isStartedOver)).toEqual([true, false]);
   });
 
@@ -229,6 +234,15 @@ describe('the record of an upload of trajectories', () => {
       });
     expect([await account(), await account()]).toEqual(['one', 'one']);
     expect([secrets[0]?.length, new Set(secrets).size]).toEqual([36, 1]);
+  });
+
+  it('forgets no request of an unknown outcome, however many there are', () => {
+    const { recordOf } = lineRecords(0);
+    recordOf().begin('first', ['AAAA.1']);
+    const others = recordOf({ ...mine, dataset: 'yours' });
+    for (let count = 0; count < 10_000; count += 1) others.begin(`r${count}`, ['BBBB.1']);
+    others.prune();
+    expect(recordOf().requests()).toMatchObject([{ unknown: ['AAAA.1'] }]);
   });
 
   it('keeps no more lines than fit, those last found in a file first, and those of the latest file whole', () => {

@@ -268,7 +268,7 @@ it('waits for the disk with whatever keeps a write from being sent twice, and no
   record.begin('key', ['t1']);
   record.repeat('key', 'key 2', 'body');
   const sent = { stored: ['AAAA.1'], skipped: [], unknown: [], counted: { stored: 0, skipped: 0 } };
-  record.settle('key', sent, true);
+  record.settle('key', sent);
   record.startOver();
   store.pin({ kind: 'run', id: 'evr_1', label: 'evr_1' });
   store.setSetting('generation', 'playground');

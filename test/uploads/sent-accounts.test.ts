@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { NetworkError, PermissionError, RateLimitError, ValidationError } from '../../src/service/errors.ts';
 import { connectInMemory } from '../../src/store/database.ts';
-import type { Other } from '../../src/store/sent-record.ts';
+import { type Other, SentRecord } from '../../src/store/sent-record.ts';
 import { Tables } from '../../src/store/tables.ts';
 import { TrajectoryRecords } from '../../src/store/trajectory-records.ts';
 import type { Outcome } from '../../src/uploads/trajectory-outcomes.ts';
@@ -68,7 +68,8 @@ function world({ honoursKeys = false, skips = false, isTraced = false } = {}) {
   const traced = skips || isTraced;
   const folder = mkdtempSync(join(tmpdir(), 'benchtop-accounts-'));
   const database = connectInMemory();
-  const records = new TrajectoryRecords(new Tables(database, 'test', { busyMs: 0, path: join(folder, 'for locks') }));
+  const tables = new Tables(database, 'test', { busyMs: 0, path: join(folder, 'for locks') });
+  const records = new TrajectoryRecords(tables);
   onTestFinished(() => {
     database.close();
     rmSync(folder, { recursive: true, force: true });
@@ -81,11 +82,16 @@ function world({ honoursKeys = false, skips = false, isTraced = false } = {}) {
     return owner;
   };
   /** The requests that were not refused, by their keys. */
-  const requests = new Map<string, Pick<Owner, 'lost'> & { owner: Owner; body: string; answer?: object }>();
+  const requests = new Map<
+    string,
+    Pick<Owner, 'lost'> & { owner: Owner; body: string; stored: readonly string[]; answer?: object }
+  >();
+  /** What was stored and answered for. */
+  const answered: string[] = [];
   const learned: boolean[] = [];
   const pathOf = ({ name = 'f' }: Source): string => join(folder, `${name}.jsonl`);
-  const recordOf = (source: Source) =>
-    records.of({ path: pathOf(source), dataset: 'd', agent: source.agent, account: source.account });
+  const uploadOf = ({ account, agent }: Source) => ({ dataset: 'd', agent, account });
+  const recordOf = (source: Source) => records.of({ path: pathOf(source), ...uploadOf(source) });
 
   /** Starts an upload of a file with these contents. */
   const start = (
@@ -123,15 +129,21 @@ function world({ honoursKeys = false, skips = false, isTraced = false } = {}) {
           if (earlier) expect([earlier.owner, earlier.body]).toEqual([owner, JSON.stringify(body)]);
           else fresh.push(...got);
           for (const each of earlier?.lost.splice(0) ?? []) owner.lost.splice(owner.lost.indexOf(each), 1);
-          if (honoursKeys && earlier?.answer) return earlier.answer;
+          if (honoursKeys && earlier?.answer) {
+            answered.push(...earlier.stored);
+            return earlier.answer;
+          }
           const fate = left.shift() ?? 'stores';
           if (fate === 'limits') throw new RateLimitError('Slow down.', { status: 429 });
           if (fate === 'forbids') throw new PermissionError('No.', { status: 403 });
+          const before = owner.held.length;
           const answer = fate === 'loses the request' ? undefined : store(got, fate.startsWith('rejects'));
           const lost = answer ? got.slice(0, Number(fate === 'rejects the first, loses the answer')) : got;
           owner.lost.push(...lost);
-          requests.set(key, { owner, body: JSON.stringify(body), lost: [...lost], ...(answer && { answer }) });
+          const stored = owner.held.slice(before);
+          requests.set(key, { owner, body: JSON.stringify(body), lost: [...lost], stored, ...(answer && { answer }) });
           if (fate.includes('loses')) throw new NetworkError('The line is cut.', { outcomeUnknown: true });
+          answered.push(...stored);
           return answer;
         },
       },
@@ -155,7 +167,9 @@ function world({ honoursKeys = false, skips = false, isTraced = false } = {}) {
     await run;
     return { fresh, words: runWords(upload.state).join(', ') };
   };
-  return { owners, ownerOf, learned, recordOf, start, send };
+  /** Forgets all that may be forgotten. */
+  const prune = (): void => new SentRecord(tables, { path: '', ...uploadOf({ account: 'A' }) }, () => {}, 0).prune();
+  return { owners, ownerOf, learned, answered, recordOf, prune, start, send };
 }
 
 const fate = fc.constantFrom<Fate>(
@@ -179,9 +193,10 @@ const sending = fc.record({
 const day = 24 * 60 * 60_000;
 const event = fc.oneof(
   /** What is forgotten differs from what is sent in these. */
-  fc.record({ what: fc.constant('forgets'), of: fc.record(source, { requiredKeys: ['name'] }) }),
-  fc.record({ what: fc.constant('jumps'), by: fc.constantFrom(-200 * day, -1, 1, 200 * day) }),
-  fc.record({ what: fc.constant('sends too'), other: sending }),
+  fc.record({ what: fc.constant('forgets' as const), of: fc.record(source, { requiredKeys: ['name'] }) }),
+  fc.record({ what: fc.constant('jumps' as const), by: fc.constantFrom(-200 * day, -1, 1, 200 * day) }),
+  fc.record({ what: fc.constant('prunes' as const) }),
+  fc.record({ what: fc.constant('sends too' as const), other: sending }),
 );
 const step = fc.record({ how: sending, before: fc.option(event), during: fc.option(event) });
 const file = fc.array(fc.constantFrom('a', 'b', 'c', 'd'), { minLength: 1, maxLength: 5 });
@@ -223,7 +238,7 @@ it('stores nothing twice that is not started over, and says nothing is sent that
   onTestFinished(() => clock.mockRestore());
   await fc.assert(
     fc.asyncProperty(fc.boolean(), fc.boolean(), file, file, steps, async (honoursKeys, skips, f, g, all) => {
-      const { owners, ownerOf, recordOf, start } = world({ honoursKeys, skips });
+      const { owners, ownerOf, answered, recordOf, prune, start } = world({ honoursKeys, skips });
       const allowed = new Allowed();
       const contents = [...new Set([...f, ...g])];
       const linesOf = ({ name, isReversed = false }: Send): readonly string[] => {
@@ -271,13 +286,19 @@ it('stores nothing twice that is not started over, and says nothing is sent that
         allowed.startOver(of);
         if (running) allowed.add(linesOf(running), running, recordOf(running).isStartedOver);
       };
+      const forgetKnown = (): void => {
+        prune();
+        allowed.addAgain(answered);
+      };
       for (const { how, before, during } of all) {
+        if (before?.what === 'prunes') forgetKnown();
         if (before?.what === 'jumps') shift += before.by;
         if (before?.what === 'forgets') forget({ ...how, ...before.of });
         let second: ReturnType<typeof start> | undefined;
         const happens = async (): Promise<void> => {
           if (during?.what === 'jumps') shift += during.by;
           if (during?.what === 'forgets') forget({ ...how, ...during.of }, how);
+          if (during?.what === 'prunes') forgetKnown();
           if (during?.what !== 'sends too') return;
           second = start(linesOf(during.other), during.other);
           while (second.upload.state.phase !== 'queued') await new Promise(setImmediate);
