@@ -125,17 +125,7 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
     super(
       id,
       { label: `trajectories into ${dataset}`, dataset, touches: [datasetKeys.all, trajectoryKeys.all] },
-      {
-        phase: 'waiting',
-        size: 0,
-        handled: 0,
-        counts: noCounts,
-        sent: noneSent,
-        hasSent: false,
-        sentBefore: undefined,
-        isForgotten: false,
-        error: undefined,
-      },
+      { ...nothingYet, phase: 'waiting', size: 0, hasSent: false },
     );
     this.path = path;
     this.#source = isCopy ? '' : realPathOf(path);
@@ -201,16 +191,8 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
   protected override begin(): Partial<TrajectoryUploadState> {
     this.#results = new UploadResults();
     this.#isUnrecorded = false;
-    return {
-      phase: 'uploading',
-      handled: 0,
-      counts: noCounts,
-      sent: noneSent,
-      hasSent: this.hasStarted || this.#records?.unfinished().some(record => this.isOf(record)) === true,
-      sentBefore: undefined,
-      isForgotten: false,
-      error: undefined,
-    };
+    const hasSent = this.hasStarted || this.#records?.unfinished().some(record => this.isOf(record)) === true;
+    return { ...nothingYet, phase: 'uploading', hasSent };
   }
 
   protected override end(cancelled: boolean, error: Error): Partial<TrajectoryUploadState> {
@@ -422,9 +404,9 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
     const isWhole = items.length === request.unknown.length;
     const body = this.#bodyHash(items);
     // The service answers by index, and may refuse the key with another body.
-    const isSame = body === request.body && request.key !== undefined;
+    const sameKey = body === request.body ? request.key : undefined;
     const isHonoured = service.honoursKeys && Date.now() - request.sentAt < honouredMs;
-    const isHarmless = (isSame && isHonoured) || isRepeatable(items, service);
+    const isHarmless = (sameKey !== undefined && isHonoured) || isRepeatable(items, service);
     const how =
       request.key === undefined
         ? 'the service did not say which trajectories of its request are'
@@ -437,7 +419,7 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
       hold();
       return;
     }
-    const key = isSame && request.key !== undefined ? request.key : randomUUID();
+    const key = sameKey ?? randomUUID();
     if (isWhole && this.#record?.repeat(request.id, key, body) === false) this.#refuse(this.#records?.problem);
     try {
       const answer = answered(items, await this.#request(service, items, key));
@@ -500,7 +482,11 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
   }
 }
 
-const noneSent: TrajectoryUploadState['sent'] = { stored: 0, skipped: 0 };
+const nothingYet = {
+  ...{ handled: 0, counts: noCounts, sent: { stored: 0, skipped: 0 } },
+  ...{ sentBefore: undefined, isForgotten: false, error: undefined },
+};
+
 /** Whether the items can be sent again without duplicates, even if the service ignores idempotency keys. */
 function isRepeatable(items: readonly Trajectory[], service: Service): boolean {
   const { repeatable } = trajectoryEndpoints.uploadTrajectories;
