@@ -277,7 +277,8 @@ const rows: { readonly [Name in CommandName]: readonly Row[] } = {
     bad(['tutor'], usage, /Undeploy deployment tutor.*add --yes/),
     ok(['tutor', '-n'], /^DELETE \/api\/v1\/deploy\/dep_/),
     asJson(['second', '--yes', '--wait'], has({ id: id('dep'), done: 'undeployed', status: 'gone' }), {
-      notes: /^\{"note":"second, dep_\w+ \(step \d+\): gone","id":"dep_\w+","status":"gone"\}$/,
+      notes:
+        /^\{"note":"second, dep_\w+ \(step \d+\): gone","id":"dep_\w+","status":"gone"\}\n\{"note":"Nothing serves second now\."\}$/,
     }),
     bad(['second', '--yes'], notFound, /There is no deployment second/),
   ],
