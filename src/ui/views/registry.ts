@@ -258,7 +258,7 @@ export const registry: Registry = {
       crumb: ({ runs }) => `${runs.length} runs`,
       component: lazyView(async () => (await import('./runs/compare-many.tsx')).CompareManyView),
       about: aboutIntervals,
-      commands: [compareCommands.baseline, rolloutCommands.tasks],
+      commands: [compareCommands.baseline, compareCommands.pool, rolloutCommands.tasks],
       general: ofList,
     }),
     defineView<'curves'>({
