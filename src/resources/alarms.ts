@@ -17,8 +17,9 @@ import {
   type HeldOutMeans,
   heldOutMeansOf,
 } from '../queries/held-out.ts';
-import { paceOf, rateWords, silenceMs } from '../queries/pace.ts';
+import { type PaceHints, paceOf, rateWords, silenceMs } from '../queries/pace.ts';
 import type { KnownResource, RolloutEnds } from '../queries/statuses/known-resource.ts';
+import { checkpointTimes } from '../queries/training.ts';
 import type { ProgressPoint, RememberedStore, Silence } from '../store/store.ts';
 import { counted, percent, reward } from '../text/numbers.ts';
 import { duration, parseTime } from '../text/time.ts';
@@ -298,6 +299,8 @@ export interface TrainingHistory {
   readonly silences: readonly Silence[];
   /** The times of steps that the service reports: checkpoints and the end. */
   readonly times: readonly ProgressPoint[];
+  /** What the service tells about the time of a step. */
+  readonly hints?: PaceHints;
 }
 
 /** Combines what the service and this machine know about the past of a training run. */
@@ -311,6 +314,7 @@ export function historyOf(
     const at = parseTime(time);
     return completed_steps == null || at === undefined ? [] : [{ completed_steps, at }];
   };
+  const saved = checkpointTimes(checkpoints);
   const last = maxOf(
     [heldOut.at(-1)?.step, trainer.steps.at(-1)].filter(step => step !== undefined),
     0,
@@ -320,7 +324,8 @@ export function historyOf(
     trainer,
     points: memory.progressOf(run.training_run_id),
     silences: memory.silencesOf(run.training_run_id),
-    times: [...checkpoints.flatMap(each => timed(each.step_index, each.created_at)), ...timed(last, run.completed_at)],
+    times: [...saved, ...timed(last, run.completed_at)],
+    hints: { startedAt: parseTime(run.created_at), checkpoints: saved },
   };
 }
 
@@ -360,16 +365,24 @@ class Episodes {
  * The silences of a run. Where answers repeated a count, a silence lasts that long. Otherwise the steps between two
  * counts divide the time between these, so one of the gaps is at least as long as their mean.
  */
-function* silencesOf({ points, silences }: TrainingHistory): Generator<ReadSilence & { readonly at: number }> {
+function* silencesOf({
+  points,
+  silences,
+  hints = {},
+}: TrainingHistory): Generator<ReadSilence & { readonly at: number }> {
   for (const [index, point] of points.entries()) {
     const next = points[index + 1];
     const read = silences.find(({ at }) => at === point.at);
     const steps = next ? next.completed_steps - point.completed_steps : 0;
     const least = next && steps > 0 ? (next.at - point.at) / (steps + 1) : 0;
-    const ms = Math.max(read ? read.until - read.at : 0, least);
-    const { stepMs } = paceOf(points.slice(0, index + 1));
+    const until = read?.until ?? point.at;
+    const checkpoints = hints.checkpoints?.filter(({ at }) => at <= point.at);
+    const pace = paceOf(points.slice(0, index + 1), { ...hints, checkpoints });
+    const ms = Math.max(silenceMs(pace, until), least);
     // Before its first step, the run may have been in the queue.
-    if (ms > 0 && point.completed_steps > 0) yield { ms, stepMs, step: point.completed_steps, at: point.at + ms };
+    if (ms > 0 && point.completed_steps > 0) {
+      yield { ms, stepMs: pace.stepMs, step: point.completed_steps, at: Math.max(until, point.at + least) };
+    }
   }
 }
 
@@ -384,9 +397,14 @@ export interface PastReport {
 export function reportOf(history: TrainingHistory, rules: AlarmRules, range: Range): PastReport {
   const means = heldOutMeansOf(history.heldOut);
   const { silentMs, silentPaces, belowBest, failedShare, heldOut, trainer } = rules;
+  const isWatched = history.points.length > 1 || history.silences.length > 0;
   const lacks = [
-    (silentMs ?? silentPaces) !== undefined && history.points.length < 2 && history.silences.length === 0
-      ? 'new steps: this machine has not watched the run'
+    (silentMs ?? silentPaces) !== undefined && !isWatched ? 'new steps: this machine has not watched the run' : '',
+    silentPaces !== undefined &&
+    silentMs === undefined &&
+    isWatched &&
+    paceOf(history.points, history.hints).stepMs === undefined
+      ? 'new steps: how long one takes is unknown'
       : '',
     (belowBest ?? heldOut) !== undefined && means.length === 0 ? 'held-out rewards: the service has none' : '',
     belowBest !== undefined && means.length > 0 && means.every(({ samples }) => samples === undefined)

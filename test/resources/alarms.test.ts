@@ -275,6 +275,22 @@ describe('the past of a run', () => {
       { value: 59 * minuteMs, at: 159 * minuteMs },
     ]);
   });
+
+  it('is a stall of a run that had stalled before it was met, by its checkpoints; not judged without a pace', () => {
+    const saved = (step: number, at: number) => ({ completed_steps: step, at, since: at });
+    const met = { at: 180 * minuteMs, completed_steps: 27 };
+    const history: TrainingHistory = {
+      ...nothing,
+      points: [met],
+      silences: [{ ...met, until: 216 * minuteMs }],
+      hints: { checkpoints: [saved(10, 4 * minuteMs), saved(20, 8 * minuteMs)] },
+    };
+    const report = reportOf(history, { ...off, silentPaces: 10 }, [0, 1]);
+    expect(report.unjudged).toEqual([]);
+    expect(report.alarms).toMatchObject([{ kind: 'stall', step: 27, value: 36 * minuteMs, at: 216 * minuteMs }]);
+    const unknown = reportOf({ ...history, hints: {} }, { ...off, silentPaces: 10 }, [0, 1]);
+    expect(unknown).toEqual({ alarms: [], unjudged: ['new steps: how long one takes is unknown'] });
+  });
 });
 
 describe('Watch', () => {
