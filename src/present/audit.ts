@@ -214,7 +214,7 @@ function answerFinding(steps: readonly AuditStep[]): Finding | undefined {
 }
 
 /**
- * A grader that only passes or fails passes answers that were cut off. Where a reward is a share, as of the words that
+ * A grader that only passes or fails passes answers that were cut off, or most are cut off and get nothing. Where a reward is a share, as of the words that
  * fit, a cut-off answer may well get it.
  */
 function cutOffFinding(all: readonly AuditStep[], steps: readonly AuditStep[], range: Range): Finding | undefined {
@@ -223,9 +223,11 @@ function cutOffFinding(all: readonly AuditStep[], steps: readonly AuditStep[], r
   const read = evidenceOf(steps, ({ finish_reason, reward: score }) => Boolean(finish_reason) && score != null);
   const cut = read.filter(({ finish_reason }) => earlyEndOf(finish_reason) === 'token limit');
   const rewarded = cut.filter(({ reward: score }) => (score ?? low) >= high);
-  if (read.length < limits.cutOff.answers || rewarded.length < read.length * limits.cutOff.share) return undefined;
-  const words = `${percent(cut.length / read.length)} of ${counted(read.length, 'answer')} read were cut off at the token limit, and ${percent(rewarded.length / cut.length)} of these get the highest reward, ${inSteps(steps)}`;
-  return finding('cut_off', words, rewarded);
+  const failed = cut.filter(({ reward: score }) => (score ?? low) <= low);
+  const [which, what] = rewarded.length > failed.length ? [rewarded, 'highest'] : [failed, 'lowest'];
+  if (read.length < limits.cutOff.answers || which.length < read.length * limits.cutOff.share) return undefined;
+  const words = `${percent(cut.length / read.length)} of ${counted(read.length, 'answer')} read were cut off at the token limit, and ${percent(which.length / cut.length)} of these get the ${what} reward, ${inSteps(steps)}`;
+  return finding('cut_off', words, which);
 }
 
 /** Answers repeat their own words. */
@@ -274,9 +276,26 @@ function hardFinding(all: readonly AuditStep[], steps: readonly AuditStep[], ran
   return finding('hard', words, evidenceOf(steps, scored));
 }
 
+/** How far the difference of two means may be off, with 95%; 0 if their number of samples is unknown. */
+function marginOf(one: AuditHeldOut, other: AuditHeldOut, [low, high]: Range): number {
+  // Rewards between the limits vary at most as much as these: p(1 - p).
+  const errorOf = ({ reward: value, samples }: AuditHeldOut): number => {
+    const share = Math.max(0, Math.min(1, (value - low) / (high - low)));
+    return samples === undefined ? 0 : Math.max(share * (1 - share), 0.05) / Math.max(1, samples);
+  };
+  return z95 * (high - low) * Math.sqrt(errorOf(one) + errorOf(other));
+}
+
+/** The rollouts of the newest step, lowest reward first. */
+const byReward = (steps: readonly AuditStep[]): Evidence[] =>
+  evidenceOf(steps.slice(-1), ({ reward: score }) => score != null).toSorted(
+    (left, right) => (left.reward ?? 0) - (right.reward ?? 0),
+  );
+
 /** The trainer's reward rises, and the held-out reward does not follow. */
-function heldOutFinding({ trainer, heldOut, steps, range: [low, high] }: AuditInput): Finding | undefined {
+function heldOutFinding({ trainer, heldOut, steps, range }: AuditInput): Finding | undefined {
   const { points, rise: least, follows } = limits.heldOut;
+  const [low, high] = range;
   const last = heldOut.at(-1);
   const known = trainer.flatMap(({ step, value }) => (value == null ? [] : [{ step, value }]));
   if (!last || heldOut.length < points) return undefined;
@@ -288,29 +307,36 @@ function heldOutFinding({ trainer, heldOut, steps, range: [low, high] }: AuditIn
     const rise = after - before;
     const gain = last.reward - first.reward;
     if (rise < least * (high - low)) continue;
-    // Rewards between the limits vary at most as much as these: p(1 - p).
-    const errorOf = ({ reward: value, samples }: AuditHeldOut): number => {
-      const share = Math.max(0, Math.min(1, (value - low) / (high - low)));
-      return samples === undefined ? 0 : Math.max(share * (1 - share), 0.05) / Math.max(1, samples);
-    };
     const isUnknown = first.samples === undefined || last.samples === undefined;
-    const most = isUnknown ? gain : gain + z95 * (high - low) * Math.sqrt(errorOf(first) + errorOf(last));
+    const most = gain + marginOf(first, last, range);
     if (isUnknown ? gain > 0 : most >= rise * follows) continue;
-    const newest = steps.at(-1);
-    const best = evidenceOf(newest ? [newest] : [], ({ reward: score }) => score != null).toSorted(
-      (left, right) => (right.reward ?? 0) - (left.reward ?? 0),
-    );
-    const words = `from step ${first.step} to ${last.step} the trainer's reward rose by ${reward(rise)}, the held-out reward went from ${reward(first.reward)} to ${reward(last.reward)}${isUnknown ? '' : `, at most ${reward(most)} more`}`;
-    return finding('held_out', words, best);
+    const bounds = most < 0 ? `a fall of at least ${reward(-most)}` : `a rise of at most ${reward(most)}`;
+    const words = `from step ${first.step} to ${last.step} the trainer's reward rose by ${reward(rise)}, the held-out reward went from ${reward(first.reward)} to ${reward(last.reward)}${isUnknown ? '' : `, by its 95% interval ${bounds}`}`;
+    return finding('held_out', words, byReward(steps).toReversed());
   }
   return undefined;
+}
+
+/** The held-out reward has certainly fallen from its best. */
+function fallFinding({ heldOut, steps, range }: AuditInput): Finding | undefined {
+  const last = heldOut.at(-1);
+  const best = heldOut.reduce<AuditHeldOut | undefined>(
+    (most, each) => (most && most.reward >= each.reward ? most : each),
+    undefined,
+  );
+  if (!last || !best || heldOut.length < limits.heldOut.points) return undefined;
+  if (last.samples === undefined || best.samples === undefined) return undefined;
+  const least = best.reward - last.reward - marginOf(best, last, range);
+  if (least < limits.heldOut.rise * (range[1] - range[0])) return undefined;
+  const words = `from its best at step ${best.step} to step ${last.step} the held-out reward fell from ${reward(best.reward)} to ${reward(last.reward)}, by its 95% interval at least ${reward(least)}`;
+  return finding('held_out', words, byReward(steps));
 }
 
 export function audit(input: AuditInput): readonly Finding[] {
   const { steps, range } = input;
   const newest = newestOf(steps);
   return [
-    heldOutFinding(input),
+    heldOutFinding(input) ?? fallFinding(input),
     lengthFinding(newest),
     answerFinding(newest),
     cutOffFinding(steps, newest, range),

@@ -7,6 +7,7 @@ import type { Trajectory } from '../contract/trajectories.ts';
 import type { Passes } from './statistics/pass-at-k.ts';
 import type { Range } from './statistics/tasks.ts';
 import { byTask, type GroupKind, groupKind, type StepRewards, scoresOf } from './teaching.ts';
+import { callsOf } from './transcript-calls.ts';
 
 /** A rollout with its reward and, if known, its outcome. */
 export type GroupRollout = TrajectoryReward & Partial<Pick<Trajectory, 'status' | 'error' | 'rollout'>>;
@@ -108,11 +109,15 @@ export function bestRollout(rollouts: readonly TrajectoryReward[]): TrajectoryRe
   return known.toSorted((left, right) => (right.reward ?? -Infinity) - (left.reward ?? -Infinity))[0];
 }
 
-/** The last assistant message with text. */
+/** The last text of the model; if it ends with tool calls, the text before them and the calls with their arguments. */
 export function answerOf({ steps }: Pick<Trajectory, 'steps'>): string | undefined {
-  const messages = (steps ?? []).flatMap(step => step.messages ?? []);
-  const last = messages.findLast(({ role, content }) => role === 'assistant' && messageContent(content));
-  return (last && messageContent(last.content)) ?? undefined;
+  const own = (steps ?? []).flatMap(step => step.messages ?? []).filter(({ role }) => role === 'assistant');
+  const calls = callsOf(own.at(-1)?.tool_calls ?? '').filter(({ name, text }) => name !== '' || text !== '');
+  // Some agents write the name of the tool as text.
+  const said = own.flatMap(({ content }) => messageContent(content) || []);
+  const text = said.findLast(each => !calls.some(({ name }) => name === each.trim())) ?? '';
+  const words = [text, ...calls.map(call => [call.name, call.text].filter(Boolean).join(' '))].filter(Boolean);
+  return words.length === 0 ? undefined : words.join('\n');
 }
 
 /** All messages before the first answer, joined; undefined without messages. */

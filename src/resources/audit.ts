@@ -1,5 +1,6 @@
 /** The audit of a training run: its reads, and its findings as a list. */
 import { inParallel } from '../base/in-parallel.ts';
+import { earlyEndOf } from '../contract/finish-reason.ts';
 import { hasEnded } from '../contract/status.ts';
 import { emptyCurve, stepValues } from '../contract/trainer-curve.ts';
 import type { Trajectory } from '../contract/trajectories.ts';
@@ -53,6 +54,12 @@ async function readTexts(
   return read;
 }
 
+/** Why an answer in it was cut off: an agent may go on after that. */
+const cutOffOf = ({ steps }: Trajectory): string | undefined =>
+  (steps ?? [])
+    .flatMap(({ messages }) => messages ?? [])
+    .find(({ finish_reason }) => earlyEndOf(finish_reason) === 'token limit')?.finish_reason ?? undefined;
+
 const withTexts = (steps: readonly ReadStep[], texts: ReadonlyMap<string, Trajectory>): readonly AuditStep[] =>
   steps.map(({ step, rewards }) => ({
     step,
@@ -64,7 +71,7 @@ const withTexts = (steps: readonly ReadStep[], texts: ReadonlyMap<string, Trajec
         completion_tokens: rollout.completion_tokens ?? tokensOf(text),
         answer: hasEnded(text.status) ? (answerOf(text) ?? '') : answerOf(text),
         question: questionOf(text),
-        finish_reason: finishOf(text),
+        finish_reason: cutOffOf(text) ?? finishOf(text),
       };
     }),
   }));

@@ -1,5 +1,6 @@
 /** The audit of a training run: what it finds, on which rollouts, and how often it is right. */
 import { describe, expect, it } from 'vitest';
+import type { Trajectory } from '../../src/contract/trajectories.ts';
 import {
   type AuditHeldOut,
   type AuditRollout,
@@ -8,6 +9,7 @@ import {
   groupedCorrelation,
   textsToRead,
 } from '../../src/present/audit.ts';
+import { answerOf } from '../../src/present/task-groups.ts';
 import { auditedRun, faultNames, isNamed } from '../../tools/bench/audit-runs.ts';
 
 const range = [0, 1] as const;
@@ -82,7 +84,8 @@ describe('the audit', () => {
     expect(finding?.words).toBe(
       '75% of 96 answers read were cut off at the token limit, and 100% of these get the highest reward, in steps 1 to 3',
     );
-    expect(found(cut(0)).map(({ kind }) => kind)).toEqual(['never']);
+    expect(found(cut(0)).map(({ kind }) => kind)).toEqual(['cut_off', 'never']);
+    expect(found(cut(0))[0]?.words).toContain('100% of these get the lowest reward');
     expect(found([{ step: 0, rewards: [{ reward: 0.5 }] }, ...cut(1)])).toEqual([]);
     expect(found(stepsOf(() => ({ reward: 1, finish_reason: 'stop' })))).toEqual([]);
   });
@@ -115,6 +118,33 @@ describe('the audit', () => {
     // With an unknown number of samples, only a fall counts.
     expect(withHeldOut(at(0, 0.3), at(10, 0.31), at(20, 0.31))).toEqual([]);
     expect(withHeldOut(at(0, 0.3), at(10, 0.31), at(20, 0.25))).toEqual(['held_out']);
+    const [fall] = audit({ trainer, heldOut: [at(0, 0.41, 60), at(10, 0.4, 60), at(20, 0.05, 60)], steps: [], range });
+    expect(fall?.words).toMatch(/went from 0\.410 to 0\.0500, by its 95% interval a fall of at least 0\.22/);
+  });
+
+  it('finds a held-out reward that has certainly fallen from its best, whatever the trainer got', () => {
+    const heldOut = [0.35, 0.74, 0.4, 0.05].map((reward, index) => ({ step: index * 50, reward, samples: 60 }));
+    const [fall] = audit({ trainer: [], heldOut, steps: [], range });
+    expect(fall?.words).toMatch(
+      /^from its best at step 50 to step 150 the held-out reward fell from 0\.740 to 0\.0500, by its 95% interval at least 0\.5/,
+    );
+    expect(audit({ trainer: [], heldOut: heldOut.map(each => ({ ...each, samples: 3 })), steps: [], range })).toEqual(
+      [],
+    );
+    expect(audit({ trainer: [], heldOut: heldOut.slice(0, 2), steps: [], range })).toEqual([]);
+  });
+
+  it('takes the call with its arguments and the text before it for the answer of an agent', () => {
+    const call = (name: string, text: object) =>
+      JSON.stringify([{ function: { name, arguments: JSON.stringify(text) } }]);
+    const answer = (...messages: object[]) => answerOf({ steps: [{ messages }] } as unknown as Trajectory);
+    const said = { role: 'assistant', content: 'Refunded 41.50.' };
+    expect(answer(said, { role: 'assistant', content: 'submit', tool_calls: call('submit', {}) })).toMatch(
+      /^Refunded 41\.50\.\nsubmit/,
+    );
+    expect(answer({ role: 'assistant', content: '', tool_calls: call('answer', { value: 7 }) })).toMatch(/answer.*7/s);
+    expect(answer({ role: 'assistant', content: '', tool_calls: call('look', {}) }, said)).toBe('Refunded 41.50.');
+    expect(answer({ role: 'user', content: 'Hello' })).toBeUndefined();
   });
 
   it('reads the texts of two rollouts of each of eight tasks of the newest three steps', () => {
