@@ -216,7 +216,9 @@ export function stateOf(row: WatchedResource, now: number): LineState {
   const [first] = row.alarms;
   if (!first) return state;
   const word = 'ALARM';
-  return { word, text: `${word} ${state.text}`, short: `${word} ${shortNames[first.kind]}`, look: 'alarm' };
+  // Its mark shows the alarm: the end of a run is news as well.
+  const short = hasEnded(row.status) ? state.short : `${word} ${shortNames[first.kind]}`;
+  return { word, text: `${word} ${state.text}`, short, look: 'alarm' };
 }
 
 /** The alarms in a narrow column. */

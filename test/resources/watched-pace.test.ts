@@ -2,7 +2,7 @@
 import { expect, it, onTestFinished } from 'vitest';
 import { heldOutMeans } from '../../src/queries/held-out.ts';
 import { kinds } from '../../src/resources/catalogue.ts';
-import { stateOf, watchedLine, watchedOf, watchLines } from '../../src/resources/watch.ts';
+import { stateOf, type WatchedResource, watchedLine, watchedOf, watchLines } from '../../src/resources/watch.ts';
 import { TrajectoryUpload } from '../../src/uploads/trajectory-upload.ts';
 import { Workbench } from '../../src/workbench/workbench.ts';
 import { scriptedService } from '../queries/scripted-service.ts';
@@ -114,11 +114,12 @@ it('puts what has an alarm before what runs, what has ended last, and pins befor
 
 it('has the word of its status at every width, as a cancelled run is not a completed one', () => {
   const now = Date.now();
-  const shown = (kind: string, status: string) =>
+  const shown = (kind: string, status: string, alarms: WatchedResource['alarms'] = []) =>
     stateOf(
       {
         ...watchedLine({ kind, id: 'one' }, 'tea'),
         status,
+        alarms,
         endedAt: now,
         endTime: new Date(now - 120_000).toISOString(),
       },
@@ -128,6 +129,8 @@ it('has the word of its status at every width, as a cancelled run is not a compl
   expect(shown('run', 'completed')).toMatchObject({ text: 'completed 2m ago', short: 'completed 2m' });
   expect(shown('run', 'cancelled').short).toBe('cancelled 2m');
   expect(shown('training', 'succeeded').short).toBe('succeeded 2m');
+  const drop = [{ kind: 'held-out drop', words: 'held-out fell' }] as const;
+  expect(shown('training', 'succeeded', drop)).toMatchObject({ short: 'succeeded 2m', look: 'alarm' });
 });
 
 it('says when it saw the end of a run that ended at a time that cannot be', () => {
