@@ -2,6 +2,7 @@
  * Converts rollout files of other programs to trajectories of the contract. Recognises a record by its fields, never by
  * its file name, and names the fields it leaves out.
  */
+import { parseJson } from '../base/json-depth.ts';
 import { isRawJson, isRecord, own } from '../base/own-property.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -77,12 +78,23 @@ function messagesOf(value: unknown, role: string): Fields[] {
   return text === undefined ? recordsIn(value) : [{ role, content: text }];
 }
 
+/** A message of verifiers, which writes each tool call as JSON text. A text that is no call stays a text. */
+function verifiersMessage(message: Fields): Fields {
+  const { tool_calls } = message;
+  if (!Array.isArray(tool_calls)) return message;
+  const callOf = (call: unknown): unknown => {
+    const read = typeof call === 'string' ? parseJson(call) : undefined;
+    return isRecord(read) ? read : call;
+  };
+  return { ...message, tool_calls: tool_calls.map(callOf) };
+}
+
 /** Rollouts of verifiers and of prime-rl: a prompt, a completion, which is empty if the rollout failed, and a reward. */
 function fromVerifiers(fields: Fields): ForeignRecord | undefined {
   const { prompt, completion, reward } = fields;
   const answers = messagesOf(completion, 'assistant');
   const isMessages = Array.isArray(prompt) || Array.isArray(completion);
-  const steps = stepsOf([...messagesOf(prompt, 'user'), ...answers]);
+  const steps = stepsOf([...messagesOf(prompt, 'user'), ...answers].map(verifiersMessage));
   const isEmpty = completion === null || completion === '' || (Array.isArray(completion) && completion.length === 0);
   if (answers.length === 0 && !isEmpty) return undefined;
   if (steps.length === 0 || prompt === undefined || (reward == null && !isMessages)) return undefined;

@@ -37,6 +37,19 @@ describe('a rollout of verifiers', () => {
     });
   });
 
+  it('has calls for tool calls written as texts, and keeps a text that is no call', () => {
+    const call = { id: 'a', type: 'function', function: { name: 'add', arguments: '{"a":1}' } };
+    const fields = (tool_calls: unknown) => ({
+      prompt: [user],
+      completion: [{ ...said(''), tool_calls }, tool],
+      reward: 1,
+    });
+    const calls = [call, 'cut {', '7'];
+    const texts = [JSON.stringify(call), 'cut {', '7'];
+    expect(only(fields(texts))).toEqual(only(fields(calls)));
+    expect(only(fields(calls))).toMatchObject({ steps: [{ messages: [user, { tool_calls: calls }, tool] }] });
+  });
+
   it('names what is left out, and takes texts for messages', () => {
     expect(foreignRecord(rollout)?.leftOut).toEqual(['trajectory']);
     expect(only({ prompt: 'hi', completion: 'ho', reward: 0 })).toEqual({
