@@ -162,7 +162,9 @@ function RowInspector<Row extends object>(props: RowInspectorProps<Row>) {
   const above = isPreviewed ? (doors.partAt[1] ?? 0) : doors.lines.length;
   const [first, rest] = [doors.lines.slice(0, above), doors.lines.slice(above)];
   const at = doors.at ?? 0;
-  const room = Math.max(0, inspector.height - first.length);
+  // Long facts leave the preview a half: it has what one reads first.
+  const shown = Math.min(first.length, isPreviewed ? Math.ceil(inspector.height / 2) : inspector.height);
+  const room = inspector.height - shown;
   // The other parts share the rest.
   const previewed = isPreviewed ? (details || rest.length > 0 ? Math.floor(room / 2) : room) : 0;
   const below = Math.min(rest.length, room - previewed);
@@ -170,11 +172,7 @@ function RowInspector<Row extends object>(props: RowInspectorProps<Row>) {
   return (
     <KeyScope active={inspector.focused} bindings={doors.bindings}>
       <Box flexDirection="column" paddingLeft={1} width={inspector.width}>
-        <Lines
-          lines={linesAround(first, inspector.height, at < above ? doors.at : undefined)}
-          width={width}
-          height={Math.min(first.length, inspector.height)}
-        />
+        <Lines lines={linesAround(first, shown, at < above ? doors.at : undefined)} width={width} height={shown} />
         {isPreviewed ? <Preview row={row} box={{ ...box, height: previewed }} rests={isResting} /> : null}
         <Lines lines={linesAround(rest, below, at < above ? undefined : at - above)} width={width} height={below} />
         {details?.(isResting ? row : undefined, box)}

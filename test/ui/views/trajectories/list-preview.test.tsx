@@ -1,0 +1,29 @@
+/** What the inspector of a list of trajectories shows of the row under the cursor. */
+import { expect, it } from 'vitest';
+import { TrajectoriesView } from '../../../../src/ui/views/lists.tsx';
+import { fakeService } from '../../../service/fake-service.ts';
+import { openViewOnStage } from '../../stage.tsx';
+
+const item = {
+  ...{ trajectory_id: 'traj_1', task_id: 'one', status: 'completed', reward: 1, num_steps: 1, eval_run_id: 'evr_1' },
+  ...{ dataset_name: 'a-dataset', source: 'upload', trace_id: 'trace_1', gcs_blob_uri: 'local://datasets/ds_1/traj_1' },
+  metadata: Object.fromEntries(Array.from({ length: 40 }, (_, index) => [`field ${index}`, index])),
+};
+const service = fakeService({
+  listTrajectories: () => ({ items: [item], has_more: false, next_cursor: null }),
+  getTrajectory: () => ({
+    ...item,
+    steps: [{ step_index: 0, messages: [{ role: 'assistant', content: 'the last answer' }] }],
+  }),
+});
+
+it.each([40, 24])('has the end of it beside many facts, in %i rows', async rows => {
+  const stage = openViewOnStage(TrajectoriesView, {
+    place: { view: 'list', resource: 'trajectories', scope: { run: 'evr_1' }, label: 'first' },
+    service: async () => service,
+    columns: 120,
+    rows,
+  });
+  await stage.waitFor('the last answer');
+  expect(stage.text()).toContain('traj_1');
+});
