@@ -298,7 +298,12 @@ export function countsBeside({
   status,
   certainty,
 }: CertainMean & CountedRollouts): CountedRollouts {
-  const isOfMean = certainty && (certainty.isFinal || !hasEnded(status)) && isOf(certainty, { mean, graded });
+  // Without a single reward beside a mean, the list of rewards tells nothing.
+  const isOfMean =
+    certainty &&
+    (mean === undefined || certainty.rewards > 0) &&
+    (certainty.isFinal || !hasEnded(status)) &&
+    isOf(certainty, { mean, graded });
   return isOfMean ? { graded: graded ?? certainty.rewards, total: total ?? certainty.total } : { graded, total };
 }
 

@@ -120,11 +120,10 @@ export async function readFinalCertainty(
   return read.certainty ?? certaintyOf(read.rewards, { ...read, range });
 }
 
-/** How certain the mean so far of a running run is, for lines of Watch and lists. */
+/** How certain the mean so far of a running run is, for lines of Watch and lists. Its rewards may outlive a run. */
 export function runSoFarQuery(runId: string, known: Partial<RunExtent>): LiveQuery<Certainty> {
   return {
     key: evaluationKeys.soFar(runId),
-    about: { kind: 'run', id: runId },
     observes: certainty => observationOf(runId, certainty),
     activity: () => 'running',
     read: async context => {

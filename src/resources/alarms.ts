@@ -80,7 +80,7 @@ interface Rollouts {
   readonly ends?: RolloutEnds | undefined;
   /** Its rewards by a read after the end. */
   readonly rated?: number | undefined;
-  /** It was cancelled, and may have left rollouts out. */
+  /** It was cancelled or failed, and may have left rollouts out. */
   readonly isStopped?: boolean;
   /** Rollouts that have ended: with a reward, failed, or completed without a score. */
   readonly ended: number | undefined;
@@ -244,8 +244,9 @@ type RunField = 'status' | 'mean' | 'graded' | 'failed' | 'done';
 type RunCounts = Pick<KnownResource, RunField> & Partial<Pick<KnownResource, 'ends' | 'certainty'>>;
 
 const rolloutsOf = ({ status, mean, graded, failed, ends, certainty, done }: RunCounts): Rollouts => ({
-  rated: certainty?.isFinal ? certainty.rewards : undefined,
-  isStopped: statusMeaning(status ?? '') === 'stopped',
+  // Without a single reward beside a mean, the list of rewards tells nothing.
+  rated: certainty?.isFinal && (certainty.rewards > 0 || mean === undefined) ? certainty.rewards : undefined,
+  isStopped: ['stopped', 'failure'].includes(statusMeaning(status ?? '')),
   ...{ mean, graded, failed, ends, ended: doneWith(done, graded), isOver: hasEnded(status) },
 });
 

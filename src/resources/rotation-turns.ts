@@ -138,9 +138,16 @@ function hasGrown({ statuses }: Workbench, known: KnownResource, attemptedAt: nu
   return done >= measured.upTo + measured.everySteps;
 }
 
-/** Whether only the service can tell when its last step was made. */
-const lacksTimes = ({ remembered }: Workbench, { id, status, done = 0, checkpoints }: KnownResource): boolean =>
-  isRunning(status) && done > 0 && checkpoints === undefined && !paceOf(remembered.progressOf(id)).isSeen;
+/** A run that does a step in every round needs no other times; milliseconds. */
+const stillMs = 90_000;
+
+/** Whether only the service can tell when its last step was made, as none was seen to arrive in two rounds. */
+function lacksTimes({ remembered }: Workbench, known: KnownResource, now = Date.now()): boolean {
+  const { id, status, done = 0, checkpoints } = known;
+  if (!isRunning(status) || done === 0 || checkpoints !== undefined) return false;
+  const points = remembered.progressOf(id);
+  return !paceOf(points).isSeen && now - (points.at(-1)?.at ?? now) > stillMs;
+}
 
 /** Whether an alarm needs the failed rollouts to be counted. */
 const countsFailed = (workbench: Workbench, known: KnownResource): boolean =>

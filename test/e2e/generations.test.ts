@@ -63,7 +63,7 @@ function actions({ bench, run, oldRun, training, trajectory, test, production }:
       way: [
         ...at('deployments', 'talker'),
         'down',
-        { see: /▸ talker +✓ deployed +test/ },
+        { see: /▸ talker .*✓ deployed (?!.*yes)/ },
         'e',
         { see: /demoted\?/ },
         'enter',

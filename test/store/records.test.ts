@@ -303,10 +303,10 @@ describe('the progress of a run', () => {
     points.record('t', 2, 5);
     points.record('u', 7, 5);
     points.flush();
-    tables.run("insert into progress values ('other', 't', 6, 8)");
+    tables.run("insert into progress values ('other', 't', 6, 8, null)");
     const read = new ProgressPoints(tables);
     expect([read.of('t'), read.of('u'), read.of('v')]).toEqual([
-      [{ at: 5, completed_steps: 2 }],
+      [{ at: 5, completed_steps: 2, since: 5 }],
       [{ at: 5, completed_steps: 7 }],
       [],
     ]);

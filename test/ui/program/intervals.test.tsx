@@ -57,7 +57,7 @@ it('is that of the run in Watch, whose mean says that more rewards may come (A9,
   for (const run of ended) {
     const limits = limitsOf(run);
     if (limits) await eventually(() => expect(line(nameOf(run))).toContain(limits));
-    else await eventually(() => expect(asked('getTrajectoryRewards', run.record.eval_run_id)).toBe(1));
+    else await eventually(() => expect([1, 2]).toContain(asked('getTrajectoryRewards', run.record.eval_run_id)));
   }
   for (const run of runs) if (!limitsOf(run)) expect(line(nameOf(run))).not.toMatch(/\d\.\.\d/);
   const open_ = runs.find(({ shape }) => shape === 'neither status nor total');

@@ -108,8 +108,9 @@ describe('on a service that gives no mean, a run with fewer rewards than rollout
 
   it.each([
     { name: 'after several reads that changed nothing, if it has just ended', at: now, reads: [6, 7] },
-    { name: 'at once, if it ended long ago', at: longAgo, reads: [1] },
-    { name: 'at once, if it has all rewards', at: now, count: 3, reads: [1] },
+    // The clock of the service may be behind.
+    { name: 'after several reads, if it seems to have ended long ago', at: longAgo, reads: [6, 7] },
+    { name: 'at once, if it has all rewards', at: now, count: 3, reads: [1, 2] },
   ])('is final $name', async ({ at, count, reads }) => {
     const { service, open } = ended(at, count);
     await open().waitFor('final');
@@ -127,7 +128,8 @@ it('is final where a reward that names no trajectory may be that of the row with
   service.answers.getTrajectoryRewards = () => ({ trajectory_rewards: [first, { ...last, trajectory_id: null }] });
   const screen = openWorld(service, view);
   await screen.waitFor('final');
-  expect(service.asked('getTrajectoryRewards')).toBe(1);
+  // Twice if the first read did not know of the end.
+  expect([1, 2]).toContain(service.asked('getTrajectoryRewards'));
 });
 
 it('is final after several reads of rows that do not fit the rewards, and changed nothing', async () => {
