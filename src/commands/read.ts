@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { errorCode } from '../base/errors.ts';
 import { parseWhole } from '../contract/proto-field.ts';
 import { trajectory as trajectorySchema } from '../contract/trajectories.ts';
+import type { RunningService } from '../local/daemon/daemon.ts';
 import { factText } from '../present/fact-text.ts';
 import { transcriptText } from '../present/transcript-lines.ts';
 import { trajectoryFacts } from '../resources/trajectories.ts';
@@ -22,10 +23,11 @@ type Flags = CommandInput<'read'>['flags'];
 /** Columns of a transcript for a program: wide enough to leave its lines whole. */
 const unwrapped = 10_000;
 
-/** A trajectory of a file as the service would send it. */
+/** A trajectory of a file as the service would send it. Undefined without steps, as a service refuses it. */
 function received(item: Record<string, unknown>, index: number) {
   const { termination_reason, messages, ...fields } = item;
   const steps = item['steps'] ?? (messages ? [{ messages }] : undefined);
+  if (!Array.isArray(steps) || steps.length === 0) return undefined;
   const read = parseWhole(trajectorySchema, {
     trajectory_id: `trajectory ${index}`,
     ...fields,
@@ -46,7 +48,7 @@ async function printAll(path: string, { json }: Flags, io: CommandIo): Promise<E
       const trajectory = 'trajectory' in each ? received(each.trajectory, count) : undefined;
       if ('error' in each || !trajectory) {
         unreadable += 1;
-        io.note('error' in each ? clean`${each.place}: ${each.error}` : `trajectory ${count} has no readable fields`);
+        io.note('error' in each ? clean`${each.place}: ${each.error}` : `trajectory ${count} has no readable steps`);
       } else if (json) await io.print(`${safeJson(each.trajectory)}\n`);
       else {
         const head = factText(trajectoryFacts(trajectory), undefined);
@@ -55,23 +57,13 @@ async function printAll(path: string, { json }: Flags, io: CommandIo): Promise<E
     }
   });
   for (const note of reading.notes) io.note(note);
-  if (count === 0) throw new CommandError('The file holds no trajectories.');
+  if (count === unreadable) throw new CommandError('The file holds no trajectories.');
   return unreadable + reading.unreadRewards > 0 ? exitCodes.failed : exitCodes.done;
 }
 
-/**
- * Opens the file on screen, from a local service in this process, so that lists, groups and search work as usual. The
- * folder of the service is deleted at exit.
- */
-async function openOnScreen(path: string, name: string, { theme, mouse }: Flags, io: CommandIo): Promise<number> {
-  const folder = mkdtempSync(join(tmpdir(), 'benchtop-read-'));
-  process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
-  const [{ serve }, { createService }, tui] = await Promise.all([
-    import('../local/daemon/serve.ts'),
-    import('../service/index.ts'),
-    import('./tui.tsx'),
-  ]);
-  const { baseUrl, apiKey } = await serve({ dataFolder: join(folder, 'data'), samples: false, signal: io.signal });
+/** Stores the trajectories of the file as a dataset. @throws CommandError if none can be read */
+async function store(path: string, name: string, { baseUrl, apiKey }: RunningService): Promise<void> {
+  const { createService } = await import('../service/index.ts');
   const key = async (): Promise<string> => apiKey;
   const job = new TrajectoryUpload(path, path, name);
   const service = createService({ baseUrl, apiKey: key, inferenceToken: key, userAgent: 'benchtop' });
@@ -81,6 +73,25 @@ async function openOnScreen(path: string, name: string, { theme, mouse }: Flags,
   if (counts.stored + counts.skipped === 0) {
     const [first] = job.outcomes;
     throw new CommandError(clean`The file holds no trajectories${first ? `: ${first.message ?? first.status}` : '.'}`);
+  }
+}
+
+/**
+ * Opens the file on screen, from a local service in this process, so that lists, groups and search work as usual. The
+ * folder of the service is deleted at exit.
+ */
+async function openOnScreen(path: string, name: string, { theme, mouse }: Flags, io: CommandIo): Promise<number> {
+  const folder = mkdtempSync(join(tmpdir(), 'benchtop-read-'));
+  process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
+  const [{ serve }, tui] = await Promise.all([import('../local/daemon/serve.ts'), import('./tui.tsx')]);
+  const running = await serve({ dataFolder: join(folder, 'data'), samples: false, signal: io.signal });
+  const { baseUrl, apiKey } = running;
+  try {
+    await store(path, name, running);
+  } catch (error) {
+    // The service would keep the process alive.
+    await running.stop();
+    throw error;
   }
   const environment = {
     // The key that the environment sets belongs to the address that it names.

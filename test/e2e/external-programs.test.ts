@@ -1,11 +1,11 @@
 /** The terminal while another program or the shell has it, and while nothing reads it: the program keeps running, and ends on a signal. */
-import { chmodSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findService } from '../../src/local/daemon/client.ts';
 import { eventually } from '../eventually.ts';
 import { callerOf } from '../populate.ts';
-import { freshHome, openInShell, openSession, prompt, type Session, stoppedInShell } from './session.ts';
+import { freshHome, openInShell, openSession, prompt, run, type Session, stoppedInShell } from './session.ts';
 
 let home: ReturnType<typeof freshHome>;
 let pager: string;
@@ -277,5 +277,18 @@ describe('a file of rollouts', () => {
     // In the window of a note, q would be a letter.
     session.type("'q");
     expect((await session.ended).exitCode).toBe(0);
+  });
+
+  it('without anything readable ends the program, on screen as in a pipe, and leaves no folder', async () => {
+    const file = join(home.home, 'unreadable.jsonl');
+    writeFileSync(file, '{"nope":1}\n');
+    const TMPDIR = mkdtempSync(join(home.home, 'tmp-'));
+    const env = { ...home.env, TMPDIR };
+    const piped = await run(['read', file], env);
+    expect(piped).toMatchObject({ code: 2, output: expect.stringContaining('The file holds no trajectories') });
+    const session = openSession(env, { args: ['read', file] });
+    await session.waitFor('The file holds no trajectories');
+    expect((await session.ended).exitCode).toBe(2);
+    expect(readdirSync(TMPDIR)).toEqual([]);
   });
 });
