@@ -150,7 +150,8 @@ interface InspectReward {
 
 /** An Inspect score as rewards: one, or one per named value. */
 function inspectRewards(name: string, { value, explanation, answer }: Fields): InspectReward[] {
-  const words = textOf(explanation) ?? (textOf(answer) ? `answered ${String(answer)}` : undefined);
+  const answered = textOf(answer);
+  const words = [answered && `answered ${answered}`, textOf(explanation)].filter(Boolean).join('\n') || undefined;
   const parts = isRecord(value)
     ? Object.entries(value).map(([part, each]) => [`${name}.${part}`, each] as const)
     : [[name, value] as const];
@@ -193,7 +194,7 @@ function inspectMessage(message: Fields): Fields {
     ...(parts.length > 0 && { content: parts }),
     ...(calls.length > 0 && { tool_calls: calls }),
     ...(called !== undefined && { name: called }),
-    ...(problem !== undefined && { is_error: true, ...(!rest['content'] && { content: problem }) }),
+    ...(problem !== undefined && { is_error: true, error, ...(!rest['content'] && { content: problem }) }),
   };
 }
 

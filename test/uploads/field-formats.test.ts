@@ -163,6 +163,17 @@ it('reads an Inspect log: scores with explanations, calls, errors, limits, attac
   });
 });
 
+it('reads what Inspect says of the error of a tool, and what a scorer with an explanation read as the answer', () => {
+  const error = { type: 'output_limit', message: 'over 10 MiB' };
+  const messages = [user, { role: 'tool', content: 'cut', error }, { role: 'tool', content: 'fine', error: null }];
+  const scores = { match: { value: 'I', answer: '5', explanation: 'it is 4' }, other: { value: 'C', answer: '4' } };
+  const [read] = foreignRecord({ ...log, samples: [{ id: 1, messages, scores }] })?.trajectories ?? [];
+  expect(read?.['steps']).toEqual([
+    { messages: [user, { role: 'tool', content: 'cut', is_error: true, error }, { role: 'tool', content: 'fine' }] },
+  ]);
+  expect(read?.['rewards']).toMatchObject([{ explanation: 'answered 5\nit is 4' }, { explanation: 'answered 4' }]);
+});
+
 it.each([
   [
     'ShareGPT',
