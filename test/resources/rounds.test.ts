@@ -70,7 +70,7 @@ it('goes on failing until something answers, also where nothing is due yet', asy
   await rounds.read(context);
 });
 
-it('reads the checkpoints of a running training run once, until a step of it was seen to arrive', async () => {
+it('reads the checkpoints of a running training run that stands still once, until a step was seen to arrive', async () => {
   let completed_steps = 27;
   const more: Answers = {
     listBenchmarks: () => pageOf([{ bench_id: 'bench_1' }]),
@@ -82,8 +82,13 @@ it('reads the checkpoints of a running training run once, until a step of it was
   };
   const { workbench, context, asked } = world(() => {}, { pinned: [], more });
   const rounds = following(workbench, true);
-  for (let round = 0; round < 4; round += 1) await rounds.read(context);
-  expect(asked('listCheckpoints')).toBe(1);
+  await rounds.read(context);
+  expect(asked('listCheckpoints')).toBe(0);
+  const still = world(() => {}, { pinned: [], more });
+  still.workbench.remembered.recordProgress('trn_1', 27, Date.now() - 100_000);
+  const ofStill = following(still.workbench, true);
+  for (let round = 0; round < 4; round += 1) await ofStill.read(still.context);
+  expect(still.asked('listCheckpoints')).toBe(1);
   const other = world(() => {}, { pinned: [], more });
   for (const steps of [26, 27]) other.workbench.remembered.recordProgress('trn_1', steps);
   completed_steps = 28;
