@@ -1,4 +1,4 @@
-/** One command that starts several runs: each is a start of its own, and a repeat starts only those that have not. */
+/** Starts several runs with one command. Each is sent separately; repeating the command starts only the missing ones. */
 import type { Start } from '../resources/action.ts';
 import { affectsAllRequests, isUnanswered } from '../service/errors.ts';
 import type { StartOutcome } from '../store/start-keys.ts';

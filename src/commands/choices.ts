@@ -12,14 +12,12 @@ import type { CommandInput } from './table/commands.ts';
 import { configFlags } from './table/flags.ts';
 
 const rowOf = ({ models: [model, other], counts }: PairCounts) => ({
-  ...{
-    model,
-    other,
-    better: counts.left,
-    other_better: counts.right,
-    equal: counts.equal,
-    both_bad: counts['both bad'],
-  },
+  model,
+  other,
+  better: counts.left,
+  other_better: counts.right,
+  equal: counts.equal,
+  both_bad: counts['both bad'],
   p: signTest(counts.left, counts.right) ?? null,
 });
 type Row = ReturnType<typeof rowOf>;

@@ -214,8 +214,8 @@ function answerFinding(steps: readonly AuditStep[]): Finding | undefined {
 }
 
 /**
- * A grader that only passes or fails passes answers that were cut off, or most are cut off and get nothing. Where a reward is a share, as of the words that
- * fit, a cut-off answer may well get it.
+ * Most answers are cut off, and a grader that only passes or fails gives them the highest reward or the lowest. Where a
+ * reward is a share, e.g. of the words that fit, a cut-off answer may well get one.
  */
 function cutOffFinding(all: readonly AuditStep[], steps: readonly AuditStep[], range: Range): Finding | undefined {
   const [low, high] = widenedRange(range, all);

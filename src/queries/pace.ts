@@ -18,7 +18,7 @@ export interface Pace {
 
 /** What the service tells about the times of the steps before they were observed. */
 export interface PaceHints {
-  /** When it left the queue, or was created if nobody saw it wait; epoch milliseconds. */
+  /** When it left the queue, or was created if it was not seen waiting; epoch milliseconds. */
   readonly startedAt?: number | undefined;
   /** The times of its newest checkpoints, oldest first. */
   readonly checkpoints?: readonly ProgressPoint[] | undefined;
@@ -114,7 +114,7 @@ export function paceOf(points: readonly ProgressPoint[], hints: PaceHints = {}):
 }
 
 /**
- * How long a run has made no step, at the least. Steps that nobody saw divide the time since the last checkpoint, so
+ * How long a run has made no step, at the least. Steps that were not seen to arrive divide the time since the last checkpoint, so
  * one of the gaps is at least as long as their mean.
  *
  * @param at when its steps were last read; epoch milliseconds

@@ -247,9 +247,8 @@ function soFarRead(workbench: Workbench, known: KnownResource, lastSent: LastSen
 
 /**
  * The reads of rewards for running resources on screen whose mean so far is not reported, and for ended ones that have
- * or may have a mean: for its certainty and, in lists, for its
- * difference from the baseline. Each is sent once per mean; the one for the certainty is repeated while rewards may be
- * late.
+ * or may have a mean: for its certainty and, in lists, for its difference from the baseline. Each is sent once per mean;
+ * the one for the certainty is repeated while rewards may be late.
  */
 export function uncertainOn(
   workbench: Workbench,

@@ -100,8 +100,8 @@ export function noRewardWords({ isRead }: Pick<RunOutcome, 'isRead'>, without: n
 }
 
 /**
- * `mean 0.143 of 8 rewards`, or `mean none, 0 of 8`; says so if it is not final. If the service's mean differs from that of the listed rewards,
- * both are shown: `mean 0.200 (0.143 by the 8 rewards listed)`.
+ * `mean 0.143 of 8 rewards`, or `mean none, 0 of 8`; says so if it is not final. If the service's mean differs from that
+ * of the listed rewards, both are shown: `mean 0.200 (0.143 by the 8 rewards listed)`.
  */
 export function meanWords(outcome: RunOutcome): readonly [label: string, value: string, of: string] {
   const { mean, graded, listed, rollouts, without, ended, isRead } = outcome;
