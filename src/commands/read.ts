@@ -37,6 +37,13 @@ function received(item: Record<string, unknown>, index: number) {
   return read.success ? read.data : undefined;
 }
 
+/** @param isUnreadable whether it holds something that cannot be read */
+const holdsNone = (isUnreadable: boolean, why?: string): CommandError =>
+  new CommandError(
+    clean`The file holds no trajectories${why === undefined ? '.' : `: ${why}`}`,
+    isUnreadable ? exitCodes.failed : exitCodes.usage,
+  );
+
 /** Prints the transcripts, or the trajectories as JSON Lines. */
 async function printAll(path: string, { json }: Flags, io: CommandIo): Promise<ExitCode> {
   const reading = new Reading();
@@ -57,7 +64,7 @@ async function printAll(path: string, { json }: Flags, io: CommandIo): Promise<E
     }
   });
   for (const note of reading.notes) io.note(note);
-  if (count === unreadable) throw new CommandError('The file holds no trajectories.');
+  if (count === unreadable) throw holdsNone(count > 0);
   return unreadable + reading.unreadRewards > 0 ? exitCodes.failed : exitCodes.done;
 }
 
@@ -72,7 +79,7 @@ async function store(path: string, name: string, { baseUrl, apiKey }: RunningSer
   if (error) throw error;
   if (counts.stored + counts.skipped === 0) {
     const [first] = job.outcomes;
-    throw new CommandError(clean`The file holds no trajectories${first ? `: ${first.message ?? first.status}` : '.'}`);
+    throw holdsNone(first !== undefined, first && (first.message ?? first.status));
   }
 }
 

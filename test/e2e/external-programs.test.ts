@@ -285,10 +285,10 @@ describe('a file of rollouts', () => {
     const TMPDIR = mkdtempSync(join(home.home, 'tmp-'));
     const env = { ...home.env, TMPDIR };
     const piped = await run(['read', file], env);
-    expect(piped).toMatchObject({ code: 2, output: expect.stringContaining('The file holds no trajectories') });
+    expect(piped).toMatchObject({ code: 1, output: expect.stringContaining('The file holds no trajectories') });
     const session = openSession(env, { args: ['read', file] });
     await session.waitFor('The file holds no trajectories');
-    expect((await session.ended).exitCode).toBe(2);
+    expect((await session.ended).exitCode).toBe(1);
     expect(readdirSync(TMPDIR)).toEqual([]);
   });
 });
