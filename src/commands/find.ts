@@ -66,7 +66,7 @@ export async function rowsNamed(
 }
 
 async function readOne(resource: Resource, id: string, context: CommandContext): Promise<object | undefined> {
-  const query = resource.get?.(id);
+  const query = ((!context.inFull && resource.brief) || resource.get)?.(id);
   const row = await query?.read(context);
   if (query && row) rememberRows(context.memory, query, [row]);
   return row;

@@ -122,7 +122,7 @@ export async function run({ args, flags }: CommandInput<'get'>, io: CommandIo): 
   }
   await checkRecordFlags(flags, [], io);
   return withService(flags, io, async given => {
-    const context = { ...given, service: readingRewardsOnce(given.service) };
+    const context = { ...given, service: readingRewardsOnce(given.service), inFull: true };
     const { resource, id, row } = await findToShow(among, second ?? first, context);
     const [field] = flags.field?.split('.') ?? [];
     const isOfRow = field !== undefined && (field === 'id' || hasValue(row, field));

@@ -97,6 +97,8 @@ export interface ResourceOf<Row> {
   readonly list: (scope: Scope) => ListSource<Row>;
   /** Reads one by id. Without it, a record cannot be opened. */
   readonly get?: (id: string) => LiveQuery<Row>;
+  /** Reads one without its large parts, if it has any. */
+  readonly brief?: (id: string) => LiveQuery<Row>;
   readonly columns: readonly Column<Row>[];
   readonly measures?: Measures<Row>;
   readonly facts: (row: Row) => readonly Fact[];
@@ -152,7 +154,7 @@ export function defineResource<Row extends object>(given: ResourceOf<Row>): Reso
       },
     }),
   };
-  const { kind, list, get, status, label, parent, watch } = declared;
+  const { kind, list, get, brief: briefly, status, label, parent, watch } = declared;
   if (kind === undefined || !get) return declared;
   const { id: idOfRow } = list({});
   const observes = (row: Row): Observation => {
@@ -166,7 +168,7 @@ export function defineResource<Row extends object>(given: ResourceOf<Row>): Reso
       return source.observes ? source : { ...source, observes, onlyNames: status === undefined };
     },
     get: observed,
-    ...((status || watch) && { watch: { status: (id: string) => [observed(id)], ...watch } }),
+    ...((status || watch) && { watch: { status: (id: string) => [{ ...observed(id), ...briefly?.(id) }], ...watch } }),
   };
 }
 

@@ -189,6 +189,7 @@ export const trajectories = defineResource<Trajectory>({
       ...(dataset === undefined ? {} : { dataset_name: dataset }),
     }),
   get: trajectoryQuery,
+  brief: trajectoryStatusQuery,
   columns: trajectoryColumns,
   facts: trajectoryFacts,
   text: async (row, width) => (await import('../present/transcript-lines.ts')).transcriptText(row, width),
@@ -196,6 +197,6 @@ export const trajectories = defineResource<Trajectory>({
   // Many trajectories share a task, and there are too many to search.
   findsLabel: 'qualified',
   actions: trajectoryActions,
-  watch: { status: id => [trajectoryStatusQuery(id)], endsForGood: true },
+  watch: { endsForGood: true },
   emptyWords: 'No trajectories yet: evaluations record them',
 });

@@ -59,3 +59,18 @@ it('takes the home from the settings, if it is a section (W20)', () => {
     'home in config.json names no section: kitchen. The sections are: watch, inbox, benchmarks, ',
   );
 });
+
+it('looks a trajectory up without its steps, which the screen then reads', async () => {
+  const asked: unknown[] = [];
+  const service = fakeService({
+    getTrajectory: ({ query }) => {
+      asked.push(query);
+      return { trajectory_id: 'traj_1', task_id: 'x' };
+    },
+  });
+  const place = await placeToOpen('traj_1', undefined, { ...context, service });
+  expect({ place, asked }).toEqual({
+    place: { view: 'record', resource: 'trajectories', id: 'traj_1', label: 'x' },
+    asked: [{ include_steps: false }],
+  });
+});
