@@ -194,6 +194,8 @@ export interface LineState {
   readonly text: string;
   /** The same for a narrow column. */
   readonly short: string;
+  /** The same for the narrowest column: without the duration of what has ended. */
+  readonly shortest?: string;
   readonly look: StatusLook;
 }
 
@@ -204,9 +206,10 @@ function endedState(row: WatchedResource, status: string, now: number): LineStat
   // Without an end time, only this program's observation is known.
   const ago = to === undefined ? row.endedAt && `seen ${age(now - row.endedAt)} ago` : agoOf(to, now);
   if (!ago) return { word, text: word, short: word, look };
-  if (to === undefined) return { word, text: `${word}, ${ago}`, short: word, look };
-  const took = from === undefined || to < from ? '' : `, ${duration(to - from)}`;
-  return { word, text: `${word} ${ago}${took}`, short: `${word} ${age(now - to)}`, look };
+  if (to === undefined) return { word, text: `${word}, ${ago}`, short: `${word}, ${ago}`, shortest: word, look };
+  const ended = `${word} ${ago}`;
+  const text = from === undefined || to < from ? ended : `${ended}, ${duration(to - from)}`;
+  return { word, text, short: text, shortest: ended, look };
 }
 
 /** The state of a line, after a word for an alarm; says so if the status is unknown. */
@@ -217,8 +220,9 @@ export function stateOf(row: WatchedResource, now: number): LineState {
   if (!first) return state;
   const word = 'ALARM';
   // Its mark shows the alarm: the end of a run is news as well.
-  const short = hasEnded(row.status) ? state.short : `${word} ${shortNames[first.kind]}`;
-  return { word, text: `${word} ${state.text}`, short, look: 'alarm' };
+  const ended = hasEnded(row.status) ? state : undefined;
+  const short = ended?.short ?? `${word} ${shortNames[first.kind]}`;
+  return { ...ended, word, text: `${word} ${state.text}`, short, look: 'alarm' };
 }
 
 /** The alarms in a narrow column. */

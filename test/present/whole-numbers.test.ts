@@ -114,7 +114,7 @@ it('Watch cuts no number', () => {
     { ...row, status: 'failed', startedAt: '2020-01-02T03:04:05Z', endTime: '2021-01-02T03:59:05Z' },
     { ...row, kind: 'run', measured: undefined, mean: 0.41, graded: 1_234_567, done: 1_234_568, total: 2_345_678 },
   ];
-  for (const room of [58, 100, 180]) {
+  for (const room of [58, 78, 97, 118, 180]) {
     const columns = watchColumns({ room, range: [0, 1], spark: () => '' });
     expect(cut(columns, rows)).toEqual([]);
   }

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { EvalRun } from '../../src/contract/evaluations.ts';
 import type { Trajectory } from '../../src/contract/trajectories.ts';
-import { type Column, exportColumns, fitColumns } from '../../src/present/column.ts';
+import { type Column, cellText, exportColumns, fitColumns, markWidth } from '../../src/present/column.ts';
 import { withValue } from '../../src/present/fact.ts';
 import { sortRows } from '../../src/present/sort.ts';
 import { heldOutMeans } from '../../src/queries/held-out.ts';
@@ -15,6 +15,7 @@ import { runFacts } from '../../src/resources/runs.ts';
 import { trainingColumns } from '../../src/resources/training-columns.ts';
 import { trajectories } from '../../src/resources/trajectories.ts';
 import type { WatchedResource } from '../../src/resources/watch.ts';
+import { displayWidth } from '../../src/text/width.ts';
 import { layoutOf } from '../../src/ui/app/layout.ts';
 import { watchColumns } from '../../src/ui/views/watch-columns.ts';
 import { gutter } from '../../src/ui/widgets/table/table-view.tsx';
@@ -39,7 +40,43 @@ function texts(line: WatchedResource, room = 200): Readonly<Record<string, strin
   );
 }
 
+/** The shown columns of Watch, each with its texts as drawn. */
+function drawn(rows: readonly WatchedResource[], room: number): ReadonlyMap<string, readonly string[]> {
+  const columns = watchColumns({ room, range: [0, 1], spark: values => '▁'.repeat(values.length) });
+  return new Map(
+    fitColumns(columns, room, {}, rows).map(({ column, width }) => {
+      const fits = (text: string): boolean => displayWidth(text) + (column.look ? markWidth : 0) <= width;
+      const texts = rows.map(row => {
+        const whole = cellText(column, row);
+        return fits(whole) ? whole : (column.shortText?.(row) ?? whole);
+      });
+      return [column.id, texts] as const;
+    }),
+  );
+}
+
 describe('a line of Watch', () => {
+  const measured = heldOutMeans([
+    { step: 12_000, held_out_reward: 0.4, completed_samples: 128 },
+    { step: 12_400, held_out_reward: 0.325, completed_samples: 120, expected_samples: 128 },
+  ]);
+  const now = Date.now();
+  const time = (minutesAgo: number): string => new Date(now - minutesAgo * 60_000).toISOString();
+  const run = lineOf('training', { label: `a-${'long-'.repeat(20)}name`, measured, done: 12_401, total: 20_000 });
+  const running = {
+    ...run,
+    status: 'running',
+    standing: { kind: 'moving', stepMs: 4_800, leftMs: 36_479_000 },
+  } as const;
+  const ended = { ...run, status: 'succeeded', startedAt: time(6 * 60 + 26 + 125), endTime: time(125), endedAt: now };
+
+  it('says when a run ended and how long it took, from 80 columns without the sections on, and below it when', () => {
+    for (const room of [58, 78, 97, 118, 177]) {
+      const [state] = drawn([ended, running], room).get('state') ?? [];
+      expect(state).toBe(room < 90 ? 'succeeded 2h ago' : 'succeeded 2h ago, 6h 26m');
+    }
+  });
+
   it('shows the held-out reward of a training run, and calls the other one the trainer’s (W4)', () => {
     const measured = heldOutMeans([
       { step: 200, held_out_reward: 0.325, completed_samples: 128 },

@@ -125,12 +125,26 @@ it('has the word of its status at every width, as a cancelled run is not a compl
       },
       now,
     );
-  expect(shown('deployment', 'DEPLOYED')).toMatchObject({ text: 'deployed 2m ago', short: 'deployed 2m' });
-  expect(shown('run', 'completed')).toMatchObject({ text: 'completed 2m ago', short: 'completed 2m' });
-  expect(shown('run', 'cancelled').short).toBe('cancelled 2m');
-  expect(shown('training', 'succeeded').short).toBe('succeeded 2m');
+  expect(shown('deployment', 'DEPLOYED')).toMatchObject({ text: 'deployed 2m ago', short: 'deployed 2m ago' });
+  expect(shown('run', 'completed')).toMatchObject({ text: 'completed 2m ago', short: 'completed 2m ago' });
+  expect(shown('run', 'cancelled').short).toBe('cancelled 2m ago');
+  expect(shown('training', 'succeeded').short).toBe('succeeded 2m ago');
   const drop = [{ kind: 'held-out drop', words: 'held-out fell' }] as const;
-  expect(shown('training', 'succeeded', drop)).toMatchObject({ short: 'succeeded 2m', look: 'alarm' });
+  expect(shown('training', 'succeeded', drop)).toMatchObject({ short: 'succeeded 2m ago', look: 'alarm' });
+});
+
+it('says when a run ended and how long it took, and at least when, so that neither is taken for the other', () => {
+  const now = Date.now();
+  const time = (minutesAgo: number) => new Date(now - minutesAgo * 60_000).toISOString();
+  const drop = [{ kind: 'held-out drop', words: 'held-out fell' }] as const;
+  for (const kind of ['run', 'training', 'deployment'])
+    for (const alarms of [[], drop]) {
+      const status = kind === 'deployment' ? 'DEPLOYED' : 'completed';
+      const times = { startedAt: time(65), endTime: time(5), endedAt: now };
+      const state = stateOf({ ...watchedLine({ kind, id: 'one' }, 'tea'), status, alarms, ...times }, now);
+      expect(state.short).toBe(`${status.toLowerCase()} 5m ago, 1h`);
+      expect(state.shortest).toBe(`${status.toLowerCase()} 5m ago`);
+    }
 });
 
 it('says when it saw the end of a run that ended at a time that cannot be', () => {

@@ -102,6 +102,8 @@ const countColumns: readonly Column<WatchedResource>[] = [
 
 /** Below this pane width, there is neither an interval nor a curve nor a reason. */
 export const narrow = 72;
+/** From this pane width on, what has ended has its duration. */
+const ample = 90;
 /** The share of a smaller pane that a long name takes before the other columns grow. */
 const labelShare = 0.28;
 /** From this pane width on, progress is two counts, and a curve has many points. */
@@ -147,16 +149,19 @@ const meanColumn: Column<WatchedResource> = {
 
 const stateNow = (row: WatchedResource) => stateOf(row, Date.now());
 
-const stateColumn: Column<WatchedResource> = {
+const stateColumn = (room: number): Column<WatchedResource> => ({
   id: 'state',
   title: 'STATE',
   width: { min: 11, max: 40, grow: 2 },
   whole: true,
   value: row => stateNow(row).word,
   text: row => stateNow(row).text,
-  shortText: row => stateNow(row).short,
+  shortText: row => {
+    const { short, shortest = short } = stateNow(row);
+    return room < ample ? shortest : short;
+  },
   look: row => stateNow(row).look,
-};
+});
 
 const paceColumn: Column<WatchedResource> = {
   ...textColumn('pace', 'PACE', { min: 12, max: 20, grow: 1 }, paceWords),
@@ -207,7 +212,7 @@ export function watchColumns({
     { ...best, wide: !isRoomy },
     { ...bestStep, wide: !isRoomy },
     ...(isRoomy ? countColumns : [{ ...shareColumn, yields: room < narrow && tellsApart }]),
-    stateColumn,
+    stateColumn(room),
     ...(isRoomy ? [heldOutCurve] : []),
     noteColumn(room),
     // In little room, the interval and the reason matter more than the curve.
