@@ -2,9 +2,17 @@
 import { sortRows } from '../present/sort.ts';
 import { passAtK, passCurve, passHatK } from '../present/statistics/pass-at-k.ts';
 import { passesOf, rolloutsOf, type TaskGroup } from '../present/task-groups.ts';
-import { groupColumns, groupsOf, groupsWords, scoresByTask, taskColumn } from '../resources/task-groups.ts';
-import { reward } from '../text/numbers.ts';
+import {
+  groupColumns,
+  groupsOf,
+  groupsWords,
+  ofSteps,
+  parseSteps,
+  scoresByTask,
+  taskColumn,
+} from '../resources/task-groups.ts';
 import { checkBenchmarks } from './compare.ts';
+import { CommandError } from './exit.ts';
 import type { CommandIo } from './io.ts';
 import { checkRecordFlags, printRecord, rowsText } from './output.ts';
 import { codeOf, readRollouts } from './rollouts.ts';
@@ -24,6 +32,9 @@ const taskFields = (group: TaskGroup) => ({
   signal: group.kind,
   pass_at_k: passesAt(group, passAtK),
   pass_hat_k: passesAt(group, passHatK),
+  ...(group.course && {
+    by_step: group.course.map(({ step, scores, mean }) => ({ step, mean: mean ?? null, rewards: scores })),
+  }),
   ...(group.base && { base_mean: group.base.mean ?? null, base_rewards: group.base.scores }),
   ...(group.base && { difference: group.difference ?? null }),
 });
@@ -33,9 +44,14 @@ const passesAt = (group: TaskGroup, of: typeof passAtK) =>
 
 export async function run({ args: [word = ''], flags }: CommandInput<'tasks'>, io: CommandIo): Promise<number> {
   await checkRecordFlags(flags, [], io);
+  const { steps } = flags;
+  if (steps !== undefined && parseSteps(steps) === undefined) {
+    throw new CommandError('--steps takes steps of training, e.g. 50..60, 50.. or 50.');
+  }
   return withService(flags, io, async context => {
     const owner = await readRollouts(word, ['runs', 'training', 'datasets'], context, io);
-    const { id, rows, rewards } = owner;
+    const { id, rewards } = owner;
+    const rows = ofSteps(owner.rows, steps);
     const ofBase = { note: (words: string) => io.note(`${flags.base}: ${words}`) };
     const other = flags.base === undefined ? undefined : await readRollouts(flags.base, ['runs'], context, ofBase);
     if (other) checkBenchmarks([owner, other], io);
@@ -60,9 +76,11 @@ export async function run({ args: [word = ''], flags }: CommandInput<'tasks'>, i
     await printRecord(record, id, flags, io, {
       text: () => {
         for (const words of groupsWords(tasks)) io.note(`${words}.`);
-        if (rows.length === 0) io.note('There are no rollouts.');
+        if (tasks.steps.size > 1) io.note('--steps takes some of them, e.g. the last ones.');
+        if (rows.length === 0)
+          io.note(steps === undefined ? 'There are no rollouts.' : `No rollout is of steps ${steps}.`);
         if (groups.length === 0) return '';
-        const columns = [taskColumn, ...groupColumns(({ scores }) => scores.map(reward).join(' '))];
+        const columns = [taskColumn, ...groupColumns()];
         const shown = columns.filter(({ ifAny, value }) => !ifAny || groups.some(group => value(group) !== undefined));
         return rowsText(groups, shown, 'table', io);
       },

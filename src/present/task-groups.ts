@@ -10,7 +10,7 @@ import { byTask, type GroupKind, groupKind, type StepRewards, scoresOf } from '.
 import { callsOf } from './transcript-calls.ts';
 
 /** A rollout with its reward and, if known, its outcome. */
-export type GroupRollout = TrajectoryReward & Partial<Pick<Trajectory, 'status' | 'error' | 'rollout'>>;
+export type GroupRollout = TrajectoryReward & Partial<Pick<Trajectory, 'status' | 'error' | 'rollout' | 'policy_step'>>;
 
 const isFailure = (status: string | null | undefined): boolean =>
   status != null && ['failure', 'stopped'].includes(statusMeaning(status));
@@ -25,6 +25,9 @@ export function unendedState(row: GroupRollout): 'failed' | 'running' | undefine
   const isKnownToRun = [row.status, row.rollout?.status].some(each => each && isRunning(each) && !isUnknown(each));
   return isKnownToRun ? 'running' : undefined;
 }
+
+/** The known rewards of a task at a step of training, lowest first. */
+export type StepScores = Pick<StepTask, 'step' | 'scores' | 'mean'>;
 
 /** The rollouts of a task. */
 export interface TaskGroup {
@@ -47,11 +50,17 @@ export interface TaskGroup {
   /** Mean number of completion tokens of the rollouts with a known number; undefined if no number is known. */
   readonly tokens: number | undefined;
   readonly kind: GroupKind;
+  /** Its rewards at each step of training, in order, if the rollouts are of several steps. */
+  readonly course?: readonly StepScores[] | undefined;
   /** The same task in another run. */
   readonly base?: { readonly mean: number | undefined; readonly scores: readonly number[] };
   /** The mean minus the mean of the other run. */
   readonly difference?: number | undefined;
 }
+
+/** The known rewards, lowest first. */
+const sortedScores = (rollouts: readonly GroupRollout[]): number[] =>
+  scoresOf(rollouts).sort((left, right) => left - right);
 
 /** How many rollouts a task has, listed or not. */
 export const rolloutsOf = ({ rollouts, unlisted }: TaskGroup): number => rollouts.length + unlisted;
@@ -68,7 +77,7 @@ export function groupOf(
   range: Range,
   { passAt = range[1], unlisted = 0 } = {},
 ): TaskGroup {
-  const scores = scoresOf(rollouts).sort((left, right) => left - right);
+  const scores = sortedScores(rollouts);
   const others = rollouts.filter(({ reward }) => reward == null || !Number.isFinite(reward));
   const states = others.map(unendedState);
   const failedUnscored = states.filter(state => state === 'failed').length;
@@ -82,6 +91,15 @@ export function groupOf(
     tokens: mean(rollouts.flatMap(({ completion_tokens }) => completion_tokens ?? [])),
     kind: groupKind(rollouts, range),
   };
+}
+
+/** The rewards at each step of training that the rollouts name. */
+export function courseOf(rollouts: readonly GroupRollout[]): readonly StepScores[] {
+  const bySteps = Map.groupBy(rollouts, ({ policy_step }) => policy_step ?? undefined);
+  return [...bySteps]
+    .flatMap(([step, of]) => (step === undefined ? [] : { step, scores: sortedScores(of) }))
+    .map(each => ({ ...each, mean: mean(each.scores) }))
+    .sort((left, right) => left.step - right.step);
 }
 
 /** The group with its difference to the same task of another run. */

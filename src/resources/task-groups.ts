@@ -6,11 +6,12 @@ import type { Fact } from '../present/fact.ts';
 import { numberColumn } from '../present/number-columns.ts';
 import { passAtK, passCurve, passHatK } from '../present/statistics/pass-at-k.ts';
 import type { Range } from '../present/statistics/tasks.ts';
-import { groupOf, passesOf, rolloutsOf, type TaskGroup, withBase } from '../present/task-groups.ts';
+import { courseOf, groupOf, passesOf, rolloutsOf, type TaskGroup, withBase } from '../present/task-groups.ts';
 import { byTask, groupKinds, groupWords, scoresOf, widenedRange } from '../present/teaching.ts';
 import type { RunExtent } from '../queries/extent-of.ts';
 import { rewardsByTask } from '../queries/run-rewards.ts';
 import { count, counted, difference, percent, reward } from '../text/numbers.ts';
+import { blockLevels, sparkline } from '../text/sparkline.ts';
 import { unlistedOf } from './unlisted.ts';
 
 interface GroupOptions {
@@ -40,21 +41,39 @@ export interface TaskGroups {
   readonly isOutside: boolean;
 }
 
+/** The steps of `50..60`, `50..`, `..60` or `50`, the first and the last; undefined for anything else. */
+export function parseSteps(text: string): Range | undefined {
+  const parts = text.split('..').map(part => part.trim());
+  const [first = '', last = first] = parts;
+  if (parts.length > 2 || first + last === '' || !parts.every(part => /^\d*$/.test(part))) return undefined;
+  const to = last === '' ? Number.POSITIVE_INFINITY : Number(last);
+  return Number(first) <= to ? [Number(first), to] : undefined;
+}
+
+/** The rollouts of some steps of training; all without steps. */
+export function ofSteps(rows: readonly Trajectory[], steps: string | undefined): readonly Trajectory[] {
+  const range = steps === undefined ? undefined : parseSteps(steps);
+  if (!range) return rows;
+  return rows.filter(({ policy_step: step }) => step != null && step >= range[0] && step <= range[1]);
+}
+
 /** Groups rollouts by task. */
 export function groupsOf(rows: readonly Trajectory[], options: GroupOptions): TaskGroups {
   const { run, range, passAt = range[1], base } = options;
   const { tasks, nameless } = rewardsByTask({ rewards: rows, total: run?.total });
   const { tasks: named } = byTask({ rewards: rows });
   const widened = widenedRange(range, [{ step: 0, rewards: rows }]);
-  const groups = [...tasks].map(([id, { unlisted }]) =>
-    withBase(groupOf(id, named.get(id) ?? [], widened, { passAt, unlisted }), base?.get(id)),
-  );
+  const steps = new Set(rows.flatMap(({ policy_step }) => policy_step ?? []));
+  const groups = [...tasks].map(([id, { unlisted }]) => {
+    const group = withBase(groupOf(id, named.get(id) ?? [], widened, { passAt, unlisted }), base?.get(id));
+    return steps.size > 1 ? { ...group, course: courseOf(group.rollouts) } : group;
+  });
   return {
     groups,
     nameless: nameless.listed.length,
     unlisted: unlistedOf(rows, run) ?? 0,
     isUncounted: run !== undefined && run.total === undefined,
-    steps: new Set(rows.flatMap(({ policy_step }) => policy_step ?? [])),
+    steps,
     passAt,
     isOutside: widened[0] < range[0] || widened[1] > range[1],
   };
@@ -90,8 +109,30 @@ export const taskColumn: Column<TaskGroup> = {
 /** Cells of the rewards in the spread column. */
 export const spreadWidth = 8;
 
-/** @param strip draws the rewards of a task */
-export function groupColumns(strip: (group: TaskGroup) => string): readonly Column<TaskGroup>[] {
+const courseWidth = 12;
+
+/** The steps with a reward. */
+const rated = ({ course = [] }: TaskGroup) => course.filter(({ mean }) => mean !== undefined);
+
+/** Rewards beyond this number are left out in the middle. */
+const mostRewards = 32;
+
+/** The rewards, lowest first; of many, the lowest and the highest. */
+function rewardWords({ scores }: TaskGroup): string {
+  const half = mostRewards / 2;
+  const [low, high] =
+    scores.length <= mostRewards ? [scores, []] : [scores.slice(0, half), ['…', ...scores.slice(-half)]];
+  return [...low, ...high].map(each => (typeof each === 'number' ? reward(each) : each)).join(' ');
+}
+
+/**
+ * @param strip draws the rewards of a task
+ * @param levels the characters that draw a mean, from lowest to highest
+ */
+export function groupColumns(
+  strip: (group: TaskGroup) => string = rewardWords,
+  levels: readonly string[] = blockLevels,
+): readonly Column<TaskGroup>[] {
   return [
     {
       ...{ id: 'n', title: 'N', width: { min: 3, max: 9, grow: 0 }, align: 'right' },
@@ -106,9 +147,21 @@ export function groupColumns(strip: (group: TaskGroup) => string): readonly Colu
       text: row => (row.base ? difference(row.difference) : ''),
     },
     {
-      ...{ id: 'spread', title: 'SPREAD', width: spreadWidth, filtered: false },
-      value: row => row.scores.join(' '),
-      text: strip,
+      ...{ id: 'spread', title: 'SPREAD', width: spreadWidth, filtered: false, ifAny: true },
+      value: row => (row.course ? undefined : row.scores.join(' ')),
+      text: row => (row.course ? '' : strip(row)),
+    },
+    { ...numberColumn<TaskGroup>('first', 'FIRST', row => rated(row)[0]?.mean), ...ifAny },
+    { ...numberColumn<TaskGroup>('last', 'LAST', row => rated(row).at(-1)?.mean), ...ifAny },
+    {
+      ...{ id: 'course', title: 'BY STEP', width: courseWidth, filtered: false, ifAny: true },
+      value: row => row.course?.map(({ step, mean }) => `${step}: ${reward(mean)}`).join(', '),
+      text: ({ course = [] }) =>
+        sparkline(
+          course.map(({ mean }) => mean),
+          courseWidth,
+          levels,
+        ),
     },
     numberColumn('lowest', 'MIN', row => row.scores[0]),
     numberColumn('highest', 'MAX', row => row.scores.at(-1)),
@@ -128,8 +181,18 @@ export function groupColumns(strip: (group: TaskGroup) => string): readonly Colu
   ];
 }
 
-/** The values of k for pass@k and pass^k. */
-const ksOf = ({ scores }: TaskGroup): readonly number[] => [2, 4, 8, 16, 32].filter(k => k < scores.length);
+/** The values of k for pass@k and pass^k; none over several steps of training, which are of no single model. */
+const ksOf = ({ scores, course }: TaskGroup): readonly number[] =>
+  course ? [] : [2, 4, 8, 16, 32].filter(k => k < scores.length);
+
+function courseFacts(row: TaskGroup): readonly Fact[] {
+  const [all, [first], last] = [rated(row), rated(row), rated(row).at(-1)];
+  const value =
+    first &&
+    last &&
+    `${counted(all.length, 'step')}, ${reward(first.mean)} at ${first.step}, ${reward(last.mean)} at ${last.step}`;
+  return [{ label: 'by step', value }];
+}
 
 export function groupFacts(row: TaskGroup): readonly Fact[] {
   const passes = passesOf(row);
@@ -138,7 +201,8 @@ export function groupFacts(row: TaskGroup): readonly Fact[] {
     { label: 'task', value: row.task_id },
     { label: 'rollouts', value: countWords(row) },
     { label: 'mean', value: reward(row.mean) },
-    { label: 'rewards', value: scores.map(reward).join(' ') },
+    { label: 'rewards', value: row.course ? undefined : rewardWords(row) },
+    ...courseFacts(row),
     { label: 'passed', value: scores.length === 0 ? undefined : `${passes.passed} of ${scores.length}` },
     ...ksOf(row).flatMap(k => [
       { label: `pass@${k}`, value: percent(passAtK(passes, k)) },

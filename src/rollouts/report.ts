@@ -135,7 +135,7 @@ function* summary({ rows, rewards }: OwnRollouts, range: Range): Generator<Repor
   yield { kind: 'heading', text: 'Tasks, worst first' };
   for (const text of groupsWords(tasks)) yield { kind: 'words', text };
   if (groups.length === 0) return;
-  yield table(groups.slice(0, mostTasks), [taskColumn, ...groupColumns(({ scores }) => scores.map(reward).join(' '))]);
+  yield table(groups.slice(0, mostTasks), [taskColumn, ...groupColumns()]);
   if (groups.length > mostTasks) yield { kind: 'words', text: `${groups.length - mostTasks} more tasks are left out.` };
 }
 

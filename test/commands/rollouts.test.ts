@@ -120,3 +120,26 @@ it('says that rollouts name no task, instead of an empty table (B5)', async () =
   expect([out, notes]).toEqual(['', '3 rollouts without a task not grouped.']);
   expect(await (await cliWith([]))('tasks', ['d'])).toMatchObject({ out: '', notes: 'There are no rollouts.' });
 });
+
+it('prints how a task went over the steps of training, and takes some of them (B1)', async () => {
+  const rows = completed(40).map((row, step) => ({
+    ...row,
+    task_id: 'a',
+    policy_step: step,
+    reward: step < 20 ? 0 : 1,
+  }));
+  const cli = await cliWith(rows);
+  const { out, notes } = await cli('tasks', ['d'], { columns: 100 });
+  expect(out).toMatch(/FIRST +LAST +BY STEP/);
+  expect(out).toMatch(/ 0 +1\.00 +▁▁▁▁▁▁██████ /);
+  expect(notes).toContain('Of 40 steps of training, 0 to 39: of no single model.');
+  expect(notes).toContain('--steps takes some of them');
+  const late = await cli('tasks', ['d', '--steps', '30..', '--json']);
+  expect(JSON.parse(late.out)).toMatchObject({
+    pass: [{ k: 1, pass_at_k: 1 }, { k: 2 }, { k: 4 }, { k: 8 }, { k: 10 }],
+    tasks: [{ rollouts: 10, by_step: [{ step: 30, mean: 1, rewards: [1] }, ...Array(9).fill({ mean: 1 })] }],
+  });
+  expect((await cli('tasks', ['d', '--steps', '39', '--json'])).out).not.toContain('by_step');
+  expect((await cli('tasks', ['d', '--steps', '60..50'])).code).toBe(exitCodes.usage);
+  expect((await cli('tasks', ['d', '--steps', '99'])).notes).toContain('No rollout is of steps 99.');
+});

@@ -1,6 +1,6 @@
 /** The words about groups of rollouts. */
 import { expect, it } from 'vitest';
-import { groupsOf, groupsWords } from '../../src/resources/task-groups.ts';
+import { groupsOf, groupsWords, parseSteps } from '../../src/resources/task-groups.ts';
 
 it('say of a training run which steps its passed rollouts are of', () => {
   const rows = [10, 20, 30].map(policy_step => ({
@@ -10,4 +10,14 @@ it('say of a training run which steps its passed rollouts are of', () => {
   expect(groupsWords(groupsOf(rows, { range: [0, 1] }))).toContain(words);
   const ofOne = rows.map(row => ({ ...row, policy_step: 30 }));
   expect(groupsWords(groupsOf(ofOne, { range: [0, 1] })).join()).not.toContain('training');
+});
+
+it('read the steps that are wanted', () => {
+  expect(['50..60', '50..', '..60', ' 7 '].map(parseSteps)).toEqual([
+    [50, 60],
+    [50, Number.POSITIVE_INFINITY],
+    [0, 60],
+    [7, 7],
+  ]);
+  for (const text of ['', '..', '6..5', '1..2..3', 'x', '1.5']) expect(parseSteps(text), text).toBeUndefined();
 });

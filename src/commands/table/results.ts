@@ -77,7 +77,8 @@ ${aboutIntervals}`,
   tasks: spec({
     summary: 'list the tasks of a run, a training run or a dataset, with pass@k and pass^k',
     about: `Prints a line for each task, the worst first: the number of rollouts with a reward, their mean and rewards,
-the share that passed, and the numbers of failed rollouts and of those without a reward.
+the share that passed, and the numbers of failed rollouts and of those without a reward. The rollouts of a training run
+are of many models: its tasks have the mean at the first and at the last step, and how it went in between.
 
 ${aboutPasses}`,
     args: [{ name: 'ID|NAME', of: 'seen', kinds: ['run', 'training', 'dataset'] }],
@@ -93,6 +94,10 @@ ${aboutPasses}`,
         value: 'N',
         number: 'any',
         description: 'the lowest reward that passes (default: the highest of the range)',
+      },
+      steps: {
+        value: 'FROM..TO',
+        description: 'only the rollouts of these steps of a training run, e.g. 50..60, 50.. or 50',
       },
       ...recordFlags,
     },

@@ -156,6 +156,14 @@ export const pairCommands = {
 
 export const tasksCommands = {
   base: { id: 'tasks.base', title: 'compare with another run', keys: ['b'], group: 'Tasks', hint: 'compare' },
+  life: {
+    id: 'tasks.life',
+    title: 'the task step by step, with its best answers',
+    keys: ['.', ','],
+    group: 'Tasks',
+    hint: 'by step',
+  },
+  steps: { id: 'tasks.steps', title: 'only some steps of training', keys: ['#'], group: 'Tasks', hint: 'steps' },
 } as const satisfies CommandTable;
 
 export const chatCommands = {

@@ -273,7 +273,8 @@ export const registry: Registry = {
     defineView<'tasks'>({
       id: 'tasks',
       title: 'Tasks',
-      crumb: ({ base }) => (base ? clean`tasks against ${base.name}` : 'tasks'),
+      crumb: ({ base, steps }) =>
+        base ? clean`tasks against ${base.name}` : steps ? `tasks in steps ${steps}` : 'tasks',
       component: lazyView(async () => (await import('./tasks/tasks.tsx')).TasksView),
       about: aboutPasses,
       commands: [...Object.values(tasksCommands), sideCommands.pair, promptCommands.ask],

@@ -29,6 +29,7 @@ import {
   ungrouped,
 } from '../../resources/watch-groups.ts';
 import { counted, reward } from '../../text/numbers.ts';
+import { levelRange, sparkline } from '../../text/sparkline.ts';
 import { isBad } from '../../workbench/inbox.ts';
 import type { Workbench } from '../../workbench/workbench.ts';
 import { useTime } from '../app/clock.tsx';
@@ -37,7 +38,6 @@ import { useInbox, useWatched } from '../data/use-watched.ts';
 import { useSetting, useWorkbench } from '../data/workbench.tsx';
 import { globalCommands, recordCommands } from '../keys/general.ts';
 import { type Binding, useKeyOf } from '../keys/router.tsx';
-import { levelRange, sparkline } from '../widgets/bars.ts';
 import { factLines } from '../widgets/facts.ts';
 import { Lines } from '../widgets/lines.tsx';
 import { useTheme } from '../widgets/theme/theme.tsx';
@@ -78,7 +78,7 @@ function useColumns(rows: readonly WatchedResource[], room: number) {
         room,
         range: rewardRange,
         tellsApart,
-        spark: (values, width) => sparkline(values, width, theme, [low, high]),
+        spark: (values, width) => sparkline(values, width, theme.glyphs.levels, [low, high]),
         glyphs: theme.glyphs,
       }),
     [room, rewardRange, tellsApart, theme, low, high],

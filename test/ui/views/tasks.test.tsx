@@ -1,7 +1,9 @@
 /** The tasks of a run and the rollouts of one of them: no score, a score of 0 and a failure are three things. */
+import { Text } from 'ink';
 import { expect, it } from 'vitest';
 import { groupsOf, groupsWords } from '../../../src/resources/task-groups.ts';
 import { defineView } from '../../../src/ui/app/registry.ts';
+import { View } from '../../../src/ui/app/view.tsx';
 import { LengthsView } from '../../../src/ui/views/tasks/lengths.tsx';
 import { OutcomesView } from '../../../src/ui/views/tasks/outcomes.tsx';
 import { RolloutsView, TasksView } from '../../../src/ui/views/tasks/tasks.tsx';
@@ -170,4 +172,49 @@ it.each([
   });
   await stage.waitFor(empty);
   expect(stage.text()).toContain(words);
+});
+
+it('draws the reward of a task over the steps of a training run, follows it, and takes some of the steps (B1)', async () => {
+  const rows = Array.from({ length: 60 }, (_, step) =>
+    ['fast', 'slow'].flatMap((task_id, task) =>
+      [0, 1].map(index => ({
+        ...{ trajectory_id: `traj_${step}_${task_id}_${index}`, task_id, status: 'completed', policy_step: step },
+        // The fast one is learnt half way; at step 12 nothing was scored.
+        reward: step === 12 ? null : task === 0 && step >= 30 ? 1 : index * 0.25,
+      })),
+    ),
+  ).flat();
+  const stage = openViewOnStage(TasksView, {
+    place: { view: 'tasks', scope: { training: 'trn_1' } },
+    service: async () => fakeService({ listTrajectories: () => pageOf(rows) }),
+    others: [
+      rolloutsView,
+      defineView<'task-life'>({
+        ...{ id: 'task-life', title: 'L', commands: [], general: [] },
+        component: ({ place: { task, trainingRunId } }) => (
+          <View main={<Text>{`life of ${task} in ${trainingRunId}`}</Text>} />
+        ),
+      }),
+    ],
+    columns: 200,
+    rows: 40,
+  });
+  await stage.waitFor('REWARD BY STEP');
+  expect(stage.text()).toContain('Of 60 steps of training, 0 to 59: of no single model');
+  // The mean at the first and the last step, and the course in between.
+  expect(stage.text()).toMatch(/▸ slow +118 of 120 +0\.125 +0\.125 +0\.125 +▂{12}/);
+  expect(stage.text()).toMatch(/fast +118 of 120 +0\.\d+ +0\.125 +1\.00 +▂{6}█{6}/);
+  expect(stage.text()).toMatch(/by step +59 steps, 0\.125 at 0, 0\.125 at 59/);
+  // The gap at step 12.
+  expect(stage.text()).toMatch(/│⠉{11} ⠈⠉+ /);
+  expect(stage.text()).not.toContain('pass@2 ');
+  expect(stage.text()).not.toContain('0.250 0.250 0.250');
+  expect(stage.text()).toContain('<.> by step');
+  await stage.press('j', '.');
+  await stage.waitFor('life of fast in trn_1');
+  await stage.press('esc');
+  await stage.waitFor('REWARD BY STEP');
+  await stage.press('#', ...'50..', 'enter');
+  await stage.waitFor('Of 10 steps of training, 50 to 59');
+  expect(stage.text()).toMatch(/fast +20 +1\.00 +1\.00 +1\.00/);
 });

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { histogram } from '../../../src/base/statistics.ts';
 import { statusMeaning } from '../../../src/contract/status.ts';
-import { bar, histogramLines, progressBar, sparkline } from '../../../src/ui/widgets/bars.ts';
+import { sparkline } from '../../../src/text/sparkline.ts';
+import { bar, histogramLines, progressBar } from '../../../src/ui/widgets/bars.ts';
 import { statusText } from '../../../src/ui/widgets/status.ts';
 import { createTheme } from '../../../src/ui/widgets/theme/theme.tsx';
 
@@ -29,20 +30,20 @@ describe('bars', () => {
   });
 
   it('draw values as levels', () => {
-    expect(sparkline([0, 1, 2], 8, theme)).toBe('▁▅█');
-    expect(sparkline([0, 0, 5, 9], 2, theme)).toBe('▁▆');
-    expect(sparkline([0, undefined, undefined, undefined, 9, 9], 3, theme)).toBe('▁ █');
-    expect(sparkline([1, 2], 2, theme, [0, 4])).toBe('▃▅');
-    expect(sparkline([-1, 0, 1], 8, theme)).toBe('▁▅█');
+    expect(sparkline([0, 1, 2], 8)).toBe('▁▅█');
+    expect(sparkline([0, 0, 5, 9], 2)).toBe('▁▆');
+    expect(sparkline([0, undefined, undefined, undefined, 9, 9], 3)).toBe('▁ █');
+    expect(sparkline([1, 2], 2, theme.glyphs.levels, [0, 4])).toBe('▃▅');
+    expect(sparkline([-1, 0, 1], 8)).toBe('▁▅█');
     // A missing value is a gap (W2).
-    expect(sparkline([0, undefined, 2], 8, theme)).toBe('▁ █');
+    expect(sparkline([0, undefined, 2], 8)).toBe('▁ █');
   });
 
   it('draw a flat curve flat, wherever it lies, and noise no larger than it is', () => {
-    expect(sparkline([1, 1, 1], 8, theme)).toBe('███');
-    expect(sparkline([0, 0], 8, theme)).toBe('▁▁');
-    expect(sparkline([1, 0.999, 1, 0.998], 8, theme)).toBe('████');
-    expect(sparkline([5, 5], 8, theme)).toBe('██');
+    expect(sparkline([1, 1, 1], 8)).toBe('███');
+    expect(sparkline([0, 0], 8)).toBe('▁▁');
+    expect(sparkline([1, 0.999, 1, 0.998], 8)).toBe('████');
+    expect(sparkline([5, 5], 8)).toBe('██');
   });
 });
 

@@ -12,10 +12,11 @@ import { failedAmong, meanWords, noRewardWords, outcomeOf } from '../../../resou
 import { cautionOf } from '../../../resources/runs.ts';
 import { counted, countOf } from '../../../text/numbers.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
+import { sparkline } from '../../../text/sparkline.ts';
 import { clockOrDay } from '../../../text/time.ts';
 import { truncate } from '../../../text/width.ts';
 import { wrap } from '../../../text/wrap.ts';
-import { histogramLines, progressBar, sparkline } from '../../widgets/bars.ts';
+import { histogramLines, progressBar } from '../../widgets/bars.ts';
 import { noStatus, styledStatus } from '../../widgets/status.ts';
 import type { Theme } from '../../widgets/theme/theme.tsx';
 
@@ -111,7 +112,7 @@ export function distributionLines(values: readonly number[], height: number, wid
   const levels = sparkline(
     bins.map(bin => bin.count),
     bins.length,
-    theme,
+    theme.glyphs.levels,
   );
   const [low, high] = [axisNumber(first.low), axisNumber(last.high)];
   return [`${title} ${low} ${theme.styles.accent(levels)} ${high}`];

@@ -2,7 +2,7 @@
 import type { Column } from '../../../present/column.ts';
 import type { TaskGroup } from '../../../present/task-groups.ts';
 import { groupColumns, spreadWidth } from '../../../resources/task-groups.ts';
-import { levelRange, sparkline } from '../../widgets/bars.ts';
+import { sparkline } from '../../../text/sparkline.ts';
 import type { Theme } from '../../widgets/theme/theme.tsx';
 
 /** Maximum number of rollouts without a reward that are drawn one by one. */
@@ -10,10 +10,10 @@ const mostMarks = 3;
 
 /** The rewards, lowest first, as levels; then a cross for a failed rollout and a circle for one without a reward. */
 function rewardStrip({ scores, failed, unlisted, unscored }: TaskGroup, theme: Theme): string {
-  const { cross, circle } = theme.glyphs;
+  const { cross, circle, levels } = theme.glyphs;
   const marks = cross.repeat(Math.min(mostMarks, failed)) + circle.repeat(Math.min(mostMarks, unscored + unlisted));
-  return sparkline(scores, spreadWidth - marks.length, theme, levelRange(scores)) + marks;
+  return sparkline(scores, spreadWidth - marks.length, levels) + marks;
 }
 
 export const drawnColumns = (theme: Theme): readonly Column<TaskGroup>[] =>
-  groupColumns(group => rewardStrip(group, theme));
+  groupColumns(group => rewardStrip(group, theme), theme.glyphs.levels);

@@ -9,7 +9,15 @@ import { rowsMadeElsewhere } from '../../../queries/lists/list-source.ts';
 import { baselineOf } from '../../../resources/baseline.ts';
 import { comparability } from '../../../resources/comparison.ts';
 import { namedRun } from '../../../resources/run-places.ts';
-import { groupFacts, groupsOf, groupsWords, scoresByTask, taskColumn } from '../../../resources/task-groups.ts';
+import {
+  groupFacts,
+  groupsOf,
+  groupsWords,
+  ofSteps,
+  parseSteps,
+  scoresByTask,
+  taskColumn,
+} from '../../../resources/task-groups.ts';
 import { trajectories } from '../../../resources/trajectories.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
 import { truncate } from '../../../text/width.ts';
@@ -20,7 +28,9 @@ import { usePane } from '../../app/view.tsx';
 import { useLive } from '../../data/use-live.ts';
 import { useWorkbench } from '../../data/workbench.tsx';
 import type { Binding } from '../../keys/router.tsx';
+import type { FieldSpec } from '../../widgets/form/form-state.ts';
 import { useTheme } from '../../widgets/theme/theme.tsx';
+import { PlainFormWindow } from '../../windows/form-window.tsx';
 import { usePromptDoor } from '../chat/use-prompt-door.ts';
 import { tasksCommands } from '../commands.ts';
 import { listProps } from '../list/list-view.tsx';
@@ -30,6 +40,7 @@ import { useRolloutFiles } from '../record/use-rollout-files.tsx';
 import { RunChoice } from '../runs/compare-window.tsx';
 import { TrajectoryPreview } from '../trajectories/preview.tsx';
 import { drawnColumns } from './group-columns.ts';
+import { CoursePreview } from './reward-chart.tsx';
 import { markTwo, pairBinding, worstAndBest } from './rollout-doors.ts';
 import { emptyRollouts, useRollouts } from './use-rollouts.ts';
 
@@ -60,8 +71,48 @@ function useBaseChoice(place: ViewProps<'tasks'>['place'], run: EvalRun | undefi
   };
 }
 
+/** The key that chooses steps of training. @param areSeveral whether there are any to choose from */
+function useStepsChoice(place: ViewProps<'tasks'>['place'], areSeveral: boolean): Binding {
+  const shell = useShell();
+  const { steps: before, ...rest } = place;
+  const choose = (text: string): void => {
+    const steps = text.trim();
+    shell.navigate({ kind: 'replace', place: { ...rest, ...(steps !== '' && { steps }) } });
+  };
+  const field: FieldSpec = {
+    ...{ kind: 'text', name: 'steps', label: 'Steps', initial: before ?? '' },
+    help: 'From the first to the last: 50..60, 50.., ..60 or 50. Empty for all.',
+    check: (text: string) =>
+      text.trim() === '' || parseSteps(text) ? undefined : 'Type steps, the lower one first, e.g. 50..60',
+  };
+  return {
+    command: tasksCommands.steps,
+    why: areSeveral || before !== undefined ? undefined : 'These rollouts are not of several steps of training',
+    run: () =>
+      shell.showOverlay('steps', close => (
+        <PlainFormWindow
+          title="Steps of training"
+          fields={[field]}
+          onSubmit={({ steps = '' }) => choose(steps)}
+          onClose={close}
+        />
+      )),
+  };
+}
+
+/** The key that follows a task through a training run. */
+function useLifeDoor({ scope: { training } }: ViewProps<'tasks'>['place']): (row: TaskGroup | undefined) => Binding {
+  const { open } = useShell();
+  return row => ({
+    command: tasksCommands.life,
+    enabled: row !== undefined,
+    why: training === undefined ? 'Only the tasks of a training run change by step' : undefined,
+    run: () => row && training && open({ view: 'task-life', trainingRunId: training, task: row.task_id }),
+  });
+}
+
 export function TasksView({ place }: ViewProps<'tasks'>) {
-  const { scope, label } = place;
+  const { scope, label, steps } = place;
   const shell = useShell();
   const pane = usePane('main');
   const theme = useTheme();
@@ -70,7 +121,8 @@ export function TasksView({ place }: ViewProps<'tasks'>) {
   const promptDoor = usePromptDoor();
   const rollouts = useRollouts(scope, pane.attention);
   const other = useRollouts(base === undefined ? undefined : { run: base }, pane.attention);
-  const { rows, run: extent } = rollouts;
+  const { rows: all, run: extent } = rollouts;
+  const rows = useMemo(() => ofSteps(all, steps), [all, steps]);
   const ofBase = useMemo(() => (base === undefined ? undefined : scoresByTask(other.rows)), [base, other.rows]);
   const tasks = useMemo(
     () => groupsOf(rows, { run: extent, range: compare.rewardRange, base: ofBase }),
@@ -87,7 +139,9 @@ export function TasksView({ place }: ViewProps<'tasks'>) {
     wrap(line, width),
   );
   const isLow = pane.height < 18;
-  const baseChoice = useBaseChoice(place, run);
+  const areBySteps = tasks.steps.size > 1;
+  const choices = [useBaseChoice(place, run), useStepsChoice(place, areBySteps)];
+  const lifeDoor = useLifeDoor(place);
   return (
     <ResourceList<TaskGroup>
       name="tasks"
@@ -96,28 +150,39 @@ export function TasksView({ place }: ViewProps<'tasks'>) {
       parts={rollouts.parts}
       columns={columns}
       sort={place.base ? byDifference : byMean}
-      emptyWords={emptyRollouts(rollouts, rows.length === 0 ? 'There are no rollouts' : 'No rollout names its task')}
+      emptyWords={emptyRollouts(
+        rollouts,
+        rows.length === 0
+          ? steps
+            ? `No rollout is of steps ${steps}`
+            : 'There are no rollouts'
+          : 'No rollout names its task',
+      )}
       open={({ task_id: task, rollouts: of }) =>
-        of.length === 0 ? undefined : { view: 'rollouts', scope, task, ...(label && { label }) }
+        of.length === 0
+          ? undefined
+          : { view: 'rollouts', scope, task, ...(steps && { steps }), ...(label && { label }) }
       }
       label={({ task_id }) => task_id}
       actions={([row]) => [
+        lifeDoor(row),
         pairBinding(worstAndBest(row?.rollouts ?? []), 'It has fewer than two rollouts with a reward', shell.open),
         promptDoor(row?.rollouts.find(({ trajectory_id }) => trajectory_id)?.trajectory_id),
       ]}
       facts={groupFacts}
+      {...(areBySteps && { preview: CoursePreview })}
       notes={rollouts.notes}
       header={[
         theme.styles.title(truncate(sanitiseLine(title), width)),
         ...(isLow ? words.slice(0, 2) : words).map(line => theme.styles.muted(line)),
         ...(words.length > 0 ? [''] : []),
       ].map(line => ` ${line}`)}
-      bindings={[baseChoice]}
+      bindings={choices}
     />
   );
 }
 
-export function RolloutsView({ place: { scope, task, ended } }: ViewProps<'rollouts'>) {
+export function RolloutsView({ place: { scope, task, ended, steps } }: ViewProps<'rollouts'>) {
   const pane = usePane('main');
   const { open } = useShell();
   const promptDoor = usePromptDoor();
@@ -127,10 +192,10 @@ export function RolloutsView({ place: { scope, task, ended } }: ViewProps<'rollo
   const rows = useMemo(() => {
     const classIn = classOf(all);
     const isOne = (row: Trajectory): boolean => !ended || classIn(row, ended.by) === ended.value;
-    return all.filter(row => (task === undefined || row.task_id === task) && isOne(row));
-  }, [all, task, ended]);
+    return ofSteps(all, steps).filter(row => (task === undefined || row.task_id === task) && isOne(row));
+  }, [all, task, ended, steps]);
   const [source] = useState(() =>
-    rowsMadeElsewhere<Trajectory>([...key, 'rollouts', task, ended], row => row.trajectory_id),
+    rowsMadeElsewhere<Trajectory>([...key, 'rollouts', task, ended, steps], row => row.trajectory_id),
   );
   return (
     <ResourceList<Trajectory>

@@ -13,8 +13,8 @@ import type { ProgressPoint } from '../../../store/store.ts';
 import { cutApart } from '../../../text/apart.ts';
 import { counted, countOf, none, reward } from '../../../text/numbers.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
+import { sparkline } from '../../../text/sparkline.ts';
 import { displayWidth, padEnd, truncate } from '../../../text/width.ts';
-import { sparkline } from '../../widgets/bars.ts';
 import type { Range as XRange } from '../../widgets/line-chart/axis.ts';
 import { drawChart, valueRangeOf } from '../../widgets/line-chart/chart.ts';
 import { type ChartState, smoothings } from '../../widgets/line-chart/chart-state.ts';
@@ -408,7 +408,7 @@ export function smallCurve(series: readonly ChartSeries[], width: number, theme:
   const line = sparkline(
     Array.from(levels, y => (Number.isNaN(y) ? undefined : y)),
     room,
-    theme,
+    theme.glyphs.levels,
   );
   return [`${theme.styles.muted(label)} ${theme.styles.accent(line)}`];
 }

@@ -19,13 +19,12 @@ import { useShell } from '../../app/shell-context.tsx';
 import { usePane } from '../../app/view.tsx';
 import { useLive } from '../../data/use-live.ts';
 import { useSettled } from '../../data/use-settled.ts';
-import { drawChart } from '../../widgets/line-chart/chart.ts';
-import { curveOf } from '../../widgets/line-chart/series.ts';
 import { type Theme, useTheme } from '../../widgets/theme/theme.tsx';
 import { usePromptDoor } from '../chat/use-prompt-door.ts';
 import { teachingCommands } from '../commands.ts';
 import { ResourceList } from '../list/resource-list.tsx';
 import { drawnColumns } from '../tasks/group-columns.ts';
+import { rewardChart } from '../tasks/reward-chart.tsx';
 import { pairBinding } from '../tasks/rollout-doors.ts';
 import { useStepsRead } from './use-teaching.ts';
 
@@ -72,7 +71,7 @@ export function TaskLifeView({ place: { trainingRunId: runId, task, step, words 
     theme.styles.title(truncate(sanitiseLine(task), room.width)),
     ...(words === undefined ? [] : wrap(words, room.width).map(theme.styles.warning)),
     theme.styles.muted(truncate(where, room.width)),
-    ...rewardChart(rows, current?.step, room, theme),
+    ...rewardChart(rows, { ...room, height: Math.floor(room.height / 3) }, theme, current?.step),
     ...useAnswerLines(current, room, theme),
   ];
   return (
@@ -96,19 +95,6 @@ export function TaskLifeView({ place: { trainingRunId: runId, task, step, words 
       header={header.map(line => ` ${line}`)}
     />
   );
-}
-
-/** The mean reward at each step, between the lowest and the highest. */
-function rewardChart(rows: readonly StepTask[], step: number | undefined, { width, height }: Size, theme: Theme) {
-  const lines = Math.min(14, Math.floor(height / 3));
-  if (rows.length < 2 || lines < 4) return [];
-  const curve = (of: (row: StepTask) => number | undefined) => curveOf(rows, row => row.step, of);
-  const series = {
-    name: 'mean reward',
-    curve: curve(row => row.mean),
-    band: { low: curve(row => row.scores[0]), high: curve(row => row.scores.at(-1)) },
-  };
-  return drawChart([series], { width, height: lines, theme, crosshair: step }).lines;
 }
 
 /** The answer of the best rollout at the step under the cursor, once the cursor rests. */

@@ -1,4 +1,5 @@
 /** The characters for drawing screens: Unicode, or ASCII for terminals and fonts without it. */
+import { blockLevels } from '../../../text/sparkline.ts';
 
 export const unicodeGlyphs = {
   marker: '▸',
@@ -36,7 +37,7 @@ export const unicodeGlyphs = {
   full: '█',
   empty: '░',
   /** From lowest to highest. */
-  levels: ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'],
+  levels: blockLevels,
   /** Left parts of a cell in eighths. */
   eighths: ['▏', '▎', '▍', '▌', '▋', '▊', '▉', '█'],
   /** Plots curves with braille patterns, two by four dots per cell. */

@@ -1,0 +1,36 @@
+/** The rewards of a task over the steps of training. */
+import type { StepScores, TaskGroup } from '../../../present/task-groups.ts';
+import type { Size } from '../../app/layout.ts';
+import { drawChart } from '../../widgets/line-chart/chart.ts';
+import { curveOf } from '../../widgets/line-chart/series.ts';
+import { Lines } from '../../widgets/lines.tsx';
+import { type Theme, useTheme } from '../../widgets/theme/theme.tsx';
+import type { PreviewProps } from '../list/list-props.ts';
+
+const mostLines = 14;
+const leastLines = 4;
+
+/** The mean reward at each step, between the lowest and the highest. */
+export function rewardChart(
+  rows: readonly StepScores[],
+  { width, height }: Size,
+  theme: Theme,
+  step?: number,
+): readonly string[] {
+  const lines = Math.min(mostLines, height);
+  if (rows.length < 2 || lines < leastLines) return [];
+  const curve = (of: (row: StepScores) => number | undefined) => curveOf(rows, row => row.step, of);
+  const series = {
+    name: 'mean reward',
+    curve: curve(row => row.mean),
+    band: { low: curve(row => row.scores[0]), high: curve(row => row.scores.at(-1)) },
+  };
+  return drawChart([series], { width, height: lines, theme, crosshair: step }).lines;
+}
+
+export function CoursePreview({ row: { course = [] }, box: { width, height } }: PreviewProps<TaskGroup>) {
+  const theme = useTheme();
+  const chart = rewardChart(course, { width, height: height - 2 }, theme);
+  const lines = chart.length === 0 ? [] : ['', theme.styles.header('REWARD BY STEP'), ...chart];
+  return <Lines lines={lines} width={width} height={height} />;
+}
