@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { errorCode } from '../base/errors.ts';
 import { parseWhole } from '../contract/proto-field.ts';
 import { trajectory as trajectorySchema } from '../contract/trajectories.ts';
@@ -68,8 +68,17 @@ async function printAll(path: string, { json }: Flags, io: CommandIo): Promise<E
   return unreadable + reading.unreadRewards > 0 ? exitCodes.failed : exitCodes.done;
 }
 
-/** Stores the trajectories of the file as a dataset. @throws CommandError if none can be read */
-async function store(path: string, name: string, { baseUrl, apiKey }: RunningService): Promise<void> {
+/**
+ * Stores the trajectories of the file as a dataset. Returns how many are missing from it, each of which is noted.
+ *
+ * @throws CommandError if none can be read
+ */
+async function store(
+  path: string,
+  name: string,
+  { baseUrl, apiKey }: RunningService,
+  { note }: CommandIo,
+): Promise<number> {
   const { createService } = await import('../service/index.ts');
   const key = async (): Promise<string> => apiKey;
   const job = new TrajectoryUpload(path, path, name);
@@ -81,36 +90,61 @@ async function store(path: string, name: string, { baseUrl, apiKey }: RunningSer
     const [first] = job.outcomes;
     throw holdsNone(first !== undefined, first && (first.message ?? first.status));
   }
+  const lost = job.outcomes.filter(({ status }) => status !== 'uploaded');
+  for (const { line, status, message } of lost)
+    note(
+      clean`trajectory ${line} is not shown: ${message ?? (status === 'skipped' ? 'it has the trace_id of an equal one' : status)}`,
+    );
+  return lost.length;
 }
 
-/**
- * Opens the file on screen, from a local service in this process, so that lists, groups and search work as usual. The
- * folder of the service is deleted at exit.
- */
-async function openOnScreen(path: string, name: string, { theme, mouse }: Flags, io: CommandIo): Promise<number> {
+/** A local service in this process that has only the trajectories of a file. */
+export interface ServedFile extends RunningService {
+  readonly folder: string;
+  /** How many trajectories of the file it lacks, each noted. */
+  readonly lost: number;
+}
+
+/** Serves a file under `name`. The folder of the service is deleted at exit. @throws CommandError if none can be read */
+export async function serveFile(path: string, name: string, io: CommandIo): Promise<ServedFile> {
   const folder = mkdtempSync(join(tmpdir(), 'benchtop-read-'));
   process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
-  const [{ serve }, tui] = await Promise.all([import('../local/daemon/serve.ts'), import('./tui.tsx')]);
-  const running = await serve({ dataFolder: join(folder, 'data'), samples: false, signal: io.signal });
-  const { baseUrl, apiKey } = running;
+  const { serve } = await import('../local/daemon/serve.ts');
+  const dataFolder = join(folder, 'data');
+  const running = await serve({ dataFolder, samples: false, largestBody: Infinity, signal: io.signal });
   try {
-    await store(path, name, running);
+    return { ...running, folder, lost: await store(path, name, running, io) };
   } catch (error) {
     // The service would keep the process alive.
     await running.stop();
     throw error;
   }
+}
+
+/** The longest name of a dataset. */
+const longestName = 128;
+
+/** Opens the file on screen, so that lists, groups and search work as usual. */
+async function openOnScreen(path: string, folder: string, { theme, mouse }: Flags, io: CommandIo): Promise<number> {
+  const { path: own, unreadable } = await inOwnForm(path, folder, io, true);
+  const name = path.startsWith(folder) ? 'standard input' : basename(path).slice(-longestName);
+  const served = await serveFile(own, name, io);
+  const { baseUrl, apiKey } = served;
   const environment = {
     // The key that the environment sets belongs to the address that it names.
     BENCHTOP_BASE_URL: baseUrl,
     BENCHTOP_API_KEY: apiKey,
     // What is written here would be deleted with the folder.
     BENCHTOP_READ_ONLY: '1',
-    BENCHTOP_STATE_DIR: join(folder, 'state'),
-    BENCHTOP_CACHE_DIR: join(folder, 'cache'),
+    BENCHTOP_STATE_DIR: join(served.folder, 'state'),
+    BENCHTOP_CACHE_DIR: join(served.folder, 'cache'),
   };
-  const start = { view: 'list', resource: 'trajectories', scope: { dataset: name } } as const;
-  return tui.run({ baseUrl, theme, mouse }, { start, first: { environment, keepsNotes: false } });
+  const missing = unreadable + served.lost;
+  const file = missing === 0 ? name : `${name}, ${missing} not read in full`;
+  const sort = { column: 'created', descending: false };
+  const start = { view: 'list', resource: 'trajectories', scope: { dataset: name }, sort } as const;
+  const tui = await import('./tui.tsx');
+  return tui.run({ baseUrl, theme, mouse }, { start, first: { environment, file } });
 }
 
 export async function run({ args: [path = ''], flags }: CommandInput<'read'>, io: CommandIo): Promise<number> {
@@ -122,8 +156,6 @@ export async function run({ args: [path = ''], flags }: CommandInput<'read'>, io
   }
   const isOnScreen = process.stdin.isTTY && io.columns !== undefined && !flags.json && !flags.text;
   return withFile(path, io, async (file, folder) => {
-    if (!isOnScreen) return printAll(file, flags, io);
-    const { path: own } = await inOwnForm(file, folder, io, true);
-    return openOnScreen(own, path === '-' ? 'standard input' : path, flags, io);
+    return isOnScreen ? openOnScreen(file, folder, flags, io) : printAll(file, flags, io);
   });
 }

@@ -27,7 +27,7 @@ export interface ShownService {
 
 export interface SessionOptions {
   /** What holds for the first service only, until the user switches to another profile. */
-  readonly first?: Pick<WorkbenchOptions, 'keepsNotes'> & {
+  readonly first?: Pick<WorkbenchOptions, 'file'> & {
     /** Variables that replace those of the program. */
     readonly environment: NodeJS.ProcessEnv;
   };
@@ -40,7 +40,7 @@ function show(config: Config, id: number, now: () => Config, first: SessionOptio
   connection.service().catch(() => {});
   connection.monitor.retry();
   const workbench: Workbench = new Workbench({
-    keepsNotes: first?.keepsNotes,
+    file: first?.file,
     kinds,
     service: connection.service,
     connection: connection.monitor,

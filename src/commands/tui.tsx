@@ -21,6 +21,12 @@ interface RootProps {
   readonly start?: Place | undefined;
 }
 
+/** A file has no other sections. */
+const ofFile: typeof registry = {
+  ...registry,
+  sections: registry.sections.filter(({ names: [name] }) => name === 'trajectories'),
+};
+
 /** The program on the current service; another service gets a new program. */
 function Root({ session, terminal, theme, start }: RootProps) {
   const shown = useSyncExternalStore(session.subscribe, () => session.shown);
@@ -37,7 +43,7 @@ function Screen({ session, shown, terminal, theme, start }: RootProps & { readon
     <Program
       workbench={shown.workbench}
       theme={theme}
-      registry={registry}
+      registry={shown.workbench.file === undefined ? registry : ofFile}
       terminal={terminal}
       {...(start && shown.id === 1 ? { start } : home && { start: home })}
       overrides={keys}

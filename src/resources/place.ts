@@ -1,6 +1,7 @@
 /** Places in the program: a view and what it shows. */
 
 import type { OutcomeKind } from '../present/outcome-classes.ts';
+import type { Sort } from '../present/sort.ts';
 
 /** The scopes of lists: resources by their singular, and the status. */
 export const scopeNames = ['benchmark', 'run', 'training', 'dataset', 'status'] as const;
@@ -31,6 +32,8 @@ interface Places {
     readonly label?: string;
     /** The id of the row under the cursor at first. */
     readonly at?: string;
+    /** The order at first; that of the service if missing. */
+    readonly sort?: Sort;
   };
   readonly record: {
     /** The first name of the resource, e.g. `runs`. */

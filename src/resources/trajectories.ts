@@ -111,8 +111,25 @@ export function missingIn({ num_steps, steps }: Trajectory): string | undefined 
     : undefined;
 }
 
-export function trajectoryFacts(trajectory: Trajectory): readonly Fact[] {
-  return [
+/** Facts that a trajectory has only because it is stored. */
+const ofStore: ReadonlySet<string> = new Set([
+  'id',
+  'dataset',
+  'source',
+  'created',
+  'stored',
+  'dataset id',
+  'dataset source',
+  'dataset prefix',
+  'organization',
+  'model found by',
+]);
+
+/** @param file the file that it is read from, if it is stored only for that */
+export function trajectoryFacts(trajectory: Trajectory, file?: string): readonly Fact[] {
+  // The local service makes one for a trajectory without.
+  const isMadeTrace = file !== undefined && trajectory.trace_id?.startsWith('trace_');
+  const facts = [
     { label: 'task', value: trajectory.task_id },
     { label: 'id', value: trajectory.trajectory_id },
     statusFact('status', trajectory.status),
@@ -129,7 +146,7 @@ export function trajectoryFacts(trajectory: Trajectory): readonly Fact[] {
     referenceFact('model', 'models', trajectory.model_id),
     referenceFact('dataset', 'datasets', trajectory.dataset_name),
     { label: 'source', value: trajectory.source },
-    { label: 'trace', value: trajectory.trace_id },
+    { label: 'trace', value: isMadeTrace ? undefined : trajectory.trace_id },
     {
       label: 'conversation',
       value: trajectory.conversation_id === trajectory.trace_id ? undefined : trajectory.conversation_id,
@@ -144,6 +161,7 @@ export function trajectoryFacts(trajectory: Trajectory): readonly Fact[] {
     { label: 'model found by', value: trajectory.model_association_source },
     ...trajectoryDetails(trajectory),
   ];
+  return file === undefined ? facts : facts.filter(({ label }) => !ofStore.has(label));
 }
 
 const group = 'Trajectory';
@@ -191,7 +209,7 @@ export const trajectories = defineResource<Trajectory>({
   get: trajectoryQuery,
   brief: trajectoryStatusQuery,
   columns: trajectoryColumns,
-  facts: trajectoryFacts,
+  facts: row => trajectoryFacts(row),
   text: async (row, width) => (await import('../present/transcript-lines.ts')).transcriptText(row, width),
   label: row => row.task_id,
   // Many trajectories share a task, and there are too many to search.

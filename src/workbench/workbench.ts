@@ -58,8 +58,8 @@ export interface WorkbenchOptions {
   readonly readOnly?: boolean;
   /** Whether conversations are saved to disk. */
   readonly keepsChats?: boolean;
-  /** False where flags and notes would be lost at the end. */
-  readonly keepsNotes?: boolean | undefined;
+  /** Title of the file of rollouts that the service was started for, and ends with. */
+  readonly file?: string | undefined;
   readonly poll?: PollIntervals;
   readonly compare?: CompareSettings;
   readonly priceUnit?: PriceUnit | undefined;
@@ -88,7 +88,8 @@ export class Workbench implements QueryHost {
   readonly profile: string;
   readonly readOnly: boolean;
   readonly keepsChats: boolean;
-  readonly keepsNotes: boolean;
+  /** Title of the file that is read; flags and notes on it would be lost. */
+  readonly file: string | undefined;
   readonly poll: PollIntervals;
   readonly compare: CompareSettings;
   readonly priceUnit: PriceUnit | undefined;
@@ -166,7 +167,7 @@ export class Workbench implements QueryHost {
     this.kinds = options.kinds;
     this.statuses = new StatusStore(options.kinds, (run, count) => this.remembered.rewardsSince(run, count));
     this.keepsChats = keepsChats;
-    this.keepsNotes = options.keepsNotes ?? true;
+    this.file = options.file;
     this.poll = poll;
     this.compare = options.compare ?? compareDefaults;
     this.priceUnit = options.priceUnit;

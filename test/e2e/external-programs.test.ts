@@ -263,14 +263,16 @@ describe('the mouse', () => {
 });
 
 describe('a file of rollouts', () => {
-  it('is read on screen whatever service the environment names, and is not flagged, because that is not kept (A3, B5)', async () => {
+  it('is read on screen whatever service the environment names, and is not flagged, because that is not kept (A3, B5, C4)', async () => {
     const file = join(home.home, 'rollouts.jsonl');
     writeFileSync(file, `${JSON.stringify({ task_id: 'tea', messages: [{ role: 'user', content: 'hi' }] })}\n`);
     const env = { ...home.env, BENCHTOP_BASE_URL: 'http://127.0.0.1:9', BENCHTOP_API_KEY: 'sk-of-another-service' };
     const session = openSession(env, { args: ['read', file] });
     await session.waitFor('▸ tea');
     // An upload would go into the folder that is deleted at exit.
-    expect(session.text()).toContain('(read-only)');
+    expect(session.text()).toContain('rollouts.jsonl (read-only)');
+    // Nothing of the service that the file is read from.
+    expect(session.text()).not.toMatch(/Deployments|127\.0\.0\.1|traj_|local:\/\//);
     session.type('1');
     await session.waitFor('Nothing is kept of this file: benchtop upload sends it');
     expect(session.text()).not.toContain('<1>');

@@ -21,6 +21,7 @@ export class ListQueryError extends Error {
 
 export interface ListDefinition {
   readonly table: string;
+  /** A unique column, which orders rows that are otherwise equal. */
   readonly id: string;
   /** The columns to read; all by default. */
   readonly columns?: string;
@@ -87,8 +88,8 @@ export function readPage<Row extends Record<string, unknown>>(
     values.push(place.value, place.id);
   }
   const filter = conditions.length > 0 ? `where ${conditions.join(' and ')}` : '';
-  const rows = database.all<Row & { sorted_by: string | number }>(
-    `select ${columns}, ${expression} as sorted_by from ${table} ${filter} order by ${expression} ${order}, ${id} ${order} limit ?`,
+  const rows = database.all<Row & { sorted_by: string | number; sorted_then: string | number }>(
+    `select ${columns}, ${expression} as sorted_by, ${id} as sorted_then from ${table} ${filter} order by ${expression} ${order}, ${id} ${order} limit ?`,
     ...values,
     limit + 1,
   );
@@ -96,8 +97,8 @@ export function readPage<Row extends Record<string, unknown>>(
   const last = page.at(-1);
   const has_more = rows.length > limit;
   const next: Place | undefined =
-    has_more && last ? { sort, order, value: last.sorted_by, id: String(own(last, id)) } : undefined;
+    has_more && last ? { sort, order, value: last.sorted_by, id: String(last.sorted_then) } : undefined;
   const next_cursor = next ? Buffer.from(JSON.stringify(next)).toString('base64url') : null;
-  const items = page.map(({ sorted_by: _, ...row }) => row as unknown as Row);
+  const items = page.map(({ sorted_by: _, sorted_then: _id, ...row }) => row as unknown as Row);
   return { items, has_more, next_cursor };
 }

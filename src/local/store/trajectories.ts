@@ -45,7 +45,8 @@ type ListedTrajectory = Pick<TrajectoryRow, (typeof listedColumns)[number]> & Re
 
 const trajectoryList = {
   table: 'trajectories',
-  id: 'trajectory_id',
+  // Many are stored within a millisecond: they keep their order.
+  id: 'rowid',
   columns: listedColumns.join(', '),
   sorts: {
     created_at: 'created_at',

@@ -128,7 +128,7 @@ const shortUploadWords = (jobs: readonly AnyJob[]): string => uploadWords(jobs, 
 
 /** The top border: the profile and the freshness. */
 function FrameTitle({ columns, freshness }: { columns: number; freshness: Freshness | undefined }) {
-  const { profile, readOnly } = useWorkbench();
+  const { profile, readOnly, file } = useWorkbench();
   const theme = useTheme();
   const running = useRunningCount();
   const long = useFreshness(freshness, freshnessWords);
@@ -145,7 +145,7 @@ function FrameTitle({ columns, freshness }: { columns: number; freshness: Freshn
     [long, counted, exporting, uploading],
     [short, counted, exporting, shortUploading],
   ].map(each => each.filter(Boolean).join(` ${theme.glyphs.bullet} `));
-  const name = `${sanitiseLine(profile)}${readOnly ? ' (read-only)' : ''}`;
+  const name = `${sanitiseLine(file ?? profile)}${readOnly ? ' (read-only)' : ''}`;
   const titles = [`benchtop ${theme.glyphs.horizontal}${theme.glyphs.horizontal} ${name}`, name];
   return <Text wrap="truncate">{titleLine(columns, titles, words, mark, theme)}</Text>;
 }

@@ -8,6 +8,7 @@ import { trajectories, trajectoryFacts } from '../../resources/trajectories.ts';
 import type { ViewProps } from '../app/registry.ts';
 import { useShell } from '../app/shell-context.tsx';
 import { useListedRows } from '../data/use-list.ts';
+import { useWorkbench } from '../data/workbench.tsx';
 import { usePromptDoor } from './chat/use-prompt-door.ts';
 import { ResourceListView } from './list/list-view.tsx';
 import { flaggedFiles, flaggedRollouts, listedRollouts } from './record/rollout-files.ts';
@@ -42,6 +43,7 @@ export function RunsView({ place }: ViewProps<'list'>) {
 
 export function TrajectoriesView({ place }: ViewProps<'list'>) {
   const shell = useShell();
+  const { file } = useWorkbench();
   const { scope, label } = place;
   const actions = useActions(trajectories);
   const triage = useTriage();
@@ -56,7 +58,7 @@ export function TrajectoriesView({ place }: ViewProps<'list'>) {
       resource={trajectories}
       columns={noted.columns}
       notes={noted.words}
-      facts={row => [...noteFacts(noted.ofRow(row)), ...trajectoryFacts(row)]}
+      facts={row => [...noteFacts(noted.ofRow(row)), ...trajectoryFacts(row, file)]}
       place={place}
       preview={TrajectoryPreview}
       files={rows => [

@@ -50,7 +50,11 @@ export function usePromptDoor(): (rollout: Rollout) => Binding {
   };
   return rollout => ({
     command: promptCommands.ask,
-    why: rollout ? undefined : 'No rollout is known here',
+    why: !rollout
+      ? 'No rollout is known here'
+      : workbench.file === undefined
+        ? undefined
+        : 'No model answers here: a file has none',
     run: () => {
       if (!rollout) return;
       toast({ kind: 'info', text: 'Reading who can answer its prompt…' });

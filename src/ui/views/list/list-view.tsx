@@ -38,6 +38,7 @@ export function ResourceListView<Row extends object>({ resource, place, ...more 
       {...listProps(resource)}
       source={source}
       startAt={place.at}
+      {...(place.sort && { sort: place.sort })}
       actions={useActions(resource)}
       {...more}
     />

@@ -19,6 +19,7 @@ import { useShell } from '../../app/shell-context.tsx';
 import { Separator, usePane, View } from '../../app/view.tsx';
 import { Waiting } from '../../app/waiting.tsx';
 import { useLive } from '../../data/use-live.ts';
+import { useWorkbench } from '../../data/workbench.tsx';
 import { type Binding, KeyScope } from '../../keys/router.tsx';
 import { useSiblings } from '../../navigation/memory.tsx';
 import { Lines } from '../../widgets/lines.tsx';
@@ -51,6 +52,7 @@ const outsideWidth = 100;
 
 export function TrajectoryView({ place }: ViewProps<'record'>) {
   const { id } = place;
+  const { file } = useWorkbench();
   const actions = useActions(trajectories);
   const pane = usePane('main');
   const live = useLive(trajectoryQuery(id), pane.attention);
@@ -68,7 +70,7 @@ export function TrajectoryView({ place }: ViewProps<'record'>) {
   const triage = useTriage();
   const record = useRecordBindings({
     record: data && { id, json: data },
-    document: data && (() => documentOf(id, data)),
+    document: data && (() => documentOf(id, data, file)),
     title: id,
     refresh: live.refresh,
     actions: actions(data ? [data] : []),
@@ -157,9 +159,9 @@ function useTwinBinding(place: Place<'record'>): readonly Binding[] {
 }
 
 /** The facts and the whole text, for a pager, an editor or a file. */
-const documentOf = (id: string, trajectory: Trajectory): Document => ({
+const documentOf = (id: string, trajectory: Trajectory, file: string | undefined): Document => ({
   name: exportFileName('trajectory', id, 'text', new Date()),
-  text: `${factText(trajectoryFacts(trajectory), undefined)}\n${transcriptText(trajectory, outsideWidth)}`,
+  text: `${factText(trajectoryFacts(trajectory, file), undefined)}\n${transcriptText(trajectory, outsideWidth)}`,
 });
 
 interface HeadProps {
@@ -276,8 +278,9 @@ interface TrajectoryFactsProps {
 
 function TrajectoryFacts({ trajectory, error, notes }: TrajectoryFactsProps) {
   const { width, height, focused } = usePane('inspector');
+  const { file } = useWorkbench();
   const theme = useTheme();
-  const parts = [{ facts: trajectory ? [...noteFacts(notes), ...trajectoryFacts(trajectory)] : [] }];
+  const parts = [{ facts: trajectory ? [...noteFacts(notes), ...trajectoryFacts(trajectory, file)] : [] }];
   const doors = useDoors(parts, { pane: 'inspector', width: width - 2, focused });
   const note = trajectory && error ? ['', theme.styles.danger(sanitiseLine(error.message))] : [];
   return (

@@ -179,7 +179,7 @@ function useSave(): Save {
 /** The digits that flag, and the key for a note. */
 export function useTriage(): (of: readonly Noted[], messages?: readonly ShownMessage[]) => readonly Binding[] {
   const shell = useShell();
-  const { notes, keepsNotes } = useWorkbench();
+  const { notes, file } = useWorkbench();
   const save = useSave();
   return (of, messages = []) => {
     const flag = (digit: number): void => {
@@ -193,7 +193,7 @@ export function useTriage(): (of: readonly Noted[], messages?: readonly ShownMes
       save(of, { flag: isSet ? '' : wanted });
     };
     const enabled = of.length > 0;
-    const why = keepsNotes ? undefined : 'Nothing is kept of this file: benchtop upload sends it';
+    const why = file === undefined ? undefined : 'Nothing is kept of this file: benchtop upload sends it';
     return [
       { command: triageCommands.flag, enabled, why, run: ({ name }) => flag(Number(name)) },
       {
