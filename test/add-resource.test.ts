@@ -77,7 +77,14 @@ describe('a resource', () => {
   });
 
   it('has its types, and imports nothing from above', async () => {
-    await run('node_modules/typescript/bin/tsc', '--noEmit');
+    // Only of the program and the records: to check the tests as well takes twice as long.
+    const config = {
+      extends: './tsconfig.json',
+      compilerOptions: { incremental: false },
+      include: ['src', 'test/conformance'],
+    };
+    writeFileSync(join(folder, 'tsconfig.changed.json'), JSON.stringify(config));
+    await run('node_modules/typescript/bin/tsc', '--project', 'tsconfig.changed.json');
     expect(await run('tools/check-layers.ts')).toContain(', 0 errors');
   });
 
