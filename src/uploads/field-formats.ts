@@ -15,6 +15,8 @@ export interface ForeignRecord {
   readonly leftOut: readonly string[];
   /** How many rewards are not numbers, and are kept in the metadata instead. */
   readonly unreadRewards?: number;
+  /** What the record says of all its trajectories, as a sentence. */
+  readonly said?: string | undefined;
 }
 
 /** A reward that is missing: NaN is how Python writes one. */
@@ -40,6 +42,19 @@ const numberOf = (value: unknown): number | undefined =>
   typeof value === 'number' && Number.isFinite(value) ? value : undefined;
 const recordsIn = (value: unknown): Fields[] => (Array.isArray(value) ? value.filter(isRecord) : []);
 const recordOf = (value: unknown): Fields => (isRecord(value) ? value : {});
+
+/** `rate_limit: too fast` for an error with a message; another one as JSON. */
+function problemWords(error: unknown): string {
+  const { code, type, message } = recordOf(error);
+  if (typeof message !== 'string') return typeof error === 'string' ? error : JSON.stringify(error);
+  return [wordOf(code ?? type), message].filter(Boolean).join(': ');
+}
+
+/** The result of a batch request that failed: a trajectory with its error alone. */
+function failedResult(task_id: string, error: unknown): Record<string, unknown> {
+  const problem = problemWords(error);
+  return { task_id, error: problem, steps: [{ messages: [{ role: 'system', content: problem }] }] };
+}
 
 /** The metadata fields of a trajectory, without empty ones. */
 function kept(fields: Fields, names: readonly string[]): Record<string, unknown> {
@@ -245,6 +260,14 @@ function inspectSample(sample: Fields, log: Fields): readonly [Record<string, un
   return [record, unreadable.length];
 }
 
+/** How the run of a log ended, unless it succeeded and has samples. */
+export function inspectEnd({ eval: of, status, error }: Fields, samples: number): string | undefined {
+  if (typeof status !== 'string' || (status === 'success' && samples > 0)) return undefined;
+  const task = textOf(recordOf(of)['task']) ?? 'the log';
+  const why = error == null ? '' : `: ${problemWords(error)}`;
+  return `The run of ${task} has the status ${status}${samples === 0 ? ' and no samples' : ''}${why.replace(/\.$/, '')}.`;
+}
+
 function fromInspect(fields: Fields): ForeignRecord | undefined {
   const { eval: of, plan, samples = isRecord(plan) ? [] : undefined } = fields;
   // A run that ended before its first sample has a log without samples.
@@ -257,6 +280,7 @@ function fromInspect(fields: Fields): ForeignRecord | undefined {
     trajectories: read.map(([record]) => record),
     leftOut: [...leftOut],
     unreadRewards: read.reduce((sum, [, unreadRewards]) => sum + unreadRewards, 0),
+    said: inspectEnd(fields, all.length),
   };
 }
 
@@ -302,10 +326,7 @@ function fromAnthropic(fields: Fields): ForeignRecord | undefined {
   const { result, custom_id, type, role, system, messages } = fields;
   if (isRecord(result) && typeof custom_id === 'string' && typeof result['type'] === 'string') {
     const inner = isRecord(result['message']) ? fromAnthropic(result['message']) : undefined;
-    const problem = JSON.stringify(result['error'] ?? result['type']);
-    const [answer] = inner?.trajectories ?? [
-      { error: problem, steps: [{ messages: [{ role: 'system', content: problem }] }] },
-    ];
+    const [answer] = inner?.trajectories ?? [failedResult(custom_id, result['error'] ?? result['type'])];
     return {
       format: 'an Anthropic batch result',
       trajectories: [{ task_id: custom_id, ...answer }],
@@ -338,9 +359,12 @@ function fromAnthropic(fields: Fields): ForeignRecord | undefined {
 /** An OpenAI chat request or fine-tuning example, or a line of batch results. */
 function fromOpenAi(fields: Fields): ForeignRecord | undefined {
   const { custom_id, body, response, messages } = fields;
-  if (typeof custom_id === 'string' && (isRecord(body) || isRecord(response))) {
+  if (typeof custom_id === 'string' && (isRecord(body) || response !== undefined)) {
     const inner = isRecord(body) ? body : recordOf(recordOf(response)['body']);
-    const answer = fromOpenAi(inner);
+    const error = fields['error'] ?? inner['error'];
+    const answer =
+      fromOpenAi(inner) ??
+      (error == null ? undefined : { trajectories: [failedResult(custom_id, error)], leftOut: [] });
     if (!answer) return undefined;
     const format = isRecord(body) ? 'an OpenAI batch request' : 'an OpenAI batch result';
     return { ...answer, format, trajectories: answer.trajectories.map(each => ({ task_id: custom_id, ...each })) };

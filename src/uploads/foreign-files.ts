@@ -4,7 +4,13 @@ import { errorMessage } from '../base/errors.ts';
 import { isRecord } from '../base/own-property.ts';
 import { counted } from '../text/numbers.ts';
 import { clean } from '../text/sanitise.ts';
-import { type ForeignRecord, foreignRecord, fromInspectSample, unreadRewardsField } from './field-formats.ts';
+import {
+  type ForeignRecord,
+  foreignRecord,
+  fromInspectSample,
+  inspectEnd,
+  unreadRewardsField,
+} from './field-formats.ts';
 import { readJson } from './python-json.ts';
 import { bytesOf, notFiniteWords, readItems } from './trajectory-file.ts';
 import { isZip, type ZipEntry, zipEntries } from './zip-file.ts';
@@ -18,13 +24,15 @@ export type FileTrajectory =
 export class Reading {
   readonly #formats = new Map<string, number>();
   readonly #leftOut = new Set<string>();
+  readonly #said = new Set<string>();
   #unreadRewards = 0;
   #notFinite = 0;
 
-  add({ format, trajectories, leftOut, unreadRewards = 0 }: ForeignRecord): void {
+  add({ format, trajectories, leftOut, unreadRewards = 0, said }: ForeignRecord): void {
     this.#formats.set(format, (this.#formats.get(format) ?? 0) + trajectories.length);
     for (const name of leftOut) this.#leftOut.add(name);
     this.#unreadRewards += unreadRewards;
+    if (said !== undefined) this.#said.add(said);
   }
 
   /** @param count how many numbers are NaN or infinite, and are missing from the trajectories */
@@ -50,6 +58,7 @@ export class Reading {
     const rewards = counted(this.#unreadRewards, 'reward is not a number', 'rewards are not numbers');
     return [
       ...formats,
+      ...[...this.#said].map(each => clean`${each}`),
       ...(names.length === 0 ? [] : [clean`Left out: ${names.join(', ')}.`]),
       ...(this.#unreadRewards === 0 ? [] : [`${rewards}, and kept only in the metadata, as ${unreadRewardsField}.`]),
       ...(this.#notFinite === 0 ? [] : [`Missing: ${notFiniteWords(this.#notFinite)}, which JSON does not have.`]),
@@ -59,6 +68,8 @@ export class Reading {
 
 /** The trajectory as it is written: without numbers that are NaN or infinite. */
 const asJson = (trajectory: Record<string, unknown>): Record<string, unknown> => JSON.parse(JSON.stringify(trajectory));
+
+const inspectArchive = { format: 'an Inspect log (.eval)', said: undefined };
 
 async function* trajectoriesInZip(file: FileHandle, reading: Reading): AsyncGenerator<FileTrajectory> {
   const entries = await zipEntries(file);
@@ -71,11 +82,13 @@ async function* trajectoriesInZip(file: FileHandle, reading: Reading): AsyncGene
   // An unfinished log has only its start.
   const named = (name: string): ZipEntry | undefined => entries.find(entry => entry.name === name);
   const header = await jsonOf(named('header.json') ?? named('_journal/start.json'));
-  for (const entry of entries.filter(({ name }) => /^samples\/.+\.json$/.test(name))) {
+  const samples = entries.filter(({ name }) => /^samples\/.+\.json$/.test(name));
+  reading.add({ ...inspectArchive, trajectories: [], leftOut: [], said: inspectEnd(header, samples.length) });
+  for (const entry of samples) {
     try {
       const read = fromInspectSample(await jsonOf(entry), header);
       if (!read) continue;
-      reading.add({ ...read, format: 'an Inspect log (.eval)' });
+      reading.add({ ...read, ...inspectArchive });
       for (const trajectory of read.trajectories) yield { trajectory: asJson(trajectory) };
     } catch (error) {
       yield { place: entry.name, error: errorMessage(error) };

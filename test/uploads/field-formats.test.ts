@@ -12,6 +12,22 @@ const user = { role: 'user', content: 'hi' };
 const said = (content: unknown) => ({ role: 'assistant', content });
 const only = (fields: object) => foreignRecord(fields as Record<string, unknown>)?.trajectories[0];
 
+it.each([
+  [
+    'of a request that was not sent',
+    { response: null, error: { code: 'rate', message: 'too fast' } },
+    'rate: too fast',
+  ],
+  [
+    'of a request that was refused',
+    { response: { status_code: 400, body: { error: { type: 'invalid', message: 'no model' } } }, error: null },
+    'invalid: no model',
+  ],
+])('the result %s of an OpenAI batch is a trajectory with its error', (_, result, error) => {
+  const steps = [{ messages: [{ role: 'system', content: error }] }];
+  expect(only({ id: 'b', custom_id: 'c', ...result })).toEqual({ task_id: 'c', error, steps });
+});
+
 describe('a rollout of verifiers', () => {
   const tool = { role: 'tool', tool_call_id: 'a', content: '4' };
   const rollout = {
@@ -293,6 +309,18 @@ describe('a file', () => {
       'Left out: events.',
       '2 rewards are not numbers, and kept only in the metadata, as unread_rewards.',
     ]);
+  });
+
+  it.each(['a log', 'a ZIP file'])('of Inspect says how a run ended that has no samples or failed: %s', async form => {
+    const failed = { ...log, status: 'error', error: { message: 'The model is gone.', traceback: 'long' } };
+    const notesOf = async (samples: readonly object[]) => {
+      const inZip = samples.map((each, index) => [`samples/${index}.json`, each] as const);
+      const text = JSON.stringify({ ...failed, samples });
+      const file = form === 'a log' ? text : zipped({ 'header.json': failed, ...Object.fromEntries(inZip) });
+      return (await readFileOf(file)).notes;
+    };
+    expect(await notesOf([])).toContain('The run of adding has the status error and no samples: The model is gone.');
+    expect(await notesOf([sample])).toContain('The run of adding has the status error: The model is gone.');
   });
 
   it.each(['a log', 'a ZIP file'])("of Inspect with Python's NaN lacks only that score: %s", async form => {
