@@ -44,15 +44,21 @@ export interface LengthPoint {
   readonly row: Trajectory;
   readonly length: number;
   readonly reward: number;
+  /** The number of rollouts with this length and reward, itself included. */
+  readonly equal: number;
 }
 
 /** The rollouts with a known reward and length, shortest first. */
 export function lengthPoints(rows: readonly Trajectory[], length: Length): readonly LengthPoint[] {
-  return rows
-    .flatMap(row => {
-      const [own, score] = [lengthOf(row, length), row.reward];
-      return own === undefined || score == null || !Number.isFinite(score) ? [] : [{ row, length: own, reward: score }];
-    })
+  const points = rows.flatMap(row => {
+    const [own, score] = [lengthOf(row, length), row.reward];
+    return own === undefined || score == null || !Number.isFinite(score) ? [] : [{ row, length: own, reward: score }];
+  });
+  const nameOf = (point: { readonly length: number; readonly reward: number }) => `${point.length} ${point.reward}`;
+  const counts = new Map<string, number>();
+  for (const point of points) counts.set(nameOf(point), (counts.get(nameOf(point)) ?? 0) + 1);
+  return points
+    .map(point => ({ ...point, equal: counts.get(nameOf(point)) ?? 1 }))
     .sort((one, other) => one.length - other.length);
 }
 

@@ -8,6 +8,7 @@ import { hasEnded, isRunning } from '../contract/status.ts';
 import type { Trajectory } from '../contract/trajectories.ts';
 import { errorClass } from '../present/outcome-classes.ts';
 import { type Origin, originOf, type SearchedPart, searchedParts } from '../present/searched-text.ts';
+import { tokensOf } from '../present/task-groups.ts';
 import type { QueryContext } from '../queries/query-context.ts';
 import { isGone, ServiceError } from '../service/errors.ts';
 import type { FoundPart, TextIndex, TextPart } from '../store/text-index.ts';
@@ -310,10 +311,8 @@ export class TextSearch {
     const known = index.known();
     const texts = new Map<number, string>();
     for (const [trajectoryId, row] of this.#rows) {
-      const { num_steps, status } = row;
-      const text = known.get(trajectoryId);
-      const isSame = text && (num_steps == null || text.steps === undefined || text.steps === num_steps);
-      if (!text || !isSame || isRunning(status)) continue;
+      const text = storedText(row, known);
+      if (!text) continue;
       texts.set(text.id, trajectoryId);
       this.#rows.set(trajectoryId, { ...recordIn(text.record), ...withoutNothing(row) });
     }
@@ -418,7 +417,10 @@ export class TextSearch {
     }
     if (length <= mostKept && hasEnded(trajectory.status)) {
       const { num_steps, status, error, reward, task_id, eval_run_id, training_run_id } = trajectory;
-      const record = JSON.stringify({ status, error, reward, task_id, eval_run_id, training_run_id });
+      const record = JSON.stringify({
+        ...{ status, error, reward, task_id, eval_run_id, training_run_id },
+        completion_tokens: tokensOf(trajectory),
+      });
       const steps = num_steps ?? undefined;
       index.keep({ trajectoryId: trajectory_id, steps, record, parts: parts.map(textOf) });
     }
@@ -432,6 +434,26 @@ export class TextSearch {
 }
 
 const textOf = ({ body, origins }: SearchedPart): TextPart => ({ body, origins: JSON.stringify(origins) });
+
+type Known = ReturnType<TextIndex['known']>;
+
+/** The text of a trajectory in the index; undefined if it may have changed since. */
+function storedText({ trajectory_id, num_steps, status }: Trajectory, known: Known) {
+  const text = known.get(trajectory_id);
+  const isSame = text && (num_steps == null || text.steps === undefined || text.steps === num_steps);
+  return isSame && !isRunning(status) ? text : undefined;
+}
+
+/** The tokens of these trajectories that the index knows, by id. */
+export function storedTokens(rows: readonly Trajectory[], index: TextIndex) {
+  const known = index.known();
+  return new Map(
+    rows.flatMap(row => {
+      const { completion_tokens } = recordIn(storedText(row, known)?.record);
+      return completion_tokens === undefined ? [] : [[row.trajectory_id, { completion_tokens }] as const];
+    }),
+  );
+}
 
 /** The fields that have a value. */
 const withoutNothing = (row: Trajectory): Trajectory =>

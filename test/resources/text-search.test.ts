@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { Trajectory } from '../../src/contract/trajectories.ts';
 import { referenceFact } from '../../src/present/fact.ts';
 import { hitFacts, searchedWords } from '../../src/resources/text-hits.ts';
-import { countHits, TextSearch, type TextSearchPorts } from '../../src/resources/text-search.ts';
+import { countHits, storedTokens, TextSearch, type TextSearchPorts } from '../../src/resources/text-search.ts';
 import { ApiError } from '../../src/service/errors.ts';
 import type { Service } from '../../src/service/index.ts';
 import { TextIndex } from '../../src/store/text-index.ts';
@@ -255,4 +255,25 @@ describe('a search through texts', () => {
     const { phase, error } = await searchFor('/^(a+)+$/', all, { index: index(), service }).run();
     expect([phase, error?.message]).toEqual(['failed', 'This expression takes too long']);
   });
+});
+
+it('keeps the tokens of what it read', async () => {
+  const spoken = (completion_tokens: number) => [
+    { step_index: 0, messages: [{ role: 'assistant', completion_tokens }] },
+  ];
+  const all = [
+    trajectory('a', '', { steps: spoken(10) }),
+    trajectory('b', '', { steps: spoken(20) }),
+    trajectory('c', ''),
+  ];
+  const { service } = serviceOf(all);
+  const texts = index();
+  await searchFor('hay', all, { service, index: texts }).run();
+  const tokens = [
+    ['a', { completion_tokens: 10 }],
+    ['b', { completion_tokens: 20 }],
+  ];
+  expect([...storedTokens(all, texts)]).toEqual(tokens);
+  const [changed, ...same] = all.map((row, at) => (at === 0 ? { ...row, num_steps: 2 } : row));
+  expect([...storedTokens(changed ? [changed, ...same] : [], texts)]).toEqual(tokens.slice(1));
 });

@@ -119,6 +119,15 @@ export const regradeCommands = {
 
 export const lengthCommands = {
   next: { id: 'lengths.next', title: 'tokens, steps or seconds', keys: ['u'], hint: 'unit', ...rolloutsGroup },
+  all: {
+    id: 'lengths.all',
+    title: 'read all rollouts for their lengths, not only a sample',
+    keys: ['A'],
+    hint: 'read all',
+    rank: 'second',
+    ...rolloutsGroup,
+  },
+  stop: { id: 'lengths.stop', title: 'stop reading', keys: ['esc'], hint: 'stop', palette: false, ...rolloutsGroup },
 } as const satisfies CommandTable;
 
 /** For lists and tasks of rollouts. */

@@ -294,7 +294,7 @@ export const registry: Registry = {
       title: 'Reward against length',
       component: lazyView(async () => (await import('./tasks/lengths.tsx')).LengthsView),
       about: aboutLengths,
-      commands: [lengthCommands.next, sideCommands.pair],
+      commands: [...Object.values(lengthCommands), sideCommands.pair],
       general: ofList,
     }),
     defineView<'outcomes'>({

@@ -125,7 +125,7 @@ it('draws the rewards against the lengths, with the rank correlation', async () 
   // The list has no tokens: the rollouts are read.
   await stage.waitFor('10 of 12 rollouts with a reward and a known number of tokens');
   expect(stage.text()).toMatch(/rank correlation of reward and tokens: 1\.00, 95% 1\.00 to 1\.00, 10 rollouts/);
-  expect(stage.text()).toContain('10 rollouts sampled evenly');
+  await stage.waitFor('10 rollouts were read for their tokens, which the list does not report');
   expect(stage.text()).toMatch(/1\.00┤ +[\u2801-\u28ff]/);
   await stage.press('u');
   await stage.waitFor('No rollout with a reward reports its number of steps');
@@ -209,7 +209,7 @@ it('draws the reward of a task over the steps of a training run, follows it, and
   expect(stage.text()).toMatch(/│⠉{11} ⠈⠉+ /);
   expect(stage.text()).not.toContain('pass@2 ');
   expect(stage.text()).not.toContain('0.250 0.250 0.250');
-  expect(stage.text()).toContain('<.> by step');
+  await stage.waitFor('<.> by step');
   await stage.press('j', '.');
   await stage.waitFor('life of fast in trn_1');
   await stage.press('esc');
@@ -217,4 +217,51 @@ it('draws the reward of a task over the steps of a training run, follows it, and
   await stage.press('#', ...'50..', 'enter');
   await stage.waitFor('Of 10 steps of training, 50 to 59');
   expect(stage.text()).toMatch(/fast +20 +1\.00 +1\.00 +1\.00/);
+});
+
+it('reads a sample of many rollouts for their lengths, all of them on a key, and stops on another (B2)', async () => {
+  const all = Array.from({ length: 300 }, (_, index) => ({
+    // The reward is higher by chance, and lower at the end of the list.
+    ...{ trajectory_id: `traj_${index}`, task_id: 'a', status: 'completed', reward: index < 295 ? index % 2 : 0 },
+    num_steps: index === 299 ? 501 : 1,
+  }));
+  const asked: string[] = [];
+  const isHeld = { after: Number.POSITIVE_INFINITY };
+  const stage = openViewOnStage(LengthsView, {
+    place: { view: 'lengths', scope: { dataset: 'd' } },
+    service: async () =>
+      fakeService({
+        listTrajectories: () => pageOf(all),
+        getTrajectory: async ({ params: { trajectory_id } }) => {
+          if (asked.length >= isHeld.after) await new Promise(() => {});
+          asked.push(String(trajectory_id));
+          const messages = [{ role: 'assistant', completion_tokens: trajectory_id === 'traj_299' ? 999 : 7 }];
+          return { ...all.find(row => row.trajectory_id === trajectory_id), steps: [{ messages }] };
+        },
+      }),
+    columns: 150,
+    rows: 40,
+  });
+  await stage.waitFor('an even sample: A reads the other 252');
+  expect(stage.text()).toContain('48 of 300 rollouts with a reward and a known number of tokens');
+  expect(new Set(asked).size).toBe(48);
+  // Even: every quarter of the list has its share.
+  const places = asked.map(id => Number(id.slice('traj_'.length)));
+  for (const quarter of [0, 1, 2, 3]) {
+    expect(Math.abs(places.filter(place => Math.floor(place / 75) === quarter).length - 12)).toBeLessThanOrEqual(1);
+  }
+  isHeld.after = 100;
+  await stage.press('A');
+  await stage.waitFor('100 of 300 rollouts read for their tokens: esc stops');
+  await stage.press('esc');
+  await stage.waitFor('A reads the other 200');
+  isHeld.after = Number.POSITIVE_INFINITY;
+  await stage.press('A');
+  await stage.waitFor('300 of 300 rollouts with a reward and a known number of tokens');
+  expect(stage.text()).not.toContain('A reads the other');
+  // The longest is the only one of its kind; the others share two dots.
+  expect(stage.text()).toMatch(/▸ a +0 +999 /);
+  expect(stage.text()).toMatch(/reward above tokens; up to 1\d\d in a dot, few where it is faint/);
+  await stage.press('j');
+  await stage.waitFor(text => /like it +1\d\d more with this reward/.test(text));
 });

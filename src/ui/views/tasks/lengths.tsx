@@ -1,32 +1,25 @@
 /** The rewards of rollouts against their lengths, to see whether a reward is gamed. */
 import { useMemo, useState } from 'react';
-import { isRunning } from '../../../contract/status.ts';
-import type { Trajectory } from '../../../contract/trajectories.ts';
+import { maxOf } from '../../../base/many.ts';
 import { type Column, idColumn } from '../../../present/column.ts';
 import { numberColumn } from '../../../present/number-columns.ts';
-import { type LengthPoint, lengthOf, lengthPoints, lengths, lengthWords } from '../../../present/reward-length.ts';
+import { type LengthPoint, lengthPoints, lengths, lengthWords } from '../../../present/reward-length.ts';
 import { rowsMadeElsewhere } from '../../../queries/lists/list-source.ts';
-import { trajectoryQuery } from '../../../queries/trajectories.ts';
 import { recordPlace } from '../../../resources/define.ts';
 import { trajectories, trajectoryFacts } from '../../../resources/trajectories.ts';
-import { count, counted } from '../../../text/numbers.ts';
+import { count } from '../../../text/numbers.ts';
 import { wrap } from '../../../text/wrap.ts';
 import type { ViewProps } from '../../app/registry.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import { usePane } from '../../app/view.tsx';
-import { useLives } from '../../data/use-live.ts';
 import { drawChart } from '../../widgets/line-chart/chart.ts';
 import { curveOf } from '../../widgets/line-chart/series.ts';
 import { useTheme } from '../../widgets/theme/theme.tsx';
 import { lengthCommands } from '../commands.ts';
 import { ResourceList } from '../list/resource-list.tsx';
 import { markTwo, pairBinding } from './rollout-doors.ts';
+import { useLengthReader } from './use-length-reader.ts';
 import { emptyRollouts, useRollouts } from './use-rollouts.ts';
-
-/** Maximum number of rollouts to read for their tokens, if the list has none. */
-const mostRead = 48;
-/** Rollouts of more steps are too large to read for a number. */
-const mostSteps = 500;
 
 const columns: readonly Column<LengthPoint>[] = [
   {
@@ -40,23 +33,6 @@ const columns: readonly Column<LengthPoint>[] = [
 
 const longestFirst = { column: 'length', descending: true } as const;
 
-/** Evenly spaced rollouts, read for the data that the list lacks. */
-function useWhole(rows: readonly Trajectory[], isWanted: boolean): readonly Trajectory[] {
-  const ids = useMemo(() => {
-    const readable = rows.filter(
-      row => row.reward != null && !isRunning(row.status) && (row.num_steps ?? 0) <= mostSteps,
-    );
-    const every = Math.max(1, readable.length / mostRead);
-    const chosen = Array.from({ length: Math.min(mostRead, readable.length) }, (_, index) => Math.floor(index * every));
-    return chosen.flatMap(index => readable[index]?.trajectory_id ?? []);
-  }, [rows]);
-  const read = useLives(isWanted ? ids.map(trajectoryQuery) : [], 'visible');
-  const known = read.flatMap(({ data }) => data ?? []);
-  const key = known.map(({ trajectory_id }) => trajectory_id).join(' ');
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the key says which are known
-  return useMemo(() => known, [key]);
-}
-
 export function LengthsView({ place: { scope } }: ViewProps<'lengths'>) {
   const pane = usePane('main');
   const theme = useTheme();
@@ -65,9 +41,8 @@ export function LengthsView({ place: { scope } }: ViewProps<'lengths'>) {
   const { rows } = rollouts;
   const [chosen, choose] = useState(0);
   const length = lengths[chosen % lengths.length] ?? 'tokens';
-  const isListed = useMemo(() => rows.some(row => lengthOf(row, length) !== undefined), [rows, length]);
-  const whole = useWhole(rows, rollouts.loaded && !isListed && length !== 'steps');
-  const read = isListed ? rows : whole;
+  const reader = useLengthReader(rollouts, length);
+  const { rows: read } = reader;
   const points = useMemo(() => lengthPoints(read, length), [read, length]);
   const words = useMemo(() => lengthWords(points, length, rows.length), [points, length, rows.length]);
   const [source] = useState(() =>
@@ -84,14 +59,15 @@ export function LengthsView({ place: { scope } }: ViewProps<'lengths'>) {
     );
     return drawChart([{ name: 'reward', curve }], { width, height, theme, isScatter: true }).lines;
   }, [points, width, height, theme]);
-  const sampled =
-    isListed || whole.length === 0
-      ? []
-      : [`${counted(whole.length, 'rollout')} sampled evenly, because the list does not report ${length}`];
+  const most = maxOf(
+    points.map(({ equal }) => equal),
+    1,
+  );
+  const dots = most > 1 ? `; up to ${most} in a dot, few where it is faint` : '';
   const header = [
     ...words.flatMap(line => wrap(line, width)),
     ...chart,
-    ...(chart.length > 0 ? [theme.styles.muted(`reward above ${length}; equal rollouts share a dot`)] : []),
+    ...(chart.length > 0 ? [theme.styles.muted(`reward above ${length}${dots}`)] : []),
   ];
   return (
     <ResourceList<LengthPoint>
@@ -110,10 +86,13 @@ export function LengthsView({ place: { scope } }: ViewProps<'lengths'>) {
           open,
         ),
       ]}
-      facts={({ row }) => trajectoryFacts(row)}
-      notes={[...rollouts.notes, ...sampled]}
+      facts={({ row, equal }) => [
+        { label: 'like it', value: equal > 1 ? `${equal - 1} more with this reward and length` : undefined },
+        ...trajectoryFacts(row),
+      ]}
+      notes={[...rollouts.notes, ...reader.notes]}
       header={header.map(line => ` ${line}`)}
-      bindings={[{ command: lengthCommands.next, run: () => choose(chosen + 1) }]}
+      bindings={[{ command: lengthCommands.next, run: () => choose(chosen + 1) }, ...reader.bindings]}
     />
   );
 }

@@ -20,6 +20,8 @@ const mostRollouts = 20_000;
 export interface Rollouts {
   readonly rows: readonly Trajectory[];
   readonly loaded: boolean;
+  /** Whether rows are still being read. */
+  readonly isReading: boolean;
   /** The known facts of their run, once all its rollouts have been read. */
   readonly run: RunExtent | undefined;
   readonly error: Error | undefined;
@@ -86,6 +88,7 @@ export function useRollouts(scope: Scope | undefined, shown: Attention): Rollout
   return {
     rows,
     loaded: list.loaded || rewards !== undefined,
+    isReading: !list.loaded || (isUnread && !isFull),
     run: extent,
     error,
     notes: [

@@ -31,7 +31,7 @@ export interface ChartOptions {
   readonly yRange?: Range | undefined;
   /** A logarithmic scale, on which only values above 0 can be drawn. */
   readonly log?: boolean | undefined;
-  /** Points alone, without lines between them. */
+  /** Points alone, without lines between them: faint in a cell that has few of them. */
   readonly isScatter?: boolean;
 }
 
@@ -164,9 +164,10 @@ function drawSeries(plot: Plot, series: readonly ChartSeries[], axes: Axes): boo
     const shown = { ...x, positive };
     const { xs, ys } = drawn.curve;
     if (isScatter) {
-      for (const [index, y] of ys.entries()) {
-        plot.curve([[xAxis.dotOf(xs[index] as number), yAxis.dotOf(y)]], drawn.series);
-      }
+      plot.scatter(
+        Array.from(ys, (y, index) => [xAxis.dotOf(xs[index] as number), yAxis.dotOf(y)] as const),
+        drawn.series,
+      );
     } else if (indexAt(xs, x.high) - indexAt(xs, x.low) >= dots) {
       isCrowded = true;
       drawColumns(plot, columnsOf(drawn.curve, { ...shown, ...wide }, dots), yAxis, drawn);

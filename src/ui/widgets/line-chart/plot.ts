@@ -1,6 +1,7 @@
 /**
  * A grid of braille dots that belong to series, with patterns that distinguish the series even without colour. Pure.
  */
+import { maxOf } from '../../../base/many.ts';
 import type { Theme } from '../theme/theme.tsx';
 
 export const dotsAcross = 2;
@@ -17,6 +18,8 @@ const asciiMarks = ['*', '+', 'o', 'x', '#', '%'] as const;
 
 /** The mark of faint dots without braille. */
 const asciiShade = '.';
+/** A cell of a scatter with less than this share of the points of the fullest one is faint. */
+const fewShare = 0.1;
 /** The pattern of faint lines. */
 const sparse = '100';
 
@@ -68,6 +71,20 @@ export class Plot {
   curve(points: readonly Dot[], series: number): void {
     const pattern = this.#braille ? (patterns[series % patterns.length] ?? '1') : '1';
     this.#trace(points, pattern, (x, y) => this.#dot(this.#lines, x, y, series));
+  }
+
+  /** Points without lines, those in a cell with few of them faint: dots alone would hide how many there are. */
+  scatter(points: readonly Dot[], series: number): void {
+    const cellOf = ([x, y]: Dot): string => `${Math.floor(x / dotsAcross)} ${Math.floor(y / dotsDown)}`;
+    const cells = [...Map.groupBy(points, cellOf).values()];
+    const most = maxOf(
+      cells.map(({ length }) => length),
+      0,
+    );
+    for (const cell of cells) {
+      const layer = cell.length < most * fewShare ? this.#shade : this.#lines;
+      for (const [x, y] of cell) this.#dot(layer, x, y, series);
+    }
   }
 
   /** A faint line behind the curves. */

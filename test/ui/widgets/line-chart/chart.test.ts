@@ -5,7 +5,7 @@ import { displayWidth } from '../../../../src/text/width.ts';
 import { horizontalAxis, verticalAxis } from '../../../../src/ui/widgets/line-chart/axis.ts';
 import { type ChartOptions, drawChart } from '../../../../src/ui/widgets/line-chart/chart.ts';
 import { chartReducer, initialChartState } from '../../../../src/ui/widgets/line-chart/chart-state.ts';
-import { dotsDown, seriesSample } from '../../../../src/ui/widgets/line-chart/plot.ts';
+import { dotsDown, Plot, seriesSample } from '../../../../src/ui/widgets/line-chart/plot.ts';
 import {
   type ChartSeries,
   columnsOf,
@@ -429,4 +429,13 @@ describe('looking', () => {
     expect(chartReducer(state, { kind: 'scale' }).log).toBe(true);
     expect(chartReducer(state, { kind: 'reset' })).toEqual(initialChartState);
   });
+});
+
+it('draws a point of a scatter faint beside a cell with many', () => {
+  const plot = new Plot(4, 1, createTheme());
+  plot.scatter([[0, 0], ...Array.from({ length: 20 }, () => [6, 0] as const)], 0);
+  expect([0, 3].map(x => plot.at(x, 0)?.faint)).toEqual([true, false]);
+  const single = new Plot(4, 1, createTheme());
+  single.scatter([[0, 0]], 0);
+  expect(single.at(0, 0)?.faint).toBe(false);
 });
