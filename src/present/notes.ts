@@ -14,7 +14,7 @@ interface NoteWords {
 type NotesById<Note extends NoteWords> = ReadonlyMap<string, readonly Note[]>;
 
 /** The distinct flags; those of messages with their number. */
-function flagsOf(notes: readonly NoteWords[] = []): string {
+export function flagsOf(notes: readonly NoteWords[] = []): string {
   const flags = notes.flatMap(({ flag, message }) => (flag === '' ? [] : message === 0 ? flag : `${flag} #${message}`));
   return [...new Set(flags)].join(', ');
 }

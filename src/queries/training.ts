@@ -9,6 +9,7 @@ import { hasEnded, isRunning, statusMeaning } from '../contract/status.ts';
 import { lastReward, type TrainerCurve } from '../contract/trainer-curve.ts';
 import type { TrainerCurveReader } from '../contract/trainer-curve-reader.ts';
 import type { Checkpoint, HeldOutReward, TrainingProgress, TrainingRun } from '../contract/training.ts';
+import type { Trajectory } from '../contract/trajectories.ts';
 import { ifThere } from '../service/errors.ts';
 import type { Service } from '../service/index.ts';
 import type { CallOptions } from '../service/options.ts';
@@ -471,6 +472,23 @@ export function stepRewardList(runId: string, step: number, task?: string): List
         .map((row, index) => ({ ...row, place: index + 1 }))
         .filter(({ task_id }) => task === undefined || task_id === task);
       return { ...wholePage(rollouts), dropped: unreadableIn(rewards) };
+    },
+    activity: () => 'settled',
+  };
+}
+
+/** The same rollouts as trajectories of which only the rewards are known; those without an id are left out. */
+export function stepTrajectories(runId: string, step: number): ListSource<Trajectory> {
+  const list = stepRewardList(runId, step);
+  return {
+    key: [...list.key, 'trajectories'],
+    id: row => row.trajectory_id,
+    readPage: async context => {
+      const { items, dropped } = await list.readPage(context);
+      const rows = items.flatMap(({ trajectory_id, place: _, ...row }): Trajectory | [] =>
+        trajectory_id ? { ...row, trajectory_id, policy_step: step } : [],
+      );
+      return { ...wholePage(rows), ...(dropped !== undefined && { dropped }) };
     },
     activity: () => 'settled',
   };

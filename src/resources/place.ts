@@ -62,15 +62,14 @@ interface Places {
   /** The curves of several training runs. */
   readonly curves: { readonly runs: readonly Pick<NamedRun, 'id' | 'name'>[] };
   /** The tasks of a run, a dataset or a training run; a run may be compared with another. */
-  readonly tasks: RolloutScope & OfSteps & { readonly base?: NamedRun };
+  readonly tasks: RolloutScope & { readonly base?: NamedRun };
   /** How the rollouts of a run, a dataset or a training run ended. */
   readonly outcomes: RolloutScope;
   /** The rollouts of one task, or those with the same end, worst first. */
-  readonly rollouts: RolloutScope &
-    OfSteps & {
-      readonly task?: string;
-      readonly ended?: { readonly by: OutcomeKind; readonly value: string | undefined };
-    };
+  readonly rollouts: RolloutScope & {
+    readonly task?: string;
+    readonly ended?: { readonly by: OutcomeKind; readonly value: string | undefined };
+  };
   /** The tree of everything, with the branches of these open. */
   readonly tree: { readonly benchmark?: string; readonly training?: string; readonly at?: string };
   /** The rewards of rollouts against their lengths. */
@@ -129,13 +128,10 @@ export interface Twin {
 /** The scope of rollouts; those of all runs if empty. */
 interface RolloutScope {
   readonly scope: Scope;
-  /** The label of the scope. */
-  readonly label?: string;
-}
-
-interface OfSteps {
   /** Only these steps of training, e.g. `50..60`. */
   readonly steps?: string;
+  /** The label of the scope. */
+  readonly label?: string;
 }
 
 interface OfSides<Side> {

@@ -1,7 +1,6 @@
 /** The lists that show more than their resource declares. */
 import { useState } from 'react';
 import type { EvalRun } from '../../contract/evaluations.ts';
-import { noteFacts } from '../../present/notes.ts';
 import { benchmarkActions, benchmarks, images } from '../../resources/benchmarks.ts';
 import { runs } from '../../resources/runs.ts';
 import { trajectories, trajectoryFacts } from '../../resources/trajectories.ts';
@@ -9,18 +8,17 @@ import type { ViewProps } from '../app/registry.ts';
 import { useShell } from '../app/shell-context.tsx';
 import { useListedRows } from '../data/use-list.ts';
 import { useWorkbench } from '../data/workbench.tsx';
-import { usePromptDoor } from './chat/use-prompt-door.ts';
 import { ResourceListView } from './list/list-view.tsx';
-import { flaggedFiles, flaggedRollouts, listedRollouts } from './record/rollout-files.ts';
+import { flaggedFiles, flaggedRollouts } from './record/rollout-files.ts';
 import { useActions } from './record/use-actions.tsx';
 import { useRolloutFiles } from './record/use-rollout-files.tsx';
 import { RunPreview } from './runs/preview.tsx';
 import { useRegradeBinding } from './runs/use-regrade-binding.tsx';
 import { useRunList } from './runs/use-run-list.ts';
-import { markTwo, opensRollouts, pairBinding, rolloutBindings } from './tasks/rollout-doors.ts';
+import { opensRollouts, rolloutBindings } from './tasks/rollout-doors.ts';
+import { useRolloutList } from './tasks/use-rollout-list.ts';
 import { TrajectoryPreview } from './trajectories/preview.tsx';
-import { trajectoryId, trajectoryNoted } from './triage/noted.ts';
-import { useNoted, useNotes, useTriage } from './triage/use-triage.tsx';
+import { useNotes } from './triage/use-triage.tsx';
 
 const rolloutsOf = ({ eval_run_id: run, display_name }: EvalRun) => ({ scope: { run }, label: display_name ?? run });
 const ofRun = opensRollouts(rolloutsOf);
@@ -46,33 +44,24 @@ export function TrajectoriesView({ place }: ViewProps<'list'>) {
   const { file } = useWorkbench();
   const { scope, label } = place;
   const actions = useActions(trajectories);
-  const triage = useTriage();
-  const promptDoor = usePromptDoor();
   const [source] = useState(() => trajectories.list(scope ?? {}));
-  const noted = useNoted(trajectories.columns, trajectoryId, useListedRows(source));
+  const list = useRolloutList(trajectories.columns, row => trajectoryFacts(row, file), useListedRows(source));
   const withNotes = [...useNotes()].filter(([, [note]]) => note?.kind === 'trajectory');
   const flagged = withNotes.flatMap(([id, notes]) => (notes.some(({ flag }) => flag !== '') ? id : []));
   const filesOf = useRolloutFiles();
   return (
     <ResourceListView
       resource={trajectories}
-      columns={noted.columns}
-      notes={noted.words}
-      facts={row => [...noteFacts(noted.ofRow(row)), ...trajectoryFacts(row, file)]}
+      {...list}
       place={place}
       preview={TrajectoryPreview}
       files={rows => [
-        ...filesOf(listedRollouts(rows)),
+        ...list.files(rows),
         ...(flagged.length > 0 ? filesOf(flaggedRollouts(flagged)) : []),
         ...flaggedFiles(withNotes.length),
       ]}
       texts={{ scope: scope ?? {}, label: label ?? (scope ? Object.values(scope).join(' ') : 'all trajectories') }}
-      actions={rows => [
-        ...actions(rows),
-        pairBinding(rows, markTwo, shell.open),
-        promptDoor(rows[0]?.trajectory_id),
-        ...triage(rows.map(trajectoryNoted)),
-      ]}
+      actions={rows => [...actions(rows), ...list.actions(rows)]}
       bindings={rolloutBindings(scope && { scope, ...(label !== undefined && { label }) }, shell.open)}
     />
   );

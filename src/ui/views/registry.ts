@@ -310,7 +310,7 @@ export const registry: Registry = {
       title: 'Rollouts',
       crumb: ({ task, ended }) => task ?? ended?.value ?? 'none',
       component: lazyView(async () => (await import('./tasks/tasks.tsx')).RolloutsView),
-      commands: [sideCommands.pair, promptCommands.ask],
+      commands: [sideCommands.pair, promptCommands.ask, ...ofRows],
       general: ofList,
     }),
     defineView<'step'>({
@@ -332,7 +332,13 @@ export const registry: Registry = {
       title: 'Rollouts of a step',
       crumb: ({ step, task }) => (task === undefined ? 'rollouts' : clean`rollouts of ${task} in step ${step}`),
       component: lazyView(async () => (await import('./training/step-rollouts.tsx')).StepRolloutsView),
-      commands: [sideCommands.pair, promptCommands.ask, searchCommands.texts],
+      commands: [
+        ...Object.values(rolloutCommands),
+        sideCommands.pair,
+        promptCommands.ask,
+        ...ofRows,
+        searchCommands.texts,
+      ],
       general: ofList,
     }),
     defineView<'task-life'>({

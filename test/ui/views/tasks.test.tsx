@@ -89,6 +89,8 @@ it('opens the rollouts of a task, worst first', async () => {
   await stage.waitFor('ToolError');
   expect(stage.text()).toMatch(/▸ some-times +0 .*\n.*some-times +1\.00/);
   expect(stage.text()).not.toContain('never');
+  await stage.press('3');
+  await stage.waitFor('flagged: 1 gamed of the 4 rows read');
 });
 
 it.each([

@@ -104,7 +104,7 @@ it('shows the note of a message before it is changed, and moves what was typed t
   };
   // Digits flag while reading, as in a list.
   await stage.press('1');
-  await stage.waitFor('flagged: 1 good');
+  await stage.waitFor('flagged good');
   await stage.press('}', "'");
   await stage.waitFor('About');
   await stage.type('new');

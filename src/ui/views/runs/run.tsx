@@ -4,7 +4,6 @@ import { useCallback, useMemo, useSyncExternalStore } from 'react';
 import type { EvalRun } from '../../../contract/evaluations.ts';
 import { hasEnded } from '../../../contract/status.ts';
 import type { Trajectory } from '../../../contract/trajectories.ts';
-import { noteFacts } from '../../../present/notes.ts';
 import { evalProgressQuery, evalRunQuery, rolloutsDone } from '../../../queries/evaluations.ts';
 import { heldOutMeans } from '../../../queries/held-out.ts';
 import { failedOf } from '../../../queries/own-rows.ts';
@@ -41,14 +40,12 @@ import { alarmCommands } from '../commands.ts';
 import { listProps } from '../list/list-view.tsx';
 import { ResourceList } from '../list/resource-list.tsx';
 import { partsProps, useRecordWithParts } from '../record/record-with-parts.ts';
-import { listedRollouts, ownerReport } from '../record/rollout-files.ts';
+import { ownerReport } from '../record/rollout-files.ts';
 import { useActions } from '../record/use-actions.tsx';
 import type { FactsPart } from '../record/use-doors.ts';
-import { useRolloutFiles } from '../record/use-rollout-files.tsx';
 import { markTwo, pairBinding, rolloutBindings } from '../tasks/rollout-doors.ts';
+import { useRolloutList } from '../tasks/use-rollout-list.ts';
 import { TrajectoryPreview } from '../trajectories/preview.tsx';
-import { trajectoryId, trajectoryNoted } from '../triage/noted.ts';
-import { useNoted, useTriage } from '../triage/use-triage.tsx';
 import { distributionLines, summaryLines } from './head.ts';
 import { knobStatistics, statisticsLines } from './statistics.ts';
 import { useRegradeBinding } from './use-regrade-binding.tsx';
@@ -133,12 +130,10 @@ export function RunView({ place }: ViewProps<'record'>) {
   const actionsOf = useActions(runs, { onRemoved: () => shell.navigate({ kind: 'up' }) });
   const baseline = useBaselineBinding();
   const regrade = useRegradeBinding();
-  const filesOf = useRolloutFiles();
-  const triage = useTriage();
   const listed = useListedRows(run.source);
-  const noted = useNoted(
+  const list = useRolloutList(
     trajectories.columns,
-    trajectoryId,
+    trajectoryFacts,
     useMemo(() => join(listed), [join, listed]),
   );
   const pin = { kind: 'run', id: place.id, label: shown.display_name ?? place.id };
@@ -152,9 +147,7 @@ export function RunView({ place }: ViewProps<'record'>) {
   return (
     <ResourceList<Trajectory>
       {...listProps(trajectories)}
-      columns={noted.columns}
-      notes={noted.words}
-      facts={row => [...noteFacts(noted.ofRow(row)), ...trajectoryFacts(row)]}
+      {...list}
       {...partsProps(state, pin, { resource: 'runs', json: shown })}
       source={run.source}
       parts={run.parts}
@@ -162,7 +155,7 @@ export function RunView({ place }: ViewProps<'record'>) {
       sort={worstFirst}
       join={join}
       preview={TrajectoryPreview}
-      files={rows => [...ownerReport('runs', place.id, shown), ...filesOf(listedRollouts(rows))]}
+      files={rows => [...ownerReport('runs', place.id, shown), ...list.files(rows)]}
       joined={rewarded}
       header={useHead(run, pane)}
       texts={{ scope: { run: place.id }, label: pin.label }}
@@ -172,7 +165,7 @@ export function RunView({ place }: ViewProps<'record'>) {
         const ofRun = state.isDeleted ? [] : actionsOf([shown]);
         const others = ofRun.filter(({ command }) => !isPair || command.id !== runCompare.id);
         const own = isPair ? [pairBinding(rows, markTwo, shell.open), ...others] : others;
-        return [...own, ...triage(rows.map(trajectoryNoted))];
+        return [...own, ...list.flags(rows)];
       }}
       bindings={[
         ...(state.isDeleted ? [] : [baseline([shown]), regrade([shown])]),

@@ -33,11 +33,11 @@ const columns: readonly Column<LengthPoint>[] = [
 
 const longestFirst = { column: 'length', descending: true } as const;
 
-export function LengthsView({ place: { scope } }: ViewProps<'lengths'>) {
+export function LengthsView({ place: { scope, steps } }: ViewProps<'lengths'>) {
   const pane = usePane('main');
   const theme = useTheme();
   const { open } = useShell();
-  const rollouts = useRollouts(scope, pane.attention);
+  const rollouts = useRollouts(scope, pane.attention, { steps, needsRewardsOnly: true });
   const { rows } = rollouts;
   const [chosen, choose] = useState(0);
   const length = lengths[chosen % lengths.length] ?? 'tokens';

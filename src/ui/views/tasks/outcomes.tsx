@@ -8,9 +8,9 @@ import { usePane } from '../../app/view.tsx';
 import { ResourceList } from '../list/resource-list.tsx';
 import { emptyRollouts, useRollouts } from './use-rollouts.ts';
 
-export function OutcomesView({ place: { scope, label } }: ViewProps<'outcomes'>) {
+export function OutcomesView({ place: { scope, label, steps } }: ViewProps<'outcomes'>) {
   const pane = usePane('main');
-  const rollouts = useRollouts(scope, pane.attention);
+  const rollouts = useRollouts(scope, pane.attention, { steps });
   const { rows } = rollouts;
   const classes = useMemo(() => outcomeClasses(rows), [rows]);
   // A view shows one place from mount to unmount.
@@ -25,7 +25,11 @@ export function OutcomesView({ place: { scope, label } }: ViewProps<'outcomes'>)
       parts={rollouts.parts}
       columns={outcomeColumns}
       emptyWords={emptyRollouts(rollouts, 'No rollout reports how it ended')}
-      open={({ by, value }) => ({ view: 'rollouts', scope, ended: { by, value }, ...(label && { label }) })}
+      open={({ by, value }) => ({
+        ...{ view: 'rollouts', scope, ended: { by, value } },
+        ...(label && { label }),
+        ...(steps && { steps }),
+      })}
       label={classWords}
       facts={outcomeFacts}
       notes={rollouts.notes}

@@ -5,7 +5,7 @@ import { rolloutCommands, sideCommands } from '../commands.ts';
 import type { PlaceOf } from '../list/list-props.ts';
 
 /** The scope of the rollouts. */
-type Whose = Pick<Place<'outcomes'>, 'scope' | 'label'>;
+type Whose = Pick<Place<'outcomes'>, 'scope' | 'label' | 'steps'>;
 
 const views = [
   { command: rolloutCommands.tasks, view: 'tasks' },
@@ -31,9 +31,10 @@ export const rolloutBindings = (whose: Whose | undefined, open: (place: Place) =
     run: () => whose && open({ view, ...whose }),
   }));
 
-/** A rollout as one side of two. */
-interface Rollout {
+/** A rollout, which may lack an id. */
+export interface Rollout {
   readonly trajectory_id?: string | null | undefined;
+  readonly task_id?: string | null | undefined;
   readonly reward?: number | null | undefined;
 }
 

@@ -13,12 +13,11 @@ import {
   groupFacts,
   groupsOf,
   groupsWords,
-  ofSteps,
   parseSteps,
   scoresByTask,
   taskColumn,
 } from '../../../resources/task-groups.ts';
-import { trajectories } from '../../../resources/trajectories.ts';
+import { trajectories, trajectoryFacts } from '../../../resources/trajectories.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
 import { truncate } from '../../../text/width.ts';
 import { wrap } from '../../../text/wrap.ts';
@@ -35,13 +34,12 @@ import { usePromptDoor } from '../chat/use-prompt-door.ts';
 import { tasksCommands } from '../commands.ts';
 import { listProps } from '../list/list-view.tsx';
 import { ResourceList } from '../list/resource-list.tsx';
-import { listedRollouts } from '../record/rollout-files.ts';
-import { useRolloutFiles } from '../record/use-rollout-files.tsx';
 import { RunChoice } from '../runs/compare-window.tsx';
 import { TrajectoryPreview } from '../trajectories/preview.tsx';
 import { drawnColumns } from './group-columns.ts';
 import { CoursePreview } from './reward-chart.tsx';
-import { markTwo, pairBinding, worstAndBest } from './rollout-doors.ts';
+import { pairBinding, worstAndBest } from './rollout-doors.ts';
+import { useRolloutList } from './use-rollout-list.ts';
 import { emptyRollouts, useRollouts } from './use-rollouts.ts';
 
 const byMean = { column: 'mean', descending: false } as const;
@@ -119,10 +117,9 @@ export function TasksView({ place }: ViewProps<'tasks'>) {
   const { compare } = useWorkbench();
   const { run, base, name } = useBase(place);
   const promptDoor = usePromptDoor();
-  const rollouts = useRollouts(scope, pane.attention);
+  const rollouts = useRollouts(scope, pane.attention, { steps });
   const other = useRollouts(base === undefined ? undefined : { run: base }, pane.attention);
-  const { rows: all, run: extent } = rollouts;
-  const rows = useMemo(() => ofSteps(all, steps), [all, steps]);
+  const { rows, run: extent } = rollouts;
   const ofBase = useMemo(() => (base === undefined ? undefined : scoresByTask(other.rows)), [base, other.rows]);
   const tasks = useMemo(
     () => groupsOf(rows, { run: extent, range: compare.rewardRange, base: ofBase }),
@@ -184,18 +181,16 @@ export function TasksView({ place }: ViewProps<'tasks'>) {
 
 export function RolloutsView({ place: { scope, task, ended, steps } }: ViewProps<'rollouts'>) {
   const pane = usePane('main');
-  const { open } = useShell();
-  const promptDoor = usePromptDoor();
-  const rollouts = useRollouts(scope, pane.attention);
-  const filesOf = useRolloutFiles();
+  const rollouts = useRollouts(scope, pane.attention, { steps });
   const { rows: all, parts, notes, key } = rollouts;
   const rows = useMemo(() => {
     const classIn = classOf(all);
     const isOne = (row: Trajectory): boolean => !ended || classIn(row, ended.by) === ended.value;
-    return ofSteps(all, steps).filter(row => (task === undefined || row.task_id === task) && isOne(row));
-  }, [all, task, ended, steps]);
+    return all.filter(row => (task === undefined || row.task_id === task) && isOne(row));
+  }, [all, task, ended]);
+  const list = useRolloutList(trajectories.columns, trajectoryFacts, rows);
   const [source] = useState(() =>
-    rowsMadeElsewhere<Trajectory>([...key, 'rollouts', task, ended, steps], row => row.trajectory_id),
+    rowsMadeElsewhere<Trajectory>([...key, 'rollouts', task, ended], row => row.trajectory_id),
   );
   return (
     <ResourceList<Trajectory>
@@ -203,11 +198,10 @@ export function RolloutsView({ place: { scope, task, ended, steps } }: ViewProps
       source={source}
       rows={rows}
       parts={parts}
-      notes={notes}
+      {...list}
+      notes={[...notes, ...list.notes]}
       sort={byReward}
-      actions={some => [pairBinding(some, markTwo, open), promptDoor(some[0]?.trajectory_id)]}
       emptyWords={emptyRollouts(rollouts, 'No rollout is like this')}
-      files={listed => filesOf(listedRollouts(listed))}
       preview={TrajectoryPreview}
     />
   );

@@ -6,8 +6,10 @@ import { evalProgressQuery, evalRunQuery } from '../../../queries/evaluations.ts
 import type { RunExtent } from '../../../queries/extent-of.ts';
 import type { Attention } from '../../../queries/polling.ts';
 import { runResultsQuery } from '../../../queries/run-results.ts';
+import { stepTrajectories } from '../../../queries/training.ts';
 import { trajectoriesOfRun, withRewards, withRunRewards } from '../../../queries/trajectories.ts';
 import type { Scope } from '../../../resources/place.ts';
+import { ofSteps, parseSteps } from '../../../resources/task-groups.ts';
 import { trajectories } from '../../../resources/trajectories.ts';
 import { anonymousWords, unlistedWords } from '../../../resources/unlisted.ts';
 import { counted } from '../../../text/numbers.ts';
@@ -48,8 +50,19 @@ function useRest(wanted: boolean, { loaded, hasMore, rows, readRest, stop }: Pag
   return { isUnread, isFull };
 }
 
+interface RolloutOptions {
+  /** Only these steps of training. */
+  readonly steps?: string | undefined;
+  /** Of a single step, the rewards with their tokens are enough, which take one request. */
+  readonly needsRewardsOnly?: true;
+}
+
 /** @param scope undefined to read nothing */
-export function useRollouts(scope: Scope | undefined, shown: Attention): Rollouts {
+export function useRollouts(
+  scope: Scope | undefined,
+  shown: Attention,
+  { steps, needsRewardsOnly }: RolloutOptions = {},
+): Rollouts {
   const attention = scope ? shown : 'hidden';
   const run = scope?.run;
   const ofRun = run === undefined ? 'hidden' : attention;
@@ -58,10 +71,12 @@ export function useRollouts(scope: Scope | undefined, shown: Attention): Rollout
   const status = progress.data?.status ?? record.data?.status;
   const ended = hasEnded(status);
   const { training, dataset } = scope ?? {};
-  const source = useMemo(
-    () => (run === undefined ? trajectories.list({ training, dataset }) : trajectoriesOfRun(run, ended)),
-    [run, training, dataset, ended],
-  );
+  const [step, last] = (steps === undefined ? undefined : parseSteps(steps)) ?? [];
+  const only = needsRewardsOnly && step === last ? step : undefined;
+  const source = useMemo(() => {
+    if (training !== undefined && only !== undefined) return stepTrajectories(training, only);
+    return run === undefined ? trajectories.list({ training, dataset }) : trajectoriesOfRun(run, ended);
+  }, [run, training, dataset, ended, only]);
   const ordering = useOrderedSource(source, undefined);
   const live = useLive(ordering.query, attention);
   const list = usePagedList(ordering, live.data);
@@ -74,8 +89,8 @@ export function useRollouts(scope: Scope | undefined, shown: Attention): Rollout
   const { current: listed } = shownRows;
   const rewards = results.data?.rewards;
   const rows = useMemo(
-    () => (ended && rewards ? withRunRewards(listed, rewards) : withRewards(listed, rewards)),
-    [ended, listed, rewards],
+    () => ofSteps(ended && rewards ? withRunRewards(listed, rewards) : withRewards(listed, rewards), steps),
+    [ended, listed, rewards, steps],
   );
   const unreadable = list.dropped + (results.data?.unreadable ?? 0);
   const error = live.error ?? list.pageError ?? results.error;
@@ -101,6 +116,6 @@ export function useRollouts(scope: Scope | undefined, shown: Attention): Rollout
       ...list.notes,
     ],
     parts: run === undefined ? [live] : [live, results],
-    key: source.key,
+    key: steps === undefined ? source.key : [...source.key, steps],
   };
 }

@@ -2,7 +2,7 @@
 
 import { useMemo } from 'react';
 import { type Column, idColumn } from '../../../present/column.ts';
-import { referenceFact } from '../../../present/fact.ts';
+import { type Fact, referenceFact } from '../../../present/fact.ts';
 import { ageOf } from '../../../present/times.ts';
 import { checkpointQuery, type StepRollout, stepRewardList } from '../../../queries/training.ts';
 import { placeOf } from '../../../resources/define.ts';
@@ -10,12 +10,14 @@ import { trajectories } from '../../../resources/trajectories.ts';
 import { countOf, reward } from '../../../text/numbers.ts';
 import type { ViewProps } from '../../app/registry.ts';
 import { useShell } from '../../app/shell-context.tsx';
+import { useListedRows } from '../../data/use-list.ts';
 import { useLive } from '../../data/use-live.ts';
-import { usePromptDoor } from '../chat/use-prompt-door.ts';
+import { rolloutCommands } from '../commands.ts';
+import type { PreviewProps } from '../list/list-props.ts';
 import { ResourceList } from '../list/resource-list.tsx';
-import { listedRollouts } from '../record/rollout-files.ts';
-import { useRolloutFiles } from '../record/use-rollout-files.tsx';
-import { markTwo, pairBinding } from '../tasks/rollout-doors.ts';
+import { rolloutBindings } from '../tasks/rollout-doors.ts';
+import { useRolloutList } from '../tasks/use-rollout-list.ts';
+import { TrajectoryPreview } from '../trajectories/preview.tsx';
 
 const columns: readonly Column<StepRollout>[] = [
   {
@@ -45,33 +47,42 @@ const columns: readonly Column<StepRollout>[] = [
 
 const worstFirst = { column: 'reward', descending: false } as const;
 
+/** The end of the rollout, once the cursor rests. */
+function StepRolloutPreview({ row, ...props }: PreviewProps<StepRollout>) {
+  const { trajectory_id } = row;
+  return trajectory_id ? <TrajectoryPreview row={{ ...row, trajectory_id }} {...props} /> : null;
+}
+
 export function StepRolloutsView({ place: { trainingRunId: runId, step, task } }: ViewProps<'step-rollouts'>) {
   const source = useMemo(() => stepRewardList(runId, step, task), [runId, step, task]);
   const checkpoint = useLive(checkpointQuery(runId, step), 'visible');
-  const shell = useShell();
-  const filesOf = useRolloutFiles();
-  const promptDoor = usePromptDoor();
+  const { open } = useShell();
+  const facts = (row: StepRollout): readonly Fact[] => [
+    { label: 'task', value: row.task_id },
+    { label: 'id', value: row.trajectory_id },
+    { label: 'reward', value: reward(row.reward) },
+    { label: 'tokens', value: countOf(row.completion_tokens) },
+    { label: 'step', value: step },
+    referenceFact('checkpoint', 'checkpoints', checkpoint.data?.checkpoint_id, runId),
+    { label: 'committed', value: ageOf(checkpoint.data?.created_at) },
+  ];
+  const list = useRolloutList(columns, facts, useListedRows(source));
+  const ofStep = { scope: { training: runId }, steps: String(step), label: `step ${step}` };
   return (
     <ResourceList
       name="rewards"
       source={source}
       texts={{ scope: { training: runId }, step, label: `step ${step}` }}
-      columns={columns}
+      {...list}
       sort={worstFirst}
       emptyWords="No rollout of this step has a reward"
       open={({ trajectory_id, ...row }) =>
         trajectory_id ? placeOf(trajectories, { ...row, trajectory_id }) : undefined
       }
-      actions={rows => [pairBinding(rows, markTwo, shell.open), promptDoor(rows[0]?.trajectory_id)]}
-      files={listed => filesOf(listedRollouts(listed))}
-      facts={row => [
-        { label: 'task', value: row.task_id },
-        { label: 'id', value: row.trajectory_id },
-        { label: 'reward', value: reward(row.reward) },
-        { label: 'tokens', value: countOf(row.completion_tokens) },
-        { label: 'step', value: step },
-        referenceFact('checkpoint', 'checkpoints', checkpoint.data?.checkpoint_id, runId),
-        { label: 'committed', value: ageOf(checkpoint.data?.created_at) },
+      preview={StepRolloutPreview}
+      bindings={[
+        ...rolloutBindings(ofStep, open).filter(({ command }) => command !== rolloutCommands.tasks),
+        { command: rolloutCommands.tasks, run: () => open({ view: 'step', trainingRunId: runId, step }) },
       ]}
     />
   );

@@ -3,7 +3,7 @@ import { Box, Text } from 'ink';
 import { memo } from 'react';
 import type { Trajectory, TrajectoryStep } from '../../../contract/trajectories.ts';
 import { factText } from '../../../present/fact-text.ts';
-import { flagCountWords, noteFacts } from '../../../present/notes.ts';
+import { flagsOf, noteFacts } from '../../../present/notes.ts';
 import { transcriptText } from '../../../present/transcript-lines.ts';
 import { trajectoryQuery } from '../../../queries/trajectories.ts';
 import type { Place } from '../../../resources/place.ts';
@@ -263,13 +263,13 @@ function tokensOf({ messages }: TrajectoryStep): number | undefined {
   return counts.length === 0 ? undefined : counts.reduce((sum, tokens) => sum + tokens, 0);
 }
 
-/** The facts, and the error if they are not current. */
 /** The flags, for a terminal without room for the facts. */
 const noteWords = (notes: readonly Note[] = []): readonly string[] => {
-  const words = flagCountWords([notes]);
-  return words === '' ? [] : [sanitiseLine(words)];
+  const words = flagsOf(notes);
+  return words === '' ? [] : [`flagged ${sanitiseLine(words)}`];
 };
 
+/** The facts, and the error if they are not current. */
 interface TrajectoryFactsProps {
   readonly trajectory: Trajectory | undefined;
   readonly error: Error | undefined;

@@ -3,8 +3,6 @@ import type { EvalRun } from '../../../contract/evaluations.ts';
 import type { Trajectory } from '../../../contract/trajectories.ts';
 import type { Noted } from '../../../workbench/notes.ts';
 
-export const trajectoryId = ({ trajectory_id }: Pick<Trajectory, 'trajectory_id'>): string => trajectory_id;
-
 export const trajectoryNoted = ({
   trajectory_id: id,
   task_id,

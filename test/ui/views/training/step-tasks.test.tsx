@@ -1,9 +1,12 @@
 /** The tasks of a training step, and the life of one of them: curve, list and text move together. */
 import { expect, it } from 'vitest';
 import { defineView } from '../../../../src/ui/app/registry.ts';
+import { LengthsView } from '../../../../src/ui/views/tasks/lengths.tsx';
+import { OutcomesView } from '../../../../src/ui/views/tasks/outcomes.tsx';
 import { TrainingStepView } from '../../../../src/ui/views/training/step.tsx';
 import { StepRolloutsView } from '../../../../src/ui/views/training/step-rollouts.tsx';
 import { TaskLifeView } from '../../../../src/ui/views/training/task-life.tsx';
+import { pageOf } from '../../../queries/scripted-service.ts';
 import { fakeService } from '../../../service/fake-service.ts';
 import { openViewOnStage } from '../../stage.tsx';
 
@@ -24,6 +27,12 @@ const service = fakeService({
   getCheckpoint: () => ({ checkpoint_id: 'ckpt_1', step_index: 1 }),
   getTrainerRewards: () => ({ trainer_rewards: [1, 2, 3, 4, 5, 6].map(step => ({ step, trainer_reward: 0.5 })) }),
   getStepTrajectoryRewards: ({ params: { step } }) => ({ trajectory_rewards: rewardsOf(Number(step)) }),
+  listTrajectories: () =>
+    pageOf(
+      [1, 2].flatMap(step =>
+        rewardsOf(step).map(row => ({ ...row, training_run_id: 'trn_1', policy_step: step, status: 'completed' })),
+      ),
+    ),
   getTrajectory: ({ params: { trajectory_id } }) => ({
     trajectory_id,
     status: 'completed',
@@ -46,6 +55,9 @@ const others = [
     commands: [],
     general: [],
   }),
+  defineView<'step'>({ id: 'step', title: 'Step', component: TrainingStepView, commands: [], general: [] }),
+  defineView<'lengths'>({ id: 'lengths', title: 'Lengths', component: LengthsView, commands: [], general: [] }),
+  defineView<'outcomes'>({ id: 'outcomes', title: 'Ends', component: OutcomesView, commands: [], general: [] }),
 ];
 const stageOf = (columns: number, rows: number) =>
   openViewOnStage(TrainingStepView, {
@@ -91,4 +103,24 @@ it('follows a task through the steps that have it: curve, list and text together
     await stage.waitFor('traj_a2_0');
     expect(stage.text()).not.toContain('traj_b2_0');
   }
+});
+
+it('flags the rollouts of a step, and shows their tasks, their ends and their lengths (B3)', async () => {
+  const stage = openViewOnStage(StepRolloutsView, {
+    place: { view: 'step-rollouts', trainingRunId: 'trn_1', step: 1 },
+    service: async () => service,
+    others,
+    columns: 150,
+    rows: 36,
+  });
+  await stage.waitFor('traj_c1_1');
+  await stage.press('3');
+  await stage.waitFor('flagged: 1 gamed of the 6 rows read');
+  expect(stage.text()).toMatch(/TASK +FLAG .*\n.* a +gamed/);
+  await stage.press('3', 'L');
+  await stage.waitFor('6 of 6 rollouts with a reward and a known number of tokens');
+  await stage.press('esc', 'f');
+  await stage.waitFor(text => / completed +status +6 +100% /.test(text));
+  await stage.press('esc', 'V');
+  await stage.waitFor(text => /▸ c +2 +0 /.test(text));
 });

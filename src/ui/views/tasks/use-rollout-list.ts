@@ -1,0 +1,46 @@
+/** What every list of rollouts has: flags and notes, two rollouts side by side, the prompt in the chat, and files. */
+import type { Column } from '../../../present/column.ts';
+import type { Fact } from '../../../present/fact.ts';
+import { noteFacts } from '../../../present/notes.ts';
+import { useShell } from '../../app/shell-context.tsx';
+import type { Binding } from '../../keys/router.tsx';
+import { usePromptDoor } from '../chat/use-prompt-door.ts';
+import type { ResourceListProps } from '../list/list-props.ts';
+import { listedRollouts } from '../record/rollout-files.ts';
+import { useRolloutFiles } from '../record/use-rollout-files.tsx';
+import { trajectoryNoted } from '../triage/noted.ts';
+import { useNoted, useTriage } from '../triage/use-triage.tsx';
+import { markTwo, pairBinding, type Rollout } from './rollout-doors.ts';
+
+const idOf = ({ trajectory_id }: Rollout): string => trajectory_id ?? '';
+
+interface RolloutList<Row> extends Required<Pick<ResourceListProps<Row>, 'columns' | 'notes' | 'facts' | 'files'>> {
+  readonly actions: (rows: readonly Row[]) => readonly Binding[];
+  /** The keys that flag alone. */
+  readonly flags: (rows: readonly Row[]) => readonly Binding[];
+}
+
+/** @param rows those read so far, whose flags are counted */
+export function useRolloutList<Row extends Rollout>(
+  columns: readonly Column<Row>[],
+  factsOf: (row: Row) => readonly Fact[],
+  rows: readonly Row[],
+): RolloutList<Row> {
+  const { open } = useShell();
+  const triage = useTriage();
+  const promptDoor = usePromptDoor();
+  const filesOf = useRolloutFiles();
+  const noted = useNoted(columns, idOf, rows);
+  const flags = (some: readonly Row[]) =>
+    triage(
+      some.flatMap(({ trajectory_id, task_id }) => (trajectory_id ? trajectoryNoted({ trajectory_id, task_id }) : [])),
+    );
+  return {
+    columns: noted.columns,
+    notes: noted.words,
+    facts: row => [...noteFacts(noted.ofRow(row)), ...factsOf(row)],
+    files: listed => filesOf(listedRollouts(listed)),
+    actions: some => [pairBinding(some, markTwo, open), promptDoor(some[0]?.trajectory_id), ...flags(some)],
+    flags,
+  };
+}
