@@ -28,8 +28,11 @@ export interface Column<Row> {
   readonly hidden?: boolean;
   /** Dropped while a text would be cut. */
   readonly yields?: boolean;
-  /** Although `wide`, it comes before times and whole names: it says how far to trust a number. */
-  readonly decides?: boolean;
+  /**
+   * Although `wide`, it comes before times and whole names, because one decides by it. Of several, that with the lowest
+   * number comes first, and of equal ones the last.
+   */
+  readonly decides?: number;
   /** Shown only if a row has a value, or if chosen. */
   readonly ifAny?: boolean;
   /** In output for programs although it is wide. On the screen, the text of another column includes the value. */
@@ -296,8 +299,8 @@ export function fitColumns<Row>(
     column.wide === true && !isChosen(column) && !shown.includes(column) && !isEmpty(column);
   const shownWith = (column: Column<Row>): readonly Column<Row>[] =>
     columns.filter(other => other === column || shown.includes(other));
-  // The last first: without its interval, a difference says less than a mean.
-  for (const column of columns.filter(({ decides }) => decides).reverse()) {
+  const deciding = columns.filter(({ decides }) => decides !== undefined).reverse();
+  for (const column of deciding.toSorted((left, right) => (left.decides ?? 0) - (right.decides ?? 0))) {
     if (!isOffered(column) || isBlank(column)) continue;
     const more = dropped(shownWith(column), other => other !== column && (isEqual(other) || other.isTime), least);
     if (!isTooWide(more, least)) shown = more;

@@ -218,7 +218,7 @@ export const baselineColumns: readonly Column<BasedRun>[] = [
       text: difference as typeof reward,
     }),
     width: 15,
-    ...{ ifAny: true, wide: true, decides: true, forPrograms: true },
+    ...{ ifAny: true, wide: true, decides: 1, forPrograms: true },
     isUnread,
   },
 ];

@@ -105,7 +105,7 @@ export const runColumns: readonly Column<MeasuredRun>[] = [
 export function runListColumns(range: Range, isOfOne: boolean, nameOf: NameOf = id => id): readonly Column<BasedRun>[] {
   const interval: Column<BasedRun> = {
     ...intervalColumn<BasedRun>(row => intervalOfRun(row, range)),
-    ...{ wide: true, decides: true, forPrograms: true },
+    ...{ wide: true, decides: 1, forPrograms: true },
     isUnread: row => lacksIntervalOfRun(row, range),
   };
   return runColumns.flatMap((column): readonly Column<BasedRun>[] => {

@@ -178,14 +178,16 @@ export function measuredColumns<Row>(of: {
     bestFirst: true,
     isUnread,
   });
+  const stepColumn = (id: string, which: 'last' | 'best'): Column<Row> => ({
+    ...numberColumn<Row>(id, 'AT STEP', row => of.heldOut(row)?.[which].step, { text: String }),
+    isUnread,
+  });
   return {
     heldOut: meanColumn('held-out', 'HELD-OUT', 'last'),
     interval: { ...intervalColumn<Row>(of.interval), isUnread },
+    step: stepColumn('held-out-step', 'last'),
     best: meanColumn('best', 'BEST', 'best'),
-    bestStep: {
-      ...numberColumn<Row>('best-step', 'AT STEP', row => of.heldOut(row)?.best.step, { text: String }),
-      isUnread,
-    },
+    bestStep: stepColumn('best-step', 'best'),
     trainer: { ...numberColumn<Row>('trainer', 'TRAINER', of.trainer), wide: true, bestFirst: true },
   };
 }
@@ -230,7 +232,7 @@ export function listColumns(
   });
   const optional = { wide: true, forPrograms: true };
   const columns = [
-    ...[name, status, heldOut, { ...interval, ...optional, decides: true }],
+    ...[name, status, heldOut, { ...interval, ...optional, decides: 1 }],
     ...[done, steps, best, { ...bestStep, ...optional }, trainer],
     ...optionColumns(rows),
     ...others.map(column => (column.id === 'benchmark' ? namedColumn(column, nameOf) : column)),

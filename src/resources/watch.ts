@@ -208,8 +208,9 @@ function endedState(row: WatchedResource, status: string, now: number): LineStat
   if (!ago) return { word, text: word, short: word, look };
   if (to === undefined) return { word, text: `${word}, ${ago}`, short: `${word}, ${ago}`, shortest: word, look };
   const ended = `${word} ${ago}`;
-  const text = from === undefined || to < from ? ended : `${ended}, ${duration(to - from)}`;
-  return { word, text, short: text, shortest: ended, look };
+  if (from === undefined || to < from) return { word, text: ended, short: ended, look };
+  const [text, short] = [duration, age].map(took => `${ended}, ${took(to - from)}`) as [string, string];
+  return { word, text, short, shortest: ended, look };
 }
 
 /** The state of a line, after a word for an alarm; says so if the status is unknown. */

@@ -70,10 +70,43 @@ describe('a line of Watch', () => {
   } as const;
   const ended = { ...run, status: 'succeeded', startedAt: time(6 * 60 + 26 + 125), endTime: time(125), endedAt: now };
 
-  it('says when a run ended and how long it took, from 80 columns without the sections on, and below it when', () => {
+  it('has the last and the best held-out reward with their intervals and steps, steps of steps, and a curve (W4)', () => {
+    const rows = [running, ended, lineOf('run', { mean: 0.667, graded: 44, done: 43, total: 60, status: 'running' })];
+    const at200 = drawn(rows, 177);
+    expect([...at200].map(([id, [first]]) => [id, first]).slice(1)).toEqual([
+      ['held-out', '0.325 n=120'],
+      ['mean', ''],
+      ['interval', expect.stringMatching(/^0\.\d+\.\.0\.\d+$/)],
+      ['held-out-step', '12400'],
+      ['best', '0.400'],
+      ['best-interval', expect.stringMatching(/^0\.\d+\.\.0\.\d+$/)],
+      ['best-step', '12000'],
+      ['done', '12401'],
+      ['total', '20000'],
+      ['state', 'running, ETA 10h 8m'],
+      ['curve', '▁▁'],
+    ]);
+    expect(Object.fromEntries(drawn([running, { ...run, status: 'running' }], 118))).toMatchObject({
+      interval: { length: 2 },
+      best: ['0.400', '0.400'],
+      'best-step': ['12000', '12000'],
+      share: ['12401/20000', '12401/20000'],
+      curve: ['▁▁', '▁▁'],
+    });
+    expect([...drawn([running], 97).keys()].slice(1, 8)).toEqual([
+      ...['held-out', 'interval', 'best', 'best-step', 'share', 'state', 'curve'],
+    ]);
+    expect([...drawn(rows, 97).keys()].slice(1)).toEqual([
+      ...['held-out', 'mean', 'interval', 'best', 'best-step', 'share', 'state'],
+    ]);
+    for (const some of [rows, [running]])
+      expect([...drawn(some, 58).keys()].filter(id => id !== 'mean')).toEqual(['label', 'held-out', 'share', 'state']);
+  });
+
+  it('says when a run ended and how long it took, where there is room, and else when', () => {
     for (const room of [58, 78, 97, 118, 177]) {
       const [state] = drawn([ended, running], room).get('state') ?? [];
-      expect(state).toBe(room < 90 ? 'succeeded 2h ago' : 'succeeded 2h ago, 6h 26m');
+      expect(state).toMatch(room < 90 ? /^succeeded 2h ago$/ : /^succeeded 2h ago, 6h( 26m)?$/);
     }
   });
 
@@ -109,8 +142,9 @@ describe('a line of Watch', () => {
   });
 
   it('has the share of the steps where there is no room for both counts', () => {
-    expect(texts(lineOf('training', { done: 139, total: 400 }), 100)).toMatchObject({ DONE: '34%' });
-    expect(texts(lineOf('training', { done: 139 }), 100)).toMatchObject({ DONE: '139' });
+    const shown = (more: Partial<WatchedResource>) => drawn([lineOf('training', more)], 58).get('share');
+    expect(shown({ done: 139, total: 400, status: 'running' })).toEqual(['34%']);
+    expect(shown({ done: 139, status: 'running' })).toEqual(['139']);
   });
 });
 

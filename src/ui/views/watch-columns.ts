@@ -1,6 +1,7 @@
 /** The columns of Watch. */
 
 import type { Cell, Column } from '../../present/column.ts';
+import { intervalColumn } from '../../present/number-columns.ts';
 import type { Interval } from '../../present/statistics/interval.ts';
 import type { Range } from '../../present/statistics/tasks.ts';
 import { timeColumn } from '../../present/times.ts';
@@ -25,6 +26,9 @@ export function progressWords(row: WatchedResource): string {
   const { done, total } = counts(row);
   return done === '' || total === undefined ? done : `${done} of ${total}`;
 }
+
+/** The progress in few cells: `120/400`. */
+export const shortProgress = (row: WatchedResource): string => progressWords(row).replace(' of ', '/');
 
 /** The completed and total counts as text; for an upload, only the share is known. */
 function counts({ kind, done, total }: WatchedResource): { readonly done: string; readonly total: number | undefined } {
@@ -79,15 +83,17 @@ const textColumn = (
   value: (row: WatchedResource) => Cell,
 ): Column<WatchedResource> => ({ id, title, width, wide: true, value });
 
-/** The progress in little room, and in ample room. */
-const shareColumn: Column<WatchedResource> = {
+/** The progress in one column: both counts, or with less room their share. */
+const shareColumn = ({ room, widestProgress = 0 }: WatchColumnsOptions): Column<WatchedResource> => ({
   id: 'share',
   title: 'DONE',
-  width: 4,
+  width: room < narrow ? 4 : { min: 4, max: 13, grow: 8 },
   align: 'right',
   value: ({ done, total }) => (done === undefined || !total ? undefined : done / total),
-  text: shareWords,
-};
+  // Of one width, so that not only some rows have the short form.
+  text: row => (room < narrow ? shareWords(row) : shortProgress(row).padStart(widestProgress)),
+  shortText: shareWords,
+});
 const countColumns: readonly Column<WatchedResource>[] = [
   {
     id: 'done',
@@ -100,14 +106,14 @@ const countColumns: readonly Column<WatchedResource>[] = [
   { id: 'total', title: 'TOTAL', width: 5, align: 'right', value: row => counts(row).total },
 ];
 
-/** Below this pane width, there is neither an interval nor a curve nor a reason. */
+/** Below this pane width, a line has its name, its reward, its progress and its state. */
 export const narrow = 72;
 /** From this pane width on, what has ended has its duration. */
 const ample = 90;
-/** The share of a smaller pane that a long name takes before the other columns grow. */
-const labelShare = 0.28;
-/** From this pane width on, progress is two counts, and a curve has many points. */
-const roomy = 130;
+/** The share of the pane that a long name takes before the other columns grow. */
+const labelShare = 0.14;
+/** From this pane width on, progress is two counts, and the last and best reward have all that belongs to them. */
+export const roomy = 130;
 
 export interface WatchColumnsOptions {
   /** Width of the pane in cells. */
@@ -116,6 +122,8 @@ export interface WatchColumnsOptions {
   readonly range: Range;
   /** Whether names have a text that tells them apart: other columns then make room for it. */
   readonly tellsApart?: boolean;
+  /** The width of the widest `shortProgress`. */
+  readonly widestProgress?: number;
   /** Draws a curve in at most `width` cells. */
   readonly spark: (values: WatchedResource['curve'], width: number) => string;
   /** The marks before the names of pinned lines and groups. */
@@ -125,7 +133,7 @@ export interface WatchColumnsOptions {
 const labelColumn = (room: number, glyphs: Pick<Glyphs, 'pinned' | 'closed' | 'opened'>): Column<WatchedResource> => ({
   id: 'label',
   title: 'WATCHED',
-  width: { min: room < roomy ? Math.max(12, Math.floor(room * labelShare)) : 16, max: 100, grow: 3 },
+  width: { min: Math.min(16, Math.max(12, Math.floor(room * labelShare))), max: 100, grow: 3 },
   value: nameWords,
   ending: endingOf,
   text: row => {
@@ -152,7 +160,7 @@ const stateNow = (row: WatchedResource) => stateOf(row, Date.now());
 const stateColumn = (room: number): Column<WatchedResource> => ({
   id: 'state',
   title: 'STATE',
-  width: { min: 11, max: 40, grow: 2 },
+  width: { min: 11, max: 40, grow: 4 },
   whole: true,
   value: row => stateNow(row).word,
   text: row => stateNow(row).text,
@@ -168,55 +176,56 @@ const paceColumn: Column<WatchedResource> = {
   shortText: shortPace,
 };
 
-/** Why it needs the user or failed. In little room, its pace has a separate column, which gives way to the name. */
-const noteColumn = (room: number): Column<WatchedResource> => ({
+/** Why it needs the user or failed. In less room, its pace has a separate column, which gives way to the name. */
+const noteColumn = (isRoomy: boolean): Column<WatchedResource> => ({
   id: 'note',
-  title: room < roomy ? 'REASON' : 'PACE, REASON',
-  width: { min: 12, max: 80, grow: 2 },
+  title: isRoomy ? 'PACE, REASON' : 'REASON',
+  width: { min: 20, max: 80, grow: 2 },
   cutAt: 'end',
-  wide: room < narrow,
-  ifAny: room < roomy,
-  value: room < roomy ? reasonWords : noteWords,
-  ...(room < roomy ? {} : { shortText: row => reasonWords(row) || shortPace(row) }),
+  value: isRoomy ? noteWords : reasonWords,
+  ...(isRoomy && { shortText: row => reasonWords(row) || shortPace(row) }),
 });
 
 /** The columns, most important first. */
-export function watchColumns({
-  room,
-  range,
-  tellsApart = false,
-  spark,
-  glyphs = unicodeGlyphs,
-}: WatchColumnsOptions): readonly Column<WatchedResource>[] {
+export function watchColumns(options: WatchColumnsOptions): readonly Column<WatchedResource>[] {
+  const { room, range, tellsApart = false, spark, glyphs = unicodeGlyphs } = options;
   const isRoomy = room >= roomy;
-  const sparkWidth = isRoomy ? 20 : 10;
-  const { heldOut, interval, best, bestStep, trainer } = measuredColumns<WatchedResource>({
+  const sparkWidth = isRoomy ? 14 : 10;
+  const isUnread = (row: WatchedResource): boolean => isTrainers(row) && row.measured === undefined;
+  const { heldOut, interval, step, best, bestStep, trainer } = measuredColumns<WatchedResource>({
     heldOut: row => row.measured ?? undefined,
-    isUnread: row => isTrainers(row) && row.measured === undefined,
+    isUnread,
     interval: row => intervalOfLine(row, range),
     trainer: row => (isTrainers(row) ? row.mean : undefined),
   });
   const curve = (id: string, title: string, values: (row: WatchedResource) => WatchedResource['curve']) => ({
-    id,
-    title,
-    width: sparkWidth,
-    cutAt: 'end' as const,
+    ...{ id, title, width: sparkWidth, cutAt: 'end' as const },
     value: (row: WatchedResource) => spark(values(row), sparkWidth),
   });
-  const heldOutCurve = curve('curve', isRoomy ? 'HELD-OUT CURVE' : 'CURVE', row => row.measured?.curve ?? []);
+  const bestInterval = intervalColumn<WatchedResource>(
+    ({ measured }) => (measured ? intervalOfHeldOut(measured.best, range) : undefined),
+    { id: 'best-interval', title: 'BEST CI' },
+  );
+  const ranked = (column: Column<WatchedResource>, decides: number): Column<WatchedResource> => ({
+    ...{ ...column, wide: true },
+    ...(room >= narrow && { decides }),
+  });
   return [
     labelColumn(room, glyphs),
     heldOut,
     meanColumn,
-    { ...interval, wide: room < narrow, isUnread: row => lacksInterval(row, range) },
-    { ...best, wide: !isRoomy },
-    { ...bestStep, wide: !isRoomy },
-    ...(isRoomy ? countColumns : [{ ...shareColumn, yields: room < narrow && tellsApart }]),
+    ranked({ ...interval, isUnread: row => lacksInterval(row, range) }, 1),
+    ...(isRoomy ? [ranked({ ...step, title: 'STEP' }, 7)] : []),
+    ranked(best, 2),
+    ...(isRoomy ? [ranked({ ...bestInterval, isUnread }, 6)] : []),
+    ranked(isRoomy ? bestStep : { ...bestStep, title: 'AT', width: 2 }, 3),
+    ...(isRoomy ? countColumns : [{ ...shareColumn(options), yields: room < narrow && tellsApart }]),
     stateColumn(room),
-    ...(isRoomy ? [heldOutCurve] : []),
-    noteColumn(room),
-    // In little room, the interval and the reason matter more than the curve.
-    ...(!isRoomy && room >= narrow ? [heldOutCurve] : []),
+    ranked(
+      curve('curve', isRoomy ? 'HELD-OUT CURVE' : 'CURVE', row => row.measured?.curve ?? []),
+      5,
+    ),
+    ranked(noteColumn(isRoomy), 4),
     ...(isRoomy ? [] : [paceColumn]),
     textColumn('kind', 'KIND', 10, row => row.kind),
     textColumn('benchmark', 'BENCHMARK', { min: 10, max: 30, grow: 1 }, row => row.benchmark),

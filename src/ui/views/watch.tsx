@@ -1,7 +1,7 @@
 /** Everything that is pinned, running, or ended and not dismissed, one line each: the home of the program. */
 
 import { useMemo } from 'react';
-import { minOf } from '../../base/many.ts';
+import { maxOf, minOf } from '../../base/many.ts';
 import type { Deployment } from '../../contract/deployments.ts';
 import { isUnknown } from '../../contract/status.ts';
 import { ageOf, agoOf, tookWords } from '../../present/times.ts';
@@ -47,7 +47,7 @@ import { ResourceList } from './list/resource-list.tsx';
 import { useActionsByKind } from './record/use-actions-by-kind.ts';
 import { RunPreview } from './runs/preview.tsx';
 import { TrainingPreview } from './training/preview.tsx';
-import { curveOf, idWords, narrow, noteWords, progressWords, watchColumns } from './watch-columns.ts';
+import { curveOf, idWords, noteWords, progressWords, roomy, shortProgress, watchColumns } from './watch-columns.ts';
 
 /** The interval between updates of states and paces: a silence grows even without new answers. */
 const paceMs = 5_000;
@@ -72,16 +72,21 @@ function useColumns(rows: readonly WatchedResource[], room: number) {
   const theme = useTheme();
   const [low, high] = levelRange(rows.flatMap(curveOf));
   const tellsApart = rows.some(({ apart }) => apart !== undefined);
+  const widestProgress = maxOf(
+    rows.map(row => shortProgress(row).length),
+    0,
+  );
   return useMemo(
     () =>
       watchColumns({
         room,
         range: rewardRange,
         tellsApart,
+        widestProgress,
         spark: (values, width) => sparkline(values, width, theme.glyphs.levels, [low, high]),
         glyphs: theme.glyphs,
       }),
-    [room, rewardRange, tellsApart, theme, low, high],
+    [room, rewardRange, tellsApart, widestProgress, theme, low, high],
   );
 }
 
@@ -112,7 +117,7 @@ export function WatchView() {
       open={row => placeOfLine(workbench, row)}
       facts={row => factsOfLine(workbench, row)}
       preview={LinePreview}
-      below={pane.width < narrow ? noteWords : undefined}
+      below={pane.width < roomy ? noteWords : undefined}
       serviceId={({ id }) => id}
       label={({ label }) => label}
       pin={({ kind, id, label, group }) => (kind === uploadKind || group ? undefined : { kind, id, label })}

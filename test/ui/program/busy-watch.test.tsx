@@ -27,9 +27,9 @@ it('opens on Watch once something runs, and each line says how it stands (W4, W1
   const { screen, busy } = await openBusy();
   const text = screen.text();
   expect(text).toContain('WATCHED');
-  // Moving: held-out reward, interval, best with its step, steps of steps, time left and rate.
+  // Moving: the last and the best held-out reward with interval and step, steps of steps, time left, curve and rate.
   expect(lineOf(text, 1)).toMatch(
-    /0\.\d{3} +0\.\d{3}\.\.0\.\d{3} {2}0\.\d{3} +\d+ +\d+ +2000 {2}● running, ETA \d+m( \d+s)? +[▁-█]+ +1\.5 s\/step/,
+    /(0\.\d{3} +0\.\d{3}\.\.0\.\d{3} +\d+ +){2}\d+ +2000 {2}● running, ETA \d+m( \d+s)? +[▁-█]+ +1\.5 s\/step/,
   );
   // A run with missing steps: a gap in its curve.
   expect(lineOf(text, 0)).toMatch(/[▁-█]+ +[▁-█]+/);
