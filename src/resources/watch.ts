@@ -136,10 +136,12 @@ export function watchedKnown(workbench: Workbench, now: number): KnownResource[]
   return [...pinned, ...others];
 }
 
-/** Lines that need the user come first, ended ones last; pins come before others of their rank. */
-function rankOf({ alarms, status, kind, gone }: WatchedResource, { statuses }: Workbench): number {
-  if (gone || (hasEnded(status) && statuses.runs(kind))) return 2;
-  return alarms.length > 0 ? 0 : 1;
+/** Faults come first, then what runs, what waits, and what has ended; pins come before others of their rank. */
+function rankOf({ alarms, status = '', kind, gone }: WatchedResource, { statuses }: Workbench): number {
+  const meaning = statusMeaning(status);
+  if (alarms.length > 0 || (meaning === 'failure' && statuses.runs(kind))) return 0;
+  if (gone || (hasEnded(status) && statuses.runs(kind))) return 3;
+  return meaning === 'waiting' && statuses.runs(kind) ? 2 : 1;
 }
 
 /**

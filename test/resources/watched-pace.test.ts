@@ -93,7 +93,7 @@ it('counts no time in the queue as duration, and none at all where nobody saw ho
   expect(readsOf(['pending', 1], ['running', 60], ['succeeded', 120])).toBe('succeeded 1h ago');
 });
 
-it('puts what has an alarm before what runs, what has ended last, and pins before the others', () => {
+it('puts faults first, then what runs, what waits and what has ended, and pins before the others', () => {
   const { service } = scriptedService({});
   const workbench = new Workbench({ kinds, service: async () => service, profile: 'test' });
   onTestFinished(() => workbench.close());
@@ -105,11 +105,15 @@ it('puts what has an alarm before what runs, what has ended last, and pins befor
     held_out_reward,
     completed_samples: 128,
   }));
-  for (const id of ['ended', 'pinned ended', 'runs', 'pinned', 'alarm']) report(id, 'running');
-  report('alarm', 'running', { measured: heldOutMeans(heldOut) });
-  for (const id of ['ended', 'pinned ended']) report(id, 'failed');
+  for (const id of ['ended', 'pinned ended', 'failed', 'runs', 'pinned', 'alarm', 'ended alarm']) report(id, 'running');
+  for (const id of ['alarm', 'ended alarm']) report(id, 'running', { measured: heldOutMeans(heldOut) });
+  report('waits', 'pending');
+  for (const id of ['ended', 'pinned ended', 'ended alarm']) report(id, 'succeeded');
+  report('failed', 'failed');
   for (const id of ['pinned ended', 'pinned']) workbench.pins.toggle({ kind: 'training', id, label: id });
-  expect(watchedOf(workbench).map(({ id }) => id)).toEqual(['alarm', 'pinned', 'runs', 'pinned ended', 'ended']);
+  expect(watchedOf(workbench).map(({ id }) => id)).toEqual([
+    ...['alarm', 'failed', 'ended alarm', 'pinned', 'runs', 'waits', 'pinned ended', 'ended'],
+  ]);
 });
 
 it('has the word of its status at every width, as a cancelled run is not a completed one', () => {

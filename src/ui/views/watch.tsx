@@ -107,6 +107,7 @@ export function WatchView() {
       source={source}
       rows={rows}
       grouped={grouped}
+      keepsTop
       membersOf={({ group }) => group?.members}
       toggles={({ id, group }) => group && (() => keep(toggled(grouping, id)))}
       rowsAt={oldestRead(workbench, rows)}

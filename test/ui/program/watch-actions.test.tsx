@@ -1,19 +1,21 @@
 /** The actions on lines of Watch: those of the resource, on one line or on all marked. */
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { RememberedStore } from '../../../src/store/store.ts';
 import { eventually } from '../../eventually.ts';
 import { storeFolder } from '../../workbench/store-folder.ts';
 import { openWorld, world } from './scripted-world.tsx';
+import { passing, startVirtualTime } from './virtual-time.ts';
 
 /** Two training runs and an evaluation run; the cancelled ids are kept. */
 function busy() {
   const service = world();
   const cancelled: string[] = [];
+  const failed: string[] = [];
   const record = (id: string) => ({
     training_run_id: id,
     bench_id: 'bench_1',
     display_name: `sweep ${id}`,
-    status: cancelled.includes(id) ? 'cancelled' : 'running',
+    status: cancelled.includes(id) ? 'cancelled' : failed.includes(id) ? 'failed' : 'running',
     created_at: `2026-03-04T05:06:0${id.at(-1)}Z`,
   });
   Object.assign(service.answers, {
@@ -25,7 +27,7 @@ function busy() {
       return { training_run_id, status: 'cancel_signaled' };
     },
   });
-  return { service, cancelled };
+  return { service, cancelled, failed };
 }
 
 it('cancels all marked lines, as their list does (W14)', async () => {
@@ -38,6 +40,16 @@ it('cancels all marked lines, as their list does (W14)', async () => {
   await screen.waitFor('Cancel 2');
   await screen.press('y');
   await eventually(() => expect(cancelled.toSorted()).toEqual(['trn_1', 'trn_2']));
+});
+
+it('keeps the cursor on its row, also before it was moved, when a fault comes above it', async () => {
+  startVirtualTime();
+  const { service, failed } = busy();
+  const screen = openWorld(service, { view: 'watch' });
+  await passing(screen.waitFor(text => text.includes('▸ baseline') && text.includes('sweep trn_2')));
+  await vi.advanceTimersByTimeAsync(6_000);
+  failed.push('trn_1');
+  await passing(screen.waitFor(text => /sweep trn_1 .*failed.*▸ baseline.*sweep trn_2/s.test(text)));
 });
 
 it('offers no action that does not apply to all marked lines, and none that deletes (W14, W34)', async () => {

@@ -271,8 +271,8 @@ describe('tableReducer', () => {
       (at, action) => tableReducer(at, action, { arranged: arrangement => arrange(rows, arrangement), height }),
       state,
     );
-  const seen = (state: TableState, rows: readonly Run[]) => {
-    const { cursor, offset } = windowOf(state, arrange(rows, state), height);
+  const seen = (state: TableState, rows: readonly Run[], keepsTop = false) => {
+    const { cursor, offset } = windowOf(state, arrange(rows, state), { height, keepsTop });
     return [arrange(rows, state).ids[cursor], cursor - offset];
   };
   const rows = runs(100);
@@ -300,6 +300,15 @@ describe('tableReducer', () => {
     expect(seen(state, more)).toEqual(['r17', 6]);
     const fewer = rows.filter(row => row.id !== 'r17');
     expect(seen(state, fewer)[0]).toBe('r18');
+  });
+
+  it('goes on showing the first row above a cursor that stays on its row, where that is asked for', () => {
+    const more = (count: number) => [...runs(count).map(run => ({ ...run, id: `new ${run.id}` })), ...rows];
+    const near = play(initialTableState, rows, { kind: 'move', by: 2 });
+    expect(seen(near, more(5), true)).toEqual(['r2', 7]);
+    expect(seen(near, more(50), true)).toEqual(['r2', 9]);
+    const far = play(initialTableState, rows, { kind: 'move', by: 20 }, { kind: 'move', by: -3 });
+    expect(seen(far, more(5), true)).toEqual(['r17', 6]);
   });
 
   it('follows the first row until the user moves', () => {

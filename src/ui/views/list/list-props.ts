@@ -71,6 +71,8 @@ export interface ResourceListProps<Row> {
   readonly preview?: ComponentType<PreviewProps<Row>>;
   /** The parent of the list, below the facts about the row: lines, and facts. */
   readonly about?: ((width: number) => FactsPart) | undefined;
+  /** New rows may come first: see `TableOptions`. */
+  readonly keepsTop?: boolean;
   /** The rows in groups, shown while there is neither a filter nor an order. */
   readonly grouped?: readonly Row[] | undefined;
   /** The rows of a group, for its header row. */

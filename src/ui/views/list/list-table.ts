@@ -105,6 +105,7 @@ export function useListTable<Row extends object>(props: ResourceListProps<Row>):
     height: room.table,
     width: pane.width,
     initial,
+    keepsTop: props.keepsTop,
     sorted: ordered || list.sortedAs === 'pending',
     // Before the first answer, it is unknown whether there are more rows.
     readRest: list.hasMore || !list.loaded ? list.readRest : undefined,

@@ -56,6 +56,8 @@ export interface TableSurroundings {
   readonly arranged: (arrangement: Arrangement) => ArrangedRows<unknown>;
   /** Lines for rows. */
   readonly height: number;
+  /** New rows may come first: a window that shows the first row goes on showing it, if the cursor's row fits. */
+  readonly keepsTop?: boolean | undefined;
 }
 
 export interface TableWindow {
@@ -66,20 +68,25 @@ export interface TableWindow {
 }
 
 /** The visible part of the rows. */
-export function windowOf(state: TableState, arranged: ArrangedRows<unknown>, height: number): TableWindow {
+export function windowOf(
+  state: TableState,
+  arranged: ArrangedRows<unknown>,
+  { height, keepsTop = false }: Omit<TableSurroundings, 'arranged'>,
+): TableWindow {
   const count = arranged.ids.length;
   if (count === 0) return { cursor: -1, offset: 0 };
   if (state.following) return { cursor: count - 1, offset: Math.max(0, count - height) };
   const known = state.cursorId === undefined ? 0 : indexOfId(arranged, state.cursorId, state.index);
   const cursor = known === -1 ? Math.min(state.index, count - 1) : known;
-  const line = Math.max(0, Math.min(state.line, height - 1, cursor));
+  const wished = keepsTop && state.line === state.index ? cursor : state.line;
+  const line = Math.max(0, Math.min(wished, height - 1, cursor));
   return { cursor, offset: Math.max(0, Math.min(cursor - line, count - height)) };
 }
 
 export function tableReducer(state: TableState, action: TableAction, surroundings: TableSurroundings): TableState {
   const { height } = surroundings;
   const arranged = surroundings.arranged(state);
-  const { cursor, offset } = windowOf(state, arranged, height);
+  const { cursor, offset } = windowOf(state, arranged, surroundings);
 
   // The window moves only when the cursor meets its edge.
   const moveTo = (target: number, line?: number): TableState => {

@@ -30,6 +30,8 @@ export interface TableOptions<Row> {
   readonly grouped?: readonly Row[] | undefined;
   /** The members of a group row: actions on the row apply to them. */
   readonly membersOf?: ((row: Row) => readonly Row[] | undefined) | undefined;
+  /** New rows may come first: the cursor stays on its row, also before the user moves it, and the first row in view. */
+  readonly keepsTop?: boolean | undefined;
   /** The rows are already in the requested order. */
   readonly sorted?: boolean;
   /** Reads the unread rows, if there are any; settles at the end, whatever the outcome. */
@@ -84,11 +86,14 @@ const otherLines = 2;
 /** Read the next page this many rows before the end. */
 const rowsNearEnd = 60;
 
+/** How long the first row is under a cursor that was not moved before the cursor stays on it: lists fill at first. */
+const heldAfterMs = 5_000;
+
 const noRows: readonly never[] = [];
 const noLines: readonly never[] = [];
 
 export function useTable<Row>(options: TableOptions<Row>): Table<Row> {
-  const { rows, columns, id, height, width, initial, onOpen, grouped, sorted = false } = options;
+  const { rows, columns, id, height, width, initial, onOpen, grouped, keepsTop, sorted = false } = options;
   const arrangeAs = useMemo(() => createArrange(columns, id), [columns, id]);
   const arrange = useMemo(
     () =>
@@ -102,7 +107,7 @@ export function useTable<Row>(options: TableOptions<Row>): Table<Row> {
     filter === '' && sort === undefined ? grouped : undefined;
   const arranging = (arrangement: Arrangement): ArrangedRows<Row> =>
     arrange(inGroups(arrangement) ?? rows, arrangement);
-  const surroundings = { arranged: arranging, height: mostRows };
+  const surroundings = { arranged: arranging, height: mostRows, keepsTop };
   const line = useTypedLine<TableState, TableAction>(
     (state, action) => tableReducer(state, action, surroundings),
     initial ?? initialTableState,
@@ -114,13 +119,19 @@ export function useTable<Row>(options: TableOptions<Row>): Table<Row> {
   const notice = arranged.notice ?? arranged.doubt;
   const noticeLines = useMemo(() => noticeOf(notice, width, mostRows - 1), [notice, width, mostRows]);
   const rowLines = mostRows - noticeLines.length;
-  const { cursor, offset } = windowOf(state, arranged, rowLines);
+  const { cursor, offset } = windowOf(state, arranged, { height: rowLines, keepsTop });
   const typed = typing && textBefore(typing);
   const completion = useMemo(
     () => (typed === undefined ? undefined : completeFilter(typed, columns, rows)),
     [typed, columns, rows],
   );
   const current = arranged.rows[cursor];
+  const restless = keepsTop && state.cursorId === undefined ? arranged.ids[cursor] : undefined;
+  useEffect(() => {
+    if (restless === undefined) return undefined;
+    const timer = setTimeout(() => dispatch({ kind: 'select', id: restless }), heldAfterMs);
+    return () => clearTimeout(timer);
+  }, [restless, dispatch]);
   return {
     ...{ state, arranged, cursor, offset, rowLines, noticeLines, current, typing, dispatch },
     completions: completion?.words ?? noLines,
