@@ -44,21 +44,22 @@ const html = (text: string): string =>
   sanitise(text, { multiline: true, mode: 'show' }).replace(/[&<>"']/g, character => entities.get(character) ?? '');
 
 const style = `
-:root{color-scheme:light dark;--line:#8886;--soft:#8882;--one:#2563eb;--two:#d97706}
-@media(prefers-color-scheme:dark){:root{--one:#7aa2f7;--two:#e0af68}}
-body{font:15px/1.5 system-ui,sans-serif;max-width:60rem;margin:0 auto;padding:1rem}
+:root{color-scheme:light dark;--line:#8886;--soft:#8882;--one:#2563eb;--two:#d97706;--three:#059669;--four:#9333ea}
+@media(prefers-color-scheme:dark){:root{--one:#7aa2f7;--two:#e0af68;--three:#73daca;--four:#bb9af7}}
+body{font:15px/1.5 system-ui,sans-serif;max-width:60rem;margin:0 auto;padding:1rem;overflow-wrap:anywhere}
 h1{font-size:1.4rem}h2{font-size:1.1rem;border-bottom:1px solid var(--line);margin-top:2rem}
-.scroll{overflow-x:auto}table{border-collapse:collapse;font-variant-numeric:tabular-nums}
+p,td{white-space:pre-wrap}.scroll{overflow-x:auto}table{border-collapse:collapse;font-variant-numeric:tabular-nums}
 th,td{text-align:left;padding:.15rem .8rem .15rem 0;vertical-align:top;overflow-wrap:break-word}
 thead th{border-bottom:1px solid var(--line);white-space:nowrap}
-pre{white-space:pre-wrap;overflow-wrap:anywhere;font:13px/1.4 ui-monospace,monospace;background:var(--soft);padding:.6rem}
-details{border-bottom:1px solid var(--line)}summary{cursor:pointer;padding:.4rem 0;overflow-wrap:anywhere}
+pre{white-space:pre-wrap;font:13px/1.4 ui-monospace,monospace;background:var(--soft);padding:.6rem}
+details{border-bottom:1px solid var(--line)}summary{cursor:pointer;padding:.4rem 0}
 svg{width:100%;height:auto;max-width:44rem}svg text{fill:currentColor;font-size:12px}
 `;
 
 /** Size of a chart, and the room for its labels, in its own units. */
-const chart = { width: 640, height: 220, left: 56, bottom: 24, top: 22 } as const;
-const colours = ['var(--one)', 'var(--two)'] as const;
+const chart = { width: 640, height: 220, left: 56, bottom: 24, top: 6 } as const;
+const colours = ['var(--one)', 'var(--two)', 'var(--three)', 'var(--four)'] as const;
+const colourOf = (index: number): string => colours[index % colours.length] ?? colours[0];
 
 const fixed = (value: number): string => value.toFixed(1);
 
@@ -76,8 +77,8 @@ function curvesSvg({ curves }: Extract<ReportBlock, { kind: 'curves' }>): string
   const x = (value: number): string => fixed(left + ((value - first) / (last - first)) * (width - left - 8));
   const y = (value: number): string =>
     fixed(height - bottom - ((value - low) / (high - low)) * (height - bottom - top));
-  const drawn = curves.map(({ name, points: own }, index) => {
-    const colour = colours[index % colours.length];
+  const drawn = curves.map(({ points: own }, index) => {
+    const colour = colourOf(index);
     const limits = own.flatMap(({ x: at, low: from, high: to }) =>
       from === undefined || to === undefined ? [] : `M${x(at)} ${y(from)}V${y(to)}`,
     );
@@ -85,7 +86,6 @@ function curvesSvg({ curves }: Extract<ReportBlock, { kind: 'curves' }>): string
       `<path d="${limits.join('')}" stroke="${colour}" stroke-opacity=".45" fill="none"/>`,
       `<polyline points="${own.map(point => `${x(point.x)},${y(point.y)}`).join(' ')}" stroke="${colour}" fill="none" stroke-width="1.5"/>`,
       ...(own.length > 80 ? [] : own.map(p => `<circle cx="${x(p.x)}" cy="${y(p.y)}" r="2.5" fill="${colour}"/>`)),
-      `<text x="${left + index * 200}" y="14"><tspan fill="${colour}">■</tspan> ${html(name)}</text>`,
     ].join('');
   });
   const axis = `<path d="M${left} ${top}V${height - bottom}H${width - 8}" stroke="var(--line)" fill="none"/>`;
@@ -96,10 +96,13 @@ function curvesSvg({ curves }: Extract<ReportBlock, { kind: 'curves' }>): string
     `<text x="${width - 8}" y="${height - 6}" text-anchor="end">${last}</text>`,
   ];
   const names = curves.map(({ name }) => name).join(', ');
-  return `<svg viewBox="0 0 ${width} ${height}" role="img" aria-label="${html(names)}">${axis}${drawn.join('')}${labels.join('')}</svg>\n`;
+  // Below each other where the line is too short.
+  const legend = curves.map(({ name }, index) => `<span style="color:${colourOf(index)}">■</span> ${html(name)}`);
+  return `<p>${legend.join('   ')}</p><svg viewBox="0 0 ${width} ${height}" role="img" aria-label="${html(names)}">${axis}${drawn.join('')}${labels.join('')}</svg>\n`;
 }
 
 function barsSvg({ bars }: Extract<ReportBlock, { kind: 'bars' }>): string {
+  if (bars.length === 0) return '<p>No values.</p>\n';
   const most = maxOf(
     bars.map(({ count }) => count),
     1,

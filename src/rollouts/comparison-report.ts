@@ -2,6 +2,7 @@
  * The parts of a report on several evaluation runs of a benchmark: the verdict, the tasks, and the worst regressions.
  */
 import { type Side, sides } from '../base/sides.ts';
+import { mean } from '../base/statistics.ts';
 import type { EvalRun } from '../contract/evaluations.ts';
 import { unreadableIn } from '../contract/lists.ts';
 import { type Alignment, align, messagesOf } from '../present/alignment.ts';
@@ -11,7 +12,7 @@ import type { ReportBlock } from '../present/report.ts';
 import { type SideLine, sideBySide } from '../present/side-by-side.ts';
 import { type ComparedTask, compareTasks, telling, unlistedTask } from '../queries/compare.ts';
 import { type ComparedRun, comparedRuns } from '../queries/compare-many.ts';
-import { contradictionWords, ratedRewards } from '../queries/run-rewards.ts';
+import { contradictionWords, ratedRewards, valuesOf } from '../queries/run-rewards.ts';
 import {
   comparability,
   compareRuns,
@@ -40,6 +41,7 @@ import {
   type Report,
   type ReportContext,
   type ReportOptions,
+  rewardBars,
   table,
   width,
 } from './report.ts';
@@ -143,7 +145,7 @@ async function* changedTask(task: ComparedTask, names: Record<Side, string>, con
 async function* changes(
   tasks: readonly ComparedTask[],
   names: Record<Side, string>,
-  { worst = 3, best = 0 }: ReportOptions,
+  { worst = 3, best = 1 }: ReportOptions,
   context: ReportContext,
 ): Blocks {
   const changed = tasks.filter(({ difference: by }) => by !== undefined && by !== 0);
@@ -236,6 +238,11 @@ async function* comparisonBlocks(
     yield table(tasks.slice(0, mostTasks), taskColumns(grid.rows));
     if (tasks.length > mostTasks)
       yield { kind: 'words', text: `${counted(tasks.length - mostTasks, 'more task is', 'more tasks are')} left out.` };
+  }
+  for (const { name, read } of items) {
+    const values = valuesOf(read.rewards);
+    yield { kind: 'heading', text: `Rewards of ${name}: mean ${reward(mean(values))} of ${values.length}` };
+    yield rewardBars(values);
   }
   yield* settings(runs, names);
   for (const run of items.slice(1))

@@ -10,7 +10,7 @@ import { outcomeClasses } from '../present/outcome-classes.ts';
 import { type ReportBlock, reportHtml, reportMarkdown } from '../present/report.ts';
 import { sortRows } from '../present/sort.ts';
 import type { Range } from '../present/statistics/tasks.ts';
-import { unendedState } from '../present/task-groups.ts';
+import { type TaskGroup, unendedState } from '../present/task-groups.ts';
 import { transcriptText } from '../present/transcript-lines.ts';
 import { heldOutMeansOf, otherSplits } from '../queries/held-out.ts';
 import { runMeanOf } from '../queries/run-mean.ts';
@@ -29,6 +29,7 @@ import { isNotOffered } from '../service/errors.ts';
 import { type Note, saysSomething } from '../store/notes.ts';
 import { counted, reward } from '../text/numbers.ts';
 import { clean } from '../text/sanitise.ts';
+import { sparkline } from '../text/sparkline.ts';
 import { readInFull } from './in-full.ts';
 import { type LongRead, type Owner, type OwnRollouts, withEnds } from './read.ts';
 
@@ -107,6 +108,20 @@ async function* curves(id: string, context: ReportContext): Blocks {
   }
 }
 
+/** The distribution of rewards. */
+export function rewardBars(values: readonly number[]): ReportBlock {
+  const label = (low: number, high: number): string => (low === high ? reward(low) : `${reward(low)}..${reward(high)}`);
+  const bins = histogram(values, mostBins);
+  return { kind: 'bars', bars: bins.map(({ low, high, count }) => ({ label: label(low, high), count })) };
+}
+
+/** Cells of the strip of a task's rewards, and the number of rewards that are written out instead. */
+const stripWidth = 16;
+
+/** The rewards of a task, lowest first. */
+const strip = ({ scores }: TaskGroup): string =>
+  scores.length > stripWidth ? sparkline(scores, stripWidth) : scores.map(reward).join(' ');
+
 /** The rewards of rollouts, how they ended, and the worst tasks. */
 function* summary({ rows, rewards }: OwnRollouts, range: Range): Generator<ReportBlock, void> {
   const values = valuesOf(rewards?.rewards ?? rows);
@@ -125,9 +140,7 @@ function* summary({ rows, rewards }: OwnRollouts, range: Range): Generator<Repor
     without > 0 ? `${without} without a reward${failedAmong(without, failed, running)}` : '',
   ];
   yield { kind: 'words', text: words.filter(Boolean).join(', ') };
-  const bins = histogram(values, mostBins);
-  const label = (low: number, high: number): string => (low === high ? reward(low) : `${reward(low)}..${reward(high)}`);
-  yield { kind: 'bars', bars: bins.map(({ low, high, count }) => ({ label: label(low, high), count })) };
+  yield rewardBars(values);
   yield { kind: 'heading', text: 'How they ended' };
   yield table(outcomeClasses(rows), outcomeColumns);
   const tasks = groupsOf(rows, { run: rewards, range, passAt: undefined, base: undefined });
@@ -135,7 +148,7 @@ function* summary({ rows, rewards }: OwnRollouts, range: Range): Generator<Repor
   yield { kind: 'heading', text: 'Tasks, worst first' };
   for (const text of groupsWords(tasks)) yield { kind: 'words', text };
   if (groups.length === 0) return;
-  yield table(groups.slice(0, mostTasks), [taskColumn, ...groupColumns()]);
+  yield table(groups.slice(0, mostTasks), [taskColumn, ...groupColumns(strip)]);
   if (groups.length > mostTasks) yield { kind: 'words', text: `${groups.length - mostTasks} more tasks are left out.` };
 }
 
@@ -162,21 +175,54 @@ async function* transcript(id: string, notes: readonly Note[], context: ReportCo
   yield longText('transcript', transcriptText(trajectory, width), `benchtop get ${id}`);
 }
 
+/** Transcripts to print under a heading. */
+interface Part {
+  readonly name: string;
+  readonly ids: readonly string[];
+  /** Those that could have been chosen instead. */
+  readonly among?: string;
+}
+
+/**
+ * The rollouts with the lowest rewards, or the highest ones. Among equal rewards, one of each task comes first, that of
+ * the newest step of training.
+ */
+function extremes(rated: readonly Trajectory[], name: 'Worst' | 'Best', most: number): Part {
+  const sign = name === 'Best' ? -1 : 1;
+  const seen = new Map<string, number>();
+  const newest = rated.toSorted((left, right) => (right.policy_step ?? 0) - (left.policy_step ?? 0));
+  const ranked = newest.map(row => {
+    const of = `${row.reward} ${row.task_id ?? row.trajectory_id}`;
+    const rank = seen.get(of) ?? 0;
+    seen.set(of, rank + 1);
+    return { id: row.trajectory_id, worth: row.reward ?? 0, rank };
+  });
+  const chosen = ranked
+    .toSorted((left, right) => sign * (left.worth - right.worth) || left.rank - right.rank)
+    .slice(0, most);
+  const limit = chosen.at(-1)?.worth;
+  const equal = ranked.filter(({ worth }) => worth === limit).length;
+  const isChoice = equal > chosen.filter(({ worth }) => worth === limit).length;
+  return {
+    name,
+    ids: chosen.map(({ id }) => id),
+    ...(isChoice && { among: `of ${equal} with reward ${reward(limit)}` }),
+  };
+}
+
 /** The trajectories to print: flagged, worst, best. */
 function chosenIds(
   rows: readonly Trajectory[],
   notes: ReadonlyMap<string, readonly Note[]>,
   { worst = 3, best = 3 }: ReportOptions,
-) {
+): readonly Part[] {
   const rated = rows.filter(each => each.reward != null);
-  const ascending = rated.toSorted((left, right) => (left.reward ?? 0) - (right.reward ?? 0));
   const flagged = rows.filter(({ trajectory_id }) => notes.has(trajectory_id));
-  const parts = [
-    ['Flagged', flagged],
-    ['Worst', ascending.slice(0, worst)],
-    ['Best', best === 0 ? [] : ascending.slice(-best).reverse()],
-  ] as const;
-  return parts.map(([name, of]) => ({ name, ids: of.map(({ trajectory_id }) => trajectory_id) }));
+  return [
+    { name: 'Flagged', ids: flagged.map(({ trajectory_id }) => trajectory_id) },
+    extremes(rated, 'Worst', worst),
+    extremes(rated, 'Best', best),
+  ];
 }
 
 /** The notes on trajectories, by their id. */
@@ -188,14 +234,14 @@ function notesIn({ memory, note }: ReportContext): ReadonlyMap<string, readonly 
 
 /** Prints each trajectory once. A trajectory that one part leaves out may still be in a later part. */
 async function* transcripts(
-  parts: readonly { readonly name: string; readonly ids: readonly string[] }[],
+  parts: readonly Part[],
   notes: ReadonlyMap<string, readonly Note[]>,
   context: ReportContext,
 ): Blocks {
   const printed = new Set<string>();
-  for (const { name, ids: all } of parts) {
+  for (const { name, ids: all, among } of parts) {
     const ids = all.filter(id => !printed.has(id));
-    const left = ids.length > mostTranscripts ? `, the first ${mostTranscripts} in full` : '';
+    const left = ids.length > mostTranscripts ? `, the first ${mostTranscripts} in full` : among ? `, ${among}` : '';
     if (ids.length > 0)
       yield { kind: 'heading', text: `${name}: ${counted(ids.length, 'trajectory', 'trajectories')}${left}` };
     for (const id of ids.slice(0, mostTranscripts)) {

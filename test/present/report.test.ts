@@ -70,6 +70,21 @@ describe('a report', () => {
     expect(single).toContain('No values.');
   });
 
+  it('names its curves where a narrow page can wrap, and keeps spaces and lines of texts', async () => {
+    const text = await joined(
+      reportHtml(
+        't',
+        (async function* () {
+          const points = [{ x: 1, y: 1 }];
+          const names = ['held-out reward, with 95% limits', 'trainer reward'];
+          yield { kind: 'curves', curves: names.map(name => ({ name, points })) } as const;
+        })(),
+      ),
+    );
+    expect(text).toMatch(/<p><span [^>]*>■<\/span> held-out reward, with 95% limits {3}<span [^>]*>■<\/span> trainer/);
+    expect(text).toContain('p,td{white-space:pre-wrap}');
+  });
+
   it('keeps untrusted text as text in Markdown', async () => {
     const text = await joined(reportMarkdown(given()));
     const lines = text.split('\n');

@@ -2,6 +2,7 @@
 import { expect, it } from 'vitest';
 import type { EvalRun } from '../../src/contract/evaluations.ts';
 import { outcomeClasses } from '../../src/present/outcome-classes.ts';
+import { datasets } from '../../src/resources/datasets.ts';
 import type { Resource } from '../../src/resources/define.ts';
 import { runs } from '../../src/resources/runs.ts';
 import { comparisonReport } from '../../src/rollouts/comparison-report.ts';
@@ -96,6 +97,45 @@ it('compares two runs: the verdict, flips first, different settings, and regress
   expect(text).toContain('Improvements of new: 1 task\n');
 });
 
+it('shows the distributions of two runs, and the best improvement where nothing is worse (B8)', async () => {
+  const { context } = reading();
+  const text = await joined(comparisonReport([run('new'), run('newest')], {}, context), 'markdown');
+  expect(text).toMatch(/## Rewards of new: mean 0\.542 of 6\n\n```text\n *0 █/);
+  expect(text).toContain('## Rewards of newest: mean 0.688 of 4\n');
+  expect(text).toContain('## Improvements of newest: 2 tasks, the 1 largest in full\n');
+  expect(text).toContain('- new: traj_new_flipped_0, reward 0');
+});
+
+it('chooses the newest of equal rollouts, one of each task, and says of how many (B9)', async () => {
+  const items = Array.from({ length: 60 }, (_, index) => ({
+    ...{ trajectory_id: `traj_new_${index}`, task_id: `t${index % 2}`, status: 'completed' },
+    ...{ policy_step: Math.floor(index / 20), reward: index < 3 ? 0 : 1 },
+  }));
+  const { context } = reading({ ...answers, listTrajectories: () => ({ items }) });
+  const owner = { resource: datasets as Resource, id: 'ds_1', row: { dataset_id: 'ds_1', dataset_name: 'd' } };
+  const read = await readRollouts(owner, context);
+  const text = await joined(rolloutsReport(owner, read, { worst: 3, best: 3 }, context), 'markdown');
+  expect(text).toContain('## Worst: 3 trajectories\n');
+  expect(text).toContain('## Best: 3 trajectories, of 57 with reward 1.00\n');
+  const best = text.slice(text.indexOf('## Best'));
+  expect([...best.matchAll(/\| id \| (\w+)/g)].map(([, id]) => id)).toEqual([
+    'traj_new_40',
+    'traj_new_41',
+    'traj_new_42',
+  ]);
+});
+
+it('draws many rewards of a task as a strip (B9)', async () => {
+  const items = Array.from({ length: 32 }, (_, index) => ({
+    ...{ trajectory_id: `traj_new_${index}`, task_id: 't', status: 'completed', reward: index < 16 ? 0 : 1 },
+  }));
+  const { context } = reading({ ...answers, listTrajectories: () => ({ items }) });
+  const owner = { resource: datasets as Resource, id: 'ds_1', row: { dataset_id: 'ds_1', dataset_name: 'd' } };
+  const read = await readRollouts(owner, context);
+  const text = await joined(rolloutsReport(owner, read, { worst: 0, best: 0 }, context), 'markdown');
+  expect(text).toContain('| t | 32 | 0.500 | ▁▁▁▁▁▁▁▁████████ | 0 | 1.00 |');
+});
+
 it('takes half of the rollouts of a task for no pass, as it says', async () => {
   const { context } = reading({
     ...answers,
@@ -128,7 +168,7 @@ it('says that a rollout of a regression could not be read', async () => {
     getTrajectory: () =>
       Promise.reject(new ServiceError('response', 'It is too large.', { status: 200, code: 'answer_too_large' })),
   });
-  const text = await joined(comparisonReport([run('old'), run('new')], { worst: 1 }, context), 'markdown');
+  const text = await joined(comparisonReport([run('old'), run('new')], { worst: 1, best: 0 }, context), 'markdown');
   expect(text).toContain('The rollout of old could not be read: It is too large');
   expect(noted).toEqual([
     'Left out: traj_old_flipped_0: It is too large.',

@@ -273,7 +273,8 @@ reports only the trajectories with a flag or a note.
 
 Two to eight runs of a benchmark are compared with the first: the verdicts with intervals, the tasks (of two runs, those
 that no longer or newly pass first), the settings in which the runs differ, and both transcripts of the worst
-regressions. --worst and --best are then regressions and improvements of each run (default: 3 and 0).`,
+regressions and of the best improvement. --worst and --best are then regressions and improvements of each run
+(default: 3 and 1).`,
     args: [{ name: 'ID|NAME', of: 'seen', kinds: ['run', 'training', 'dataset'], many: true, optional: true }],
     flags: {
       ...serviceFlags,
