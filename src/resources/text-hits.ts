@@ -24,7 +24,7 @@ export function searchedWords(state: TextSearchState): string {
   const { phase, hits, known, searched, stored, unread, beyond, notes, error } = state;
   const all = counted(known, 'trajectory', 'trajectories');
   const progress = {
-    listing: `listing: ${all} so far`,
+    listing: `${searched > 0 ? `searched ${searched}, ` : ''}listing: ${all} so far`,
     searching: `searched ${searched} of ${all}`,
     done: `searched ${searched} of ${all}`,
     stopped: `stopped after ${searched} of ${all}`,
@@ -37,7 +37,7 @@ export function searchedWords(state: TextSearchState): string {
   };
   const isAnyElsewhere = hits.some(hit => hit.other_lines > 0);
   return [
-    phase === 'listing' ? '' : linesIn('lines'),
+    phase === 'listing' && hits.length === 0 ? '' : linesIn('lines'),
     isAnyElsewhere ? `outside messages ${linesIn('other_lines')}` : '',
     progress,
     stored > 0 ? `${stored} from the index` : '',

@@ -73,6 +73,8 @@ const sliceMs = 12;
 const mostKept = 2 * 1024 * 1024;
 /** Reading stops after this many failures in a row: the service has a problem, not a trajectory. */
 const mostFailures = 10;
+/** While trajectories are listed, the index is searched again each time that there are so many times more. */
+const growth = 4;
 /** Characters of an excerpt, and of its part before the match. */
 const excerptLength = 240;
 const beforeMatch = 20;
@@ -148,7 +150,11 @@ export interface TextSearchPorts {
   readonly search: LineSearch;
   /** The trajectories to search, page by page, with notes on possible gaps in the list. */
   readonly pages: AsyncIterable<
-    { readonly rows: readonly Trajectory[] } & Partial<Pick<ResourcePage<Trajectory>, 'notes' | 'unread'>>
+    {
+      readonly rows: readonly Trajectory[];
+      /** Ids of rows on earlier pages that the list no longer has. */
+      readonly gone?: readonly string[];
+    } & Partial<Pick<ResourcePage<Trajectory>, 'notes' | 'unread'>>
   >;
   readonly index: TextIndex;
   readonly context: Pick<QueryContext, 'service' | 'signal'>;
@@ -221,9 +227,13 @@ export class TextSearch {
   readonly #ports: TextSearchPorts;
   readonly #listeners = new Listeners();
   readonly #rows = new Map<string, Trajectory>();
-  readonly #searched: Trajectory[] = [];
+  #searched: Trajectory[] = [];
   /** Copied on request rather than for each hit. */
-  readonly #hits: TextHit[] = [];
+  #hits: TextHit[] = [];
+  /** The trajectories that were looked for in the index, and those of them that were searched. */
+  readonly #tried = new Set<string>();
+  readonly #done = new Set<string>();
+  #known: Known | undefined;
   #state: TextSearchState = {
     ...{
       phase: 'listing',
@@ -263,7 +273,7 @@ export class TextSearch {
     try {
       await this.#list();
       this.#set({ phase: 'searching' });
-      const unknown = await this.#searchStored();
+      const unknown = [...this.#rows.values()].filter(({ trajectory_id }) => !this.#done.has(trajectory_id));
       await inParallel(unknown, row => this.#searchRead(row));
       signal.throwIfAborted();
       this.#set({ phase: 'done' });
@@ -281,20 +291,43 @@ export class TextSearch {
     this.#listeners.notify();
   }
 
+  /** Lists the trajectories, and meanwhile searches those in the index: their hits need not wait for the whole list. */
   async #list(): Promise<void> {
     let listed = 0;
-    for await (const { rows, notes = [], unread = [] } of this.#ports.pages) {
+    let searchedAt = 0;
+    for await (const { rows, notes = [], unread = [], gone = [] } of this.#ports.pages) {
       this.#ports.context.signal.throwIfAborted();
       for (const row of rows) {
-        if (this.#rows.has(row.trajectory_id)) continue;
-        listed += 1;
-        if (listed <= mostSearched) this.#rows.set(row.trajectory_id, row);
+        const { trajectory_id: id } = row;
+        const isNew = !this.#rows.has(id);
+        if (isNew) listed += 1;
+        // A row that was listed again may have ended since.
+        if (isNew ? listed <= mostSearched : !this.#tried.has(id)) this.#rows.set(id, row);
       }
+      listed -= this.#forget(gone);
       const known = this.#rows.size;
       const isListCut = this.#state.isListCut || unread.length > 0;
       this.#set({ known, beyond: listed - known, notes: [...new Set([...this.#state.notes, ...notes])], isListCut });
+      // Each search of the index goes through all that it has.
+      if (known >= searchedAt) {
+        await this.#searchStored();
+        searchedAt = known * growth;
+      }
       if (listed > mostSearched) break;
     }
+    await this.#searchStored();
+  }
+
+  /** Takes back what is no longer listed. @returns how many trajectories */
+  #forget(gone: readonly string[]): number {
+    const ids = new Set(gone.filter(id => this.#rows.delete(id)));
+    if (ids.size === 0) return 0;
+    const isLeft = ({ trajectory_id }: Pick<Trajectory, 'trajectory_id'>): boolean => !ids.has(trajectory_id);
+    this.#hits = this.#hits.filter(isLeft);
+    this.#searched = this.#searched.filter(isLeft);
+    const [searched, stored] = [this.#searched.length, this.#searched.length];
+    this.#set({ hits: [...this.#hits], searched, stored });
+    return ids.size;
   }
 
   /** Lets keys be handled now and then. @throws the signal's reason */
@@ -305,21 +338,25 @@ export class TextSearch {
     this.#turnAt = performance.now() + sliceMs;
   }
 
-  /** Searches the trajectories in the index, and returns the others. */
-  async #searchStored(): Promise<readonly Trajectory[]> {
-    const { index } = this.#ports;
-    const known = index.known();
+  /** Searches the trajectories that are listed by now and in the index. */
+  async #searchStored(): Promise<void> {
+    this.#known ??= this.#ports.index.known();
+    const known = this.#known;
     const texts = new Map<number, string>();
     for (const [trajectoryId, row] of this.#rows) {
-      const text = storedText(row, known);
+      const text = this.#tried.has(trajectoryId) ? undefined : storedText(row, known);
       if (!text) continue;
+      this.#tried.add(trajectoryId);
       texts.set(text.id, trajectoryId);
       this.#rows.set(trajectoryId, { ...recordIn(text.record), ...withoutNothing(row) });
     }
-    const isSearched = new Set(await this.#searchTexts(texts));
-    for (const trajectoryId of isSearched) this.#count(trajectoryId);
-    this.#set({ searched: isSearched.size, stored: isSearched.size });
-    return [...this.#rows.values()].filter(({ trajectory_id }) => !isSearched.has(trajectory_id));
+    if (texts.size === 0) return;
+    for (const trajectoryId of await this.#searchTexts(texts)) {
+      this.#done.add(trajectoryId);
+      this.#count(trajectoryId);
+    }
+    const searched = this.#searched.length;
+    this.#set({ searched, stored: searched });
   }
 
   /** Searches these texts in the index. Returns the trajectories that are known to be searched in full. */

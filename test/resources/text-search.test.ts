@@ -277,3 +277,37 @@ it('keeps the tokens of what it read', async () => {
   const [changed, ...same] = all.map((row, at) => (at === 0 ? { ...row, num_steps: 2 } : row));
   expect([...storedTokens(changed ? [changed, ...same] : [], texts)]).toEqual(tokens.slice(1));
 });
+
+it('finds what is in the index before the whole list is read, and forgets what the list no longer has (B5)', async () => {
+  const all = ['a', 'b', 'c', 'd', 'e'].map(id => trajectory(id, 'a needle'));
+  const { service, read } = serviceOf(all);
+  const texts = index();
+  await searchFor('needle', all, { service, index: texts }).run();
+  read.length = 0;
+  const found: string[] = [];
+  const rest = Promise.withResolvers<void>();
+  const first = Promise.withResolvers<void>();
+  const rows = all.map(({ steps: _, ...row }) => row);
+  async function* pages() {
+    yield { rows: rows.slice(0, 2) };
+    await rest.promise;
+    yield { rows, gone: ['a'] };
+  }
+  const search = parseLineSearch('needle');
+  if (!search.ok) throw new Error(search.error);
+  const { signal } = new AbortController();
+  const onHit = ({ trajectory_id }: { trajectory_id: string }): void => {
+    found.push(trajectory_id);
+    if (found.length === 2) first.resolve();
+  };
+  const work = new TextSearch({ search, pages: pages(), index: texts, context: { service, signal }, onHit });
+  const done = work.run();
+  // The list has one more page to read.
+  await first.promise;
+  expect(work.state()).toMatchObject({ phase: 'listing', known: 2 });
+  rest.resolve();
+  const { hits, known, searched, stored, phase } = await done;
+  expect({ known, searched, stored, phase }).toEqual({ known: 4, searched: 4, stored: 4, phase: 'done' });
+  expect(hits.map(({ trajectory_id }) => trajectory_id)).toEqual(['b', 'c', 'd', 'e']);
+  expect(read).toEqual([]);
+});

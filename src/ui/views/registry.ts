@@ -277,7 +277,7 @@ export const registry: Registry = {
         base ? clean`tasks against ${base.name}` : steps ? `tasks in steps ${steps}` : 'tasks',
       component: lazyView(async () => (await import('./tasks/tasks.tsx')).TasksView),
       about: aboutPasses,
-      commands: [...Object.values(tasksCommands), sideCommands.pair, promptCommands.ask],
+      commands: [...Object.values(tasksCommands), sideCommands.pair, promptCommands.ask, searchCommands.texts],
       general: ofList,
     }),
     defineView<'pair'>({
@@ -294,7 +294,7 @@ export const registry: Registry = {
       title: 'Reward against length',
       component: lazyView(async () => (await import('./tasks/lengths.tsx')).LengthsView),
       about: aboutLengths,
-      commands: [...Object.values(lengthCommands), sideCommands.pair],
+      commands: [...Object.values(lengthCommands), sideCommands.pair, searchCommands.texts],
       general: ofList,
     }),
     defineView<'outcomes'>({
@@ -302,7 +302,7 @@ export const registry: Registry = {
       title: 'Ends',
       crumb: () => 'how they ended',
       component: lazyView(async () => (await import('./tasks/outcomes.tsx')).OutcomesView),
-      commands: [],
+      commands: [searchCommands.texts],
       general: ofList,
     }),
     defineView<'rollouts'>({
@@ -310,7 +310,7 @@ export const registry: Registry = {
       title: 'Rollouts',
       crumb: ({ task, ended }) => task ?? ended?.value ?? 'none',
       component: lazyView(async () => (await import('./tasks/tasks.tsx')).RolloutsView),
-      commands: [sideCommands.pair, promptCommands.ask, ...ofRows],
+      commands: [sideCommands.pair, promptCommands.ask, ...ofRows, searchCommands.texts],
       general: ofList,
     }),
     defineView<'step'>({
@@ -371,7 +371,7 @@ export const registry: Registry = {
       crumb: ({ query }) => clean`search ${query}`,
       component: lazyView(async () => (await import('./search/search.tsx')).SearchView),
       inspectorFrom: 160,
-      commands: [searchCommands.stop],
+      commands: Object.values(searchCommands),
       general: ofList,
     }),
     defineView<'regrade'>({

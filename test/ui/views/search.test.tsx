@@ -1,10 +1,13 @@
 /** A search through the texts of a run's trajectories: `//`, what it found, and the line in the reader. */
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
+import { kinds } from '../../../src/resources/catalogue.ts';
 import type { Place } from '../../../src/resources/place.ts';
 import { defineView } from '../../../src/ui/app/registry.ts';
 import { TrajectoriesView } from '../../../src/ui/views/lists.tsx';
+import { pagesOf } from '../../../src/ui/views/search/pages.ts';
 import { SearchView } from '../../../src/ui/views/search/search.tsx';
 import { TrajectoryView } from '../../../src/ui/views/trajectories/trajectory.tsx';
+import { Workbench } from '../../../src/workbench/workbench.ts';
 import { fakeService } from '../../service/fake-service.ts';
 import { openViewOnStage } from '../stage.tsx';
 
@@ -67,6 +70,13 @@ it('finds a line in every trajectory, counts by reward, and opens it in its fold
   await stage.waitFor('12 from the');
   // Only the one in the reader was read again.
   expect(reads()).toBeLessThanOrEqual(before + 3);
+  // Hits can be searched again (B4).
+  await stage.type('//');
+  await stage.waitFor('Search the texts of first');
+  await stage.type('"line 7"');
+  await stage.press('enter');
+  await stage.waitFor('searched 12 of 12 trajectories');
+  expect(stage.text()).toContain('"line 7" in first');
   stage.close();
 });
 
@@ -90,4 +100,33 @@ it('keeps what was typed after // as an expression on the rows, if it ends like 
   await stage.press('enter');
   await stage.waitFor(text => text.includes('/task-[12]$/') && !text.includes('task-0'));
   stage.close();
+});
+
+it('hands out the rows of a list while it is read, and at the end names those that are gone (B5)', async () => {
+  const held = Promise.withResolvers<void>();
+  const asked: unknown[] = [];
+  const listed = { count: 12 };
+  const service = fakeService({
+    listTrajectories: async ({ query: { cursor } = {} }) => {
+      asked.push(cursor);
+      const from = Number(cursor ?? 0);
+      if (from > 0) await held.promise;
+      const next = from + 5 < listed.count ? String(from + 5) : null;
+      const items = Array.from({ length: Math.min(5, listed.count - from) }, (_, index) => row(from + index));
+      return { items, has_more: next !== null, next_cursor: next };
+    },
+  });
+  const workbench = new Workbench({ kinds, service: async () => service, profile: 'test' });
+  onTestFinished(() => workbench.close());
+  const { signal } = new AbortController();
+  const pages = pagesOf(workbench, { scope: { dataset: 'd' }, label: 'd' }, signal);
+  const idsOf = ({ value }: Awaited<ReturnType<typeof pages.next>>) => value?.rows.map(each => each.trajectory_id);
+  const first = await pages.next();
+  expect(idsOf(first)).toHaveLength(5);
+  expect(asked.length).toBeLessThanOrEqual(2);
+  held.resolve();
+  let last = first;
+  for await (const value of pages) last = { value, done: false };
+  expect(idsOf(last)).toHaveLength(12);
+  expect(last.value?.gone).toEqual([]);
 });

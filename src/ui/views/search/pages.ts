@@ -18,22 +18,58 @@ interface Rows<Row> {
   readonly notes: readonly string[];
 }
 
-/** All rows of a list; from the cache if it has them. @throws Error if reading fails before the first row */
-async function allOf<Row>(workbench: Workbench, source: ListSource<Row>, signal: AbortSignal): Promise<Rows<Row>> {
+/**
+ * The rows of a list while it is read, the known ones first; at the end all, without those that it no longer has.
+ *
+ * @throws Error if reading fails before the first row
+ */
+async function* rowsOf<Row>(
+  workbench: Workbench,
+  source: ListSource<Row>,
+  signal: AbortSignal,
+): AsyncGenerator<Partial<Rows<Row>> & Pick<Rows<Row>, 'rows'> & { readonly gone?: readonly string[] }, void> {
   const reader = workbench.lists.of(source);
-  const outcome = await reader.readRest(oldestWanted(reader, source, 30_000), { signal, onProgress: () => {} });
+  let isOver = false;
+  let wake = (): void => {};
+  const rest = reader
+    .readRest(oldestWanted(reader, source, 30_000), { signal, onProgress: () => wake() })
+    .finally(() => {
+      isOver = true;
+      wake();
+    });
+  const seen = new Set<string>();
+  while (!isOver) {
+    const { rows } = reader.data;
+    const isMore = rows.length > seen.size;
+    for (const row of rows) seen.add(source.id(row));
+    if (isMore) yield { rows };
+    await new Promise<void>(resolve => {
+      wake = resolve;
+      if (isOver) resolve();
+    });
+  }
+  const outcome = await rest;
   signal.throwIfAborted();
   const { rows, dropped, notes } = reader.data;
   const { error } = reader.state();
   if (outcome === 'failed' && rows.length === 0) throw error ?? new Error('The list could not be read.');
-  return {
+  if (outcome === 'complete') for (const row of rows) seen.delete(source.id(row));
+  yield {
     rows,
+    ...(outcome === 'complete' && { gone: [...seen] }),
     notes: [
       ...(outcome === 'complete' ? [] : [`only part of the list could be read: ${error?.message ?? outcome}`]),
       ...(dropped > 0 ? [`${counted(dropped, 'row')} could not be read`] : []),
       ...notes,
     ],
   };
+}
+
+/** All rows of a list, and why some may be missing. */
+async function allOf<Row>(workbench: Workbench, source: ListSource<Row>, signal: AbortSignal): Promise<Rows<Row>> {
+  let all: Rows<Row> = { rows: [], notes: [] };
+  for await (const { rows, notes = [] } of rowsOf(workbench, source, signal)) all = { rows, notes };
+  return all;
 }
 
 export async function* pagesOf(workbench: Workbench, { scope, step }: SearchedTexts, signal: AbortSignal): Pages {
@@ -47,10 +83,10 @@ export async function* pagesOf(workbench: Workbench, { scope, step }: SearchedTe
     const trained = await allOf(workbench, training.list(ofBenchmark), signal);
     yield { rows: [], notes: [...evaluations.notes, ...trained.notes] };
     for (const { eval_run_id } of evaluations.rows) {
-      yield await allOf(workbench, trajectoryList({ eval_run_id }), signal);
+      yield* rowsOf(workbench, trajectoryList({ eval_run_id }), signal);
     }
     for (const { training_run_id } of trained.rows) {
-      yield await allOf(workbench, trajectoryList({ training_run_id }), signal);
+      yield* rowsOf(workbench, trajectoryList({ training_run_id }), signal);
     }
   } else {
     const filter = {
@@ -58,7 +94,7 @@ export async function* pagesOf(workbench: Workbench, { scope, step }: SearchedTe
       ...(trainingRun !== undefined && { training_run_id: trainingRun }),
       ...(dataset !== undefined && { dataset_name: dataset }),
     };
-    yield await allOf(workbench, trajectoryList(filter), signal);
+    yield* rowsOf(workbench, trajectoryList(filter), signal);
   }
 }
 

@@ -87,6 +87,7 @@ function useTextSearch(place: Place<'search'>): RunningSearch {
 export function SearchView({ place: given }: ViewProps<'search'>) {
   // A view shows one place from mount to unmount.
   const [place] = useState(given);
+  const { view: _, query: __, ...texts } = place;
   const pane = usePane('main');
   const { styles } = useTheme();
   const source = useMemo(() => hitSource(['text-search', 'hits', placeKey(place)]), [place]);
@@ -108,6 +109,7 @@ export function SearchView({ place: given }: ViewProps<'search'>) {
         ...recordPlace(trajectories, trajectory_id, task_id ?? undefined),
         ...(search.ok && { found: { query: search.highlighted, place: at } }),
       })}
+      texts={texts}
       label={({ trajectory_id, task_id }) => task_id ?? trajectory_id}
       facts={hitFacts}
       bindings={[{ command: searchCommands.stop, enabled: isRunning, run: stop }]}

@@ -17,7 +17,7 @@ import { curveOf } from '../../widgets/line-chart/series.ts';
 import { useTheme } from '../../widgets/theme/theme.tsx';
 import { lengthCommands } from '../commands.ts';
 import { ResourceList } from '../list/resource-list.tsx';
-import { markTwo, pairBinding } from './rollout-doors.ts';
+import { markTwo, pairBinding, textsIn } from './rollout-doors.ts';
 import { useLengthReader } from './use-length-reader.ts';
 import { emptyRollouts, useRollouts } from './use-rollouts.ts';
 
@@ -33,7 +33,8 @@ const columns: readonly Column<LengthPoint>[] = [
 
 const longestFirst = { column: 'length', descending: true } as const;
 
-export function LengthsView({ place: { scope, steps } }: ViewProps<'lengths'>) {
+export function LengthsView({ place }: ViewProps<'lengths'>) {
+  const { scope, steps } = place;
   const pane = usePane('main');
   const theme = useTheme();
   const { open } = useShell();
@@ -73,6 +74,7 @@ export function LengthsView({ place: { scope, steps } }: ViewProps<'lengths'>) {
     <ResourceList<LengthPoint>
       name="lengths"
       source={source}
+      texts={textsIn(place)}
       rows={points}
       parts={rollouts.parts}
       columns={columns}

@@ -6,9 +6,11 @@ import { classWords, outcomeColumns, outcomeFacts } from '../../../resources/out
 import type { ViewProps } from '../../app/registry.ts';
 import { usePane } from '../../app/view.tsx';
 import { ResourceList } from '../list/resource-list.tsx';
+import { textsIn } from './rollout-doors.ts';
 import { emptyRollouts, useRollouts } from './use-rollouts.ts';
 
-export function OutcomesView({ place: { scope, label, steps } }: ViewProps<'outcomes'>) {
+export function OutcomesView({ place }: ViewProps<'outcomes'>) {
+  const { scope, label, steps } = place;
   const pane = usePane('main');
   const rollouts = useRollouts(scope, pane.attention, { steps });
   const { rows } = rollouts;
@@ -21,6 +23,7 @@ export function OutcomesView({ place: { scope, label, steps } }: ViewProps<'outc
     <ResourceList<OutcomeClass>
       name="outcomes"
       source={source}
+      texts={textsIn(place)}
       rows={classes}
       parts={rollouts.parts}
       columns={outcomeColumns}

@@ -1,11 +1,17 @@
 /** The keys that open the statistics of many rollouts: their tasks, and how they ended. */
-import type { Place } from '../../../resources/place.ts';
+import type { Place, SearchedTexts } from '../../../resources/place.ts';
 import type { Binding } from '../../keys/router.tsx';
 import { rolloutCommands, sideCommands } from '../commands.ts';
 import type { PlaceOf } from '../list/list-props.ts';
 
 /** The scope of the rollouts. */
 type Whose = Pick<Place<'outcomes'>, 'scope' | 'label' | 'steps'>;
+
+/** Their texts, to search. */
+export const textsIn = ({ scope, label = Object.values(scope).join(' '), steps }: Whose): SearchedTexts => ({
+  ...{ scope, label },
+  ...(scope.training !== undefined && steps !== undefined && /^\d+$/.test(steps) && { step: Number(steps) }),
+});
 
 const views = [
   { command: rolloutCommands.tasks, view: 'tasks' },

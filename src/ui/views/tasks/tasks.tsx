@@ -38,7 +38,7 @@ import { RunChoice } from '../runs/compare-window.tsx';
 import { TrajectoryPreview } from '../trajectories/preview.tsx';
 import { drawnColumns } from './group-columns.ts';
 import { CoursePreview } from './reward-chart.tsx';
-import { pairBinding, worstAndBest } from './rollout-doors.ts';
+import { pairBinding, textsIn, worstAndBest } from './rollout-doors.ts';
 import { useRolloutList } from './use-rollout-list.ts';
 import { emptyRollouts, useRollouts } from './use-rollouts.ts';
 
@@ -143,6 +143,7 @@ export function TasksView({ place }: ViewProps<'tasks'>) {
     <ResourceList<TaskGroup>
       name="tasks"
       source={source}
+      texts={textsIn(place)}
       rows={tasks.groups}
       parts={rollouts.parts}
       columns={columns}
@@ -179,7 +180,8 @@ export function TasksView({ place }: ViewProps<'tasks'>) {
   );
 }
 
-export function RolloutsView({ place: { scope, task, ended, steps } }: ViewProps<'rollouts'>) {
+export function RolloutsView({ place }: ViewProps<'rollouts'>) {
+  const { scope, task, ended, steps } = place;
   const pane = usePane('main');
   const rollouts = useRollouts(scope, pane.attention, { steps });
   const { rows: all, parts, notes, key } = rollouts;
@@ -196,6 +198,7 @@ export function RolloutsView({ place: { scope, task, ended, steps } }: ViewProps
     <ResourceList<Trajectory>
       {...listProps(trajectories)}
       source={source}
+      texts={textsIn(place)}
       rows={rows}
       parts={parts}
       {...list}
