@@ -2,7 +2,7 @@
 import { statusWords } from '../contract/status.ts';
 import { type Column, idColumn, type StatusLook } from '../present/column.ts';
 import type { Range } from '../present/statistics/tasks.ts';
-import { clockOrDay, duration } from '../text/time.ts';
+import { age, clockOrDay, duration } from '../text/time.ts';
 import { type InboxEvent, sortOf, tallyWords } from '../workbench/inbox.ts';
 import { meanOfTotal } from './measured-run.ts';
 import { heldOutWords } from './training.ts';
@@ -14,6 +14,12 @@ export function eventWord(event: InboxEvent): string {
   const sort = sortOf(event);
   const { status } = event.detail;
   return sort === 'ended' && status !== undefined ? statusWords(status) : sort;
+}
+
+/** The same with the time that a stall has lasted: it holds for as long as it is in the inbox. */
+export function happenedWords(event: InboxEvent, now = Date.now()): string {
+  const { since } = event.detail;
+  return since === undefined ? eventWord(event) : `${eventWord(event)} ${age(now - since)}`;
 }
 
 const looks: Readonly<Record<ReturnType<typeof sortOf>, StatusLook>> = {
@@ -66,7 +72,7 @@ export function reasonOf(event: InboxEvent, range?: Range): string {
 
 /** Everything about an event except its time and name. */
 export const eventWords = (event: InboxEvent, range?: Range): string =>
-  [eventWord(event), tookWords(event) && `after ${tookWords(event)}`, reasonOf(event, range)]
+  [happenedWords(event), tookWords(event) && `after ${tookWords(event)}`, reasonOf(event, range)]
     .filter(Boolean)
     .join(', ');
 
@@ -116,6 +122,7 @@ export const inboxColumns = (range: Range): readonly Column<InboxEvent>[] => [
     width: { min: 11, max: 24, grow: 0 },
     whole: true,
     value: eventWord,
+    text: row => happenedWords(row),
     look: lookOf,
   },
   {

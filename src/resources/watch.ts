@@ -304,7 +304,7 @@ export function noteAlarms(workbench: Workbench, now = Date.now()): void {
       if (!alarm) inbox.clear(kind, known);
       if (!alarm || (hasEnded(status) && endedAt < openedAt)) return [];
       const since = kind === 'stall' ? remembered.progressOf(id).at(-1)?.at : undefined;
-      return inbox.raise(kind, known, since ?? now, alarm.words) ?? [];
+      return inbox.raise(kind, known, now, { alarm: alarm.words, ...(since !== undefined && { since }) }) ?? [];
     });
   });
   if (raised.length > 0) inbox.announce(raised);

@@ -19,6 +19,8 @@ export type EventDetail = Partial<
 > & {
   /** The text of an alarm. */
   readonly alarm?: string;
+  /** When a silence began; epoch milliseconds. */
+  readonly since?: number;
 };
 
 export interface InboxEvent extends Omit<StoredEvent, 'detail'> {
@@ -282,16 +284,21 @@ export class Inbox {
   /**
    * Records an alarm, unless it is recorded already. Returns the event if it is news to a user who is watching.
    *
-   * @param at epoch milliseconds
-   * @param alarm its text
+   * @param at when it was noticed; epoch milliseconds
    */
-  raise(what: string, resource: KnownResource, at: number, alarm?: string): InboxEvent | undefined {
+  raise(
+    what: string,
+    resource: KnownResource,
+    at: number,
+    alarm: Pick<EventDetail, 'alarm' | 'since'> = {},
+  ): InboxEvent | undefined {
     const { kind, id } = resource;
     const name = nameOf({ kind, id, what });
     if (this.#raised.has(name) || this.#find({ kind, id, what })) return undefined;
     this.#raised.add(name);
     if (this.#remembered().events.find({ kind, id, what })) return undefined;
-    const isMissed = this.#absence !== undefined && at > this.#absence.from && at <= this.#absence.to;
+    const { since = at } = alarm;
+    const isMissed = this.#absence !== undefined && since > this.#absence.from && since <= this.#absence.to;
     if (isMissed) this.#missed.add(name);
     this.#put(what, resource, undefined, at, alarm);
     return isMissed ? undefined : this.#find({ kind, id, what });
@@ -335,11 +342,11 @@ export class Inbox {
     return this.#list.find(event => nameOf(event) === name);
   }
 
-  #put(what: string, known: KnownResource, exact: number | undefined, otherwise: number, alarm?: string): void {
+  #put(what: string, known: KnownResource, exact: number | undefined, otherwise: number, alarm?: EventDetail): void {
     const { kind, id, label } = known;
     const event = { kind, id, label, what, at: exact ?? otherwise, isExact: exact !== undefined };
     this.#noteSince(event);
-    this.#save({ ...event, detail: { ...detailOf(known), ...(alarm !== undefined && { alarm }) } });
+    this.#save({ ...event, detail: { ...detailOf(known), ...alarm } });
   }
 
   #save(event: InboxEvent): void {

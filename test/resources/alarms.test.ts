@@ -20,6 +20,7 @@ import {
   type TrainingHistory,
 } from '../../src/resources/alarms.ts';
 import { kinds } from '../../src/resources/catalogue.ts';
+import { happenedWords } from '../../src/resources/inbox.ts';
 import { noteAlarms, stateOf, watchedOf } from '../../src/resources/watch.ts';
 import { Workbench } from '../../src/workbench/workbench.ts';
 import { scriptedService } from '../queries/scripted-service.ts';
@@ -312,7 +313,7 @@ describe('Watch', () => {
   }
 
   it('marks a line that has an alarm, records it once, and takes it back once it is over', () => {
-    const { begin, read, raised, inbox, line } = world();
+    const { workbench, begin, read, raised, inbox, line } = world();
     for (let step = 1; step <= 10; step += 1) read(step, begin + step * 2_000);
     const early = begin + 4 * minuteMs;
     read(10, early);
@@ -329,6 +330,10 @@ describe('Watch', () => {
     read(10, later + 2_000);
     expect(raised).toEqual(['stall']);
     expect(inbox()).toEqual(['stall']);
+    // It was noticed later than it began, and it goes on.
+    const [event] = workbench.inbox.list();
+    expect(event).toMatchObject({ at: later, detail: { since: begin + 20_000 } });
+    expect(event && happenedWords(event, later + 15 * minuteMs)).toBe('stalled 21m');
     const stalled = line(later + 2_000);
     expect(stalled && stateOf(stalled, later + 2_000)).toMatchObject({
       text: 'ALARM stalled 6m',

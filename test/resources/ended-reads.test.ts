@@ -171,7 +171,7 @@ it('reads the failed rollouts of an ended evaluation once for its line in Watch,
   const line = () =>
     watchedOf(workbench).map(row => [stateOf(row, Date.now()).word, ...row.alarms.map(each => each.words)]);
   expect(line()).toEqual([['completed']]);
-  inbox.raise('failed rollouts', statuses.get(run) as never, Date.parse(ended), words);
+  inbox.raise('failed rollouts', statuses.get(run) as never, Date.parse(ended), { alarm: words });
   expect(line()).toEqual([['ALARM', words]]);
   inbox.dismissAll(run);
   const round = following(workbench, false);

@@ -2,7 +2,7 @@
 import { useMemo, useState } from 'react';
 import { agoOf } from '../../present/times.ts';
 import { placeOfRef, resourceOfKind } from '../../resources/catalogue.ts';
-import { eventWord, inboxColumns, numbersOf, reasonOf } from '../../resources/inbox.ts';
+import { happenedWords, inboxColumns, numbersOf, reasonOf } from '../../resources/inbox.ts';
 import { inboxList } from '../../resources/rotation.ts';
 import { referencesOf } from '../../resources/watch.ts';
 import { counted } from '../../text/numbers.ts';
@@ -75,7 +75,7 @@ export function InboxView() {
         { label: 'name', value: row.label },
         { label: 'kind', value: resourceOfKind(row.kind)?.names[1] ?? row.kind },
         { label: 'id', value: row.id },
-        { label: 'happened', value: `${eventWord(row)}, ${row.isExact ? '' : 'seen '}${agoOf(row.at)}` },
+        { label: 'happened', value: `${happenedWords(row)}, ${row.isExact ? '' : 'seen '}${agoOf(row.at)}` },
         { label: 'alarm', value: row.detail.alarm },
         { label: 'reason', value: row.detail.reason },
         { label: 'numbers', value: numbersOf(row, rewardRange) },
