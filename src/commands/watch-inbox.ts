@@ -58,18 +58,15 @@ export function printInbox(flags: CommandInput<'watch'>['flags'], io: CommandIo)
     });
     await readEnds(context, inbox, statuses);
     const events = inbox.list().toReversed();
-    io.note(
-      events.length > 0
-        ? `${summaryOf(events, inbox.since)}.`
-        : 'Nothing has ended, failed or stalled since you last looked.',
-    );
+    io.note(events.length > 0 ? `${summaryOf(inbox)}.` : 'Nothing has ended, failed or stalled since you last looked.');
     for (const event of events) {
       const { id, label, at, isExact } = event;
       // Logs are read on other days and in other time zones.
       const time = io.columns === undefined ? new Date(at).toISOString() : clockOrDay(at);
-      const words = eventWords(event);
+      const isNew = inbox.isNew(event);
+      const words = `${isNew && inbox.newSince !== undefined ? 'new, ' : ''}${eventWords(event)}`;
       const text = `${clean`${isExact ? '' : 'seen '}${time}  ${label}  ${words}`}\n`;
-      const record = eventFields(event);
+      const record = { ...eventFields(event), is_new: isNew };
       if (flags.json) await io.print(`${safeJson(record)}\n`);
       else await printRecord(record, id, flags, io, { text: () => text });
     }

@@ -3,7 +3,7 @@ import { statusWords } from '../contract/status.ts';
 import { type Column, idColumn, type StatusLook } from '../present/column.ts';
 import type { Range } from '../present/statistics/tasks.ts';
 import { age, clockOrDay, duration } from '../text/time.ts';
-import { type InboxEvent, sortOf, tallyWords } from '../workbench/inbox.ts';
+import { type Inbox, type InboxEvent, sortOf, tallyWords } from '../workbench/inbox.ts';
 import { meanOfTotal } from './measured-run.ts';
 import { heldOutWords } from './training.ts';
 import { heldOutCell } from './training-columns.ts';
@@ -76,10 +76,14 @@ export const eventWords = (event: InboxEvent, range?: Range): string =>
     .filter(Boolean)
     .join(', ');
 
-/** `3 failed, 1 stalled, 2 ended since 18:40:00`; empty without events. @param since epoch milliseconds */
-export function summaryOf(events: readonly InboxEvent[], since: number | undefined): string {
-  const words = tallyWords(events);
-  return words === '' || since === undefined ? words : `${words} since ${clockOrDay(since)}`;
+/** `1 failed, 2 ended since 18:40:00 (33 in all)`: what is new, and the number of all; empty without events. */
+export function summaryOf(inbox: Inbox): string {
+  const events = inbox.list();
+  const since = inbox.newSince ?? events.at(-1)?.at;
+  if (events.length === 0 || since === undefined) return '';
+  const fresh = events.filter(event => inbox.isNew(event));
+  const words = `${tallyWords(fresh) || 'nothing new'} since ${clockOrDay(since)}`;
+  return fresh.length === events.length ? words : `${words} (${events.length} in all)`;
 }
 
 /** An event for a program. */
@@ -113,9 +117,18 @@ export function eventFields(event: InboxEvent) {
   };
 }
 
-/** @param range the range of rewards in the settings */
-export const inboxColumns = (range: Range): readonly Column<InboxEvent>[] => [
-  { id: 'label', title: 'WHAT', width: { min: 14, max: 100, grow: 2 }, value: row => row.label },
+/**
+ * @param range the range of rewards in the settings
+ * @param markOf the mark before the name
+ */
+export const inboxColumns = (range: Range, markOf: (row: InboxEvent) => string): readonly Column<InboxEvent>[] => [
+  {
+    id: 'label',
+    title: 'WHAT',
+    width: { min: 14, max: 100, grow: 2 },
+    value: row => row.label,
+    text: row => `${markOf(row)}${row.label}`,
+  },
   {
     id: 'event',
     title: 'HAPPENED',

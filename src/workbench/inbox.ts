@@ -4,6 +4,7 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import { Listeners } from '../base/listeners.ts';
+import { maxOf } from '../base/many.ts';
 import { hasEnded, statusMeaning } from '../contract/status.ts';
 import { countsBeside } from '../queries/run-mean.ts';
 import type { KnownResource, Observation } from '../queries/statuses/known-resource.ts';
@@ -21,6 +22,8 @@ export type EventDetail = Partial<
   readonly alarm?: string;
   /** When a silence began; epoch milliseconds. */
   readonly since?: number;
+  /** When this machine noticed it; epoch milliseconds. */
+  readonly noticedAt?: number;
 };
 
 export interface InboxEvent extends Omit<StoredEvent, 'detail'> {
@@ -44,8 +47,8 @@ const savedEveryMs = 15_000;
 const clockMs = 60_000;
 /** Name of the setting with the time of the last answer. */
 const lastAnswerSetting = 'looked at';
-/** Name of the setting with the time of the oldest event. */
-const sinceSetting = 'inbox since';
+/** Name of the setting with the time when the user last looked at the inbox. */
+const openedSetting = 'inbox opened';
 
 /** Key of an event in a map. */
 export const nameOf = ({ kind, id, what }: EventKey): string => `${what} ${kind} ${id}`;
@@ -129,7 +132,7 @@ export class Inbox {
   /** The keys of events that `clear` has to remove, dismissed or not, from this and earlier sessions. */
   #raised: Set<string>;
   readonly #awayMs: number;
-  #since: number | undefined;
+  #openedAt: number | undefined;
 
   /** @param pollMs poll interval while the user is idle, in milliseconds */
   constructor(
@@ -141,10 +144,9 @@ export class Inbox {
     this.#remembered = remembered;
     this.#statuses = statuses;
     this.#list = this.#read();
-    this.#since = this.#readSince();
+    this.#openedAt = this.#timeOf(openedSetting);
     this.#raised = this.#readRaised();
-    const saved = remembered().setting(lastAnswerSetting);
-    this.#before = typeof saved === 'number' ? saved : undefined;
+    this.#before = this.#timeOf(lastAnswerSetting);
     this.#lastAnswerAt = this.#before;
   }
 
@@ -153,9 +155,23 @@ export class Inbox {
     return this.#list;
   }
 
-  /** The start of the absence in which the first of the events happened. Epoch milliseconds. */
-  get since(): number | undefined {
-    return this.#list.length === 0 ? undefined : (this.#since ?? this.#list.at(-1)?.at);
+  /**
+   * Events that were noticed later are new: since the user last looked at the inbox, or was away. Epoch milliseconds;
+   * undefined if neither has happened.
+   */
+  get newSince(): number | undefined {
+    const times = [this.#openedAt, this.#absence?.from ?? this.#before].filter(time => time !== undefined);
+    return times.length === 0 ? undefined : maxOf(times);
+  }
+
+  isNew({ at, detail: { noticedAt = at } }: InboxEvent, since = this.newSince): boolean {
+    return since === undefined || noticedAt > since;
+  }
+
+  /** The user looks at the inbox. */
+  opened(now = Date.now()): void {
+    this.#openedAt = now;
+    this.#remembered().setSetting(openedSetting, now);
   }
 
   readonly subscribe = this.#listeners.subscribe;
@@ -181,7 +197,7 @@ export class Inbox {
   /** Applies what other programs have recorded or dismissed since. */
   readAgain(): void {
     const list = this.#read();
-    this.#since = this.#readSince();
+    this.#openedAt = this.#timeOf(openedSetting);
     this.#raised = this.#readRaised();
     if (!isDeepStrictEqual(list, this.#list)) this.#set(list);
   }
@@ -345,8 +361,7 @@ export class Inbox {
   #put(what: string, known: KnownResource, exact: number | undefined, otherwise: number, alarm?: EventDetail): void {
     const { kind, id, label } = known;
     const event = { kind, id, label, what, at: exact ?? otherwise, isExact: exact !== undefined };
-    this.#noteSince(event);
-    this.#save({ ...event, detail: { ...detailOf(known), ...alarm } });
+    this.#save({ ...event, detail: { ...detailOf(known), noticedAt: otherwise, ...alarm } });
   }
 
   #save(event: InboxEvent): void {
@@ -354,19 +369,8 @@ export class Inbox {
     this.#set(this.#read());
   }
 
-  /** Saves the time of the oldest event, if it is earlier than the saved one. */
-  #noteSince(event: EventKey & Pick<InboxEvent, 'at'>): void {
-    const isAttended = this.#savedAt !== 0;
-    const away = isAttended ? this.#absence : this.#before === undefined ? undefined : { from: this.#before };
-    const isOfAbsence = this.#missed.has(nameOf(event)) || (!isAttended && event.at >= (this.#before ?? event.at));
-    const since = away && isOfAbsence ? away.from : event.at;
-    if (this.#list.length > 0 && since >= (this.since ?? since)) return;
-    this.#since = since;
-    this.#remembered().setSetting(sinceSetting, since);
-  }
-
-  #readSince(): number | undefined {
-    const saved = this.#remembered().setting(sinceSetting);
+  #timeOf(setting: string): number | undefined {
+    const saved = this.#remembered().setting(setting);
     return typeof saved === 'number' ? saved : undefined;
   }
 

@@ -8,6 +8,7 @@ import { eventWords, summaryOf } from '../../src/resources/inbox.ts';
 import { RememberedStore } from '../../src/store/store.ts';
 import { Inbox } from '../../src/workbench/inbox.ts';
 import { Workbench } from '../../src/workbench/workbench.ts';
+import { eventually } from '../eventually.ts';
 import { fakeService } from '../service/fake-service.ts';
 import { storeFolder } from './store-folder.ts';
 
@@ -81,7 +82,7 @@ describe('what ended while the program was closed', () => {
       'c succeeded, after 5h',
     ]);
     expect(second.workbench.inbox.missed()).toHaveLength(2);
-    expect(summaryOf(second.workbench.inbox.missed(), Date.now())).toMatch(/^1 failed, 1 ended since \d\d:\d\d:\d\d$/);
+    expect(summaryOf(second.workbench.inbox)).toMatch(/^1 failed, 1 ended since \d\d:\d\d:\d\d$/);
     expect(second.workbench.statuses.get({ kind: 'training', id: 'c' })?.endedAt).toBeDefined();
     await end(second);
 
@@ -289,31 +290,35 @@ it.each([[true], [false]])(
   },
 );
 
-it('counts since when one was away, also after a restart, and restores what was dismissed', async () => {
+it('tells what is new since one was away or looked, from all that is not dismissed, which can be restored', async () => {
   const path = storeFolder(onTestFinished);
   const first = start(path);
-  first.answer(run('a'), run('b'));
+  first.answer(run('a'), run('b'), run('c'));
   await end(first);
   const left = Date.now();
 
   const second = start(path);
   const { inbox } = second.workbench;
   second.answer(run('a', { status: 'failed', endTime: new Date(left + 1_000).toISOString() }));
-  const since = inbox.since;
-  expect(since).toBe(inbox.absence?.from);
-  expect(since).toBeLessThanOrEqual(left);
-  // A later end does not change it.
+  expect(inbox.newSince).toBe(inbox.absence?.from);
+  expect(inbox.newSince).toBeLessThanOrEqual(left);
+  // What ended while somebody watched is new as well.
   second.answer(run('b', { status: 'failed' }));
-  expect(inbox.since).toBe(since);
+  expect(summaryOf(inbox)).toMatch(/^2 failed since \d\d:\d\d:\d\d$/);
+  inbox.opened();
+  expect(summaryOf(inbox)).toMatch(/^nothing new since \d\d:\d\d:\d\d \(2 in all\)$/);
   const events = inbox.list();
   inbox.dismiss(events);
-  expect(inbox.since).toBeUndefined();
+  expect(summaryOf(inbox)).toBe('');
   inbox.restore(events);
   expect(inbox.list()).toEqual(events);
   await end(second);
 
   const third = start(path);
-  expect(third.workbench.inbox.since).toBe(since);
+  await eventually(() => expect(Date.now()).toBeGreaterThan(third.workbench.inbox.newSince ?? 0));
+  third.answer(run('c', { status: 'succeeded', endTime: new Date().toISOString() }));
+  expect(summaryOf(third.workbench.inbox)).toMatch(/^1 ended since \d\d:\d\d:\d\d \(3 in all\)$/);
+  expect(third.workbench.inbox.list().filter(event => third.workbench.inbox.isNew(event))).toMatchObject([{ id: 'c' }]);
   await end(third);
 });
 
@@ -327,7 +332,6 @@ it.each([['1970-01-01T00:00:00Z'], ['2999-01-01T00:00:00Z']])(
     first.answer(run('a', { status: 'failed', endTime }));
     const seen = first.workbench.inbox.list();
     expect(seen).toMatchObject([{ id: 'a', isExact: false }]);
-    expect(first.workbench.inbox.since).toBe(seen[0]?.at);
     first.answer(run('a', { status: 'failed', endTime, reason: 'out of memory' }));
     expect(first.workbench.inbox.list()).toMatchObject([{ isExact: false, at: seen[0]?.at }]);
     await end(first);

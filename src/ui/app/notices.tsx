@@ -70,8 +70,7 @@ function jobNotice(job: AnyJob, resumeKey: string | undefined): Toast | undefine
 }
 
 /**
- * Sums up the inbox after an absence, in the words of Watch, and again as more events of the absence become known. A
- * count of only these events would differ from that of the inbox, which may have older ones.
+ * Sums up the inbox after an absence, in the words of Watch, and again as more events of the absence become known.
  *
  * @param isShown whether the view has the same words, or the events themselves
  */
@@ -85,10 +84,9 @@ function useMissedNotice(toast: (toast: Toast) => void, isShown: boolean): void 
       if (names.every(name => announced.has(name))) return;
       for (const name of names) announced.add(name);
       if (isShown) return;
-      const events = inbox.list();
       toast({
-        kind: events.some(isBad) ? 'danger' : 'info',
-        text: summaryOf(events, inbox.since),
+        kind: inbox.missed().some(isBad) ? 'danger' : 'info',
+        text: summaryOf(inbox),
         tail: `  <${keyOf(globalCommands.inbox)}> inbox`,
         news: true,
       });

@@ -1,5 +1,5 @@
 /** Everything that ended, stalled or needs attention, until it is dismissed. */
-import { useMemo, useState } from 'react';
+import { useEffect, useMemo, useState } from 'react';
 import { agoOf } from '../../present/times.ts';
 import { placeOfRef, resourceOfKind } from '../../resources/catalogue.ts';
 import { happenedWords, inboxColumns, numbersOf, reasonOf } from '../../resources/inbox.ts';
@@ -14,6 +14,7 @@ import { usePane } from '../app/view.tsx';
 import { useInbox } from '../data/use-watched.ts';
 import { useWorkbench } from '../data/workbench.tsx';
 import { useKeyOf } from '../keys/router.tsx';
+import { useTheme } from '../widgets/theme/theme.tsx';
 import { inboxCommands } from './commands.ts';
 import { ResourceList } from './list/resource-list.tsx';
 import { narrow } from './watch-columns.ts';
@@ -61,7 +62,18 @@ export function InboxView() {
   // The facts say how long ago.
   useTime(agoTick);
   const { dismiss, undo } = useDismissal();
-  const columns = useMemo(() => inboxColumns(rewardRange), [rewardRange]);
+  const { inbox } = workbench;
+  const { glyphs } = useTheme();
+  // What is new when it is opened is marked until it is left; the first time, that is all.
+  const [since] = useState(() => inbox.newSince);
+  useEffect(() => {
+    inbox.opened();
+    return () => inbox.opened();
+  }, [inbox]);
+  const columns = useMemo(
+    () => inboxColumns(rewardRange, row => (since !== undefined && inbox.isNew(row, since) ? `${glyphs.bullet} ` : '')),
+    [rewardRange, inbox, since, glyphs],
+  );
   return (
     <ResourceList<InboxEvent>
       name="inbox"

@@ -219,10 +219,10 @@ function useInboxLines(): readonly string[] {
   const keyOf = useKeyOf();
   const { styles } = useTheme();
   const { inbox } = useWorkbench();
-  const words = summaryOf(events, inbox.since);
+  const words = summaryOf(inbox);
   if (words === '') return [];
   return [
-    ` ${(events.some(isBad) ? styles.warning : styles.info)(words)}  ${styles.key(`<${keyOf(globalCommands.inbox)}>`)} ${styles.muted('inbox')}`,
+    ` ${(events.some(event => isBad(event) && inbox.isNew(event)) ? styles.warning : styles.info)(words)}  ${styles.key(`<${keyOf(globalCommands.inbox)}>`)} ${styles.muted('inbox')}`,
   ];
 }
 
