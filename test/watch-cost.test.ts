@@ -1,5 +1,6 @@
 /** In a process of its own, whose clock is replaced. */
 import { expect, it } from 'vitest';
+import type { Place } from '../src/resources/place.ts';
 import { watched } from '../tools/bench/watched.ts';
 
 it('40 active runs of 12 benchmarks take at most 60 requests a minute in Watch, and each row is read once a minute (W21)', async () => {
@@ -8,4 +9,18 @@ it('40 active runs of 12 benchmarks take at most 60 requests a minute in Watch, 
   expect(cost.requests).toBeLessThanOrEqual(60);
   expect(cost.kilobytes).toBeLessThanOrEqual(300);
   expect(cost.longestWait).toBeLessThanOrEqual(62);
+});
+
+/** The longest wait: the rows of runs show no progress of training. */
+const lists: readonly (readonly [string, Place, number])[] = [
+  ['training runs', { view: 'list', resource: 'training' }, 62],
+  ['runs', { view: 'list', resource: 'runs' }, 66],
+];
+
+it.each(lists)('and no more in the list of %s, once its curves were read', async (_, start, longest) => {
+  const cost = await watched(3, { start, first: 5, count: 140 });
+  expect(cost.readAtFirst).toBe(cost.active);
+  expect(cost.requests).toBeLessThanOrEqual(60);
+  expect(cost.kilobytes).toBeLessThanOrEqual(300);
+  expect(cost.longestWait).toBeLessThanOrEqual(longest);
 });

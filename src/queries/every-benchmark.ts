@@ -12,7 +12,7 @@ import { counted } from '../text/numbers.ts';
 import { type AnnotatedPage, type ListSource, pageSize, restKey } from './lists/list-source.ts';
 
 /** Maximum number of benchmarks in a page. */
-export const benchmarksAPage = 50;
+const benchmarksAPage = 50;
 /** After this many 404s that may concern the path, no more requests are sent until those in flight are answered. */
 const fewRefused = 3;
 
@@ -97,6 +97,7 @@ export async function readAcross<Row extends OfBenchmark>(
     next_cursor: hasRest ? JSON.stringify(next) : null,
     dropped,
     isPartial: failed.size > 0,
+    requests: (isContinued ? 0 : 1) + parts.length,
     note: notes.filter(Boolean).join('. ') || undefined,
     rest: restWords(next, words),
     isUnread: row => failed.has(row.bench_id ?? ''),

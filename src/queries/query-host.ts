@@ -6,6 +6,7 @@ import type { RememberedStore } from '../store/store.ts';
 import type { FailedQueries } from './failed-queries.ts';
 import type { Lists } from './lists/lists.ts';
 import type { PollIntervals } from './polling.ts';
+import type { StatusStore } from './statuses/store.ts';
 
 export interface QueryHost {
   /** Returns the service, loading and connecting it on first use. */
@@ -13,6 +14,7 @@ export interface QueryHost {
   readonly remembered: RememberedStore;
   readonly cache: QueryClient;
   readonly lists: Lists;
+  readonly statuses: StatusStore;
   readonly failed: FailedQueries;
   /** When each query in flight last made progress, by hash; monotonic milliseconds. */
   readonly waitingSince: Map<string, number>;

@@ -1,27 +1,21 @@
 /** Which lists a round reads: those with a section count or with running rows. */
 import { hasEnded } from '../contract/status.ts';
-import { benchmarksAPage } from '../queries/every-benchmark.ts';
-import { listQuery } from '../queries/lists/list-query.ts';
+import { fewRunning, listQuery } from '../queries/lists/list-query.ts';
 import { cachedQuery, dueAt } from '../queries/live-query.ts';
 import type { KnownResource } from '../queries/statuses/known-resource.ts';
 import { isLastingRefusal } from '../service/errors.ts';
 import type { Workbench } from '../workbench/workbench.ts';
-import { benchmarks } from './benchmarks.ts';
 import { isDueIn } from './rotation-budget.ts';
 import { isInFlight, lastAttempt, type Purpose } from './rotation-turns.ts';
 import { type CountedList, countedLists, countIntervals, intervalsOf, isOpening, mostRows } from './section-counts.ts';
 
-/** Up to this many resources of a kind are read one by one; with more, the pages of their list are read instead. */
-const mostSingle = 10;
-
-const benchmarkList = benchmarks.list({});
-
 /** The lists that may have running rows, if a page takes one request. */
 const runningLists = countedLists.filter(({ source, runs }) => runs && !source.costly);
 
+/** Up to `fewRunning` resources of a kind are read one by one; with more, the pages of their list are read instead. */
 export function listedKinds(known: readonly KnownResource[]): ReadonlySet<string> {
   const many = (kind: string): boolean =>
-    known.filter(each => each.kind === kind && !hasEnded(each.status)).length > mostSingle;
+    known.filter(each => each.kind === kind && !hasEnded(each.status)).length > fewRunning;
   return new Set(runningLists.flatMap(({ resource: { kind = '' } }) => (many(kind) ? [kind] : [])));
 }
 
@@ -37,11 +31,6 @@ export function seeListed({ lists }: Workbench, listed: ReadonlySet<string>): vo
   }
 }
 
-/** The requests of a read: a list across benchmarks takes one for each benchmark of its first page. */
-function requestsOf({ lists }: Workbench, { source }: CountedList): number {
-  return source.costly ? 1 + Math.min(benchmarksAPage, lists.find(benchmarkList.key)?.extent.rows ?? 0) : 1;
-}
-
 /** Visible intervals between two reads of a list per request: longer while many resources are read one by one. */
 const intervalsPerRequest = { many: 2, few: 0.25 } as const;
 
@@ -51,11 +40,11 @@ const intervalsPerRequest = { many: 2, few: 0.25 } as const;
  */
 function listIntervals(workbench: Workbench, list: CountedList, { watched, listed, running }: Purpose): number {
   // Lines that have ended take no requests.
-  const isMany = watched && running > mostSingle;
+  const isMany = running > fewRunning;
   const isOften = listed.has(list.resource.kind ?? '') || (watched && !isMany);
   if (list.runs && isOften) return 1;
   const perRequest = isMany ? intervalsPerRequest.many : intervalsPerRequest.few;
-  return Math.max(isMany ? countIntervals : intervalsOf(list), perRequest * requestsOf(workbench, list));
+  return Math.max(isMany ? countIntervals : intervalsOf(list), perRequest * workbench.lists.of(list.source).cost);
 }
 
 /** Maximum concurrent reads of lists that are only counted. */
@@ -77,7 +66,8 @@ function isListDue(workbench: Workbench, list: CountedList, purpose: Purpose, co
   if (byHand) return runs;
   const due = dueAt(workbench, listQuery(workbench, source), 'visible');
   const intervals = isFirst ? 1 : listIntervals(workbench, list, purpose);
-  return due !== undefined && isDueIn(purpose, due + (intervals - 1) * poll.visibleMs);
+  const last = lastAttempt(workbench, [source]);
+  return due !== undefined && isDueIn(purpose, Math.max(due, last && last + intervals * poll.visibleMs));
 }
 
 /** The due lists. Reads for a count block nothing, and a failing one does not starve the others. */

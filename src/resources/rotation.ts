@@ -15,7 +15,7 @@ import { type KnownResource, keyOf } from '../queries/statuses/known-resource.ts
 import { isGone, isNotOffered, ServerError } from '../service/errors.ts';
 import { type InboxEvent, nameOf } from '../workbench/inbox.ts';
 import type { Workbench } from '../workbench/workbench.ts';
-import { inTurn, type Turn, windowMs } from './rotation-budget.ts';
+import { elsewhereInWindow, inTurn, type Turn, windowMs } from './rotation-budget.ts';
 import { dueLists, listedKinds, seeListed } from './rotation-lists.ts';
 import {
   curveTurn,
@@ -84,15 +84,17 @@ function purposeOf(workbench: Workbench, sent: readonly Sent[], lastSent: LastSe
   const now = Date.now();
   const watched = [watchKey, inboxKey].some(key => cachedQuery(workbench, key)?.isActive());
   const isListed = cachedQuery(workbench, progressKey)?.isActive() === true;
+  // Those on screen first.
+  const listedNow = isListed ? [...workbench.lists.shown(), ...workbench.statuses.all()] : [];
   // Rounds are more frequent while Watch is on screen or focused.
   const sinceMs = now - lastAttempt(workbench, [{ key: followingKey }]);
   const roundMs = Math.max(poll.focusedMs, Math.min(poll.visibleMs, sinceMs));
   const attention = roundMs <= poll.visibleMs / 2 ? 'focused' : 'visible';
   const known = watchedKnown(workbench, now).filter(each => !each.gone && (watched || mayEnd(workbench, each)));
   const running = known.filter(({ status }) => !hasEnded(status)).length;
-  const unmeasured = (isListed ? workbench.statuses.all() : []).flatMap(each => {
-    const turn = curveTurn(workbench, each, lastSent);
-    return turn ? [{ ...turn, known: each }] : [];
+  const unmeasured = [...new Set(listedNow.map(each => workbench.statuses.get(each)))].flatMap(known => {
+    const turn = known && curveTurn(workbench, known, lastSent);
+    return turn ? [{ ...turn, known }] : [];
   });
   const uncertain = uncertainOn(workbench, watched ? known : [], lastSent, running);
   const inWindow = sent.filter(({ at }) => at > now - windowMs(poll));
@@ -104,6 +106,7 @@ function purposeOf(workbench: Workbench, sent: readonly Sent[], lastSent: LastSe
     poll,
     spent: inWindow.length - spentFirst,
     spentFirst,
+    elsewhere: watched ? 0 : elsewhereInWindow,
     byHand: paused,
     attention,
     watched,

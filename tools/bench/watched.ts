@@ -1,5 +1,6 @@
-/** Watch on a service with 40 active training runs of 20,000 steps, for ten minutes of virtual time. */
+/** Watch, or another view, on a service with 40 active training runs of 20,000 steps, for ten minutes of virtual time. */
 import { fileURLToPath } from 'node:url';
+import type { Place } from '../../src/resources/place.ts';
 import { VirtualTime } from '../simulate/virtual-time.ts';
 
 const activeRuns = 40;
@@ -15,17 +16,35 @@ export interface WatchCost {
   readonly readAtFirst: number;
   /** The most requests in any second, also in the first minute. */
   readonly mostInSecond: number;
-  /** Per minute, after the first. */
+  /** Per minute, after the first ones. */
   readonly requests: number;
   readonly kilobytes: number;
-  /** The longest time between two reads of a run's progress, in seconds, after the first minute. */
+  /** The longest time between two reads of a run's progress, in seconds, after the first minutes. */
   readonly longestWait: number;
 }
 
-/** Watches for `minutes` after the first one. Replaces the clock and the timers of this process. */
-export async function watched(minutes: number): Promise<WatchCost> {
-  const time = new VirtualTime();
-  time.install();
+let time: VirtualTime | undefined;
+
+/** Replaces the clock and the timers of this process. */
+function virtualTime(): VirtualTime {
+  if (!time) {
+    time = new VirtualTime();
+    time.install();
+  }
+  return time;
+}
+
+/**
+ * Leaves a view open for `minutes` after the first ones.
+ *
+ * @param first how many minutes it has to read everything once
+ * @param count of runs, with those that have ended
+ */
+export async function watched(
+  minutes: number,
+  { start = { view: 'watch' }, first = 1, count = 300 }: { start?: Place; first?: number; count?: number } = {},
+): Promise<WatchCost> {
+  const time = virtualTime();
   Object.assign(process.env, { FORCE_COLOR: '3', COLUMNS: '200', LINES: '60' });
   // After the clock is replaced: the program keeps some of its functions.
   const { busyWorld } = await import('../../test/busy-world.ts');
@@ -35,12 +54,17 @@ export async function watched(minutes: number): Promise<WatchCost> {
 
   const { answers, runs } = busyWorld(Date.now());
   answers.listEvalRuns = () => [];
+  runs.splice(count);
   const active = runs.slice(0, activeRuns);
   for (const run of runs.slice(activeRuns)) if (run.doing === 'queued') run.doing = 'succeeded';
   for (const run of active) {
     Object.assign(run, { total: totalSteps, stepMs, startedAt: Date.now() - doneSteps * stepMs, doing: 'moving' });
   }
-  const requests: { readonly at: number; readonly bytes: number; readonly progressOf?: string | undefined }[] = [];
+  const requests: {
+    readonly at: number;
+    readonly bytes: number;
+    readonly progressOf?: string | undefined;
+  }[] = [];
   const counted = Object.entries(answers).map(([operation, answer]) => [
     operation,
     (ids: Readonly<Record<string, string>>) => {
@@ -52,11 +76,12 @@ export async function watched(minutes: number): Promise<WatchCost> {
   ]);
   const { service } = scriptedService(Object.fromEntries(counted));
   const began = time.now;
-  const program = openProgram({ service, poll: defaultIntervals, start: { view: 'watch' }, columns: 200, rows: 60 });
+  const program = openProgram({ service, poll: defaultIntervals, start, columns: 200, rows: 60 });
   await time.pass(minuteMs);
   const ids = active.map(({ id }) => id);
   const readsOf = (id: string): number[] => requests.flatMap(each => (each.progressOf === id ? [each.at] : []));
   const readAtFirst = ids.filter(id => readsOf(id).length > 0).length;
+  await time.pass((first - 1) * minuteMs);
   const from = time.now;
   await time.pass(minutes * minuteMs);
   program.close();

@@ -2,12 +2,22 @@
 
 import { cachedQuery, type LiveQuery } from '../live-query.ts';
 import type { QueryHost } from '../query-host.ts';
+import { runningOf } from '../statuses/store.ts';
 import type { ListData, ListSource } from './list-source.ts';
-import { pagesPerHiddenPoll, pagesPerPoll } from './reader.ts';
+import { type ListReader, pagesPerHiddenPoll, pagesPerPoll } from './reader.ts';
 
 /** The newer of two states of a list. An answer may arrive before an older one is on screen. */
 function newer<Row>(previous: ListData<Row> | undefined, answer: ListData<Row>): ListData<Row> {
   return previous && previous.version > answer.version ? previous : answer;
+}
+
+/** With more running resources, which are read one by one, lists are read less often. */
+export const fewRunning = 10;
+
+/** The shortest poll interval of a list, in milliseconds: a list across benchmarks takes many requests. */
+export function leastMsOf<Row>({ poll, statuses }: QueryHost, { source, cost }: ListReader<Row>): number {
+  if (source.derived) return 0;
+  return cost * (runningOf(statuses).length > fewRunning ? poll.visibleMs : poll.focusedMs);
 }
 
 /** The query of a list: all callers share one reader with its pages. */
@@ -24,6 +34,7 @@ export function listQuery<Row>(host: QueryHost, source: ListSource<Row>): LiveQu
       partOf: source.partOf,
     },
     activity: () => reader.activity(source),
+    leastMs: () => leastMsOf(host, reader),
     read: context => {
       const isShown = cachedQuery(host, source.key)?.isActive() ?? false;
       return reader.poll(context, isShown ? pagesPerPoll : pagesPerHiddenPoll);

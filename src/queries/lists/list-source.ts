@@ -38,6 +38,8 @@ export type AnnotatedPage<Row> = Page<Row> & {
   readonly unsure?: ReadonlySet<string>;
   /** Another answer contradicts it and may be out of date, so the page is not final yet. */
   readonly mayChange?: boolean;
+  /** How many requests it took; 1 by default. */
+  readonly requests?: number;
   /** Whether a row was not covered by this request: a known row then stays. */
   readonly isUnread?: (row: Row) => boolean;
 };

@@ -57,8 +57,10 @@ interface Reading {
   readonly context: QueryContext;
   /** The poll that it belongs to. */
   readonly round: number;
-  /** Requests. */
+  /** Pages. */
   left: number;
+  /** How many requests it took so far. */
+  requests: number;
 }
 
 export class ListReader<Row> {
@@ -73,6 +75,7 @@ export class ListReader<Row> {
   readonly #listeners = new Listeners();
   #round = 0;
   #polledAt = 0;
+  #cost = 1;
   #state: ReaderState = { reading: undefined, stoppable: false, error: undefined };
   #readingOn = false;
   readonly #rest: RestReader;
@@ -131,6 +134,11 @@ export class ListReader<Row> {
     return this.#polledAt;
   }
 
+  /** How many requests the last successful poll took. */
+  get cost(): number {
+    return this.#cost;
+  }
+
   /** Whether the row was read with this list. */
   has(row: Row): boolean {
     return this.#pages.pageOf(this.source.id(row)) !== undefined;
@@ -177,7 +185,7 @@ export class ListReader<Row> {
     this.#round += 1;
     const round = this.#round;
     const began = Date.now();
-    const reading = { context, round, left: mostPages };
+    const reading = { context, round, left: mostPages, requests: 0 };
     try {
       await this.#inTurn(() => this.#read(0, reading));
       while (reading.left > 0 && round === this.#round && (await this.#inTurn(() => this.#readInView(reading))));
@@ -187,6 +195,7 @@ export class ListReader<Row> {
       throw error;
     }
     this.#polledAt = began;
+    this.#cost = Math.max(1, reading.requests);
     this.#retry();
     return this.data;
   }
@@ -206,7 +215,7 @@ export class ListReader<Row> {
     if (!this.#inView().some(isDue)) return;
     try {
       const context = await this.#ports.context(AbortSignal.timeout(pageTimeoutMs));
-      const reading = { context, round: this.#round, left: pagesPerPoll };
+      const reading = { context, round: this.#round, left: pagesPerPoll, requests: 0 };
       while (reading.left > 0 && (await this.#inTurn(() => this.#readInView(reading, isDue))));
       this.#publish();
     } catch {
@@ -285,7 +294,7 @@ export class ListReader<Row> {
     const at = this.#following(notBefore);
     if (at === undefined) return undefined;
     const isNew = at === this.#pages.pages.length;
-    const isTaken = await this.#read(at, { context, round: this.#round, left: pagesPerPoll });
+    const isTaken = await this.#read(at, { context, round: this.#round, left: pagesPerPoll, requests: 0 });
     return isTaken ? (isNew ? 'new' : 'again') : 'refused';
   }
 
@@ -362,6 +371,7 @@ export class ListReader<Row> {
     const { partOf, id } = this.source;
     const query = { limit: pageSize, ...(cursor === null ? {} : { cursor }) };
     const page = await readListed(this.source, { ...context, query });
+    reading.requests += page.requests ?? 1;
     context.progressed?.();
     // If every row vanished, check the parent; if it is gone too, keep the rows.
     const vanished = cursor === null && page.items.length === 0 && page.dropped === 0 && this.#pages.size > 0;

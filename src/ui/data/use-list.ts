@@ -2,7 +2,7 @@
 
 import { hashKey } from '@tanstack/react-query';
 import { useCallback, useEffect, useMemo, useRef, useSyncExternalStore } from 'react';
-import { isWhole, listQuery } from '../../queries/lists/list-query.ts';
+import { isWhole, leastMsOf, listQuery } from '../../queries/lists/list-query.ts';
 import type { ListData, ListSource } from '../../queries/lists/list-source.ts';
 import type { ListCount } from '../../queries/lists/lists.ts';
 import type { RestOutcome, Waiter } from '../../queries/lists/read-all.ts';
@@ -146,7 +146,8 @@ export function usePagedList<Row>(
       if (reader.extent.rows > 0 && rows.some(row => !reader.has(row))) void reader.readOn();
       clearTimeout(timer.current);
       if (workbench.paused) return;
-      const since = (): number => oldestWanted(reader, source, workbench.poll.visibleMs);
+      const everyMs = Math.max(workbench.poll.visibleMs, leastMsOf(workbench, reader));
+      const since = (): number => oldestWanted(reader, source, everyMs);
       timer.current = setTimeout(() => void reader.refreshView(since()), restMs);
     },
     [reader, source, viewer, workbench],
