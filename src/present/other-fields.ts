@@ -1,11 +1,10 @@
 /** Fields that are not in the contract, one per line. Pure. */
 import { binaryWords } from './attachments.ts';
 
-export function otherFields(row: object, known: ReadonlySet<string>): string {
+export function otherFields(row: object, known: ReadonlySet<string>): readonly string[] {
   return Object.entries(row)
     .filter(([name, value]) => !known.has(name) && !isEmpty(value))
-    .map(([name, value]) => `${name}: ${compact(value)}`)
-    .join('\n');
+    .map(([name, value]) => `${name}: ${compact(value)}`);
 }
 
 /** A value on one line, as JSON unless it is text; binary content is replaced by its size. */

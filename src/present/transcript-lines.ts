@@ -5,7 +5,14 @@ import { rowsMadeOf } from '../contract/lists.ts';
 import type { Trajectory } from '../contract/trajectories.ts';
 import { displayWidth, truncate } from '../text/width.ts';
 import { wrap } from '../text/wrap.ts';
-import { type Block, type FoldKind, type LineKind, type Transcript, transcriptOf } from './transcript.ts';
+import {
+  type Block,
+  type FoldKind,
+  type LineKind,
+  type Transcript,
+  transcriptOf,
+  wordsOfHidden,
+} from './transcript.ts';
 
 export interface TranscriptLine {
   readonly kind: LineKind;
@@ -362,8 +369,11 @@ export function* searchedLines({ blocks }: Transcript): Generator<{ readonly tex
 
 /** A trajectory as plain text, for a pager or a file. */
 export function transcriptText(trajectory: Trajectory, width: number): string {
-  const lines = layOut(transcriptOf(trajectory, { showHidden: false }), width)(allOpen);
-  return Array.from({ length: lines.length }, (_, index) => `${lines.at(index)?.text.trimEnd()}\n`).join('');
+  const transcript = transcriptOf(trajectory, { showHidden: false });
+  const lines = layOut(transcript, width)(allOpen);
+  const text = Array.from({ length: lines.length }, (_, index) => `${lines.at(index)?.text.trimEnd()}\n`).join('');
+  const dropped = wordsOfHidden(transcript.hidden);
+  return dropped === '' ? text : `${text}Left out: ${dropped}.\n`;
 }
 
 const nothingOpen: OpenFolds = { kinds: new Set(), places: new Set() };

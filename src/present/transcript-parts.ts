@@ -31,7 +31,7 @@ export type MessagePart =
 
 const knownFields: ReadonlySet<string> = new Set(Object.keys(messageSchema.shape));
 
-export const otherMessageFields = (message: TrajectoryMessage): string => otherFields(message, knownFields);
+export const otherMessageFields = (message: TrajectoryMessage): readonly string[] => otherFields(message, knownFields);
 
 /** Roles whose content is the result of a tool call. */
 const toolRoles: ReadonlySet<string> = new Set(['tool', 'function']);

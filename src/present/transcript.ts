@@ -90,6 +90,15 @@ export interface HiddenText extends HiddenCount {
   readonly overwritten: number;
 }
 
+/** `3 hidden characters, 12 lines written over`. Colours alone are not mentioned. */
+export const wordsOfHidden = ({ characters, overwritten: lines }: HiddenText): string =>
+  [
+    characters === 0 ? '' : numbers.counted(characters, 'hidden character'),
+    lines === 0 ? '' : `${numbers.counted(lines, 'line')} written over`,
+  ]
+    .filter(Boolean)
+    .join(', ');
+
 /** Index of the block at a position; -1 if there is none. */
 export function blockIndexAt({ blocks }: Pick<Transcript, 'blocks'>, place: number): number {
   return lastAt(blocks.length, index => blocks[index]?.place ?? 0, place);
@@ -120,6 +129,8 @@ class Writer {
   readonly errors: number[] = [];
   /** The latest call with each id. */
   readonly calls = new Map<string, MadeCall>();
+  /** The unknown fields of the latest message of each role: the next one shows only others. */
+  readonly others = new Map<string, readonly string[]>();
   readonly hidden = { sequences: 0, characters: 0, overwritten: 0 };
   readonly #options: TranscriptOptions;
   #step = -1;
@@ -325,13 +336,19 @@ function writeMessage(writer: Writer, message: TrajectoryMessage): void {
     }
   }
   const others = otherMessageFields(message);
-  if (parts.length === 0 && others === '') writer.line('meta', '(empty)', true);
-  writeOthers(writer, others);
+  if (parts.length === 0 && others.length === 0) writer.line('meta', '(empty)', true);
+  const before = writer.others.get(role);
+  writeOthers(
+    writer,
+    others.filter(each => !before?.includes(each)),
+  );
+  writer.others.set(role, others);
   writer.blank();
 }
 
-function writeOthers(writer: Writer, text: string): void {
-  if (text !== '') writer.section('meta', text, { title: 'other fields', heading: 'meta', fold: 'tools' });
+function writeOthers(writer: Writer, fields: readonly string[]): void {
+  if (fields.length > 0)
+    writer.section('meta', fields.join('\n'), { title: 'other fields', heading: 'meta', fold: 'tools' });
 }
 
 /** Whether a message is marked as the error of its step. */

@@ -171,32 +171,46 @@ interface HeadProps {
   readonly trajectory: Trajectory | undefined;
 }
 
+/** Cells of the task that its reward, its status and its end leave. */
+const leastName = 8;
+
 /** `reward 0.600 · completed · MAX_STEPS · 3/64` after the task, which is cut to make room. */
 function HeadLine({ name, position, width, trajectory }: HeadProps) {
   const theme = useTheme();
   const { styles, glyphs } = theme;
   const room = Math.max(0, width - 2);
-  const outcome = trajectory ? outcomeWords(trajectory) : [];
-  const words = (parts: readonly string[]): string => [...parts, position].filter(Boolean).join(`  ${glyphs.bullet}  `);
+  const { short = [], long = [] } = trajectory ? outcomeWords(trajectory) : {};
+  const words = (parts: readonly string[], gap: string): string =>
+    [...parts, position].filter(Boolean).join(`${gap}${glyphs.bullet}${gap}`);
+  const fits = (each: string, least: number): boolean =>
+    displayWidth(each) + Math.min(displayWidth(name), least) + 2 <= room;
+  const whole = words([...short, ...long], '  ');
   // The position and the reward matter most.
-  const shown = [outcome, outcome.slice(0, 2), outcome.slice(0, 1), []].map(words).find(each => fits(each, name, room));
-  const end = shown ?? position;
+  const tight = [short, short.slice(0, 2), short.slice(0, 1), []].flatMap(parts => [
+    words(parts, '  '),
+    words(parts, ' '),
+  ]);
+  const end = fits(whole, Math.floor(room / 3)) ? whole : (tight.find(each => fits(each, leastName)) ?? position);
   const task = truncate(name, Math.max(0, room - displayWidth(end) - 2), { position: 'middle' });
   const gap = ' '.repeat(Math.max(0, room - displayWidth(task) - displayWidth(end)));
   const status = trajectory?.error || trajectory?.status === 'failed' ? styles.danger : styles.muted;
   return <Text wrap="truncate">{` ${styles.title(task)}${gap}${status(end)}`}</Text>;
 }
 
-/** Whether the words leave a recognisable part of the name. */
-const fits = (words: string, name: string, room: number): boolean =>
-  displayWidth(words) + Math.min(displayWidth(name), Math.floor(room / 3)) + 2 <= room;
-
-/** How it ended, most important first: the reason for the end matters more than `completed`. */
-function outcomeWords({ reward: value, status, rollout, error }: Trajectory): string[] {
+/**
+ * The reward and how it ended, most important first: the reason for the end matters more than `completed`. Also what
+ * may be long.
+ */
+function outcomeWords({ reward: value, status, rollout, error }: Trajectory) {
   const own = rollout?.status === status ? undefined : rollout?.status;
   const reason = rollout?.termination_reason;
-  const ends = status === 'completed' ? [reason, status, own, error] : [status, error, reason, own];
-  return [`reward ${reward(value)}`, ...ends.flatMap(each => (each ? [sanitiseLine(each)] : []))];
+  const ends = status === 'completed' ? [reason, status] : [status, reason];
+  const clean = (all: readonly (string | null | undefined)[]): string[] =>
+    all.flatMap(each => (each ? [sanitiseLine(each)] : []));
+  return {
+    short: [`reward ${reward(value)}`, ...clean(ends)],
+    long: clean(status === 'completed' ? [own, error] : [error, own]),
+  };
 }
 
 interface ReaderPaneProps extends Pick<Reader, 'scroll' | 'textAt' | 'lines' | 'hiddenWords'> {

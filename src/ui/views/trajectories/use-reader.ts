@@ -5,13 +5,12 @@ import type { Trajectory } from '../../../contract/trajectories.ts';
 import {
   blockIndexAt,
   type FoldKind,
-  type HiddenText,
   type Transcript,
   transcriptOf,
+  wordsOfHidden,
 } from '../../../present/transcript.ts';
 import { firstWords, layOut, searchedLines, type TranscriptLines } from '../../../present/transcript-lines.ts';
 import type { Place } from '../../../resources/place.ts';
-import { counted } from '../../../text/numbers.ts';
 import type { Size } from '../../app/layout.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import { type Binding, useKeyOf } from '../../keys/router.tsx';
@@ -68,6 +67,7 @@ export function useReader(trajectory: Trajectory | undefined, size: Size, found?
     () => (trajectory ? transcriptOf(trajectory, { showHidden: shown.hidden, details: true }) : empty),
     [trajectory, shown.hidden],
   );
+  const dropped = wordsOfHidden(transcript.hidden);
   const newest = useRef(transcript);
   newest.current = transcript;
   const lines = useLines(transcript, size.width, shown);
@@ -103,7 +103,7 @@ export function useReader(trajectory: Trajectory | undefined, size: Size, found?
     messages: messagesBetween(transcript, placeAt(offset), placeAt(lastLine)),
     textLength: trajectory && (transcript.blocks.at(-1)?.place ?? 0),
     wordsOf: useWordsOfSteps(transcript),
-    hiddenWords: shown.hidden ? '' : wordsOfHidden(transcript.hidden, keyOf(readerCommands.hidden)),
+    hiddenWords: dropped === '' || shown.hidden ? '' : `${dropped} (${keyOf(readerCommands.hidden)} shows)`,
     bindings: [
       ...useReaderBindings({ transcript, newest, isLoading: trajectory === undefined, scroll, shown, show }),
       // Even with a single step: otherwise the digits that follow would flag it.
@@ -157,15 +157,6 @@ function useShown() {
     rememberFolds(shown.open);
   }, [keepUsual, rememberFolds, shown]);
   return [shown, show] as const;
-}
-
-/** `3 hidden characters, 12 lines written over (v shows)`. Colours alone are not mentioned. */
-function wordsOfHidden({ characters, overwritten }: HiddenText, key: string): string {
-  const parts = [
-    characters === 0 ? '' : counted(characters, 'hidden character'),
-    overwritten === 0 ? '' : `${counted(overwritten, 'line')} written over`,
-  ].filter(Boolean);
-  return parts.length === 0 ? '' : `${parts.join(', ')} (${key} shows)`;
 }
 
 function useLines(transcript: Transcript, width: number, { open, markdown }: Shown): TranscriptLines {

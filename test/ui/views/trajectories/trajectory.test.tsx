@@ -301,21 +301,26 @@ it('takes the keys that come while it is read (R9)', async () => {
   expect(stage.text()).not.toContain('more lines');
 });
 
+const longTask = 'django__django-15902-with-a-long-name';
 it.each([
-  [60, 'traj_1', 'reward 0.500  •  MAX_STEPS'],
-  [100, 'a task of some words', 'reward 0.500  •  MAX_STEPS  •  completed'],
-])('says above the text what it is and how it ended, at %i columns', async (columns, name, words) => {
-  const rollout = { status: 'completed', termination_reason: 'MAX_STEPS' };
-  const task_id = columns === 60 ? undefined : 'a task of some words';
-  const shown = { ...trajectory, reward: 0.5, rollout, ...(task_id && { task_id }) };
-  const stage = openViewOnStage(TrajectoryView, {
-    ...{ service: async () => fakeService({ getTrajectory: () => shown }), columns },
-    place: { view: 'record', resource: 'trajectories', id: 'traj_1', label: name },
-  });
-  await stage.waitFor('Step 0');
-  expect(stage.line(1)).toContain(name);
-  expect(stage.line(1)).toContain(words);
-});
+  [60, 'traj_1', 'traj_1', {}, 'reward 0.500  •  MAX_STEPS  •  completed'],
+  [60, longTask, 'django_…g-name', {}, 'reward 0.500  •  MAX_STEPS  •  completed'],
+  [60, longTask, 'django', { status: 'failed', error: 'no '.repeat(40) }, 'reward 0.500  •  failed  •  MAX_STEPS'],
+  [100, 'a task of some words', 'a task of some words', {}, 'reward 0.500  •  MAX_STEPS  •  completed'],
+])(
+  'says above the text what it is and how it ended, at %i columns, of %s',
+  async (columns, label, name, more, words) => {
+    const rollout = { status: 'completed', termination_reason: 'MAX_STEPS' };
+    const shown = { ...trajectory, reward: 0.5, rollout, ...more };
+    const stage = openViewOnStage(TrajectoryView, {
+      ...{ service: async () => fakeService({ getTrajectory: () => shown }), columns },
+      place: { view: 'record', resource: 'trajectories', id: 'traj_1', label },
+    });
+    await stage.waitFor('Step 0');
+    expect(stage.line(1)).toContain(name);
+    expect(stage.line(1)).toContain(words);
+  },
+);
 
 it('keeps the kinds of folds from one trajectory to the next, and single ones apart (R10)', async () => {
   const { stage } = openSeveral(2, trajectory_id => ({ ...trajectory, trajectory_id }));

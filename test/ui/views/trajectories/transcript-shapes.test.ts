@@ -313,6 +313,15 @@ it('shows fields that it does not know (R4)', () => {
   expect(transcriptText(withStep, 60)).toContain('  other fields\n    info: {"seed":1}\n');
 });
 
+it('shows a field that it does not know once, as long as the messages of that role have it (C3)', () => {
+  const answer = (model: string, more = {}) => ({ role: 'assistant', content: 'x', model, ...more });
+  const user = { role: 'user', content: 'x', model: 'a' };
+  const lines = shown([answer('a'), user, answer('a'), answer('a', { mood: 'good' }), answer('b'), answer('b')]);
+  const others = lines.flatMap(line => (/^ {4}\w+: /.test(line) ? line.trim() : []));
+  expect(others).toEqual(['model: a', 'model: a', 'mood: good', 'model: b']);
+  expect(lines).not.toContain('  (empty)');
+});
+
 it('keeps a message whose fields have another type than expected (R4)', () => {
   const message = { role: 'tool', is_error: 'true', refusal: { a: 1 }, name: 7, tool_call_id: 3, content: 5 };
   expect(shown([message])[0]).toBe('tool  ·  error  ·  result of 7 (3)');
