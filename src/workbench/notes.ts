@@ -25,6 +25,8 @@ export class Notes {
   readonly #remembered: () => RememberedStore;
   readonly #listeners = new Listeners();
   #byId: ReadonlyMap<string, readonly Note[]> | undefined;
+  /** What the last change of flags replaced. */
+  #replaced: ReadonlyMap<string, readonly Noted[]> | undefined;
 
   constructor(remembered: () => RememberedStore, triage: TriageSettings) {
     this.#remembered = remembered;
@@ -50,9 +52,23 @@ export class Notes {
   /** Changes this author's notes on several resources; false if they could not be saved. */
   say(of: readonly Noted[], change: NoteChange, now = Date.now()): boolean {
     const { author } = this;
+    if (change.flag !== undefined) this.#replaced = Map.groupBy(of, each => this.own(each)?.flag ?? '');
     const subjects = of.map(({ kind, id, label, message = 0 }) => ({ kind, id, label, message, author }));
     const isSaved = this.#remembered().notes.change(subjects, change, now);
     this.readAgain();
+    return isSaved;
+  }
+
+  /** The flags that the last change of flags replaced; empty for none. */
+  get replaced(): readonly string[] {
+    return [...(this.#replaced?.keys() ?? [])];
+  }
+
+  /** Takes the last change of flags back, once. @returns false if there is none, or it could not be saved */
+  takeBack(): boolean {
+    const replaced = this.#replaced;
+    const isSaved = replaced !== undefined && [...replaced].every(([flag, of]) => this.say(of, { flag }));
+    this.#replaced = undefined;
     return isSaved;
   }
 

@@ -11,6 +11,7 @@ import type { Command } from '../../present/command.ts';
 import type { KeyOverrides } from './key.ts';
 import { type KeyPress, keyLabel, pressOf } from './key.ts';
 import { type Binding, type FieldHandlers, type ScopeHandlers, Scopes } from './scopes.ts';
+import { TypedNumber } from './typed-number.ts';
 
 /** A command that is available now. */
 export interface Offer {
@@ -46,6 +47,7 @@ export class Router {
   readonly #refusals = new Listeners<Refusal>();
   readonly #options: RouterOptions;
   readonly #queue: Input[] = [];
+  readonly #number = new TypedNumber();
   /** Whether a dispatched change is not on screen yet. */
   #undrawn = false;
   /** Whether the effect of a command must be on screen before the next key. */
@@ -80,9 +82,13 @@ export class Router {
   }
 
   /** Routes one press. Returns whether it was handled. */
-  press(press: KeyPress): boolean {
+  press(pressed: KeyPress): boolean {
     this.#presses.notify();
-    this.#pressedAt = press.at;
+    this.#pressedAt = pressed.at;
+    const isText = this.#typedBy(pressed) !== undefined;
+    if (isText) this.#number.clear();
+    const press = isText ? pressed : this.#number.read(pressed);
+    if (!press) return true;
     let refused: Refusal | undefined;
     for (const { handlers } of this.#scopes.path()) {
       const { field } = handlers;

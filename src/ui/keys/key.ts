@@ -15,6 +15,10 @@ export interface KeyPress {
   readonly text: string;
   /** The number of presses in a row, for a command that counts them; 1 if missing. */
   readonly count?: number;
+  /** The number that was typed just before; calling it takes back what its first digit did. */
+  readonly number?: () => number;
+  /** Called by the command of a digit with how to take it back, should the digit begin a number. */
+  readonly ifNumber?: (takeBack: () => void) => void;
   /**
    * When it was read, by `performance.now`, the same for all presses of a read; it may be handled later. Missing if it
    * comes from no key.

@@ -67,6 +67,7 @@ export const triageCommands = {
     hint: 'flag',
     palette: false,
   },
+  undo: { id: 'triage.undo', title: 'take the last flag back', keys: ['0'], group: 'Triage', palette: false },
   note: { id: 'triage.note', title: 'write a note on it', keys: ["'"], group: 'Triage' },
 } as const satisfies CommandTable;
 

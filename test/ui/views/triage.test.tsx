@@ -172,3 +172,39 @@ it('flags rows on a digit, filters and counts by flag, takes it back, and keeps 
   await stage.waitFor('No flag has the digit 9');
   stage.close();
 });
+
+it('takes a digit before another or before G for a number, which flags nothing (B6)', async () => {
+  const { stage, said } = await openList();
+  await stage.press('4');
+  await stage.waitFor('Flagged grader broken: 0 takes it back');
+  await stage.press('j', 'j');
+  await stage.type('2G');
+  await stage.waitFor('2/3');
+  expect(said().map(each => each?.[0])).toEqual(['grader broken', undefined, undefined]);
+  await stage.press('k');
+  await stage.type('1500G');
+  await stage.waitFor('A number, which flags nothing');
+  await stage.waitFor('3/3');
+  expect(said().map(each => each?.[0])).toEqual(['grader broken', undefined, undefined]);
+  await stage.press('g', '3');
+  await stage.waitFor('Flagged gamed instead of grader broken: 0 takes it back');
+  await stage.press('j', '0');
+  await stage.waitFor('Taken back');
+  expect(said().map(each => each?.[0])).toEqual(['grader broken', undefined, undefined]);
+});
+
+it('goes to a step by a number before G (B6)', async () => {
+  const steps = Array.from({ length: 40 }, (_, step_index) => ({
+    ...{ step_index, messages: [{ role: 'user', content: `at ${step_index}\n${'more\n'.repeat(5)}` }] },
+  }));
+  const stage = openViewOnStage(TrajectoryView, {
+    place: { view: 'record', resource: 'trajectories', id: 'traj_0' },
+    service: async () => fakeService({ getTrajectory: () => ({ ...items[0], steps }) }),
+    columns: 100,
+    rows: 24,
+  });
+  await stage.waitFor('at 0');
+  await stage.type('24G');
+  await stage.waitFor('step 24, 25 of 40 steps');
+  expect(stage.workbench.notes.own({ id: 'traj_0' })).toBeUndefined();
+});

@@ -16,8 +16,8 @@ import { useShell } from '../../app/shell-context.tsx';
 import { type Binding, useKeyOf } from '../../keys/router.tsx';
 import { useMemory, useSharedMemory } from '../../navigation/memory.tsx';
 import { markdownLines } from '../../widgets/markdown/markdown.ts';
-import { lineAt, type ScrollState } from '../../widgets/scroll-view/scroll-state.ts';
-import { type Scroll, useScroll } from '../../widgets/scroll-view/use-scroll.ts';
+import { lineAt, type ScrollAction, type ScrollState } from '../../widgets/scroll-view/scroll-state.ts';
+import { type Scroll, type ScrollOptions, useScroll } from '../../widgets/scroll-view/use-scroll.ts';
 import { useTheme } from '../../widgets/theme/theme.tsx';
 import { readerCommands } from '../commands.ts';
 import { showNumberWindow } from '../number-window.tsx';
@@ -73,18 +73,15 @@ export function useReader(trajectory: Trajectory | undefined, size: Size, found?
   const lines = useLines(transcript, size.width, shown);
   const textAt = (line: number): string => lines.at(line)?.text ?? '';
   const shell = useShell();
+  const goTo = (step: number): ScrollAction => ({ kind: 'show', before: 0, place: placeOfStep(newest, step) });
   const scroll = useTextScroll(transcript, lines, textAt, {
     found,
     height: size.height,
     ready: trajectory !== undefined,
+    goTo,
   });
   const goToStep = (): void =>
-    showNumberWindow(
-      shell,
-      'step',
-      step => scroll.act(() => ({ kind: 'show', before: 0, place: placeOfStep(newest, step) })),
-      trajectory && transcript.steps.length,
-    );
+    showNumberWindow(shell, 'step', step => scroll.act(() => goTo(step)), trajectory && transcript.steps.length);
   const { match } = scroll.state;
   const isTyping = scroll.typing !== undefined;
   const { foldAt } = lines;
@@ -178,7 +175,7 @@ function useLines(transcript: Transcript, width: number, { open, markdown }: Sho
 /** Lines above a search hit. */
 const linesAbove = 4;
 
-interface TextScrollOptions {
+interface TextScrollOptions extends Required<Pick<ScrollOptions, 'goTo'>> {
   readonly found: Place<'record'>['found'];
   readonly height: number;
   readonly ready: boolean;

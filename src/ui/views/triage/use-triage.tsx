@@ -11,6 +11,7 @@ import type { Noted } from '../../../workbench/notes.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import { useWorkbench } from '../../data/workbench.tsx';
 import { formCommands } from '../../keys/general.ts';
+import type { KeyPress } from '../../keys/key.ts';
 import { type Binding, useKeyOf } from '../../keys/router.tsx';
 import type { FieldSpec, FormValues } from '../../widgets/form/form-state.ts';
 import { editStateOf, textOf } from '../../widgets/text-field/editing.ts';
@@ -165,14 +166,16 @@ function NoteWindow({ of, messages, onClose }: NoteWindowProps) {
   );
 }
 
-type Save = (of: readonly Noted[], change: NoteChange) => void;
+/** Returns whether it was saved. */
+type Save = (of: readonly Noted[], change: NoteChange) => boolean;
 
 function useSave(): Save {
   const shell = useShell();
   const { notes, remembered } = useWorkbench();
   return (of, change) => {
-    if (notes.say(of, change)) return;
-    shell.toast({ kind: 'danger', text: remembered.problem ?? 'The note could not be saved' });
+    const isSaved = notes.say(of, change);
+    if (!isSaved) shell.toast({ kind: 'danger', text: remembered.problem ?? 'The note could not be saved' });
+    return isSaved;
   };
 }
 
@@ -180,22 +183,41 @@ function useSave(): Save {
 export function useTriage(): (of: readonly Noted[], messages?: readonly ShownMessage[]) => readonly Binding[] {
   const shell = useShell();
   const { notes, file } = useWorkbench();
+  const keyOf = useKeyOf();
   const save = useSave();
   return (of, messages = []) => {
-    const flag = (digit: number): void => {
+    const flag = (digit: number, ifNumber: KeyPress['ifNumber'] = () => {}): void => {
       const wanted = notes.flags[digit - 1];
       if (wanted === undefined) {
         const all = notes.flags.map((each, index) => `${index + 1} ${sanitiseLine(each)}`).join(', ');
         shell.toast({ kind: 'info', text: `No flag has the digit ${digit}: ${all}` });
+        ifNumber(() => {});
         return;
       }
       const isSet = of.every(each => notes.own(each)?.flag === wanted);
-      save(of, { flag: isSet ? '' : wanted });
+      if (!save(of, { flag: isSet ? '' : wanted })) return;
+      ifNumber(() => {
+        notes.takeBack();
+        shell.toast({ kind: 'info', text: 'A number, which flags nothing: G goes to it' });
+      });
+      const others = notes.replaced.filter(each => each !== '' && each !== wanted);
+      const instead = others.length === 0 ? '' : ` instead of ${others.join(', ')}`;
+      const words = sanitiseLine(isSet ? `No longer ${wanted}` : `Flagged ${wanted}${instead}`);
+      shell.toast({ kind: 'info', text: `${words}: ${keyOf(triageCommands.undo)} takes it back` });
     };
     const enabled = of.length > 0;
     const why = file === undefined ? undefined : 'Nothing is kept of this file: benchtop upload sends it';
     return [
-      { command: triageCommands.flag, enabled, why, run: ({ name }) => flag(Number(name)) },
+      { command: triageCommands.flag, enabled, why, run: ({ name, ifNumber }) => flag(Number(name), ifNumber) },
+      {
+        command: triageCommands.undo,
+        enabled,
+        why,
+        run: () => {
+          const text = notes.takeBack() ? 'Taken back' : 'No flag to take back';
+          shell.toast({ kind: 'info', text });
+        },
+      },
       {
         command: triageCommands.note,
         enabled,

@@ -26,6 +26,8 @@ export interface ScrollOptions {
   readonly places?: ScrollPlaces;
   /** False while the text is being read: actions wait for it. */
   readonly ready?: boolean;
+  /** Goes to what a number before `G` names; by default, a line. */
+  readonly goTo?: (number: number) => ScrollAction;
 }
 
 /** Positions and search of a text. The same object until the text changes. */
@@ -73,8 +75,10 @@ function useActions(ready: boolean, dispatch: (action: ScrollAction) => void): S
   };
 }
 
+const lineOf = (number: number): ScrollAction => ({ kind: 'to', line: number - 1 });
+
 export function useScroll(options: ScrollOptions): Scroll {
-  const { lineCount, textAt, height, initial, places, ready = true } = options;
+  const { lineCount, textAt, height, initial, places, ready = true, goTo = lineOf } = options;
   const finder = useMemo(() => places && createFinder(places.searched), [places]);
   const surroundings: ScrollSurroundings = {
     lineCount,
@@ -102,7 +106,13 @@ export function useScroll(options: ScrollOptions): Scroll {
           bound(scrollCommands.halfUp, { kind: 'page', pages: -0.5 }),
           bound(scrollCommands.halfDown, { kind: 'page', pages: 0.5 }),
           bound(scrollCommands.top, { kind: 'to', line: 0 }),
-          bound(scrollCommands.bottom, { kind: 'bottom' }),
+          {
+            command: scrollCommands.bottom,
+            run: ({ number }) => {
+              const wanted = number?.();
+              act(() => (wanted === undefined ? { kind: 'bottom' } : goTo(wanted)));
+            },
+          },
           { command: scrollCommands.search, run: () => line.begin('') },
           { ...bound(scrollCommands.next, { kind: 'next', direction: 1 }), enabled: scroll.query !== '' },
           { ...bound(scrollCommands.previous, { kind: 'next', direction: -1 }), enabled: scroll.query !== '' },

@@ -37,6 +37,7 @@ export type TableAction =
   | { readonly kind: 'move'; readonly by: number }
   | { readonly kind: 'page'; readonly pages: number }
   | { readonly kind: 'top' }
+  | { readonly kind: 'to'; readonly index: number }
   | { readonly kind: 'bottom'; readonly follow?: boolean }
   | { readonly kind: 'rest' }
   | { readonly kind: 'select'; readonly id: string }
@@ -106,6 +107,8 @@ export function tableReducer(state: TableState, action: TableAction, surrounding
     }
     case 'top':
       return moveTo(0, 0);
+    case 'to':
+      return moveTo(action.index);
     case 'bottom':
       return { ...moveTo(arranged.ids.length - 1, height - 1), following: action.follow ?? false };
     case 'rest':

@@ -268,7 +268,10 @@ function tableBindings<Row>(
     bound(listCommands.halfUp, { kind: 'page', pages: -0.5 }),
     bound(listCommands.halfDown, { kind: 'page', pages: 0.5 }),
     bound(listCommands.top, { kind: 'top' }),
-    { command: listCommands.bottom, run: toEnd },
+    {
+      command: listCommands.bottom,
+      run: ({ number }) => (number ? dispatch({ kind: 'to', index: number() - 1 }) : toEnd()),
+    },
     { command: listCommands.filter, run: () => begin(state.filter) },
     bound(listCommands.sort, { kind: 'sort-next', columns, partial }),
     bound(listCommands.reverse, { kind: 'reverse', columns, partial }),
