@@ -5,7 +5,9 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { findService } from '../../src/local/daemon/client.ts';
 import { lockFolder } from '../../src/local/daemon/files.ts';
+import { eventually } from '../eventually.ts';
 import { freshHome, openSession, type Session } from './session.ts';
 
 /** Long enough for a busy machine; a hanging program never ends. */
@@ -62,8 +64,8 @@ async function endsBy(session: Session, signal: 'SIGTERM' | 'SIGHUP' | 'SIGINT',
 }
 
 /** A program that starts its local service, which waits until `unlock`. */
-async function starting(): Promise<{ session: Session; unlock: () => void }> {
-  // Of its own: in the end the service does start.
+async function starting(): Promise<{ session: Session; unlock: () => Promise<void> }> {
+  // Of its own: in the end the service does start, and only then can it be stopped.
   const own = freshHome();
   onTestFinished(own.remove);
   const folder = join(own.home, '.local/share/benchtop');
@@ -71,7 +73,13 @@ async function starting(): Promise<{ session: Session; unlock: () => void }> {
   const unlock = lockFolder(folder);
   const session = openSession(own.env);
   await session.waitFor('Starting the local service…');
-  return { session, unlock: () => unlock?.() };
+  return {
+    session,
+    unlock: async () => {
+      unlock?.();
+      await eventually(async () => expect(await findService(folder)).toBeDefined());
+    },
+  };
 }
 
 describe.each([
@@ -113,7 +121,7 @@ describe.each([
   it('while the local service is being started', async () => {
     const { session, unlock } = await starting();
     await endsBy(session, signal, code);
-    unlock();
+    await unlock();
   });
 
   it('while a new service is being tested', async () => {
@@ -153,6 +161,6 @@ describe('q ends the program', () => {
     const { session, unlock } = await starting();
     session.press('q');
     expect((await session.ended).exitCode).toBe(0);
-    unlock();
+    await unlock();
   });
 });
