@@ -137,6 +137,11 @@ export async function assumptionFindings(
   };
   const wrong = names.flatMap((name): Finding[] => {
     const answer = probed.get(name);
+    if (answer === 'ignored' && name === 'query.include_steps') {
+      return [
+        { about, state: 'note', words: `the service sends all steps of a trajectory: it ignores ${shown(name)}.` },
+      ];
+    }
     if (answer === 'ignored') {
       const advice = `If it has another name for it, set it with '${setsName(name, 'NAME')}'.`;
       return [{ about, state: 'warn', words: `the service ignores ${shown(name)}. ${advice}` }];

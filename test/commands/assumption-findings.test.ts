@@ -2,14 +2,19 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { own } from '../../src/base/own-property.ts';
 import { apiKey, hostileServer, json, refusal } from '../service/hostile-server.ts';
 import { cliOn, testFolder } from './cli.ts';
 
 const items = ['b1', 'b2', 'b3'].map(bench_id => ({ bench_id }));
-const assumptionsOf = async (answer: (query: URLSearchParams) => unknown, set: Record<string, string> = {}) => {
+const assumptionsOf = async (
+  answer: (query: URLSearchParams) => unknown,
+  set: Record<string, string> = {},
+  others: Readonly<Record<string, unknown>> = {},
+) => {
   const { url } = await hostileServer((response, request) => {
     const { pathname, searchParams } = new URL(request.url, 'http://service');
-    const answers = pathname === '/api/v1/benchmarks' ? answer(searchParams) : undefined;
+    const answers = pathname === '/api/v1/benchmarks' ? answer(searchParams) : own(others, pathname);
     if (answers instanceof Error)
       return refusal(422, 'validation_error', 'extra', { message: answers.message })(response, request);
     // The record shows that it is the list of runs that is not offered.
@@ -51,6 +56,19 @@ it('says of each assumption what the service does with it, or that only a write 
     'note its lists do not show: query.sort, query.order, query.include_steps, path.listBenchmarkImages',
     expect.stringMatching(/^note not tested/),
   ]);
+});
+
+it('takes steps that are always sent for no fault', async () => {
+  const trajectory = { trajectory_id: 'traj_1', steps: [{ step_index: 0, messages: [] }] };
+  const found = await assumptionsOf(
+    () => ({ items }),
+    {},
+    {
+      '/api/v1/trajectories': { items: [trajectory] },
+      '/api/v1/trajectories/traj_1': trajectory,
+    },
+  );
+  expect(found).toContain('note the service sends all steps of a trajectory: it ignores query.include_steps.');
 });
 
 it('asks for one benchmark once', async () => {
