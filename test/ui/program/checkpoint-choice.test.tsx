@@ -89,6 +89,25 @@ it.each(sizes)(
   },
 );
 
+it.each(['e', 'D', 't'])('%s shows the evaluated mean of all rewards, as the list does', async key => {
+  const { service } = trained();
+  const evaluated = (id: string, reward_mean: number) => ({
+    ...{ eval_run_id: id, bench_id: 'bench_1', status: 'completed', parent_checkpoint_id: 'ckpt_1_60', reward_mean },
+  });
+  Object.assign(service.answers, { listEvalRuns: () => [evaluated('evr_1', 0.8), evaluated('evr_2', 0.5)] });
+  const screen = openWorld(service, trainingPlace, { columns: 120, rows: 40 });
+  const counts = { evr_1: 40, evr_2: 160 };
+  const now = Date.now();
+  const known = Object.entries(counts).map(([id, count]) => ({
+    ...{ kind: 'run', id, status: 'completed', done: count, total: count, graded: count },
+  }));
+  screen.workbench.statuses.report(known, { askedAt: now, at: now });
+  await screen.waitFor(text => /▸ step 60.*0\.560/.test(text));
+  await screen.press(key);
+  await screen.press('tab');
+  await screen.waitFor(text => /step 60.*evaluated 0\.560 n=200 in 2 runs/.test(text));
+});
+
 /** The form that evaluates a model on the benchmark, at its checkpoint. */
 async function atCheckpoint(columns: number, rows: number) {
   const { service, sent } = trained();

@@ -1,10 +1,13 @@
 /** The known means of evaluations and how certain they are, as in Watch, for lists of runs. */
-import { useCallback, useSyncExternalStore } from 'react';
+import { useCallback, useMemo, useSyncExternalStore } from 'react';
 import type { EvalRun } from '../../../contract/evaluations.ts';
 import { isRunning } from '../../../contract/status.ts';
+import type { Attention } from '../../../queries/polling.ts';
+import { runsOfBenchmark } from '../../../queries/run-lists.ts';
 import type { KnownResource } from '../../../queries/statuses/known-resource.ts';
 import { type SeenMean, withHeldOutSplits, withMean } from '../../../resources/measured-run.ts';
 import { type KnownJoin, useKnown } from '../../data/use-known.ts';
+import { useList } from '../../data/use-list.ts';
 import { useWorkbench } from '../../data/workbench.tsx';
 
 /** Whether the remembered rewards are final. */
@@ -34,4 +37,11 @@ export function useMeans(): (rows: readonly EvalRun[]) => readonly EvalRun[] {
     rows => withHeldOutSplits(withMeans(rows), new Map(JSON.parse(splits) as [string, string][])),
     [withMeans, splits],
   );
+}
+
+/** The runs of a benchmark with their known means; none without a benchmark. The same rows until some change. */
+export function useRunsOf(benchId: string | null | undefined, attention: Attention): readonly EvalRun[] {
+  const { rows } = useList(runsOfBenchmark(benchId ?? ''), benchId ? attention : 'hidden');
+  const withMeans = useMeans();
+  return useMemo(() => withMeans(rows), [withMeans, rows]);
 }

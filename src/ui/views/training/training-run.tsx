@@ -7,7 +7,6 @@ import type { Checkpoint, TrainingRun } from '../../../contract/training.ts';
 import { ageOf } from '../../../present/times.ts';
 import { heldOutMeans } from '../../../queries/held-out.ts';
 import type { Attention } from '../../../queries/polling.ts';
-import { runsOfBenchmark } from '../../../queries/run-lists.ts';
 import { beginOfRun, checkpointList, trainingProgressQuery, trainingRunQuery } from '../../../queries/training.ts';
 import { withMeasured } from '../../../resources/checkpoint-columns.ts';
 import type { Place } from '../../../resources/place.ts';
@@ -29,7 +28,7 @@ import type { ViewProps } from '../../app/registry.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import { usePane } from '../../app/view.tsx';
 import { useAskingWords } from '../../app/waiting.tsx';
-import { useList, useListedRows } from '../../data/use-list.ts';
+import { useListedRows } from '../../data/use-list.ts';
 import { useLive } from '../../data/use-live.ts';
 import { useOrigins } from '../../data/use-origins.ts';
 import { useWorkbench } from '../../data/workbench.tsx';
@@ -41,7 +40,7 @@ import { ResourceList } from '../list/resource-list.tsx';
 import { partsProps, useRecordWithParts } from '../record/record-with-parts.ts';
 import { ownerReport } from '../record/rollout-files.ts';
 import { useActions } from '../record/use-actions.tsx';
-import { useMeans } from '../runs/use-means.ts';
+import { useRunsOf } from '../runs/use-means.ts';
 import { stepsWanted, useRunCurves } from './charted-runs.ts';
 import { completedSteps, heldOutLines, heldOutNote, lastStepRead } from './curves.ts';
 import { statusLine, usePace, useRestart, useStepsDone } from './head.ts';
@@ -90,12 +89,10 @@ type Run = ReturnType<typeof useTrainingRun>;
 function useMeasuredCheckpoints({ shown, curves: { heldOut } }: Run, attention: Attention) {
   const { rewardRange } = useWorkbench().compare;
   const { join: withDeployed, notes } = useDeployed(attention);
-  const withMeans = useMeans();
-  const { rows } = useList(runsOfBenchmark(shown.bench_id ?? ''), shown.bench_id ? 'visible' : 'hidden');
+  const evaluations = useRunsOf(shown.bench_id, 'visible');
   const join = useCallback(
-    (checkpoints: readonly Checkpoint[]) =>
-      withMeasured(withDeployed(checkpoints), heldOut, withMeans(rows), rewardRange),
-    [withDeployed, heldOut, rows, withMeans, rewardRange],
+    (checkpoints: readonly Checkpoint[]) => withMeasured(withDeployed(checkpoints), heldOut, evaluations, rewardRange),
+    [withDeployed, heldOut, evaluations, rewardRange],
   );
   return { join, notes };
 }

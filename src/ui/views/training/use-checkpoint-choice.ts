@@ -4,11 +4,11 @@ import { hasEnded } from '../../../contract/status.ts';
 import type { Checkpoint, HeldOutReward, TrainingRun } from '../../../contract/training.ts';
 import { unreadCheckpoints } from '../../../queries/checkpoint-names.ts';
 import type { ListSource } from '../../../queries/lists/list-source.ts';
-import { runsOfBenchmark } from '../../../queries/run-lists.ts';
 import { checkpointTimesQuery, heldOutRewardsQuery } from '../../../queries/training.ts';
 import { useList } from '../../data/use-list.ts';
 import { useLives } from '../../data/use-live.ts';
 import { useWorkbench } from '../../data/workbench.tsx';
+import { useRunsOf } from '../runs/use-means.ts';
 import {
   type CheckpointChoice,
   chosenOf,
@@ -54,14 +54,14 @@ function lastRows(): typeof offeredOf {
 }
 
 export function useCheckpointChoice(options: CheckpointChoiceOptions): CheckpointChoice {
-  const { run: own, checkpoint, source, benchId = '', value, isSeen, model } = options;
+  const { run: own, checkpoint, source, benchId, value, isSeen, model } = options;
   const { rewardRange } = useWorkbench().compare;
   const isRead = isSeen || own !== undefined;
   const [ofOwn] = useLives(own ? [checkpointTimesQuery(own.training_run_id, hasEnded(own.status))] : [], 'visible');
   const isOwn = [checkpoint, ...(ofOwn?.data ?? [])].some(each => each?.checkpoint_id === value);
   const isListed = isSeen && !isOwn;
   const list = useList(source, isListed ? 'visible' : 'hidden');
-  const evaluations = useList(runsOfBenchmark(benchId), isRead && benchId !== '' ? 'visible' : 'hidden');
+  const evaluations = useRunsOf(benchId, isRead ? 'visible' : 'hidden');
   const known = own ? [own, ...list.rows.filter(run => run.training_run_id !== own.training_run_id)] : list.rows;
   const readings = readingsAmong(known)(value);
   const named = readings.length === 1 ? readings[0]?.run : undefined;
@@ -78,7 +78,7 @@ export function useCheckpointChoice(options: CheckpointChoiceOptions): Checkpoin
   const [rowsOf] = useState(lastRows);
   const read = runs.flatMap((run, index) => {
     const checkpoints = checkpointsOf[index]?.data ?? noCheckpoints;
-    return rowsOf(run, checkpoints, heldOutOf[index]?.data ?? noRewards, evaluations.rows, rewardRange);
+    return rowsOf(run, checkpoints, heldOutOf[index]?.data ?? noRewards, evaluations, rewardRange);
   });
   const isMissing = own && checkpoint && !chosenOf(read, checkpoint.checkpoint_id);
   const preset = isMissing ? [{ run: own, row: checkpoint, called: [] }] : noneOffered;
