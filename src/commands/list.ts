@@ -6,6 +6,7 @@ import type { Endpoint } from '../contract/common.ts';
 import { mayHaveField, rowsIn } from '../contract/fields.ts';
 import { isSameStatus } from '../contract/status.ts';
 import type { Column } from '../present/column.ts';
+import { noteColumns } from '../present/notes.ts';
 import { sortRows } from '../present/sort.ts';
 import { defaultRange } from '../present/statistics/interval.ts';
 import { readingRewardsOnce } from '../queries/run-rewards.ts';
@@ -14,8 +15,10 @@ import { labelOf, noneSeenWords, type Resource, wordsFor } from '../resources/de
 import { pagesOf, type ResourcePage } from '../resources/pages.ts';
 import { type Scope, type ScopeName, scopeNames } from '../resources/place.ts';
 import { ServiceError } from '../service/errors.ts';
+import type { Note } from '../store/notes.ts';
 import { counted } from '../text/numbers.ts';
 import { clean, safeJson } from '../text/sanitise.ts';
+import { Notes } from '../workbench/notes.ts';
 import { CommandError, exitCodes } from './exit.ts';
 import { findAmong, idOf, resourceOrThrow } from './find.ts';
 import type { CommandIo } from './io.ts';
@@ -290,9 +293,25 @@ class PrintedRows {
   }
 }
 
+/** Trajectories with the columns of flags and notes that their screen has. @param byId is filled before rows are read */
+function withNoteColumns(
+  resource: Resource,
+  byId: ReadonlyMap<string, readonly Note[]>,
+  isForProgram: boolean,
+): Resource {
+  const [first, ...others] = resource.columns;
+  if (resource.names[0] !== 'trajectories' || !first) return resource;
+  // Scripts may rely on the positions of the columns.
+  const added = noteColumns(byId, resource.list({}).id).map(column =>
+    isForProgram ? { ...column, wide: true } : column,
+  );
+  return { ...resource, columns: [first, ...added, ...others] };
+}
+
 export async function run({ args, flags }: CommandInput<'list'>, io: CommandIo): Promise<number> {
   const [name = ''] = args;
-  const resource = resourceOrThrow(name);
+  const byId = new Map<string, readonly Note[]>();
+  const resource = withNoteColumns(resourceOrThrow(name), byId, isForPrograms(formatOf(flags), io));
   checkScopes(resource, flags);
   // Unknown names are refused before anything is read.
   const named = namedColumns(resource, resource.measures?.columns([], defaultRange) ?? resource.columns, flags, io);
@@ -300,6 +319,8 @@ export async function run({ args, flags }: CommandInput<'list'>, io: CommandIo):
   await checkRecordFlags({ jq: flags.jq }, [], io);
   return withService(flags, io, async given => {
     const context = { ...given, service: readingRewardsOnce(given.service) };
+    const notes = new Notes(() => given.memory, given.config.preferences.triage);
+    for (const [id, said] of notes.byId()) byId.set(id, said);
     const scope = await scopeOf(flags, resource, context);
     const measured = await measuredRows(resource, named, scope, flags, context, io);
     const printed = new PrintedRows(resource, resource.list(scope).id, flags, measured, io);

@@ -3,6 +3,9 @@ import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, it } from 'vitest';
+import { answering } from '../answering.ts';
+import { pageOf } from '../queries/scripted-service.ts';
+import { hostileServer } from '../service/hostile-server.ts';
 import { cliOn, testFolder } from './cli.ts';
 
 /** Commands where the folder of the history cannot be made. */
@@ -80,4 +83,17 @@ it('with a time that is no date are listed and exported without a time, taken el
   writeFileSync(file, JSON.stringify({ ...said, flag: '', at: 2_000 }));
   expect(await cli('notes import', [file])).toMatchObject({ code: 0, notes: '0 new, 1 newer, 0 unchanged' });
   expect(await cli('notes list', ['--json'])).toMatchObject({ out: expect.stringContaining('"notes": []') });
+});
+
+it('filter trajectories by flag, as on the screen (B7)', async () => {
+  const items = ['one', 'two'].map(task_id => ({ trajectory_id: `traj_${task_id}`, task_id, status: 'completed' }));
+  const { url } = await hostileServer(answering({ listTrajectories: () => pageOf(items) }));
+  const cli = cliOn({ baseUrl: url, apiKey: 'key', home: testFolder() });
+  await cli('notes set', ['traj_two', '--flag', 'gamed']);
+  const list = (...flags: string[]) => cli('list', ['trajectories', ...flags]);
+  expect(await list('--filter', 'flag:gamed', '--ids')).toMatchObject({ code: 0, out: 'traj_two\n' });
+  expect(await list('--columns', 'task,flag')).toMatchObject({ out: 'TASK\tFLAG\none\t\ntwo\tgamed\n' });
+  expect((await list()).out).not.toContain('FLAG');
+  const onScreen = await cli('list', ['trajectories'], { columns: 120 });
+  expect(onScreen.out).toMatch(/TASK +ID +FLAG /);
 });
