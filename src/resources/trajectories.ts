@@ -176,7 +176,7 @@ export const trajectoryActions = {
   reward: {
     id: 'trajectory.reward',
     title: 'log a reward to it',
-    keys: ['R'],
+    keys: ['+'],
     group,
     writes: true,
     to: open,

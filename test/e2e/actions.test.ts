@@ -331,7 +331,7 @@ describe('on trajectories', () => {
     const way: readonly Step[] = [...go('trajectories'), { type: '/open-task' }, 'enter', 'G', { see: '▸ open-task' }];
     await open([
       ...way,
-      'R',
+      '+',
       { see: 'Log a reward' },
       { type: 'quality' },
       'tab',

@@ -80,7 +80,7 @@ function actions({ bench, run, oldRun, training, trajectory, test, production }:
     {
       way: [
         ...at('trajectories', 'task 1'),
-        'R',
+        '+',
         ...form('Log a reward'),
         { type: 'quality' },
         'tab',

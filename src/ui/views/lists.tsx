@@ -2,7 +2,9 @@
 import { useState } from 'react';
 import type { EvalRun } from '../../contract/evaluations.ts';
 import { benchmarkActions, benchmarks, images } from '../../resources/benchmarks.ts';
+import { datasets } from '../../resources/datasets.ts';
 import { runs } from '../../resources/runs.ts';
+import { training } from '../../resources/training.ts';
 import { trajectories, trajectoryFacts } from '../../resources/trajectories.ts';
 import type { ViewProps } from '../app/registry.ts';
 import { useShell } from '../app/shell-context.tsx';
@@ -31,7 +33,7 @@ export function RunsView({ place }: ViewProps<'list'>) {
       resource={runs}
       place={place}
       {...list}
-      actions={rows => [...list.actions(rows), regrade(rows)]}
+      actions={rows => [...list.actions(rows), regrade(runs, rows)]}
       preview={RunPreview}
       opens={ofRun}
       texts={rolloutsOf}
@@ -49,6 +51,12 @@ export function TrajectoriesView({ place }: ViewProps<'list'>) {
   const withNotes = [...useNotes()].filter(([, [note]]) => note?.kind === 'trajectory');
   const flagged = withNotes.flatMap(([id, notes]) => (notes.some(({ flag }) => flag !== '') ? id : []));
   const filesOf = useRolloutFiles();
+  const regrade = useRegradeBinding();
+  const { dataset, training: of } = scope ?? {};
+  const regrades = [
+    ...(dataset === undefined ? [] : [regrade(datasets, [{ dataset_id: dataset, dataset_name: dataset }])]),
+    ...(of === undefined ? [] : [regrade(training, [{ training_run_id: of, display_name: label }])]),
+  ];
   return (
     <ResourceListView
       resource={trajectories}
@@ -62,7 +70,10 @@ export function TrajectoriesView({ place }: ViewProps<'list'>) {
       ]}
       texts={{ scope: scope ?? {}, label: label ?? (scope ? Object.values(scope).join(' ') : 'all trajectories') }}
       actions={rows => [...actions(rows), ...list.actions(rows)]}
-      bindings={rolloutBindings(scope && { scope, ...(label !== undefined && { label }) }, shell.open)}
+      bindings={[
+        ...rolloutBindings(scope && { scope, ...(label !== undefined && { label }) }, shell.open),
+        ...regrades,
+      ]}
     />
   );
 }

@@ -102,6 +102,7 @@ const ownViews: ReadonlyMap<string, OwnViews> = new Map<string, OwnViews>([
         ...Object.values(rolloutCommands),
         sideCommands.pair,
         promptCommands.ask,
+        regradeCommands.open,
         ...ofRows,
         searchCommands.texts,
       ],

@@ -341,7 +341,7 @@ describe('rows that come and go', () => {
     const many = new ManyRows(30);
     many.rows = many.rows.map(row => ({ ...row, status: 'running' }));
     const { screen } = await openList(many);
-    await screen.press('R');
+    await screen.press('+');
     await screen.waitFor('Log a reward');
     await screen.press('esc');
     await screen.waitFor('1/30 ');
@@ -357,7 +357,7 @@ describe('rows that come and go', () => {
     many.rows = many.rows.slice(2);
     await screen.press('r');
     await screen.waitFor('2 marked, 2 of them not in the list');
-    await screen.press('R');
+    await screen.press('+');
     await screen.waitFor('. No marked row is in the list any more: ctrl-space unmarks');
     await screen.press('x');
     await screen.waitFor('Export as');

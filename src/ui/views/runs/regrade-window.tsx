@@ -1,10 +1,9 @@
-/** The form that grades the rollouts of a run again. */
+/** The form that grades the rollouts of a run or a dataset again. */
 import { useState } from 'react';
-import type { EvalRun } from '../../../contract/evaluations.ts';
 import type { Range } from '../../../present/statistics/tasks.ts';
 import { chatModelsQuery } from '../../../queries/models.ts';
-import { labelOf, type Resource } from '../../../resources/define.ts';
-import { runs } from '../../../resources/runs.ts';
+import { labelOf } from '../../../resources/define.ts';
+import type { Owner } from '../../../rollouts/read.ts';
 import { type GraderChoice, GraderError, graderWords, localGraders, regraderOf } from '../../../rollouts/regraders.ts';
 import { Regrading } from '../../../rollouts/regrading.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
@@ -17,7 +16,7 @@ import { PlainFormWindow } from '../../windows/form-window.tsx';
 import { startRegrading } from './regradings.ts';
 
 interface RegradeWindowProps {
-  readonly run: EvalRun;
+  readonly owner: Owner;
   readonly onClose: () => void;
 }
 
@@ -122,14 +121,17 @@ function ConfirmProgram({ line, onRun, onClose }: { line: string; onRun: () => v
 }
 
 /** Grades with the same choices again, or for the first time; a program only after a question. */
-export function useRegrade(): (run: EvalRun, grader: GraderChoice, passAt: number, replaces?: boolean) => void {
+export function useRegrade(): (owner: Owner, grader: GraderChoice, passAt: number, replaces?: boolean) => void {
   const shell = useShell();
   const workbench = useWorkbench();
-  return (run, grader, passAt, replaces = false) => {
+  return (owner, grader, passAt, replaces = false) => {
     const start = (): void => {
-      const owner = { resource: runs as unknown as Resource, id: run.eval_run_id, row: run };
       const id = startRegrading(workbench, new Regrading(owner, grader, passAt));
-      const place = { view: 'regrade', id, label: `${labelOf(runs, run)} by ${graderWords(grader)}` } as const;
+      const place = {
+        view: 'regrade',
+        id,
+        label: `${labelOf(owner.resource, owner.row)} by ${graderWords(grader)}`,
+      } as const;
       if (replaces) shell.navigate({ kind: 'replace', place });
       else shell.open(place);
     };
@@ -148,15 +150,15 @@ export function RegradeWindow(props: RegradeWindowProps) {
   return <RegradeForm {...props} models={(models.data ?? []).map(({ id }) => id)} />;
 }
 
-function RegradeForm({ run, models, onClose }: RegradeWindowProps & { readonly models: readonly string[] }) {
+function RegradeForm({ owner, models, onClose }: RegradeWindowProps & { readonly models: readonly string[] }) {
   const { compare } = useWorkbench();
   const regrade = useRegrade();
   const [fields] = useState(() => fieldsFor(models, compare.rewardRange));
   return (
     <PlainFormWindow
-      title={`Grade ${sanitiseLine(labelOf(runs, run))} again`}
+      title={`Grade ${sanitiseLine(labelOf(owner.resource, owner.row))} again`}
       fields={fields}
-      onSubmit={values => regrade(run, choiceOf(values), Number(values['passAt']))}
+      onSubmit={values => regrade(owner, choiceOf(values), Number(values['passAt']))}
       onClose={onClose}
     />
   );

@@ -1,6 +1,5 @@
-/** The rollouts of a run, graded again: the flips first. */
+/** The rollouts of a run or a dataset, graded again: the flips first. */
 import { useMemo, useState, useSyncExternalStore } from 'react';
-import type { EvalRun } from '../../../contract/evaluations.ts';
 import type { Fact } from '../../../present/fact.ts';
 import { rowsMadeElsewhere } from '../../../queries/lists/list-source.ts';
 import { recordPlace } from '../../../resources/define.ts';
@@ -13,7 +12,7 @@ import {
   regradeFacts,
   summariseRegrade,
 } from '../../../rollouts/regrade.ts';
-import { gradableIn, type Regrading, type RegradingState } from '../../../rollouts/regrading.ts';
+import { gradableIn, type RegradingState } from '../../../rollouts/regrading.ts';
 import { difference, reward } from '../../../text/numbers.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
 import { truncate } from '../../../text/width.ts';
@@ -62,7 +61,7 @@ export function RegradeView({ place: { id, label } }: ViewProps<'regrade'>) {
       columns={useMemo(() => regradedColumns(passAt), [passAt])}
       parts={[
         {
-          refresh: () => regrading && !regrading.isRunning && again(runOf(regrading), regrading.grader, passAt, true),
+          refresh: () => regrading && !regrading.isRunning && again(regrading.owner, regrading.grader, passAt, true),
         },
       ]}
       emptyWords={emptyWords(state)}
@@ -97,8 +96,6 @@ function RegradedPreview({ row: { trajectory_id, task_id, reward: graded }, ...p
   const row = useMemo(() => ({ trajectory_id, task_id, reward: graded }), [trajectory_id, task_id, graded]);
   return <TrajectoryPreview row={row} {...props} />;
 }
-
-const runOf = ({ owner }: Regrading): EvalRun => owner.row as EvalRun;
 
 function factsOf(state: RegradingState, passAt: number, range: readonly [number, number]): readonly Fact[] {
   const { rows, left } = state;
@@ -138,12 +135,12 @@ function progressWords(state: RegradingState): string {
 }
 
 function emptyWords(state: RegradingState | undefined): string {
-  if (!state) return 'These grades are no longer kept: grade the run again';
+  if (!state) return 'These grades are no longer kept: grade the rollouts again';
   const { phase, all, left } = state;
   if (phase === 'reading' || phase === 'grading') return 'Nothing is graded yet';
   if (phase === 'stopped') return 'Stopped before anything was graded';
   if (phase === 'failed') return 'Nothing was graded';
   if (gradableIn(state) > 0) return 'Nothing was graded';
   const states = all === 0 ? '' : `: ${left.failed} failed, ${left.running} running`;
-  return `This run has no rollout to grade${states}`;
+  return `There is no rollout to grade${states}`;
 }

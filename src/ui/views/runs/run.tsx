@@ -168,7 +168,7 @@ export function RunView({ place }: ViewProps<'record'>) {
         return [...own, ...list.flags(rows)];
       }}
       bindings={[
-        ...(state.isDeleted ? [] : [baseline([shown]), regrade([shown])]),
+        ...(state.isDeleted ? [] : [baseline([shown]), regrade(runs, [shown])]),
         { command: alarmCommands.past, run: showAlarms },
         ...rolloutBindings({ scope: { run: place.id }, label: pin.label }, shell.open),
       ]}

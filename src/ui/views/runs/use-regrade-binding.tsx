@@ -1,5 +1,6 @@
-/** The key that grades a run again. */
-import type { EvalRun } from '../../../contract/evaluations.ts';
+/** The key that grades the rollouts of a run, a training run or a dataset again. */
+import { idOf, type ResourceOf } from '../../../resources/define.ts';
+import type { Owner } from '../../../rollouts/read.ts';
 import { lazyWindow } from '../../app/lazy.tsx';
 import { useShell } from '../../app/shell-context.tsx';
 import type { Binding } from '../../keys/router.tsx';
@@ -7,11 +8,16 @@ import { regradeCommands } from '../commands.ts';
 
 const RegradeWindow = lazyWindow(async () => (await import('./regrade-window.tsx')).RegradeWindow);
 
-export function useRegradeBinding(): (rows: readonly EvalRun[]) => Binding {
+/** Returns a function that binds the key to grade the rollouts of one of `rows`. */
+export function useRegradeBinding(): <Row extends object>(resource: ResourceOf<Row>, rows: readonly Row[]) => Binding {
   const shell = useShell();
-  return ([run, other]) => ({
+  return (resource, [row, other]) => ({
     command: regradeCommands.open,
-    why: !run ? 'Nothing is selected' : other ? 'Mark one run' : undefined,
-    run: () => run && shell.showOverlay('regrade', close => <RegradeWindow run={run} onClose={close} />),
+    why: !row ? 'Nothing is selected' : other ? 'Mark one' : undefined,
+    run: () => {
+      if (!row) return;
+      const owner = { resource, id: idOf(resource, row), row } as unknown as Owner;
+      shell.showOverlay('regrade', close => <RegradeWindow owner={owner} onClose={close} />);
+    },
   });
 }

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { defineView } from '../../../../src/ui/app/registry.ts';
+import { TrajectoriesView } from '../../../../src/ui/views/lists.tsx';
 import { RegradeView } from '../../../../src/ui/views/runs/regrade.tsx';
 import { RunView } from '../../../../src/ui/views/runs/run.tsx';
 import { TrajectoryView } from '../../../../src/ui/views/trajectories/trajectory.tsx';
@@ -82,6 +83,24 @@ it.each([
   }
   await stage.press('enter');
   await stage.waitFor('three');
+});
+
+it.each([
+  { dataset: 'mine', title: 'Grade mine again' },
+  { training: 'trn_1', title: 'Grade trn_1 again' },
+])('grades what is listed of $title', async ({ title, ...scope }) => {
+  const service = fakeService(answers);
+  const stage = openViewOnStage(TrajectoriesView, {
+    place: { view: 'list', resource: 'trajectories', scope },
+    ...{ service: async () => service, others, columns: 120, rows: 40 },
+  });
+  await stage.waitFor('gained');
+  await stage.press('R');
+  await stage.waitFor(title);
+  await stage.press('tab');
+  await stage.type('twelve');
+  await stage.press('tab', 'enter');
+  await stage.waitFor(text => flat(text).includes('graded again 3 of 4 rollouts'));
 });
 
 it('runs a program only after a question', async () => {

@@ -339,11 +339,11 @@ it('keeps the kinds of folds from one trajectory to the next, and single ones ap
 
 it('offers a reward only while the trajectory takes one', async () => {
   const ended = await open();
-  await ended.press('R', 'J');
+  await ended.press('+', 'J');
   await ended.waitFor('2 of 10 steps');
   expect(ended.text()).not.toContain('Log a reward');
   const running = await open({}, { ...trajectory, status: 'running' });
-  await running.press('R');
+  await running.press('+');
   await running.waitFor('Log a reward');
 });
 
