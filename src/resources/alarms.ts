@@ -205,7 +205,9 @@ function failuresRead({ heldOut, rollouts, failedRound: lost }: Reading): Failed
 export function judge(reading: Reading, rules: AlarmRules, range: Range): Verdicts {
   const verdicts = new Map<AlarmKind, Alarm | undefined>();
   const { silence, heldOut, trainer, rollouts } = reading;
-  if (silence !== undefined) verdicts.set('stall', silence ? stallOf(silence, rules) : undefined);
+  // Without a pace, as at the next start until its checkpoints are read, a silence neither begins nor ends a stall.
+  if (silence !== undefined && (silence?.stepMs !== undefined || !silence || rules.silentMs !== undefined))
+    verdicts.set('stall', silence ? stallOf(silence, rules) : undefined);
   if (heldOut?.recent?.length) {
     const { belowBest } = rules;
     verdicts.set('held-out drop', belowBest === undefined ? undefined : dropOf(heldOut, belowBest, range));

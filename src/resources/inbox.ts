@@ -2,6 +2,7 @@
 import { statusWords } from '../contract/status.ts';
 import { type Column, idColumn, type StatusLook } from '../present/column.ts';
 import type { Range } from '../present/statistics/tasks.ts';
+import { agoOf } from '../present/times.ts';
 import { age, clockOrDay, duration } from '../text/time.ts';
 import { type Inbox, type InboxEvent, sortOf, tallyWords } from '../workbench/inbox.ts';
 import { meanOfTotal } from './measured-run.ts';
@@ -120,12 +121,17 @@ export function eventFields(event: InboxEvent) {
 /**
  * @param range the range of rewards in the settings
  * @param markOf the mark before the name
+ * @param isNarrow whether there is little room: times are then ages
  */
-export const inboxColumns = (range: Range, markOf: (row: InboxEvent) => string): readonly Column<InboxEvent>[] => [
+export const inboxColumns = (
+  range: Range,
+  markOf: (row: InboxEvent) => string,
+  isNarrow = false,
+): readonly Column<InboxEvent>[] => [
   {
     id: 'label',
     title: 'WHAT',
-    width: { min: 14, max: 100, grow: 2 },
+    width: { min: 12, max: 100, grow: 2 },
     value: row => row.label,
     text: row => `${markOf(row)}${row.label}`,
   },
@@ -141,18 +147,18 @@ export const inboxColumns = (range: Range, markOf: (row: InboxEvent) => string):
   {
     id: 'time',
     title: 'TIME',
-    width: 10,
+    width: isNarrow ? 7 : 10,
     align: 'right',
     filtered: false,
     isTime: true,
     value: row => row.at,
-    text: timeWords,
+    text: row => (isNarrow ? agoOf(row.at) : timeWords(row)),
     exported: row => new Date(row.at).toISOString(),
   },
   {
     id: 'reason',
     title: 'REASON, NUMBERS',
-    width: { min: 14, max: 160, grow: 3 },
+    width: { min: isNarrow ? 16 : 14, max: 160, grow: 3 },
     cutAt: 'end',
     value: row => reasonOf(row, range),
   },

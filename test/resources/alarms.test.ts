@@ -88,6 +88,8 @@ describe('a reading', () => {
     expect(kindsIn(silence(31 * minuteMs), { silentPaces: 10 })).toEqual([]);
     expect(kindsIn(silence(99 * minuteMs, 10 * minuteMs), { silentPaces: 10 })).toEqual([]);
     expect(kindsIn(silence(101 * minuteMs, 10 * minuteMs), { silentPaces: 10 })).toEqual(['stall']);
+    // Nor is the one that was raised with a pace over because it is not known at the next start.
+    expect(judge(silence(101 * minuteMs), { ...off, silentPaces: 10 }, [0, 1]).has('stall')).toBe(false);
     expect(kindsIn(silence(4 * minuteMs, 10), { silentPaces: 10 })).toEqual([]);
     const [stall] = alarmsIn(judge(silence(6 * minuteMs, 2_000), { ...off, silentPaces: 10 }, [0, 1]));
     expect(stall?.words).toBe('no new step for more than 5m, after 2 s/step');

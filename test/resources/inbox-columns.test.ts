@@ -1,5 +1,6 @@
 /** The columns of the inbox, as filters and sorting see them. */
 import { expect, it } from 'vitest';
+import { fitColumns } from '../../src/present/column.ts';
 import { heldOutMeans } from '../../src/queries/held-out.ts';
 import { eventFields, inboxColumns, numbersOf } from '../../src/resources/inbox.ts';
 import type { InboxEvent } from '../../src/workbench/inbox.ts';
@@ -14,6 +15,19 @@ it('has times that can be compared: an instant, and how long it took', () => {
   expect(time?.value(event)).toBe(at);
   expect(took?.value(event)).toBe(30 * 60_000);
   expect(took?.text?.(event)).toBe('30m');
+});
+
+it('has the reason or the numbers at 60 columns', () => {
+  const detail = { alarm: 'no new step for more than 5m', since: 0 };
+  const label = 'a-name-that-is-longer-than-there-is-room-for-it';
+  const event: InboxEvent = { kind: 'training', id: 'a', label, what: 'stall', at: 0, isExact: false, detail };
+  const shown = fitColumns(
+    inboxColumns([0, 1], () => '• ', true),
+    56,
+    {},
+    [event],
+  );
+  expect(shown.map(({ column }) => column.id)).toEqual(['label', 'event', 'time', 'reason']);
 });
 
 it('says of held-out rewards that a newer one may follow, to programs too', () => {

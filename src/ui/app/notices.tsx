@@ -10,6 +10,7 @@ import type { Place } from '../../resources/place.ts';
 import { rewardName } from '../../resources/watch.ts';
 import { reward } from '../../text/numbers.ts';
 import { clean, sanitiseLine } from '../../text/sanitise.ts';
+import { truncate } from '../../text/width.ts';
 import { isBad, nameOf } from '../../workbench/inbox.ts';
 import type { AnyJob } from '../../workbench/jobs.ts';
 import { useFollowing } from '../data/use-watched.ts';
@@ -20,12 +21,25 @@ import { useRouter } from '../keys/router.tsx';
 import type { Toast } from './shell-context.tsx';
 import type { TerminalPort } from './terminal-port.ts';
 
-/** Adds the mean only if it was read after the end: an earlier one may not be final. */
-function wordsOf({ resource, to, mean }: Transition): string {
-  if (resource.gone) return clean`${resource.label} was deleted from the service`;
-  const value = mean === undefined ? '' : `, ${rewardName(resource.kind)} ${reward(mean)}`;
-  return clean`${resource.label} ${statusWords(to)}${value}`;
+/** Most cells of a name beside what happened, which matters more. */
+const nameRoom = 24;
+
+/** Words with whole names, and with names cut in the middle for where these have no room. */
+function bothForms(words: (nameOf: (label: string) => string) => string): Pick<Toast, 'text' | 'short'> {
+  const cut = (label: string): string => truncate(sanitiseLine(label), nameRoom, { position: 'middle' });
+  return { text: words(label => label), short: words(cut) };
 }
+
+/** Adds the mean only if it was read after the end: an earlier one may not be final. */
+function wordsOf({ resource, to, mean }: Transition, nameOf: (label: string) => string): string {
+  const name = nameOf(resource.label);
+  if (resource.gone) return clean`${name} was deleted from the service`;
+  const value = mean === undefined ? '' : `, ${rewardName(resource.kind)} ${reward(mean)}`;
+  return clean`${name} ${statusWords(to)}${value}`;
+}
+
+const severalWords = (parts: readonly string[], what: string): string =>
+  sanitiseLine(parts.length === 1 ? parts.join('') : `${parts.length} ${what}: ${parts.join('; ')}`);
 
 function toastKind({ resource, to }: Transition): Toast['kind'] {
   if (resource.gone) return 'warning';
@@ -39,10 +53,14 @@ const severity = ['info', 'success', 'warning', 'danger'] as const;
 /** One notice for everything that ended with one answer; the worst outcome sets its colour. */
 export function noticeOf(ended: readonly Transition[]): Toast | undefined {
   if (ended.length === 0) return undefined;
-  const parts = ended.map(wordsOf).join('; ');
-  const text = sanitiseLine(ended.length === 1 ? parts : `${ended.length} ended: ${parts}`);
+  const words = bothForms(nameOf =>
+    severalWords(
+      ended.map(each => wordsOf(each, nameOf)),
+      'ended',
+    ),
+  );
   const kinds = ended.map(toastKind);
-  return { kind: severity.findLast(each => kinds.includes(each)) ?? 'info', text, news: true };
+  return { kind: severity.findLast(each => kinds.includes(each)) ?? 'info', ...words, news: true };
 }
 
 /**
@@ -132,16 +150,24 @@ export function useNotices(
   useEffect(
     () =>
       inbox.onRaised(events => {
-        const parts = events.map(({ label, detail }) => clean`${label}: ${detail.alarm ?? ''}`);
-        const text = events.length === 1 ? parts.join('') : `${events.length} alarms: ${parts.join('; ')}`;
-        announce({ kind: 'warning', text: sanitiseLine(text), news: true });
+        const words = bothForms(nameOf =>
+          severalWords(
+            events.map(({ label, detail }) => clean`${nameOf(label)}: ${detail.alarm ?? ''}`),
+            'alarms',
+          ),
+        );
+        announce({ kind: 'warning', ...words, news: true });
       }),
     [inbox, announce],
   );
   useEffect(
     () =>
       restarts.subscribe(({ resource, step }) =>
-        toast({ kind: 'warning', text: clean`${resource.label} restarted from step ${step}`, news: true }),
+        toast({
+          kind: 'warning',
+          ...bothForms(nameOf => clean`${nameOf(resource.label)} restarted from step ${step}`),
+          news: true,
+        }),
       ),
     [restarts, toast],
   );

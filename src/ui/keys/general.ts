@@ -125,7 +125,14 @@ export const globalCommands = {
   historyForward: { id: 'go.forward', title: 'forward in history', keys: ['alt-right'], group: 'Go' },
   palette: { id: 'app.palette', title: 'command palette', keys: [':'], group: 'Program', hint: 'go', palette: false },
   help: { id: 'app.help', title: 'help', keys: ['?'], group: 'Program', hint: 'help' },
-  inbox: { id: 'app.inbox', title: 'open the inbox: what ended, failed or stalled', keys: ['I'], group: 'Program' },
+  inbox: {
+    id: 'app.inbox',
+    title: 'open the inbox: what ended, failed or stalled',
+    keys: ['I'],
+    group: 'Program',
+    hint: 'inbox',
+    rank: 'last',
+  },
   notices: { id: 'app.notices', title: 'show the latest notices', keys: ['!'], group: 'Program' },
   connect: {
     id: 'app.connect',

@@ -22,7 +22,7 @@ export const alarmCommands = {
 } as const satisfies CommandTable;
 
 export const inboxCommands = {
-  dismiss: { ...watchCommands.dismiss, id: 'inbox.dismiss', title: 'dismiss it', group: 'Inbox' },
+  dismiss: { ...watchCommands.dismiss, id: 'inbox.dismiss', title: 'dismiss it', group: 'Inbox', rank: 'main' },
   dismissAll: {
     id: 'inbox.dismiss-all',
     title: 'dismiss all that the filter shows',

@@ -56,6 +56,7 @@ const agoTick = (now: number): number => Math.floor(now / agoMs);
 export function InboxView() {
   const workbench = useWorkbench();
   const pane = usePane('main');
+  const isNarrow = pane.width < narrow;
   const { rewardRange } = workbench.compare;
   const source = useMemo(() => inboxList(workbench), [workbench]);
   const rows = useInbox();
@@ -71,8 +72,13 @@ export function InboxView() {
     return () => inbox.opened();
   }, [inbox]);
   const columns = useMemo(
-    () => inboxColumns(rewardRange, row => (since !== undefined && inbox.isNew(row, since) ? `${glyphs.bullet} ` : '')),
-    [rewardRange, inbox, since, glyphs],
+    () =>
+      inboxColumns(
+        rewardRange,
+        row => (since !== undefined && inbox.isNew(row, since) ? `${glyphs.bullet} ` : ''),
+        isNarrow,
+      ),
+    [rewardRange, inbox, since, glyphs, isNarrow],
   );
   return (
     <ResourceList<InboxEvent>
@@ -82,7 +88,7 @@ export function InboxView() {
       columns={columns}
       emptyWords="Nothing new: what ends, fails or stalls stays here until you dismiss it"
       open={placeOfRef}
-      below={pane.width < narrow ? row => reasonOf(row, rewardRange) : undefined}
+      below={isNarrow ? row => reasonOf(row, rewardRange) : undefined}
       facts={row => [
         { label: 'name', value: row.label },
         { label: 'kind', value: resourceOfKind(row.kind)?.names[1] ?? row.kind },

@@ -4,6 +4,7 @@ import { useMemo } from 'react';
 import { maxOf, minOf } from '../../base/many.ts';
 import type { Deployment } from '../../contract/deployments.ts';
 import { isUnknown } from '../../contract/status.ts';
+import type { Command, HintRank } from '../../present/command.ts';
 import { ageOf, agoOf, tookWords } from '../../present/times.ts';
 import { countsBeside } from '../../queries/run-mean.ts';
 import { shortFacts } from '../../resources/deployments.ts';
@@ -33,6 +34,7 @@ import { levelRange, sparkline } from '../../text/sparkline.ts';
 import { isBad } from '../../workbench/inbox.ts';
 import type { Workbench } from '../../workbench/workbench.ts';
 import { useTime } from '../app/clock.tsx';
+import { useShell } from '../app/shell-context.tsx';
 import { usePane } from '../app/view.tsx';
 import { useInbox, useWatched } from '../data/use-watched.ts';
 import { useSetting, useWorkbench } from '../data/workbench.tsx';
@@ -97,6 +99,7 @@ export function WatchView() {
   const [saved, keep] = useSetting<unknown>('watch.groups', ungrouped);
   const grouping = useMemo(() => groupingOf(saved), [saved]);
   const now = useTime(paceTick) * paceMs;
+  const shell = useShell();
   const actionsOf = useLineActions();
   const rows = useWatched(now);
   const grouped = useMemo(() => groupedLines(rows, grouping, now), [rows, grouping, now]);
@@ -139,6 +142,7 @@ export function WatchView() {
           dismissal(workbench, targets),
         ];
       }}
+      bindings={[{ command: globalCommands.inbox, rank: 'follow', run: () => shell.open({ view: 'inbox' }) }]}
     />
   );
 }
@@ -188,14 +192,16 @@ function factsOfLine(workbench: Workbench, row: WatchedResource) {
   ];
 }
 
+const hintRank = ({ rank }: Command): HintRank => (rank === 'main' || rank === 'stop' ? 'usual' : 'last');
+
 /** The actions on lines: those of their resource, the same as in its list. */
 function useLineActions(): (lines: readonly WatchedResource[]) => readonly Binding[] {
   const workbench = useWorkbench();
   const actionsOf = useActionsByKind();
   return lines =>
     actionsOf(lines.map(line => ({ kind: line.kind, record: recordOfLine(workbench, line) })))
-      // Watch follows running work, so the hints of actions on its results come later.
-      .map(binding => (binding.command.rank === 'stop' ? binding : { ...binding, rank: 'usual' }));
+      // One opens a line and the inbox more often than one acts on a line, and seldom does one stop it.
+      .map(binding => ({ ...binding, rank: hintRank(binding.command) }));
 }
 
 /** Takes the lines that ended off the screen. */

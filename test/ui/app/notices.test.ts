@@ -12,19 +12,27 @@ function ended(to: string, more: Partial<Observation> = {}, gone = false): Trans
 
 describe('a notice', () => {
   it('says what ended, how, and with what reward', () => {
-    expect(noticeOf([ended('succeeded')])).toEqual({
+    expect(noticeOf([ended('succeeded')])).toMatchObject({
       kind: 'success',
       text: 't-words succeeded, trainer 0.250',
       news: true,
     });
     expect(noticeOf([ended('failed')])?.kind).toBe('danger');
     expect(noticeOf([ended('cancelled')])?.kind).toBe('info');
-    expect(noticeOf([ended('gone', {}, true)])).toEqual({
+    expect(noticeOf([ended('gone', {}, true)])).toMatchObject({
       kind: 'warning',
       text: 't-words was deleted from the service',
       news: true,
     });
     expect(noticeOf([])).toBeUndefined();
+  });
+
+  it('cuts a long name in its middle where there is no room, and keeps what happened', () => {
+    const label = `2026-11-01_${'long-'.repeat(14)}seed22`;
+    const notice = noticeOf([ended('failed', { label })]);
+    expect(notice?.text).toBe(`${label} failed, trainer 0.250`);
+    expect(notice?.short).toMatch(/^2026-11-\S*…\S*seed22 failed, trainer 0\.250$/);
+    expect(notice?.short?.length).toBeLessThan(52);
   });
 
   it('calls the number of an evaluation run a mean', () => {
@@ -42,7 +50,7 @@ describe('a notice', () => {
   });
 
   it('is one for all that ended with one answer, with the colour of the worst', () => {
-    expect(noticeOf([ended('succeeded'), ended('failed', { label: 'two' })])).toEqual({
+    expect(noticeOf([ended('succeeded'), ended('failed', { label: 'two' })])).toMatchObject({
       kind: 'danger',
       text: '2 ended: t-words succeeded, trainer 0.250; two failed, trainer 0.250',
       news: true,

@@ -115,9 +115,9 @@ describe('Watch', () => {
   it('keeps what ended, with its outcome, until it is dismissed', async () => {
     const run = world();
     const screen = openWorld(run, { view: 'watch' });
-    await screen.waitFor(text => /▸ baseline +50% +● running/.test(text));
+    await screen.waitFor(text => /▸ baseline +2\/4 +● running/.test(text));
     run.status = 'completed';
-    await screen.waitFor(text => /▸ baseline +0\.500 n=\? +100% +✓ completed/.test(text));
+    await screen.waitFor(text => /▸ baseline +0\.500 n=\? +4\/4 +✓ completed/.test(text));
     await morePolls(run, 6);
     expect(screen.text()).toMatch(/▸ baseline .*✓ completed/);
     await screen.press('backspace');
@@ -131,7 +131,7 @@ describe('Watch', () => {
     await screen.press('p');
     await screen.waitFor('Pinned to Watch');
     run.status = 'completed';
-    await screen.waitFor(text => /▸ ★ baseline +0\.500 n=\? +100% +✓ completed/.test(text));
+    await screen.waitFor(text => /▸ ★ baseline +0\.500 n=\? +4\/4 +✓ completed/.test(text));
     await morePolls(run, 4);
     const before = run.asked('getEvalProgress') + run.asked('getEvalRun');
     await morePolls(run, 12);

@@ -47,11 +47,17 @@ it.each(sizes)('one that has ended offers no cancel at %d columns', async (colum
   expect(lastLine(screen.text())).not.toContain('cancel');
 });
 
-it.each(sizes)('Watch names cancel, pin and open first at %d columns', async (columns, rows) => {
-  const screen = openWorld(trainingWorld('running'), { view: 'watch' }, { columns, rows });
-  await screen.waitFor(text => /Watch .*<c> cancel {2}.*<enter> open .*<\?> help/.test(lastLine(text)));
-  expect(lastLine(screen.text())).toContain('<p> pin');
-});
+it.each(sizes)(
+  'Watch names open and the inbox first at %d columns, and no cancel before evaluate',
+  async (columns, rows) => {
+    const screen = openWorld(trainingWorld('running'), { view: 'watch' }, { columns, rows });
+    await screen.waitFor(text => /Watch +<enter> open {2}<I> inbox {2}<p> pin .*<\?> help/.test(lastLine(text)));
+    expect(lastLine(screen.text())).not.toMatch(/cancel.*evaluate/);
+    if (columns >= 120) expect(lastLine(screen.text())).toContain('<e> evaluate');
+    await screen.press('I');
+    await screen.waitFor('Nothing new');
+  },
+);
 
 it.each(sizes)('a run names compare and failures first at %d columns', async (columns, rows) => {
   const place: Place = { view: 'record', resource: 'runs', id: 'evr_1', label: 'baseline', parent: 'bench_1' };
