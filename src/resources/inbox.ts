@@ -6,7 +6,7 @@ import { agoOf } from '../present/times.ts';
 import { age, clockOrDay, duration } from '../text/time.ts';
 import { type Inbox, type InboxEvent, sortOf, tallyWords } from '../workbench/inbox.ts';
 import { meanOfTotal } from './measured-run.ts';
-import { heldOutWords } from './training.ts';
+import { heldOutWords, higherWords } from './training.ts';
 import { heldOutCell } from './training-columns.ts';
 import { beginOf } from './watch-reads.ts';
 
@@ -59,6 +59,7 @@ export function numbersOf({ kind, detail }: InboxEvent, range?: Range): string {
     measured && measured.best.step !== measured.last.step
       ? `best ${heldOutCell(measured.best)} at step ${measured.best.step}`
       : '',
+    measured ? higherWords(measured) : '',
     !isTraining && mean !== undefined ? `mean ${meanOfTotal({ mean, graded, total, status })}` : '',
     done === undefined ? '' : `${done} of ${total ?? 'an unknown number'}${isTraining ? ' steps' : ''}`,
   ]

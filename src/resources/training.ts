@@ -115,9 +115,15 @@ export function failedRoundsWords({ rounds, failed, isSame }: FailedRounds, sinc
   return `no value at ${counted(rounds, 'round')}${since}: ${which} failed`;
 }
 
+/** Why the last held-out reward is not the best although it is higher; empty if it is not. */
+export const higherWords = ({ last, best }: Pick<HeldOut, 'last' | 'best'>): string =>
+  last.reward > best.reward
+    ? betterWords({ ...last, why: last.isUnfinished && !best.isUnfinished ? 'incomplete' : 'lost samples' })
+    : '';
+
 /** The best held-out reward. A separate split does not evaluate its own selection. */
-export function bestWords(best: HeldOutMean, range: Range | undefined): string {
-  const held = heldOutWords(best, range);
+export function bestWords(best: HeldOutMean, range: Range | undefined, last = best): string {
+  const held = [heldOutWords(best, range), higherWords({ last, best })].filter(Boolean).join('; ');
   // Training saves no checkpoint at step 0.
   const words = best.step === 0 ? `${held}, before training: @best is the best of the checkpoints` : held;
   return best.split === 'validation' ? words : `${words}. ${optimismWords}`;
@@ -198,7 +204,7 @@ export function trainingFacts(run: ProgressedRun, held?: HeldOut, range?: Range,
     ...warningFacts(run),
     ...failureFacts(run.failure),
     { label: 'held-out', value: held && heldOutWords(held.last, range) },
-    { label: 'best', value: held && bestWords(held.best, range) },
+    { label: 'best', value: held && bestWords(held.best, range, held.last) },
     referenceFact('model', 'models', run.base_model_slug),
     referenceFact('benchmark', 'benchmarks', run.bench_id),
     fromFact(run, from),

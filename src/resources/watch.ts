@@ -183,7 +183,9 @@ export function watchedOf(workbench: Workbench, now = Date.now()): WatchedResour
     const verdicts = verdictsOf(known, workbench);
     const unread = (raised.get(keyOf(known)) ?? []).filter(({ kind }) => !verdicts.has(kind));
     const alarms = [...alarmsIn(verdicts), ...unread];
-    return { ...known, ...paceOfRun(known, workbench, now), pinned, readAt: readAt || undefined, benchmark, alarms };
+    const pace = paceOfRun(known, workbench, now);
+    const isStalled = verdicts.get('stall') !== undefined && pace.standing.kind === 'moving';
+    return { ...known, ...(isStalled ? noPace : pace), pinned, readAt: readAt || undefined, benchmark, alarms };
   });
   return toldApart(workbench, lines, now).toSorted((left, right) => rankOf(left, workbench) - rankOf(right, workbench));
 }

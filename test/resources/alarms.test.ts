@@ -356,6 +356,15 @@ describe('Watch', () => {
     expect(raised).toEqual([]);
   });
 
+  it('has no time left for a run that has stalled, however seldom its steps were read', () => {
+    const { begin, read, inbox, line } = world();
+    for (const minutes of [0, 5, 10, 15]) read(1 + 150 * minutes, begin + minutes * minuteMs, { total: 9_000 });
+    expect(line(begin + 15 * minuteMs)?.pace).toMatch(/ETA/);
+    read(2_251, begin + 22 * minuteMs, { total: 9_000 });
+    expect(inbox()).toEqual(['stall']);
+    expect(line(begin + 22 * minuteMs)).toMatchObject({ pace: '', rate: '' });
+  });
+
   it('knows of a run that stood still when it was first read by its mean pace', () => {
     const { begin, read, inbox } = world();
     const startedAt = new Date(begin - 20 * minuteMs).toISOString();

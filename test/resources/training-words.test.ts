@@ -6,7 +6,7 @@ import { cellText } from '../../src/present/column.ts';
 import type { Range } from '../../src/present/statistics/tasks.ts';
 import { heldOutMeans } from '../../src/queries/held-out.ts';
 import { trainingCurveWords } from '../../src/resources/curve-words.ts';
-import { heldOutWords, trainingFacts } from '../../src/resources/training.ts';
+import { bestWords, heldOutWords, trainingFacts } from '../../src/resources/training.ts';
 import { listColumns } from '../../src/resources/training-columns.ts';
 
 const diagnostics = {
@@ -25,6 +25,18 @@ it('say what the newest step did (V45)', () => {
   );
   const without = trainingFacts(trainingRun.parse({ training_run_id: 'trn_1' }));
   expect(without.find(({ label }) => label.startsWith('step'))?.value).toBeUndefined();
+});
+
+it('say why the best held-out reward is not the last one, if that is higher', () => {
+  const point = (step: number, held_out_reward: number, failed_samples = 0): HeldOutReward => ({
+    ...{ step, held_out_reward, expected_samples: 30, completed_samples: 30 - failed_samples, failed_samples },
+  });
+  const means = heldOutMeans([point(200, 0.717), point(400, 0.778, 9)]);
+  expect(means && bestWords(means.best, [0, 1], means.last)).toMatch(
+    /^0\.717 at step 200, .*; step 400 has 0\.778, but of 21 of 30 samples: 0\.545 if the others count as the lowest/,
+  );
+  const whole = heldOutMeans([point(200, 0.778), point(400, 0.717)]);
+  expect(whole && bestWords(whole.best, [0, 1], whole.last)).not.toContain('step 400');
 });
 
 it('say on which tasks the held-out reward was measured (V42)', () => {

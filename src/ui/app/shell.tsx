@@ -191,7 +191,7 @@ function useGlobalBindings(
         });
       },
     },
-    { command: globalCommands.inbox, run: () => navigate({ kind: 'go', trail: [{ view: 'inbox' }] }) },
+    { command: globalCommands.inbox, run: () => shell.open({ view: 'inbox' }) },
     {
       command: globalCommands.notices,
       run: () => shell.showOverlay('notices', close => <ToastsWindow onClose={close} />),

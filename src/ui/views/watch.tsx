@@ -10,7 +10,7 @@ import { countsBeside } from '../../queries/run-mean.ts';
 import { shortFacts } from '../../resources/deployments.ts';
 import { summaryOf } from '../../resources/inbox.ts';
 import { watchList } from '../../resources/rotation.ts';
-import { heldOutWords } from '../../resources/training.ts';
+import { bestWords, heldOutWords } from '../../resources/training.ts';
 import {
   placeOfLine,
   recordOfLine,
@@ -180,7 +180,7 @@ function factsOfLine(workbench: Workbench, row: WatchedResource) {
     { label: 'last read', value: agoOf(row.readAt) },
     { label: 'progress', value: progressWords(row) || undefined },
     { label: 'held-out', value: row.measured && heldOutWords(row.measured.last, rewardRange) },
-    { label: 'best', value: row.measured && heldOutWords(row.measured.best, rewardRange) },
+    { label: 'best', value: row.measured && bestWords(row.measured.best, rewardRange, row.measured.last) },
     { label: rewardName(row.kind), value: rewardWords(row) },
     { label: 'pace', value: row.pace },
     { label: 'last reward', value: row.status === undefined ? newestReward(row) : undefined },

@@ -56,6 +56,8 @@ it.each(sizes)(
     if (columns >= 120) expect(lastLine(screen.text())).toContain('<e> evaluate');
     await screen.press('I');
     await screen.waitFor('Nothing new');
+    await screen.press('esc');
+    await screen.waitFor('WATCHED');
   },
 );
 
@@ -63,4 +65,13 @@ it.each(sizes)('a run names compare and failures first at %d columns', async (co
   const place: Place = { view: 'record', resource: 'runs', id: 'evr_1', label: 'baseline', parent: 'bench_1' };
   const screen = openWorld(world('completed'), place, { columns, rows });
   await screen.waitFor(text => /<=> compare {2}<f> failures .*<\?> help/.test(lastLine(text)));
+});
+
+it('goes back from the inbox to where it was opened', async () => {
+  const screen = openWorld(world('completed'), { view: 'list', resource: 'models' });
+  await screen.waitFor('acme/small');
+  await screen.press('I');
+  await screen.waitFor('Nothing new');
+  await screen.press('esc');
+  await screen.waitFor('acme/small');
 });
