@@ -64,8 +64,9 @@ export function helpSections(
   const known = new Set(everywhere.flatMap(section => section.commands.map(command => command.id)));
   const now = here.filter(command => !known.has(command.id));
   const views = registry.views.map(({ title, commands }) => ({ title, commands }));
+  // The first command of a view is its own; others may work in any list.
   const about = registry.views.find(
-    view => view.about !== undefined && view.commands.some(each => now.includes(each)),
+    ({ about, commands: [own] }) => about !== undefined && own !== undefined && now.includes(own),
   )?.about;
   const sections: readonly HelpSection[] = [
     { title: 'Here', commands: now, about },

@@ -3,7 +3,7 @@ import type { Command } from '../../../src/present/command.ts';
 import { helpLines, helpSections } from '../../../src/ui/app/help-lines.ts';
 import { generalLayers, listCommands } from '../../../src/ui/keys/general.ts';
 import { overrideErrors } from '../../../src/ui/keys/key.ts';
-import { compareCommands } from '../../../src/ui/views/commands.ts';
+import { compareCommands, rolloutCommands, sideCommands, triageCommands } from '../../../src/ui/views/commands.ts';
 import { registry } from '../../../src/ui/views/registry.ts';
 
 const sections = helpSections(registry, [], () => true);
@@ -27,6 +27,9 @@ describe('help', () => {
     expect(text).toContain('swap base and new');
     expect(text).toContain('arXiv 1905.06208');
     expect(helpSections(registry, [], () => true)[0]?.about).toBeUndefined();
+    // Lists of rollouts have some of its keys, but no interval (C1).
+    const ofList = [...Object.values(rolloutCommands), sideCommands.pair, ...Object.values(triageCommands)];
+    expect(helpSections(registry, ofList, () => true)[0]?.about).toBeUndefined();
   });
 
   it('leaves the ids out if they would take every other line', () => {

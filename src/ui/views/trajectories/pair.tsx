@@ -1,6 +1,7 @@
 /** Two trajectories side by side, at the first difference. */
 import { Text } from 'ink';
 import { useEffect, useMemo, useState } from 'react';
+import type { TrajectoryReward } from '../../../contract/evaluations.ts';
 import type { Trajectory } from '../../../contract/trajectories.ts';
 import {
   type AlignedPair,
@@ -13,6 +14,7 @@ import {
 import { endedBy } from '../../../present/outcome-classes.ts';
 import { plainLine, type SideLine, type SideText, sideBySide, sideGap } from '../../../present/side-by-side.ts';
 import { runResultsQuery } from '../../../queries/run-results.ts';
+import { stepRewardList } from '../../../queries/training.ts';
 import { trajectoryQuery } from '../../../queries/trajectories.ts';
 import { recordPlace } from '../../../resources/define.ts';
 import type { Place } from '../../../resources/place.ts';
@@ -26,6 +28,7 @@ import type { ViewProps } from '../../app/registry.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import { usePane, View } from '../../app/view.tsx';
 import { Waiting } from '../../app/waiting.tsx';
+import { useListedRows } from '../../data/use-list.ts';
 import { useLive, useLives } from '../../data/use-live.ts';
 import { recordCommands } from '../../keys/general.ts';
 import type { Binding } from '../../keys/router.tsx';
@@ -187,14 +190,26 @@ function positionWords({ pairs, differing, isExact }: Alignment): string {
   return isExact ? words : `${words}; they differ too much to find all equal parts`;
 }
 
+/** The rollouts listed so far of the training step or dataset of a rollout: without a run, they are its neighbours. */
+function useListedLike(rollout: Trajectory | undefined): readonly TrajectoryReward[] {
+  const { training_run_id: training, dataset_name: dataset, policy_step: step } = rollout ?? {};
+  const ofStep = useListedRows(useMemo(() => stepRewardList(training ?? '', step ?? -1), [training, step]));
+  const ofScope = useListedRows(
+    useMemo(() => trajectories.list(training ? { training } : { dataset: dataset ?? '' }), [training, dataset]),
+  );
+  const isSame = (row: Trajectory): boolean => step == null || row.policy_step === step;
+  return ofStep.length > 0 ? ofStep : ofScope.filter(isSame);
+}
+
 /** The number of other rollouts of the task that agree with either of these two at their first difference. */
 function useLikes(alignment: Alignment | undefined, left: Trajectory | undefined, right: Trajectory | undefined) {
   const run = right?.eval_run_id ?? undefined;
   const task = right?.task_id;
   const isSmall = (right?.num_steps ?? right?.steps?.length ?? 0) <= mostSteps;
-  const wants = alignment !== undefined && alignment.first >= 0 && run !== undefined && Boolean(task) && isSmall;
-  const results = useLive(runResultsQuery(run ?? '', true), wants ? 'visible' : 'hidden');
-  const ids = (results.data?.rewards ?? [])
+  const wants = alignment !== undefined && alignment.first >= 0 && Boolean(task) && isSmall;
+  const results = useLive(runResultsQuery(run ?? '', true), wants && run !== undefined ? 'visible' : 'hidden');
+  const listed = useListedLike(right);
+  const ids = (run === undefined ? listed : (results.data?.rewards ?? []))
     .filter(each => each.task_id === task && each.trajectory_id)
     .flatMap(({ trajectory_id: id }) => (id && id !== left?.trajectory_id && id !== right?.trajectory_id ? id : []));
   const read = useLives(wants ? ids.slice(0, mostOthers).map(trajectoryQuery) : [], 'visible');
@@ -247,7 +262,7 @@ function headLines(
   if (!likes) return names;
   const others = `${likes.read < likes.of ? `${likes.read} of ${likes.of} ` : `${likes.read} `}other rollouts of this task`;
   const [onLeft, onRight] = columns === 2 ? ['left', 'right'] : ['-', '+'];
-  const also = `Like the ${onRight} at the first difference: ${likes.right} of ${others}; like the ${onLeft}: ${likes.left}`;
+  const also = `At the first difference, of ${others}: ${likes.left} like the ${onLeft}, ${likes.right} like the ${onRight}`;
   return [...names, ...wrap(also, width).map(line => styles.muted(line))];
 }
 

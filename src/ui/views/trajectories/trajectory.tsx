@@ -1,6 +1,7 @@
 /** The trajectory reader: steps at the left, messages at the right, facts in the inspector. */
 import { Box, Text } from 'ink';
 import { memo } from 'react';
+import { perObject } from '../../../base/memo.ts';
 import type { Trajectory, TrajectoryStep } from '../../../contract/trajectories.ts';
 import { factText } from '../../../present/fact-text.ts';
 import { flagsOf, noteFacts } from '../../../present/notes.ts';
@@ -245,20 +246,23 @@ interface StepColumnProps extends Pick<Reader, 'wordsOf'> {
  */
 const StepColumn = memo(({ steps, current, wordsOf, width, height }: StepColumnProps) => {
   const { styles, glyphs } = useTheme();
-  const [withTokens, withWords] = [width > 18, width > 26];
+  const { hasRewards, hasTokens } = numbersIn(steps);
+  const withTokens = width > 18 && hasTokens;
+  const room = width - (26 - (hasRewards ? 0 : 9) - (withTokens ? 0 : 8));
+  const withWords = room >= 8;
   const lineOf = (step: TrajectoryStep, index: number): string => {
     const isCurrent = index === current;
     const mark = isCurrent ? styles.selected(glyphs.marker) : ' ';
     const flag = step.has_error ? styles.danger(glyphs.cross) : ' ';
     const number = fitCells(`${step.step_index ?? index}`, 5);
-    const score = fitCells(reward(step.reward), 9, 'right');
+    const score = hasRewards ? fitCells(reward(step.reward), 9, 'right') : '';
     const tokens = withTokens ? fitCells(count(tokensOf(step)), 8, 'right') : '';
-    const words = withWords ? styles.muted(fitCells(`  ${wordsOf(index)}`, width - 26)) : '';
+    const words = withWords ? styles.muted(fitCells(`  ${wordsOf(index)}`, room)) : '';
     return `${mark} ${isCurrent ? styles.selected(number) : number}${score}${tokens} ${flag}${words}`;
   };
   const first = Math.max(0, Math.min(current - Math.floor(height / 2), steps.length - height + 1));
   const lines = steps.slice(first, first + height - 1).map((step, index) => lineOf(step, first + index));
-  const titles = `  STEP    REWARD${withTokens ? ' TOK OUT' : ''}${withWords ? '    FIRST WORDS' : ''}`;
+  const titles = `  STEP ${hasRewards ? '   REWARD' : ''}${withTokens ? ' TOK OUT' : ''}${withWords ? '    FIRST WORDS' : ''}`;
   return (
     <>
       <Box flexDirection="column" width={width} height={height} overflow="hidden">
@@ -270,6 +274,12 @@ const StepColumn = memo(({ steps, current, wordsOf, width, height }: StepColumnP
   );
 });
 StepColumn.displayName = 'StepColumn';
+
+/** Whether any step has a reward, or tokens: a column of none says nothing. */
+const numbersIn = perObject((steps: readonly TrajectoryStep[]) => ({
+  hasRewards: steps.some(step => step.reward != null),
+  hasTokens: steps.some(step => tokensOf(step) !== undefined),
+}));
 
 /** The tokens of the answers of a step; undefined if the service counted none. */
 function tokensOf({ messages }: TrajectoryStep): number | undefined {

@@ -63,8 +63,9 @@ export function offsetOf({ place, row }: ScrollState, around: ScrollSurroundings
 
 export function scrollReducer(state: ScrollState, action: ScrollAction, around: ScrollSurroundings): ScrollState {
   const offset = offsetOf(state, around);
+  const clamped = (line: number): number => Math.max(0, Math.min(lastOffset(around), line));
   const scrollTo = (line: number): ScrollState => {
-    const target = Math.max(0, Math.min(lastOffset(around), line));
+    const target = clamped(line);
     return target === offset ? state : { ...state, place: around.placeAt(target), row: 0 };
   };
   switch (action.kind) {
@@ -73,7 +74,8 @@ export function scrollReducer(state: ScrollState, action: ScrollAction, around: 
     case 'page':
       return scrollTo(offset + (Math.trunc(action.pages * Math.max(1, around.height - 1)) || Math.sign(action.pages)));
     case 'to':
-      return scrollTo(action.line);
+      // Also where the whole text fits: its place is what the reader is at.
+      return { ...state, place: around.placeAt(clamped(action.line)), row: 0 };
     case 'show':
       return { ...state, place: action.place, row: Math.min(action.before, around.height - 1) };
     case 'jump': {
@@ -85,7 +87,8 @@ export function scrollReducer(state: ScrollState, action: ScrollAction, around: 
       return place === undefined ? state : scrollReducer(state, { kind: 'show', place, before }, around);
     }
     case 'bottom':
-      return scrollTo(lastOffset(around));
+      // At its last line, also where the whole text fits.
+      return { ...state, place: around.placeAt(Math.max(0, around.lineCount - 1)), row: around.height - 1 };
     case 'search': {
       const searching = { ...state, query: action.query, match: undefined };
       if (action.query === '') return searching;

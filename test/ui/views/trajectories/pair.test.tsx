@@ -1,6 +1,9 @@
 /** Two trajectories side by side, at the first difference. */
 import { expect, it } from 'vitest';
+import { defineView } from '../../../../src/ui/app/registry.ts';
+import { TrajectoriesView } from '../../../../src/ui/views/lists.tsx';
 import { PairView } from '../../../../src/ui/views/trajectories/pair.tsx';
+import { pageOf } from '../../../queries/scripted-service.ts';
 import { fakeService } from '../../../service/fake-service.ts';
 import { openViewOnStage } from '../../stage.tsx';
 
@@ -37,7 +40,7 @@ const stageOf = (columns: number, rows: number) =>
 
 it('shows both from the first difference on, with what is equal folded and the differing words marked', async () => {
   const stage = stageOf(230, 30);
-  await stage.waitFor('Like the right at the first difference: 1 of 1 other rollouts of this task; like the left: 0');
+  await stage.waitFor('At the first difference, of 1 other rollouts of this task: 0 like the left, 1 like the right');
   const text = stage.text();
   expect(text).toMatch(/words {2}base {2}reward 1\.00 {2}completed +words {2}new {2}reward 0 {2}completed/);
   expect(text).toContain('= 40 equal messages, step 0');
@@ -61,7 +64,31 @@ it.each([
   expect(stage.text()).toMatch(/- tree time tea *│?\n.*\+ tree tree tree/);
   expect(stage.text()).toMatch(/- words {2}base {2}reward 1\.00/);
   // It is never cut.
-  await stage.waitFor('like the -: 0');
+  await stage.waitFor('0 like the -');
   await stage.press('J');
   await stage.waitFor('rewards');
+});
+
+it('counts the listed rollouts of a dataset that differ in the same way, for two marked ones', async () => {
+  const items = ['good', 'bad', 'other', 'third'].map(trajectory_id => ({
+    ...{ trajectory_id, task_id: trajectory_id === 'third' ? 'another' : 'words', dataset_name: 'd', reward: 0 },
+    status: 'completed',
+  }));
+  const ofDataset = fakeService({
+    listTrajectories: () => pageOf(items),
+    getTrajectory: ({ params: { trajectory_id } }) => ({
+      ...items.find(item => item.trajectory_id === trajectory_id),
+      steps: [{ step_index: 0, messages: [{ role: 'assistant', content: answers[String(trajectory_id)] ?? '' }] }],
+    }),
+  });
+  const stage = openViewOnStage(TrajectoriesView, {
+    place: { view: 'list', resource: 'trajectories', scope: { dataset: 'd' } },
+    service: async () => ofDataset,
+    others: [defineView<'pair'>({ id: 'pair', title: 'P', component: PairView, commands: [], general: [] })],
+    columns: 230,
+    rows: 30,
+  });
+  await stage.waitFor('another');
+  await stage.press('space', 'space', '=');
+  await stage.waitFor('At the first difference, of 1 other rollouts of this task: 0 like the left, 1 like the right');
 });

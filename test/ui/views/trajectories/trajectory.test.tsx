@@ -404,3 +404,17 @@ it('shows the end of the row at which the cursor rests, and asks for none that i
   await stage.waitFor('2000 steps: enter reads them');
   expect(asked).toEqual(['traj_0', 'traj_5']);
 });
+
+it('names the last step at the end, and has no column of numbers that no step has (C2, C9)', async () => {
+  const steps = [0, 1, 2, 3].map(step_index => ({
+    step_index,
+    messages: [{ role: 'user', content: `said ${step_index}` }],
+  }));
+  const stage = await open({ columns: 140 }, { ...trajectory, steps });
+  expect(stage.text()).toMatch(/STEP +FIRST/);
+  expect(stage.text()).not.toMatch(/TOK OUT|REWARD/);
+  await stage.press('G');
+  await stage.waitFor('step 3, 4 of 4 steps');
+  await stage.press('g');
+  await stage.waitFor('step 0, 1 of 4 steps');
+});
