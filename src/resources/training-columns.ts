@@ -100,7 +100,7 @@ function optionCell(row: MeasuredTraining, name: string): Cell {
   return typeof value === 'number' || typeof value === 'string' ? value : JSON.stringify(value)?.slice(0, longest);
 }
 
-/** The names of the runs' options, differing ones first. The number of steps has its own column. */
+/** The names of the runs' options, differing ones first, with the most values first. The number of steps has its own column. */
 function optionNames(rows: readonly MeasuredTraining[]): { readonly differing: string[]; readonly equal: string[] } {
   const differing = new Set<string>();
   const first = new Map<string, { readonly value: Cell; count: number }>();
@@ -119,12 +119,19 @@ function optionNames(rows: readonly MeasuredTraining[]): { readonly differing: s
   const differs = ([name, { count }]: [string, { count: number }]): boolean =>
     differing.has(name) || (isPartial && count < rows.length);
   const [some, others] = [[...first].filter(differs), [...first].filter(each => !differs(each))];
-  const names = some.map(([name]) => name);
+  const valuesOf = (name: string): number => new Set(rows.map(row => optionCell(row, name))).size;
+  const names = some
+    .map(([name]) => ({ name, values: valuesOf(name) }))
+    .sort((left, right) => right.values - left.values)
+    .map(({ name }) => name);
   return {
     differing: names.slice(0, mostOptions),
     equal: [...names.slice(mostOptions), ...others.map(([name]) => name)].slice(0, mostCompared),
   };
 }
+
+/** The least cells of an option: a short value is not worth the whole of a long name. */
+const leastOption = 9;
 
 /** A column for each option in which the runs differ, and a hidden one for each other option, to filter by. */
 export function optionColumns(rows: readonly ProgressedRun[]): readonly Column<MeasuredTraining>[] {
@@ -135,7 +142,7 @@ export function optionColumns(rows: readonly ProgressedRun[]): readonly Column<M
     const title = sanitiseLine(name).toUpperCase();
     return {
       ...{ id: `option.${name}`, title, value },
-      width: { min: Math.min(16, displayWidth(title)), max: 30, grow: 1 },
+      width: { min: Math.min(leastOption, displayWidth(title)), max: isNumber ? 16 : 30, grow: 1 },
       ...(isNumber && { align: 'right' }),
       ...(index >= differing.length && { hidden: true, filtered: false }),
     };

@@ -27,6 +27,16 @@ describe('columns for options', () => {
     expect(optionColumns([])).toEqual([]);
   });
 
+  it('begin with the one that tells most runs apart, and are no wider than a short title', () => {
+    const rows = [0.1, 0.2, 0.3].map((learning_rate, index) =>
+      run(`${index}`, { samples_per_instance: index < 2 ? 8 : 16, learning_rate }),
+    );
+    expect(optionColumns(rows).map(({ title, width }) => [title, width])).toEqual([
+      ['LEARNING_RATE', { min: 9, max: 16, grow: 1 }],
+      ['SAMPLES_PER_INSTANCE', { min: 9, max: 16, grow: 1 }],
+    ]);
+  });
+
   it('are at most eight', () => {
     const options = (value: number) =>
       Object.fromEntries(Array.from({ length: 20 }, (_, index) => [`o${index}`, value]));

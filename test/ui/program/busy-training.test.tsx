@@ -28,7 +28,7 @@ it('shows the last and the best held-out reward, also of runs that ended before,
   expect((scripted.requests.length - before) / 5).toBeLessThan(120 + 13 * 30);
   const [head = ''] = screen.text().match(/TRAINING RUN .*/) ?? [];
   expect(head).toMatch(/STATUS +HELD-OUT +95% CI +DONE +STEPS +BEST/);
-  expect(head).toContain('LEARNING_RATE');
+  expect(head).toContain('LEAR…RATE');
   // Equal in all runs.
   expect(head).not.toContain('GROUP_SIZE');
   const rows = screen.text().split('\n');

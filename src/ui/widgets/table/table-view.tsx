@@ -252,6 +252,8 @@ function headerText<Row>(columns: readonly FittedColumn<Row>[], sort: Sort | und
     const before = index === 0 ? gutter : columnGap;
     const spare = column.align === 'right' ? before - 1 : 0;
     const title = truncate(column.title, width - Math.max(0, displayWidth(arrow) - spare), {
+      // The end of the name of an option says as much as its beginning.
+      position: 'middle',
       ellipsis: glyphs.ellipsis,
     });
     return ' '.repeat(before - spare) + fitCells(title + arrow, width + spare, column.align);
