@@ -138,8 +138,8 @@ async function changeAll(
 
 /** Says what serves the slugs now: another deployment may still do. If that is interrupted, the change is done anyway. */
 async function noteServed(found: readonly Found[], { context, io }: ChangeRun): Promise<void> {
-  const slugs = found.map(({ row }) => calledName(row as Deployment));
-  const words = await servedNow(slugs, context).catch(() => undefined);
+  const removed = found.map(({ row }) => row as Deployment);
+  const words = await servedNow(removed, context).catch(() => undefined);
   if (words) io.note(words);
 }
 

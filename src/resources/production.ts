@@ -92,15 +92,17 @@ export async function replacedNow(entry: Entry, context: QueryContext): Promise<
 }
 
 /**
- * What serves these slugs now, from a fresh list of the service, in words; nothing about a slug if it is not known.
+ * What serves the slugs of removed deployments now, from a fresh list of the service, in words; nothing about a slug if
+ * it is not known. The list may still have the removed ones.
  *
  * @throws AbortError if the user interrupts
  */
-export async function servedNow(slugs: readonly string[], context: QueryContext): Promise<string> {
+export async function servedNow(removed: readonly Deployment[], context: QueryContext): Promise<string> {
   const { rows, unread } = await readDeployments(context);
-  return [...new Set(slugs)]
+  const others = rows.filter(row => removed.every(({ deployment_id }) => deployment_id !== row.deployment_id));
+  return [...new Set(removed.map(calledName))]
     .flatMap(slug => {
-      const ofSlug = rows.filter(row => isSameSlug(calledName(row), slug));
+      const ofSlug = others.filter(row => isSameSlug(calledName(row), slug));
       const active = ofSlug.find(surelyInProduction);
       if (active) return clean`${withStep(active)} serves ${slug} now.`;
       const isKnown = unread === undefined && ofSlug.every(row => surelyInProduction(row) === false);

@@ -134,6 +134,7 @@ it('undeploy waits until each deployment is gone or inactive', async () => {
 it.each([
   ['another', [{ deployment_id: 'dep_2', checkpoint_step: 15, is_active: true }], 'dep_2 (step 15) serves tutor now.'],
   ['none', [{ deployment_id: 'dep_2', is_active: false }], 'Nothing serves tutor now.'],
+  ['none, in a list that is behind', [{ deployment_id: 'dep_1', is_active: true }], 'Nothing serves tutor now.'],
 ])('undeploy says what serves the slug afterwards: %s', async (_, left, words) => {
   const rows = left.map(row => ({ ...row, model_slug: 'tutor', status: 'DEPLOYED' }));
   const cli = await cliTo({
