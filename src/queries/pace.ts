@@ -109,8 +109,11 @@ export function paceOf(points: readonly ProgressPoint[], hints: PaceHints = {}):
   const patienceMs = observed || stepMs === undefined ? usualMs : Math.max(usualMs, outlier * stepMs);
   const isSeen = last?.since !== undefined && last.at - last.since <= patienceMs;
   const saved = isSeen ? undefined : hints.checkpoints?.at(-1);
-  const stepsSince = Math.max(0, (last?.completed_steps ?? 0) - (saved?.completed_steps ?? 0));
-  return { stepMs, changedAt: last?.at, isSeen, checkpoint: saved && { at: saved.at, stepsSince }, patienceMs };
+  const stepsSince = (last?.completed_steps ?? 0) - (saved?.completed_steps ?? 0);
+  // The steps since a reset are unknown.
+  const isReset = stepsSince < 0;
+  const checkpoint = saved && !isReset ? { at: saved.at, stepsSince } : undefined;
+  return { stepMs, changedAt: last?.at, isSeen, checkpoint, patienceMs };
 }
 
 /**

@@ -329,12 +329,14 @@ export function checkpointList(runId: string, ended: boolean): ListSource<Checkp
   };
 }
 
-/** The times of the steps that were saved in checkpoints, in their order. */
+/** The steps that were saved in checkpoints, by time: a run that was reset saves earlier steps again. */
 export const checkpointTimes = (checkpoints: readonly Checkpoint[]): readonly ProgressPoint[] =>
-  checkpoints.flatMap(({ step_index, created_at }) => {
-    const at = parseTime(created_at);
-    return step_index == null || at === undefined ? [] : [{ completed_steps: step_index, at, since: at }];
-  });
+  checkpoints
+    .flatMap(({ step_index, created_at }) => {
+      const at = parseTime(created_at);
+      return step_index == null || at === undefined ? [] : [{ completed_steps: step_index, at, since: at }];
+    })
+    .toSorted((left, right) => left.at - right.at);
 
 /** As many of the newest checkpoints tell the pace of a run. */
 const newestCheckpoints = 12;
@@ -345,7 +347,7 @@ export function checkpointTimesQuery(runId: string, ended: boolean): LiveQuery<r
     key: [...trainingKeys.checkpoints(runId), 'all'],
     activity: () => (ended ? 'settled' : 'building'),
     share: shareWhole,
-    observes: rows => ({ kind: 'training', id: runId, checkpoints: checkpointTimes(rows.slice(-newestCheckpoints)) }),
+    observes: rows => ({ kind: 'training', id: runId, checkpoints: checkpointTimes(rows).slice(-newestCheckpoints) }),
     read: ({ service, signal }) => checkpointsByStep(service, runId, { signal }),
   };
 }

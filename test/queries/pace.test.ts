@@ -140,6 +140,14 @@ describe('the pace', () => {
     expect(words(polled)).toContain('1.5 s/step');
   });
 
+  it('has no silence by a checkpoint that lies beyond the count', () => {
+    // Reached 60, fell back to 40, and is at 55 again.
+    const saved = [10, 20, 30, 40, 50, 60].map(step => ({ at: 3 * minute * step, completed_steps: step }));
+    const met = [{ at: 260 * minute, completed_steps: 55 }];
+    expect(words(met, 0, {}, { checkpoints: saved })).toMatch(/^3m\/step {2}ETA/);
+    expect(words(met, 0, {}, { checkpoints: saved.slice(0, 5) })).toBe('last checkpoint 1h ago');
+  });
+
   it('survives a count that was set back to a checkpoint', () => {
     expect(words(points([2_000, 10], [2_000, 10], [5_000, -5], [2_000, 10]))).toContain('5.0 steps/s');
   });
