@@ -1,6 +1,5 @@
 /** `benchtop doctor --alarms ID`: the alarms that a past run would have raised. */
 import { rulesFor } from '../config/alarms.ts';
-import { hasEnded } from '../contract/status.ts';
 import { emptyCurve } from '../contract/trainer-curve.ts';
 import type { TrainingRun } from '../contract/training.ts';
 import { benchmarkQuery } from '../queries/benchmarks.ts';
@@ -10,7 +9,7 @@ import { reportLines } from '../resources/alarm-words.ts';
 import { historyOf, type PastReport, reportOf, reportOfRun } from '../resources/alarms.ts';
 import { labelOf } from '../resources/define.ts';
 import { lookAt } from '../resources/look.ts';
-import { lacksEnds, rolloutEndsQuery } from '../resources/rollout-ends.ts';
+import { lacksEnds, needsRewards, rolloutEndsQuery } from '../resources/rollout-ends.ts';
 import { isNotOffered } from '../service/errors.ts';
 import { clockOrDay } from '../text/time.ts';
 import type { AlarmRules } from '../workbench/workbench.ts';
@@ -44,7 +43,7 @@ async function reportOn({ resource, id, row }: Found, rules: AlarmRules, context
     const run = await lookAt({ kind: resource.kind ?? '', id, label }, context);
     const isCounted = rules.failedShare !== undefined && lacksEnds(run);
     const ends = isCounted ? await unlessMissing(rolloutEndsQuery(run).read(context), undefined) : undefined;
-    const isByRewards = isCounted && !ends && hasEnded(run.status);
+    const isByRewards = isCounted && needsRewards({ ...run, ends });
     const rewards = isByRewards ? await unlessMissing(readRunRewards(id, context, run), undefined) : undefined;
     return reportOfRun({ ...run, ends, certainty: rewards?.certainty }, rules, rewardRange);
   }

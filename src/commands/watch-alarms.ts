@@ -14,7 +14,7 @@ import {
   readingOf,
   type Verdicts,
 } from '../resources/alarms.ts';
-import { lacksEnds, rolloutEndsQuery } from '../resources/rollout-ends.ts';
+import { lacksEnds, needsRewards, rolloutEndsQuery } from '../resources/rollout-ends.ts';
 import { isNotOffered } from '../service/errors.ts';
 import type { ProgressPoint } from '../store/store.ts';
 import { clean } from '../text/sanitise.ts';
@@ -63,7 +63,7 @@ export class WatchedAlarms {
     if (failedShare !== undefined && lacksEnds({ ...known, ends: this.#ends })) {
       const ends = await read(rolloutEndsQuery({ ...known, ends: this.#ends }).read(this.#context));
       if (typeof ends === 'object') this.#ends = ends;
-      else if (hasEnded(known.status))
+      if (needsRewards({ ...known, ends: this.#ends }))
         this.#certainty ??= (await readRunRewards(known.id, this.#context, known).catch(() => undefined))?.certainty;
     }
     const isTimed = (silentMs ?? silentPaces) !== undefined && known.kind === 'training' && isRunning(known.status);
@@ -97,7 +97,7 @@ export class WatchedAlarms {
   /** @throws CommandError at the first alarm, if that ends the wait */
   async see(seen: Seen): Promise<void> {
     const { id, label, kind = '', status, done, total, mean, graded, failed, parent, startedAt } = seen;
-    const { measured, failedRounds } = seen;
+    const { measured, failedRounds, endTime } = seen;
     const { memory, config } = this.#context;
     // Reads the rules again with the next answer if this fails.
     this.#rules ??= alarmRulesOf(parent, this.#context);
@@ -118,6 +118,7 @@ export class WatchedAlarms {
       measured,
       failedRounds,
       startedAt,
+      endTime,
       gone: false,
     };
     await this.#readMore({ ...observed, id }, rules);

@@ -118,28 +118,24 @@ const lateReads = { firstMs: 10_000, forMs: 5 * 60_000 };
 
 type ReadOfEnded = Pick<Partial<RunExtent>, 'total' | 'endedAt'>;
 
-interface RewardsRead {
-  readonly rewards: readonly TrajectoryReward[];
-  readonly certainty?: Certainty | undefined;
-}
-
-const lacksRewards = (
-  rewards: readonly TrajectoryReward[],
-  { total = Number.POSITIVE_INFINITY }: ReadOfEnded,
-): boolean => valuesOf(rewards).length < total;
+const lacksRewards = (rated: number, { total = Number.POSITIVE_INFINITY }: ReadOfEnded): boolean => rated < total;
 
 const endedLongAgo = ({ endedAt }: ReadOfEnded, now: number): boolean => now - (endedAt ?? now) > settlesWithinMs;
 
 /**
- * Whether more rewards of an ended run may follow these: they were requested before its end, or some are missing and it
- * has not ended long ago.
+ * Whether more rewards of an ended run may follow those of a certainty: they were requested before its end, or some are
+ * missing and it has not ended long ago.
  *
  * @param failed how many rollouts are known to have failed without a reward
  */
-export function mayFollow({ rewards, certainty, total, endedAt }: ReadOfEnded & RewardsRead, failed = 0): boolean {
+export function mayFollow(
+  { certainty, total, endedAt }: ReadOfEnded & { readonly certainty?: Certainty | undefined },
+  failed = 0,
+): boolean {
   if (!certainty?.isFinal || lateRewardsDue(certainty.readAfterEnd) !== undefined) return true;
-  const run = { total: total && total - failed, endedAt: endedAt ?? certainty.endedAt };
-  return lacksRewards(rewards, run) && !endedLongAgo(run, Date.now());
+  const [firstRead] = certainty.readAfterEnd ?? [];
+  const run = { total: total && total - failed, endedAt: endedAt ?? certainty.endedAt ?? firstRead };
+  return lacksRewards(certainty.rewards, run) && !endedLongAgo(run, Date.now());
 }
 
 /**
@@ -153,7 +149,7 @@ export function readAfterEndOf(
   run: Partial<RunExtent>,
   before?: ReadAfterEnd,
 ): ReadAfterEnd | undefined {
-  if (!hasEnded(run.status) || !lacksRewards(rewards, run)) return undefined;
+  if (!hasEnded(run.status) || !lacksRewards(valuesOf(rewards).length, run)) return undefined;
   const now = Date.now();
   if (before) return [before[0], Math.min(now, before[0] + lateReads.forMs)];
   if (run.recorded?.mean !== undefined) return undefined;

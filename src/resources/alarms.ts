@@ -18,11 +18,12 @@ import {
   heldOutMeansOf,
 } from '../queries/held-out.ts';
 import { type PaceHints, paceOf, rateWords, silenceMs } from '../queries/pace.ts';
+import { mayFollow } from '../queries/run-mean.ts';
 import type { KnownResource, RolloutEnds } from '../queries/statuses/known-resource.ts';
 import { checkpointTimes } from '../queries/training.ts';
 import type { ProgressPoint, RememberedStore, Silence } from '../store/store.ts';
 import { counted, percent, reward } from '../text/numbers.ts';
-import { duration, parseTime } from '../text/time.ts';
+import { duration, endInstant, parseTime } from '../text/time.ts';
 import type { AlarmRules } from '../workbench/workbench.ts';
 import { intervalOfHeldOut } from './training-columns.ts';
 import { paceHints } from './watch-reads.ts';
@@ -80,6 +81,8 @@ interface Rollouts {
   readonly ends?: RolloutEnds | undefined;
   /** Its rewards by a read after the end. */
   readonly rated?: number | undefined;
+  /** Missing rewards may still come. */
+  readonly mayFollow?: boolean;
   /** It was cancelled or failed, and may have left rollouts out. */
   readonly isStopped?: boolean;
   /** Rollouts that have ended: with a reward, failed, or completed without a score. */
@@ -149,6 +152,8 @@ interface Failed {
   readonly failed: number;
   readonly ended: number;
   readonly isAll: boolean;
+  /** More may have failed: the ones whose reward may still come. */
+  readonly isLeast?: boolean | undefined;
   /** The ones among them that the service does not list. */
   readonly lost?: number | undefined;
   readonly step?: number | undefined;
@@ -164,16 +169,19 @@ function failuresOf({ failed, ended, isAll, lost, step }: Failed, limit: number)
 
 /**
  * The counts of the progress, or else those of a read of the rollouts. Services may list only rollouts with a reward:
- * once the run has ended, one without a reward that is not listed as ended counts as failed.
+ * once the run has ended and no late reward may follow, one without a reward that is not listed as ended counts as
+ * failed.
  */
-function endsOf({ failed, ended, ends, rated, isOver, isStopped }: Rollouts) {
+function endsOf({ failed, ended, ends, rated, isOver, isStopped, ...rewards }: Rollouts) {
   if (failed !== undefined) return { failed, ended, isAll: isOver };
   const listed = ends?.failed === undefined ? undefined : { failed: ends.failed, ended: ends.ended };
   const whole = ends?.isFinal && ends.isWhole ? listed?.ended : undefined;
   const hasEnds = isOver && !isStopped && ended !== undefined && (whole ?? rated) !== undefined;
-  const lost = hasEnds ? Math.max(0, ended - Math.max(whole ?? 0, rated ?? 0)) : undefined;
-  if (lost === undefined) return { ...listed, isAll: isOver && ends?.isFinal === true };
-  return { failed: (whole === undefined ? 0 : (listed?.failed ?? 0)) + lost, ended, lost, isAll: true };
+  if (!hasEnds) return { ...listed, isAll: isOver && ends?.isFinal === true };
+  const missing = Math.max(0, ended - Math.max(whole ?? 0, rated ?? 0));
+  const isLeast = missing > 0 && rewards.mayFollow;
+  const lost = isLeast ? 0 : missing;
+  return { failed: (whole === undefined ? 0 : (listed?.failed ?? 0)) + lost, ended, lost, isAll: true, isLeast };
 }
 
 function failuresRead({ heldOut, rollouts, failedRound: lost }: Reading): Failed | undefined {
@@ -184,10 +192,8 @@ function failuresRead({ heldOut, rollouts, failedRound: lost }: Reading): Failed
     return { ...lost, ended: lost.failed, isAll: isOver(lost) };
   }
   if (rollouts) {
-    const { failed, ended, lost, isAll } = endsOf(rollouts);
-    return failed === undefined || ended === undefined || isAll === undefined
-      ? undefined
-      : { failed, ended, lost, isAll };
+    const { failed, ended, ...rest } = endsOf(rollouts);
+    return failed === undefined || ended === undefined ? undefined : { failed, ended, ...rest };
   }
   const rounds = heldOut?.recent?.map(round => {
     const { step, samples, failed } = round;
@@ -220,7 +226,8 @@ export function judge(reading: Reading, rules: AlarmRules, range: Range): Verdic
   const failures = failuresRead(reading);
   if (failures) {
     const { failedShare } = rules;
-    verdicts.set('failed rollouts', failedShare === undefined ? undefined : failuresOf(failures, failedShare));
+    const alarm = failedShare === undefined ? undefined : failuresOf(failures, failedShare);
+    if (alarm || !failures.isLeast) verdicts.set('failed rollouts', alarm);
   }
   if (trainer) {
     const mean = { kind: 'trainer range', name: 'trainer reward', value: trainer.reward, step: trainer.step } as const;
@@ -243,11 +250,13 @@ function silenceOf(known: Known, points: readonly ProgressPoint[], readAt: numbe
 }
 
 type RunField = 'status' | 'mean' | 'graded' | 'failed' | 'done';
-type RunCounts = Pick<KnownResource, RunField> & Partial<Pick<KnownResource, 'ends' | 'certainty'>>;
+type EndField = 'ends' | 'certainty' | 'startedAt' | 'endTime' | 'endedAt';
+type RunCounts = Pick<KnownResource, RunField> & Partial<Pick<KnownResource, EndField>>;
 
-const rolloutsOf = ({ status, mean, graded, failed, ends, certainty, done }: RunCounts): Rollouts => ({
+const rolloutsOf = ({ status, mean, graded, failed, ends, certainty, done, ...times }: RunCounts): Rollouts => ({
   // Without a single reward beside a mean, the list of rewards tells nothing.
   rated: certainty?.isFinal && (certainty.rewards > 0 || mean === undefined) ? certainty.rewards : undefined,
+  mayFollow: mayFollow({ certainty, total: doneWith(done, graded), endedAt: endInstant(times) ?? times.endedAt }),
   isStopped: ['stopped', 'failure'].includes(statusMeaning(status ?? '')),
   ...{ mean, graded, failed, ends, ended: doneWith(done, graded), isOver: hasEnded(status) },
 });
@@ -270,7 +279,7 @@ type Known = Pick<
   | 'gone'
   | 'startedAt'
 > &
-  Partial<Pick<KnownResource, 'beganAt' | 'checkpoints' | 'ends' | 'certainty'>>;
+  Partial<Pick<KnownResource, 'beganAt' | 'checkpoints' | EndField>>;
 
 /**
  * The last data read for a resource.
@@ -400,12 +409,17 @@ export interface PastReport {
 export function reportOf(history: TrainingHistory, rules: AlarmRules, range: Range): PastReport {
   const means = heldOutMeansOf(history.heldOut);
   const { silentMs, silentPaces, belowBest, failedShare, heldOut, trainer } = rules;
+  const alarms = pastAlarms(history, rules, range);
   const isWatched = history.points.length > 1 || history.silences.length > 0;
+  const isStalled = alarms.some(({ kind }) => kind === 'stall');
   const lacks = [
-    (silentMs ?? silentPaces) !== undefined && !isWatched ? 'new steps: this machine has not watched the run' : '',
+    (silentMs ?? silentPaces) !== undefined && !isWatched && !isStalled
+      ? 'new steps: this machine has not watched the run'
+      : '',
     silentPaces !== undefined &&
     silentMs === undefined &&
     isWatched &&
+    !isStalled &&
     paceOf(history.points, history.hints).stepMs === undefined
       ? 'new steps: how long one takes is unknown'
       : '',
@@ -421,15 +435,11 @@ export function reportOf(history: TrainingHistory, rules: AlarmRules, range: Ran
       : '',
     trainer !== undefined && lastReward(history.trainer) === undefined ? 'trainer rewards: the service has none' : '',
   ];
-  return { alarms: pastAlarms(history, rules, range), unjudged: lacks.filter(Boolean) };
+  return { alarms, unjudged: lacks.filter(Boolean) };
 }
 
 /** The report of an evaluation run, as last read. */
-export function reportOfRun(
-  run: RunCounts & Pick<KnownResource, 'endTime'>,
-  rules: AlarmRules,
-  range: Range,
-): PastReport {
+export function reportOfRun(run: RunCounts, rules: AlarmRules, range: Range): PastReport {
   const verdicts = judge({ rollouts: rolloutsOf(run) }, rules, range);
   const lacks = [
     rules.failedShare !== undefined && !verdicts.has('failed rollouts')

@@ -21,6 +21,10 @@ export function lacksEnds({ kind, status, done = 0, failed, ends }: Run): boolea
   return done >= Math.max(fewestRollouts, growth * (ends?.ended ?? 0));
 }
 
+/** Whether the rewards of an ended evaluation tell of more rollouts than the list of them. */
+export const needsRewards = ({ status, done = 0, ends }: Run): boolean =>
+  hasEnded(status) && !(ends?.isWhole && ends.failed !== undefined && ends.ended >= done);
+
 /** Counts the rollouts that the service lists as failed. */
 export const rolloutEndsQuery = ({ id, status }: Run): LiveQuery<RolloutEnds> => ({
   key: evaluationKeys.ends(id),

@@ -1,7 +1,7 @@
 /** The alarms on the command line: of a run that is watched, and of a past one. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { exitCodes } from '../../src/commands/exit.ts';
 import { apiKey, hostileServer, json } from '../service/hostile-server.ts';
 import { cliOn, testFolder } from './cli.ts';
@@ -124,8 +124,8 @@ it.each([
 );
 
 /** An evaluation of 40 rollouts whose progress does not count the failed ones. @param listed the rollouts of the list */
-async function uncounted(listed: readonly object[] | undefined, rewards: number | undefined) {
-  const run = { eval_run_id: 'evr_1', bench_id: 'b1', display_name: 'tutor', status: 'completed' };
+async function uncounted(listed: readonly object[] | undefined, rewards: number | undefined, more: object = {}) {
+  const run = { eval_run_id: 'evr_1', bench_id: 'b1', display_name: 'tutor', status: 'completed', ...more };
   const asked: string[] = [];
   const { url } = await hostileServer((response, request) => {
     const path = new URL(request.url, 'http://s').pathname;
@@ -167,13 +167,6 @@ it.each([
     '18 of 40 rollouts failed (45%), more than 20%',
   ],
   ['lists 4 of 40 rollouts as failed', mixed(4), 36, exitCodes.done, undefined],
-  [
-    'lists only the rewards of 11 of 40',
-    undefined,
-    11,
-    exitCodes.alarm,
-    '29 of 40 rollouts failed or have no reward (72.5%), more than 20%',
-  ],
 ])(
   'the failed rollouts are judged where the progress lacks them: the service %s',
   async (_, listed, rewards, ends, words) => {
@@ -188,6 +181,35 @@ it.each([
     const past = await cli('doctor', ['--alarms', 'evr_1']);
     expect(past.code).toBe(ends);
     expect(past.out).toContain(words ?? 'No alarm.');
+  },
+);
+
+it.each([
+  ['lists no rollouts', undefined, undefined],
+  ['lists those with a reward', mixed(29).slice(0, 11), undefined],
+  ['lists two of five as failed', mixed(16).toSpliced(0, 13), '16 of 40 rollouts failed (40%), more than 20%'],
+])(
+  'missing rewards are no failed rollouts while they may be late: the service %s of 40',
+  async (_, listed, certain) => {
+    vi.useFakeTimers({ toFake: ['Date'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const ago = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString();
+    const unjudged = 'not judged: failed rollouts';
+    const missing = `29 of 40 rollouts failed or have no reward (72.5%), more than 20%`;
+    // The clock of the service may be slow, so an early end does not tell.
+    for (const minutes of [0, 120, undefined]) {
+      const times = { created_at: ago(180), completed_at: minutes === undefined ? null : ago(minutes) };
+      const { cli } = await uncounted(listed, 11, times);
+      const watched = await cli('watch', ['evr_1', '--alarm']);
+      expect(watched.code).toBe(certain ? exitCodes.alarm : exitCodes.endUnseen);
+      expect(watched.notes).toContain(certain ?? unjudged);
+      const past = await cli('doctor', ['--alarms', 'evr_1']);
+      expect(past.out).toContain(certain ?? 'Not judged: failed rollouts');
+      vi.setSystemTime(Date.now() + 70 * 60_000);
+      const later = await cli('watch', ['evr_1']);
+      expect([later.code, later.notes]).toEqual([exitCodes.alarm, expect.stringContaining(missing)]);
+      expect((await cli('doctor', ['--alarms', 'evr_1'])).out).toContain(missing);
+    }
   },
 );
 
