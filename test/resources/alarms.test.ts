@@ -291,6 +291,8 @@ describe('the past of a run', () => {
     const report = reportOf(history, { ...off, silentPaces: 10 }, [0, 1]);
     expect(report.unjudged).toEqual([]);
     expect(report.alarms).toMatchObject([{ kind: 'stall', step: 27, value: 36 * minuteMs, at: 216 * minuteMs }]);
+    const once = reportOf({ ...history, silences: [] }, { ...off, silentPaces: 10 }, [0, 1]);
+    expect(once).toMatchObject({ alarms: [{ kind: 'stall', value: 21.5 * minuteMs }], unjudged: [] });
     const unknown = reportOf({ ...history, hints: {} }, { ...off, silentPaces: 10 }, [0, 1]);
     expect(unknown).toEqual({ alarms: [], unjudged: ['new steps: how long one takes is unknown'] });
   });
