@@ -1,7 +1,6 @@
 /** Starts several runs with one command. Each is sent separately; repeating the command starts only the missing ones. */
-import type { Start } from '../resources/action.ts';
+import { type Start, startedOtherwise } from '../resources/action.ts';
 import { affectsAllRequests, isUnanswered } from '../service/errors.ts';
-import type { StartOutcome } from '../store/start-keys.ts';
 import { counted } from '../text/numbers.ts';
 import { clean } from '../text/sanitise.ts';
 import { finish, printRequests } from './act.ts';
@@ -33,22 +32,21 @@ async function sendEach<Input extends object>(
   const { send, kind } = creation;
   const { memory, signal } = context;
   const { startKeys } = memory;
-  // Until all have started, the key of each leads to what it started.
-  const book = `${send.keyed ?? kind} each`;
-  const entries: { readonly content: object; readonly key: string }[] = [];
+  const { keyed = kind } = send;
   const begun: Begun[] = [];
   /** The names of the others, by whether these may have started. */
   const left = { open: [] as string[], unsent: [] as string[] };
   const errors: unknown[] = [];
   let isStopped = false;
   for (const { input, name, flags } of starts) {
-    const content = { ...input, display_name: '' };
-    const key = startKeys.take(book, content, flags.idempotencyKey);
-    entries.push({ content, key });
-    const before = memory.find(kind, startKeys.nameOf(book, key) ?? '')?.record;
+    startKeys.awaitStart(keyed, input, flags.idempotencyKey);
+    const before = memory.find(kind, startKeys.startOf(keyed, input, flags.idempotencyKey) ?? '')?.record;
     if (before) {
       const earlier = begunOf(creation, before, before, context);
-      io.note(clean`${earlier.ref.label} has already started, as ${earlier.ref.id}.`, { id: earlier.ref.id });
+      const otherwise = startedOtherwise(before, input) ?? '';
+      io.note(clean`${earlier.ref.label} has already started, as ${earlier.ref.id}. ${otherwise}`.trim(), {
+        id: earlier.ref.id,
+      });
       begun.push(earlier);
       continue;
     }
@@ -57,9 +55,7 @@ async function sendEach<Input extends object>(
       continue;
     }
     try {
-      const sent = await sendStart(creation, input, flags, context, io);
-      startKeys.keepName(book, key, sent.ref.id);
-      begun.push(sent);
+      begun.push(await sendStart(creation, input, flags, context, io));
     } catch (error) {
       (mayHaveStarted(error) ? left.open : left.unsent).push(name);
       errors.push(error);
@@ -67,8 +63,9 @@ async function sendEach<Input extends object>(
       await io.fail(error);
     }
   }
-  const outcome: StartOutcome = begun.length === starts.length ? 'started' : 'unknown';
-  for (const { content, key } of entries) startKeys.settle(book, content, key, outcome);
+  // A repeat with the user's own key starts nothing more.
+  const unkeyed = starts.filter(({ flags }) => flags.idempotencyKey === undefined).map(({ input }) => input);
+  if (begun.length === starts.length) startKeys.forgetStarts(keyed, unkeyed);
   // The code of a usage error would say that nothing was changed.
   return { begun, left, codes: errors.map(begun.length > 0 ? exitCodeAfterChange : exitCodeOf) };
 }
@@ -92,7 +89,7 @@ export async function beginEach<Input extends object>(
       `Started ${begun.length} of ${counted(starts.length, 'run')}${begun.length === 0 ? '' : `: ${started.join(', ')}`}.`,
       left.open.length === 0 ? '' : clean`May have started: ${left.open.join(', ')}.`,
       left.unsent.length === 0 ? '' : clean`Not started: ${left.unsent.join(', ')}.`,
-      'The same command starts only what has not started.',
+      'The same command starts only what has not started; with another --idempotency-key it starts all anew.',
     ];
     io.note(words.filter(Boolean).join(' '));
   }

@@ -159,7 +159,7 @@ async function inDoubt(
 ): Promise<CommandError> {
   const where = await whereToLook(creation, input, context, true);
   const repeat = earlier.isExpired
-    ? 'Its idempotency key is too old to be honoured: to start another, add --idempotency-key with a new one.'
+    ? `Its idempotency key is too old to be honoured: to start another, repeat the same command${alone === undefined ? '' : ` for ${alone} alone`} with a new --idempotency-key.`
     : repeatAdvice(earlier.key, alone);
   return new CommandError(`Nothing was sent. ${earlierWords(earlier)} ${where} ${repeat}`, exitCodes.endUnseen);
 }

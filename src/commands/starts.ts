@@ -4,6 +4,7 @@ import type { Benchmark } from '../contract/benchmarks.ts';
 import { deploymentRoles } from '../contract/deployments.ts';
 import { modelSlug } from '../contract/model-slug.ts';
 import { isRunning } from '../contract/status.ts';
+import { seedOption } from '../present/start-name.ts';
 import { modelList, priceOf } from '../queries/models.ts';
 import {
   type OptionsChoice,
@@ -16,7 +17,7 @@ import { checkpointsByStep } from '../queries/training.ts';
 import { nameOfStart, type RunStart } from '../resources/action.ts';
 import { benchmarkActions } from '../resources/benchmarks.ts';
 import { slugOf } from '../resources/deployments.ts';
-import { type ChosenRun, chosenRuns, mostStarted, seedOption, seedsIn } from '../resources/several-runs.ts';
+import { type ChosenRun, chosenRuns, mostStarted, seedsIn } from '../resources/several-runs.ts';
 import { choiceWords, trainingActions } from '../resources/training.ts';
 import { ServiceError } from '../service/errors.ts';
 import { clean } from '../text/sanitise.ts';

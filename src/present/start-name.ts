@@ -3,6 +3,8 @@ import { isRecord, own } from '../base/own-property.ts';
 import { clean } from '../text/sanitise.ts';
 import { describedFor } from './start-cost.ts';
 
+/** The option that draws other random numbers. */
+export const seedOption = 'seed';
 /** More options than these would make a name too long to read in a list. */
 const mostNamed = 3;
 /** In characters; of an option with a longer value, the name contains only the option. */
@@ -15,7 +17,8 @@ const wordOf = (name: string): string =>
   name === 'learning_rate' ? 'lr' : name.replace(/^num_/, '').replaceAll('_', ' ');
 
 /**
- * `lr 0.03 kl penalty 0.1`: the chosen options that differ from the default of the service.
+ * `seed 2 lr 0.03 kl penalty 0.1`: the chosen options that differ from the default of the service. The seed comes first:
+ * it tells runs that start together apart.
  *
  * @param offered the options as the service describes them
  */
@@ -29,7 +32,9 @@ export function differingOptions(
     const option = own<unknown>(described, name);
     return !(isRecord(option) && isEqual(own<unknown>(option, 'default'), value));
   });
-  const words = differing.slice(0, mostNamed).map(([name, value]) => {
+  const isSeed = ([name]: readonly [string, unknown]): boolean => name === seedOption;
+  const ordered = [...differing.filter(isSeed), ...differing.filter(option => !isSeed(option))];
+  const words = ordered.slice(0, mostNamed).map(([name, value]) => {
     const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
     return text.length > longestValue ? wordOf(name) : `${wordOf(name)} ${text}`;
   });

@@ -112,6 +112,8 @@ export async function sendKeyed<Input, Result>(
   try {
     const result = await send(service, input, { signal, idempotencyKey: key });
     keys.settle(keyed, input, key, 'started');
+    const { id } = send.starts?.(result, input) ?? {};
+    if (id) keys.noteStart(keyed, input, key, id);
     return result;
   } catch (error) {
     keys.settle(keyed, input, key, mayHaveHappened(error) ? 'unknown' : 'refused');

@@ -1,9 +1,9 @@
 /** Which runs may be read as one: those of one model whose options differ in the seed only. */
 import { orderedJson } from '../base/ordered-json.ts';
 import type { EvalRun } from '../contract/evaluations.ts';
+import { seedOption } from '../present/start-name.ts';
 import { sentOptionsIn } from '../store/seen.ts';
 import type { NamedRun, Place } from './place.ts';
-import { seedOption } from './several-runs.ts';
 
 /**
  * Equal for runs of the same benchmark, tasks, model, checkpoint, and options but the seed, as far as the service and this

@@ -1,7 +1,6 @@
 /** Several runs that are started at once: one for each model and seed. Pure. */
 
-/** The option that draws other random numbers. */
-export const seedOption = 'seed';
+import { seedOption } from '../present/start-name.ts';
 
 /** Maximum number of runs that are started at once. */
 export const mostStarted = 100;
@@ -35,11 +34,10 @@ export function chosenRuns<Option>(
   const each = <Value>(values: readonly Value[]): readonly (Value | undefined)[] =>
     values.length === 0 ? [undefined] : [...new Set(values)];
   return each(models).flatMap(model =>
-    // The seed comes first, because a name tells only a few options.
     each(seeds).map(seed => ({
       model,
       seed,
-      options: seed === undefined ? options : { [seedOption]: seed, ...options },
+      options: seed === undefined ? options : { ...options, [seedOption]: seed },
     })),
   );
 }

@@ -38,6 +38,13 @@ export interface EarlierStart extends Pick<StartKey, 'key' | 'sentAt'> {
 /** An input may be a whole conversation. */
 const inputHash = (input: unknown): string => createHash('sha256').update(orderedJson(input)).digest('hex');
 
+/** The content of one of several starts: its name depends on what has started before. */
+const contentOf = (input: unknown, chosen = ''): string =>
+  `${inputHash({ ...(input as object), display_name: '' })} ${chosen}`;
+
+/** The kind under which the ids of several starts are kept. */
+const bookOf = (action: string): string => `${action} each`;
+
 function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
@@ -63,6 +70,9 @@ export class StartKeys {
   readonly #sent = new Set<string>();
   /** Keys that could not be deleted. */
   readonly #settled = new Set<string>();
+
+  /** What awaited starts have started, by their content, if it could not be written. */
+  readonly #unwrittenStarts = new Map<string, string>();
 
   constructor(tables: Tables) {
     this.#tables = tables;
@@ -141,6 +151,44 @@ export class StartKeys {
     if (this.nameOf(kind, key, now) !== undefined) return;
     const sql = 'insert or replace into start_names (profile, kind, key, name, sent_at) values (?, ?, ?, ?, ?)';
     this.#tables.run(sql, this.#tables.scope, kind, key, name, now);
+  }
+
+  /**
+   * Notes several starts that begin together: until `forgetStarts`, `startOf` tells which of them have started, from
+   * whatever window or command, however long the service honours their keys.
+   *
+   * @param chosen the user's own key: another key is another start
+   */
+  awaitStart(action: string, input: unknown, chosen?: string, now = Date.now()): void {
+    const sql = `insert or ignore into start_names (profile, kind, key, name, sent_at) values (?, ?, ?, '', ?)`;
+    const content = contentOf(input, chosen);
+    if (!this.#tables.run(sql, this.#tables.scope, bookOf(action), content, now))
+      this.#unwrittenStarts.set(content, '');
+  }
+
+  /** The id of what an awaited start has started; undefined if it has not. */
+  startOf(action: string, input: unknown, chosen?: string): string | undefined {
+    const content = contentOf(input, chosen);
+    const sql = 'select name from start_names where profile = ? and kind = ? and key = ?';
+    const [row] = this.#tables.all(sql, this.#tables.scope, bookOf(action), content);
+    return this.#unwrittenStarts.get(content) || String(row?.['name'] ?? '') || undefined;
+  }
+
+  /** Notes what a start has started, if it is awaited: with the key that was sent, or without one. */
+  noteStart(action: string, input: unknown, key: string, id: string): void {
+    const contents = [contentOf(input), contentOf(input, key)] as const;
+    const sql = 'update start_names set name = ? where profile = ? and kind = ? and key in (?, ?)';
+    const isWritten = this.#tables.run(sql, id, this.#tables.scope, bookOf(action), ...contents);
+    for (const content of contents) {
+      if (!isWritten || this.#unwrittenStarts.has(content)) this.#unwrittenStarts.set(content, id);
+    }
+  }
+
+  /** Awaits the starts no longer: all have started, so the same starts would be new ones. */
+  forgetStarts(action: string, inputs: readonly unknown[]): void {
+    const rows = inputs.map(input => [this.#tables.scope, bookOf(action), contentOf(input)] as const);
+    for (const [, , content] of rows) this.#unwrittenStarts.delete(content);
+    this.#tables.runAll('delete from start_names where profile = ? and kind = ? and key = ?', rows);
   }
 
   #keep(action: string, content: string, entry: StartKey): void {

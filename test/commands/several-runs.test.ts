@@ -1,5 +1,5 @@
 /** One command that evaluates several models with several seeds. */
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { exitCodes } from '../../src/commands/exit.ts';
 import { startService } from '../local/server/running.ts';
 import { hostileServer, json, refusal } from '../service/hostile-server.ts';
@@ -122,6 +122,26 @@ it('says how to repeat one whose answer was lost, and sends none that may have s
   expect(alone.code).toBe(exitCodes.done);
   expect(starts.at(-1)).toEqual(starts[1]);
   expect(told(starts).filter(each => each === 'acme/a 1')).toHaveLength(1);
+  // What it started alone counts.
+  const count = starts.length;
+  const third = await cli('evaluate', ['bench_1', '-m', 'acme/a', '--seed', '1-3']);
+  expect(third).toMatchObject({ code: exitCodes.done, out: `evr_1\nevr_${count}\nevr_${count - 1}\n` });
+  expect(starts).toHaveLength(count);
+  await cli('evaluate', ['bench_1', '-m', 'acme/a', '--seed', '1-3']);
+  expect(starts).toHaveLength(count + 3);
+});
+
+it('starts only the rest even when the service may have forgotten the keys', async () => {
+  let isRefused = true;
+  const { cli, starts } = await startingService(({ model_slug }) =>
+    model_slug === 'acme/a' && isRefused ? 'refused' : 'started',
+  );
+  await cli('evaluate', words);
+  isRefused = false;
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 25 * 60 * 60_000 });
+  onTestFinished(() => void vi.useRealTimers());
+  expect(await cli('evaluate', words)).toMatchObject({ out: 'evr_5\nevr_6\nevr_3\nevr_4\n' });
+  expect(told(starts.slice(4))).toEqual(['acme/a 1', 'acme/a 2']);
 });
 
 it('makes a key of each from the given one, which starts nothing twice', async () => {
@@ -131,6 +151,16 @@ it('makes a key of each from the given one, which starts nothing twice', async (
     expect(await cli('evaluate', [...words, '--idempotency-key', 'nightly'])).toMatchObject({ out });
   const keys = ['a-1', 'a-2', 'b-1', 'b-2'].map(each => `nightly-acme%2F${each}`);
   expect(starts.map(({ key }) => key)).toEqual(keys);
+  // With other options it is another request, which the service may refuse.
+  const other = await cli('evaluate', [...words, '-o', 'samples=2', '--idempotency-key', 'nightly']);
+  expect(other.out).toBe('evr_5\nevr_6\nevr_7\nevr_8\n');
+  expect(starts.slice(4).map(({ key }) => key)).toEqual(keys);
+});
+
+it('starts all anew with another key', async () => {
+  const { cli, starts } = await startingService(({ model_slug }) => (model_slug === 'acme/b' ? 'refused' : 'started'));
+  for (const key of [[], ['--idempotency-key', 'again']]) await cli('evaluate', [...words, ...key]);
+  expect(told(starts.slice(4))).toEqual(told(starts.slice(0, 4)));
 });
 
 it('tells runs of models with the same last word apart', async () => {

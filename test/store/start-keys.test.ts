@@ -110,6 +110,27 @@ it('keeps keys in memory while the file cannot be written, and never takes a set
   blocker.close();
 });
 
+it('keeps what several starts have started, also while the file cannot be written', () => {
+  const folder = testFolder();
+  const { keys } = program(folder);
+  const other = { ...run, bench_id: 'b2' };
+  keys.noteStart('startEval', run, 'key', 'evr_0');
+  expect(keys.startOf('startEval', run)).toBeUndefined();
+  keys.awaitStart('startEval', run);
+  const blocker = new DatabaseSync(join(folder, 'state.db'));
+  blocker.exec('begin immediate');
+  keys.awaitStart('startEval', other, 'mine');
+  keys.noteStart('startEval', other, 'mine', 'evr_2');
+  blocker.exec('rollback');
+  blocker.close();
+  keys.noteStart('startEval', { ...run, display_name: 'nightly 2' }, 'key', 'evr_1');
+  const found = [keys.startOf('startEval', run), keys.startOf('startEval', other, 'mine')];
+  expect(found).toEqual(['evr_1', 'evr_2']);
+  expect(keys.startOf('startEval', run, 'mine')).toBeUndefined();
+  keys.forgetStarts('startEval', [run]);
+  expect(keys.startOf('startEval', run)).toBeUndefined();
+});
+
 it('keeps the name of the first start with a key of the user, for a day', () => {
   const folder = testFolder();
   const { keys, close } = program(folder);

@@ -102,3 +102,50 @@ it('says what has started where some are refused, and sends only the others agai
   expect(told(sent.slice(0, 4))).toEqual(four);
   expect(told(sent.slice(4))).toEqual(four.slice(0, 2));
 });
+
+it('remembers what has started when the form is opened again', async () => {
+  const { scripted, sent, state } = twoModels();
+  state.refused = 'acme/large';
+  const screen = openWorld(scripted, benchmarks, { columns: 120, rows: 40 });
+  const fill = async () => {
+    await screen.waitFor('▸ t-words');
+    await screen.press('e');
+    await screen.waitFor('Evaluate on t-words');
+    await screen.press(' ', 'right', ' ', 'tab', 'tab');
+    await screen.type('2,3');
+  };
+  await fill();
+  await sayYes(screen);
+  await screen.waitFor('Started 2 of 4 runs');
+  state.refused = '';
+  await screen.press('esc');
+  await fill();
+  await screen.waitFor('2 of 4 have started, and are not sent again. 2 runs');
+  await sayYes(screen);
+  await screen.waitFor('Started 4 runs, 2 of them earlier');
+  expect(told(sent.slice(4))).toEqual(four.slice(0, 2));
+});
+
+it('names runs by their seed first, wherever the service lists it', async () => {
+  const { scripted, sent } = twoModels();
+  const names = ['learning_rate', 'max_samples', 'samples', 'seed'];
+  const options = Object.fromEntries(names.map(name => [name, { type: 'integer', default: 1, min: 0, max: 9 }]));
+  Object.assign(scripted.answers, { getEvalOptions: () => ({ options }) });
+  const screen = openWorld(scripted, benchmarks, { columns: 120, rows: 40 });
+  await screen.waitFor('▸ t-words');
+  await screen.press('e');
+  await screen.waitFor('Evaluate on t-words');
+  await screen.press('tab', 'tab');
+  for (const value of ['5', '6', '7']) {
+    await screen.press('tab');
+    await screen.type(value);
+  }
+  await screen.press('tab');
+  await screen.type('2-3');
+  await sayYes(screen);
+  await screen.waitFor('Started 2 runs');
+  expect(sent.map(({ display_name }) => display_name).sort()).toEqual([
+    't-words small seed 2 lr 5 max samples 6 +1',
+    't-words small seed 3 lr 5 max samples 6 +1',
+  ]);
+});

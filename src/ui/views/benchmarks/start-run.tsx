@@ -6,6 +6,7 @@ import type { Benchmark } from '../../../contract/benchmarks.ts';
 import { displayNameLength } from '../../../contract/evaluations.ts';
 import type { SupportedModel } from '../../../contract/models.ts';
 import type { Checkpoint, TrainingRun } from '../../../contract/training.ts';
+import { seedOption } from '../../../present/start-name.ts';
 import { modelList, priceOf } from '../../../queries/models.ts';
 import { type RunInput, runOptionsQuery } from '../../../queries/run-options.ts';
 import { trainingRunsOf } from '../../../queries/training.ts';
@@ -13,7 +14,7 @@ import { nameOfStart, type RunStart, startedOtherwise } from '../../../resources
 import { benchmarkActions } from '../../../resources/benchmarks.ts';
 import { resourceOfKind } from '../../../resources/catalogue.ts';
 import { asTitle, idOf, labelOf, recordPlace, startedAdvice, wordsFor } from '../../../resources/define.ts';
-import { chosenRuns, mostStarted, seedOption, seedsIn } from '../../../resources/several-runs.ts';
+import { chosenRuns, mostStarted, seedsIn } from '../../../resources/several-runs.ts';
 import { clean, sanitiseLine } from '../../../text/sanitise.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import { useList } from '../../data/use-list.ts';
@@ -139,7 +140,9 @@ function useUsualName({ row: benchmark, start, offered }: StartRunFormProps, cho
       remembered.startKeys.earlier(start.send.keyed ?? '', inputOf(benchmark, chosen, { ...values, display_name })) !==
       undefined;
     const of = JSON.stringify([base, chosen.modelOf(values)]);
-    const name = names.get(of) ?? remembered.freeName(start.kind, base, isOpen, others);
+    const kept = names.get(of) ?? '';
+    const isUsable = kept !== '' && !others?.has(kept);
+    const name = isUsable ? kept : remembered.freeName(start.kind, base, isOpen, others);
     names.set(of, name);
     return name;
   };
@@ -251,25 +254,28 @@ function StartRunForm(props: StartRunFormProps) {
       fields={fields}
       action={starts.action}
       sentBefore={starts.sentBefore}
-      describe={(service, inputs) => inputs.map(input => start.send(service, input))}
+      describe={(service, inputs) => starts.left(inputs).map(input => start.send(service, input))}
       inputOf={inputsOf}
       summary={values => {
         const base = chosen.baseOf(values);
-        const runs = eachOf(start, values).map(of => ({
-          options: chosen.optionsIn(of),
-          offered,
-          model: chosen.baseOf(of),
-        }));
+        const each = eachOf(start, values);
+        const left = starts.left(each.map(of => inputOf(benchmark, chosen, of)));
+        if (left.length === 0) return `All ${each.length} have started: nothing is sent.`;
+        const runs = left.map(({ model = base, options = {} }) => ({ options, offered, model }));
         const use = base === seenBase ? known : undefined;
-        return start.cost?.(runs, { ...use, price: priceOf(listed, base) }, priceUnit);
+        const cost = start.cost?.(runs, { ...use, price: priceOf(listed, base) }, priceUnit) ?? '';
+        const started = each.length - left.length;
+        return `${started === 0 ? '' : `${started} of ${each.length} have started, and are not sent again. `}${cost}`;
       }}
       lostAdvice={started && startedAdvice(started, `:${started.names[0]}`)}
       onChange={chosen.onChange}
       onClose={onClose}
-      onDone={([run = {}, ...more]) => {
+      onDone={({ runs, earlier }) => {
+        const [run = {}, ...more] = runs;
         if (!started) return;
-        if (more.length > 0) {
-          shell.toast({ kind: 'success', text: `Started ${more.length + 1} ${wordsFor(started)}` });
+        if (more.length + earlier > 0) {
+          const before = earlier === 0 ? '' : `, ${earlier} of them earlier`;
+          shell.toast({ kind: 'success', text: `Started ${runs.length + earlier} ${wordsFor(started)}${before}` });
           const [resource] = started.names;
           const label = benchmark.label ?? benchmark.bench_id;
           shell.open({ view: 'list', resource, scope: { benchmark: benchmark.bench_id }, label });

@@ -1,6 +1,4 @@
 /** Sends the runs that a form starts: one, or one for each model and seed. */
-import { useState } from 'react';
-import { orderedJson } from '../../../base/ordered-json.ts';
 import { type Action, action, sendAll } from '../../../queries/action.ts';
 import type { RunInput } from '../../../queries/run-options.ts';
 import type { RunStart } from '../../../resources/action.ts';
@@ -21,32 +19,52 @@ function partly(
   return error instanceof ServiceError ? new ServiceError(error.kind, message, error) : new Error(message);
 }
 
-/** Starts that are sent as one action. What has started is not sent again, so that the rest can be. */
-export function useStarts({ send }: RunStart): {
-  readonly action: Action<readonly RunInput[], readonly object[]>;
+interface StartedRuns {
+  /** The answers to what was sent. */
+  readonly runs: readonly object[];
+  /** How many were not sent, because they had started earlier. */
+  readonly earlier: number;
+}
+
+/**
+ * Starts that are sent as one action. Until all have started, what has started is not sent again, even from another
+ * window or command.
+ */
+export function useStarts({ send, kind }: RunStart): {
+  readonly action: Action<readonly RunInput[], StartedRuns>;
+  /** The inputs that have not started yet. */
+  readonly left: (inputs: readonly RunInput[]) => readonly RunInput[];
   /** When one of the inputs was last sent with an unknown outcome, in epoch milliseconds. */
   readonly sentBefore: (inputs: readonly RunInput[]) => number | undefined;
 } {
   const workbench = useWorkbench();
-  const { startKeys: keys } = workbench.remembered;
-  const [started] = useState(() => new Map<string, object>());
-  const left = (inputs: readonly RunInput[]): RunInput[] => inputs.filter(input => !started.has(orderedJson(input)));
-  const onSuccess = (input: RunInput, _done: number, answer: unknown): void => {
-    started.set(orderedJson(input), answer as object);
-    if (send.starts) workbench.started(send.starts(answer as object, input));
-  };
+  const { remembered } = workbench;
+  const { startKeys: keys } = remembered;
+  const { keyed = kind } = send;
+  const left = (inputs: readonly RunInput[]): readonly RunInput[] =>
+    inputs.length === 1 ? inputs : inputs.filter(input => !remembered.find(kind, keys.startOf(keyed, input) ?? ''));
   return {
+    left,
     action: action(
       async (service, inputs, { signal = new AbortController().signal } = {}) => {
-        const failed = await sendAll(service, send, left(inputs), { signal, keys, onSuccess });
+        const unsent = left(inputs);
+        const runs: object[] = [];
+        const onSuccess = (input: RunInput, _done: number, answer: unknown): void => {
+          runs.push(answer as object);
+          if (send.starts) workbench.started(send.starts(answer as object, input));
+        };
+        const together = inputs.length === 1 ? [] : inputs;
+        for (const input of together) keys.awaitStart(keyed, input);
+        const failed = await sendAll(service, send, unsent, { signal, keys, onSuccess });
         if (failed.length > 0) throw partly(inputs.length - failed.length, failed);
-        return inputs.flatMap(input => started.get(orderedJson(input)) ?? []);
+        keys.forgetStarts(keyed, together);
+        return { runs, earlier: inputs.length - unsent.length };
       },
       { touches: send.touches },
     ),
     sentBefore: inputs =>
       left(inputs)
-        .map(input => keys.earlier(send.keyed ?? '', input)?.sentAt)
+        .map(input => keys.earlier(keyed, input)?.sentAt)
         .find(at => at !== undefined),
   };
 }
