@@ -12,7 +12,7 @@ import type { Checkpoint, HeldOutReward, TrainingProgress, TrainingRun } from '.
 import type { Trajectory } from '../contract/trajectories.ts';
 import { ifThere } from '../service/errors.ts';
 import type { Service } from '../service/index.ts';
-import type { CallOptions } from '../service/options.ts';
+import type { AnswerHead, CallOptions } from '../service/options.ts';
 import { readPages } from '../service/pagination.ts';
 import { beganIn } from '../store/seen.ts';
 import type { ProgressPoint, RememberedStore } from '../store/store.ts';
@@ -329,12 +329,22 @@ export function checkpointList(runId: string, ended: boolean): ListSource<Checkp
   };
 }
 
-/** The steps that were saved in checkpoints, by time: a run that was reset saves earlier steps again. */
+/** How far the service's clock was behind this machine's when these checkpoints were read, by its answer; milliseconds. */
+const behindMs = new WeakMap<readonly Checkpoint[], number>();
+/** Less is the time of the answer, or does no harm. */
+const leastBehindMs = 60_000;
+
+/**
+ * The steps that were saved in checkpoints, by time: a run that was reset saves earlier steps again. A clock that is
+ * behind would make a new one old, and a stall of a run that moves.
+ */
 export const checkpointTimes = (checkpoints: readonly Checkpoint[]): readonly ProgressPoint[] =>
   checkpoints
     .flatMap(({ step_index, created_at }) => {
-      const at = parseTime(created_at);
-      return step_index == null || at === undefined ? [] : [{ completed_steps: step_index, at, since: at }];
+      const saved = parseTime(created_at);
+      if (step_index == null || saved === undefined) return [];
+      const at = saved + (behindMs.get(checkpoints) ?? 0);
+      return [{ completed_steps: step_index, at, since: at }];
     })
     .toSorted((left, right) => left.at - right.at);
 
@@ -348,7 +358,16 @@ export function checkpointTimesQuery(runId: string, ended: boolean): LiveQuery<r
     activity: () => (ended ? 'settled' : 'building'),
     share: shareWhole,
     observes: rows => ({ kind: 'training', id: runId, checkpoints: checkpointTimes(rows).slice(-newestCheckpoints) }),
-    read: ({ service, signal }) => checkpointsByStep(service, runId, { signal }),
+    read: async ({ service, signal }) => {
+      let behind = 0;
+      const onAnswer = ({ headers }: AnswerHead): void => {
+        const ms = Date.now() - Date.parse(headers['date'] ?? '');
+        behind = ms > leastBehindMs ? ms : 0;
+      };
+      const checkpoints = await checkpointsByStep(service, runId, { signal, onAnswer });
+      behindMs.set(checkpoints, behind);
+      return checkpoints;
+    },
   };
 }
 

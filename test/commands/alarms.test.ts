@@ -87,6 +87,30 @@ it('watch notes an alarm, and has an exit code of its own if it holds at the end
   expect([sound.code, sound.notes]).toEqual([0, '']);
 });
 
+it.each([
+  ['20m behind', 20, undefined],
+  ['right, and its run stalled', 0, 'no new step for more than 5m, after 30 s/step'],
+])('watch knows how old checkpoints are by the clock of the service: %s', async (_, behind, words) => {
+  const saved = (minutes: number) => new Date(Date.now() - (minutes + 20) * 60_000).toISOString();
+  const items = [40, 50].map(step => ({
+    ...{ checkpoint_id: `ckpt_${step}`, step_index: step, created_at: saved((50 - step) / 2) },
+  }));
+  const run = { training_run_id: 'trn_1', bench_id: 'b1', display_name: 'sweep', created_at: saved(25) };
+  let left = 2;
+  const { url } = await hostileServer((response, request) => {
+    const path = new URL(request.url, 'http://s').pathname;
+    if (path.endsWith('/progress')) left -= 1;
+    const status = left > 0 ? 'running' : 'succeeded';
+    const date = new Date(Date.now() - behind * 60_000).toUTCString();
+    if (path.endsWith('/checkpoints')) return json({ items }, 200, { date })(response, request);
+    const isRun = path.endsWith('/trn_1') || path.endsWith('/progress');
+    const answer = { ...run, status, completed_steps: 50, total_steps: 100 };
+    return isRun ? json(answer)(response, request) : json({}, 404)(response, request);
+  });
+  const { notes } = await cliOn({ baseUrl: url, apiKey })('watch', ['trn_1']);
+  expect(notes.split('\n').find(note => note.includes('alarm'))).toBe(words && `sweep: alarm: ${words}`);
+});
+
 it('watch --alarm of a run that has failed says so, and ends as without --alarm', async () => {
   const { code, out, notes } = await (await trained(drop, 0, 'failed'))()('watch', ['sweep', '--alarm']);
   expect(code).toBe(exitCodes.failed);
