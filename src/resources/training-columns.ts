@@ -231,7 +231,11 @@ export function listColumns(
 ): readonly Column<MeasuredTraining>[] {
   const [name, status, done, steps, ...others] = trainingColumns;
   const ofMeans = perObject((measured: HeldOut) => intervalOfHeldOut(measured.last, range));
-  const { heldOut, interval, best, bestStep, trainer } = measuredColumns<MeasuredTraining>({
+  const ofBest = perObject((measured: HeldOut) => intervalOfHeldOut(measured.best, range));
+  const bestInterval = intervalColumn<MeasuredTraining>(({ held_out }) => held_out && ofBest(held_out), {
+    ...{ id: 'best-interval', title: 'BEST CI' },
+  });
+  const { heldOut, interval, step, best, bestStep, trainer } = measuredColumns<MeasuredTraining>({
     heldOut: row => row.held_out,
     isUnread,
     interval: ({ held_out }) => held_out && ofMeans(held_out),
@@ -240,9 +244,19 @@ export function listColumns(
   const optional = { wide: true, forPrograms: true };
   const columns = [
     ...[name, status, heldOut, { ...interval, ...optional, decides: 1 }],
-    ...[done, steps, best, { ...bestStep, ...optional }, trainer],
+    ...[{ ...step, title: 'STEP', wide: true, decides: 5 }, done, steps, best],
+    ...[
+      { ...bestInterval, isUnread, wide: true, decides: 4 },
+      { ...bestStep, ...optional, decides: 2 },
+    ],
+    ...[
+      { ...trainer, decides: 6 },
+      { ...durationColumn<MeasuredTraining>(), decides: 3 },
+    ],
     ...optionColumns(rows),
-    ...others.map(column => (column.id === 'benchmark' ? namedColumn(column, nameOf) : column)),
+    ...others
+      .filter(({ id }) => id !== 'took')
+      .map(column => (column.id === 'benchmark' ? namedColumn(column, nameOf) : column)),
     ...samplesColumns<MeasuredTraining>(row => row.held_out?.last),
     ...samplesColumns<MeasuredTraining>(row => row.held_out?.best, { id: 'best-', title: 'BEST ' }),
     splitColumn<MeasuredTraining>(row => row.held_out?.last),
@@ -252,15 +266,8 @@ export function listColumns(
 
 /** The columns that a held-out curve fills. */
 const ofHeldOut = [
-  'held-out',
-  'samples',
-  'expected',
-  'split',
-  'best',
-  'best-step',
-  'best-samples',
-  'best-expected',
-  'interval',
+  ...['held-out', 'interval', 'held-out-step', 'samples', 'expected', 'split'],
+  ...['best', 'best-interval', 'best-step', 'best-samples', 'best-expected'],
 ];
 
 /** The name under which the held-out rewards of an ended run are remembered with its record. */

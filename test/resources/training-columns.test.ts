@@ -1,6 +1,6 @@
 /** Columns of the list of training runs. */
 import { describe, expect, it } from 'vitest';
-import { cellText } from '../../src/present/column.ts';
+import { cellText, fitColumns } from '../../src/present/column.ts';
 import { heldOutMeans } from '../../src/queries/held-out.ts';
 import { optionColumns as allOptions, listColumns } from '../../src/resources/training-columns.ts';
 
@@ -57,4 +57,25 @@ it('the held-out reward stands with its interval and its best step', () => {
   expect(texts.get('AT STEP')).toBe('20');
   expect(texts.get('95% CI')).toMatch(/^0\.50\d\.\.0\.69\d$/);
   expect(texts.get('TRAINER')).toBe('0.900');
+});
+
+it('the last and the best reward have their intervals and steps, with the trainer’s and the duration, at 200 columns', () => {
+  const points = [0, 20, 40].map((step, index) => ({
+    step,
+    held_out_reward: [0.1, 0.7, 0.6][index],
+    completed_samples: 112,
+  }));
+  const rows = [1, 2, 3].map(index => ({
+    ...{ training_run_id: `trn_${index}`, display_name: `a-${'long-'.repeat(16)}${index}`, status: 'succeeded' },
+    ...{ created_at: '2020-01-02T03:04:05Z', completed_at: `2020-01-02T04:04:0${index}Z`, completed_steps: 40 + index },
+    ...{ held_out: heldOutMeans(points), trainer_reward: 0.9, base_model_slug: `benchtop/tutor-base-${index}` },
+    options: { num_steps: 400 + index, learning_rate: index / 10, samples_per_instance: index, group_size: index },
+  }));
+  const ids = (room: number) => fitColumns(listColumns(rows, [0, 1]), room, {}, rows).map(({ column }) => column.id);
+  expect(ids(177)).toEqual(
+    expect.arrayContaining([
+      ...['held-out', 'interval', 'held-out-step', 'done', 'steps', 'best', 'best-interval', 'best-step', 'trainer'],
+      ...['took', 'option.learning_rate'],
+    ]),
+  );
 });
