@@ -2,7 +2,7 @@
 
 import * as z from 'zod/mini';
 import { asError } from '../base/errors.ts';
-import { pushAll } from '../base/many.ts';
+import { maxOf, pushAll } from '../base/many.ts';
 import { number, readWith, spelledId } from '../contract/common.ts';
 import type { EvalRun, TrajectoryReward } from '../contract/evaluations.ts';
 import { unreadableIn } from '../contract/lists.ts';
@@ -195,7 +195,7 @@ async function withListed(
       ({ trajectory_id, task_id, reward, status }) =>
         task_id && reward == null && (isOver || hasEnded(status)) && !others.has(spelledId(trajectory_id)),
     );
-    const without = [...new Map(missing.map(row => [spelledId(row.trajectory_id), row])).values()];
+    const without = withRoom([...new Map(missing.map(row => [spelledId(row.trajectory_id), row])).values()], read);
     if (without.length === 0 || !fits || listed + without.length > total) return read;
     const more = without.map(({ trajectory_id, task_id }) => ({ trajectory_id, task_id, reward: null }));
     return {
@@ -208,6 +208,25 @@ async function withListed(
     context.signal.throwIfAborted();
     return isNotOffered(error) ? read : { ...read, unread: asError(error) };
   }
+}
+
+/**
+ * Those that their task has room for. Beyond the number of rollouts of a task, by its option or by the task with the most
+ * rewards, a failed rollout was tried again: the missing rollouts are then of other tasks.
+ */
+function withRoom(rows: readonly Trajectory[], { rewards, samplesPerTask }: ReadRewards): readonly Trajectory[] {
+  const counts = new Map<string, number>();
+  const add = (task: string): number => {
+    const count = (counts.get(task) ?? 0) + 1;
+    counts.set(task, count);
+    return count;
+  };
+  const rated = maxOf(
+    rewards.map(({ task_id }) => (task_id ? add(task_id) : 0)),
+    0,
+  );
+  const each = samplesPerTask?.each ?? (rated || Number.POSITIVE_INFINITY);
+  return rows.filter(({ task_id }) => add(task_id ?? '') <= each);
 }
 
 async function readListed(

@@ -72,6 +72,14 @@ it('leaves them out where they may be of another run, or are more than the run h
   expect(await boundsOf([2, 3, 4].map(index => row(index)))).toEqual(none);
 });
 
+it('takes a failed rollout of a task that has its reward for a first attempt', async () => {
+  const retried = [row(2, { task_id: 't0' }), row(3, { task_id: 't1' })];
+  expect(await boundsOf(retried)).toEqual(await boundsOf([]));
+  // With two rollouts a task, it is the other one.
+  const options = { evaluation_samples_per_task: 2 };
+  expect(await boundsOf(retried, { getEvalRun: () => ({ ...record, options }) })).toEqual([0.25, 0.75]);
+});
+
 it('gives every reader the same certainty, and reads the list once for each', async () => {
   const { context, asked } = reading([row(2), row(3)]);
   const { certainty } = await readRunRewards('evr_1', context);
