@@ -7,14 +7,13 @@ import type { NamedRun, Place } from './place.ts';
 
 /**
  * Equal for runs of the same benchmark, tasks, model, checkpoint, and options but the seed, as far as the service and this
- * machine know them; undefined if it is not known what was evaluated.
+ * machine know them; undefined if the model or the options are not known: a variant must not count as a seed.
  */
 export function likenessOf(run: EvalRun): string | undefined {
   const { bench_id, base_model_slug: model, parent_checkpoint_id: checkpoint, split, agent_id } = run;
-  if (!model && !checkpoint) return undefined;
-  const options = Object.entries(run.options ?? sentOptionsIn(run) ?? {}).filter(
-    ([name, value]) => name !== seedOption && value != null,
-  );
+  const known = run.options ?? sentOptionsIn(run);
+  if ((!model && !checkpoint) || !known) return undefined;
+  const options = Object.entries(known).filter(([name, value]) => name !== seedOption && value != null);
   return orderedJson([bench_id, model, checkpoint, split, agent_id, Object.fromEntries(options)]);
 }
 
