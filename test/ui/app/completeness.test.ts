@@ -74,7 +74,8 @@ const sharedKeys = [
   'e: benchmark.evaluate, deployment.promote, training.evaluate',
   't: benchmark.train, deployment.chat, training.continue',
   'v: benchmark.images, training.rollouts',
-  // While the texts are searched.
+  // While lengths or texts are read.
+  'esc: go.up, lengths.stop, list.clear-filter, list.stop',
   'esc: go.up, list.clear-filter, list.stop, regrade.stop',
   'esc: go.up, list.clear-filter, list.stop, texts.stop',
   // Of two marked rollouts, and of their run.

@@ -532,7 +532,7 @@ describe('an upload that was not finished', () => {
         .text()
         .split('\n')
         .find(each => each.includes('▸')) ?? '';
-    expect(line()).toMatch(new RegExp(`${folder.label} +33% +. sending`));
+    expect(line()).toMatch(new RegExp(`${folder.label} +33\\.3% +. sending`));
     answer.resolve(undefined);
     await screen.waitFor(`The upload of ${folder.label} is done`);
     expect(screen.text()).not.toContain('uploading');
