@@ -190,20 +190,22 @@ async function startRun(given: RunCommand, run: RunStart, io: CommandIo): Promis
       const { model, options } = chosen;
       const key =
         flags.idempotencyKey && (runs.length > 1 ? partKey(flags.idempotencyKey, chosen) : flags.idempotencyKey);
-      const sent = key === undefined ? undefined : startKeys.nameOf(run.kind, key);
       const offered = described.get(model ?? base);
-      const input = runInput(
+      const usual = runInput(
         run,
         benchmark,
         {
-          ...{ model, checkpoint, name: name ?? sent, offered, others },
+          ...{ model, checkpoint, name, offered, others },
           ...(Object.keys(options).length > 0 && { options }),
         },
         context,
       );
-      const { display_name = '' } = input;
+      const sent = key === undefined ? undefined : startKeys.nameOf(run.kind, usual, key);
+      const display_name = name ?? sent ?? usual.display_name ?? '';
+      const input = { ...usual, display_name };
       others.add(display_name);
-      if (key !== undefined && display_name !== '' && !flags.dryRun) startKeys.keepName(run.kind, key, display_name);
+      if (key !== undefined && display_name !== '' && !flags.dryRun)
+        startKeys.keepName(run.kind, input, key, display_name);
       return { input, name: display_name, flags: { ...flags, model, idempotencyKey: key, alone: aloneWords(chosen) } };
     });
     const [first, ...more] = starts;

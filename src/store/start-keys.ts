@@ -136,21 +136,22 @@ export class StartKeys {
   }
 
   /**
-   * The name that a start was first sent with under the user's own key; undefined once the key has expired.
+   * The name that a start with this content was first sent with under the user's own key; undefined once the key has
+   * expired.
    *
    * @param kind of what it starts
    */
-  nameOf(kind: string, key: string, now = Date.now()): string | undefined {
+  nameOf(kind: string, input: unknown, key: string, now = Date.now()): string | undefined {
     const sql = 'select name from start_names where profile = ? and kind = ? and key = ? and sent_at > ?';
-    const [row] = this.#tables.all(sql, this.#tables.scope, kind, key, now - honouredMs);
+    const [row] = this.#tables.all(sql, this.#tables.scope, kind, contentOf(input, key), now - honouredMs);
     return row && String(row['name']);
   }
 
   /** Remembers the name that is sent with the user's own key: a repeat with another name would be another request. */
-  keepName(kind: string, key: string, name: string, now = Date.now()): void {
-    if (this.nameOf(kind, key, now) !== undefined) return;
+  keepName(kind: string, input: unknown, key: string, name: string, now = Date.now()): void {
+    if (this.nameOf(kind, input, key, now) !== undefined) return;
     const sql = 'insert or replace into start_names (profile, kind, key, name, sent_at) values (?, ?, ?, ?, ?)';
-    this.#tables.run(sql, this.#tables.scope, kind, key, name, now);
+    this.#tables.run(sql, this.#tables.scope, kind, contentOf(input, key), name, now);
   }
 
   /**

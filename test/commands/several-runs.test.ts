@@ -154,6 +154,7 @@ it('makes a key of each from the given one, which starts nothing twice', async (
   // With other options it is another request, which the service may refuse.
   const other = await cli('evaluate', [...words, '-o', 'samples=2', '--idempotency-key', 'nightly']);
   expect(other.out).toBe('evr_5\nevr_6\nevr_7\nevr_8\n');
+  expect(starts[4]?.display_name).toBe('words a seed 1 samples 2');
   expect(starts.slice(4).map(({ key }) => key)).toEqual(keys);
 });
 

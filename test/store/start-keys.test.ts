@@ -134,17 +134,18 @@ it('keeps what several starts have started, also while the file cannot be writte
 it('keeps the name of the first start with a key of the user, for a day', () => {
   const folder = testFolder();
   const { keys, close } = program(folder);
-  keys.keepName('run', 'K1', 'words', 1_000);
-  keys.keepName('run', 'K1', 'words 2', 2_000);
-  keys.keepName('training', 'K1', 'trained', 1_000);
+  keys.keepName('run', run, 'K1', 'words', 1_000);
+  keys.keepName('run', run, 'K1', 'words 2', 2_000);
+  keys.keepName('training', run, 'K1', 'trained', 1_000);
   close();
   const later = program(folder).keys;
-  const names = (now: number) => ['run', 'training'].map(kind => later.nameOf(kind, 'K1', now));
+  const names = (now: number) => ['run', 'training'].map(kind => later.nameOf(kind, run, 'K1', now));
   expect(names(1_000)).toEqual(['words', 'trained']);
   expect(names(1_000 + dayMs)).toEqual([undefined, undefined]);
-  expect([later.nameOf('run', 'K2', 1_000), program(folder, 'elsewhere').keys.nameOf('run', 'K1', 1_000)]).toEqual([
-    ...[undefined, undefined],
-  ]);
-  later.keepName('run', 'K1', 'words 3', 1_000 + dayMs);
+  expect([
+    later.nameOf('run', run, 'K2', 1_000),
+    program(folder, 'elsewhere').keys.nameOf('run', run, 'K1', 1_000),
+  ]).toEqual([...[undefined, undefined]]);
+  later.keepName('run', run, 'K1', 'words 3', 1_000 + dayMs);
   expect(names(1_000 + dayMs)[0]).toBe('words 3');
 });
