@@ -53,7 +53,10 @@ describe('completions', () => {
       ['status', 'step'],
     ],
     [['list', 'runs', '--columns', 'id,stat'], ['id,status']],
-    [['list', 'training', '--filter', 'held'], ['held-out>']],
+    [
+      ['list', 'training', '--filter', 'held'],
+      ['held-out>', 'held-out-step>'],
+    ],
     [['list', 'training', '--filter', "'one status:suc"], ['one status:succeeded']],
     [['list', 'training', '--filter', '/sta'], []],
     [['list', 'nothing', '--filter', 'sta'], []],

@@ -27,13 +27,13 @@ it('shows the last and the best held-out reward, also of runs that ended before,
   // Within the budget of requests: 120 a minute while something was never read, and the list itself.
   expect((scripted.requests.length - before) / 5).toBeLessThan(120 + 13 * 30);
   const [head = ''] = screen.text().match(/TRAINING RUN .*/) ?? [];
-  expect(head).toMatch(/STATUS +HELD-OUT +95% CI +DONE +STEPS +BEST/);
+  expect(head).toMatch(/STATUS +HELD-OUT +95% CI +STEP +DONE +STEPS +BEST +BEST CI +AT STEP/);
   expect(head).toContain('LEAR…RATE');
   // Equal in all runs.
   expect(head).not.toContain('GROUP_SIZE');
   const rows = screen.text().split('\n');
   expect(rows.find(line => /seed1 /.test(line))).toMatch(
-    /● running +0\.\d{3} +0\.\d{3}\.\.0\.\d{3} +\d+ +2000 +0\.\d{3}/,
+    /● running +0\.\d{3} +0\.\d{3}\.\.0\.\d{3} +\d+ +\d+ +2000 +0\.\d{3} +0\.\d{3}\.\.0\.\d{3} +\d+/,
   );
   expect(screen.text()).not.toMatch(/\s[\d.]+…/);
 });

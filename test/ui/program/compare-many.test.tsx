@@ -82,7 +82,7 @@ it.each([
 });
 
 it('opens the pools of more marked runs than can be compared one by one', async () => {
-  const screen = await open(120, 40);
+  const screen = await open(120, 40, seed => ({ options: { seed } }));
   for (const _ of Array.from({ length: 9 })) await screen.press(' ');
   await screen.press('=');
   await eventually(() => expect(screen.text()).toMatch(/\+2 +A .*\n.*\+2 +B .*\n.*\+2 +C +0\.\d+ +baseline/));
