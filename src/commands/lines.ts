@@ -156,7 +156,8 @@ class Lines {
     const { measures } = resource;
     const columnsOf = (rows: readonly object[]): readonly Column<object>[] =>
       (measures?.columns(rows, compare.rewardRange) ?? resource.columns).filter(
-        ({ wide, decides, hidden }) => !hidden && (!wide || decides),
+        // Each other wide column makes the line longer, and some take a request per row.
+        ({ wide, decides, hidden }) => !hidden && (!wide || decides === 1),
       );
     const costly = columnsOf(page.items).filter(({ id }) => measures?.costly.includes(id));
     const context = {

@@ -180,9 +180,7 @@ it('a list and a number of it have the rewards with their intervals, as on the s
     input: ['training', '1', 'runs', '1', 'quit'].join('\n'),
   });
   expect(out).toMatch(/^1\. trn_1, succeeded, held-out 0\.500, 95% ci 0\.\d+\.\.0\.\d+, .*best 0\.700/m);
-  const ci = String.raw`0\.\d+\.\.0\.\d+`;
-  const each = ['held-out: 0.500', `95% ci: ${ci}`, 'step: 1', 'best: 0.700', `best ci: ${ci}`, 'at step: 0'];
-  expect(out).toMatch(new RegExp(`^${each.join('\n')}$`, 'm'));
+  expect(out).toMatch(/^held-out: 0\.500\n95% ci: 0\.\d+\.\.0\.\d+\nbest: 0\.700$/m);
   expect(out).toMatch(/^1\. evr_1, completed, mean 0\.500, 95% ci 0\.\d+\.\.0\.\d+/m);
   expect(out).toMatch(/^mean: 0\.500 of 2 rewards$[\s\S]*^95% ci: 0\.\d+\.\.0\.\d+$/m);
 });
