@@ -293,6 +293,8 @@ class PrintedRows {
   }
 }
 
+const hasNotes = ({ names }: Resource): boolean => names[0] === 'trajectories';
+
 /** Trajectories with the columns of flags and notes that their screen has. @param byId is filled before rows are read */
 function withNoteColumns(
   resource: Resource,
@@ -300,7 +302,7 @@ function withNoteColumns(
   isForProgram: boolean,
 ): Resource {
   const [first, ...others] = resource.columns;
-  if (resource.names[0] !== 'trajectories' || !first) return resource;
+  if (!hasNotes(resource) || !first) return resource;
   // Scripts may rely on the positions of the columns.
   const added = noteColumns(byId, resource.list({}).id).map(column =>
     isForProgram ? { ...column, wide: true } : column,
@@ -319,8 +321,10 @@ export async function run({ args, flags }: CommandInput<'list'>, io: CommandIo):
   await checkRecordFlags({ jq: flags.jq }, [], io);
   return withService(flags, io, async given => {
     const context = { ...given, service: readingRewardsOnce(given.service) };
-    const notes = new Notes(() => given.memory, given.config.preferences.triage);
-    for (const [id, said] of notes.byId()) byId.set(id, said);
+    if (hasNotes(resource)) {
+      const notes = new Notes(() => given.memory, given.config.preferences.triage);
+      for (const [id, said] of notes.byId()) byId.set(id, said);
+    }
     const scope = await scopeOf(flags, resource, context);
     const measured = await measuredRows(resource, named, scope, flags, context, io);
     const printed = new PrintedRows(resource, resource.list(scope).id, flags, measured, io);
