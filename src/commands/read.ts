@@ -69,7 +69,7 @@ async function printAll(path: string, { json }: Flags, io: CommandIo): Promise<E
 }
 
 /**
- * Stores the trajectories of the file as a dataset. Returns how many are missing from it, each of which is noted.
+ * Stores the trajectories of the file as a dataset. Notes each one that is missing, and returns their number.
  *
  * @throws CommandError if none can be read
  */

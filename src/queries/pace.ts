@@ -117,8 +117,8 @@ export function paceOf(points: readonly ProgressPoint[], hints: PaceHints = {}):
 }
 
 /**
- * How long a run has made no step, at the least. Steps that were not seen to arrive divide the time since the last checkpoint, so
- * one of the gaps is at least as long as their mean.
+ * How long a run has made no step, at the least. Steps that were not seen to arrive divide the time since the last
+ * checkpoint, so one of the gaps is at least as long as their mean.
  *
  * @param at when its steps were last read; epoch milliseconds
  */

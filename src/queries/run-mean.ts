@@ -286,6 +286,10 @@ export function intervalBeside({ mean, graded, status, certainty }: CertainMean,
   return isOfMean && value >= interval.low && value <= interval.high ? interval : undefined;
 }
 
+/** Whether a list of rewards can be counted: one without any, beside a mean, lacks them. */
+export const listsRewards = ({ rewards }: Certainty, mean: number | undefined): boolean =>
+  mean === undefined || rewards > 0;
+
 /** The number of rewards in a mean and of all rollouts: as reported, otherwise as read with the rewards of this mean. */
 export function countsBeside({
   mean,
@@ -294,10 +298,9 @@ export function countsBeside({
   status,
   certainty,
 }: CertainMean & CountedRollouts): CountedRollouts {
-  // Without a single reward beside a mean, the list of rewards tells nothing.
   const isOfMean =
     certainty &&
-    (mean === undefined || certainty.rewards > 0) &&
+    listsRewards(certainty, mean) &&
     (certainty.isFinal || !hasEnded(status)) &&
     isOf(certainty, { mean, graded });
   return isOfMean ? { graded: graded ?? certainty.rewards, total: total ?? certainty.total } : { graded, total };

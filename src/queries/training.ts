@@ -498,7 +498,7 @@ export function stepRewardList(runId: string, step: number, task?: string): List
   };
 }
 
-/** The same rollouts as trajectories of which only the rewards are known; those without an id are left out. */
+/** The same rollouts as trajectories: their other fields are unknown. Rewards without a trajectory are left out. */
 export function stepTrajectories(runId: string, step: number): ListSource<Trajectory> {
   const list = stepRewardList(runId, step);
   return {

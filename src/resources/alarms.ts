@@ -18,7 +18,7 @@ import {
   heldOutMeansOf,
 } from '../queries/held-out.ts';
 import { type PaceHints, paceOf, rateWords, silenceMs } from '../queries/pace.ts';
-import { mayFollow } from '../queries/run-mean.ts';
+import { listsRewards, mayFollow } from '../queries/run-mean.ts';
 import type { KnownResource, RolloutEnds } from '../queries/statuses/known-resource.ts';
 import { checkpointTimes } from '../queries/training.ts';
 import type { ProgressPoint, RememberedStore, Silence } from '../store/store.ts';
@@ -254,8 +254,7 @@ type EndField = 'ends' | 'certainty' | 'startedAt' | 'endTime' | 'endedAt';
 type RunCounts = Pick<KnownResource, RunField> & Partial<Pick<KnownResource, EndField>>;
 
 const rolloutsOf = ({ status, mean, graded, failed, ends, certainty, done, ...times }: RunCounts): Rollouts => ({
-  // Without a single reward beside a mean, the list of rewards tells nothing.
-  rated: certainty?.isFinal && (certainty.rewards > 0 || mean === undefined) ? certainty.rewards : undefined,
+  rated: certainty?.isFinal && listsRewards(certainty, mean) ? certainty.rewards : undefined,
   mayFollow: mayFollow({ certainty, total: doneWith(done, graded), endedAt: endInstant(times) ?? times.endedAt }),
   isStopped: ['stopped', 'failure'].includes(statusMeaning(status ?? '')),
   ...{ mean, graded, failed, ends, ended: doneWith(done, graded), isOver: hasEnded(status) },

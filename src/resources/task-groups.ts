@@ -186,7 +186,8 @@ const ksOf = ({ scores, course }: TaskGroup): readonly number[] =>
   course ? [] : [2, 4, 8, 16, 32].filter(k => k < scores.length);
 
 function courseFacts(row: TaskGroup): readonly Fact[] {
-  const [all, [first], last] = [rated(row), rated(row), rated(row).at(-1)];
+  const all = rated(row);
+  const [first, last] = [all[0], all.at(-1)];
   const value =
     first &&
     last &&

@@ -325,8 +325,8 @@ export class TextSearch {
     const isLeft = ({ trajectory_id }: Pick<Trajectory, 'trajectory_id'>): boolean => !ids.has(trajectory_id);
     this.#hits = this.#hits.filter(isLeft);
     this.#searched = this.#searched.filter(isLeft);
-    const [searched, stored] = [this.#searched.length, this.#searched.length];
-    this.#set({ hits: [...this.#hits], searched, stored });
+    const searched = this.#searched.length;
+    this.#set({ hits: [...this.#hits], searched, stored: searched });
     return ids.size;
   }
 

@@ -100,7 +100,10 @@ function optionCell(row: MeasuredTraining, name: string): Cell {
   return typeof value === 'number' || typeof value === 'string' ? value : JSON.stringify(value)?.slice(0, longest);
 }
 
-/** The names of the runs' options, differing ones first, with the most values first. The number of steps has its own column. */
+/**
+ * The names of the runs' options: the differing ones first, those with the most values before the others. The number of
+ * steps has its own column.
+ */
 function optionNames(rows: readonly MeasuredTraining[]): { readonly differing: string[]; readonly equal: string[] } {
   const differing = new Set<string>();
   const first = new Map<string, { readonly value: Cell; count: number }>();

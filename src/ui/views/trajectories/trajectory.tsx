@@ -293,13 +293,13 @@ const noteWords = (notes: readonly Note[] = []): readonly string[] => {
   return words === '' ? [] : [`flagged ${sanitiseLine(words)}`];
 };
 
-/** The facts, and the error if they are not current. */
 interface TrajectoryFactsProps {
   readonly trajectory: Trajectory | undefined;
   readonly error: Error | undefined;
   readonly notes: readonly Note[] | undefined;
 }
 
+/** The facts, and the error if they are not current. */
 function TrajectoryFacts({ trajectory, error, notes }: TrajectoryFactsProps) {
   const { width, height, focused } = usePane('inspector');
   const { file } = useWorkbench();

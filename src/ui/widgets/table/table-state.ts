@@ -57,7 +57,7 @@ export interface TableSurroundings {
   readonly arranged: (arrangement: Arrangement) => ArrangedRows<unknown>;
   /** Lines for rows. */
   readonly height: number;
-  /** New rows may come first: a window that shows the first row goes on showing it, if the cursor's row fits. */
+  /** New rows may come first: a window that shows the first row keeps showing it, if the cursor's row fits. */
   readonly keepsTop?: boolean | undefined;
 }
 
