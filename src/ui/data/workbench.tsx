@@ -54,13 +54,15 @@ export function useSetting<Value>(name: string, usual: Value): readonly [Value, 
   return [value, keep];
 }
 
-/** Returns a function that pins or unpins a resource and returns a message. */
-export function usePin(resource: ResourceRef | undefined): () => string {
+/** Returns a function that pins the resources, or unpins them if all are pinned, and returns a message. */
+export function usePin(resources: readonly ResourceRef[]): () => string {
   const { pins, remembered } = useWorkbench();
   return () => {
-    const now = resource && pins.toggle(resource);
-    if (now === undefined) return `Watch is unchanged. ${remembered.problem ?? ''}`.trim();
-    return now === 'pinned' ? 'Pinned to Watch' : 'No longer pinned';
+    const others = resources.filter(({ kind, id }) => !pins.has(kind, id));
+    const changed = (others.length > 0 ? others : resources).filter(each => pins.toggle(each) !== undefined);
+    if (changed.length === 0) return `Watch is unchanged. ${remembered.problem ?? ''}`.trim();
+    const words = others.length > 0 ? 'Pinned to Watch' : 'No longer pinned';
+    return resources.length > 1 ? `${words}: ${changed.length}` : words;
   };
 }
 

@@ -76,7 +76,7 @@ it('a job is none of another kind', () => {
 });
 
 it('a pin says whether it was kept', () => {
-  const { store, last } = drawn(() => usePin({ kind: 'run', id: 'evr_1', label: 'baseline' }));
+  const { store, last } = drawn(() => usePin([{ kind: 'run', id: 'evr_1', label: 'baseline' }]));
   expect([last()?.(), last()?.()]).toEqual(['Pinned to Watch', 'No longer pinned']);
   store.pin = () => false;
   expect(last()?.()).toBe('Watch is unchanged.');

@@ -42,6 +42,16 @@ it('cancels all marked lines, as their list does (W14)', async () => {
   await eventually(() => expect(cancelled.toSorted()).toEqual(['trn_1', 'trn_2']));
 });
 
+it('pins all marked lines, not the one under the cursor, and unpins them once all are pinned', async () => {
+  const { service } = busy();
+  const screen = openWorld(service, { view: 'watch' });
+  await screen.waitFor(text => text.includes('▸ baseline') && text.includes('sweep trn_2'));
+  await screen.press('down', 'space', 'space', 'up', 'up', 'up', 'p');
+  await screen.waitFor('Pinned to Watch: 2');
+  await screen.press('p');
+  await screen.waitFor('No longer pinned: 2');
+});
+
 it('keeps the cursor on its row, also before it was moved, when a fault comes above it', async () => {
   startVirtualTime();
   const { service, failed } = busy();

@@ -90,6 +90,7 @@ function useRowBindings<Row extends object>(props: ResourceListProps<Row>, shown
       ...(why && { enabled: true, why }),
     })),
     pin: whole?.pin ?? (current && pin?.(current)),
+    markedPins: table.state.marks.size > 0 && !whole?.pin ? targets.flatMap(row => pin?.(row) ?? []) : undefined,
     siblings: whole?.siblings,
     siblingId: whole?.id,
     exportable: exportableRows(props, read),

@@ -31,6 +31,8 @@ export interface RecordOptions extends ExportOptions {
   readonly actions: readonly Binding[];
   /** The reference for pinning it to Watch; undefined if its kind is not watched. */
   readonly pin?: ResourceRef | undefined;
+  /** Those of the marked rows, which are pinned instead. */
+  readonly markedPins?: readonly ResourceRef[] | undefined;
   /** The id whose neighbours to find, if not that of `record`. */
   readonly siblingId?: string | undefined;
 }
@@ -86,11 +88,12 @@ export function useSiblingBindings(
 
 export function useRecordBindings(options: RecordOptions): readonly Binding[] {
   const { record, marked = [], title, refresh, actions, pin, document, exportable } = options;
+  const { markedPins: pins = pin ? [pin] : [] } = options;
   const { toast, showOverlay, navigate } = useShell();
   const { statuses } = useWorkbench();
   const tree = record && treePlaceOf(record.json, pin, ref => statuses.get(ref)?.parent);
   const { usable } = useRouter();
-  const togglePin = usePin(pin);
+  const togglePin = usePin(pins);
   const copy = useCopy();
   const outside = useExternal(options);
   const stepping = useSiblingBindings(options.siblings, options.siblingId ?? record?.id);
@@ -115,7 +118,7 @@ export function useRecordBindings(options: RecordOptions): readonly Binding[] {
     },
     {
       command: recordCommands.pin,
-      enabled: enabled && pin !== undefined,
+      enabled: enabled && pins.length > 0,
       run: () => toast({ kind: 'info', text: togglePin() }),
     },
     { command: recordCommands.pager, run: () => outside('pager', openInPager), enabled: readable },
