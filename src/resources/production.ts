@@ -3,11 +3,13 @@ import { errorMessage } from '../base/errors.ts';
 import { inParallel } from '../base/in-parallel.ts';
 import { pushAll } from '../base/many.ts';
 import type { Deployment } from '../contract/deployments.ts';
+import { statusMeaning } from '../contract/status.ts';
 import type { Checkpoint, TrainingRun } from '../contract/training.ts';
 import { unreadCheckpoints } from '../queries/checkpoint-names.ts';
 import type { QueryContext } from '../queries/query-context.ts';
 import { checkpointsByStep } from '../queries/training.ts';
 import { clean } from '../text/sanitise.ts';
+import { duration } from '../text/time.ts';
 import { typeable } from '../text/typed.ts';
 import type { Outage } from './action.ts';
 import { calledName, deployments, surelyInProduction, withStep } from './deployments.ts';
@@ -61,12 +63,23 @@ interface Deployments {
   readonly unread: string | undefined;
 }
 
+/** The first sentence of an error, to be put into another one. */
+const errorReason = (error: unknown): string =>
+  errorMessage(error)
+    .split(/\.(?: |$)/, 1)
+    .join('');
+
+/** The longest to keep a question waiting for the list of deployments, in milliseconds. */
+const patienceMs = 15_000;
+
 /** Reads the list of deployments anew. @throws AbortError if the user interrupts */
 async function readDeployments(context: QueryContext): Promise<Deployments> {
   const rows: Deployment[] = [];
   let unread: string | undefined;
+  const late = AbortSignal.timeout(patienceMs);
   try {
-    for await (const page of pagesOf(deployments, {}, context)) {
+    const signal = AbortSignal.any([context.signal, late]);
+    for await (const page of pagesOf(deployments, {}, { ...context, signal })) {
       pushAll(rows, page.rows);
       const isWhole = page.unread.length === 0 && !page.isCutOff && rows.length < mostRows;
       if (page.isRemembered) unread = 'this service does not list deployments';
@@ -75,7 +88,8 @@ async function readDeployments(context: QueryContext): Promise<Deployments> {
     }
   } catch (error) {
     context.signal.throwIfAborted();
-    return { rows: [], unread: clean`the deployments could not be read: ${errorMessage(error)}` };
+    const why = late.aborted ? `no answer within ${duration(patienceMs)}` : errorReason(error);
+    return { rows, unread: clean`the deployments could not be read: ${why}` };
   }
   return { rows, unread };
 }
@@ -130,13 +144,21 @@ const doubtOf = ({ display_name, training_run_id }: TrainingRun, origin: string)
   origin,
 });
 
+/** Whether it will serve its slug once it is deployed. */
+const isEntering = ({ role, status }: Deployment): boolean =>
+  role === 'production' && ['running', 'waiting'].includes(statusMeaning(status ?? ''));
+
+/** A deployment that answers in production, or will, in a list. */
+const outageWord = (row: Deployment): string =>
+  clean`${calledName(row)} by ${withStep(row)}${isEntering(row) ? ', still being deployed, which may fail' : ''}`;
+
 /** Adds the deployments of their checkpoints to training runs. @throws AbortError if the user interrupts */
 export async function withRunsInProduction(
   runs: readonly TrainingRun[],
   context: QueryContext,
 ): Promise<readonly RunInProduction[]> {
   const { rows, unread } = await readDeployments(context);
-  const serving = rows.filter(row => surelyInProduction(row) !== false);
+  const serving = rows.filter(row => surelyInProduction(row) !== false || isEntering(row));
   const found: RunInProduction[] = [...runs];
   await inParallel(runs.entries(), async ([index, run]) => {
     const own = serving.length === 0 ? { sure: [], doubt: undefined } : await servingOf(run, serving, context);
@@ -144,7 +166,7 @@ export async function withRunsInProduction(
     const sure = own.sure.map(row => ({
       slug: calledName(row),
       isCertain: true,
-      origin: clean`${calledName(row)} by ${withStep(row)}`,
+      origin: outageWord(row),
     }));
     const outages = [...sure, ...(doubts.length === 0 ? [] : [doubtOf(run, doubts.join(', and '))])];
     found[index] = { ...run, [production]: outages };
@@ -165,7 +187,7 @@ async function servingOf(
     unread = unreadCheckpoints(checkpoints);
   } catch (error) {
     signal.throwIfAborted();
-    unread = errorMessage(error);
+    unread = errorReason(error);
   }
   const ids = new Set(checkpoints.map(({ checkpoint_id }) => checkpoint_id));
   const steps = new Set(checkpoints.map(({ step_index }) => step_index));
@@ -175,10 +197,10 @@ async function servingOf(
     const differs = base != null && run.base_model_slug != null && base !== run.base_model_slug;
     return differs || (step != null && unread === undefined && !steps.has(step)) ? false : undefined;
   };
-  const sure = serving.filter(row => isOf(row) === true && surelyInProduction(row) === true);
+  const sure = serving.filter(row => isOf(row) === true && (surelyInProduction(row) === true || isEntering(row)));
   const unsure = serving.filter(row => isOf(row) !== false && !sure.includes(row));
   if (unsure.length === 0) return { sure, doubt: undefined };
-  const named = unsure.slice(0, mostNamed).map(row => clean`${calledName(row)} by ${withStep(row)}`);
+  const named = unsure.slice(0, mostNamed).map(outageWord);
   const more = unsure.length > mostNamed ? ` and ${unsure.length - mostNamed} more` : '';
   const why = unread === undefined ? '' : clean`, as its checkpoints could not all be read (${unread})`;
   return { sure, doubt: `${named.join(', ')}${more} may be of it${why}` };

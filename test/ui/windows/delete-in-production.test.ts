@@ -1,8 +1,9 @@
 /** Deleting a training run whose checkpoint serves in production asks as taking it down does, wherever it is asked. */
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { TrainingRun } from '../../../src/contract/training.ts';
 import { outageWords } from '../../../src/resources/change-words.ts';
 import { outagesOfRun, withRunsInProduction } from '../../../src/resources/production.ts';
+import { CancelledError } from '../../../src/service/errors.ts';
 import { RememberedStore } from '../../../src/store/store.ts';
 import { cliOn } from '../../commands/cli.ts';
 import {
@@ -47,6 +48,19 @@ describe('what is in production of a training run', () => {
     expect(typed).toEqual(['counter']);
   });
 
+  it('includes one of its checkpoints that is still being deployed into production', async () => {
+    for (const status of ['PENDING', 'MERGING', 'DEPLOYING']) {
+      const entering = { ...served, status, is_active: false };
+      const others = [
+        { ...entering, deployment_id: 'dep_2', role: 'test' },
+        { ...entering, deployment_id: 'dep_3', status: 'FAILED' },
+      ];
+      const { words, typed } = await asked({ listDeployments: () => pageOf([entering, ...others]) });
+      expect(words).toBe(`In production: counter by dep_1 (step 15), still being deployed, which may fail. ${loses}`);
+      expect(typed).toEqual(['counter']);
+    }
+  });
+
   it('takes one request where nothing is in production, and one per run otherwise', async () => {
     const runs = Array.from({ length: 4 }, (_, index) => ({ ...run, training_run_id: `trn_${index}` }));
     const idle = Array.from({ length: 199 }, (_, index) => ({
@@ -62,12 +76,12 @@ describe('what is in production of a training run', () => {
   it('is not known where the deployments cannot be read, and then asks for the name of the run', async () => {
     const failing: Answers = {
       listDeployments: () => {
-        throw new Error('the disk is full');
+        throw new Error('The disk is full. Nothing was changed.');
       },
     };
     const why = 'Not known whether a checkpoint is in production';
     expect(await asked(failing)).toMatchObject({
-      words: `${why}: the deployments could not be read: the disk is full. If so, i${loses.slice(1)}`,
+      words: `${why}: the deployments could not be read: The disk is full. If so, i${loses.slice(1)}`,
       typed: ['words'],
     });
     expect(await asked({})).toMatchObject({
@@ -75,6 +89,18 @@ describe('what is in production of a training run', () => {
       typed: ['words'],
     });
     expect(outagesOfRun(run)).toMatchObject([{ slug: 'words', isCertain: false }]);
+  });
+
+  it('is not known where the list of deployments takes too long', async () => {
+    const timeout = vi.spyOn(AbortSignal, 'timeout');
+    timeout.mockImplementation(ms => (ms === 15_000 ? AbortSignal.abort() : new AbortController().signal));
+    onTestFinished(() => timeout.mockRestore());
+    const listDeployments = () => {
+      throw new CancelledError('Cancelled. Nothing was changed.');
+    };
+    const { words, typed } = await asked({ listDeployments });
+    expect(words).toContain('the deployments could not be read: no answer within 15s. If so');
+    expect(typed).toEqual(['words']);
   });
 
   it('is doubted where nothing says which checkpoint a deployment is of, except those of other steps or models', async () => {
@@ -92,10 +118,10 @@ describe('what is in production of a training run', () => {
     const unread = await asked({
       listDeployments: () => pageOf([served]),
       listCheckpoints: () => {
-        throw new Error('the disk is full');
+        throw new Error('The disk is full. Nothing was changed.');
       },
     });
-    expect(unread.words).toContain('may be of it, as its checkpoints could not all be read (the disk is full).');
+    expect(unread.words).toContain('may be of it, as its checkpoints could not all be read (The disk is full).');
   });
 });
 
