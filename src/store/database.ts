@@ -4,6 +4,9 @@ import { chmodSync, existsSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { sqliteCode } from '../base/errors.ts';
 
+/** The version of the tables, `user_version` of the file. A change of `schema` raises it. */
+const version = 1;
+
 const schema = `
   create table if not exists seen (
     profile text not null, kind text not null, id text not null, label text not null, status text, parent text,
@@ -94,6 +97,9 @@ const schema = `
  * Other programs lock the file for milliseconds only, and a lost note is better than a screen that hangs for longer.
  */
 export const busyTimeoutMs = 500;
+/** A file has the tables of an earlier program. None was released, so they are not converted. */
+export class EarlierTablesError extends Error {}
+
 /** SQLITE_BUSY (sqlite.org/rescode.html). */
 export const busyCode = 5;
 
@@ -113,7 +119,8 @@ function writeAhead(database: DatabaseSync): void {
  * Opens or creates the file with its tables. With `synchronous = full` a commit waits for the disk and survives a power
  * cut, because its idempotency keys and upload records prevent duplicate writes.
  *
- * @throws Error of SQLite, or of the file system
+ * @throws EarlierTablesError
+ * @throws Error of SQLite, or of the file system, or if a newer program has written the file
  */
 export function connect(path: string, busyMs: number): DatabaseSync {
   // A power cut that damages a new file loses nothing, and the frame need not wait for the disk.
@@ -122,14 +129,29 @@ export function connect(path: string, busyMs: number): DatabaseSync {
   try {
     chmodSync(path, 0o600);
     database.exec(`pragma synchronous = ${level}`);
+    const isNew = !hasTables(database);
     writeAhead(database);
     // Use one transaction, so that a new file is written once and not once per table.
-    database.exec(`begin; ${schema} commit; pragma synchronous = full`);
+    const created = isNew ? `pragma user_version = ${version};` : '';
+    database.exec(`begin; ${schema} ${created} commit; pragma synchronous = full`);
     return database;
   } catch (error) {
     database.close();
     throw error;
   }
+}
+
+/** @throws EarlierTablesError, or Error if a newer program has written the file */
+function hasTables(database: DatabaseSync): boolean {
+  // One statement, so that the tables which another program is creating are seen with their version.
+  const known = database.prepare(
+    'select user_version from pragma_user_version where exists (select 1 from sqlite_schema)',
+  );
+  const found = known.get()?.['user_version'];
+  if (found === undefined) return false;
+  if (Number(found) > version) throw new Error('it belongs to a newer benchtop.');
+  if (Number(found) < version) throw new EarlierTablesError('it belongs to an earlier benchtop.');
+  return true;
 }
 
 /** An in-memory database, lost when the program ends. */

@@ -11,7 +11,7 @@ import { Listeners } from '../base/listeners.ts';
 import { makePrivateFolder } from '../base/ownership.ts';
 import { Statements } from '../base/statements.ts';
 import { clean } from '../text/sanitise.ts';
-import { busyCode, busyTimeoutMs, connect, connectInMemory } from './database.ts';
+import { busyCode, busyTimeoutMs, connect, connectInMemory, EarlierTablesError } from './database.ts';
 
 /** Runs a statement in the transaction of its caller. */
 export type Run = (sql: string, ...values: SQLInputValue[]) => Pick<StatementResultingChanges, 'lastInsertRowid'>;
@@ -32,7 +32,7 @@ export function openTables(path: string, scope: string, busyMs = busyTimeoutMs):
     try {
       return new Tables(connect(path, busyMs), scope, { busyMs, path });
     } catch (error) {
-      if (!isDamagedDatabase(error)) throw error;
+      if (!isDamagedDatabase(error) && !(error instanceof EarlierTablesError)) throw error;
       renameSync(path, `${path}${setAsidePart}${Date.now()}`);
       return new Tables(connect(path, busyMs), scope, { busyMs, path });
     }

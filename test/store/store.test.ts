@@ -1,5 +1,6 @@
 /** The remembered store between two starts. */
 import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -169,6 +170,32 @@ describe('the file', () => {
   it('is its user’s alone', () => {
     RememberedStore.open(path, 'prod').close();
     expect(statSync(path).mode & 0o077).toBe(0);
+  });
+
+  it('is set aside if an earlier version wrote it, and left alone if a newer one did', () => {
+    RememberedStore.open(path, 'prod').close();
+    const database = new DatabaseSync(path);
+    const setVersion = (version: number) => database.exec(`pragma user_version = ${version}`);
+    const newer = Number(database.prepare('pragma user_version').get()?.['user_version']) + 1;
+    setVersion(newer);
+    const refused = RememberedStore.open(path, 'prod');
+    expect(refused.problem).toBe('History is kept only while the program runs: it belongs to a newer benchtop.');
+    refused.close();
+    setVersion(0);
+    database.close();
+    const store = RememberedStore.open(path, 'prod');
+    expect([store.problem, store.setAside]).toEqual([undefined, expect.stringContaining(`is in ${path}.broken-`)]);
+    store.close();
+  });
+
+  it('has a version that changes with its tables', () => {
+    RememberedStore.open(path, 'prod').close();
+    const database = new DatabaseSync(path);
+    const tables = database.prepare('select sql from sqlite_schema where sql is not null order by name').all();
+    const hash = createHash('sha256').update(JSON.stringify(tables)).digest('hex').slice(0, 8);
+    // If the hash changes, raise the version in src/store/database.ts.
+    expect([database.prepare('pragma user_version').get()?.['user_version'], hash]).toEqual([1, 'd8c79c63']);
+    database.close();
   });
 
   it('is set aside if it is broken, and the program keeps running', () => {
