@@ -10,7 +10,7 @@ import { agoOf } from '../present/times.ts';
 import { checkpointWords, paceOf, rateWords, type Standing, standingOf, standingWords } from '../queries/pace.ts';
 import { type KnownResource, keyOf, unknownResource } from '../queries/statuses/known-resource.ts';
 import { followedOf } from '../queries/statuses/store.ts';
-import type { ResourceRef } from '../store/store.ts';
+import type { RememberedStore, ResourceRef } from '../store/store.ts';
 import { age, duration, endInstant, parseTime } from '../text/time.ts';
 import type { AnyJob } from '../workbench/jobs.ts';
 import type { Workbench } from '../workbench/workbench.ts';
@@ -144,14 +144,18 @@ function rankOf({ alarms, status = '', kind, gone }: WatchedResource, { statuses
   return meaning === 'waiting' && statuses.runs(kind) ? 2 : 1;
 }
 
+/** What lines that have the same label are told apart by. */
+type Labelled = ResourceRef & { readonly benchmark?: string | undefined; readonly apart?: string | undefined };
+
 /**
  * The text that tells lines of one kind and label apart: from their resource, otherwise their benchmarks, otherwise
  * their ids.
  */
-function apartOf(workbench: Workbench, lines: readonly WatchedResource[], now: number): readonly string[] {
+function apartOf(remembered: RememberedStore, lines: readonly Labelled[], now: number): readonly string[] {
   const said = lines.map(({ kind, id }) => {
-    const { record, seenAt = 0 } = workbench.remembered.find(kind, id) ?? {};
-    return (record && resourceOfKind(kind)?.watch?.apart?.(record, now - seenAt > oldMs)) || '';
+    const apart = resourceOfKind(kind)?.watch?.apart;
+    const { record, seenAt = 0 } = (apart && remembered.find(kind, id)) ?? {};
+    return (record && apart?.(record, now - seenAt > oldMs)) || '';
   });
   const texts = [said, lines.map(({ benchmark = '' }) => benchmark)];
   const isEachNamed = (each: readonly string[]): boolean => !each.includes('') && new Set(each).size === each.length;
@@ -159,11 +163,15 @@ function apartOf(workbench: Workbench, lines: readonly WatchedResource[], now: n
 }
 
 /** Adds the text that tells lines with the same label apart. */
-function toldApart(workbench: Workbench, lines: readonly WatchedResource[], now: number): readonly WatchedResource[] {
+export function toldApart<Line extends Labelled>(
+  remembered: RememberedStore,
+  lines: readonly Line[],
+  now = Date.now(),
+): readonly Line[] {
   const alike = [...Map.groupBy(lines, ({ kind, label }) => keyOf({ kind, id: label })).values()];
   const apart = new Map(
     alike.flatMap(namesakes => {
-      const words = namesakes.length > 1 ? apartOf(workbench, namesakes, now) : [];
+      const words = namesakes.length > 1 ? apartOf(remembered, namesakes, now) : [];
       return words.map((each, index) => [namesakes[index], each] as const);
     }),
   );
@@ -187,7 +195,9 @@ export function watchedOf(workbench: Workbench, now = Date.now()): WatchedResour
     const isStalled = verdicts.get('stall') !== undefined && pace.standing.kind === 'moving';
     return { ...known, ...(isStalled ? noPace : pace), pinned, readAt: readAt || undefined, benchmark, alarms };
   });
-  return toldApart(workbench, lines, now).toSorted((left, right) => rankOf(left, workbench) - rankOf(right, workbench));
+  return toldApart(workbench.remembered, lines, now).toSorted(
+    (left, right) => rankOf(left, workbench) - rankOf(right, workbench),
+  );
 }
 
 /** The state of a line in words, and its appearance. */

@@ -3,7 +3,7 @@ import { Box, Text } from 'ink';
 import { useReducer, useState } from 'react';
 import { resources } from '../../resources/catalogue.ts';
 import type { Place } from '../../resources/place.ts';
-import type { ResourceRef } from '../../store/store.ts';
+import { toldApart } from '../../resources/watch.ts';
 import { displayWidth, padEnd, truncate } from '../../text/width.ts';
 import { useWorkbench } from '../data/workbench.tsx';
 import { overlayCommands, paletteCommands } from '../keys/general.ts';
@@ -38,7 +38,7 @@ type PaletteAction =
   | { readonly kind: 'complete'; readonly text: string }
   | { readonly kind: 'move'; readonly by: number; readonly count: number };
 
-const shortNote = (note: string): string => truncate(note, 20);
+const shortNote = (note: string): string => truncate(note, 28);
 
 const oneLine = { multiline: false } as const;
 
@@ -101,12 +101,15 @@ function usePaletteEntries(registry: Registry): (typed: string) => readonly Pale
   const [commands] = useState(() => commandEntries(router));
   const [recent] = useState(() => remembered.recentCommands(recentEntries));
   // Read once: names that appear while the user types are left out.
-  const [seen] = useState((): readonly ResourceRef[] => {
+  const [seen] = useState(() => {
     const named = resources.flatMap(({ kind = manyKind }) => (kind === manyKind ? [] : [kind]));
-    return [named, [manyKind]].flatMap(kinds => remembered.seenSince(0, { kinds, limit: mostNames }));
+    const [few = [], many = []] = [named, [manyKind]].map(kinds =>
+      remembered.seenSince(0, { kinds, limit: mostNames }),
+    );
+    return [...toldApart(remembered, few), ...many];
   });
   const entries = [...sectionEntries(registry, navigate), ...commands, ...profileEntries(connection, showProfile)];
-  const named = (text: string): readonly ResourceRef[] => remembered.seenNamed(text, mostNames);
+  const named = (text: string) => toldApart(remembered, remembered.seenNamed(text, mostNames));
   const open = (trail: readonly Place[]): void => navigate({ kind: 'go', trail });
   return typed => paletteEntries(typed, { entries, seen, named, recent, open });
 }

@@ -10,6 +10,8 @@ interface KnownRecord {
   readonly kind: string;
   readonly id: string;
   readonly label: string;
+  /** What tells it from others of its kind and label. */
+  readonly apart?: string | undefined;
 }
 
 type OpenTrail = (trail: readonly Place[]) => void;
@@ -71,14 +73,15 @@ const uniqueRecords = (records: readonly KnownRecord[]): KnownRecord[] => [
 
 /** Resources seen on this service, by name. */
 function namedEntries(seen: readonly KnownRecord[], open: OpenTrail): PaletteEntry[] {
-  return seen.flatMap(({ kind, id, label }) => {
+  return seen.flatMap(({ kind, id, label, apart }) => {
     const resource = resourceOfKind(kind);
     const trail = resource && trailTo(resource, id, label);
     if (!trail || label === id) return [];
     const [, one] = resource.names;
     const rank = kind === manyKind ? 1 : 0;
     const title = sanitiseLine(label);
-    return [{ id: `name.${kind}.${id}`, title, words: [one], note: one, run: () => open(trail), rank }];
+    const note = sanitiseLine([one, apart].filter(Boolean).join(', '));
+    return [{ id: `name.${kind}.${id}`, title, words: [one], note, run: () => open(trail), rank }];
   });
 }
 

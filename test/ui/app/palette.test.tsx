@@ -1,0 +1,20 @@
+/** The palette over what was seen. */
+import { expect, it } from 'vitest';
+import { pageOf } from '../../queries/scripted-service.ts';
+import { openWorld, world } from '../program/scripted-world.tsx';
+
+const deployment = (id: string, checkpoint_step: number, is_active: boolean) => ({
+  ...{ deployment_id: id, model_slug: 'counter', status: 'DEPLOYED', checkpoint_id: `ckpt_${checkpoint_step}` },
+  ...{ role: is_active ? 'production' : 'test', checkpoint_step, is_active },
+});
+
+it('tells deployments of one slug apart by their step, and which of them answers', async () => {
+  const rows = [deployment('dep_1', 10, false), deployment('dep_2', 30, true)];
+  const service = world('none');
+  service.answers.listDeployments = () => pageOf(rows);
+  const screen = openWorld(service, { view: 'list', resource: 'deployments' });
+  await screen.waitFor('2 in all');
+  await screen.press(':', ...'counter');
+  await screen.waitFor(text => /counter +deployment, step 30, active/.test(text));
+  expect(screen.text()).toMatch(/counter +deployment, step 10/);
+});
