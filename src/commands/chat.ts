@@ -8,6 +8,8 @@ import { type EarlyEnd, earlyEndOf } from '../contract/finish-reason.ts';
 import { type ChatMessage, chatCompletion } from '../contract/inference.ts';
 import { callOf } from '../present/transcript-calls.ts';
 import { type ChatOptions, type ChatRequest, eventsOfCompletion } from '../service/chat.ts';
+import { isGone } from '../service/errors.ts';
+import type { RememberedStore } from '../store/store.ts';
 import { cleanStream } from '../text/clean-stream.ts';
 import { bytes, counted } from '../text/numbers.ts';
 import { clean } from '../text/sanitise.ts';
@@ -98,6 +100,12 @@ function callLine({ name, input }: AskedTool): string {
 const codeOf = ({ content, refusal }: Answer): ExitCode =>
   content === '' || refusal !== '' ? exitCodes.failed : exitCodes.done;
 
+/** The ids of the deployments with a slug that did not serve it when they were seen. */
+const inactiveOf = (memory: RememberedStore, slug: string): string[] =>
+  memory
+    .list('deployment')
+    .flatMap(({ id, label, record }) => (label === slug && record['is_active'] === false ? [id] : []));
+
 export async function run({ args, flags }: CommandInput<'chat'>, io: CommandIo): Promise<number> {
   const [model = '', ...words] = args;
   const parameters = { temperature: flags.temperature, top_p: flags.topP, max_tokens: flags.maxTokens };
@@ -108,6 +116,16 @@ export async function run({ args, flags }: CommandInput<'chat'>, io: CommandIo):
   return withService(flags, io, async ({ service, memory, signal }) => {
     /** Sends the conversation so far; the answer becomes part of it. */
     const answer = async (content: string, until: AbortSignal): Promise<ExitCode> => {
+      try {
+        return await send(content, until);
+      } catch (error) {
+        const ids = isGone(error) ? inactiveOf(memory, model) : [];
+        if (ids.length > 0)
+          io.note(clean`${ids.join(', ')} has the slug ${model} but does not serve it: chat with its id.`);
+        throw error;
+      }
+    };
+    const send = async (content: string, until: AbortSignal): Promise<ExitCode> => {
       const question = { role: 'user', content };
       const request = { model, messages: [...history, question], ...parameters };
       if (printsRecord(flags)) {

@@ -31,3 +31,19 @@ it('names the own address of a deployment that does not answer there, not a sett
   const locked = await hostileServer(refusal(401, 'authentication_error', 'authentication_required'));
   expect(await failed(locked.url)).toMatch(/None was sent.*with a token\.( \(request \S+\))?$/);
 });
+
+it('names the deployments of a slug that none of them serves', async () => {
+  const items = [{ deployment_id: 'dep_1', model_slug: 'tutor', is_active: false, status: 'DEPLOYED' }];
+  const server = await hostileServer((response, incoming) => {
+    const answer =
+      incoming.method === 'GET'
+        ? json({ items, has_more: false })
+        : refusal(404, 'invalid_request_error', 'model_not_found');
+    return answer(response, incoming);
+  });
+  const cli = cliOn({ baseUrl: server.url, apiKey: 'sk-test-sk-test' });
+  await cli('list', ['deployments']);
+  const words = 'dep_1 has the slug tutor but does not serve it: chat with its id.';
+  expect(await cli('chat', ['tutor', 'hello'])).toMatchObject({ notes: expect.stringContaining(words) });
+  expect((await cli('chat', ['other', 'hello'])).notes).not.toContain('slug');
+});
