@@ -225,12 +225,14 @@ export const splitColumn = <Row>(of: (row: Row) => HeldOutMean | undefined): Col
  *
  * @param nameOf the name of a benchmark, if it is known
  * @param isUnread whether the held-out curve of a run is yet to be read
+ * @param state what Watch says, in place of the status of the service, which then can be filtered by
  */
 export function listColumns(
   rows: readonly ProgressedRun[],
   range: Range,
   nameOf: NameOf = id => id,
   isUnread: (row: MeasuredTraining) => boolean = () => false,
+  state?: Column<MeasuredTraining>,
 ): readonly Column<MeasuredTraining>[] {
   const [name, status, done, steps, ...others] = trainingColumns;
   const ofMeans = perObject((measured: HeldOut) => intervalOfHeldOut(measured.last, range));
@@ -246,7 +248,13 @@ export function listColumns(
   });
   const optional = { wide: true, forPrograms: true };
   const columns = [
-    ...[name, status, heldOut, { ...interval, ...optional, decides: 1 }],
+    ...[
+      name,
+      state,
+      status && { ...status, hidden: state !== undefined },
+      heldOut,
+      { ...interval, ...optional, decides: 1 },
+    ],
     ...[{ ...step, title: 'STEP', wide: true, decides: 5 }, done, steps, best],
     ...[
       { ...bestInterval, isUnread, wide: true, decides: 4 },

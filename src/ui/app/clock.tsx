@@ -53,3 +53,11 @@ export function useTime<Derived extends string | number | undefined>(
   );
   return useSyncExternalStore(subscribeToBoth, read);
 }
+
+/** The interval between updates of states and paces: a silence grows even without new answers. */
+const paceMs = 5_000;
+
+const paceTick = (now: number): number => Math.floor(now / paceMs);
+
+/** The time for states and paces, in epoch milliseconds. */
+export const usePaceTime = (): number => useTime(paceTick) * paceMs;

@@ -9,7 +9,7 @@ import { rateWords } from '../../queries/pace.ts';
 import { countsBeside, intervalBeside, lacksCertainty } from '../../queries/run-mean.ts';
 import { meanCell, meanOfTotal } from '../../resources/measured-run.ts';
 import { intervalOfHeldOut, measuredColumns } from '../../resources/training-columns.ts';
-import { rewardName, stateOf, uploadKind, type WatchedResource } from '../../resources/watch.ts';
+import { type LineState, rewardName, stateOf, uploadKind, type WatchedResource } from '../../resources/watch.ts';
 import { percent } from '../../text/numbers.ts';
 import { type Glyphs, unicodeGlyphs } from '../widgets/theme/glyphs.ts';
 
@@ -155,20 +155,21 @@ const meanColumn: Column<WatchedResource> = {
     isTrainers(row) || row.mean === undefined ? '' : meanCell({ ...row, ...countsBeside(row) }, row.status),
 };
 
-const stateNow = (row: WatchedResource) => stateOf(row, Date.now());
+const stateNow = (row: WatchedResource): LineState => stateOf(row, Date.now());
 
-const stateColumn = (room: number): Column<WatchedResource> => ({
+/** @param room width of the pane in cells */
+export const stateColumn = <Row>(room: number, stateOfRow: (row: Row) => LineState): Column<Row> => ({
   id: 'state',
   title: 'STATE',
   width: { min: 11, max: 40, grow: 4 },
   whole: true,
-  value: row => stateNow(row).word,
-  text: row => stateNow(row).text,
+  value: row => stateOfRow(row).word,
+  text: row => stateOfRow(row).text,
   shortText: row => {
-    const { short, shortest = short } = stateNow(row);
+    const { short, shortest = short } = stateOfRow(row);
     return room < ample ? shortest : short;
   },
-  look: row => stateNow(row).look,
+  look: row => stateOfRow(row).look,
 });
 
 const paceColumn: Column<WatchedResource> = {
@@ -220,7 +221,7 @@ export function watchColumns(options: WatchColumnsOptions): readonly Column<Watc
     ...(isRoomy ? [ranked({ ...bestInterval, isUnread }, 6)] : []),
     ranked(isRoomy ? bestStep : { ...bestStep, title: 'AT', width: 2 }, 3),
     ...(isRoomy ? countColumns : [{ ...shareColumn(options), yields: room < narrow && tellsApart }]),
-    stateColumn(room),
+    stateColumn(room, stateNow),
     ranked(
       curve('curve', isRoomy ? 'HELD-OUT CURVE' : 'CURVE', row => row.measured?.curve ?? []),
       5,

@@ -33,7 +33,7 @@ import { counted, reward } from '../../text/numbers.ts';
 import { levelRange, sparkline } from '../../text/sparkline.ts';
 import { isBad } from '../../workbench/inbox.ts';
 import type { Workbench } from '../../workbench/workbench.ts';
-import { useTime } from '../app/clock.tsx';
+import { usePaceTime } from '../app/clock.tsx';
 import { useShell } from '../app/shell-context.tsx';
 import { usePane } from '../app/view.tsx';
 import { useInbox, useWatched } from '../data/use-watched.ts';
@@ -50,11 +50,6 @@ import { useActionsByKind } from './record/use-actions-by-kind.ts';
 import { RunPreview } from './runs/preview.tsx';
 import { TrainingPreview } from './training/preview.tsx';
 import { curveOf, idWords, noteWords, progressWords, roomy, shortProgress, watchColumns } from './watch-columns.ts';
-
-/** The interval between updates of states and paces: a silence grows even without new answers. */
-const paceMs = 5_000;
-
-const paceTick = (now: number): number => Math.floor(now / paceMs);
 
 function watchReason({ pinned, endedAt, status }: WatchedResource): string {
   if (pinned) return 'pinned';
@@ -98,7 +93,7 @@ export function WatchView() {
   const source = useMemo(() => watchList(workbench), [workbench]);
   const [saved, keep] = useSetting<unknown>('watch.groups', ungrouped);
   const grouping = useMemo(() => groupingOf(saved), [saved]);
-  const now = useTime(paceTick) * paceMs;
+  const now = usePaceTime();
   const shell = useShell();
   const actionsOf = useLineActions();
   const rows = useWatched(now);

@@ -6,23 +6,26 @@ import { useCallback, useMemo, useState } from 'react';
 import { minOf } from '../../../base/many.ts';
 import { isRunning } from '../../../contract/status.ts';
 import { overdueIntervals } from '../../../queries/freshness.ts';
-import type { KnownResource } from '../../../queries/statuses/known-resource.ts';
+import { type KnownResource, keyOf } from '../../../queries/statuses/known-resource.ts';
 import type { ProgressedRun } from '../../../queries/training.ts';
 import { labelOf } from '../../../resources/define.ts';
 import { progressQuery } from '../../../resources/rotation.ts';
 import { training } from '../../../resources/training.ts';
 import { listColumns, type MeasuredTraining } from '../../../resources/training-columns.ts';
-import { age } from '../../../text/time.ts';
-import { useTime } from '../../app/clock.tsx';
+import { type LineState, stateOf, watchedLine } from '../../../resources/watch.ts';
+import { age, parseTime } from '../../../text/time.ts';
+import { usePaceTime, useTime } from '../../app/clock.tsx';
 import type { ViewProps } from '../../app/registry.ts';
 import { usePane } from '../../app/view.tsx';
 import { useBenchmarkNames } from '../../data/use-benchmark-names.ts';
 import { type KnownJoin, useKnown } from '../../data/use-known.ts';
 import { useListedRows } from '../../data/use-list.ts';
 import { useLive } from '../../data/use-live.ts';
+import { useWatched } from '../../data/use-watched.ts';
 import { useWorkbench } from '../../data/workbench.tsx';
 import { ResourceListView } from '../list/list-view.tsx';
 import { ownerReport } from '../record/rollout-files.ts';
+import { stateColumn } from '../watch-columns.ts';
 import { TrainingPreview } from './preview.tsx';
 
 /** The known data of a run besides its record. */
@@ -66,9 +69,45 @@ function useOldSteps(): string | undefined {
   );
 }
 
+/** A run with what Watch says of it, if it has a line there. */
+type StatedRun = MeasuredTraining & { readonly state?: LineState };
+
+type Join = (rows: readonly MeasuredTraining[]) => readonly StatedRun[];
+
+/** Returns a function that adds what Watch says of runs. A run of which it says the same stays the same row. */
+function useStates(): Join {
+  const now = usePaceTime();
+  const lines = useWatched(now);
+  const [stated] = useState(() => new WeakMap<MeasuredTraining, StatedRun>());
+  return useMemo(() => {
+    const states = new Map(lines.map(line => [keyOf(line), stateOf(line, now)]));
+    return rows =>
+      rows.map(row => {
+        const state = states.get(keyOf({ kind: 'training', id: row.training_run_id }));
+        if (!state) return row;
+        const before = stated.get(row);
+        if (before?.state?.text === state.text) return before;
+        const next = { ...row, state };
+        stated.set(row, next);
+        return next;
+      });
+  }, [lines, now, stated]);
+}
+
+/** The state of a run; without a line in Watch, it is that of its record. */
+function stateOfRow(row: StatedRun): LineState {
+  const { training_run_id: id, status, state, created_at, completed_at, began_at } = row;
+  const beganAt = began_at == null ? began_at : parseTime(began_at);
+  const times = { startedAt: created_at ?? undefined, endTime: completed_at ?? undefined, beganAt };
+  const line = { ...watchedLine({ kind: 'training', id }, ''), status: status ?? undefined, ...times };
+  return state ?? stateOf(line, Date.now());
+}
+
 export function TrainingListView({ place }: ViewProps<'list'>) {
   const workbench = useWorkbench();
-  const { attention } = usePane('main');
+  const { attention, width } = usePane('main');
+  const [known, stated] = [useKnown(knownRuns), useStates()];
+  const join = useCallback<Join>(each => stated(known(each)), [known, stated]);
   const progress = useLive(
     useMemo(() => progressQuery(workbench), [workbench]),
     attention,
@@ -86,8 +125,9 @@ export function TrainingListView({ place }: ViewProps<'list'>) {
         rewardRange,
         nameOf,
         ({ training_run_id: id }) => statuses.get({ kind: 'training', id })?.measured === undefined,
+        stateColumn(width, stateOfRow),
       ),
-    [rows, rewardRange, nameOf, statuses],
+    [rows, rewardRange, nameOf, statuses, width],
   );
   return (
     <ResourceListView<MeasuredTraining>
@@ -95,7 +135,7 @@ export function TrainingListView({ place }: ViewProps<'list'>) {
       place={place}
       source={source}
       columns={columns}
-      join={useKnown(knownRuns)}
+      join={join}
       preview={TrainingPreview}
       texts={row => ({ scope: { training: row.training_run_id }, label: labelOf(training, row) })}
       files={({ current }) => (current ? ownerReport('training', current.training_run_id, current) : [])}
