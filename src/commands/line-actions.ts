@@ -75,7 +75,7 @@ function changing(resource: Resource, action: RowAction<object>): Act<object> | 
     const outages = outagesOf(change, [row]);
     const typed = typedFor(outages);
     const called = change.called?.(row) ?? labelOf(resource, row);
-    const question = clean`${changeTitle(change, resource, 1)} ${outageWords(outages)}${called}: ${change.loses}`;
+    const question = clean`${changeTitle({ change, resource, count: 1 })} ${outageWords(outages)}${called}: ${change.loses}`;
     if (typed !== undefined) return isTyped(await ask(`${question} Type ${typeable(typed)} to confirm`), typed);
     return !destructive || (await choose(question, ['no', 'yes'])) === 'yes';
   };

@@ -1,15 +1,24 @@
 /** The messages before and after a change, the same on screen and on the command line. */
+import { counted } from '../text/numbers.ts';
 import type { Change, Outage } from './action.ts';
 import { asTitle, type Resource, wordFor, wordsFor } from './define.ts';
 
-/** `Cancel this run?`, `Cancel 2 runs?` */
-export function changeTitle(
-  { asks, verb }: Pick<Change<never>, 'asks' | 'verb'>,
-  resource: Pick<Resource, 'names'>,
-  count: number,
-): string {
-  if (asks) return asks(count);
-  return `${asTitle(verb)} ${count === 1 ? `this ${wordFor(resource)}` : `${count} ${wordsFor(resource)}`}?`;
+/** How many rows of a resource are changed. */
+interface ChangedCount {
+  readonly change: Pick<Change<never>, 'asks' | 'verb'>;
+  readonly resource: Pick<Resource, 'names'>;
+  readonly count: number;
+}
+
+/** `Cancel this run?`, `Cancel 2 runs?`, `Cancel 2 training runs and 1 run?` */
+export function changeTitle(...parts: readonly [ChangedCount, ...ChangedCount[]]): string {
+  const [{ change, resource, count }, ...others] = parts;
+  if (others.length === 0 && change.asks) return change.asks(count);
+  const what =
+    others.length === 0 && count === 1
+      ? `this ${wordFor(resource)}`
+      : parts.map(each => counted(each.count, wordFor(each.resource), wordsFor(each.resource))).join(' and ');
+  return `${asTitle(change.verb)} ${what}?`;
 }
 
 export const outagesOf = <Row>({ outages }: Change<Row>, rows: readonly Row[]): readonly Outage[] =>

@@ -91,7 +91,10 @@ export function LoadingWindow({ title, words, error, onClose }: LoadingWindowPro
 
 /** The properties of a window that an action opens. */
 export interface ActionWindowProps<Row> {
+  /** The first row. */
   readonly row: Row;
+  /** All rows, if the window works on several. */
+  readonly rows?: readonly Row[] | undefined;
   readonly onClose: () => void;
 }
 

@@ -1,88 +1,124 @@
 /** Confirms a change of rows, in the words of its action. */
 import { useEffect, useState } from 'react';
-import { unlessStopped } from '../../queries/action.ts';
+import { type Action, action, unlessStopped } from '../../queries/action.ts';
 import { fetchAnew } from '../../queries/live-query.ts';
 import type { ChangeAction } from '../../resources/action.ts';
 import { changeTitle, doneWords, outagesOf, outageWords, typedFor } from '../../resources/change-words.ts';
-import { idOf, labelOf, type ResourceOf } from '../../resources/define.ts';
-import { isRechecked, recheck, withProduction } from '../../resources/recheck.ts';
+import { idOf, labelOf, type Resource } from '../../resources/define.ts';
+import { type Asked, isRechecked, recheck, withProduction } from '../../resources/recheck.ts';
 import { useShell } from '../app/shell-context.tsx';
 import type { CheckInputs } from '../data/use-action.ts';
 import { useNewestRows } from '../data/use-newest-rows.ts';
 import { useWorkbench } from '../data/workbench.tsx';
 import { LoadingWindow } from './choice-window.tsx';
-import { Confirm, type ConfirmProps } from './confirm.tsx';
+import { Confirm } from './confirm.tsx';
 import { apart, namesOf } from './names.ts';
 
-export interface ConfirmChangeProps<Row extends object> extends Pick<ConfirmProps<Row>, 'rows' | 'onClose'> {
-  readonly resource: Pick<ResourceOf<Row>, 'get' | 'label' | 'list' | 'names'>;
-  readonly action: ChangeAction<Row>;
+/** Rows of one resource that the same change is made to. */
+interface ChangedPart {
+  readonly resource: Pick<Resource, 'get' | 'label' | 'list' | 'names'>;
+  readonly action: ChangeAction<object>;
+  readonly rows: readonly object[];
+  /** Which of the chosen rows stay as they are, and why; empty for none. */
+  readonly leftOut: string;
   readonly onRemoved?: (() => void) | undefined;
+}
+
+export interface ConfirmChangeProps {
+  readonly parts: readonly [ChangedPart, ...ChangedPart[]];
+  readonly onClose: () => void;
+}
+
+/** The request of each row, as its own action declares it. */
+function sendToEach(
+  [first, ...others]: ConfirmChangeProps['parts'],
+  partOf: ReadonlyMap<object, ChangedPart>,
+): Action<object> {
+  if (others.length === 0) return first.action.change.send;
+  return action(async (service, row, options) => partOf.get(row)?.action.change.send(service, row, options), {
+    touches: [first, ...others].flatMap(({ action: { change } }) => change.send.touches),
+  });
 }
 
 /**
  * Describes the current state of the rows. After the confirmation they are read again, and nothing is sent if the
  * description was wrong.
  */
-export function ConfirmChange<Row extends object>({
-  resource,
-  action,
-  rows,
-  onRemoved,
-  onClose,
-}: ConfirmChangeProps<Row>) {
-  const { change } = action;
+export function ConfirmChange({ parts, onClose }: ConfirmChangeProps) {
   const shell = useShell();
   const workbench = useWorkbench();
-  const newest = useNewestRows(resource, rows);
+  const newest = useNewestRows(parts);
   /**
    * The rows as they were read again. The next question is about these, whatever a list says afterwards: they are
    * compared with the same records, and a list may lag behind.
    */
-  const [checked, setChecked] = useState<ReadonlyMap<Row, Row>>(new Map());
-  const nowOf = (row: Row): Row => checked.get(row) ?? newest.get(row) ?? row;
-  const shown = rows.map(nowOf);
-  const names = apart(shown.map(row => ({ name: labelOf(resource, row), id: idOf(resource, row) })));
+  const [checked, setChecked] = useState<ReadonlyMap<object, object>>(new Map());
+  const rows = parts.flatMap(part => part.rows);
+  const partOf = new Map(parts.flatMap(part => part.rows.map(row => [row, part] as const)));
+  const nowOf = (row: object): object => checked.get(row) ?? newest.get(row) ?? row;
+  const asked = (left: readonly object[]) =>
+    left.flatMap(was => {
+      const { resource, action: own } = partOf.get(was) ?? {};
+      return resource && own ? [{ resource, change: own.change, was, row: nowOf(was) }] : [];
+    });
+  const names = apart(
+    asked(rows).map(({ resource, row }) => ({ name: labelOf(resource, row), id: idOf(resource, row) })),
+  );
   const nameOf = new Map(rows.map((row, index) => [row, names[index] ?? '']));
-  const label = (row: Row): string => nameOf.get(row) ?? '';
-  const isKnown = useProduction(change, rows, setChecked);
-  const { called } = change;
-  const outages = (left: readonly Row[]) => outagesOf(change, left.map(nowOf));
-  const check: CheckInputs<Row> = async (left, service, signal) => {
-    const asked = left.map(row => ({ resource, change, row: nowOf(row) }));
+  const label = (row: object): string => nameOf.get(row) ?? '';
+  const isKnown = useProduction(asked(rows), setChecked);
+  const outages = (left: readonly object[]) => asked(left).flatMap(({ change, row }) => outagesOf(change, [row]));
+  const check: CheckInputs<object> = async (left, service, signal) => {
+    const those = asked(left);
     const context = { service, signal, memory: workbench.remembered };
-    const read = await recheck(asked, query => unlessStopped(fetchAnew(workbench, query), signal), context);
-    if (resource.get) {
-      setChecked(
-        new Map(
-          left.flatMap((row, index) => {
-            const now = read.rows[index];
-            return now ? [[row, now] as const] : [];
-          }),
-        ),
-      );
-    }
+    const read = await recheck(those, query => unlessStopped(fetchAnew(workbench, query), signal), context);
+    const now = those.flatMap(({ resource, was }, index) => {
+      const row = resource.get && read.rows[index];
+      return row ? [[was, row] as const] : [];
+    });
+    setChecked(last => new Map([...last, ...now]));
     if (read.objection !== undefined) throw new Error(read.objection);
   };
-  if (!isKnown) return <LoadingWindow title={changeTitle(change, resource, rows.length)} onClose={onClose} />;
+  const [first, ...others] = parts;
+  const leftOf = ({ rows: own }: ChangedPart, left: ReadonlySet<object>): readonly object[] =>
+    own.filter(row => left.has(row));
+  const titleOf = (left: readonly object[]): string => {
+    const those = new Set(left);
+    const count = (part: ChangedPart) => ({ ...part, ...part.action, count: leftOf(part, those).length });
+    return changeTitle(count(first), ...others.map(count));
+  };
+  if (!isKnown) return <LoadingWindow title={titleOf(rows)} onClose={onClose} />;
   return (
     <Confirm
-      {...change}
+      {...first.action.change}
       rows={rows}
       onClose={onClose}
-      title={left => changeTitle(change, resource, left.length)}
+      title={titleOf}
       question={left => {
-        const named = left.map(row => (called ? called(nowOf(row)) : label(row)));
-        return `${outageWords(outages(left))}${namesOf(named)}: ${change.loses}`;
+        const those = new Set(left);
+        const words = parts.flatMap(part => {
+          const { change } = part.action;
+          const named = leftOf(part, those).map(row => change.called?.(nowOf(row)) ?? label(row));
+          const changed = named.length === 0 ? '' : `${namesOf(named)}: ${change.loses}`;
+          return [changed, part.leftOut && `Not ${part.leftOut}.`].filter(Boolean);
+        });
+        return `${outageWords(outages(left))}${words.join(' ')}`;
       }}
       typed={left => typedFor(outages(left))}
-      action={change.send}
-      check={isRechecked(action) ? check : undefined}
+      action={sendToEach(parts, partOf)}
+      check={parts.some(({ action: each }) => isRechecked(each)) ? check : undefined}
       labelOf={label}
       onDone={answers => {
-        const changed = rows.map(row => ({ name: label(row), answer: answers.get(row) }));
-        shell.toast({ kind: 'success', text: doneWords(change, changed, namesOf) });
-        if (rows.some(row => change.send.removes?.resource(row, answers.get(row)))) onRemoved?.();
+        const words = parts.map(({ action: { change }, rows: own }) =>
+          doneWords(
+            change,
+            own.map(row => ({ name: label(row), answer: answers.get(row) })),
+            namesOf,
+          ),
+        );
+        shell.toast({ kind: 'success', text: words.join('. ') });
+        for (const { action: each, rows: own, onRemoved } of parts)
+          if (own.some(row => each.change.send.removes?.resource(row, answers.get(row)))) onRemoved?.();
       }}
     />
   );
@@ -93,17 +129,15 @@ export function ConfirmChange<Row extends object>({
  *
  * @returns whether it is known, or cannot be
  */
-function useProduction<Row extends object>(
-  change: ChangeAction<Row>['change'],
-  rows: readonly Row[],
-  onRead: (found: ReadonlyMap<Row, Row>) => void,
+function useProduction(
+  asked: readonly (Pick<Asked<object>, 'change' | 'row'> & { readonly was: object })[],
+  onRead: (found: ReadonlyMap<object, object>) => void,
 ): boolean {
   const workbench = useWorkbench();
-  const [isRead, setRead] = useState(change.withProduction === undefined);
+  const [isRead, setRead] = useState(asked.every(({ change }) => change.withProduction === undefined));
   // Only the first rows count: the window is about them.
   const [read] = useState(() => async (signal: AbortSignal): Promise<void> => {
     const service = await unlessStopped(workbench.service(), signal);
-    const asked = rows.map(row => ({ change, row, was: row }));
     const found = await withProduction(asked, { service, signal, memory: workbench.remembered });
     onRead(new Map(found.map(({ was, row }) => [was, row])));
   });

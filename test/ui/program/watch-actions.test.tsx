@@ -26,6 +26,10 @@ function busy() {
       cancelled.push(training_run_id);
       return { training_run_id, status: 'cancel_signaled' };
     },
+    cancelEval: ({ eval_run_id = '' }) => {
+      cancelled.push(eval_run_id);
+      return { eval_run_id, status: 'cancelled' };
+    },
   });
   return { service, cancelled, failed };
 }
@@ -40,6 +44,22 @@ it('cancels all marked lines, as their list does (W14)', async () => {
   await screen.waitFor('Cancel 2');
   await screen.press('y');
   await eventually(() => expect(cancelled.toSorted()).toEqual(['trn_1', 'trn_2']));
+});
+
+it('cancels marked lines of two kinds after one question, and says which stays and why', async () => {
+  const { service, cancelled, failed } = busy();
+  const screen = openWorld(service, { view: 'watch' }, { columns: 120, rows: 30 });
+  await screen.waitFor(text => text.includes('baseline') && text.includes('sweep trn_2'));
+  failed.push('trn_2');
+  await screen.waitFor(text => /sweep trn_2 .*failed/.test(text));
+  await screen.press('g', 'space', 'space', 'space', 'c');
+  await screen.waitFor('Cancel 1 training run and 1 run?');
+  const flat = screen.text().replaceAll(/[│\s]+/g, ' ');
+  expect(flat).toContain('sweep trn_1: it ends after the current step.');
+  expect(flat).toContain('Not sweep trn_2: It has already ended.');
+  expect(flat).toContain('baseline: it stops at once.');
+  await screen.press('y');
+  await eventually(() => expect(cancelled.toSorted()).toEqual(['evr_1', 'trn_1']));
 });
 
 it('pins all marked lines, not the one under the cursor, and unpins them once all are pinned', async () => {
@@ -66,8 +86,8 @@ it('offers no action that does not apply to all marked lines, and none that dele
   const { service, cancelled } = busy();
   const screen = openWorld(service, { view: 'watch' });
   await screen.waitFor(text => text.includes('▸ baseline') && text.includes('sweep trn_2'));
-  await screen.press('space', 'space', 'c');
-  await screen.waitFor('The marked lines are of different kinds');
+  await screen.press('space', 'space', 'e');
+  await screen.waitFor('This does not apply to run baseline');
   await screen.press('U', 'd');
   await screen.type('/sweep\r');
   await screen.waitFor('▸ sweep');
@@ -105,7 +125,7 @@ it('groups lines with Z, folds them with z and enter, and keeps that; marks and 
   await again.waitFor(text => /▸ \+ running/.test(text) && !text.includes('sweep trn_1'));
   // An action on the line of a group applies to its lines, which are of two kinds here.
   await again.press('c');
-  await again.waitFor('The marked lines are of different kinds');
+  await again.waitFor('Cancel 1 run and 2 training runs?');
   expect(cancelled).toEqual([]);
   again.close();
   again.workbench.close();

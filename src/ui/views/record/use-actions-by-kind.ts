@@ -2,18 +2,26 @@
 import type { ActionTable } from '../../../resources/action.ts';
 import { resourceAt } from '../../../resources/catalogue.ts';
 import type { Resource } from '../../../resources/define.ts';
-import { type CheckpointSource, checkpointActions, training } from '../../../resources/training.ts';
+import { checkpointActions, training } from '../../../resources/training.ts';
 import type { Binding } from '../../keys/router.tsx';
-import { useActions } from './use-actions.tsx';
+import { type ActedRows, useActionsOfAll } from './use-actions.tsx';
 
 /** Only the lists offer deletion, because they show more about what would be lost. */
 const withoutDeletion = ({ actions = {} }: Resource): ActionTable<object> =>
   Object.fromEntries(Object.entries(actions).filter(([, action]) => !action.destructive));
 
-function useActionsOf(name: string): (rows: readonly object[]) => readonly Binding[] {
+const acted = (name: string): Pick<ActedRows, 'resource' | 'actions'> => {
   const resource = resourceAt({ view: 'list', resource: name });
-  return useActions(resource, { actions: withoutDeletion(resource) });
-}
+  return { resource, actions: withoutDeletion(resource) };
+};
+
+const byKind: ReadonlyMap<string, () => Pick<ActedRows, 'resource' | 'actions'>> = new Map([
+  ['training', () => acted('training')],
+  ['run', () => acted('runs')],
+  ['deployment', () => acted('deployments')],
+  ['benchmark', () => acted('benchmarks')],
+  ['checkpoint', () => ({ resource: training, actions: checkpointActions }) as unknown as ActedRows],
+]);
 
 export interface RowOfKind {
   readonly kind: string;
@@ -22,25 +30,18 @@ export interface RowOfKind {
 }
 
 export function useActionsByKind(): (rows: readonly RowOfKind[]) => readonly Binding[] {
-  const ofCheckpoint = useActions<CheckpointSource>(training, { actions: checkpointActions });
-  const byKind = new Map<string, (rows: readonly object[]) => readonly Binding[]>([
-    ['training', useActionsOf('training')],
-    ['run', useActionsOf('runs')],
-    ['deployment', useActionsOf('deployments')],
-    ['benchmark', useActionsOf('benchmarks')],
-    ['checkpoint', rows => ofCheckpoint(rows as readonly CheckpointSource[])],
-  ]);
+  const bindingsOf = useActionsOfAll();
   return rows => {
-    const [first] = rows;
-    const bindingsOf = byKind.get(first?.kind ?? '');
-    if (!first || !bindingsOf) return [];
-    const records = rows.flatMap(({ record }) => record ?? []);
-    const bindings = bindingsOf(records);
-    const why = rows.some(({ kind }) => kind !== first.kind)
-      ? 'The marked lines are of different kinds'
-      : records.length < rows.length
-        ? 'Its record has not been read yet'
-        : undefined;
-    return why === undefined ? bindings : bindings.map(({ command }) => ({ command, why, run: () => {} }));
+    const parts = [...Map.groupBy(rows, ({ kind }) => kind)].map(([kind, those]) => {
+      const { resource, actions } = byKind.get(kind)?.() ?? {};
+      return resource && actions && { resource, actions, rows: those.flatMap(({ record }) => record ?? []) };
+    });
+    // A line such as an upload has no actions.
+    if (parts.length === 0 || parts.includes(undefined)) return [];
+    const bindings = bindingsOf(parts.filter(part => part !== undefined));
+    const unread = rows.filter(({ record }) => record === undefined).length;
+    const why =
+      rows.length === 1 ? 'Its record has not been read yet' : `${unread} of the ${rows.length} have not been read yet`;
+    return unread === 0 ? bindings : bindings.map(({ command }) => ({ command, why, run: () => {} }));
   };
 }
