@@ -110,10 +110,10 @@ const recordOf = ({ row, ids, name }: Compared): EvalRun =>
   ids.length === 1 ? (row as EvalRun) : { ...(row as EvalRun), display_name: name, eval_run_id: ids.join(', ') };
 
 /** The fields of one run. */
-const sideFields = ({ id, ids, row }: Compared, run: TaskMean, rewards: RewardMean, paired: number | undefined) => ({
-  eval_run_id: id,
-  eval_run_ids: ids,
-  ...trainedFields(row as EvalRun),
+const sideFields = (compared: Compared, run: TaskMean, rewards: RewardMean, paired: number | undefined) => ({
+  eval_run_id: compared.id,
+  eval_run_ids: compared.ids,
+  ...trainedFields(recordOf(compared)),
   mean: run.mean ?? null,
   tasks: run.tasks,
   mean_in_both: paired ?? null,
@@ -222,7 +222,7 @@ async function compareMany(
     runs: grid.rows.map(({ compared, mean, isBase, tasksForHalf, id }, index) => ({
       eval_run_id: id,
       eval_run_ids: found[index]?.ids,
-      ...trainedFields(found[index]?.row as EvalRun),
+      ...trainedFields(recordOf(found[index] as Compared)),
       mean: mean.mean ?? null,
       tasks: mean.tasks,
       mean_in_both: isBase ? null : (compared.paired.new ?? null),

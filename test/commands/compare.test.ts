@@ -409,7 +409,7 @@ it('pools the runs of a model that differ in their seed', async () => {
   expect((await cli('compare', ['evr_a1', 'evr_b1'])).out).toMatch(/95% between\t-0\.[3-9]\d\d and \+0\.[3-9]/);
   const { out: record } = await cli('compare', [...words, '--json']);
   expect(JSON.parse(record)).toMatchObject({
-    base: { eval_run_id: 'evr_a1', eval_run_ids: ['evr_a1', 'evr_a2'], rated_rollouts: 40, tasks: 20 },
+    base: { eval_run_id: 'evr_a1', eval_run_ids: ['evr_a1', 'evr_a2'], rated_rollouts: 40, display_name: 'a 1 +1' },
     new: { eval_run_ids: ['evr_b1', 'evr_b2'], total_rollouts: 40 },
     n: 20,
   });
