@@ -2,7 +2,8 @@
 import { counted, percent } from '../text/numbers.ts';
 import { clockOrDay, duration } from '../text/time.ts';
 import type { AlarmRules } from '../workbench/workbench.ts';
-import { type PastAlarm, type PastReport, shortestSilenceMs } from './alarms.ts';
+import { shortestSilenceMs } from './alarms.ts';
+import type { PastAlarm, PastReport } from './past-alarms.ts';
 
 /** The enabled alarms with their limits. */
 export function limitWords(rules: AlarmRules): readonly string[] {

@@ -1,29 +1,18 @@
 /**
- * Judges a run by the alarms: its current state from the last reads, and its past from its curves and the recorded
- * times of its steps. Data that was not read neither raises nor ends an alarm. Pure.
+ * Judges a run by the alarms, as of the last reads. Data that was not read neither raises nor ends an alarm. Pure.
  */
-import { maxOf, minOf } from '../base/many.ts';
+import { minOf } from '../base/many.ts';
 import { perObject } from '../base/memo.ts';
 import { hasEnded, statusMeaning } from '../contract/status.ts';
-import { lastReward, type TrainerCurve } from '../contract/trainer-curve.ts';
-import type { Checkpoint, HeldOutReward, TrainingRun } from '../contract/training.ts';
 import { isBeyond, type Range } from '../present/statistics/tasks.ts';
 import { doneWith } from '../queries/evaluations.ts';
-import {
-  bestHeldOut,
-  type FailedRound,
-  failedRound,
-  type HeldOutMean,
-  type HeldOutMeans,
-  heldOutMeansOf,
-} from '../queries/held-out.ts';
-import { type PaceHints, paceOf, rateWords, silenceMs } from '../queries/pace.ts';
+import type { FailedRound, HeldOutMean, HeldOutMeans } from '../queries/held-out.ts';
+import { paceOf, rateWords, silenceMs } from '../queries/pace.ts';
 import { listsRewards, mayFollow } from '../queries/run-mean.ts';
 import type { KnownResource, RolloutEnds } from '../queries/statuses/known-resource.ts';
-import { checkpointTimes } from '../queries/training.ts';
-import type { ProgressPoint, RememberedStore, Silence } from '../store/store.ts';
+import type { ProgressPoint } from '../store/store.ts';
 import { counted, percent, reward } from '../text/numbers.ts';
-import { duration, endInstant, parseTime } from '../text/time.ts';
+import { duration, endInstant } from '../text/time.ts';
 import type { AlarmRules } from '../workbench/workbench.ts';
 import { intervalOfHeldOut } from './training-columns.ts';
 import { paceHints } from './watch-reads.ts';
@@ -53,7 +42,7 @@ export interface Alarm {
 }
 
 /** The time without a new step, as of the last read of the steps. */
-interface ReadSilence {
+export interface ReadSilence {
   /** Milliseconds. */
   readonly ms: number;
   /** The usual milliseconds per step until then; undefined if unknown. */
@@ -251,9 +240,9 @@ function silenceOf(known: Known, points: readonly ProgressPoint[], readAt: numbe
 
 type RunField = 'status' | 'mean' | 'graded' | 'failed' | 'done';
 type EndField = 'ends' | 'certainty' | 'startedAt' | 'endTime' | 'endedAt';
-type RunCounts = Pick<KnownResource, RunField> & Partial<Pick<KnownResource, EndField>>;
+export type RunCounts = Pick<KnownResource, RunField> & Partial<Pick<KnownResource, EndField>>;
 
-const rolloutsOf = ({ status, mean, graded, failed, ends, certainty, done, ...times }: RunCounts): Rollouts => ({
+export const rolloutsOf = ({ status, mean, graded, failed, ends, certainty, done, ...times }: RunCounts): Rollouts => ({
   rated: certainty?.isFinal && listsRewards(certainty, mean) ? certainty.rewards : undefined,
   mayFollow: mayFollow({ certainty, total: doneWith(done, graded), endedAt: endInstant(times) ?? times.endedAt }),
   isStopped: ['stopped', 'failure'].includes(statusMeaning(status ?? '')),
@@ -299,188 +288,3 @@ export function readingOf(known: Known, points: readonly ProgressPoint[], readAt
 
 /** The alarms that hold, most urgent first. */
 export const alarmsIn = (verdicts: Verdicts): readonly Alarm[] => alarmKinds.flatMap(kind => verdicts.get(kind) ?? []);
-
-/** The known past of a training run. */
-export interface TrainingHistory {
-  readonly heldOut: readonly HeldOutReward[];
-  readonly trainer: TrainerCurve;
-  /** When its counts of steps were first seen on this machine. */
-  readonly points: readonly ProgressPoint[];
-  /** The periods in which answers repeated a count. */
-  readonly silences: readonly Silence[];
-  /** The times of steps that the service reports: checkpoints and the end. */
-  readonly times: readonly ProgressPoint[];
-  /** What the service tells about the time of a step. */
-  readonly hints?: PaceHints;
-}
-
-/** Combines what the service and this machine know about the past of a training run. */
-export function historyOf(
-  run: TrainingRun,
-  { heldOut, trainer }: Pick<TrainingHistory, 'heldOut' | 'trainer'>,
-  checkpoints: readonly Checkpoint[],
-  memory: Pick<RememberedStore, 'progressOf' | 'silencesOf'>,
-): TrainingHistory {
-  const timed = (completed_steps: number | null | undefined, time: string | null | undefined) => {
-    const at = parseTime(time);
-    return completed_steps == null || at === undefined ? [] : [{ completed_steps, at }];
-  };
-  const saved = checkpointTimes(checkpoints);
-  const last = maxOf(
-    [heldOut.at(-1)?.step, trainer.steps.at(-1)].filter(step => step !== undefined),
-    0,
-  );
-  return {
-    heldOut,
-    trainer,
-    points: memory.progressOf(run.training_run_id),
-    silences: memory.silencesOf(run.training_run_id),
-    times: [...saved, ...timed(last, run.completed_at)],
-    hints: { startedAt: parseTime(run.created_at), checkpoints: saved },
-  };
-}
-
-/** An alarm that a run would have raised. */
-export interface PastAlarm extends Alarm {
-  /** The time by which it would have been raised; epoch milliseconds. */
-  readonly at: number | undefined;
-  /** The step at which it no longer held; undefined if it held at the end. */
-  readonly overAtStep: number | undefined;
-}
-
-/** The first alarm of each period in which a kind holds. */
-class Episodes {
-  readonly #all: { alarm: Alarm; at: number | undefined; overAtStep: number | undefined }[] = [];
-  readonly #open = new Map<AlarmKind, { overAtStep: number | undefined }>();
-
-  add(verdicts: Verdicts, step: number, at: number | undefined): void {
-    for (const [kind, alarm] of verdicts) {
-      const open = this.#open.get(kind);
-      if (alarm && !open) {
-        const episode = { alarm, at, overAtStep: undefined };
-        this.#open.set(kind, episode);
-        this.#all.push(episode);
-      } else if (!alarm && open) {
-        open.overAtStep = step;
-        this.#open.delete(kind);
-      }
-    }
-  }
-
-  list(): readonly PastAlarm[] {
-    return this.#all.map(({ alarm, ...rest }) => ({ ...alarm, ...rest }));
-  }
-}
-
-/**
- * The silences of a run. Where answers repeated a count, a silence lasts that long. Otherwise the steps between two
- * counts divide the time between these, so one of the gaps is at least as long as their mean.
- */
-function* silencesOf({
-  points,
-  silences,
-  hints = {},
-}: TrainingHistory): Generator<ReadSilence & { readonly at: number }> {
-  for (const [index, point] of points.entries()) {
-    const next = points[index + 1];
-    const read = silences.find(({ at }) => at === point.at);
-    const steps = next ? next.completed_steps - point.completed_steps : 0;
-    const least = next && steps > 0 ? (next.at - point.at) / (steps + 1) : 0;
-    const until = read?.until ?? point.at;
-    const checkpoints = hints.checkpoints?.filter(({ at }) => at <= point.at);
-    const pace = paceOf(points.slice(0, index + 1), { ...hints, checkpoints });
-    const ms = Math.max(silenceMs(pace, until), least);
-    // Before its first step, the run may have been in the queue.
-    if (ms > 0 && point.completed_steps > 0) {
-      yield { ms, stepMs: pace.stepMs, step: point.completed_steps, at: Math.max(until, point.at + least) };
-    }
-  }
-}
-
-/** The alarms that a run would have raised, and those that could not be judged. */
-export interface PastReport {
-  readonly alarms: readonly PastAlarm[];
-  /** The enabled alarms that lack data, with the reason. */
-  readonly unjudged: readonly string[];
-}
-
-/** The report of a training run. */
-export function reportOf(history: TrainingHistory, rules: AlarmRules, range: Range): PastReport {
-  const means = heldOutMeansOf(history.heldOut);
-  const { silentMs, silentPaces, belowBest, failedShare, heldOut, trainer } = rules;
-  const alarms = pastAlarms(history, rules, range);
-  const isWatched = history.points.length > 1 || history.silences.length > 0;
-  const isStalled = alarms.some(({ kind }) => kind === 'stall');
-  const lacks = [
-    (silentMs ?? silentPaces) !== undefined && !isWatched && !isStalled
-      ? 'new steps: this machine has not watched the run'
-      : '',
-    silentPaces !== undefined &&
-    silentMs === undefined &&
-    isWatched &&
-    !isStalled &&
-    paceOf(history.points, history.hints).stepMs === undefined
-      ? 'new steps: how long one takes is unknown'
-      : '',
-    (belowBest ?? heldOut) !== undefined && means.length === 0 ? 'held-out rewards: the service has none' : '',
-    belowBest !== undefined && means.length > 0 && means.every(({ samples }) => samples === undefined)
-      ? 'the drop of held-out rewards: the service does not report their number of samples'
-      : '',
-    heldOut !== undefined && means.length > 0 && means.every(({ isUnfinished }) => isUnfinished)
-      ? 'the range of held-out rewards: no round is complete'
-      : '',
-    failedShare !== undefined && means.every(({ failed }) => failed === undefined) && !history.heldOut.some(failedRound)
-      ? 'failed rollouts: the service does not count them'
-      : '',
-    trainer !== undefined && lastReward(history.trainer) === undefined ? 'trainer rewards: the service has none' : '',
-  ];
-  return { alarms, unjudged: lacks.filter(Boolean) };
-}
-
-/** The report of an evaluation run, as last read. */
-export function reportOfRun(run: RunCounts, rules: AlarmRules, range: Range): PastReport {
-  const verdicts = judge({ rollouts: rolloutsOf(run) }, rules, range);
-  const lacks = [
-    rules.failedShare !== undefined && !verdicts.has('failed rollouts')
-      ? 'failed rollouts: their number is unknown'
-      : '',
-    rules.evaluation && !verdicts.has('evaluation range') ? 'the mean: too few rewards are known' : '',
-  ];
-  const at = parseTime(run.endTime);
-  const alarms = alarmsIn(verdicts).map(alarm => ({ ...alarm, at, overAtStep: undefined }));
-  return { alarms, unjudged: lacks.filter(words => words !== undefined && words !== '').map(String) };
-}
-
-/** The alarms that a training run would have raised, in the order of its steps. */
-export function pastAlarms(history: TrainingHistory, rules: AlarmRules, range: Range): readonly PastAlarm[] {
-  const times = [...history.points, ...history.times].toSorted((left, right) => left.at - right.at);
-  const timeOf = (step: number): number | undefined => times.find(({ completed_steps }) => completed_steps >= step)?.at;
-  const episodes = new Episodes();
-  let best: HeldOutMean | undefined;
-  const points = history.heldOut.toSorted((left, right) => left.step - right.step);
-  const means = heldOutMeansOf(points);
-  let index = -1;
-  for (const point of points) {
-    const lost = failedRound(point);
-    if (lost) episodes.add(judge({ failedRound: lost }, rules, range), lost.step, undefined);
-    if (point.held_out_reward == null) continue;
-    index += 1;
-    const mean = means[index] as HeldOutMean;
-    best = bestHeldOut(best ? [best, mean] : [mean]) ?? mean;
-    const recent = means.slice(Math.max(0, index - Math.max(1, rules.belowBest ?? 1)), index + 1);
-    episodes.add(judge({ heldOut: { best, recent } }, rules, range), mean.step, undefined);
-  }
-  const { trainer } = history;
-  for (const [index, step] of trainer.steps.entries()) {
-    const reward = trainer.rewards[index] as number;
-    if (Number.isNaN(reward)) continue;
-    episodes.add(judge({ trainer: { reward, step } }, rules, range), step, undefined);
-  }
-  const stalls = [...silencesOf(history)].flatMap(({ at, ...silence }) => {
-    const stall = judge({ silence }, rules, range).get('stall');
-    const next = history.points.find(({ at: later, completed_steps }) => later >= at && completed_steps > silence.step);
-    return stall ? [{ ...stall, at, overAtStep: next?.completed_steps }] : [];
-  });
-  const timed = episodes.list().map(past => ({ ...past, at: past.step === undefined ? undefined : timeOf(past.step) }));
-  return [...timed, ...stalls].toSorted((left, right) => (left.step ?? 0) - (right.step ?? 0));
-}

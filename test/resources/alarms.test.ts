@@ -9,18 +9,10 @@ import { evalProgressQuery } from '../../src/queries/evaluations.ts';
 import { heldOutMeans } from '../../src/queries/held-out.ts';
 import { knownResource } from '../../src/queries/statuses/known-resource.ts';
 import { checkpointTimesQuery, heldOutRewardsQuery } from '../../src/queries/training.ts';
-import {
-  alarmsIn,
-  judge,
-  pastAlarms,
-  type Reading,
-  readingOf,
-  reportOf,
-  reportOfRun,
-  type TrainingHistory,
-} from '../../src/resources/alarms.ts';
+import { alarmsIn, judge, type Reading, readingOf } from '../../src/resources/alarms.ts';
 import { kinds } from '../../src/resources/catalogue.ts';
 import { happenedWords } from '../../src/resources/inbox.ts';
+import { pastAlarms, reportOf, reportOfRun, type TrainingHistory } from '../../src/resources/past-alarms.ts';
 import { noteAlarms, stateOf, watchedOf } from '../../src/resources/watch.ts';
 import { Workbench } from '../../src/workbench/workbench.ts';
 import { scriptedService } from '../queries/scripted-service.ts';

@@ -8,7 +8,7 @@ import {
   trainingRunQuery,
 } from '../../queries/training.ts';
 import { reportLines } from '../../resources/alarm-words.ts';
-import { historyOf, type PastReport, reportOf, reportOfRun } from '../../resources/alarms.ts';
+import { historyOf, type PastReport, reportOf, reportOfRun } from '../../resources/past-alarms.ts';
 import { sanitiseLine } from '../../text/sanitise.ts';
 import { wrap } from '../../text/wrap.ts';
 import { ReadingWindow, useReadingWidth } from '../app/reading-window.tsx';
