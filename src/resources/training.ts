@@ -51,6 +51,7 @@ import { fromFact, originOf } from './origins.ts';
 import { pagesOf } from './pages.ts';
 import { outagesOfRun, withRunsInProduction } from './production.ts';
 import { withCertainties } from './run-certainty.ts';
+import { mostStarted } from './several-runs.ts';
 import { type HeldOut, intervalOfHeldOut, measures, trainingColumns } from './training-columns.ts';
 
 /** The best point of a held-out curve is a biased estimate: the same tasks select it and measure it. */
@@ -224,9 +225,17 @@ const group = 'Training run';
 /** A training run and the chosen checkpoint; without one, the newest at the start of the action. */
 export type CheckpointSource = TrainingRun & { readonly checkpoint?: Checkpoint };
 
-function onBenchmark(rows: readonly CheckpointSource[]): readonly CheckpointSource[] | string {
+const onBenchmark = (rows: readonly CheckpointSource[]): readonly CheckpointSource[] | string =>
+  rows.every(({ bench_id }) => bench_id != null) ? rows : 'Its benchmark is unknown';
+
+function toEvaluate(rows: readonly CheckpointSource[]): readonly CheckpointSource[] | string {
+  if (rows.length > mostStarted) return `${rows.length} are marked; at most ${mostStarted} are evaluated at once`;
+  return onBenchmark(rows);
+}
+
+function oneOnBenchmark(rows: readonly CheckpointSource[]): readonly CheckpointSource[] | string {
   const one = single(rows);
-  return typeof one === 'string' || one[0]?.bench_id != null ? one : 'Its benchmark is unknown';
+  return typeof one === 'string' ? one : onBenchmark(one);
 }
 
 const ofCheckpoint = {
@@ -238,7 +247,7 @@ const ofCheckpoint = {
     hint: 'evaluate',
     rank: 'main',
     writes: true,
-    to: onBenchmark,
+    to: toEvaluate,
     opens: () => 'evaluate checkpoint',
   },
   deploy: {
@@ -266,7 +275,7 @@ const ofCheckpoint = {
     keys: ['t'],
     group,
     writes: true,
-    to: onBenchmark,
+    to: oneOnBenchmark,
     opens: () => 'continue',
   },
 } as const satisfies ActionTable<CheckpointSource>;

@@ -1,5 +1,5 @@
 /** The form that starts an evaluation or a training run on a benchmark, as declared by its action. */
-
+import { hashKey } from '@tanstack/react-query';
 import { useState } from 'react';
 import { own } from '../../../base/own-property.ts';
 import type { Benchmark } from '../../../contract/benchmarks.ts';
@@ -15,17 +15,25 @@ import { benchmarkActions } from '../../../resources/benchmarks.ts';
 import { resourceOfKind } from '../../../resources/catalogue.ts';
 import { asTitle, idOf, labelOf, recordPlace, startedAdvice, wordsFor } from '../../../resources/define.ts';
 import { chosenRuns, mostStarted, seedsIn } from '../../../resources/several-runs.ts';
+import { counted } from '../../../text/numbers.ts';
 import { clean, sanitiseLine } from '../../../text/sanitise.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import { useList } from '../../data/use-list.ts';
-import { useLive } from '../../data/use-live.ts';
+import { useLive, useLives } from '../../data/use-live.ts';
 import { useWorkbench } from '../../data/workbench.tsx';
 import { type FieldSpec, type FormValues, marksOf } from '../../widgets/form/form-state.ts';
 import { type ActionWindowProps, LoadingWindow } from '../../windows/choice-window.tsx';
 import { FormWindow } from '../../windows/form-window.tsx';
-import { checkpointField, chosenOf, type OfferedCheckpoint, runName } from '../training/checkpoint-field.ts';
+import { namesOf } from '../../windows/names.ts';
+import {
+  checkpointField,
+  checkpointWords,
+  chosenOf,
+  type OfferedCheckpoint,
+  runName,
+} from '../training/checkpoint-field.ts';
 import { type FindCheckpoint, useCheckpoint } from '../training/use-checkpoint.ts';
-import { useCheckpointChoice } from '../training/use-checkpoint-choice.ts';
+import { type CheckpointOrigin, useCheckpointChoice } from '../training/use-checkpoint-choice.ts';
 import { modelsOf, type OptionSpec, optionSpecs, optionsOf } from './option-fields.ts';
 import { useStarts } from './use-starts.ts';
 
@@ -35,6 +43,13 @@ interface StartRunProps extends ActionWindowProps<Benchmark> {
   readonly model?: string | undefined;
   /** The training run of the checkpoint. */
   readonly run?: TrainingRun | undefined;
+  /** Several checkpoints, of which each gets its own run on its benchmark. */
+  readonly several?: readonly SeveralOrigin[] | undefined;
+}
+
+/** A training run with its benchmark, and the checkpoint to start from if the form does not ask which. */
+export interface SeveralOrigin extends CheckpointOrigin {
+  readonly benchmark: Benchmark;
 }
 
 export interface StartRunWindowProps extends StartRunProps {
@@ -53,16 +68,24 @@ export const TrainWindow = (props: ActionWindowProps<Benchmark>) => (
 );
 
 export function StartRunWindow({ checkpoint = noCheckpoint, ...props }: StartRunWindowProps) {
-  const { start, row: benchmark, model, onClose } = props;
-  const offer = useRunOffer(start, benchmark, model);
+  const { start, model, onClose } = props;
+  const offer = useRunOffer(start, benchmarksOf(props), model);
   const found = useCheckpoint(checkpoint);
   if (offer && found.kind === 'known') return <StartRunForm {...props} {...offer} checkpoint={found.checkpoint} />;
   const error = found.kind === 'failed' ? found.error : undefined;
-  return <LoadingWindow title={titleOf(start, benchmark)} error={error} onClose={onClose} />;
+  return <LoadingWindow title={titleOf(props)} error={error} onClose={onClose} />;
 }
 
-const titleOf = ({ command }: RunStart, { label, bench_id }: Benchmark): string =>
-  `${asTitle(command)} on ${label ?? bench_id}`;
+/** At least one, each once. */
+const benchmarksOf = ({ row, several = [] }: StartRunProps): readonly Benchmark[] => [
+  ...new Map([row, ...several.map(({ benchmark }) => benchmark)].map(each => [each.bench_id, each])).values(),
+];
+
+function titleOf(props: StartRunProps): string {
+  const { start, row, several = [] } = props;
+  const on = benchmarksOf(props).length > 1 ? counted(several.length, 'checkpoint') : `on ${row.label ?? row.bench_id}`;
+  return `${asTitle(start.command)} ${on}`;
+}
 
 /** The choices of the form. */
 interface RunOffer {
@@ -75,12 +98,20 @@ interface RunOffer {
 
 /**
  * The choices of the form; undefined until they are known. With a chosen model, does not wait for the list of models.
+ * Benchmarks with different options have none in common that one field could mean.
  */
-function useRunOffer({ options }: RunStart, { bench_id }: Benchmark, model: string | undefined): RunOffer | undefined {
+function useRunOffer(
+  { options }: RunStart,
+  benchmarks: readonly Benchmark[],
+  model: string | undefined,
+): RunOffer | undefined {
   const models = useList(modelList, 'visible');
-  const { data: offered, error } = useLive(runOptionsQuery(options, { benchId: bench_id, model }), 'visible');
+  const queries = benchmarks.map(({ bench_id }) => runOptionsQuery(options, { benchId: bench_id, model }));
+  const answers = useLives(queries, 'visible');
   const isWaiting = !models.loaded && !models.error && !model;
-  if (isWaiting || (!offered && !error)) return undefined;
+  if (isWaiting || answers.some(({ data, error }) => !data && !error)) return undefined;
+  const described = new Set(answers.map(({ data }) => hashKey([{ ...data, bench_id: undefined }])));
+  const offered = described.size === 1 ? answers[0]?.data : undefined;
   const listed = models.rows.map(({ model_slug, model_name }) => ({ slug: model_slug, name: model_name ?? undefined }));
   return {
     models: listed.length > 0 ? listed : modelsOf(offered).map(slug => ({ slug })),
@@ -96,14 +127,13 @@ interface StartRunFormProps extends StartRunProps, RunOffer {
 }
 
 /** The choice that the values of the form make. */
-function useChosen({ row: benchmark, start, model, offered, run, checkpoint }: StartRunFormProps) {
+function useChosen({ row: benchmark, start, model, offered, run, checkpoint, several }: StartRunFormProps) {
   const modelOf = (values: FormValues): string | undefined => model ?? filled(values, 'model');
   // Created once: a later answer must not replace the user's input.
   const [specs] = useState(() => optionSpecs(offered, modelOf, start.usualOptions));
   const [seen, setSeen] = useState<{ readonly values: FormValues; readonly isSeen: boolean }>(unseen);
   const choice = useCheckpointChoice({
-    run,
-    checkpoint,
+    from: several ?? (run ? [{ run, checkpoint }] : []),
     source: trainingRunsOf(benchmark.bench_id),
     benchId: benchmark.bench_id,
     value: filled(seen.values, 'checkpoint') ?? '',
@@ -112,8 +142,28 @@ function useChosen({ row: benchmark, start, model, offered, run, checkpoint }: S
   });
   const chosenIn = (values: FormValues): OfferedCheckpoint | undefined =>
     chosenOf(choice.offered, filled(values, 'checkpoint'));
+  const originsIn = (values: FormValues): readonly OfferedCheckpoint[] =>
+    several?.flatMap(origin => {
+      const id = origin.checkpoint?.checkpoint_id;
+      const isMeant = ({ run: of, row, called }: OfferedCheckpoint): boolean =>
+        id === undefined
+          ? of.training_run_id === origin.run.training_run_id && called.includes(own(values, whichField) ?? '')
+          : row.checkpoint_id === id;
+      return choice.offered.find(isMeant) ?? [];
+    }) ?? [];
   return {
-    ...{ specs, choice, modelOf, chosenIn, seen: seen.values },
+    ...{ specs, choice, modelOf, chosenIn, originsIn, seen: seen.values },
+    /** The values of each run that the form starts: one, or one for each checkpoint or marked model, and each seed. */
+    eachOf: (values: FormValues): readonly [FormValues, ...FormValues[]] => {
+      const ids = new Map(originsIn(values).map(({ run: of, row }) => [row.checkpoint_id, of.base_model_slug ?? '']));
+      const from = Array.from(ids, ([id, base]) => ({ ...values, checkpoint: id, model: base }));
+      const [first = values, ...more] = (several ? from : [values]).flatMap(each => eachOf(start, each));
+      return [first, ...more];
+    },
+    benchmarkOf: (values: FormValues): Benchmark => {
+      const id = several && chosenIn(values)?.run.training_run_id;
+      return several?.find(origin => origin.run.training_run_id === id)?.benchmark ?? benchmark;
+    },
     optionsIn: (values: FormValues) => optionsOf(specs, values),
     /** The base model: the chosen one, or that of the checkpoint. */
     baseOf: (values: FormValues): string | undefined =>
@@ -126,7 +176,7 @@ function useChosen({ row: benchmark, start, model, offered, run, checkpoint }: S
 type Chosen = ReturnType<typeof useChosen>;
 
 /** The usual name of the run, told apart from those of earlier runs. */
-function useUsualName({ row: benchmark, start, offered }: StartRunFormProps, chosen: Chosen) {
+function useUsualName({ start, offered }: StartRunFormProps, chosen: Chosen) {
   const { remembered } = useWorkbench();
   // A run that has just started must not change the number in the name of this form.
   const [names] = useState(() => new Map<string, string>());
@@ -134,11 +184,11 @@ function useUsualName({ row: benchmark, start, offered }: StartRunFormProps, cho
     const found = chosen.chosenIn(values);
     const at = filled(values, 'checkpoint') === undefined ? undefined : { step: found?.row.step_index };
     const options = chosen.optionsIn(values);
+    const benchmark = chosen.benchmarkOf(values);
     const from = { benchmark, model: chosen.baseOf(values), checkpoint: at, run: found?.run, options, offered };
     const base = sanitiseLine(nameOfStart(start, from));
     const isOpen = (display_name: string): boolean =>
-      remembered.startKeys.earlier(start.send.keyed ?? '', inputOf(benchmark, chosen, { ...values, display_name })) !==
-      undefined;
+      remembered.startKeys.earlier(start.send.keyed ?? '', inputOf(chosen, { ...values, display_name })) !== undefined;
     const of = JSON.stringify([base, chosen.modelOf(values)]);
     const kept = names.get(of) ?? '';
     const isUsable = kept !== '' && !others?.has(kept);
@@ -149,8 +199,11 @@ function useUsualName({ row: benchmark, start, offered }: StartRunFormProps, cho
 }
 
 /** The field for the checkpoint, unless the run starts from a model alone. */
-function checkpointFields({ start, run, checkpoint }: StartRunFormProps, { choice, modelOf }: Chosen): FieldSpec[] {
+function checkpointFields(props: StartRunFormProps, chosen: Chosen): FieldSpec[] {
+  const { start, run, checkpoint, several } = props;
+  const { choice, modelOf, eachOf } = chosen;
   const { checkpointIsModel = false } = start;
+  if (several) return several.every(each => each.checkpoint) ? [] : [whichOfEach(several, chosen)];
   const isFresh = checkpoint === undefined;
   if (checkpointIsModel && isFresh) return [];
   return [
@@ -160,18 +213,42 @@ function checkpointFields({ start, run, checkpoint }: StartRunFormProps, { choic
       initial: checkpoint?.checkpoint_id ?? '',
       ...(isFresh && { none: 'the base model' }),
       refuses: (chosen, values) =>
-        eachOf(start, values)
+        eachOf(values)
           .map(of => otherModel(chosen, modelOf(of)))
           .find(error => error !== undefined),
     }),
   ];
 }
 
-function inputOf(benchmark: Benchmark, { modelOf, chosenIn, optionsIn }: Chosen, values: FormValues): RunInput {
+const whichField = 'which';
+
+/** Which checkpoint of each training run to start from. */
+function whichOfEach(several: readonly SeveralOrigin[], { choice, originsIn }: Chosen): FieldSpec {
+  const runs = several.filter(({ checkpoint }) => !checkpoint).map(({ run }) => run);
+  const named = Map.groupBy(runs, runName);
+  const nameOf = (run: TrainingRun): string => {
+    const name = runName(run);
+    return named.get(name)?.length === 1 ? name : run.training_run_id;
+  };
+  return {
+    ...{ kind: 'choice', name: whichField, label: 'Checkpoint of each run', initial: 'best' },
+    options: [
+      { value: 'best', label: 'best', note: 'by its held-out reward' },
+      { value: 'latest', label: 'latest' },
+    ],
+    check: which => {
+      const found = new Set(originsIn({ [whichField]: which }).map(({ run }) => run.training_run_id));
+      const missing = runs.find(run => !found.has(run.training_run_id));
+      return missing && choice.problem(`${nameOf(missing)}@${which}`);
+    },
+  };
+}
+
+function inputOf({ modelOf, chosenIn, optionsIn, benchmarkOf }: Chosen, values: FormValues): RunInput {
   const options = optionsIn(values);
   const found = chosenIn(values);
   return {
-    bench_id: benchmark.bench_id,
+    bench_id: benchmarkOf(values).bench_id,
     model: modelOf(values),
     checkpoint: filled(values, 'checkpoint'),
     ...(found && { trained: { training_run_id: found.run.training_run_id, step: found.row.step_index } }),
@@ -180,7 +257,7 @@ function inputOf(benchmark: Benchmark, { modelOf, chosenIn, optionsIn }: Chosen,
   };
 }
 
-/** The values of each run that the form starts: one, or one for each marked model and each seed. */
+/** The values of one run, or of one for each marked model and each seed. */
 function eachOf({ isEach }: RunStart, values: FormValues): readonly [FormValues, ...FormValues[]] {
   if (!isEach) return [values];
   const models = filled(values, marksOf('model'))?.split('\n') ?? [];
@@ -195,7 +272,7 @@ function eachOf({ isEach }: RunStart, values: FormValues): readonly [FormValues,
 const seedField = `options.${seedOption}`;
 
 /** The field of an option, whose value must fit every run that the form starts. */
-function optionField({ field }: OptionSpec, start: RunStart): FieldSpec {
+function optionField({ field }: OptionSpec, start: RunStart, runsOf: Chosen['eachOf']): FieldSpec {
   if (!start.isEach) return field;
   const { check, name, help = '' } = field;
   const isSeed = name === seedField;
@@ -204,7 +281,7 @@ function optionField({ field }: OptionSpec, start: RunStart): FieldSpec {
     ...(isSeed &&
       typeof help === 'string' && { help: `${help} Several, e.g. 1,2,3 or 1-3, start a run with each.`.trim() }),
     check: (text, values = {}) => {
-      const each = eachOf(start, { ...values, [name]: text });
+      const each = runsOf({ ...values, [name]: text });
       if (isSeed && each.length > mostStarted) return `${each.length} runs; at most ${mostStarted} at once`;
       return each.map(of => check?.(own(of, name) ?? '', of)).find(error => error !== undefined);
     },
@@ -212,29 +289,32 @@ function optionField({ field }: OptionSpec, start: RunStart): FieldSpec {
 }
 
 function StartRunForm(props: StartRunFormProps) {
-  const { row: benchmark, start, model, models, listed, offered, checkpoint, onClose } = props;
+  const { row: benchmark, start, model, models, listed, offered, checkpoint, several, onClose } = props;
   const shell = useShell();
   const { priceUnit } = useWorkbench();
   const chosen = useChosen(props);
   const [slugField] = useState(() => modelField(models, start.isEach));
   const starts = useStarts(start);
   const usualName = useUsualName(props, chosen);
+  const isNamed = (values: FormValues): boolean => !several && chosen.eachOf(values).length === 1;
   const inputsOf = (values: FormValues): readonly RunInput[] => {
-    const each = eachOf(start, values);
+    const each = chosen.eachOf(values);
     const names = new Set<string>();
     return each.map(of => {
-      const display_name = each.length === 1 ? filled(of, 'display_name') : usualName(of, names);
+      const display_name = isNamed(values) ? filled(of, 'display_name') : usualName(of, names);
       names.add(display_name ?? '');
-      return inputOf(benchmark, chosen, { ...of, display_name: display_name ?? '' });
+      return inputOf(chosen, { ...of, display_name: display_name ?? '' });
     });
   };
-  const seenBase = chosen.baseOf(chosen.seen);
+  const isOnOne = benchmarksOf(props).length === 1;
+  const baseIn = (values: FormValues) => chosen.baseOf(several ? chosen.eachOf(values)[0] : values);
+  const seenBase = baseIn(chosen.seen);
   const { data: known } = useLive(
     (start.costFrom ?? nothingKnown)(benchmark.bench_id, seenBase ?? ''),
-    start.costFrom && seenBase ? 'visible' : 'hidden',
+    start.costFrom && seenBase && isOnOne ? 'visible' : 'hidden',
   );
   const started = resourceOfKind(start.kind);
-  const needsModel = start.checkpointIsModel ? checkpoint === undefined : !model;
+  const needsModel = several ? false : start.checkpointIsModel ? checkpoint === undefined : !model;
   const fields: readonly FieldSpec[] = [
     ...(needsModel ? [slugField] : []),
     {
@@ -242,30 +322,33 @@ function StartRunForm(props: StartRunFormProps) {
       name: 'display_name',
       label: 'Name of the run',
       initial: values => usualName(values),
-      when: values => eachOf(start, values).length === 1,
+      when: isNamed,
       check: value => nameError(value.trim().length, start),
     },
     ...checkpointFields(props, chosen),
-    ...chosen.specs.map(spec => optionField(spec, start)),
+    ...chosen.specs.map(spec => optionField(spec, start, chosen.eachOf)),
   ];
   return (
     <FormWindow
-      title={titleOf(start, benchmark)}
+      title={titleOf(props)}
       fields={fields}
       action={starts.action}
       sentBefore={starts.sentBefore}
       describe={(service, inputs) => starts.left(inputs).map(input => start.send(service, input))}
       inputOf={inputsOf}
       summary={values => {
-        const base = chosen.baseOf(values);
-        const each = eachOf(start, values);
-        const left = starts.left(each.map(of => inputOf(benchmark, chosen, of)));
+        const base = baseIn(values);
+        const origins = chosen.originsIn(values);
+        if (several && origins.length < several.length) return undefined;
+        const each = chosen.eachOf(values);
+        const left = starts.left(each.map(of => inputOf(chosen, of)));
         if (left.length === 0) return `All ${each.length} have started: nothing is sent.`;
         const runs = left.map(({ model = base, options = {} }) => ({ options, offered, model }));
         const use = base === seenBase ? known : undefined;
         const cost = start.cost?.(runs, { ...use, price: priceOf(listed, base) }, priceUnit) ?? '';
         const started = each.length - left.length;
-        return `${started === 0 ? '' : `${started} of ${each.length} have started, and are not sent again. `}${cost}`;
+        const from = several ? `${namesOf(origins.map(checkpointWords))}: ` : '';
+        return `${from}${started === 0 ? '' : `${started} of ${each.length} have started, and are not sent again. `}${cost}`;
       }}
       lostAdvice={started && startedAdvice(started, `:${started.names[0]}`)}
       onChange={chosen.onChange}
@@ -278,7 +361,8 @@ function StartRunForm(props: StartRunFormProps) {
           shell.toast({ kind: 'success', text: `Started ${runs.length + earlier} ${wordsFor(started)}${before}` });
           const [resource] = started.names;
           const label = benchmark.label ?? benchmark.bench_id;
-          shell.open({ view: 'list', resource, scope: { benchmark: benchmark.bench_id }, label });
+          const scope = isOnOne ? { scope: { benchmark: benchmark.bench_id }, label } : {};
+          shell.open({ view: 'list', resource, ...scope });
           return;
         }
         const otherwise = startedOtherwise(run, { bench_id: benchmark.bench_id });

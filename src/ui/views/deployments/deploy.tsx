@@ -11,13 +11,18 @@ import { recordPlace, startedAdvice } from '../../../resources/define.ts';
 import { deployments, slugOf } from '../../../resources/deployments.ts';
 import { replacedWords } from '../../../resources/production.ts';
 import { measuredWords, trainingActions } from '../../../resources/training.ts';
-import { clean } from '../../../text/sanitise.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import { useList } from '../../data/use-list.ts';
 import type { FieldSpec, FormValues } from '../../widgets/form/form-state.ts';
 import { LoadingWindow } from '../../windows/choice-window.tsx';
 import { FormWindow } from '../../windows/form-window.tsx';
-import { checkpointField, chosenOf, type OfferedCheckpoint, runName } from '../training/checkpoint-field.ts';
+import {
+  checkpointField,
+  checkpointWords,
+  chosenOf,
+  type OfferedCheckpoint,
+  runName,
+} from '../training/checkpoint-field.ts';
 import { type FindCheckpoint, useCheckpoint } from '../training/use-checkpoint.ts';
 import { useCheckpointChoice } from '../training/use-checkpoint-choice.ts';
 
@@ -50,10 +55,6 @@ export function DeployWindow({ checkpoint = none, ...props }: DeployWindowProps)
   const error = found.kind === 'failed' ? found.error : undefined;
   return <LoadingWindow title="Deploy" error={error} onClose={props.onClose} />;
 }
-
-/** `step 5 of words`; its id if the step is not known. */
-const checkpointWords = ({ row: { step_index: step, checkpoint_id }, run }: OfferedCheckpoint): string =>
-  clean`${step == null ? checkpoint_id : `step ${step}`} of ${runName(run)}`;
 
 /** `Goes live: step 5 of words, held-out 0.412 of 16 samples. `, and what was better than the best checkpoint. */
 function liveWords(chosen: OfferedCheckpoint): string {
@@ -102,7 +103,7 @@ function DeployForm({ run, checkpoint, onClose }: Omit<DeployWindowProps, 'check
   const [seen, setSeen] = useState({ id: initial, isSeen: false });
   const benchId = run?.bench_id ?? undefined;
   const choice = useCheckpointChoice({
-    ...{ run, checkpoint, benchId, value: seen.id, isSeen: seen.isSeen },
+    ...{ benchId, value: seen.id, isSeen: seen.isSeen, from: run ? [{ run, checkpoint }] : [] },
     source: benchId === undefined ? everyTrainingRun : trainingRunsOf(benchId),
   });
   const chosenIn = (values: FormValues): OfferedCheckpoint | undefined => chosenOf(choice.offered, idIn(values));

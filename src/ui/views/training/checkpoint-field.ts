@@ -29,6 +29,10 @@ export interface OfferedCheckpoint {
 
 export const runName = ({ display_name, training_run_id }: TrainingRun): string => display_name ?? training_run_id;
 
+/** `step 5 of words`; its id if the step is not known. */
+export const checkpointWords = ({ row: { step_index: step, checkpoint_id }, run }: OfferedCheckpoint): string =>
+  clean`${step == null ? checkpoint_id : `step ${step}`} of ${runName(run)}`;
+
 /** The checkpoints of a run, newest first. */
 export function offeredOf(
   run: TrainingRun,

@@ -4,7 +4,7 @@ import { benchmarkQuery } from '../../../queries/benchmarks.ts';
 import { lastCheckpoint, lastDeployable } from '../../../queries/training.ts';
 import { benchmarkActions } from '../../../resources/benchmarks.ts';
 import type { CheckpointSource } from '../../../resources/training.ts';
-import { useLive } from '../../data/use-live.ts';
+import { useLives } from '../../data/use-live.ts';
 import { type ActionWindowProps, LoadingWindow } from '../../windows/choice-window.tsx';
 import { StartRunWindow } from '../benchmarks/start-run.tsx';
 import { DeployWindow } from '../deployments/deploy.tsx';
@@ -17,27 +17,28 @@ const checkpointOf =
   async service =>
     checkpoint ?? lastCheckpoint(service, training_run_id);
 
-/** The benchmark of a run, whose label the names of new runs need; undefined until its read succeeds or fails. */
-function useBenchmark({ bench_id }: CheckpointSource): Benchmark | undefined {
-  const benchId = bench_id ?? '';
-  const { data, error } = useLive(benchmarkQuery(benchId), 'visible');
-  return data ?? (error && { bench_id: benchId });
+/** The benchmarks of runs, whose labels the names of new runs need; undefined until each read succeeds or fails. */
+function useBenchmarks(runs: readonly CheckpointSource[]): readonly Benchmark[] | undefined {
+  const ids = [...new Set(runs.map(({ bench_id }) => bench_id ?? ''))];
+  const answers = useLives(ids.map(benchmarkQuery), 'visible');
+  if (answers.some(({ data, error }) => !data && !error)) return undefined;
+  return runs.map(({ bench_id }) => answers[ids.indexOf(bench_id ?? '')]?.data ?? { bench_id: bench_id ?? '' });
 }
 
-/** Evaluates the checkpoint on the benchmark of its run. */
-export function EvaluateCheckpointWindow({ row: run, onClose }: WindowProps) {
-  const benchmark = useBenchmark(run);
-  if (!benchmark) return <LoadingWindow title="Evaluate" onClose={onClose} />;
-  return (
-    <StartRunWindow
-      start={benchmarkActions.evaluate.sends}
-      row={benchmark}
-      checkpoint={checkpointOf(run)}
-      model={run.base_model_slug ?? undefined}
-      run={run}
-      onClose={onClose}
-    />
-  );
+/** Evaluates each checkpoint on the benchmark of its run. */
+export function EvaluateCheckpointWindow({ row: run, rows = [run], onClose }: WindowProps) {
+  const benchmarks = useBenchmarks(rows);
+  const [benchmark] = benchmarks ?? [];
+  if (!benchmarks || !benchmark) return <LoadingWindow title="Evaluate" onClose={onClose} />;
+  const shared = { start: benchmarkActions.evaluate.sends, row: benchmark, onClose };
+  const models = new Set(rows.map(each => each.base_model_slug ?? undefined));
+  const model = models.size === 1 ? (run.base_model_slug ?? undefined) : undefined;
+  if (rows.length === 1) return <StartRunWindow {...shared} checkpoint={checkpointOf(run)} model={model} run={run} />;
+  const several = rows.flatMap((each, index) => {
+    const on = benchmarks[index];
+    return on ? [{ run: each, checkpoint: each.checkpoint, benchmark: on }] : [];
+  });
+  return <StartRunWindow {...shared} model={model} several={several} />;
 }
 
 export function DeployCheckpointWindow({ row: run, onClose }: WindowProps) {
@@ -51,7 +52,7 @@ export function DeployCheckpointWindow({ row: run, onClose }: WindowProps) {
 }
 
 export function ContinueWindow({ row: run, onClose }: WindowProps) {
-  const benchmark = useBenchmark(run);
+  const [benchmark] = useBenchmarks([run]) ?? [];
   if (!benchmark) return <LoadingWindow title="Train" onClose={onClose} />;
   return (
     <StartRunWindow

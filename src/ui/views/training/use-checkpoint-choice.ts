@@ -21,10 +21,15 @@ import {
 /** Each run takes two requests. The checkpoints of others can be named. */
 const mostRuns = 5;
 
-export interface CheckpointChoiceOptions {
-  /** The training run that the form was opened from, and the checkpoint that it was opened with. */
-  readonly run?: TrainingRun | undefined;
+/** A training run and its preset checkpoint, if there is one. */
+export interface CheckpointOrigin {
+  readonly run: TrainingRun;
   readonly checkpoint?: Checkpoint | undefined;
+}
+
+export interface CheckpointChoiceOptions {
+  /** The training runs that the form was opened from, with the checkpoints that it was opened with. */
+  readonly from?: readonly CheckpointOrigin[];
   /** The runs to choose among. */
   readonly source: ListSource<TrainingRun>;
   /** The benchmark of the evaluations to count. */
@@ -36,7 +41,7 @@ export interface CheckpointChoiceOptions {
   readonly model?: string | undefined;
 }
 
-const noneOffered: readonly OfferedCheckpoint[] = [];
+const noOrigins: readonly CheckpointOrigin[] = [];
 const noCheckpoints: readonly Checkpoint[] = [];
 const noRewards: readonly HeldOutReward[] = [];
 
@@ -53,24 +58,26 @@ function lastRows(): typeof offeredOf {
   };
 }
 
+const checkpointsOfRun = (run: TrainingRun) => checkpointTimesQuery(run.training_run_id, hasEnded(run.status));
+
 export function useCheckpointChoice(options: CheckpointChoiceOptions): CheckpointChoice {
-  const { run: own, checkpoint, source, benchId, value, isSeen, model } = options;
+  const { from = noOrigins, source, benchId, value, isSeen, model } = options;
   const { rewardRange } = useWorkbench().compare;
-  const isRead = isSeen || own !== undefined;
-  const [ofOwn] = useLives(own ? [checkpointTimesQuery(own.training_run_id, hasEnded(own.status))] : [], 'visible');
-  const isOwn = [checkpoint, ...(ofOwn?.data ?? [])].some(each => each?.checkpoint_id === value);
+  const own = [...new Map(from.map(({ run }) => [run.training_run_id, run])).values()];
+  const isRead = isSeen || own.length > 0;
+  const ofOwn = useLives(own.map(checkpointsOfRun), 'visible');
+  const presets = from.map(({ checkpoint }) => checkpoint);
+  const isOwn = [...presets, ...ofOwn.flatMap(({ data = [] }) => data)].some(each => each?.checkpoint_id === value);
   const isListed = isSeen && !isOwn;
   const list = useList(source, isListed ? 'visible' : 'hidden');
   const evaluations = useRunsOf(benchId, isRead ? 'visible' : 'hidden');
-  const known = own ? [own, ...list.rows.filter(run => run.training_run_id !== own.training_run_id)] : list.rows;
+  const ownIds = new Set(own.map(run => run.training_run_id));
+  const known = [...own, ...list.rows.filter(run => !ownIds.has(run.training_run_id))];
   const readings = readingsAmong(known)(value);
   const named = readings.length === 1 ? readings[0]?.run : undefined;
-  const first = own ? [own] : known.slice(0, mostRuns);
+  const first = own.length > 0 ? own : known.slice(0, mostRuns);
   const runs = isRead ? [...first, ...(named && !first.includes(named) ? [named] : [])] : [];
-  const checkpointsOf = useLives(
-    runs.map(run => checkpointTimesQuery(run.training_run_id, hasEnded(run.status))),
-    'visible',
-  );
+  const checkpointsOf = useLives(runs.map(checkpointsOfRun), 'visible');
   const heldOutOf = useLives(
     runs.map(run => heldOutRewardsQuery(run.training_run_id, hasEnded(run.status))),
     'visible',
@@ -80,12 +87,13 @@ export function useCheckpointChoice(options: CheckpointChoiceOptions): Checkpoin
     const checkpoints = checkpointsOf[index]?.data ?? noCheckpoints;
     return rowsOf(run, checkpoints, heldOutOf[index]?.data ?? noRewards, evaluations, rewardRange);
   });
-  const isMissing = own && checkpoint && !chosenOf(read, checkpoint.checkpoint_id);
-  const preset = isMissing ? [{ run: own, row: checkpoint, called: [] }] : noneOffered;
+  const preset = from.flatMap(({ run, checkpoint: row }): OfferedCheckpoint[] =>
+    row && !chosenOf(read, row.checkpoint_id) ? [{ run, row, called: [] }] : [],
+  );
   return {
     offered: [...preset, ...read],
     runs: known,
-    isOfOne: own !== undefined && known.length === 1,
+    isOfOne: own.length === 1 && known.length === 1,
     model,
     problem: word =>
       nameProblem(word, known, list, run => {
