@@ -274,8 +274,10 @@ interface GridOptions {
   readonly width: number;
   readonly height: number;
   readonly theme: Theme;
-  readonly range: XRange | undefined;
+  /** The x axis of each chart, unless it is zoomed. */
+  readonly ranges: readonly (XRange | undefined)[];
   readonly chart: ChartState;
+  readonly notes: Pick<NoteOptions, 'unit' | 'byTime' | 'weight'>;
   /** Each chart has its own y axis; by default, all share one. */
   readonly ownAxes?: boolean;
 }
@@ -287,15 +289,18 @@ const cellSize = { width: 26, height: 6 } as const;
 export function gridLines(
   runs: readonly { readonly name: string }[],
   all: readonly (readonly ChartSeries[])[],
-  { width, height, theme, range, chart, ownAxes = false }: GridOptions,
+  { width, height: whole, theme, ranges, chart, notes, ownAxes = false }: GridOptions,
 ): string[] {
+  const { log, zoom } = chart;
+  const words = chartNotes(all.flat(), { ...notes, log, lag: undefined, perColumn: undefined });
+  const caption = words === '' || whole <= cellSize.height ? [] : [theme.styles.muted(truncate(words, width))];
+  const height = whole - caption.length;
   const most = Math.max(1, Math.floor((width + gap.length) / (cellSize.width + gap.length)));
   const fits = Math.max(1, Math.floor(height / cellSize.height));
   const across = Math.min(most, Math.max(1, Math.ceil(Math.sqrt(runs.length)), Math.ceil(runs.length / fits)));
   const down = Math.min(fits, Math.ceil(runs.length / across));
   const cell = { width: Math.floor((width + gap.length) / across) - gap.length, height: Math.floor(height / down) };
-  const xRange = chart.zoom ?? range;
-  const yRange = ownAxes ? undefined : valueRangeOf(all.flat(), xRange, chart.log);
+  const yRange = ownAxes ? undefined : valueRangeOf(all.flat(), zoom, log);
   const names = cutApart(
     runs.map(({ name }) => sanitiseLine(name)),
     cell.width - 8,
@@ -309,9 +314,9 @@ export function gridLines(
     const cut = truncate(names.get(sanitiseLine(name)) ?? '', Math.max(0, cell.width - number.length - 1));
     const head = [cut, number];
     const { lines } = drawChart(series, {
-      ...{ width: cell.width, height: cell.height - 1, theme, xRange, yRange },
+      ...{ width: cell.width, height: cell.height - 1, theme, xRange: zoom ?? ranges[index], yRange },
       crosshair: chart.crosshair,
-      log: chart.log,
+      log,
     });
     return [theme.styles.strong(padEnd(truncate(head.join(' '), cell.width), cell.width)), ...lines];
   });
@@ -320,7 +325,8 @@ export function gridLines(
   const lines = rows.flatMap(row =>
     Array.from({ length: cell.height }, (_, line) => row.map(each => each[line] ?? '').join(gap)),
   );
-  return left > 0 ? [...lines.slice(0, height - 1), theme.styles.muted(`${left} more: no room here`)] : lines;
+  const shown = left > 0 ? [...lines.slice(0, height - 1), theme.styles.muted(`${left} more: no room here`)] : lines;
+  return [...caption, ...shown];
 }
 
 /**

@@ -149,9 +149,7 @@ export function useCurvesView(runs: readonly ChartedRun[], options: CurvesOption
   );
   const series = all.flat();
   const curves = series.map(({ curve }) => curve);
-  const extent = extentOf(curves);
-  // Leaves room for the next points, so that a new point redraws only its cells.
-  const range = extent && runs.some(({ ended }) => !ended) ? growingRange(extent) : extent;
+  const range = rangeOf(series, runs);
   const height = heightFor(isFull);
   const drawn = {
     series,
@@ -186,6 +184,12 @@ export function useCurvesView(runs: readonly ChartedRun[], options: CurvesOption
       ...curveBindings(settings, dispatch, drawing, windows, options),
     ],
   };
+}
+
+/** The x axis of these series. Leaves room for the next points, so that a new point redraws only its cells. */
+function rangeOf(series: readonly ChartSeries[], runs: readonly ChartedRun[]): Range | undefined {
+  const extent = extentOf(series.map(({ curve }) => curve));
+  return extent && runs.some(({ ended }) => !ended) ? growingRange(extent) : extent;
 }
 
 /** The state that the keys of the curves depend on. */
@@ -283,14 +287,21 @@ function paneLines(
   { width, height, isGrid }: { readonly width: number; readonly height: number; readonly isGrid: boolean },
   theme: Theme,
 ): { readonly lines: readonly string[]; readonly plotWidth: number } {
-  const { range, chart } = drawn;
-  const grid = { width, height, theme, range, chart };
+  const { range, chart, unit, byTime } = drawn;
+  const notes = { unit, byTime, weight: smoothings[chart.smoothing] ?? 0 };
+  const grid = { width, height, theme, chart, notes };
   if (panels.length > 0) {
     const legend = runs.length > 1 ? [runLegend(runs, width, theme)] : [];
-    const rows = gridLines(panels, all, { ...grid, height: Math.max(1, height - legend.length), ownAxes: true });
+    const rows = gridLines(panels, all, {
+      ...{ ...grid, ranges: all.map(() => range), ownAxes: true },
+      height: Math.max(1, height - legend.length),
+    });
     return { lines: [...rows, ...legend].slice(0, height), plotWidth: width };
   }
-  return isGrid ? { lines: gridLines(runs, all, grid), plotWidth: width } : chartLines(drawn, width, height, theme);
+  if (!isGrid) return chartLines(drawn, width, height, theme);
+  // A short run beside a long one would be a line at the left edge.
+  const ranges = runs.map((run, index) => rangeOf(all[index] ?? [], [run]));
+  return { lines: gridLines(runs, all, { ...grid, ranges }), plotWidth: width };
 }
 
 /** The chart with its notes, its legend and the teaching signal; a sparkline if there is no room. */

@@ -236,11 +236,11 @@ export function drawChart(series: readonly ChartSeries[], options: ChartOptions)
 
   const plot = new Plot(plotWidth, plotHeight, theme);
   const isCrowded = drawSeries(plot, series, { x, wide, xAxis, yAxis, positive: log, isScatter });
-  const crossColumn = crosshair === undefined ? -1 : Math.floor(xAxis.dotOf(crosshair) / dotsAcross);
-  const lines = plotLines(plot, yAxis, { labelWidth, crossColumn }, theme);
-  const perColumn = isCrowded ? (wide.high - wide.low) / plotWidth : undefined;
   const columnOf = (at: number): number | undefined =>
     at < wide.low || at > wide.high ? undefined : Math.floor(xAxis.dotOf(at) / dotsAcross);
+  const crossColumn = crosshair === undefined ? -1 : (columnOf(crosshair) ?? -1);
+  const lines = plotLines(plot, yAxis, { labelWidth, crossColumn }, theme);
+  const perColumn = isCrowded ? (wide.high - wide.low) / plotWidth : undefined;
   if (height < withAxis) return { lines, perColumn, plotWidth, columnOf };
   const marked = new Set(xAxis.ticks.map(({ cell }) => cell));
   const base = Array.from({ length: plotWidth }, (_, column) =>

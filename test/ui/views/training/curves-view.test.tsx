@@ -92,6 +92,17 @@ it('draws a chart for each run on one scale, at every size', async () => {
   }
 });
 
+it('draws each run of a grid on its own time, and says so', async () => {
+  const stage = stageOf(120, 40);
+  await stage.waitFor('held-out of');
+  await stage.press('m', 'T');
+  await stage.waitFor('minutes since each run began');
+  // The runs take one hour to four.
+  for (const last of ['60', '150', '200']) await stage.waitFor(text => new RegExp(` ${last} `).test(text));
+  await stage.press('L');
+  await stage.waitFor('minutes since each run began, log scale');
+});
+
 it('goes to a typed step, and aligns the runs by time', async () => {
   const stage = stageOf(120, 40);
   await stage.waitFor('held-out of');
