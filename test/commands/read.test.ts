@@ -1,15 +1,19 @@
 /** Files that `benchtop read` opens on screen: what the service in its process has of them. */
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
+import { exitCodes } from '../../src/commands/exit.ts';
 import type { CommandIo } from '../../src/commands/io.ts';
 import { serveFile } from '../../src/commands/read.ts';
 import { testFolder } from './cli.ts';
 
+const saying = (content: string) => ({ messages: [{ role: 'user', content }] });
+
 /** The tasks in the order of the screen, and what is said of the others. */
-async function readOf(lines: readonly object[]) {
+async function readOf(lines: readonly (object | string)[]) {
   const path = join(testFolder(), 'file.jsonl');
-  writeFileSync(path, lines.map(line => `${JSON.stringify(line)}\n`).join(''));
+  writeFileSync(path, lines.map(line => `${typeof line === 'string' ? line : JSON.stringify(line)}\n`).join(''));
   const notes: string[] = [];
   const io = { note: (words: string) => notes.push(words), signal: new AbortController().signal };
   const served = await serveFile(path, 'file.jsonl', io as unknown as CommandIo);
@@ -17,26 +21,69 @@ async function readOf(lines: readonly object[]) {
   const url = `${served.baseUrl}/api/v1/trajectories?limit=100&sort=created_at&order=asc`;
   const answer = await fetch(url, { headers: { 'X-API-Key': served.apiKey } });
   const { items } = (await answer.json()) as { items: { task_id: string }[] };
-  return { tasks: items.map(({ task_id }) => task_id), lost: served.lost, notes };
+  return { tasks: items.map(({ task_id }) => task_id), missing: served.missing, notes };
 }
 
-const saying = (content: string) => ({ messages: [{ role: 'user', content }] });
+it('stores the file without a request, so that none of it is in memory twice', async () => {
+  let requests = 0;
+  const count = (): void => {
+    requests += 1;
+  };
+  subscribe('http.server.request.start', count);
+  onTestFinished(() => void unsubscribe('http.server.request.start', count));
+  await readOf([{ task_id: 'one', ...saying('hi') }]);
+  // That of the list.
+  expect(requests).toBe(1);
+});
+
+it('reads what a service would refuse, and says what is missing', async () => {
+  const broken = `{"task_id": "broken", "reward": NaN, ${JSON.stringify(saying('hi')).slice(1)}`;
+  const refused = { task_id: 'refused', messages: [{ content: 'from nobody' }] };
+  expect(
+    await readOf([
+      broken,
+      'no JSON',
+      refused,
+      { task_id: 'equal', ...saying('a') },
+      { task_id: 'equal', ...saying('a') },
+    ]),
+  ).toEqual({
+    tasks: ['broken', 'equal', 'equal'],
+    missing: 2,
+    notes: [
+      expect.stringContaining('line 2: It is not JSON'),
+      expect.stringContaining('trajectory 3 is not shown: '),
+      'Missing: 1 number that is NaN or infinite, which JSON does not have.',
+    ],
+  });
+});
+
+it('refuses a file with nothing readable, and leaves nothing of it behind', async () => {
+  await expect(readOf(['no JSON'])).rejects.toMatchObject({
+    exitCode: exitCodes.failed,
+    message: expect.stringContaining('It is not JSON'),
+  });
+  await expect(readOf([])).rejects.toMatchObject({
+    exitCode: exitCodes.usage,
+    message: 'The file holds no trajectories.',
+  });
+});
 
 it('shows the trajectories in the order of the file', async () => {
   const tasks = Array.from({ length: 60 }, (_, index) => `task ${index}`);
-  expect(await readOf(tasks.map(task_id => ({ task_id, ...saying('hi') })))).toEqual({ tasks, lost: 0, notes: [] });
+  expect(await readOf(tasks.map(task_id => ({ task_id, ...saying('hi') })))).toEqual({ tasks, missing: 0, notes: [] });
 });
 
 it('shows a trajectory that is larger than a service takes', async () => {
   const large = 'a line of a log\n'.repeat((33 * 1024 * 1024) / 16);
-  expect(await readOf([{ task_id: 'large', ...saying(large) }])).toEqual({ tasks: ['large'], lost: 0, notes: [] });
+  expect(await readOf([{ task_id: 'large', ...saying(large) }])).toEqual({ tasks: ['large'], missing: 0, notes: [] });
 });
 
 it('says which trajectories are missing, and counts them', async () => {
   const first = { task_id: 'first', trace_id: 'a', ...saying('one') };
   expect(await readOf([first, { ...first, ...saying('two') }, first, { task_id: 'last', ...saying('hi') }])).toEqual({
     tasks: ['first', 'last'],
-    lost: 2,
+    missing: 2,
     notes: [
       'trajectory 2 is not shown: The dataset has another trajectory with the trace a.',
       'trajectory 3 is not shown: it has the trace_id of an equal one',

@@ -174,7 +174,10 @@ function addContract(app: Hono<Env>, service: ServiceContext, guard: Guard, limi
       if (!handler) {
         throw new ApiError(501, 'api_error', 'not_implemented', `The local service does not have ${method} ${path}.`);
       }
-      return context.json(await handler(service, await readCall(context, route)));
+      const answered = await handler(service, await readCall(context, route));
+      return answered instanceof ReadableStream
+        ? context.body(answered, 200, { 'Content-Type': 'application/json' })
+        : context.json(answered);
     };
     app.on(method, honoPath(path), guard(route), limit, operation === 'createChatCompletion' ? chat : answer);
   }

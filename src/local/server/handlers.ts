@@ -55,11 +55,15 @@ type Sent<Answer> =
       ? readonly Row[] | { readonly items: readonly Row[] }
       : Answer;
 
-/** Answers an operation. */
+/** Answers an operation; a large answer is a stream of its JSON. */
 export type Handler<Name extends Operation = Operation> = (
   service: ServiceContext,
   call: Call<Name>,
-) => Sent<AnswerOf<Name>> | Promise<Sent<AnswerOf<Name>>>;
+) => Sent<AnswerOf<Name>> | Promise<Sent<AnswerOf<Name>>> | ReadableStream<Uint8Array>;
+
+/** The stream of an answer whose JSON is made in pieces, as the client takes them. */
+export const jsonStream = (pieces: Iterable<string>): ReadableStream<Uint8Array> =>
+  ReadableStream.from(pieces).pipeThrough(new TextEncoderStream());
 
 /** The address of a call and its caller. */
 export type Route = Pick<Endpoint, 'operation' | 'method' | 'path' | 'auth' | 'query'>;

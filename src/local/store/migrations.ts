@@ -155,4 +155,14 @@ export const migrations: readonly string[] = [
   alter table deployments add column promoted_at text;
   update deployments set promoted_at = updated_at where is_active = 1;
   `,
+  // One row a step: a trajectory can be tens of megabytes, and is read and written step by step.
+  `
+  create table trajectory_steps (
+    trajectory_id text not null references trajectories on delete cascade, step_index integer not null,
+    content text not null, primary key (trajectory_id, step_index)
+  ) strict;
+  insert into trajectory_steps select trajectory_id, each.key, json_quote(each.value)
+  from trajectories, json_each(case when json_valid(steps) then steps else '[]' end) as each;
+  alter table trajectories drop column steps;
+  `,
 ];

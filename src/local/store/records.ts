@@ -84,8 +84,6 @@ export interface TrajectoryRow extends Record<string, unknown> {
   num_steps: number;
   error: string | null;
   created_at: string;
-  /** Steps with their messages, as JSON. */
-  steps: string;
   /** The training step of this rollout. */
   step: number | null;
   /** Counts the rollouts of a task in an evaluation, or in a training step, from 0. */

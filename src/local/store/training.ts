@@ -162,7 +162,8 @@ export class TrainingStore extends RunStore<TrainingRunRow> {
     }>(
       `select reward, trajectory_id, task_id,
          (select sum(json_extract(message.value, '$.completion_tokens'))
-          from json_each(steps) as each, json_each(each.value, '$.messages') as message) as completion_tokens
+          from trajectory_steps as each, json_each(each.content, '$.messages') as message
+          where each.trajectory_id = trajectories.trajectory_id) as completion_tokens
        from trajectories
        where training_run_id = ? and step = ? and reward is not null order by task_id, sample`,
       runId,

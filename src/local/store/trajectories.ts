@@ -15,7 +15,9 @@ import { rewardsOf } from './reward-logs.ts';
 /** Sorts below every reward, so that missing ones come last when the best come first. */
 const noReward = -1e300;
 
-/** All columns but the steps, which can be megabytes. */
+/** Characters of JSON that are sent at a time. */
+const pieceLength = 64 * 1024;
+
 const listedColumns = [
   'trajectory_id',
   'organization_id',
@@ -58,7 +60,7 @@ const trajectoryList = {
   searches: ['trajectory_id', "coalesce(task_id, '')", "coalesce(model_id, '')", "coalesce(error, '')"],
 } as const;
 
-type Stored = Omit<TrajectoryRow, 'trajectory_id' | 'steps' | 'num_steps' | 'finish_reason'>;
+type Stored = Omit<TrajectoryRow, 'trajectory_id' | 'num_steps' | 'finish_reason'>;
 
 /** The fields of a new trajectory; missing ones stay empty. */
 export interface NewTrajectory extends Partial<Stored> {
@@ -80,14 +82,16 @@ export class TrajectoryStore {
 
   add({ steps, ...trajectory }: NewTrajectory): string {
     const trajectory_id = newId('trajectory');
-    this.#database.insert('trajectories', {
-      trace_id: newId('trace'),
-      created_at: now(),
-      ...(trajectory as Record<string, string | number | null>),
-      trajectory_id,
-      num_steps: steps.length,
-      finish_reason: finishOf(steps),
-      steps: JSON.stringify(steps),
+    this.#database.transaction(() => {
+      this.#database.insert('trajectories', {
+        trace_id: newId('trace'),
+        created_at: now(),
+        ...(trajectory as Record<string, string | number | null>),
+        trajectory_id,
+        num_steps: steps.length,
+        finish_reason: finishOf(steps),
+      });
+      for (const [step_index, step] of steps.entries()) this.#insertStep(trajectory_id, step_index, step);
     });
     return trajectory_id;
   }
@@ -97,18 +101,21 @@ export class TrajectoryStore {
     this.#database.transaction(() => {
       const row = this.#database.get<TrajectoryRow>('select * from trajectories where trajectory_id = ?', trajectoryId);
       if (!row || hasEnded(row.status)) return;
-      const steps = [...(JSON.parse(row.steps) as unknown[]), step];
+      this.#insertStep(trajectoryId, row.num_steps, step);
       this.#database.run(
-        `update trajectories set steps = ?, num_steps = ?, finish_reason = ?, model_id = coalesce(model_id, ?),
+        `update trajectories set num_steps = num_steps + 1, finish_reason = coalesce(?, finish_reason),
+         model_id = coalesce(model_id, ?),
          model_association_source = case when model_id is null then 'chat' else model_association_source end
          where trajectory_id = ?`,
-        JSON.stringify(steps),
-        steps.length,
-        finishOf(steps),
+        finishOf([step]),
         model,
         trajectoryId,
       );
     });
+  }
+
+  #insertStep(trajectory_id: string, step_index: number, step: unknown): void {
+    this.#database.insert('trajectory_steps', { trajectory_id, step_index, content: JSON.stringify(step) });
   }
 
   /** A page without the steps. */
@@ -146,11 +153,36 @@ export class TrajectoryStore {
   /** A trajectory in the contract's form. */
   recordOf(row: TrajectoryRow, withSteps: boolean) {
     const body = bodyOf(row, this.#datasets.get(row.dataset_id));
-    if (!withSteps) return body;
-    const steps = (JSON.parse(row.steps) as Fields[]).map(stepOf);
+    return withSteps ? { ...body, steps: [...this.#stepsOf(row)], rewards: this.#rewardsOf(row) } : body;
+  }
+
+  /** The JSON of the record with its steps, in pieces: it can be larger than what else is in memory. */
+  *jsonOf(row: TrajectoryRow): Generator<string> {
+    const { steps: _, ...body } = this.recordOf(row, false);
+    let piece = `${JSON.stringify({ ...body, rewards: this.#rewardsOf(row) }).slice(0, -1)},"steps":[`;
+    for (const step of this.#stepsOf(row)) {
+      if (piece.length > pieceLength) {
+        yield piece;
+        piece = '';
+      }
+      piece += `${step.step_index === 0 ? '' : ','}${JSON.stringify(step)}`;
+    }
+    yield `${piece}]}`;
+  }
+
+  *#stepsOf({ trajectory_id, num_steps }: TrajectoryRow) {
+    const select = 'select content from trajectory_steps where trajectory_id = ? and step_index = ?';
+    for (let index = 0; index < num_steps; index += 1) {
+      const stored = this.#database.get<{ readonly content: string }>(select, trajectory_id, index);
+      // It has been deleted meanwhile.
+      if (!stored) return;
+      yield stepOf(JSON.parse(stored.content) as Fields, index);
+    }
+  }
+
+  #rewardsOf(row: TrajectoryRow) {
     const { rewards: others } = detailsOf(row);
-    const rewards = [...rewardsOf(this.#database, row.trajectory_id), ...(Array.isArray(others) ? others : [])];
-    return { ...body, steps, rewards };
+    return [...rewardsOf(this.#database, row.trajectory_id), ...(Array.isArray(others) ? others : [])];
   }
 }
 
@@ -167,7 +199,7 @@ function detailsOf({ details }: Pick<TrajectoryRow, 'details'>): Fields {
 
 /** A trajectory in the contract's form; null for unknown fields. */
 function bodyOf(row: ListedTrajectory, dataset: DatasetRow | undefined) {
-  const { steps: _, content_hash: __, occurrence: ___, details: ____, finish_reason, ...rest } = row;
+  const { content_hash: _, occurrence: __, details: ___, finish_reason, ...rest } = row;
   const { status, termination_reason } = row;
   const details = detailsOf(row);
   return {

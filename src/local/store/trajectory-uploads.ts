@@ -81,7 +81,9 @@ export class TrajectoryUploads {
     return items.map((item, request_index): UploadOutcome => {
       if ('code' in item) return { ...unknownOutcome, request_index, status: 'error', failure: item };
       const { origin, rewards = [], ...content } = item;
-      const content_hash = sha256(JSON.stringify(rewards.length === 0 ? content : { ...content, rewards }));
+      // By step, as the text of all can be larger than what else is in memory.
+      const steps = content.steps.map(step => sha256(JSON.stringify(step)));
+      const content_hash = sha256(JSON.stringify({ ...content, steps, ...(rewards.length > 0 && { rewards }) }));
       const occurrence = Math.max(occurrences[request_index] ?? 1, (latest.get(content_hash) ?? 0) + 1);
       latest.set(content_hash, occurrence);
       const known = dataset && this.#find(dataset.dataset_id, item.trace_id, content_hash, occurrence);

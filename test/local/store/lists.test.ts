@@ -89,7 +89,7 @@ const lists = {
         error: 'e-b',
       },
     ],
-    both: { source: 's', trace_id: 't', steps: '[]', updated_at: undefined },
+    both: { source: 's', trace_id: 't', updated_at: undefined },
     sorts: ['created_at', 'status', 'num_steps', 'reward', 'task_id'],
     searches: ['trajectory_id', 'model_id', 'error'],
   },

@@ -13,7 +13,7 @@ import {
 } from '../../store/reward-logs.ts';
 import type { UploadFailure, UploadOutcome } from '../../store/trajectory-uploads.ts';
 import { apiError, conflict, invalid, notFound, notStored } from '../errors.ts';
-import type { Area, Call, ServiceContext } from '../handlers.ts';
+import { type Area, type Call, jsonStream, type ServiceContext } from '../handlers.ts';
 import type { BodyOf } from '../requests.ts';
 import { failureOfItem, readOpened, readUploaded } from '../uploaded-trajectory.ts';
 
@@ -186,7 +186,8 @@ export const trajectoryArea: Area = {
     listTrajectories: ({ trajectories }, { organizationId, query }) => trajectories.list(organizationId, query),
     getTrajectory: (service, call) => {
       const { include_steps = true } = call.query;
-      return service.trajectories.recordOf(findTrajectory(service, call), include_steps);
+      const row = findTrajectory(service, call);
+      return include_steps ? jsonStream(service.trajectories.jsonOf(row)) : service.trajectories.recordOf(row, false);
     },
     logReward,
     completeTrajectory,
