@@ -1,4 +1,5 @@
 import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { saveCompiledCode } from '../base/compiled-code.ts';
 
 /**
@@ -13,4 +14,13 @@ export function keepHeapSmall(): void {
   // The young generation keeps its size; the old one is collected after it has grown by this percentage.
   setFlagsFromString('--semi-space-growth-factor=1');
   setFlagsFromString('--heap-growing-percent=20');
+  setFlagsFromString('--expose-gc');
+}
+
+/**
+ * Gives memory back after large work. By itself, V8 keeps the pages of what was collected for later use. Call it after
+ * `keepHeapSmall`, which exposes the collector.
+ */
+export function emptyHeap(): void {
+  runInNewContext('gc')({ type: 'major', flavor: 'last-resort' });
 }

@@ -12,11 +12,11 @@ import { transcriptText } from '../present/transcript-lines.ts';
 import { trajectoryFacts } from '../resources/trajectories.ts';
 import { clean, safeJson } from '../text/sanitise.ts';
 import { Reading, trajectoriesIn } from '../uploads/foreign-files.ts';
-import { TrajectoryUpload } from '../uploads/trajectory-upload.ts';
 import { CommandError, type ExitCode, exitCodes } from './exit.ts';
+import { emptyHeap, keepHeapSmall } from './heap.ts';
 import type { CommandIo } from './io.ts';
 import type { CommandInput } from './table/commands.ts';
-import { inOwnForm, withFile, withOpenFile } from './trajectory-files.ts';
+import { withFile, withOpenFile } from './trajectory-files.ts';
 
 type Flags = CommandInput<'read'>['flags'];
 
@@ -69,67 +69,74 @@ async function printAll(path: string, { json }: Flags, io: CommandIo): Promise<E
 }
 
 /**
- * Stores the trajectories of the file as a dataset. Notes each one that is missing, and returns their number.
+ * Stores the trajectories of the file as a dataset of a folder that is not served yet. Notes what is missing, and returns
+ * how much.
  *
  * @throws CommandError if none can be read
  */
-async function store(
-  path: string,
-  name: string,
-  { baseUrl, apiKey }: RunningService,
-  { note }: CommandIo,
-): Promise<number> {
-  const { createService } = await import('../service/index.ts');
-  const key = async (): Promise<string> => apiKey;
-  const job = new TrajectoryUpload(path, path, name);
-  const service = createService({ baseUrl, apiKey: key, inferenceToken: key, userAgent: 'benchtop' });
-  await job.run(async () => service);
-  const { counts, error } = job.state;
-  if (error) throw error;
-  if (counts.stored + counts.skipped === 0) {
-    const [first] = job.outcomes;
-    throw holdsNone(first !== undefined, first && (first.message ?? first.status));
-  }
-  const lost = job.outcomes.filter(({ status }) => status !== 'uploaded');
-  for (const { line, status, message } of lost)
-    note(
-      clean`trajectory ${line} is not shown: ${message ?? (status === 'skipped' ? 'it has the trace_id of an equal one' : status)}`,
-    );
-  return lost.length;
+async function store(path: string, name: string, dataFolder: string, io: CommandIo): Promise<number> {
+  const [{ fillFolder }, { readUploaded }, { newId }] = await Promise.all([
+    import('../local/daemon/serve.ts'),
+    import('../local/server/uploaded-trajectory.ts'),
+    import('../local/store/ids.ts'),
+  ]);
+  const reading = new Reading();
+  const lost: string[] = [];
+  let count = 0;
+  await fillFolder(dataFolder, ({ database, trajectoryUploads }, organization) => {
+    /** Why it is not shown. */
+    const add = (trajectory: Record<string, unknown>): string | undefined => {
+      const read = readUploaded(trajectory, 0);
+      if ('code' in read) return read.message;
+      // Equal ones are all shown.
+      const item = { ...read, trace_id: read.trace_id ?? newId('trace') };
+      const [outcome] = database.transaction(() => trajectoryUploads.store(organization, name, [item]));
+      return outcome?.status === 'skipped' ? 'it has the trace_id of an equal one' : outcome?.failure?.message;
+    };
+    return withOpenFile(path, io, async file => {
+      for await (const each of trajectoriesIn(file, reading)) {
+        io.signal.throwIfAborted();
+        count += 1;
+        const why = 'error' in each ? each.error : add(each.trajectory);
+        if (why === undefined) continue;
+        lost.push(why);
+        io.note('error' in each ? clean`${each.place}: ${why}` : clean`trajectory ${count} is not shown: ${why}`);
+      }
+    });
+  });
+  for (const note of reading.notes) io.note(note);
+  if (count === lost.length) throw holdsNone(count > 0, lost[0]);
+  return lost.length + reading.unreadRewards;
 }
 
 /** A local service in this process that has only the trajectories of a file. */
 export interface ServedFile extends RunningService {
   readonly folder: string;
-  /** How many trajectories of the file it lacks, each noted. */
-  readonly lost: number;
+  /** How much of the file it lacks, each noted. */
+  readonly missing: number;
 }
 
 /** Serves a file under `name`. The folder of the service is deleted at exit. @throws CommandError if none can be read */
 export async function serveFile(path: string, name: string, io: CommandIo): Promise<ServedFile> {
   const folder = mkdtempSync(join(tmpdir(), 'benchtop-read-'));
   process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
-  const { serve } = await import('../local/daemon/serve.ts');
   const dataFolder = join(folder, 'data');
-  const running = await serve({ dataFolder, samples: false, largestBody: Infinity, signal: io.signal });
-  try {
-    return { ...running, folder, lost: await store(path, name, running, io) };
-  } catch (error) {
-    // The service would keep the process alive.
-    await running.stop();
-    throw error;
-  }
+  const missing = await store(path, name, dataFolder, io);
+  const { serve } = await import('../local/daemon/serve.ts');
+  return { ...(await serve({ dataFolder, samples: false, signal: io.signal })), folder, missing };
 }
 
-/** The longest name of a dataset. */
-const longestName = 128;
+/** In bytes. Saving memory delays the start by a tenth of a second, so smaller files go without. */
+const largeFile = 4 * 1024 * 1024;
 
 /** Opens the file on screen, so that lists, groups and search work as usual. */
 async function openOnScreen(path: string, folder: string, { theme, mouse }: Flags, io: CommandIo): Promise<number> {
-  const { path: own, unreadable } = await inOwnForm(path, folder, io, true);
-  const name = path.startsWith(folder) ? 'standard input' : basename(path).slice(-longestName);
-  const served = await serveFile(own, name, io);
-  const { baseUrl, apiKey } = served;
+  const name = path.startsWith(folder) ? 'standard input' : basename(path);
+  const isLarge = (await stat(path)).size > largeFile;
+  if (isLarge) keepHeapSmall();
+  const served = await serveFile(path, name, io);
+  if (isLarge) emptyHeap();
+  const { baseUrl, apiKey, missing } = served;
   const environment = {
     // The key that the environment sets belongs to the address that it names.
     BENCHTOP_BASE_URL: baseUrl,
@@ -139,7 +146,6 @@ async function openOnScreen(path: string, folder: string, { theme, mouse }: Flag
     BENCHTOP_STATE_DIR: join(served.folder, 'state'),
     BENCHTOP_CACHE_DIR: join(served.folder, 'cache'),
   };
-  const missing = unreadable + served.lost;
   const file = missing === 0 ? name : `${name}, ${missing} not read in full`;
   const sort = { column: 'created', descending: false };
   const start = { view: 'list', resource: 'trajectories', scope: { dataset: name }, sort } as const;

@@ -73,15 +73,10 @@ export interface OwnFile {
   readonly unreadable: number;
 }
 
-/**
- * The file itself, or a copy converted from the format of another program.
- *
- * @param toRead whether it is only read: then it is always copied, without what a service would refuse
- * @throws CommandError
- */
-export function inOwnForm(path: string, folder: string, io: CommandIo, toRead = false): Promise<OwnFile> {
+/** The file itself, or a copy converted from the format of another program. @throws CommandError */
+export function inOwnForm(path: string, folder: string, io: CommandIo): Promise<OwnFile> {
   return withOpenFile(path, io, async file => {
-    if (!toRead && !(await isForeignFile(file))) return { path, unreadable: 0 };
+    if (!(await isForeignFile(file))) return { path, unreadable: 0 };
     const reading = new Reading();
     const copy = join(folder, 'converted.jsonl');
     let unreadable = 0;

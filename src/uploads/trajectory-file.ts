@@ -151,7 +151,10 @@ async function itemOf(read: ReadBytes, line: number, range: Range): Promise<Item
   if (range.end - range.start > largestItem) return unusable(`It is larger than ${bytes(largestItem)}.`);
   let text: string;
   try {
-    text = utf8Text(await bytesAt(read, range));
+    const bytes = await bytesAt(read, range);
+    text = utf8Text(bytes);
+    // Freed at once, not by the next garbage collection: it can be larger than what else is in memory.
+    (bytes.buffer as ArrayBuffer).transfer(0);
   } catch {
     return unusable('It is not UTF-8.');
   }
@@ -190,12 +193,14 @@ export async function lineAt(read: ReadBytes, range: Pick<Item, 'start' | 'end'>
 }
 
 async function bytesAt(read: ReadBytes, { start, end }: Range): Promise<Uint8Array> {
-  const parts: Uint8Array[] = [];
-  for (let at = start; at < end; ) {
+  // Not `Buffer.concat`, which has all of it twice.
+  const whole = Buffer.allocUnsafeSlow(end - start);
+  let at = start;
+  while (at < end) {
     const bytes = (await read(at)).subarray(0, end - at);
     if (bytes.length === 0) break;
-    parts.push(bytes);
+    whole.set(bytes, at - start);
     at += bytes.length;
   }
-  return Buffer.concat(parts);
+  return whole.subarray(0, at - start);
 }

@@ -30,8 +30,6 @@ export interface DaemonOptions extends ServiceSettings {
    * by hand.
    */
   readonly idleMs?: number;
-  /** In bytes; by default, what a service takes. */
-  readonly largestBody?: number;
 }
 
 export interface RunningService {
@@ -78,8 +76,7 @@ export class Daemon implements Control {
     this.#options = options;
     this.#unlock = unlock;
     this.#fingerprint = fingerprintOf(options.dataFolder, options);
-    const { rateLimit = unlimitedLocal, largestBody } = options;
-    const app = createApp({ service, rateLimit, control: this, largestBody });
+    const app = createApp({ service, rateLimit: options.rateLimit ?? unlimitedLocal, control: this });
     const answer = getRequestListener(app.fetch);
     this.#server = createServer(connectionLimits, (incoming, outgoing) => void answer(incoming, outgoing));
     this.#server.maxConnections = maxConnections;

@@ -99,6 +99,22 @@ function openData(folder: string): Stores {
   }
 }
 
+/**
+ * Stores data in a new folder that is deleted at exit, before it is served: commits do not wait for the disk.
+ *
+ * @param work gets the stores and the id of the organization
+ */
+export async function fillFolder(folder: string, work: (stores: Stores, organizationId: string) => Promise<void>) {
+  makeDataFolder(folder);
+  const stores = openData(folder);
+  try {
+    stores.database.get('pragma synchronous = off');
+    await work(stores, ensureOrganization(stores.database, apiKeyOf(folder)));
+  } finally {
+    stores.database.close();
+  }
+}
+
 /** The initial organization of a new data folder, ingested like an uploaded benchmark. */
 function seed({ database, benchmarks }: Stores, organizationId: string): void {
   if (benchmarks.list(organizationId, { limit: 1 }).items.length > 0) return;

@@ -31,8 +31,6 @@ export interface AppOptions {
   readonly rateLimit: RateLimit;
   /** Endpoints that control the process itself. Not part of the contract. */
   readonly control: Control;
-  /** In bytes; by default, what a service takes. */
-  readonly largestBody?: number | undefined;
 }
 
 /** The request of any operation, checked by the schemas of that operation. */
@@ -78,7 +76,7 @@ const routes: readonly Route[] = [
     .flatMap(endpoint => [endpoint, ...(endpoint.newest ? [{ ...endpoint, path: endpoint.newest.path }] : [])]),
 ].sort(byGenerality);
 
-export function createApp({ service, rateLimit, control, largestBody }: AppOptions): Hono<Env> {
+export function createApp({ service, rateLimit, control }: AppOptions): Hono<Env> {
   const authenticator = new Authenticator(service, rateLimit);
   const guard: Guard = endpoint => async (context, next) => {
     context.set('organizationId', authenticator.authenticate(context, endpoint));
@@ -108,7 +106,7 @@ export function createApp({ service, rateLimit, control, largestBody }: AppOptio
       },
     }),
   );
-  addContract(app, service, guard, limitBody(largestBody));
+  addContract(app, service, guard);
   // Storage at signed addresses.
   app.all(storagePath, context =>
     service.signedUploads.receive(
@@ -156,7 +154,7 @@ function answerError(context: Context, error: ApiError): Response {
 }
 
 /** Every operation of the contract, by the handlers of its areas; and chat at the addresses of single models. */
-function addContract(app: Hono<Env>, service: ServiceContext, guard: Guard, limit: MiddlewareHandler): void {
+function addContract(app: Hono<Env>, service: ServiceContext, guard: Guard): void {
   const all = Object.values<Area>(areas);
   for (const { name, migrations = [] } of all) service.database.migrateArea(name, migrations);
   const handlers: Readonly<Record<string, AnyHandler>> = Object.assign({}, ...all.map(area => area.routes));
@@ -165,7 +163,7 @@ function addContract(app: Hono<Env>, service: ServiceContext, guard: Guard, limi
 
   // A model at its own address, as used by deployment records and later generations.
   for (const path of [playgroundPath, '/v1/playground/:model{.+}/chat/completions']) {
-    app.post(path, guard(inferenceRoute), limit, chat);
+    app.post(path, guard(inferenceRoute), limitBody, chat);
   }
   for (const route of routes) {
     const { operation, method, path } = route;
@@ -179,7 +177,7 @@ function addContract(app: Hono<Env>, service: ServiceContext, guard: Guard, limi
         ? context.body(answered, 200, { 'Content-Type': 'application/json' })
         : context.json(answered);
     };
-    app.on(method, honoPath(path), guard(route), limit, operation === 'createChatCompletion' ? chat : answer);
+    app.on(method, honoPath(path), guard(route), limitBody, operation === 'createChatCompletion' ? chat : answer);
   }
 }
 

@@ -10,18 +10,17 @@ import { ApiError, apiError } from './errors.ts';
 const largestBody = 32 * 1024 * 1024;
 
 /** Refuses a larger body, whether it declares its length or not. */
-export const limitBody = (maxSize = largestBody) =>
-  bodyLimit({
-    maxSize,
-    onError: context => {
-      const declared = context.req.header('content-length');
-      const size = declared === undefined ? 'more' : amount(Number(declared));
-      const message = `A request takes up to ${amount(maxSize)}; this one has ${size}.`;
-      throw new ApiError(413, 'invalid_request_error', 'request_too_large', message, {
-        context: { max_bytes: maxSize },
-      });
-    },
-  });
+export const limitBody = bodyLimit({
+  maxSize: largestBody,
+  onError: context => {
+    const declared = context.req.header('content-length');
+    const size = declared === undefined ? 'more' : amount(Number(declared));
+    const message = `A request takes up to ${amount(largestBody)}; this one has ${size}.`;
+    throw new ApiError(413, 'invalid_request_error', 'request_too_large', message, {
+      context: { max_bytes: largestBody },
+    });
+  },
+});
 
 /**
  * The text of a body, which may be compressed and begin with a byte order mark.
