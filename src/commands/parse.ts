@@ -100,12 +100,15 @@ function withGlobals(before: Flags, name: CommandName, flags: Flags): Flags {
 
 /** @throws CommandError if a command got too few arguments, or too many */
 function checkWords(name: CommandName, args: readonly string[]): void {
-  const specs = (commands[name] as CommandSpec).args ?? [];
+  const { args: specs = [], flags }: CommandSpec = commands[name];
   const needed = specs.filter(({ optional }) => !optional).length;
   const most = specs.some(({ many }) => many) ? Number.POSITIVE_INFINITY : specs.length;
   if (args.length >= needed && args.length <= most) return;
-  const wrong = args.length < needed ? 'An argument is missing.' : `One argument too many: ${args[most]}.`;
-  throw new CommandError(`${wrong} Usage: ${['benchtop', name, ...specs.map(argumentTerm)].join(' ')} [options]`);
+  const usage = `Usage: ${['benchtop', name, ...specs.map(argumentTerm)].join(' ')} [options]`;
+  if (args.length < needed) throw new CommandError(`An argument is missing. ${usage}`);
+  const takers = Object.keys(flags).filter(key => ['seen', 'filter'].includes(flags[key]?.of ?? ''));
+  const hint = takers.length === 0 ? '' : ` These options take one: ${takers.map(longFlag).join(', ')}.`;
+  throw new CommandError(`One argument too many: ${args[most]}. ${usage}.${hint}`);
 }
 
 /** @throws CommandError if a flag is given without the flag it requires */

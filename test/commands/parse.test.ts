@@ -58,7 +58,11 @@ describe('what cannot be read', () => {
     [['list', 'runs', '--format', 'xml'], '--format takes one of table, json, jsonl, csv, markdown, not xml.'],
     [['watch', '--timeout', 'soon'], '--timeout takes a number above 0, not soon.'],
     [['list'], 'An argument is missing. Usage: benchtop list WHAT'],
-    [['list', 'runs', 'models'], 'One argument too many: models.'],
+    [
+      ['list', 'runs', 'models'],
+      /^One argument too many: models\. .* These options take one: --benchmark, --run.*--filter/,
+    ],
+    [['build', 'a', 'b'], /^One argument too many: b\. Usage: benchtop build BENCHMARK \[options\]\.$/],
     [['serve', '--status', '--stop'], '--status cannot be used with --stop.'],
     [['chat', 'm', '-x', 'hello'], "Unknown option '-x'."],
     [['lsit', '--help'], "Unknown command 'lsit'. Did you mean list?"],
