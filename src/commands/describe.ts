@@ -5,7 +5,7 @@ import type { Range } from '../present/statistics/tasks.ts';
 import { type GroupCounts, teachingOf, teachingTurn, teachingWords, widenedRange } from '../present/teaching.ts';
 import type { QueryContext } from '../queries/query-context.ts';
 import { type ReadStep, readSteps, stepsIn, stepsToRead } from '../queries/step-rewards.ts';
-import { heldOutRewardsQuery, trainerRewardsQuery } from '../queries/training.ts';
+import { heldOutRewardsQuery, trainerRewardsQuery } from '../queries/training-curves.ts';
 import { readAudit } from '../resources/audit.ts';
 import { trainingCurveWords } from '../resources/curve-words.ts';
 import { describeError, failsAlone, isNotOffered } from '../service/errors.ts';

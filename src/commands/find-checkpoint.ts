@@ -11,8 +11,9 @@ import {
   splitCheckpointName,
   unreadCheckpoints,
 } from '../queries/checkpoint-names.ts';
+import { checkpointsByStep } from '../queries/checkpoints.ts';
 import { type Better, betterThan, type HeldOutMean, heldOutOfStep, tiedSteps } from '../queries/held-out.ts';
-import { checkpointsByStep, heldOutRewardsQuery } from '../queries/training.ts';
+import { heldOutRewardsQuery } from '../queries/training-curves.ts';
 import { idOf as idOfRow, type Resource } from '../resources/define.ts';
 import { pagesOf } from '../resources/pages.ts';
 import { ifThere, isGone, isNotOffered } from '../service/errors.ts';

@@ -106,7 +106,7 @@ function checkWords(name: CommandName, args: readonly string[]): void {
   if (args.length >= needed && args.length <= most) return;
   const usage = `Usage: ${['benchtop', name, ...specs.map(argumentTerm)].join(' ')} [options]`;
   if (args.length < needed) throw new CommandError(`An argument is missing. ${usage}`);
-  const takers = Object.keys(flags).filter(key => ['seen', 'filter'].includes(flags[key]?.of ?? ''));
+  const takers = Object.keys(flags).filter(key => ['seen', 'filter'].includes(own(flags, key)?.of ?? ''));
   const hint = takers.length === 0 ? '' : ` These options take one: ${takers.map(longFlag).join(', ')}.`;
   throw new CommandError(`One argument too many: ${args[most]}. ${usage}.${hint}`);
 }

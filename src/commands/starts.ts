@@ -5,6 +5,7 @@ import { deploymentRoles } from '../contract/deployments.ts';
 import { modelSlug } from '../contract/model-slug.ts';
 import { isRunning } from '../contract/status.ts';
 import { seedOption } from '../present/start-name.ts';
+import { checkpointsByStep } from '../queries/checkpoints.ts';
 import { modelList, priceOf } from '../queries/models.ts';
 import {
   type OptionsChoice,
@@ -13,7 +14,6 @@ import {
   type RunInput,
   readRunOptions,
 } from '../queries/run-options.ts';
-import { checkpointsByStep } from '../queries/training.ts';
 import { nameOfStart, type RunStart } from '../resources/action.ts';
 import { benchmarkActions } from '../resources/benchmarks.ts';
 import { slugOf } from '../resources/deployments.ts';

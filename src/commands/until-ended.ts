@@ -8,7 +8,7 @@ import { doneWith, evalRunQuery } from '../queries/evaluations.ts';
 import type { PollIntervals } from '../queries/polling.ts';
 import type { QueryContext } from '../queries/query-context.ts';
 import { readingRewardsOnce } from '../queries/run-rewards.ts';
-import { readHeldOutSplit } from '../queries/training.ts';
+import { readHeldOutSplit } from '../queries/training-curves.ts';
 import { resourceOfKind } from '../resources/catalogue.ts';
 import { lookAt } from '../resources/look.ts';
 import { readRunMean } from '../resources/run-mean.ts';

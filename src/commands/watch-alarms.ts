@@ -1,10 +1,10 @@
 /** The alarms of a resource that `benchtop watch` follows: each is noted when it begins and when it ends. */
 import { hasEnded, isRunning } from '../contract/status.ts';
+import { checkpointTimes, checkpointTimesQuery } from '../queries/checkpoints.ts';
 import { paceOf } from '../queries/pace.ts';
 import { readRunRewards } from '../queries/run-extent.ts';
 import type { Certainty } from '../queries/run-mean.ts';
 import type { KnownResource, RolloutEnds } from '../queries/statuses/known-resource.ts';
-import { checkpointTimes, checkpointTimesQuery } from '../queries/training.ts';
 import {
   type Alarm,
   type AlarmKind,

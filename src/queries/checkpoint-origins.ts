@@ -14,9 +14,11 @@ import {
   rememberedOrigin,
   rememberHeldOut,
 } from './checkpoint-memory.ts';
+import { checkpointsByStep } from './checkpoints.ts';
 import { heldOutOfStep } from './held-out.ts';
 import type { QueryContext } from './query-context.ts';
-import { checkpointsByStep, everyPlainTrainingRun, heldOutRewardsQuery, observeTraining, stepsOf } from './training.ts';
+import { everyPlainTrainingRun, observeTraining, stepsOf } from './training.ts';
+import { heldOutRewardsQuery } from './training-curves.ts';
 
 /** A checkpoint that another record refers to, with what that record says about it. */
 export interface Referred {

@@ -23,7 +23,7 @@ import {
   rewardsByTask,
   taskIds,
 } from './run-rewards.ts';
-import { readHeldOutSplit } from './training.ts';
+import { readHeldOutSplit } from './training-curves.ts';
 
 /** The rewards of a task in two runs. Several rollouts of a task count as their mean. */
 export interface ComparedTask {

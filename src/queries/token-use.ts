@@ -3,7 +3,8 @@ import { ifThere } from '../service/errors.ts';
 import type { LiveQuery } from './live-query.ts';
 import type { QueryContext } from './query-context.ts';
 import { readSteps } from './step-rewards.ts';
-import { trainerRewardsQuery, trainingKeys, trainingRunsOf } from './training.ts';
+import { trainingKeys, trainingRunsOf } from './training.ts';
+import { trainerRewardsQuery } from './training-curves.ts';
 
 /** Each of the newest runs takes two requests. */
 const mostRuns = 3;

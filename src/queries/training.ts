@@ -1,32 +1,20 @@
 /** Queries and actions for training runs. */
-import { isDeepStrictEqual } from 'node:util';
-
-import { pushAll } from '../base/many.ts';
 import { failureReason, type ListQuery } from '../contract/common.ts';
-import type { EvalRun, TrajectoryReward } from '../contract/evaluations.ts';
-import { notePage, unreadableIn } from '../contract/lists.ts';
+import type { TrajectoryReward } from '../contract/evaluations.ts';
+import { unreadableIn } from '../contract/lists.ts';
 import { hasEnded, isRunning, statusMeaning } from '../contract/status.ts';
-import { lastReward, type TrainerCurve } from '../contract/trainer-curve.ts';
-import type { TrainerCurveReader } from '../contract/trainer-curve-reader.ts';
-import type { Checkpoint, HeldOutReward, TrainingProgress, TrainingRun } from '../contract/training.ts';
+import type { TrainingProgress, TrainingRun } from '../contract/training.ts';
 import type { Trajectory } from '../contract/trajectories.ts';
 import { ifThere } from '../service/errors.ts';
-import type { Service } from '../service/index.ts';
-import type { AnswerHead, CallOptions } from '../service/options.ts';
-import { readPages } from '../service/pagination.ts';
 import { beganIn } from '../store/seen.ts';
-import type { ProgressPoint, RememberedStore } from '../store/store.ts';
+import type { RememberedStore } from '../store/store.ts';
 import { countOf } from '../text/numbers.ts';
-import { parseTime } from '../text/time.ts';
 import { action } from './action.ts';
 import { benchmarkQuery } from './benchmarks.ts';
-import { rememberCheckpoints } from './checkpoint-memory.ts';
-import { unreadCheckpoints } from './checkpoint-names.ts';
 import { readAcross } from './every-benchmark.ts';
-import { decidingSplit, evenCurve, failedRounds, hasOutstanding, heldOutMeans, otherSplits } from './held-out.ts';
 import { amended } from './lists/amended.ts';
 import { type AnnotatedPage, type ListSource, readRows, wholePage } from './lists/list-source.ts';
-import { type LiveQuery, shareWhole } from './live-query.ts';
+import type { LiveQuery } from './live-query.ts';
 import { activityOfRun, activityOfRuns } from './polling.ts';
 import type { QueryContext } from './query-context.ts';
 import { readPart, remembering, rememberingOne } from './remembered-fallback.ts';
@@ -96,59 +84,6 @@ export const deleteTraining = action(
     },
   },
 );
-
-const listed = (service: Service, training_run_id: string, query: ListQuery, options?: CallOptions) =>
-  service.call('listCheckpoints', { params: { training_run_id }, query }, options);
-
-/** The checkpoints of a run, newest last; `unreadCheckpoints` says why some may be missing. @throws ServiceError */
-export async function checkpointsByStep(
-  service: Service,
-  runId: string,
-  options?: CallOptions,
-): Promise<readonly Checkpoint[]> {
-  const checkpoints: Checkpoint[] = [];
-  const readPage = (cursor: string | undefined) =>
-    readRows({ cursor }, query => listed(service, runId, query, options));
-  let dropped = 0;
-  let hasMore = false;
-  for await (const page of readPages(readPage)) {
-    pushAll(checkpoints, page.items);
-    dropped += page.dropped;
-    hasMore = page.isCutOff;
-  }
-  checkpoints.sort((left, right) => (left.step_index ?? 0) - (right.step_index ?? 0));
-  notePage(checkpoints, { dropped, cursor: null, hasMore });
-  return checkpoints;
-}
-
-/** @throws Error for the user if other checkpoints may be newer */
-function requireAll(checkpoints: readonly Checkpoint[]): void {
-  const unread = unreadCheckpoints(checkpoints);
-  if (unread)
-    throw new Error(`The newest checkpoint is not known: ${unread}. Choose one among the checkpoints of the run.`);
-}
-
-/** The newest checkpoint of a run. @throws Error for the user if it has none yet, or not all could be read */
-export async function lastCheckpoint(service: Service, runId: string): Promise<Checkpoint> {
-  const checkpoints = await checkpointsByStep(service, runId);
-  requireAll(checkpoints);
-  const last = checkpoints.at(-1);
-  if (!last) throw new Error('The run has no committed checkpoint yet.');
-  return last;
-}
-
-/** The newest deployable checkpoint of a run. @throws Error for the user if there is none, or not all could be read */
-export async function lastDeployable(service: Service, runId: string): Promise<Checkpoint> {
-  const checkpoints = await checkpointsByStep(service, runId);
-  requireAll(checkpoints);
-  const last = checkpoints.findLast(({ is_deployable }) => is_deployable !== false);
-  if (last) return last;
-  throw new Error(
-    checkpoints.length === 0
-      ? 'The run has no committed checkpoint yet.'
-      : 'The service says that none of its checkpoints can be deployed.',
-  );
-}
 
 /** The step budget of a run, from its progress, otherwise its options. */
 export function stepsOf({ options, total_steps }: ProgressedRun): number | undefined {
@@ -312,167 +247,9 @@ export function trainingProgressQuery(runId: string): LiveQuery<TrainingProgress
   };
 }
 
-export function checkpointList(runId: string, ended: boolean): ListSource<Checkpoint> {
-  return {
-    key: trainingKeys.checkpoints(runId),
-    id: row => row.checkpoint_id,
-    readPage: async context => {
-      const { service, query, signal, memory } = context;
-      const page = await readPart('listCheckpoints', trainingRunQuery(runId), context, () =>
-        readRows(query, asked => listed(service, runId, asked, { signal })),
-      );
-      rememberCheckpoints(runId, page.items, memory);
-      return page;
-    },
-    partOf: partOfTraining(runId),
-    activity: () => (ended ? 'settled' : 'running'),
-  };
-}
-
-/** How far the service's clock was behind this machine's when these checkpoints were read, by its answer; milliseconds. */
-const behindMs = new WeakMap<readonly Checkpoint[], number>();
-/** Less is the time of the answer, or does no harm. */
-const leastBehindMs = 60_000;
-
-/**
- * The steps that were saved in checkpoints, by time: a run that was reset saves earlier steps again. A clock that is
- * behind would make a new one old, and a stall of a run that moves.
- */
-export const checkpointTimes = (checkpoints: readonly Checkpoint[]): readonly ProgressPoint[] =>
-  checkpoints
-    .flatMap(({ step_index, created_at }) => {
-      const saved = parseTime(created_at);
-      if (step_index == null || saved === undefined) return [];
-      const at = saved + (behindMs.get(checkpoints) ?? 0);
-      return [{ completed_steps: step_index, at, since: at }];
-    })
-    .toSorted((left, right) => left.at - right.at);
-
-/** As many of the newest checkpoints tell the pace of a run. */
-const newestCheckpoints = 12;
-
-/** All checkpoints of a run, oldest first, for the times of its steps. */
-export function checkpointTimesQuery(runId: string, ended: boolean): LiveQuery<readonly Checkpoint[]> {
-  return {
-    key: [...trainingKeys.checkpoints(runId), 'all'],
-    activity: () => (ended ? 'settled' : 'building'),
-    share: shareWhole,
-    observes: rows => ({ kind: 'training', id: runId, checkpoints: checkpointTimes(rows).slice(-newestCheckpoints) }),
-    read: async ({ service, signal }) => {
-      let behind = 0;
-      const onAnswer = ({ headers }: AnswerHead): void => {
-        const ms = Date.now() - Date.parse(headers['date'] ?? '');
-        behind = ms > leastBehindMs ? ms : 0;
-      };
-      const checkpoints = await checkpointsByStep(service, runId, { signal, onAnswer });
-      behindMs.set(checkpoints, behind);
-      return checkpoints;
-    },
-  };
-}
-
 /** The parent declaration of lists that belong to a training run. */
 export function partOfTraining(runId: string): NonNullable<ListSource<never>['partOf']> {
   return { kind: 'training', id: runId, read: trainingRunQuery(runId).read };
-}
-
-/** The reader of each curve. It keeps the rows, because the next answer mostly repeats them. */
-const readers = new WeakMap<TrainerCurve, TrainerCurveReader>();
-
-/**
- * A curve is always read whole, at 35 bytes a point. Far beyond the columns of a chart, a few new points are not worth
- * more than 700 KB a second.
- */
-const mostPointsASecond = 20_000;
-
-/** @param steps the steps done, if known: a curve that has them all is read again only when there are more */
-export function trainerRewardsQuery(runId: string, ended: boolean, steps?: number | null): LiveQuery<TrainerCurve> {
-  return {
-    key: trainingKeys.trainerRewards(runId),
-    share: shareWhole,
-    observes: curve => ({
-      ...{ kind: 'training', id: runId, mean: lastReward(curve) },
-      curve: evenCurve(curve.steps, curve.rewards),
-    }),
-    activity: curve => {
-      if (ended) return curve && curve.steps.length < (steps ?? 0) ? 'settling' : 'settled';
-      if (!curve || steps == null || curve.steps.length < steps) return 'running';
-      return curve.steps.length === steps ? 'settled' : 'open';
-    },
-    leastMs: curve => ((curve?.steps.length ?? 0) / mostPointsASecond) * 1_000,
-    read: async context => {
-      const params = { training_run_id: runId };
-      const { TrainerCurveReader } = await import('../contract/trainer-curve-reader.ts');
-      const previous = context.previous as TrainerCurve | undefined;
-      let known = previous && readers.get(previous);
-      // A cancelled read and its successor must not share it, and a retry cannot know what a lost answer left in it.
-      if (previous) readers.delete(previous);
-      let reader = new TrainerCurveReader();
-      const begin = (): TrainerCurveReader => {
-        reader = known ?? new TrainerCurveReader();
-        known = undefined;
-        return reader;
-      };
-      const options = { signal: context.signal, longList: { name: 'trainer_rewards', begin } };
-      const answer = await readPart('getTrainerRewards', trainingRunQuery(runId), context, () =>
-        context.service.call('getTrainerRewards', { params }, options),
-      );
-      // Some services wrap the list in another way.
-      for (const row of answer.trainer_rewards) reader.add(row);
-      const curve = shareWhole(previous, reader.curve(unreadableIn(answer.trainer_rewards)));
-      readers.set(curve, reader);
-      return curve;
-    },
-  };
-}
-
-/**
- * The held-out rewards of a run on the tasks of one split, see `decidingSplit`.
- *
- * @param isFinal whether those of an ended run are final, apart from incomplete rounds
- */
-export function heldOutRewardsQuery(
-  runId: string,
-  ended: boolean,
-  isFinal: () => boolean = () => true,
-): LiveQuery<readonly HeldOutReward[]> {
-  return {
-    key: trainingKeys.heldOutRewards(runId),
-    share: (previous, answer) =>
-      isDeepStrictEqual(otherSplits(previous ?? []), otherSplits(answer)) ? shareWhole(previous, answer) : answer,
-    observes: rewards => ({
-      kind: 'training',
-      id: runId,
-      measured: heldOutMeans(rewards) ?? null,
-      failedRounds: failedRounds(rewards),
-    }),
-    // New rewards arrive only every few steps. The last rounds may be complete only after the end of the run.
-    activity: rewards => {
-      if (!ended) return 'building';
-      if (rewards && hasOutstanding(rewards)) return 'open';
-      return rewards && !isFinal() ? 'settling' : 'settled';
-    },
-    read: async context => {
-      const params = { training_run_id: runId };
-      const answer = await readPart('getHeldOutRewards', trainingRunQuery(runId), context, () =>
-        context.service.call('getHeldOutRewards', { params }, { signal: context.signal }),
-      );
-      return decidingSplit(answer.held_out_rewards);
-    },
-  };
-}
-
-/** The tasks of the held-out curve of the training run that made the evaluated checkpoint, if they can be read. */
-export async function readHeldOutSplit(
-  { parent_checkpoint_id, training_run_id, split }: EvalRun,
-  context: QueryContext,
-): Promise<string | undefined> {
-  if (!parent_checkpoint_id || !training_run_id || split == null) return undefined;
-  const read = heldOutRewardsQuery(training_run_id, true).read(context);
-  const rewards = await read.catch((error: unknown) => {
-    if (context.signal.aborted) throw error;
-  });
-  return heldOutMeans(rewards ?? [])?.best.split;
 }
 
 /** The reward of a rollout, with its position in the answer, since not every rollout has an id. */
@@ -512,14 +289,5 @@ export function stepTrajectories(runId: string, step: number): ListSource<Trajec
       return { ...wholePage(rows), ...(dropped !== undefined && { dropped }) };
     },
     activity: () => 'settled',
-  };
-}
-
-export function checkpointQuery(runId: string, step: number): LiveQuery<Checkpoint> {
-  return {
-    key: [...trainingKeys.checkpoints(runId), step],
-    activity: () => 'settled',
-    read: ({ service, signal }) =>
-      service.call('getCheckpoint', { params: { training_run_id: runId, step_index: step } }, { signal }),
   };
 }

@@ -14,7 +14,8 @@ import { heldOutMeansOf } from '../queries/held-out.ts';
 import { type ListSource, wholePage } from '../queries/lists/list-source.ts';
 import type { QueryContext } from '../queries/query-context.ts';
 import { type ReadStep, readSteps, stepsIn, stepsToRead } from '../queries/step-rewards.ts';
-import { heldOutRewardsQuery, trainerRewardsQuery, trainingKeys } from '../queries/training.ts';
+import { trainingKeys } from '../queries/training.ts';
+import { heldOutRewardsQuery, trainerRewardsQuery } from '../queries/training-curves.ts';
 import { failsAlone, ifThere, isNotOffered, type ServiceError } from '../service/errors.ts';
 import { counted } from '../text/numbers.ts';
 

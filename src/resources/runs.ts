@@ -14,7 +14,7 @@ import { extentOfRecord, readRunRewards } from '../queries/run-extent.ts';
 import { everyRun, runsOfBenchmark } from '../queries/run-lists.ts';
 import { runMeanOf } from '../queries/run-mean.ts';
 import { contradictionWords } from '../queries/run-rewards.ts';
-import { readHeldOutSplit } from '../queries/training.ts';
+import { readHeldOutSplit } from '../queries/training-curves.ts';
 import { trajectoryKeys } from '../queries/trajectories.ts';
 import { isNotOffered } from '../service/errors.ts';
 import { rememberedAt, sentOptionsIn } from '../store/seen.ts';

@@ -18,7 +18,8 @@ import {
   withoutLast,
 } from '../queries/held-out.ts';
 import type { QueryContext } from '../queries/query-context.ts';
-import { heldOutRewardsQuery, type ProgressedRun, stepsOf, trainerRewardsQuery } from '../queries/training.ts';
+import { type ProgressedRun, stepsOf } from '../queries/training.ts';
+import { heldOutRewardsQuery, trainerRewardsQuery } from '../queries/training-curves.ts';
 import { ifThere } from '../service/errors.ts';
 import { rememberedAt } from '../store/seen.ts';
 import { countOf, reward } from '../text/numbers.ts';

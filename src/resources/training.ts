@@ -9,6 +9,7 @@ import { type Fact, failureFacts, optionLines, referenceFact, statusFact, warnin
 import { isBeyond, type Range } from '../present/statistics/tasks.ts';
 import { instantFact, timeColumn, timeFact, tookWords } from '../present/times.ts';
 import type { Origin } from '../queries/checkpoint-memory.ts';
+import { checkpointList, checkpointsByStep, checkpointTimesQuery } from '../queries/checkpoints.ts';
 import { deploymentList, startDeployment } from '../queries/deployments.ts';
 import { type FailedRounds, type HeldOutMean, heldOutMeansOf } from '../queries/held-out.ts';
 import type { ListSource } from '../queries/lists/list-source.ts';
@@ -16,19 +17,15 @@ import type { QueryContext } from '../queries/query-context.ts';
 import { runsOfBenchmark } from '../queries/run-lists.ts';
 import {
   cancelTraining,
-  checkpointList,
-  checkpointsByStep,
-  checkpointTimesQuery,
   deleteTraining,
   everyTrainingRun,
-  heldOutRewardsQuery,
   type ProgressedRun,
-  trainerRewardsQuery,
   trainingKeys,
   trainingProgressQuery,
   trainingRunQuery,
   trainingRunsOf,
 } from '../queries/training.ts';
+import { heldOutRewardsQuery, trainerRewardsQuery } from '../queries/training-curves.ts';
 import { trajectoryKeys } from '../queries/trajectories.ts';
 import { ifThere } from '../service/errors.ts';
 import { rememberedAt } from '../store/seen.ts';

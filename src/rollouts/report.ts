@@ -15,7 +15,7 @@ import { transcriptText } from '../present/transcript-lines.ts';
 import { heldOutMeansOf, otherSplits } from '../queries/held-out.ts';
 import { runMeanOf } from '../queries/run-mean.ts';
 import { valuesOf } from '../queries/run-rewards.ts';
-import { heldOutRewardsQuery, trainerRewardsQuery } from '../queries/training.ts';
+import { heldOutRewardsQuery, trainerRewardsQuery } from '../queries/training-curves.ts';
 import { comparisonOptions } from '../resources/comparison.ts';
 import { trainingCurveWords } from '../resources/curve-words.ts';
 import { outcomeColumns } from '../resources/outcomes.ts';

@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import type { HeldOutReward } from '../../src/contract/training.ts';
 import { decidingSplit, heldOutMeans, otherSplits, worstOf } from '../../src/queries/held-out.ts';
-import { heldOutRewardsQuery } from '../../src/queries/training.ts';
+import { heldOutRewardsQuery } from '../../src/queries/training-curves.ts';
 import { RememberedStore } from '../../src/store/store.ts';
 import { fakeService } from '../service/fake-service.ts';
 

@@ -1,11 +1,12 @@
 /** Lists by benchmark that a service answers page by page, where the document's generation sends a bare array. */
 import { expect, it } from 'vitest';
 import type { EvalRun } from '../../src/contract/evaluations.ts';
+import { lastCheckpoint } from '../../src/queries/checkpoints.ts';
 import { type ListSource, restKey } from '../../src/queries/lists/list-source.ts';
 import { ListReader } from '../../src/queries/lists/reader.ts';
 import type { QueryContext } from '../../src/queries/query-context.ts';
 import { everyRun, runsOfBenchmark } from '../../src/queries/run-lists.ts';
-import { everyTrainingRun, lastCheckpoint } from '../../src/queries/training.ts';
+import { everyTrainingRun } from '../../src/queries/training.ts';
 import { RememberedStore } from '../../src/store/store.ts';
 import { hostileServer, json, serviceAt } from '../service/hostile-server.ts';
 

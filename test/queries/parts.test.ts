@@ -1,8 +1,9 @@
 /** Parts of a record: a 404 of their endpoint means that they are not offered, as long as the record is found. */
 import { describe, expect, it } from 'vitest';
+import { checkpointList } from '../../src/queries/checkpoints.ts';
 import { evalProgressQuery } from '../../src/queries/evaluations.ts';
 import type { QueryContext } from '../../src/queries/query-context.ts';
-import { checkpointList, heldOutRewardsQuery, trainerRewardsQuery } from '../../src/queries/training.ts';
+import { heldOutRewardsQuery, trainerRewardsQuery } from '../../src/queries/training-curves.ts';
 import { Capabilities } from '../../src/service/capabilities.ts';
 import { CapabilityMissingError, NotFoundError } from '../../src/service/errors.ts';
 import { RememberedStore } from '../../src/store/store.ts';

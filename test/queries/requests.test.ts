@@ -14,6 +14,7 @@ import {
   runtimeList,
   taskCountQuery,
 } from '../../src/queries/benchmarks.ts';
+import { checkpointList, checkpointQuery, checkpointsByStep } from '../../src/queries/checkpoints.ts';
 import { datasetList } from '../../src/queries/datasets.ts';
 import {
   deploymentList,
@@ -40,20 +41,16 @@ import { everyRun, runsOfBenchmark } from '../../src/queries/run-lists.ts';
 import { createSecret, deleteSecret, secretList } from '../../src/queries/secrets.ts';
 import {
   cancelTraining,
-  checkpointList,
-  checkpointQuery,
-  checkpointsByStep,
   deleteTraining,
   everyTrainingRun,
-  heldOutRewardsQuery,
   partOfTraining,
   startTraining,
   stepRewardList,
-  trainerRewardsQuery,
   trainingProgressQuery,
   trainingRunQuery,
   trainingRunsOf,
 } from '../../src/queries/training.ts';
+import { heldOutRewardsQuery, trainerRewardsQuery } from '../../src/queries/training-curves.ts';
 import {
   completeTrajectory,
   logReward,

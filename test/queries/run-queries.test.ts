@@ -5,6 +5,7 @@ import { endpoints } from '../../src/contract/endpoints.ts';
 import { notePage } from '../../src/contract/lists.ts';
 import { emptyCurve } from '../../src/contract/trainer-curve.ts';
 import { trainerCurveOf } from '../../src/contract/trainer-curve-reader.ts';
+import { checkpointList, checkpointQuery, lastCheckpoint, lastDeployable } from '../../src/queries/checkpoints.ts';
 import {
   deploymentList,
   deploymentQuery,
@@ -28,21 +29,16 @@ import { everyRun, runsOfBenchmark } from '../../src/queries/run-lists.ts';
 import { runResultsQuery } from '../../src/queries/run-results.ts';
 import {
   cancelTraining,
-  checkpointList,
-  checkpointQuery,
   deleteTraining,
   everyTrainingRun,
-  heldOutRewardsQuery,
-  lastCheckpoint,
-  lastDeployable,
   observeTraining,
   startTraining,
   stepRewardList,
-  trainerRewardsQuery,
   trainingProgressQuery,
   trainingRunQuery,
   trainingRunsOf,
 } from '../../src/queries/training.ts';
+import { heldOutRewardsQuery, trainerRewardsQuery } from '../../src/queries/training-curves.ts';
 import { trajectoriesOfRun } from '../../src/queries/trajectories.ts';
 import { Capabilities } from '../../src/service/capabilities.ts';
 import { CapabilityMissingError } from '../../src/service/errors.ts';

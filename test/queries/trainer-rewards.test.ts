@@ -3,7 +3,7 @@ import { expect, it, onTestFinished, vi } from 'vitest';
 import { unreadableIn } from '../../src/contract/lists.ts';
 import { lastReward, stepValues, type TrainerCurve } from '../../src/contract/trainer-curve.ts';
 import { TrainerCurveReader, trainerCurveOf } from '../../src/contract/trainer-curve-reader.ts';
-import { trainerRewardsQuery } from '../../src/queries/training.ts';
+import { trainerRewardsQuery } from '../../src/queries/training-curves.ts';
 import { ResponseError } from '../../src/service/errors.ts';
 import { RememberedStore } from '../../src/store/store.ts';
 import {

@@ -1,5 +1,5 @@
 /** The held-out rewards of training runs on screen: those of an ended run are read until they are final. */
-import { heldOutRewardsQuery } from '../../queries/training.ts';
+import { heldOutRewardsQuery } from '../../queries/training-curves.ts';
 import { hasFinalCurve } from '../../resources/rotation-turns.ts';
 import { useWorkbench } from './workbench.tsx';
 

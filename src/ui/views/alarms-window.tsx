@@ -1,12 +1,9 @@
 /** Shows the alarms that the settings would have raised for a run. */
 import { emptyCurve } from '../../contract/trainer-curve.ts';
+import { checkpointTimesQuery } from '../../queries/checkpoints.ts';
 import type { KnownResource } from '../../queries/statuses/known-resource.ts';
-import {
-  checkpointTimesQuery,
-  trainerRewardsQuery,
-  trainingProgressQuery,
-  trainingRunQuery,
-} from '../../queries/training.ts';
+import { trainingProgressQuery, trainingRunQuery } from '../../queries/training.ts';
+import { trainerRewardsQuery } from '../../queries/training-curves.ts';
 import { reportLines } from '../../resources/alarm-words.ts';
 import { historyOf, type PastReport, reportOf, reportOfRun } from '../../resources/past-alarms.ts';
 import { sanitiseLine } from '../../text/sanitise.ts';

@@ -1,7 +1,7 @@
 /** The deployed checkpoints of a training run, to put one prompt to each of them. */
 
 import type { Deployment } from '../../../contract/deployments.ts';
-import { checkpointTimesQuery } from '../../../queries/training.ts';
+import { checkpointTimesQuery } from '../../../queries/checkpoints.ts';
 import { checkpointName } from '../../../resources/answerers.ts';
 import type { ChatPrompt } from '../../../resources/place.ts';
 import { useShell } from '../../app/shell-context.tsx';

@@ -12,7 +12,7 @@ import { extentOfRecord } from '../../../queries/run-extent.ts';
 import { meanAsRecorded, runMeanOf } from '../../../queries/run-mean.ts';
 import { runResultsQuery } from '../../../queries/run-results.ts';
 import { unknownResource } from '../../../queries/statuses/known-resource.ts';
-import { heldOutRewardsQuery } from '../../../queries/training.ts';
+import { heldOutRewardsQuery } from '../../../queries/training-curves.ts';
 import { rewardsSoFar, trajectoriesOfRun, withRewards } from '../../../queries/trajectories.ts';
 import type { MeasuredRun } from '../../../resources/measured-run.ts';
 import type { Place } from '../../../resources/place.ts';

@@ -2,15 +2,12 @@
 import { hasEnded, isRunning } from '../../../contract/status.ts';
 import { emptyCurve } from '../../../contract/trainer-curve.ts';
 import type { TrainingProgress, TrainingRun } from '../../../contract/training.ts';
+import { checkpointTimesQuery } from '../../../queries/checkpoints.ts';
 import type { Freshness } from '../../../queries/freshness.ts';
 import { hasOutstanding } from '../../../queries/held-out.ts';
 import type { Attention } from '../../../queries/polling.ts';
-import {
-  checkpointTimesQuery,
-  trainerRewardsQuery,
-  trainingProgressQuery,
-  trainingRunQuery,
-} from '../../../queries/training.ts';
+import { trainingProgressQuery, trainingRunQuery } from '../../../queries/training.ts';
+import { trainerRewardsQuery } from '../../../queries/training-curves.ts';
 import { isNotOffered } from '../../../service/errors.ts';
 import { parseTime } from '../../../text/time.ts';
 import { useHeldOutQuery } from '../../data/use-held-out.ts';

@@ -1,7 +1,7 @@
 /** The forms that evaluate, deploy and continue a checkpoint: the chosen one, or the newest of its run. */
 import type { Benchmark } from '../../../contract/benchmarks.ts';
 import { benchmarkQuery } from '../../../queries/benchmarks.ts';
-import { lastCheckpoint, lastDeployable } from '../../../queries/training.ts';
+import { lastCheckpoint, lastDeployable } from '../../../queries/checkpoints.ts';
 import { benchmarkActions } from '../../../resources/benchmarks.ts';
 import type { CheckpointSource } from '../../../resources/training.ts';
 import { useLives } from '../../data/use-live.ts';

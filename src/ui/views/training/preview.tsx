@@ -1,7 +1,7 @@
 /** The curves of a training run in a preview. */
 import { hasEnded } from '../../../contract/status.ts';
 import { emptyCurve } from '../../../contract/trainer-curve.ts';
-import { heldOutRewardsQuery, trainerRewardsQuery } from '../../../queries/training.ts';
+import { heldOutRewardsQuery, trainerRewardsQuery } from '../../../queries/training-curves.ts';
 import type { MeasuredTraining } from '../../../resources/training-columns.ts';
 import { useAhead } from '../../data/use-ahead.ts';
 import { useWorkbench } from '../../data/workbench.tsx';

@@ -5,9 +5,10 @@ import { unreadableIn } from '../../../contract/lists.ts';
 import { hasEnded } from '../../../contract/status.ts';
 import type { Checkpoint, TrainingRun } from '../../../contract/training.ts';
 import { ageOf } from '../../../present/times.ts';
+import { checkpointList } from '../../../queries/checkpoints.ts';
 import { heldOutMeans } from '../../../queries/held-out.ts';
 import type { Attention } from '../../../queries/polling.ts';
-import { beginOfRun, checkpointList, trainingProgressQuery, trainingRunQuery } from '../../../queries/training.ts';
+import { beginOfRun, trainingProgressQuery, trainingRunQuery } from '../../../queries/training.ts';
 import { withMeasured } from '../../../resources/checkpoint-columns.ts';
 import type { Place } from '../../../resources/place.ts';
 import {

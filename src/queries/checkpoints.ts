@@ -1,0 +1,137 @@
+/** Queries for the checkpoints of training runs. */
+import { pushAll } from '../base/many.ts';
+import type { ListQuery } from '../contract/common.ts';
+import { notePage } from '../contract/lists.ts';
+import type { Checkpoint } from '../contract/training.ts';
+import type { Service } from '../service/index.ts';
+import type { AnswerHead, CallOptions } from '../service/options.ts';
+import { readPages } from '../service/pagination.ts';
+import type { ProgressPoint } from '../store/store.ts';
+import { parseTime } from '../text/time.ts';
+import { rememberCheckpoints } from './checkpoint-memory.ts';
+import { unreadCheckpoints } from './checkpoint-names.ts';
+import { type ListSource, readRows } from './lists/list-source.ts';
+import { type LiveQuery, shareWhole } from './live-query.ts';
+import { readPart } from './remembered-fallback.ts';
+import { partOfTraining, trainingKeys, trainingRunQuery } from './training.ts';
+
+const listed = (service: Service, training_run_id: string, query: ListQuery, options?: CallOptions) =>
+  service.call('listCheckpoints', { params: { training_run_id }, query }, options);
+
+/** The checkpoints of a run, newest last; `unreadCheckpoints` says why some may be missing. @throws ServiceError */
+export async function checkpointsByStep(
+  service: Service,
+  runId: string,
+  options?: CallOptions,
+): Promise<readonly Checkpoint[]> {
+  const checkpoints: Checkpoint[] = [];
+  const readPage = (cursor: string | undefined) =>
+    readRows({ cursor }, query => listed(service, runId, query, options));
+  let dropped = 0;
+  let hasMore = false;
+  for await (const page of readPages(readPage)) {
+    pushAll(checkpoints, page.items);
+    dropped += page.dropped;
+    hasMore = page.isCutOff;
+  }
+  checkpoints.sort((left, right) => (left.step_index ?? 0) - (right.step_index ?? 0));
+  notePage(checkpoints, { dropped, cursor: null, hasMore });
+  return checkpoints;
+}
+
+/** @throws Error for the user if other checkpoints may be newer */
+function requireAll(checkpoints: readonly Checkpoint[]): void {
+  const unread = unreadCheckpoints(checkpoints);
+  if (unread)
+    throw new Error(`The newest checkpoint is not known: ${unread}. Choose one among the checkpoints of the run.`);
+}
+
+/** The newest checkpoint of a run. @throws Error for the user if it has none yet, or not all could be read */
+export async function lastCheckpoint(service: Service, runId: string): Promise<Checkpoint> {
+  const checkpoints = await checkpointsByStep(service, runId);
+  requireAll(checkpoints);
+  const last = checkpoints.at(-1);
+  if (!last) throw new Error('The run has no committed checkpoint yet.');
+  return last;
+}
+
+/** The newest deployable checkpoint of a run. @throws Error for the user if there is none, or not all could be read */
+export async function lastDeployable(service: Service, runId: string): Promise<Checkpoint> {
+  const checkpoints = await checkpointsByStep(service, runId);
+  requireAll(checkpoints);
+  const last = checkpoints.findLast(({ is_deployable }) => is_deployable !== false);
+  if (last) return last;
+  throw new Error(
+    checkpoints.length === 0
+      ? 'The run has no committed checkpoint yet.'
+      : 'The service says that none of its checkpoints can be deployed.',
+  );
+}
+
+export function checkpointList(runId: string, ended: boolean): ListSource<Checkpoint> {
+  return {
+    key: trainingKeys.checkpoints(runId),
+    id: row => row.checkpoint_id,
+    readPage: async context => {
+      const { service, query, signal, memory } = context;
+      const page = await readPart('listCheckpoints', trainingRunQuery(runId), context, () =>
+        readRows(query, asked => listed(service, runId, asked, { signal })),
+      );
+      rememberCheckpoints(runId, page.items, memory);
+      return page;
+    },
+    partOf: partOfTraining(runId),
+    activity: () => (ended ? 'settled' : 'running'),
+  };
+}
+
+/** How far the service's clock was behind this machine's when these checkpoints were read, by its answer; milliseconds. */
+const behindMs = new WeakMap<readonly Checkpoint[], number>();
+/** Less is the time of the answer, or does no harm. */
+const leastBehindMs = 60_000;
+
+/**
+ * The steps that were saved in checkpoints, by time: a run that was reset saves earlier steps again. A clock that is
+ * behind would make a new one old, and a stall of a run that moves.
+ */
+export const checkpointTimes = (checkpoints: readonly Checkpoint[]): readonly ProgressPoint[] =>
+  checkpoints
+    .flatMap(({ step_index, created_at }) => {
+      const saved = parseTime(created_at);
+      if (step_index == null || saved === undefined) return [];
+      const at = saved + (behindMs.get(checkpoints) ?? 0);
+      return [{ completed_steps: step_index, at, since: at }];
+    })
+    .toSorted((left, right) => left.at - right.at);
+
+/** As many of the newest checkpoints tell the pace of a run. */
+const newestCheckpoints = 12;
+
+/** All checkpoints of a run, oldest first, for the times of its steps. */
+export function checkpointTimesQuery(runId: string, ended: boolean): LiveQuery<readonly Checkpoint[]> {
+  return {
+    key: [...trainingKeys.checkpoints(runId), 'all'],
+    activity: () => (ended ? 'settled' : 'building'),
+    share: shareWhole,
+    observes: rows => ({ kind: 'training', id: runId, checkpoints: checkpointTimes(rows).slice(-newestCheckpoints) }),
+    read: async ({ service, signal }) => {
+      let behind = 0;
+      const onAnswer = ({ headers }: AnswerHead): void => {
+        const ms = Date.now() - Date.parse(headers['date'] ?? '');
+        behind = ms > leastBehindMs ? ms : 0;
+      };
+      const checkpoints = await checkpointsByStep(service, runId, { signal, onAnswer });
+      behindMs.set(checkpoints, behind);
+      return checkpoints;
+    },
+  };
+}
+
+export function checkpointQuery(runId: string, step: number): LiveQuery<Checkpoint> {
+  return {
+    key: [...trainingKeys.checkpoints(runId), step],
+    activity: () => 'settled',
+    read: ({ service, signal }) =>
+      service.call('getCheckpoint', { params: { training_run_id: runId, step_index: step } }, { signal }),
+  };
+}
