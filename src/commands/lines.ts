@@ -157,7 +157,7 @@ class Lines {
     const columnsOf = (rows: readonly object[]): readonly Column<object>[] =>
       (measures?.columns(rows, compare.rewardRange) ?? resource.columns).filter(
         // Each other wide column makes the line longer, and some take a request per row.
-        ({ wide, decides, hidden }) => !hidden && (!wide || decides === 1),
+        ({ wide, decides = 9, hidden }) => !hidden && (!wide || decides <= 3),
       );
     const costly = columnsOf(page.items).filter(({ id }) => measures?.costly.includes(id));
     const context = {

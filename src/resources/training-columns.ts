@@ -3,7 +3,15 @@ import { perObject } from '../base/memo.ts';
 import { isRecord, own } from '../base/own-property.ts';
 import { hasEnded, statusMeaning, trainingStatuses } from '../contract/status.ts';
 import { lastReward } from '../contract/trainer-curve.ts';
-import { type Cell, type Column, idColumn, type NameOf, namedColumn, statusColumn } from '../present/column.ts';
+import {
+  type Cell,
+  type Column,
+  type ColumnWidth,
+  idColumn,
+  type NameOf,
+  namedColumn,
+  statusColumn,
+} from '../present/column.ts';
 import { intervalColumn, numberColumn } from '../present/number-columns.ts';
 import { defaultRange, type Interval } from '../present/statistics/interval.ts';
 import { intervalOfMean } from '../present/statistics/mean-and-count.ts';
@@ -135,9 +143,12 @@ function optionNames(rows: readonly MeasuredTraining[]): { readonly differing: s
 }
 
 /** The least cells of an option: a short value is not worth the whole of a long name. */
-const leastOption = 9;
+const leastOption = 7;
 
-/** A column for each option in which the runs differ, and a hidden one for each other option, to filter by. */
+/**
+ * A column for each option in which the runs differ, of which the others give way to the first, and a hidden one for each
+ * other option, to filter by.
+ */
 export function optionColumns(rows: readonly ProgressedRun[]): readonly Column<MeasuredTraining>[] {
   const { differing, equal } = optionNames(rows);
   return [...differing, ...equal].map((name, index) => {
@@ -148,6 +159,7 @@ export function optionColumns(rows: readonly ProgressedRun[]): readonly Column<M
       ...{ id: `option.${name}`, title, value },
       width: { min: Math.min(leastOption, displayWidth(title)), max: isNumber ? 16 : 30, grow: 1 },
       ...(isNumber && { align: 'right' }),
+      ...(index > 0 && { wide: true }),
       ...(index >= differing.length && { hidden: true, filtered: false }),
     };
   });
@@ -226,16 +238,17 @@ export const splitColumn = <Row>(of: (row: Row) => HeldOutMean | undefined): Col
  *
  * @param nameOf the name of a benchmark, if it is known
  * @param isUnread whether the held-out curve of a run is yet to be read
- * @param state what Watch says, in place of the status of the service, which then can be filtered by
+ * @param onScreen what Watch says, in place of the status of the service, which then can be filtered by; and the width
+ *   of the names
  */
 export function listColumns(
   rows: readonly ProgressedRun[],
   range: Range,
   nameOf: NameOf = id => id,
   isUnread: (row: MeasuredTraining) => boolean = () => false,
-  state?: Column<MeasuredTraining>,
+  onScreen?: { readonly state: Column<MeasuredTraining>; readonly nameWidth: ColumnWidth },
 ): readonly Column<MeasuredTraining>[] {
-  const [name, status, done, steps, ...others] = trainingColumns;
+  const [name, status, done, steps, model, ...others] = trainingColumns;
   const ofMeans = perObject((measured: HeldOut) => intervalOfHeldOut(measured.last, range));
   const ofBest = perObject((measured: HeldOut) => intervalOfHeldOut(measured.best, range));
   const bestInterval = intervalColumn<MeasuredTraining>(({ held_out }) => held_out && ofBest(held_out), {
@@ -247,25 +260,25 @@ export function listColumns(
     interval: ({ held_out }) => held_out && ofMeans(held_out),
     trainer: row => row.trainer_reward,
   });
-  const optional = { wide: true, forPrograms: true };
+  /** Shown in the order of `decides`, after the option that tells most runs apart. */
+  const ranked = (column: Column<MeasuredTraining> | undefined, decides: number, forPrograms = true) =>
+    column && { ...column, wide: true, forPrograms, decides };
   const columns = [
-    ...[
-      name,
-      state,
-      status && { ...status, hidden: state !== undefined },
-      heldOut,
-      { ...interval, ...optional, decides: 1 },
-    ],
-    ...[{ ...step, title: 'STEP', wide: true, decides: 5 }, done, steps, best],
-    ...[
-      { ...bestInterval, isUnread, wide: true, decides: 4 },
-      { ...bestStep, ...optional, decides: 2 },
-    ],
-    ...[
-      { ...trainer, decides: 6 },
-      { ...durationColumn<MeasuredTraining>(), decides: 3 },
-    ],
+    name && { ...name, width: onScreen?.nameWidth ?? name.width },
+    onScreen?.state,
+    status && { ...status, hidden: onScreen !== undefined },
+    heldOut,
+    ranked(interval, 1),
+    ranked({ ...step, title: 'STEP' }, 6, false),
+    best,
+    ranked({ ...bestInterval, isUnread }, 7, false),
+    ranked(bestStep, 4),
+    ranked(done, 2),
+    ranked(steps, 3),
+    ranked(trainer, 5, false),
+    ranked(durationColumn(), 8),
     ...optionColumns(rows),
+    ranked(model, 9),
     ...others
       .filter(({ id }) => id !== 'took')
       .map(column => (column.id === 'benchmark' ? namedColumn(column, nameOf) : column)),

@@ -210,6 +210,8 @@ export interface LineState {
   readonly short: string;
   /** The same for the narrowest column: without the duration of what has ended. */
   readonly shortest?: string;
+  /** The same for a table with more important columns: only times, in one unit; the mark tells the rest. */
+  readonly brief?: string;
   readonly look: StatusLook;
 }
 
@@ -222,9 +224,9 @@ function endedState(row: WatchedResource, status: string, now: number): LineStat
   if (!ago) return { word, text: word, short: word, look };
   if (to === undefined) return { word, text: `${word}, ${ago}`, short: `${word}, ${ago}`, shortest: word, look };
   const ended = `${word} ${ago}`;
-  if (from === undefined || to < from) return { word, text: ended, short: ended, look };
+  if (from === undefined || to < from) return { word, text: ended, short: ended, brief: ago, look };
   const [text, short] = [duration, age].map(took => `${ended}, ${took(to - from)}`) as [string, string];
-  return { word, text, short, shortest: ended, look };
+  return { word, text, short, shortest: ended, brief: ago, look };
 }
 
 /** The state of a line, after a word for an alarm; says so if the status is unknown. */
@@ -237,7 +239,7 @@ export function stateOf(row: WatchedResource, now: number): LineState {
   // Its mark shows the alarm: the end of a run is news as well.
   const ended = hasEnded(row.status) ? state : undefined;
   const short = ended?.short ?? `${word} ${shortNames[first.kind]}`;
-  return { ...ended, word, text: `${word} ${state.text}`, short, look: 'alarm' };
+  return { ...ended, word, text: `${word} ${state.text}`, short, brief: ended?.word ?? short, look: 'alarm' };
 }
 
 /** The alarms in a narrow column. */
@@ -300,8 +302,10 @@ function plainStateOf(row: WatchedResource, now: number): LineState {
     const text = [`no new step for ${silence}`, old].filter(Boolean).join(', ');
     return { word, text, short: `no step ${silence}`, look };
   }
-  const left = standing.kind === 'moving' && standing.leftMs !== undefined ? `ETA ${duration(standing.leftMs)}` : '';
-  return { word, text: [word, left, old].filter(Boolean).join(', '), short: old || left || word, look };
+  const leftMs = standing.kind === 'moving' ? standing.leftMs : undefined;
+  const [left, about] = leftMs === undefined ? ['', ''] : [duration, age].map(words => `ETA ${words(leftMs)}`);
+  const text = [word, left, old].filter(Boolean).join(', ');
+  return { word, text, short: old || left || word, brief: old || about || word, look };
 }
 
 /**

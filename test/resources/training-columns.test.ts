@@ -32,8 +32,8 @@ describe('columns for options', () => {
       run(`${index}`, { samples_per_instance: index < 2 ? 8 : 16, learning_rate }),
     );
     expect(optionColumns(rows).map(({ title, width }) => [title, width])).toEqual([
-      ['LEARNING_RATE', { min: 9, max: 16, grow: 1 }],
-      ['SAMPLES_PER_INSTANCE', { min: 9, max: 16, grow: 1 }],
+      ['LEARNING_RATE', { min: 7, max: 16, grow: 1 }],
+      ['SAMPLES_PER_INSTANCE', { min: 7, max: 16, grow: 1 }],
     ]);
   });
 
@@ -78,4 +78,10 @@ it('the last and the best reward have their intervals and steps, with the traine
       ...['took', 'option.learning_rate'],
     ]),
   );
+  // The option that tells the runs apart stays; the others give way to what one decides by.
+  expect(ids(57)).toEqual(['name', 'status', 'held-out', 'best', 'option.learning_rate']);
+  expect(ids(107).slice(0, 9)).toEqual([
+    ...['name', 'status', 'held-out', 'interval', 'best', 'best-step', 'done', 'steps', 'trainer'],
+  ]);
+  expect(ids(107).filter(id => id.startsWith('option.'))).toEqual(['option.learning_rate']);
 });

@@ -130,10 +130,13 @@ export interface WatchColumnsOptions {
   readonly glyphs?: Pick<Glyphs, 'pinned' | 'closed' | 'opened'>;
 }
 
+/** The least cells of a name. @param room width of the pane in cells */
+export const nameWidth = (room: number): number => Math.min(16, Math.max(10, Math.floor(room * labelShare)));
+
 const labelColumn = (room: number, glyphs: Pick<Glyphs, 'pinned' | 'closed' | 'opened'>): Column<WatchedResource> => ({
   id: 'label',
   title: 'WATCHED',
-  width: { min: Math.min(16, Math.max(12, Math.floor(room * labelShare))), max: 100, grow: 3 },
+  width: { min: nameWidth(room), max: 100, grow: 3 },
   value: nameWords,
   ending: endingOf,
   text: row => {
@@ -157,8 +160,11 @@ const meanColumn: Column<WatchedResource> = {
 
 const stateNow = (row: WatchedResource): LineState => stateOf(row, Date.now());
 
-/** @param room width of the pane in cells */
-export const stateColumn = <Row>(room: number, stateOfRow: (row: Row) => LineState): Column<Row> => ({
+/**
+ * @param room width of the pane in cells
+ * @param isBrief whether other columns are more important in a narrow one
+ */
+export const stateColumn = <Row>(room: number, stateOfRow: (row: Row) => LineState, isBrief = false): Column<Row> => ({
   id: 'state',
   title: 'STATE',
   width: { min: 11, max: 40, grow: 4 },
@@ -166,8 +172,8 @@ export const stateColumn = <Row>(room: number, stateOfRow: (row: Row) => LineSta
   value: row => stateOfRow(row).word,
   text: row => stateOfRow(row).text,
   shortText: row => {
-    const { short, shortest = short } = stateOfRow(row);
-    return room < ample ? shortest : short;
+    const { short, shortest = short, brief = shortest } = stateOfRow(row);
+    return isBrief && room < narrow ? brief : room < ample ? shortest : short;
   },
   look: row => stateOfRow(row).look,
 });

@@ -25,7 +25,7 @@ import { useWatched } from '../../data/use-watched.ts';
 import { useWorkbench } from '../../data/workbench.tsx';
 import { ResourceListView } from '../list/list-view.tsx';
 import { ownerReport } from '../record/rollout-files.ts';
-import { stateColumn } from '../watch-columns.ts';
+import { nameWidth, stateColumn } from '../watch-columns.ts';
 import { TrainingPreview } from './preview.tsx';
 
 /** The known data of a run besides its record. */
@@ -125,7 +125,7 @@ export function TrainingListView({ place }: ViewProps<'list'>) {
         rewardRange,
         nameOf,
         ({ training_run_id: id }) => statuses.get({ kind: 'training', id })?.measured === undefined,
-        stateColumn(width, stateOfRow),
+        { state: stateColumn(width, stateOfRow, true), nameWidth: { min: nameWidth(width), max: 60, grow: 3 } },
       ),
     [rows, rewardRange, nameOf, statuses, width],
   );

@@ -76,7 +76,10 @@ function useFittedColumns<Row>({ table, columns, width, unsearched }: TableViewP
       withNamesCut(fitColumns(columns, width - gutter, choice, shown, widest, new Set(equal.keys())), shown, ellipsis),
     [columns, width, choice, shown, widest, ellipsis, equal],
   );
-  const given = columns.filter(({ id, wide }) => !wide && equal.has(id) && !fitted.some(each => each.column.id === id));
+  const isShown = (id: string): boolean => fitted.some(({ column }) => column.id === id);
+  const given = columns.filter(
+    ({ id, wide, decides }) => (!wide || decides !== undefined) && equal.has(id) && !isShown(id),
+  );
   const words = given.filter(({ id }) => own(choice, id)?.shown !== false).map(({ id }) => equal.get(id) ?? '');
   return { fitted, words: [unsearchedWords, words.length === 0 ? '' : inAllRows(words)] };
 }
