@@ -1,10 +1,11 @@
 /** `benchtop search`: searches the texts of many trajectories. */
 import { loadConfig } from '../config/load.ts';
 import type { Trajectory } from '../contract/trajectories.ts';
+import { countHits, endOf, tallyWords } from '../present/tallies.ts';
 import { readSteps } from '../queries/step-rewards.ts';
 import { pagesOf } from '../resources/pages.ts';
-import { hitColumns, placeWords, searchedWords, tallyWords } from '../resources/text-hits.ts';
-import { countHits, endOf, type TextHit, TextSearch, type TextSearchPorts } from '../resources/text-search.ts';
+import { hitColumns, placeWords, searchedWords } from '../resources/text-hits.ts';
+import { type TextHit, TextSearch, type TextSearchPorts } from '../resources/text-search.ts';
 import { parseLineSearch } from '../text/line-search.ts';
 import { clean } from '../text/sanitise.ts';
 import { forgetAllTexts, openTexts } from './connect.ts';
@@ -64,7 +65,8 @@ const hitFields = ({ at, range: _, place: __, ...hit }: TextHit) => ({
   role: at.role,
 });
 
-const lineColumns = hitColumns.filter(({ id }) => id !== 'where');
+// Rows are printed one by one, so no column may depend on the others.
+const lineColumns = hitColumns.filter(({ wide }) => !wide);
 
 /** Prints hits as they are found: with a header and tabs for programs, in words on a terminal. */
 function printerOf(io: CommandIo): (hit: TextHit) => Promise<void> {

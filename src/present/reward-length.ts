@@ -1,40 +1,14 @@
 /** Correlates the reward of rollouts with their length in tokens, steps or seconds. Pure. */
-import { isRecord } from '../base/own-property.ts';
 import type { Trajectory } from '../contract/trajectories.ts';
 import { counted, reward } from '../text/numbers.ts';
 import { type Correlation, groupedCorrelation } from './audit.ts';
-import { tokensOf } from './task-groups.ts';
+import { secondsOf, tokensOf } from './task-groups.ts';
 
 export const lengths = ['tokens', 'steps', 'seconds'] as const;
 export type Length = (typeof lengths)[number];
 
-/** Names of a duration, most exact first, and their unit in seconds. */
-const durations = [
-  ['latency_ms', 0.001],
-  ['duration_ms', 0.001],
-  ['elapsed_ms', 0.001],
-  ['duration_s', 1],
-  ['duration_seconds', 1],
-  ['elapsed_seconds', 1],
-  ['total_seconds', 1],
-  ['wall_time', 1],
-  ['duration', 1],
-  ['elapsed', 1],
-] as const;
-
-function secondsOf({ execution_metrics, metrics }: Trajectory): number | undefined {
-  for (const values of [execution_metrics, metrics]) {
-    if (!isRecord(values)) continue;
-    for (const [name, unit] of durations) {
-      const value = values[name];
-      if (typeof value === 'number' && Number.isFinite(value)) return value * unit;
-    }
-  }
-  return undefined;
-}
-
 /** The length of a rollout; undefined if it is not known. */
-export function lengthOf(row: Trajectory, length: Length): number | undefined {
+export function lengthOf(row: Partial<Trajectory>, length: Length): number | undefined {
   if (length === 'tokens') return tokensOf(row);
   return length === 'steps' ? (row.num_steps ?? row.steps?.length ?? undefined) : secondsOf(row);
 }

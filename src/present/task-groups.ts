@@ -1,4 +1,5 @@
 /** Groups the rollouts of a run, a dataset or a training step by task. Pure. */
+import { isRecord } from '../base/own-property.ts';
 import { mean, meanDifference } from '../base/statistics.ts';
 import { messageContent } from '../contract/common.ts';
 import type { TrajectoryReward } from '../contract/evaluations.ts';
@@ -154,4 +155,33 @@ export function tokensOf({
   if (typeof own === 'number') return own;
   const counts = (steps ?? []).flatMap(step => (step.messages ?? []).flatMap(each => each.completion_tokens ?? []));
   return counts.length === 0 ? undefined : counts.reduce((sum, each) => sum + each, 0);
+}
+
+/** Names of a duration, most exact first, and their unit in seconds. */
+const durations = [
+  ['latency_ms', 0.001],
+  ['duration_ms', 0.001],
+  ['elapsed_ms', 0.001],
+  ['duration_s', 1],
+  ['duration_seconds', 1],
+  ['elapsed_seconds', 1],
+  ['total_seconds', 1],
+  ['wall_time', 1],
+  ['duration', 1],
+  ['elapsed', 1],
+] as const;
+
+/** The duration of a trajectory; undefined if its metrics do not report it. */
+export function secondsOf({
+  execution_metrics,
+  metrics,
+}: Pick<Trajectory, 'execution_metrics' | 'metrics'>): number | undefined {
+  for (const values of [execution_metrics, metrics]) {
+    if (!isRecord(values)) continue;
+    for (const [name, unit] of durations) {
+      const value = values[name];
+      if (typeof value === 'number' && Number.isFinite(value)) return value * unit;
+    }
+  }
+  return undefined;
 }

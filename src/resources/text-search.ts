@@ -1,29 +1,25 @@
 /** Searches the texts of many trajectories: in the index if it has them, otherwise read from the service. */
 import { setImmediate as turn } from 'node:timers/promises';
-import { errorMessage } from '../base/errors.ts';
+import { asError, errorMessage } from '../base/errors.ts';
 import { inParallel } from '../base/in-parallel.ts';
 import { Listeners } from '../base/listeners.ts';
-import { maxOf, minOf } from '../base/many.ts';
+import { own } from '../base/own-property.ts';
 import { hasEnded, isRunning } from '../contract/status.ts';
 import type { Trajectory } from '../contract/trajectories.ts';
-import { errorClass } from '../present/outcome-classes.ts';
+import { finishOf } from '../present/outcome-classes.ts';
+import { type Length, lengthOf } from '../present/reward-length.ts';
 import { type Origin, originOf, type SearchedPart, searchedParts } from '../present/searched-text.ts';
-import { tokensOf } from '../present/task-groups.ts';
+import type { SearchedRow } from '../present/tallies.ts';
 import type { QueryContext } from '../queries/query-context.ts';
 import { isGone, ServiceError } from '../service/errors.ts';
 import type { FoundPart, TextIndex, TextPart } from '../store/text-index.ts';
 import type { Range } from '../text/fuzzy.ts';
 import type { LineMatches, LineSearch } from '../text/line-search.ts';
-import { reward as rewardText } from '../text/numbers.ts';
 import type { ResourcePage } from './pages.ts';
 import { missingIn } from './trajectories.ts';
 
-/** A matching trajectory with its first matching line. */
-export interface TextHit
-  extends Pick<
-    Trajectory,
-    'trajectory_id' | 'task_id' | 'reward' | 'status' | 'error' | 'eval_run_id' | 'training_run_id'
-  > {
+/** Where a trajectory matches. */
+export interface TextMatch {
   /** The number of matching lines in messages. */
   readonly lines: number;
   /** The number of matching lines elsewhere: in rewards, metrics and other fields. */
@@ -38,12 +34,8 @@ export interface TextHit
   readonly range: Range;
 }
 
-/** The number of matching and of searched trajectories of a kind. */
-export interface Tally {
-  readonly name: string;
-  readonly found: number;
-  readonly of: number;
-}
+/** A matching trajectory, without its steps. */
+export type TextHit = Trajectory & TextMatch;
 
 export interface TextSearchState {
   readonly phase: 'listing' | 'searching' | 'done' | 'stopped' | 'failed';
@@ -92,60 +84,6 @@ function excerptOf(line: string, [from, to]: Range): Pick<TextHit, 'excerpt' | '
   return { excerpt, range: [from + shift, Math.min(to + shift, excerpt.length)] };
 }
 
-/** The kind of a trajectory's end: the class of its error, else its status. */
-export function endOf({ error, status }: Pick<Trajectory, 'error' | 'status'>): string {
-  return errorClass(error ?? '') || (status ?? 'no status');
-}
-
-/** Maximum number of distinct rewards listed one by one. */
-const mostRewards = 6;
-
-/** Kinds by reward, in ascending order after those without one; many distinct rewards are divided into five ranges. */
-function rewardNames(rewards: readonly (number | null | undefined)[]): (reward: number | null | undefined) => string {
-  const values = [...new Set(rewards.filter(value => value != null))];
-  const name = (value: number | null | undefined): string => (value == null ? 'none' : rewardText(value));
-  if (values.length <= mostRewards) return name;
-  const [low, high] = [minOf(values), maxOf(values)];
-  const width = (high - low) / 5;
-  return value => {
-    if (value == null) return 'none';
-    const bin = Math.min(4, Math.floor((value - low) / width));
-    return `${rewardText(low + bin * width)}..${rewardText(low + (bin + 1) * width)}`;
-  };
-}
-
-function tallies<Row>(
-  searched: readonly Row[],
-  found: ReadonlySet<string>,
-  id: (row: Row) => string,
-  name: (row: Row) => string,
-): Tally[] {
-  const named = new Map<string, { found: number; of: number }>();
-  for (const row of searched) {
-    const tally = named.get(name(row)) ?? { found: 0, of: 0 };
-    tally.of += 1;
-    if (found.has(id(row))) tally.found += 1;
-    named.set(name(row), tally);
-  }
-  return [...named].map(([each, tally]) => ({ name: each, ...tally }));
-}
-
-type SearchedRow = Pick<Trajectory, 'trajectory_id' | 'reward' | 'status' | 'error'>;
-
-/** The number of matching trajectories of those searched, by reward and by end. */
-export function countHits(rows: readonly SearchedRow[], hits: readonly TextHit[]) {
-  const found = new Set(hits.map(({ trajectory_id }) => trajectory_id));
-  const id = ({ trajectory_id }: SearchedRow): string => trajectory_id;
-  const nameOf = rewardNames(rows.map(({ reward }) => reward));
-  const ascending = rows.toSorted(
-    (left, right) => (left.reward ?? Number.NEGATIVE_INFINITY) - (right.reward ?? Number.NEGATIVE_INFINITY),
-  );
-  return {
-    by_reward: tallies(ascending, found, id, ({ reward }) => nameOf(reward)),
-    by_end: tallies(rows, found, id, endOf).sort((left, right) => right.found - left.found || right.of - left.of),
-  };
-}
-
 export interface TextSearchPorts {
   readonly search: LineSearch;
   /** The trajectories to search, page by page, with notes on possible gaps in the list. */
@@ -163,30 +101,28 @@ export interface TextSearchPorts {
 
 /** The part of a hit that depends on the lines of a trajectory. */
 interface Matches {
+  readonly trajectoryId: string;
   inMessages: number;
   elsewhere: number;
-  first?: Pick<TextHit, 'at' | 'place' | 'excerpt' | 'range'>;
+  first?: Pick<TextMatch, 'at' | 'place' | 'excerpt' | 'range'>;
 }
 
-const noMatches = (): Matches => ({ inMessages: 0, elsewhere: 0 });
-
-/** Adds the matches of a part; only the first line needs its origin. */
-function addMatches(matches: Matches, found: LineMatches, partOf: (line: number) => SearchedPart): void {
+/** Adds the matches of a part. */
+function addMatches(matches: Matches, found: LineMatches, text: TextPart): void {
   if (!found.first) return;
-  const isInMessages = partOf(0).origins[0]?.message !== undefined;
+  const { line, range } = found.first;
+  const part = partIn(text, line);
+  const isInMessages = part.origins[0]?.message !== undefined;
   const isFirst = matches.first === undefined || (isInMessages && matches.inMessages === 0);
   matches[isInMessages ? 'inMessages' : 'elsewhere'] += found.count;
-  const at = isFirst ? originOf(partOf(found.first.line), found.first.line) : undefined;
-  if (at)
-    matches.first = { at, place: at.place + found.first.range[0], ...excerptOf(found.first.text, found.first.range) };
+  const at = isFirst ? originOf(part, line) : undefined;
+  if (at) matches.first = { at, place: at.place + range[0], ...excerptOf(found.first.text, range) };
 }
 
 /** The separator of two origins. No string contains it, because quotes within strings are escaped. */
 const nextOrigin = '},{"from":';
 
-/**
- * A text read back from the index. Parses only the origin of a requested line, because parsing all of them takes long.
- */
+/** Parses only the origin of a requested line, because parsing all of them takes long. */
 function partIn({ body, origins }: TextPart, line: number): SearchedPart {
   let from = 1;
   let to = origins.indexOf(nextOrigin);
@@ -215,11 +151,11 @@ function* inGroups(parts: Iterable<FoundPart>): Generator<readonly FoundPart[], 
 }
 
 /** The parts that can be read. @param failed called if some cannot be read */
-function* untilFailure(parts: Iterable<FoundPart>, failed: () => void): Generator<FoundPart, void> {
+function* untilFailure(parts: Iterable<FoundPart>, failed: (error: unknown) => void): Generator<FoundPart, void> {
   try {
     yield* parts;
-  } catch {
-    failed();
+  } catch (error) {
+    failed(error);
   }
 }
 
@@ -227,25 +163,16 @@ export class TextSearch {
   readonly #ports: TextSearchPorts;
   readonly #listeners = new Listeners();
   readonly #rows = new Map<string, Trajectory>();
-  #searched: Trajectory[] = [];
+  /** Those of them that were searched in full. */
+  readonly #searched = new Map<string, Trajectory>();
   /** Copied on request rather than for each hit. */
   #hits: TextHit[] = [];
-  /** The trajectories that were looked for in the index, and those of them that were searched. */
+  /** The trajectories that were looked for in the index. */
   readonly #tried = new Set<string>();
-  readonly #done = new Set<string>();
   #known: Known | undefined;
   #state: TextSearchState = {
-    ...{
-      phase: 'listing',
-      hits: [],
-      known: 0,
-      searched: 0,
-      stored: 0,
-      unread: [],
-      beyond: 0,
-      notes: [],
-      isListCut: false,
-    },
+    ...{ phase: 'listing', hits: [], known: 0, searched: 0, stored: 0 },
+    ...{ unread: [], beyond: 0, notes: [], isListCut: false },
   };
   #turnAt = performance.now() + sliceMs;
   #failures = 0;
@@ -264,7 +191,7 @@ export class TextSearch {
 
   /** The trajectories that were searched in full so far. */
   get searched(): readonly SearchedRow[] {
-    return this.#searched;
+    return [...this.#searched.values()];
   }
 
   /** Searches to the end, or until the signal aborts or the search fails; never throws. */
@@ -273,13 +200,13 @@ export class TextSearch {
     try {
       await this.#list();
       this.#set({ phase: 'searching' });
-      const unknown = [...this.#rows.values()].filter(({ trajectory_id }) => !this.#done.has(trajectory_id));
+      const unknown = [...this.#rows.values()].filter(({ trajectory_id }) => !this.#searched.has(trajectory_id));
       await inParallel(unknown, row => this.#searchRead(row));
       signal.throwIfAborted();
       this.#set({ phase: 'done' });
     } catch (error) {
       if (signal.aborted) this.#set({ phase: 'stopped' });
-      else this.#set({ phase: 'failed', error: error instanceof Error ? error : new Error(errorMessage(error)) });
+      else this.#set({ phase: 'failed', error: asError(error) });
     }
     const { problem } = this.#ports.index;
     if (problem !== undefined) this.#set({ notes: [...this.#state.notes, problem] });
@@ -287,7 +214,7 @@ export class TextSearch {
   }
 
   #set(change: Partial<TextSearchState>): void {
-    this.#state = { ...this.#state, ...change };
+    this.#state = { ...this.#state, searched: this.#searched.size, ...change };
     this.#listeners.notify();
   }
 
@@ -322,11 +249,9 @@ export class TextSearch {
   #forget(gone: readonly string[]): number {
     const ids = new Set(gone.filter(id => this.#rows.delete(id)));
     if (ids.size === 0) return 0;
-    const isLeft = ({ trajectory_id }: Pick<Trajectory, 'trajectory_id'>): boolean => !ids.has(trajectory_id);
-    this.#hits = this.#hits.filter(isLeft);
-    this.#searched = this.#searched.filter(isLeft);
-    const searched = this.#searched.length;
-    this.#set({ hits: [...this.#hits], searched, stored: searched });
+    for (const id of ids) this.#searched.delete(id);
+    this.#hits = this.#hits.filter(({ trajectory_id }) => !ids.has(trajectory_id));
+    this.#set({ hits: [...this.#hits], stored: this.#searched.size });
     return ids.size;
   }
 
@@ -340,77 +265,69 @@ export class TextSearch {
 
   /** Searches the trajectories that are listed by now and in the index. */
   async #searchStored(): Promise<void> {
-    this.#known ??= this.#ports.index.known();
-    const known = this.#known;
+    const { index, search } = this.#ports;
+    this.#known ??= index.known();
     const texts = new Map<number, string>();
     for (const [trajectoryId, row] of this.#rows) {
-      const text = this.#tried.has(trajectoryId) ? undefined : storedText(row, known);
+      const text = this.#tried.has(trajectoryId) ? undefined : storedText(row, this.#known);
       if (!text) continue;
       this.#tried.add(trajectoryId);
       texts.set(text.id, trajectoryId);
-      this.#rows.set(trajectoryId, { ...recordIn(text.record), ...withoutNothing(row) });
+      this.#rows.set(trajectoryId, completed(row, recordIn(text.record)));
     }
     if (texts.size === 0) return;
-    for (const trajectoryId of await this.#searchTexts(texts)) {
-      this.#done.add(trajectoryId);
-      this.#count(trajectoryId);
+    const before = this.#hits.length;
+    const isWhole = (await this.#find(index.parts(texts, search.words))) === undefined;
+    if (isWhole) index.used(texts.keys());
+    // Another program may have deleted or replaced some of them in the meantime.
+    const still = isWhole ? index.known() : undefined;
+    const hit = new Set(this.#hits.slice(before).map(({ trajectory_id }) => trajectory_id));
+    for (const [id, trajectoryId] of texts) {
+      if (hit.has(trajectoryId) || still?.get(trajectoryId)?.id === id) this.#count(trajectoryId);
     }
-    const searched = this.#searched.length;
-    this.#set({ searched, stored: searched });
+    this.#set({ stored: this.#searched.size });
   }
 
-  /** Searches these texts in the index. Returns the trajectories that are known to be searched in full. */
-  async #searchTexts(texts: ReadonlyMap<number, string>): Promise<readonly string[]> {
-    const { index, search } = this.#ports;
-    const hit = new Set<string>();
-    let last: { readonly id: string; readonly matches: Matches } | undefined;
-    let isWhole = true;
-    const finish = (): void => {
-      if (last && this.#found(last.id, last.matches)) hit.add(last.id);
-    };
-    const parts = index.parts(texts, search.words);
-    // The parts of a trajectory follow each other.
-    for (const group of inGroups(untilFailure(parts, () => (isWhole = false)))) {
+  /**
+   * Reports the trajectories with matches in these parts, where the parts of a trajectory follow each other.
+   *
+   * @returns why the parts could not be read to the end: the last trajectory may have more, and is not reported
+   */
+  async #find(parts: Iterable<FoundPart>): Promise<Error | undefined> {
+    const { search } = this.#ports;
+    let last: Matches | undefined;
+    let problem: Error | undefined;
+    const readable = untilFailure(parts, error => {
+      problem = asError(error);
+    });
+    for (const group of inGroups(readable)) {
       const found = search.matchesIn(group.map(({ body }) => body));
       for (const [at, part] of group.entries()) {
-        if (last?.id !== part.trajectoryId) {
-          finish();
-          last = { id: part.trajectoryId, matches: noMatches() };
+        const { trajectoryId } = part;
+        if (last?.trajectoryId !== trajectoryId) {
+          this.#report(last);
+          last = { trajectoryId, inMessages: 0, elsewhere: 0 };
         }
-        addMatches(last.matches, found[at] ?? { count: 0 }, line => partIn(part, line));
+        addMatches(last, found[at] ?? { count: 0 }, part);
       }
       await this.#pause();
     }
-    // If the read did not reach the end, the last trajectory may have more lines, and any other one unread lines.
-    if (!isWhole) return [...hit];
-    finish();
-    index.used(texts.keys());
-    // Another program may have deleted or replaced some of them in the meantime.
-    const still = index.known();
-    return [...texts].flatMap(([id, trajectoryId]) =>
-      still.get(trajectoryId)?.id === id || hit.has(trajectoryId) ? [trajectoryId] : [],
-    );
+    if (problem === undefined) this.#report(last);
+    return problem;
   }
 
   #count(trajectoryId: string): void {
     const row = this.#rows.get(trajectoryId);
-    if (row) this.#searched.push(row);
+    if (row) this.#searched.set(trajectoryId, row);
   }
 
-  /** Reports the matches of a trajectory. @returns whether there are any */
-  #found(trajectoryId: string, matches: Matches): boolean {
-    const row = this.#rows.get(trajectoryId);
-    if (!row || !matches.first) return false;
-    const { trajectory_id, task_id, reward, status, error, eval_run_id, training_run_id } = row;
-    const hit: TextHit = {
-      ...{ trajectory_id, task_id, reward, status, error, eval_run_id, training_run_id },
-      ...{ lines: matches.inMessages, other_lines: matches.elsewhere },
-      ...matches.first,
-    };
+  #report(matches: Matches | undefined): void {
+    const row = matches?.first && this.#rows.get(matches.trajectoryId);
+    if (!row || !matches?.first) return;
+    const hit = { ...row, lines: matches.inMessages, other_lines: matches.elsewhere, ...matches.first };
     this.#hits.push(hit);
     this.#listeners.notify();
     this.#ports.onHit?.(hit);
-    return true;
   }
 
   /**
@@ -419,7 +336,7 @@ export class TextSearch {
    * @throws ServiceError that concerns all trajectories
    */
   async #searchRead(listed: Trajectory): Promise<void> {
-    const { context, index, search } = this.#ports;
+    const { context, index } = this.#ports;
     const { service, signal } = context;
     signal.throwIfAborted();
     const { trajectory_id } = listed;
@@ -435,42 +352,37 @@ export class TextSearch {
       this.#unread(trajectory_id, errorMessage(error));
       return;
     }
-    const parts: SearchedPart[] = [];
-    const matches = noMatches();
+    const record = recordOf(trajectory);
+    this.#rows.set(trajectory_id, completed(listed, record));
+    const parts: TextPart[] = [];
     let length = 0;
-    for (const part of searchedParts(trajectory)) {
-      addMatches(matches, search.matchesIn([part.body])[0] ?? { count: 0 }, () => part);
-      length += part.body.length;
-      if (length <= mostKept) parts.push(part);
-      await this.#pause();
-    }
-    // The record may have fields that the list lacks.
-    this.#rows.set(trajectory_id, { ...trajectory, ...withoutNothing(listed), steps: undefined });
-    this.#found(trajectory_id, matches);
+    const kept = function* (): Generator<FoundPart, void> {
+      for (const { body, origins } of searchedParts(trajectory)) {
+        const part = { body, origins: JSON.stringify(origins) };
+        length += body.length;
+        if (length <= mostKept) parts.push(part);
+        yield { trajectoryId: trajectory_id, ...part };
+      }
+    };
+    const problem = await this.#find(kept());
+    if (problem) throw problem;
     const missing = missingIn(trajectory);
     if (missing !== undefined) {
       this.#unread(trajectory_id, missing);
       return;
     }
     if (length <= mostKept && hasEnded(trajectory.status)) {
-      const { num_steps, status, error, reward, task_id, eval_run_id, training_run_id } = trajectory;
-      const record = JSON.stringify({
-        ...{ status, error, reward, task_id, eval_run_id, training_run_id },
-        completion_tokens: tokensOf(trajectory),
-      });
-      const steps = num_steps ?? undefined;
-      index.keep({ trajectoryId: trajectory_id, steps, record, parts: parts.map(textOf) });
+      const steps = trajectory.num_steps ?? undefined;
+      index.keep({ trajectoryId: trajectory_id, steps, record: JSON.stringify(record), parts });
     }
     this.#count(trajectory_id);
-    this.#set({ searched: this.#state.searched + 1 });
+    this.#set({});
   }
 
   #unread(trajectory_id: string, reason: string): void {
     this.#set({ unread: [...this.#state.unread, { trajectory_id, reason }] });
   }
 }
-
-const textOf = ({ body, origins }: SearchedPart): TextPart => ({ body, origins: JSON.stringify(origins) });
 
 type Known = ReturnType<TextIndex['known']>;
 
@@ -481,20 +393,38 @@ function storedText({ trajectory_id, num_steps, status }: Trajectory, known: Kno
   return isSame && !isRunning(status) ? text : undefined;
 }
 
-/** The tokens of these trajectories that the index knows, by id. */
-export function storedTokens(rows: readonly Trajectory[], index: TextIndex) {
+/** The lengths of these trajectories that the index knows, as a field of their records, by id. */
+export function storedLengths(rows: readonly Trajectory[], length: Length, index: TextIndex) {
   const known = index.known();
   return new Map(
     rows.flatMap(row => {
-      const { completion_tokens } = recordIn(storedText(row, known)?.record);
-      return completion_tokens === undefined ? [] : [[row.trajectory_id, { completion_tokens }] as const];
+      const record = recordIn(storedText(row, known)?.record);
+      if (lengthOf(record, length) === undefined) return [];
+      const { completion_tokens, execution_metrics } = record;
+      return [[row.trajectory_id, length === 'tokens' ? { completion_tokens } : { execution_metrics }] as const];
     }),
   );
 }
 
-/** The fields that have a value. */
-const withoutNothing = (row: Trajectory): Trajectory =>
-  Object.fromEntries(Object.entries(row).filter(([, value]) => value != null)) as Trajectory;
+/** The fields that a list of hits shows: the list that was searched may lack them. The index keeps them. */
+function recordOf(trajectory: Trajectory): Partial<Trajectory> {
+  const { status, error, reward, task_id, eval_run_id, training_run_id, policy_step, created_at } = trajectory;
+  const { model_id, dataset_name, rollout, termination_reason } = trajectory;
+  const seconds = lengthOf(trajectory, 'seconds');
+  return {
+    ...{ status, error, reward, task_id, eval_run_id, training_run_id, policy_step, created_at },
+    ...{ model_id, dataset_name, rollout, termination_reason },
+    finish_reason: finishOf(trajectory),
+    num_steps: lengthOf(trajectory, 'steps'),
+    completion_tokens: lengthOf(trajectory, 'tokens'),
+    execution_metrics: seconds === undefined ? undefined : { duration_s: seconds },
+  };
+}
 
-/** The fields of a record that the index keeps, which the list may lack. */
+/** The row with the fields that it lacks. */
+function completed(row: Trajectory, record: Partial<Trajectory>): Trajectory {
+  const lacking = Object.entries(record).filter(([name, value]) => value != null && own(row, name) == null);
+  return { ...row, ...Object.fromEntries(lacking) };
+}
+
 const recordIn = (record: string | undefined): Partial<Trajectory> => (record === undefined ? {} : JSON.parse(record));

@@ -6,7 +6,7 @@ import type { Trajectory } from '../contract/trajectories.ts';
 import { type Column, idColumn, statusColumn } from '../present/column.ts';
 import { type Fact, referenceFact, statusFact } from '../present/fact.ts';
 import { endedBy, errorClass, finishOf } from '../present/outcome-classes.ts';
-import { tokensOf } from '../present/task-groups.ts';
+import { secondsOf, tokensOf } from '../present/task-groups.ts';
 import { instantFact, timeColumn, timeFact } from '../present/times.ts';
 import { trajectoryDetails } from '../present/trajectory-details.ts';
 import { trajectoryList, trajectoryQuery, trajectoryStatusQuery } from '../queries/trajectories.ts';
@@ -67,6 +67,11 @@ const trajectoryColumns: readonly Column<Trajectory>[] = [
     ...{ id: 'tokens', title: 'TOKENS', width: 6, align: 'right', wide: true, ifAny: true },
     value: tokensOf,
     text: row => (tokensOf(row) === undefined ? '' : count(tokensOf(row))),
+  },
+  {
+    ...{ id: 'seconds', title: 'SECONDS', width: 7, align: 'right', wide: true, ifAny: true },
+    value: secondsOf,
+    text: row => (secondsOf(row) === undefined ? '' : reward(secondsOf(row))),
   },
   {
     ...{ id: 'class', title: 'ERROR CLASS', width: { min: 12, max: 60, grow: 1 }, hidden: true, cutAt: 'end' },

@@ -3,8 +3,10 @@ import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
 import type { Trajectory } from '../../src/contract/trajectories.ts';
 import { referenceFact } from '../../src/present/fact.ts';
-import { hitFacts, searchedWords } from '../../src/resources/text-hits.ts';
-import { countHits, storedTokens, TextSearch, type TextSearchPorts } from '../../src/resources/text-search.ts';
+import { countHits } from '../../src/present/tallies.ts';
+import { hitColumns, hitFacts, searchedWords } from '../../src/resources/text-hits.ts';
+import { storedLengths, TextSearch, type TextSearchPorts } from '../../src/resources/text-search.ts';
+import { trajectories } from '../../src/resources/trajectories.ts';
 import { ApiError } from '../../src/service/errors.ts';
 import type { Service } from '../../src/service/index.ts';
 import { TextIndex } from '../../src/store/text-index.ts';
@@ -257,6 +259,27 @@ describe('a search through texts', () => {
   });
 });
 
+it('knows the lengths and the end of a hit, read or from the index, and shows them as other lists do', async () => {
+  const messages = [{ role: 'assistant', content: 'apple', completion_tokens: 30, finish_reason: 'length' }];
+  const known = { execution_metrics: { latency_ms: 2_500 }, rollout: { termination_reason: 'MAX_STEPS' } };
+  const all = [trajectory('t1', '', { ...known, num_steps: undefined, steps: [{ step_index: 0, messages }] })];
+  const ports = { index: index(), service: serviceOf(all).service };
+  const cells = { steps: 1, ended: 'MAX_STEPS', finish: 'length', tokens: 30, seconds: 2.5 };
+  for (const stored of [0, 1]) {
+    const state = await searchFor('apple', [{ trajectory_id: 't1' }], ports).run();
+    expect(state.stored).toBe(stored);
+    const cellOf = (wanted: string) =>
+      state.hits.map(hit => hitColumns.find(({ id }) => id === wanted)?.value(hit)).join();
+    expect(Object.keys(cells).map(id => [id, cellOf(id)])).toEqual(
+      Object.entries(cells).map(([id, value]) => [id, String(value)]),
+    );
+  }
+  expect(hitColumns.map(({ id }) => id)).toEqual(expect.arrayContaining(trajectories.columns.map(({ id }) => id)));
+  expect([...storedLengths([{ trajectory_id: 't1' }], 'seconds', ports.index)]).toEqual([
+    ['t1', { execution_metrics: { duration_s: 2.5 } }],
+  ]);
+});
+
 it('keeps the tokens of what it read', async () => {
   const spoken = (completion_tokens: number) => [
     { step_index: 0, messages: [{ role: 'assistant', completion_tokens }] },
@@ -273,9 +296,9 @@ it('keeps the tokens of what it read', async () => {
     ['a', { completion_tokens: 10 }],
     ['b', { completion_tokens: 20 }],
   ];
-  expect([...storedTokens(all, texts)]).toEqual(tokens);
+  expect([...storedLengths(all, 'tokens', texts)]).toEqual(tokens);
   const [changed, ...same] = all.map((row, at) => (at === 0 ? { ...row, num_steps: 2 } : row));
-  expect([...storedTokens(changed ? [changed, ...same] : [], texts)]).toEqual(tokens.slice(1));
+  expect([...storedLengths(changed ? [changed, ...same] : [], 'tokens', texts)]).toEqual(tokens.slice(1));
 });
 
 it('finds what is in the index before the whole list is read, and forgets what the list no longer has (B5)', async () => {

@@ -80,6 +80,18 @@ it('finds a line in every trajectory, counts by reward, and opens it in its fold
   stage.close();
 });
 
+it('flags hits, and shows their flags', async () => {
+  const { stage } = stageOf();
+  await stage.waitFor('task-0');
+  await stage.type('//needle');
+  await stage.press('enter');
+  await stage.waitFor('searched 12 of 12 trajectories');
+  await stage.type('1');
+  await stage.waitFor(text => /FLAG[\s\S]*task-0 +good/.test(text));
+  expect(stage.text()).toContain('flagged: 1 good of the 4 rows read');
+  stage.close();
+});
+
 it('searches all trajectories from their list (R15)', async () => {
   const { stage } = stageOf({});
   await stage.waitFor('task-0');

@@ -1,10 +1,11 @@
 /** A search through the texts of trajectories, with its hits so far. */
 import { useEffect, useMemo, useState } from 'react';
+import { countHits, tallyWords } from '../../../present/tallies.ts';
 import { type ListSource, wholePage } from '../../../queries/lists/list-source.ts';
 import { recordPlace } from '../../../resources/define.ts';
 import { type Place, placeKey } from '../../../resources/place.ts';
-import { hitColumns, hitFacts, searchedWords, tallyWords } from '../../../resources/text-hits.ts';
-import { countHits, type TextHit, TextSearch, type TextSearchState } from '../../../resources/text-search.ts';
+import { hitColumns, hitFacts, searchedWords } from '../../../resources/text-hits.ts';
+import { type TextHit, TextSearch, type TextSearchState } from '../../../resources/text-search.ts';
 import { trajectories } from '../../../resources/trajectories.ts';
 import { parseLineSearch } from '../../../text/line-search.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
@@ -16,10 +17,11 @@ import { useWorkbench } from '../../data/workbench.tsx';
 import { useTheme } from '../../widgets/theme/theme.tsx';
 import { searchCommands } from '../commands.ts';
 import { ResourceList } from '../list/resource-list.tsx';
+import { useRolloutList } from '../tasks/use-rollout-list.ts';
 import { pagesOf } from './pages.ts';
 
 /** The interval between updates of the rows during a search, in milliseconds. */
-const updateMs = 100;
+const updateMs = 250;
 /** Lines of each part of the header. */
 const mostLines = 4;
 
@@ -92,6 +94,8 @@ export function SearchView({ place: given }: ViewProps<'search'>) {
   const { styles } = useTheme();
   const source = useMemo(() => hitSource(['text-search', 'hits', placeKey(place)]), [place]);
   const { shown, stop, again } = useTextSearch(place);
+  const hits = shown?.state.hits ?? noHits;
+  const list = useRolloutList(hitColumns, hitFacts, hits);
   const isRunning = shown !== undefined && (shown.state.phase === 'listing' || shown.state.phase === 'searching');
   const width = pane.width - 2;
   const search = parseLineSearch(place.query);
@@ -101,8 +105,8 @@ export function SearchView({ place: given }: ViewProps<'search'>) {
     <ResourceList<TextHit>
       name="search"
       source={source}
-      rows={shown?.state.hits ?? noHits}
-      columns={hitColumns}
+      rows={hits}
+      {...list}
       parts={[{ refresh: again }]}
       emptyWords={emptyWords(shown?.state, search.ok ? undefined : search.error)}
       open={({ trajectory_id, task_id, place: at }) => ({
@@ -111,12 +115,11 @@ export function SearchView({ place: given }: ViewProps<'search'>) {
       })}
       texts={texts}
       label={({ trajectory_id, task_id }) => task_id ?? trajectory_id}
-      facts={hitFacts}
       bindings={[{ command: searchCommands.stop, enabled: isRunning, run: stop }]}
       header={[
         styles.title(title),
         ...(shown ? lines(searchedWords(shown.state)) : []),
-        ...(shown && shown.state.hits.length > 0
+        ...(shown && hits.length > 0
           ? [
               ...lines(`by reward  ${tallyWords(shown.counts.by_reward)}`),
               ...lines(`by end  ${tallyWords(shown.counts.by_end)}`),

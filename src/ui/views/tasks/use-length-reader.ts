@@ -5,7 +5,7 @@ import { isRunning } from '../../../contract/status.ts';
 import type { Trajectory } from '../../../contract/trajectories.ts';
 import { type Length, lengthOf } from '../../../present/reward-length.ts';
 import { tokensOf } from '../../../present/task-groups.ts';
-import { storedTokens } from '../../../resources/text-search.ts';
+import { storedLengths } from '../../../resources/text-search.ts';
 import { readAllInFull } from '../../../rollouts/in-full.ts';
 import { ServiceError } from '../../../service/errors.ts';
 import { counted } from '../../../text/numbers.ts';
@@ -58,7 +58,7 @@ export function useLengthReader({ rows, key, isReading: isListing }: Rollouts, l
   const [reading, setReading] = useState({ done: read.size, of: 0 });
   const [problem, setProblem] = useState<string>();
   const stored = useMemo(
-    () => (isListing || length !== 'tokens' ? undefined : storedTokens(rows, workbench.texts)),
+    () => (isListing || length === 'steps' ? undefined : storedLengths(rows, length, workbench.texts)),
     [rows, isListing, length, workbench],
   );
   useEffect(() => {

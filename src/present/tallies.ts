@@ -1,0 +1,74 @@
+/** Counts which of many rollouts were found, by their reward and by how they ended. Pure. */
+import { maxOf, minOf } from '../base/many.ts';
+import type { Trajectory } from '../contract/trajectories.ts';
+import { reward as rewardText } from '../text/numbers.ts';
+import { errorClass } from './outcome-classes.ts';
+
+/** The number of rollouts of a kind, and of those found. */
+export interface Tally {
+  readonly name: string;
+  readonly found: number;
+  readonly of: number;
+}
+
+type Ended = Pick<Trajectory, 'reward' | 'status' | 'error'>;
+export type SearchedRow = Pick<Trajectory, 'trajectory_id'> & Ended;
+
+/** The kind of its end: the class of its error, else its status. */
+export const endOf = ({ error, status }: Ended): string => (error ? errorClass(error) : '') || (status ?? 'no status');
+
+/** Maximum number of distinct rewards listed one by one. */
+const mostRewards = 6;
+
+/** Names of rewards, in ascending order after none; many distinct rewards are divided into five ranges. */
+function rewardNames(rows: readonly Ended[]): ReadonlyMap<number | undefined, string> {
+  const rewards = new Set(rows.map(({ reward }) => reward ?? undefined));
+  const values = [...rewards].filter(value => value !== undefined).sort((left, right) => left - right);
+  const [low, width] = [minOf(values), (maxOf(values) - minOf(values)) / 5];
+  const rangeOf = (value: number): string => {
+    const bin = Math.min(4, Math.floor((value - low) / width));
+    return `${rewardText(low + bin * width)}..${rewardText(low + (bin + 1) * width)}`;
+  };
+  const nameOf = values.length <= mostRewards ? rewardText : rangeOf;
+  return new Map([
+    ...(rewards.has(undefined) ? [[undefined, 'none'] as const] : []),
+    ...values.map(value => [value, nameOf(value)] as const),
+  ]);
+}
+
+/** @param names those to name first */
+function tallies(
+  rows: readonly SearchedRow[],
+  found: ReadonlySet<string>,
+  nameOf: (row: SearchedRow) => string,
+  names: Iterable<string> = [],
+): Tally[] {
+  const tallyOf = (name: string) => ({ name, found: 0, of: 0 });
+  const named = new Map([...names].map(name => [name, tallyOf(name)]));
+  for (const row of rows) {
+    const name = nameOf(row);
+    const tally = named.get(name) ?? tallyOf(name);
+    tally.of += 1;
+    if (found.has(row.trajectory_id)) tally.found += 1;
+    named.set(name, tally);
+  }
+  return [...named.values()];
+}
+
+/** The number of matching trajectories of those searched, by reward and by end. */
+export function countHits(rows: readonly SearchedRow[], hits: readonly Pick<Trajectory, 'trajectory_id'>[]) {
+  const found = new Set(hits.map(({ trajectory_id }) => trajectory_id));
+  const rewards = rewardNames(rows);
+  return {
+    by_reward: tallies(rows, found, ({ reward }) => rewards.get(reward ?? undefined) ?? '', rewards.values()),
+    by_end: tallies(rows, found, endOf).sort((left, right) => right.found - left.found || right.of - left.of),
+  };
+}
+
+/** `0: 32 of 41, 1: 2 of 900`; beyond the first few, kinds without a hit are left out. */
+export function tallyWords(all: readonly Tally[], most = 8): string {
+  const shown = all.filter(({ found }, index) => found > 0 || index < 4).slice(0, most);
+  const rest = all.length - shown.length;
+  const words = shown.map(({ name, found, of }) => `${name}: ${found} of ${of}`).join(', ');
+  return rest > 0 ? `${words}, ${rest} more` : words;
+}
