@@ -2,7 +2,7 @@
 import './built.ts';
 
 const usage = `npm run bench                      the screen, in a pseudo-terminal
-npm run bench -- screen PART…      parts: start, help, list, oneCell, slowLine, onePane, chat, gone, stop, huge, curves, search, compare
+npm run bench -- screen PART…      parts: start, help, list, oneCell, slowLine, onePane, chat, gone, stop, huge, read, curves, search, compare
 npm run bench -- patches           what each file of patches/ saves; [--runs N] [NAME…]
 npm run bench -- training          what training learns, and how fast; [--model SLUG]
 npm run bench -- watch [MINUTES]   what Watch costs with 40 active training runs, in virtual time

@@ -256,7 +256,7 @@ export function startLargeService({
       send(response, { items: [trajectory], has_more: false, next_cursor: null });
     else if (url.pathname === '/api/v1/trajectories/traj_large') {
       response.writeHead(200, { 'content-type': 'application/json' });
-      response.end(large);
+      response.end(url.searchParams.get('include_steps') === 'false' ? JSON.stringify(trajectory) : large);
     } else if (url.pathname.endsWith('/supported-training-models'))
       send(response, { items: [{ model_slug: 'bench/model' }] });
     else if (url.pathname === '/v1/chat/completions') void chat(response);

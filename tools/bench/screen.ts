@@ -1,5 +1,6 @@
 /** Measures the built program in a real pseudo-terminal and prints the design's table, row by row. */
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { program } from '../rig/terminal.ts';
@@ -338,6 +339,50 @@ async function huge(bench: Bench): Promise<void> {
   service.close();
 }
 
+/** JSON Lines of trajectories, of about this many bytes in all. */
+function* fileOf(bytes: number, trajectories: number, steps: number): Generator<string> {
+  const line = 'INFO worker 4711 processed a batch in 0.731034s and all was well\n';
+  const content = line.repeat(bytes / trajectories / steps / line.length);
+  for (let index = 0; index < trajectories; index += 1) {
+    yield `{"task_id":"task ${index}","steps":[`;
+    for (let step = 0; step < steps; step += 1) {
+      const messages = [
+        { role: 'assistant', content: `Step ${step}.` },
+        { role: 'tool', content },
+      ];
+      yield `${step === 0 ? '' : ','}${JSON.stringify({ messages })}`;
+    }
+    yield ']}\n';
+  }
+}
+
+async function read(bench: Bench): Promise<void> {
+  const path = join(bench.home, 'read.jsonl');
+  const bytes = bench.smoke ? 1e6 : 57e6;
+  const peak = (what: string, { pid }: TimedTerminal): void =>
+    bench.row(`peak memory of ${what}`, memoryOf(pid, 'VmHWM') / 1e6, 300, 'MB');
+  await writeFile(path, fileOf(bytes, 1, 2_000));
+  const long = bench.open(['read', path]);
+  await long.reach('▸ task 0');
+  await long.keyUntil('\r', 'Step 0.');
+  await long.keyUntil('G', 'Step 1999.');
+  peak('read, 57 MB in one trajectory', long);
+  await long.end();
+  const rows = bench.smoke ? 1_000 : 10_000;
+  await writeFile(path, fileOf(bytes, rows, 1));
+  const many = bench.open(['read', path]);
+  await many.reach('▸ task 0');
+  await many.keyUntil('G', `${rows}/${rows} `);
+  peak(`read, 57 MB in ${rows} trajectories`, many);
+  await many.end();
+  const service = await startLargeService({ benchmarks: 1, trajectoryBytes: bench.smoke ? 1_000_000 : 50_000_000 });
+  const opened = bench.open(['--base-url', service.baseUrl, 'open', 'traj_large']);
+  await opened.reach(/1 step +top/);
+  peak('open, a trajectory of 50 MB', opened);
+  await opened.end();
+  service.close();
+}
+
 async function curves(bench: Bench): Promise<void> {
   // Not a round number, at which the axis grows: this redraws the chart, but only once in 200,000 steps.
   const steps = bench.smoke ? 20_007 : 1_000_007;
@@ -430,7 +475,7 @@ async function compare(bench: Bench): Promise<void> {
   service.close();
 }
 
-const parts = { start, help, list, oneCell, slowLine, onePane, chat, gone, stop, huge, curves, search, compare };
+const parts = { start, help, list, oneCell, slowLine, onePane, chat, gone, stop, huge, read, curves, search, compare };
 
 function print(table: readonly Row[]): void {
   const [what, measured] = [

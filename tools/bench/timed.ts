@@ -36,11 +36,11 @@ function mainThreadCpu(pid: number): number {
   return existsSync(path) ? Number(readFileSync(path, 'utf8').split(' ')[0]) / 1e6 : Number.NaN;
 }
 
-/** Resident memory of a process in bytes (Linux); 0 if it has ended. */
-export function memoryOf(pid: number): number {
+/** Resident memory of a process in bytes (Linux), now or at its peak (`VmHWM`); 0 if it has ended. */
+export function memoryOf(pid: number, field: 'VmRSS' | 'VmHWM' = 'VmRSS'): number {
   const path = `/proc/${pid}/status`;
   const status = existsSync(path) ? readFileSync(path, 'utf8') : '';
-  return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) * 1024;
+  return Number(new RegExp(`${field}:\\s+(\\d+)`).exec(status)?.[1] ?? 0) * 1024;
 }
 
 const tickMs = 10;
