@@ -203,7 +203,7 @@ export const benchmarkCommands = {
   resume: {
     id: 'benchmark.resume',
     title: 'resume the unfinished upload',
-    keys: ['R'],
+    keys: ['ctrl-r'],
     group,
     hint: 'resume upload',
     writes: true,

@@ -53,7 +53,7 @@ export const datasetCommands = {
   resume: {
     id: 'dataset.resume',
     title: 'resume the upload that was not finished',
-    keys: ['R'],
+    keys: ['ctrl-r'],
     group: 'Dataset',
     hint: 'resume upload',
     writes: true,

@@ -14,6 +14,7 @@ import { PathPicker } from '../windows/path-picker.tsx';
 import { useAdvise } from './list/advice.ts';
 import { ResourceListView } from './list/list-view.tsx';
 import { ownerReport } from './record/rollout-files.ts';
+import { useRegradeBinding } from './runs/use-regrade-binding.tsx';
 import { opensRollouts } from './tasks/rollout-doors.ts';
 import { useAgents } from './uploads/agent-field.ts';
 import { type OpenedFile, sentWords, UploadForm } from './uploads/trajectory-form.tsx';
@@ -26,6 +27,7 @@ export function DatasetsView({ place }: ViewProps<'list'>) {
   const shell = useShell();
   const advise = useAdvise();
   const unfinished = useUnfinishedTrajectories();
+  const regrade = useRegradeBinding();
   const [last] = unfinished;
   const upload = (from?: TrajectoryRecord) => () =>
     shell.showOverlay('upload', close => <UploadTrajectoriesWindow from={from} onClose={close} />);
@@ -38,6 +40,7 @@ export function DatasetsView({ place }: ViewProps<'list'>) {
         { command: datasetCommands.resume, why: last ? undefined : 'There is no unfinished upload', run: upload(last) },
       ]}
       notes={unfinishedWords(unfinished, advise)}
+      actions={rows => [regrade(datasets, rows)]}
       opens={ofDataset}
       texts={rolloutsOf}
       files={({ current }) => (current?.dataset_id ? ownerReport('datasets', current.dataset_id, current) : [])}

@@ -413,3 +413,14 @@ it.each([
   await screen.type('//');
   await screen.waitFor(`Search the texts of ${label}`);
 });
+
+it('offers in the list of datasets to grade those of the row again, as their own list does', async () => {
+  const service = world();
+  Object.assign(service.answers, {
+    listDatasets: () => ({ items: [{ dataset_id: 'ds_1', dataset_name: 'answers' }] }),
+  });
+  const screen = openWorld(service, { view: 'list', resource: 'datasets' });
+  await screen.waitFor(text => text.includes('▸ answers'));
+  await screen.type('R');
+  await screen.waitFor('Grade answers again');
+});

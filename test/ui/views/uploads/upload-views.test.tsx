@@ -416,7 +416,7 @@ describe('jobs that have ended', () => {
 });
 
 /** The notice is wrapped where the path of the file is long. */
-const offersResume = (text: string): boolean => text.replaceAll(/[│\s]+/g, ' ').includes('R resumes it');
+const offersResume = (text: string): boolean => text.replaceAll(/[│\s]+/g, ' ').includes('ctrl-r resumes it');
 
 describe('an upload that was not finished', () => {
   /** The program at its benchmarks, as it is started again with what was remembered. */
@@ -459,7 +459,7 @@ describe('an upload that was not finished', () => {
     });
     const screen = openBenchmarks(memory, { connect: async () => slow });
     await screen.waitFor(offersResume);
-    await screen.press('R');
+    await screen.press('ctrl-r');
     await screen.waitFor('sent before: enter continues');
     await screen.press('enter');
     await asked.promise;
@@ -472,7 +472,7 @@ describe('an upload that was not finished', () => {
     const screen = openBenchmarks(memory());
     await screen.waitFor(offersResume);
     expect(screen.text()).toContain(words);
-    await screen.press('R');
+    await screen.press('ctrl-r');
     await screen.waitFor('1 of 3 files sent before: enter continues');
     await screen.press('enter');
     await screen.waitFor('uploaded; enter opens it');
@@ -501,13 +501,13 @@ describe('an upload that was not finished', () => {
     await screen.type(':datasets\r');
     await screen.waitFor('DATASET');
     fail();
-    await screen.waitFor(`The upload of ${folder.label} failed: The service has left; R in Benchmarks resumes it`);
+    await screen.waitFor(`The upload of ${folder.label} failed: The service has left; ctrl-r in Benchmarks resumes it`);
     await screen.press('!');
     await screen.waitFor(text => text.split('The service has left').length === 3);
     await screen.press('esc');
     await screen.type(':benchmarks\r');
     await screen.waitFor(offersResume);
-    await screen.press('R');
+    await screen.press('ctrl-r');
     await screen.waitFor('it failed, but sent files are kept');
     expect(screen.text()).toContain('✗ The service has left.');
   });
@@ -521,7 +521,7 @@ describe('an upload that was not finished', () => {
     });
     const screen = openBenchmarks(memory(), { connect: async () => slow });
     await screen.waitFor(offersResume);
-    await screen.press('R');
+    await screen.press('ctrl-r');
     await screen.waitFor('sent before: enter continues');
     await screen.press('enter');
     await screen.waitFor(`uploading ${folder.label} 33%`);
@@ -545,7 +545,7 @@ describe('an upload that was not finished', () => {
     const { memory } = await cut();
     const screen = openBenchmarks(memory());
     await screen.waitFor(offersResume);
-    await screen.press('R');
+    await screen.press('ctrl-r');
     await screen.waitFor('sent before: enter continues');
     await screen.press('d');
     await screen.waitFor('not sent yet');
@@ -557,7 +557,7 @@ describe('an upload that was not finished', () => {
     rmSync(gone.folder.path, { recursive: true });
     const other = openBenchmarks(gone.memory());
     await other.waitFor(offersResume);
-    await other.press('R');
+    await other.press('ctrl-r');
     await other.waitFor('cannot be resumed');
     await other.press('esc');
     expect(other.text()).not.toContain(words);
@@ -618,7 +618,7 @@ describe('an upload of trajectories that was not finished', () => {
     const limited = new RateLimitError('Slow down.', { status: 429, requestId: 'req_1' });
     const screen = await openAfter(limited, 'cut-words');
     expect(screen.text().replaceAll(/[│\s]+/g, ' ')).toContain('into cut-words (100 stored');
-    await screen.press('R');
+    await screen.press('ctrl-r');
     await screen.waitFor('Sent before into cut-words: 100 stored');
     await screen.press('enter');
     await screen.waitFor('20 stored  0 skipped  0 failed  100 sent before');
@@ -630,7 +630,7 @@ describe('an upload of trajectories that was not finished', () => {
   it('asks whether to send again what may be stored, and does not by itself (A1)', async () => {
     const lost = new NetworkError('The line is cut.', { outcomeUnknown: true });
     const screen = await openAfter(lost, 'asked-words');
-    await screen.press('R');
+    await screen.press('ctrl-r');
     await screen.waitFor('Sent before into asked-words: 100 stored, 0 skipped, 0 failed, 20');
     expect(screen.text()).toContain('Send the unknown ones again');
     await screen.press('enter');
@@ -639,7 +639,7 @@ describe('an upload of trajectories that was not finished', () => {
     expect(screen.text()).not.toContain('everything was sent');
     await screen.press('esc');
     await screen.waitFor(offersResume);
-    await screen.press('R');
+    await screen.press('ctrl-r');
     await screen.waitFor('Send the unknown ones again');
     await screen.press('tab', 'tab', 'right');
     await screen.waitFor('they may be stored twice');
