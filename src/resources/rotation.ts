@@ -83,9 +83,12 @@ function purposeOf(workbench: Workbench, sent: readonly Sent[], lastSent: LastSe
   const { poll, paused } = workbench;
   const now = Date.now();
   const watched = [watchKey, inboxKey].some(key => cachedQuery(workbench, key)?.isActive());
-  const isListed = cachedQuery(workbench, progressKey)?.isActive() === true;
+  const lists = workbench.cache.getQueryCache().findAll({ queryKey: progressKey, type: 'active' });
+  const isListed = lists.length > 0;
+  const parents = new Set(lists.flatMap(({ queryKey: [, ...ids] }) => ids));
+  const all = workbench.statuses.all().filter(({ parent }) => parents.size === 0 || parents.has(parent));
   // Those on screen first.
-  const listedNow = isListed ? [...workbench.lists.shown(), ...workbench.statuses.all()] : [];
+  const listedNow = isListed ? [...workbench.lists.shown(), ...all] : [];
   // Rounds are more frequent while Watch is on screen or focused.
   const sinceMs = now - lastAttempt(workbench, [{ key: followingKey }]);
   const roundMs = Math.max(poll.focusedMs, Math.min(poll.visibleMs, sinceMs));
@@ -217,9 +220,13 @@ export function following(workbench: Workbench, counted: boolean): LiveQuery<num
 const repeat = ({ cache }: Workbench): Promise<void> =>
   cache.refetchQueries({ queryKey: followingKey }, { cancelRefetch: false, throwOnError: true });
 
-/** Active while a list with progress and curves is on screen; each poll runs a round. */
-export const progressQuery = (workbench: Workbench): LiveQuery<number> => ({
-  key: progressKey,
+/**
+ * Active while a list with progress and curves is on screen; each poll runs a round.
+ *
+ * @param parents the parents of the listed resources; of all, if there is none
+ */
+export const progressQuery = (workbench: Workbench, parents: readonly string[] = []): LiveQuery<number> => ({
+  key: [...progressKey, ...parents],
   activity: () => 'running',
   read: () => repeat(workbench).then(() => 0),
 });

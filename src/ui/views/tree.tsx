@@ -10,12 +10,14 @@ import { checkpointTimesQuery } from '../../queries/checkpoints.ts';
 import { deploymentList } from '../../queries/deployments.ts';
 import { listQuery } from '../../queries/lists/list-query.ts';
 import { type ListData, type ListSource, wholePage } from '../../queries/lists/list-source.ts';
+import type { LiveQuery } from '../../queries/live-query.ts';
 import { everyRun, runsOfBenchmark } from '../../queries/run-lists.ts';
 import { everyTrainingRun, trainingRunsOf } from '../../queries/training.ts';
 import { heldOutRewardsQuery } from '../../queries/training-curves.ts';
 import { baselineOf } from '../../resources/baseline.ts';
 import { placeOfReference, resourceAt } from '../../resources/catalogue.ts';
 import { progressQuery } from '../../resources/rotation.ts';
+import { elsewhereInWindow, windowMs } from '../../resources/rotation-budget.ts';
 import {
   checkpointRowFacts,
   type KnownTraining,
@@ -29,6 +31,7 @@ import {
 } from '../../resources/tree.ts';
 import { treeKey } from '../../resources/tree-place.ts';
 import { counted } from '../../text/numbers.ts';
+import type { Workbench } from '../../workbench/workbench.ts';
 import type { ViewProps } from '../app/registry.ts';
 import { useShell } from '../app/shell-context.tsx';
 import { useListed } from '../data/use-list.ts';
@@ -103,18 +106,35 @@ function useReadingOn(lists: readonly OpenList[]) {
   return { unread, readOn };
 }
 
+/**
+ * Polls the queries of the tree less often the more branches are open: together they take half of what the rounds in the
+ * background leave to the view on screen, because these read the same lists for the section counts.
+ */
+function budgeted({ poll }: Workbench, open: ReadonlySet<string>) {
+  const lists = 2;
+  const leastMs = (2 * (lists + 2 * open.size) * windowMs(poll)) / elsewhereInWindow;
+  return <Data,>(query: LiveQuery<Data>): LiveQuery<Data> => ({
+    ...query,
+    leastMs: data => Math.max(leastMs, query.leastMs?.(data) ?? 0),
+  });
+}
+
 /** The checkpoints of the open training runs, with their held-out rewards. */
-function useOpenedTraining(open: ReadonlySet<string>, known: readonly TrainingRun[]) {
+function useOpenedTraining(
+  open: ReadonlySet<string>,
+  known: readonly TrainingRun[],
+  inBudget: ReturnType<typeof budgeted>,
+) {
   const opened = idsOf(open, 'training').map(id => {
     const run = known.find(({ training_run_id }) => training_run_id === id);
     return { id, ended: hasEnded(run?.status) };
   });
   const checkpoints = useLives<readonly Checkpoint[]>(
-    opened.map(({ id, ended }) => checkpointTimesQuery(id, ended)),
+    opened.map(({ id, ended }) => inBudget(checkpointTimesQuery(id, ended))),
     'visible',
   );
   const heldOut = useLives<readonly HeldOutReward[]>(
-    opened.map(({ id, ended }) => heldOutRewardsQuery(id, ended)),
+    opened.map(({ id, ended }) => inBudget(heldOutRewardsQuery(id, ended))),
     'visible',
   );
   const parts = new Map<string, KnownTraining>();
@@ -130,8 +150,9 @@ function useLineage(open: ReadonlySet<string>) {
   const workbench = useWorkbench();
   const keyOf = useKeyOf();
   const listed = useListed(benchmarkList);
-  const read = useLive(listQuery(workbench, benchmarkList), 'visible');
-  const deployments = useLive(listQuery(workbench, deploymentList), 'visible');
+  const inBudget = budgeted(workbench, open);
+  const read = useLive(inBudget(listQuery(workbench, benchmarkList)), 'visible');
+  const deployments = useLive(inBudget(listQuery(workbench, deploymentList)), 'visible');
   const listedRows = read.data?.rows ?? [];
   const benchIds = idsOf(open, 'benchmark');
   const unlisted = benchIds.filter(id => !listedRows.some(({ bench_id }) => bench_id === id));
@@ -140,11 +161,11 @@ function useLineage(open: ReadonlySet<string>) {
     ...listedRows,
   ];
   const runs = useLives(
-    benchIds.map(id => listQuery<EvalRun>(workbench, runsOfBenchmark(id))),
+    benchIds.map(id => inBudget(listQuery<EvalRun>(workbench, runsOfBenchmark(id)))),
     'visible',
   );
   const training = useLives(
-    benchIds.map(id => listQuery<TrainingRun>(workbench, trainingRunsOf(id))),
+    benchIds.map(id => inBudget(listQuery<TrainingRun>(workbench, trainingRunsOf(id)))),
     'visible',
   );
   const lists = [
@@ -157,11 +178,10 @@ function useLineage(open: ReadonlySet<string>) {
   ];
   const { unread, readOn } = useReadingOn(lists);
   // The held-out rewards of runs whose branch is closed come from the rounds in the background.
-  const progress = useMemo(() => progressQuery(workbench), [workbench]);
-  useLive(progress, benchIds.length > 0 ? 'visible' : 'hidden');
+  useLive(progressQuery(workbench, benchIds), benchIds.length > 0 ? 'visible' : 'hidden');
   useSyncExternalStore(workbench.statuses.subscribe, () => workbench.statuses.all());
   const trained = training.flatMap(({ data }) => data?.rows ?? []);
-  const opened = useOpenedTraining(open, trained);
+  const opened = useOpenedTraining(open, trained, inBudget);
   const lives = [...runs, ...training, ...opened.lives];
   // The rounds in the background read the lists across benchmarks.
   const ofUnknown = (rows: readonly { readonly bench_id?: string | null | undefined }[] = []): number =>

@@ -1,0 +1,37 @@
+/** The tree on a service with 300 training runs, left open: it keeps to the budget of requests. */
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { defaultIntervals } from '../../../src/queries/polling.ts';
+import { busyWorld } from '../../busy-world.ts';
+import { scriptedService } from '../../queries/scripted-service.ts';
+import { openProgram } from './rig.tsx';
+import { passing, startVirtualTime } from './virtual-time.ts';
+
+const minuteMs = 60_000;
+
+it('adds few requests to those of the rounds, and measures only the runs of open branches', async () => {
+  startVirtualTime();
+  const scripted = scriptedService(busyWorld().answers);
+  const start = { view: 'tree' } as const;
+  const { screen, close } = openProgram({
+    ...{ service: scripted.service, start, poll: defaultIntervals, columns: 120, rows: 40 },
+  });
+  onTestFinished(close);
+  await passing(screen.waitFor('▸ +'));
+  await vi.advanceTimersByTimeAsync(minuteMs);
+  const opened = scripted.requests.length;
+  await passing(screen.press('z'));
+  await passing(screen.waitFor('▸ -'));
+  await vi.advanceTimersByTimeAsync(1_000);
+  // The lists of the branch, and a round.
+  expect(scripted.requests.length - opened).toBeLessThanOrEqual(2 + 10);
+  await vi.advanceTimersByTimeAsync(8 * minuteMs);
+  const before = scripted.requests.length;
+  await vi.advanceTimersByTimeAsync(5 * minuteMs);
+  const sent = scripted.requests.slice(before).map(String);
+  const own = sent.filter(each => /^list(Benchmarks|Deployments)|^list\w+Runs bench_0$/.test(each));
+  // Every list of all benchmarks includes bench_0.
+  expect(own.length / 5).toBeLessThanOrEqual(5 + 2);
+  expect(sent.length / 5).toBeLessThanOrEqual(70);
+  const ofClosed = scripted.requests.slice(opened).filter(each => /^getHeldOutRewards/.test(String(each)));
+  expect(new Set(ofClosed).size).toBeLessThan(100);
+});
