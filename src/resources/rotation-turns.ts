@@ -85,7 +85,7 @@ function lastRead({ cache, statuses, poll }: Workbench, known: KnownResource, pu
   const readAt = needsDone ? statuses.doneReadAt(known) : by === undefined ? undefined : at;
   const isPolled = by !== undefined && (purpose.listed.has(known.kind) || cache.getQueryCache().get(by)?.isActive());
   const isSettled = isOver(known, purpose.now);
-  const everyMs = turnMs(purpose.running, isSettled ? poll.visibleMs : purpose.roundMs, poll);
+  const everyMs = turnMs(purpose.running, isSettled ? poll.visibleMs : purpose.roundMs, poll, purpose.watched);
   const overdueMs = overdueIntervals * Math.max(everyMs, poll.visibleMs);
   return { readAt: readAt ?? 0, everyMs: isPolled && !needsDone ? overdueMs : everyMs };
 }
