@@ -54,6 +54,8 @@ export const runColumns: readonly Column<MeasuredRun>[] = [
     text: meanOfRun,
   },
   seenColumn(rememberedAt),
+  // In a narrow column, the step stays.
+  { ...modelColumn(row => modelWords(row) || undefined), exported: row => row.base_model_slug ?? undefined },
   {
     id: 'benchmark',
     title: 'BENCHMARK',
@@ -62,14 +64,11 @@ export const runColumns: readonly Column<MeasuredRun>[] = [
     forPrograms: true,
     value: row => row.bench_id ?? undefined,
   },
-  // In a narrow column, the step stays.
-  { ...modelColumn(row => modelWords(row) || undefined), exported: row => row.base_model_slug ?? undefined },
   {
     id: 'checkpoint',
     title: 'CHECKPOINT',
     width: { min: 12, max: 40, grow: 1 },
-    wide: true,
-    forPrograms: true,
+    ...{ wide: true, decides: 7, forPrograms: true },
     value: row => row.parent_checkpoint_id ?? undefined,
   },
   timeColumn('created', 'STARTED', row => row.created_at),
@@ -83,17 +82,19 @@ export const runColumns: readonly Column<MeasuredRun>[] = [
     forPrograms: true,
     value: row => row.step ?? undefined,
   },
-  { id: 'n', title: 'N', width: 5, align: 'right', wide: true, forPrograms: true, value: listedCount },
+  {
+    ...{ id: 'n', title: 'N', width: 5, align: 'right' },
+    ...{ wide: true, decides: 4, forPrograms: true, value: listedCount },
+  },
   {
     id: 'total',
     title: 'TOTAL',
     width: 5,
     align: 'right',
-    wide: true,
-    forPrograms: true,
+    ...{ wide: true, decides: 5, forPrograms: true },
     value: listedTotal,
   },
-  durationColumn(),
+  { ...durationColumn(), decides: 6 },
 ];
 
 /**

@@ -282,6 +282,8 @@ describe('the table of runs', () => {
     });
     const rows = [0, 1, 2].map(rowOf);
     const columns = runListColumns([0, 1], true);
+    // Runs of several benchmarks: the benchmark gives way to the model.
+    expect(fitColumns(runListColumns([0, 1], false), 57).map(({ column }) => column.id)).toContain('model');
     const ids = (room: number, shown: readonly BasedRun[]) =>
       fitColumns(columns, room, {}, shown).map(({ column }) => column.id);
     const rooms = [layoutOf(120, 40, 'main', true, { inspector: true }), layoutOf(200, 60, 'main', true)];
@@ -294,7 +296,7 @@ describe('the table of runs', () => {
       expect(ids(room, unread)).toContain('created');
       // Without a baseline, there is room for all.
       const alone = rows.map(({ from_baseline: _, ...row }) => row);
-      expect(ids(room, alone)).toEqual(expect.arrayContaining(['interval', 'model', 'created']));
+      expect(ids(room, alone)).toEqual(expect.arrayContaining(['interval', 'model', 'n', 'total', 'created']));
     }
   });
 
@@ -305,7 +307,9 @@ describe('the table of runs', () => {
     const short = rows.map(row => ({ ...row, reward_count: 163, total_rollouts: 200 }));
     const line = lineOf('run', { status: 'completed', mean: 0.877, done: 200 });
     const ids = <Row>(columns: readonly Column<Row>[], room: number, shown: readonly Row[]) =>
-      fitColumns(columns, room, {}, shown).map(({ column }) => column.id);
+      fitColumns(columns, room, {}, shown)
+        .map(({ column }) => column.id)
+        .filter(id => id !== 'n' && id !== 'total');
     const soFar = rows.map(row => ({ ...row, status: 'running' }));
     for (const columns of [60, 80]) {
       const room = (layoutOf(columns, 24, 'main', false)?.panes.main?.width ?? 0) - gutter;
