@@ -141,13 +141,13 @@ class Writer {
     this.#options = options;
   }
 
-  beginStep(index: number, step: TrajectoryStep): void {
+  beginStep(index: number, step: TrajectoryStep, hasRewards: boolean): void {
     this.#step = index;
     this.steps.push(this.#place);
     if (step.reward) this.rewards.push(this.#place);
     this.#head = 'step';
     const number = step.step_index ?? index;
-    this.#push({ kind: 'step', text: stepTitle(step, number), indented: false, number });
+    this.#push({ kind: 'step', text: stepTitle(step, number, hasRewards), indented: false, number });
   }
 
   beginMessage(kind: LineKind, title: string): void {
@@ -357,9 +357,13 @@ const saysWhy = (message: TrajectoryMessage): boolean =>
 
 const knownStepFields: ReadonlySet<string> = new Set(Object.keys(stepSchema.shape));
 
-/** The step's title: its number, its reward, and whether it failed. A missing reward is shown as missing, not as 0. */
-function stepTitle(step: TrajectoryStep, number: number): string {
-  const parts = [`Step ${number}`, `reward ${numbers.reward(step.reward)}`];
+/**
+ * The step's title: its number, its reward, and whether it failed. A missing reward is shown as missing, not as 0.
+ *
+ * @param hasRewards whether any step has a reward: none in all of them says nothing
+ */
+function stepTitle(step: TrajectoryStep, number: number, hasRewards: boolean): string {
+  const parts = [`Step ${number}`, ...(hasRewards ? [`reward ${numbers.reward(step.reward)}`] : [])];
   if (step.has_error) parts.push('error');
   return parts.join('  ·  ');
 }
@@ -370,8 +374,10 @@ export function transcriptOf(trajectory: Trajectory, options: TranscriptOptions)
     writer.error(`Failed: ${trajectory.error}`);
     writer.blank();
   }
-  for (const [index, step] of (trajectory.steps ?? []).entries()) {
-    writer.beginStep(index, step);
+  const all = trajectory.steps ?? [];
+  const hasRewards = all.some(step => step.reward != null);
+  for (const [index, step] of all.entries()) {
+    writer.beginStep(index, step, hasRewards);
     if (step.has_error && !step.messages?.some(saysWhy)) writer.error('This step ended in an error.');
     writeOthers(writer, otherFields(step, knownStepFields));
     for (const message of step.messages ?? []) writeMessage(writer, message);
@@ -381,7 +387,7 @@ export function transcriptOf(trajectory: Trajectory, options: TranscriptOptions)
   }
   writer.endSteps();
   writeUnreadable(writer, 'step', trajectory.steps);
-  if ((trajectory.steps ?? []).length === 0) {
+  if (all.length === 0) {
     writer.line('meta', trajectory.steps ? 'No steps were recorded.' : 'The service sent no steps.');
   }
   if (options.details) writeDetails(writer, trajectory);

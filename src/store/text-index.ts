@@ -53,7 +53,7 @@ const schema = `
 `;
 
 /** The version of the schema. Texts in an older one are dropped. */
-const version = 2;
+const version = 3;
 const dropOlder = 'drop table if exists texts; drop table if exists parts; drop table if exists grams;';
 /** Deletes parts that belong to no text, which earlier versions could leave. */
 const dropOrphans = `

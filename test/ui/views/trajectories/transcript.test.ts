@@ -242,8 +242,9 @@ describe('a transcript', () => {
     const steps = Array.from({ length: 30 }, (_, step) => ({ messages: [{ role: 'user', content: `words ${step}` }] }));
     const shown: Trajectory = { trajectory_id: 't', error: 'failed', steps };
     const end = (height: number, of = shown) => endLines(of, 60, height).map(line => line.text.trim());
-    expect(end(3)).toEqual(['Step 29  ·  reward none', 'user', 'words 29']);
-    expect(end(7).slice(0, 2)).toEqual(['Step 28  ·  reward none', 'user'].map(line => line.trim()));
+    // None of the steps has a reward, so no title says so.
+    expect(end(3)).toEqual(['Step 29', 'user', 'words 29']);
+    expect(end(7).slice(0, 2)).toEqual(['Step 28', 'user'].map(line => line.trim()));
     expect(end(1_000)[0]).toBe('Failed: failed');
     expect(end(1_000).at(-1)).toBe('words 29');
     expect(end(5, { trajectory_id: 't' })).toEqual(['The service sent no steps.']);
