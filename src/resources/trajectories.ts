@@ -130,11 +130,13 @@ const ofStore: ReadonlySet<string> = new Set([
   'model found by',
 ]);
 
-/** @param file the file that it is read from, if it is stored only for that */
-export function trajectoryFacts(trajectory: Trajectory, file?: string): readonly Fact[] {
-  // The local service makes one for a trajectory without.
-  const isMadeTrace = file !== undefined && trajectory.trace_id?.startsWith('trace_');
-  const facts = [
+/** The facts that belong to a trajectory of a file, which is stored only to be read. */
+export const factsOfFile = (facts: readonly Fact[]): readonly Fact[] =>
+  // The local service makes a trace for a trajectory without.
+  facts.filter(({ label, value }) => !ofStore.has(label) && !(label === 'trace' && /^trace_/.test(String(value))));
+
+export function trajectoryFacts(trajectory: Trajectory): readonly Fact[] {
+  return [
     { label: 'task', value: trajectory.task_id },
     { label: 'id', value: trajectory.trajectory_id },
     statusFact('status', trajectory.status),
@@ -151,7 +153,7 @@ export function trajectoryFacts(trajectory: Trajectory, file?: string): readonly
     referenceFact('model', 'models', trajectory.model_id),
     referenceFact('dataset', 'datasets', trajectory.dataset_name),
     { label: 'source', value: trajectory.source },
-    { label: 'trace', value: isMadeTrace ? undefined : trajectory.trace_id },
+    { label: 'trace', value: trajectory.trace_id },
     {
       label: 'conversation',
       value: trajectory.conversation_id === trajectory.trace_id ? undefined : trajectory.conversation_id,
@@ -166,7 +168,6 @@ export function trajectoryFacts(trajectory: Trajectory, file?: string): readonly
     { label: 'model found by', value: trajectory.model_association_source },
     ...trajectoryDetails(trajectory),
   ];
-  return file === undefined ? facts : facts.filter(({ label }) => !ofStore.has(label));
 }
 
 const group = 'Trajectory';

@@ -25,6 +25,8 @@ export const noTerminal: TerminalPort = {
 };
 
 export interface StageOptions extends ScreenOptions {
+  /** Title of the file that is read. */
+  readonly file?: string;
   readonly service?: () => Promise<Service>;
   readonly terminal?: TerminalPort;
 }
@@ -78,9 +80,16 @@ export function registryOf(
 /** Opens a view that fills the screen; it closes with the test. */
 export function openViewOnStage<Name extends ViewName>(
   component: ComponentType<ViewProps<Name>>,
-  { service = noService, terminal = noTerminal, others = [], place, ...options }: StageOptions & ViewOptions<Name> = {},
+  {
+    service = noService,
+    terminal = noTerminal,
+    others = [],
+    place,
+    file,
+    ...options
+  }: StageOptions & ViewOptions<Name> = {},
 ): Stage {
-  const workbench = new Workbench({ kinds, service, profile: 'test' });
+  const workbench = new Workbench({ kinds, service, profile: 'test', file });
   const screen = openScreen(
     <Program
       workbench={workbench}

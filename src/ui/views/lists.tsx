@@ -9,7 +9,6 @@ import { trajectories, trajectoryFacts } from '../../resources/trajectories.ts';
 import type { ViewProps } from '../app/registry.ts';
 import { useShell } from '../app/shell-context.tsx';
 import { useListedRows } from '../data/use-list.ts';
-import { useWorkbench } from '../data/workbench.tsx';
 import { ResourceListView } from './list/list-view.tsx';
 import { flaggedFiles, flaggedRollouts } from './record/rollout-files.ts';
 import { useActions } from './record/use-actions.tsx';
@@ -43,11 +42,10 @@ export function RunsView({ place }: ViewProps<'list'>) {
 
 export function TrajectoriesView({ place }: ViewProps<'list'>) {
   const shell = useShell();
-  const { file } = useWorkbench();
   const { scope, label } = place;
   const actions = useActions(trajectories);
   const [source] = useState(() => trajectories.list(scope ?? {}));
-  const list = useRolloutList(trajectories.columns, row => trajectoryFacts(row, file), useListedRows(source));
+  const list = useRolloutList(trajectories.columns, trajectoryFacts, useListedRows(source));
   const withNotes = [...useNotes()].filter(([, [note]]) => note?.kind === 'trajectory');
   const flagged = withNotes.flatMap(([id, notes]) => (notes.some(({ flag }) => flag !== '') ? id : []));
   const filesOf = useRolloutFiles();

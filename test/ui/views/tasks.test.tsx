@@ -1,6 +1,7 @@
 /** The tasks of a run and the rollouts of one of them: no score, a score of 0 and a failure are three things. */
 import { Text } from 'ink';
 import { expect, it } from 'vitest';
+import type { Place } from '../../../src/resources/place.ts';
 import { groupsOf, groupsWords } from '../../../src/resources/task-groups.ts';
 import { defineView } from '../../../src/ui/app/registry.ts';
 import { View } from '../../../src/ui/app/view.tsx';
@@ -131,6 +132,33 @@ it('draws the rewards against the lengths, with the rank correlation', async () 
   expect(stage.text()).toMatch(/1\.00┤ +[\u2801-\u28ff]/);
   await stage.press('u');
   await stage.waitFor('No rollout with a reward reports its number of steps');
+});
+
+it.each([
+  [{ view: 'lengths' }, LengthsView],
+  [{ view: 'rollouts', task: 'a' }, RolloutsView],
+] as const)('shows in %j of a file what belongs to the file', async (place, component) => {
+  const stored = { organization_id: 'org_1', gcs_blob_uri: 'local://datasets/a.json', trace_id: 'trace_made' };
+  const rows = [0, 1].map(reward => ({
+    trajectory_id: `traj_${reward}`,
+    task_id: 'a',
+    reward,
+    num_steps: 1,
+    ...stored,
+  }));
+  const stage = openViewOnStage(component as typeof LengthsView, {
+    place: { ...place, scope: { dataset: 'a.jsonl' } } as Place<'lengths'>,
+    service: async () =>
+      fakeService({
+        listTrajectories: () => pageOf(rows),
+        getTrajectory: () => ({ ...rows[0], steps: [{ messages: [{ role: 'assistant', completion_tokens: 7 }] }] }),
+      }),
+    file: 'a.jsonl',
+    columns: 200,
+    rows: 40,
+  });
+  await stage.waitFor(text => /task +a/.test(text));
+  expect(stage.text()).not.toMatch(/org_1|local:|trace_made/);
 });
 
 it.each([

@@ -19,6 +19,7 @@ import { lengthCommands } from '../commands.ts';
 import { ResourceList } from '../list/resource-list.tsx';
 import { markTwo, pairBinding, textsIn } from './rollout-doors.ts';
 import { useLengthReader } from './use-length-reader.ts';
+import { useShownFacts } from './use-rollout-list.ts';
 import { emptyRollouts, useRollouts } from './use-rollouts.ts';
 
 const columns: readonly Column<LengthPoint>[] = [
@@ -38,6 +39,7 @@ export function LengthsView({ place }: ViewProps<'lengths'>) {
   const pane = usePane('main');
   const theme = useTheme();
   const { open } = useShell();
+  const shown = useShownFacts();
   const rollouts = useRollouts(scope, pane.attention, { steps, needsRewardsOnly: true });
   const { rows } = rollouts;
   const [chosen, choose] = useState(0);
@@ -90,7 +92,7 @@ export function LengthsView({ place }: ViewProps<'lengths'>) {
       ]}
       facts={({ row, equal }) => [
         { label: 'like it', value: equal > 1 ? `${equal - 1} more with this reward and length` : undefined },
-        ...trajectoryFacts(row),
+        ...shown(trajectoryFacts(row)),
       ]}
       notes={[...rollouts.notes, ...reader.notes]}
       header={header.map(line => ` ${line}`)}

@@ -2,7 +2,9 @@
 import type { Column } from '../../../present/column.ts';
 import type { Fact } from '../../../present/fact.ts';
 import { noteFacts } from '../../../present/notes.ts';
+import { factsOfFile } from '../../../resources/trajectories.ts';
 import { useShell } from '../../app/shell-context.tsx';
+import { useWorkbench } from '../../data/workbench.tsx';
 import type { Binding } from '../../keys/router.tsx';
 import { usePromptDoor } from '../chat/use-prompt-door.ts';
 import type { ResourceListProps } from '../list/list-props.ts';
@@ -11,6 +13,12 @@ import { useRolloutFiles } from '../record/use-rollout-files.tsx';
 import { trajectoryNoted } from '../triage/noted.ts';
 import { useNoted, useTriage } from '../triage/use-triage.tsx';
 import { markTwo, pairBinding, type Rollout } from './rollout-doors.ts';
+
+/** The facts about a rollout on screen; of a file, only those that belong to it. */
+export function useShownFacts(): (facts: readonly Fact[]) => readonly Fact[] {
+  const { file } = useWorkbench();
+  return file === undefined ? facts => facts : factsOfFile;
+}
 
 const idOf = ({ trajectory_id }: Rollout): string => trajectory_id ?? '';
 
@@ -30,6 +38,7 @@ export function useRolloutList<Row extends Rollout>(
   const triage = useTriage();
   const promptDoor = usePromptDoor();
   const filesOf = useRolloutFiles();
+  const shown = useShownFacts();
   const noted = useNoted(columns, idOf, rows);
   const flags = (some: readonly Row[]) =>
     triage(
@@ -38,7 +47,7 @@ export function useRolloutList<Row extends Rollout>(
   return {
     columns: noted.columns,
     notes: noted.words,
-    facts: row => [...noteFacts(noted.ofRow(row)), ...factsOf(row)],
+    facts: row => [...noteFacts(noted.ofRow(row)), ...shown(factsOf(row))],
     files: listed => filesOf(listedRollouts(listed)),
     actions: some => [pairBinding(some, markTwo, open), promptDoor(some[0]?.trajectory_id), ...flags(some)],
     flags,

@@ -3,6 +3,7 @@ import { Box, Text } from 'ink';
 import { memo } from 'react';
 import { perObject } from '../../../base/memo.ts';
 import type { Trajectory, TrajectoryStep } from '../../../contract/trajectories.ts';
+import type { Fact } from '../../../present/fact.ts';
 import { factText } from '../../../present/fact-text.ts';
 import { flagsOf, noteFacts } from '../../../present/notes.ts';
 import { transcriptText } from '../../../present/transcript-lines.ts';
@@ -20,7 +21,6 @@ import { useShell } from '../../app/shell-context.tsx';
 import { Separator, usePane, View } from '../../app/view.tsx';
 import { Waiting } from '../../app/waiting.tsx';
 import { useLive } from '../../data/use-live.ts';
-import { useWorkbench } from '../../data/workbench.tsx';
 import { type Binding, KeyScope } from '../../keys/router.tsx';
 import { useSiblings } from '../../navigation/memory.tsx';
 import { Lines } from '../../widgets/lines.tsx';
@@ -33,6 +33,7 @@ import { useActions } from '../record/use-actions.tsx';
 import { linesAround, useDoors } from '../record/use-doors.ts';
 import { useRecordBindings } from '../record/use-record-bindings.tsx';
 import { pairOfTwins, twinPlace } from '../tasks/rollout-doors.ts';
+import { useShownFacts } from '../tasks/use-rollout-list.ts';
 import { trajectoryNoted } from '../triage/noted.ts';
 import { useNotes, useTriage } from '../triage/use-triage.tsx';
 import { drawnLine, styleOf } from './line-style.ts';
@@ -53,7 +54,7 @@ const outsideWidth = 100;
 
 export function TrajectoryView({ place }: ViewProps<'record'>) {
   const { id } = place;
-  const { file } = useWorkbench();
+  const shown = useShownFacts();
   const actions = useActions(trajectories);
   const pane = usePane('main');
   const live = useLive(trajectoryQuery(id), pane.attention);
@@ -71,7 +72,7 @@ export function TrajectoryView({ place }: ViewProps<'record'>) {
   const triage = useTriage();
   const record = useRecordBindings({
     record: data && { id, json: data },
-    document: data && (() => documentOf(id, data, file)),
+    document: data && (() => documentOf(id, data, shown(trajectoryFacts(data)))),
     title: id,
     refresh: live.refresh,
     actions: actions(data ? [data] : []),
@@ -160,9 +161,9 @@ function useTwinBinding(place: Place<'record'>): readonly Binding[] {
 }
 
 /** The facts and the whole text, for a pager, an editor or a file. */
-const documentOf = (id: string, trajectory: Trajectory, file: string | undefined): Document => ({
+const documentOf = (id: string, trajectory: Trajectory, facts: readonly Fact[]): Document => ({
   name: exportFileName('trajectory', id, 'text', new Date()),
-  text: `${factText(trajectoryFacts(trajectory, file), undefined)}\n${transcriptText(trajectory, outsideWidth)}`,
+  text: `${factText(facts, undefined)}\n${transcriptText(trajectory, outsideWidth)}`,
 });
 
 interface HeadProps {
@@ -302,9 +303,9 @@ interface TrajectoryFactsProps {
 /** The facts, and the error if they are not current. */
 function TrajectoryFacts({ trajectory, error, notes }: TrajectoryFactsProps) {
   const { width, height, focused } = usePane('inspector');
-  const { file } = useWorkbench();
+  const shown = useShownFacts();
   const theme = useTheme();
-  const parts = [{ facts: trajectory ? [...noteFacts(notes), ...trajectoryFacts(trajectory, file)] : [] }];
+  const parts = [{ facts: trajectory ? [...noteFacts(notes), ...shown(trajectoryFacts(trajectory))] : [] }];
   const doors = useDoors(parts, { pane: 'inspector', width: width - 2, focused });
   const note = trajectory && error ? ['', theme.styles.danger(sanitiseLine(error.message))] : [];
   return (
