@@ -1,6 +1,7 @@
 /** Starts several runs with one command. Each is sent separately; repeating the command starts only the missing ones. */
 import { type Start, startedOtherwise } from '../resources/action.ts';
 import { affectsAllRequests, isUnanswered } from '../service/errors.ts';
+import { groupOf } from '../store/start-keys.ts';
 import { counted } from '../text/numbers.ts';
 import { clean } from '../text/sanitise.ts';
 import { finish, printRequests } from './act.ts';
@@ -38,9 +39,12 @@ async function sendEach<Input extends object>(
   const left = { open: [] as string[], unsent: [] as string[] };
   const errors: unknown[] = [];
   let isStopped = false;
+  const together = starts.map(({ input, flags }) => ({ input, chosen: flags.idempotencyKey }));
+  const group = groupOf(together);
+  startKeys.awaitStarts(keyed, together);
   for (const { input, name, flags } of starts) {
-    startKeys.awaitStart(keyed, input, flags.idempotencyKey);
-    const before = memory.find(kind, startKeys.startOf(keyed, input, flags.idempotencyKey) ?? '')?.record;
+    const start = { input, chosen: flags.idempotencyKey };
+    const before = memory.find(kind, startKeys.startOf(keyed, start, group) ?? '')?.record;
     if (before) {
       const earlier = begunOf(creation, before, before, context);
       const otherwise = startedOtherwise(before, input) ?? '';
@@ -64,8 +68,8 @@ async function sendEach<Input extends object>(
     }
   }
   // A repeat with the user's own key starts nothing more.
-  const unkeyed = starts.filter(({ flags }) => flags.idempotencyKey === undefined).map(({ input }) => input);
-  if (begun.length === starts.length) startKeys.forgetStarts(keyed, unkeyed);
+  const isKeyed = together.some(({ chosen }) => chosen !== undefined);
+  if (begun.length === starts.length && !isKeyed) startKeys.forgetStarts(keyed, together);
   // The code of a usage error would say that nothing was changed.
   return { begun, left, codes: errors.map(begun.length > 0 ? exitCodeAfterChange : exitCodeOf) };
 }

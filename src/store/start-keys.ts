@@ -42,8 +42,25 @@ const inputHash = (input: unknown): string => createHash('sha256').update(ordere
 const contentOf = (input: unknown, chosen = ''): string =>
   `${inputHash({ ...(input as object), display_name: '' })} ${chosen}`;
 
+/** One of several starts that begin together. */
+export interface TogetherStart {
+  readonly input: unknown;
+  /** The user's own key: another key is another start. */
+  readonly chosen?: string | undefined;
+}
+
 /** The kind under which the ids of several starts are kept. */
 const bookOf = (action: string): string => `${action} each`;
+
+/** The key under which a start of a group is kept. */
+const inGroup = (content: string, group: string): string => `${content}\n${group}`;
+
+/** The keys of a content in all groups: from the first, and before the second. */
+const inAnyGroup = (content: string): readonly [from: string, before: string] => [`${content}\n`, `${content}\v`];
+
+/** Identifies starts that begin together, in whatever order they are named. */
+export const groupOf = (starts: readonly TogetherStart[]): string =>
+  inputHash(starts.map(({ input, chosen }) => contentOf(input, chosen)).sort());
 
 function isAlive(pid: number): boolean {
   try {
@@ -71,7 +88,7 @@ export class StartKeys {
   /** Keys that could not be deleted. */
   readonly #settled = new Set<string>();
 
-  /** What awaited starts have started, by their content, if it could not be written. */
+  /** What awaited starts have started, by their content and group, if it could not be written. */
   readonly #unwrittenStarts = new Map<string, string>();
 
   constructor(tables: Tables) {
@@ -157,38 +174,48 @@ export class StartKeys {
   /**
    * Notes several starts that begin together: until `forgetStarts`, `startOf` tells which of them have started, from
    * whatever window or command, however long the service honours their keys.
-   *
-   * @param chosen the user's own key: another key is another start
    */
-  awaitStart(action: string, input: unknown, chosen?: string, now = Date.now()): void {
+  awaitStarts(action: string, starts: readonly TogetherStart[], now = Date.now()): void {
     const sql = `insert or ignore into start_names (profile, kind, key, name, sent_at) values (?, ?, ?, '', ?)`;
-    const content = contentOf(input, chosen);
-    if (!this.#tables.run(sql, this.#tables.scope, bookOf(action), content, now))
-      this.#unwrittenStarts.set(content, '');
+    const group = groupOf(starts);
+    for (const { input, chosen } of starts) {
+      const key = inGroup(contentOf(input, chosen), group);
+      if (!this.#tables.run(sql, this.#tables.scope, bookOf(action), key, now)) this.#unwrittenStarts.set(key, '');
+    }
   }
 
-  /** The id of what an awaited start has started; undefined if it has not. */
-  startOf(action: string, input: unknown, chosen?: string): string | undefined {
+  /**
+   * The id of what a start of a group has started; undefined if it has not. The same start of another group counts for
+   * a day: the user may have corrected the others.
+   */
+  startOf(action: string, { input, chosen }: TogetherStart, group: string, now = Date.now()): string | undefined {
     const content = contentOf(input, chosen);
-    const sql = 'select name from start_names where profile = ? and kind = ? and key = ?';
-    const [row] = this.#tables.all(sql, this.#tables.scope, bookOf(action), content);
-    return this.#unwrittenStarts.get(content) || String(row?.['name'] ?? '') || undefined;
+    const own = inGroup(content, group);
+    const sql = `select name from start_names where profile = ? and kind = ? and key >= ? and key < ? and name <> ''
+      and (key = ? or sent_at > ?) order by key = ? desc limit 1`;
+    const range = [...inAnyGroup(content), own, now - honouredMs, own];
+    const [row] = this.#tables.all(sql, this.#tables.scope, bookOf(action), ...range);
+    return this.#unwrittenStarts.get(own) || (row && String(row['name']));
   }
 
-  /** Notes what a start has started, if it is awaited: with the key that was sent, or without one. */
+  /** Notes what a start has started, wherever it is awaited: with the key that was sent, or without one. */
   noteStart(action: string, input: unknown, key: string, id: string): void {
-    const contents = [contentOf(input), contentOf(input, key)] as const;
-    const sql = 'update start_names set name = ? where profile = ? and kind = ? and key in (?, ?)';
-    const isWritten = this.#tables.run(sql, id, this.#tables.scope, bookOf(action), ...contents);
-    for (const content of contents) {
-      if (!isWritten || this.#unwrittenStarts.has(content)) this.#unwrittenStarts.set(content, id);
+    const sql = 'update start_names set name = ? where profile = ? and kind = ? and key >= ? and key < ?';
+    for (const content of [contentOf(input), contentOf(input, key)]) {
+      const [from, before] = inAnyGroup(content);
+      this.#tables.run(sql, id, this.#tables.scope, bookOf(action), from, before);
+      for (const each of this.#unwrittenStarts.keys()) {
+        if (each.startsWith(from)) this.#unwrittenStarts.set(each, id);
+      }
     }
   }
 
   /** Awaits the starts no longer: all have started, so the same starts would be new ones. */
-  forgetStarts(action: string, inputs: readonly unknown[]): void {
-    const rows = inputs.map(input => [this.#tables.scope, bookOf(action), contentOf(input)] as const);
-    for (const [, , content] of rows) this.#unwrittenStarts.delete(content);
+  forgetStarts(action: string, starts: readonly TogetherStart[]): void {
+    const group = groupOf(starts);
+    const keys = starts.map(({ input, chosen }) => inGroup(contentOf(input, chosen), group));
+    for (const key of keys) this.#unwrittenStarts.delete(key);
+    const rows = keys.map(key => [this.#tables.scope, bookOf(action), key] as const);
     this.#tables.runAll('delete from start_names where profile = ? and kind = ? and key = ?', rows);
   }
 

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, it } from 'vitest';
+import { groupOf, honouredMs, type TogetherStart } from '../../src/store/start-keys.ts';
 import { RememberedStore } from '../../src/store/store.ts';
 import { testFolder } from '../commands/cli.ts';
 
@@ -114,21 +115,44 @@ it('keeps what several starts have started, also while the file cannot be writte
   const folder = testFolder();
   const { keys } = program(folder);
   const other = { ...run, bench_id: 'b2' };
+  const [one, two] = [[{ input: run }], [{ input: other, chosen: 'mine' }]] as const;
+  const idOf = (start: TogetherStart) => keys.startOf('startEval', start, groupOf([start]));
   keys.noteStart('startEval', run, 'key', 'evr_0');
-  expect(keys.startOf('startEval', run)).toBeUndefined();
-  keys.awaitStart('startEval', run);
+  expect(idOf(one[0])).toBeUndefined();
+  keys.awaitStarts('startEval', one);
   const blocker = new DatabaseSync(join(folder, 'state.db'));
   blocker.exec('begin immediate');
-  keys.awaitStart('startEval', other, 'mine');
+  keys.awaitStarts('startEval', two);
   keys.noteStart('startEval', other, 'mine', 'evr_2');
   blocker.exec('rollback');
   blocker.close();
   keys.noteStart('startEval', { ...run, display_name: 'nightly 2' }, 'key', 'evr_1');
-  const found = [keys.startOf('startEval', run), keys.startOf('startEval', other, 'mine')];
-  expect(found).toEqual(['evr_1', 'evr_2']);
-  expect(keys.startOf('startEval', run, 'mine')).toBeUndefined();
-  keys.forgetStarts('startEval', [run]);
-  expect(keys.startOf('startEval', run)).toBeUndefined();
+  expect([idOf(one[0]), idOf(two[0])]).toEqual(['evr_1', 'evr_2']);
+  expect(idOf({ input: run, chosen: 'mine' })).toBeUndefined();
+  keys.forgetStarts('startEval', one);
+  expect(idOf(one[0])).toBeUndefined();
+});
+
+it('keeps what each group has started apart, and takes it for another group for a day', () => {
+  const { keys } = program(testFolder());
+  const seed = (seed: number): TogetherStart => ({ input: { ...run, options: { seed } } });
+  const [first, second] = [
+    [seed(1), seed(2), seed(3)],
+    [seed(4), seed(3)],
+  ] as const;
+  const startOf = (start: TogetherStart, of: readonly TogetherStart[], now = 1) =>
+    keys.startOf('startEval', start, groupOf(of), now);
+  keys.awaitStarts('startEval', first, 0);
+  for (const at of [1, 3]) keys.noteStart('startEval', seed(at).input, 'key', `evr_${at}`);
+  keys.awaitStarts('startEval', second, 0);
+  expect(startOf(seed(3), second)).toBe('evr_3');
+  keys.noteStart('startEval', seed(4).input, 'key', 'evr_4');
+  keys.forgetStarts('startEval', second);
+  expect(first.map(start => startOf(start, first.toReversed()))).toEqual(['evr_1', undefined, 'evr_3']);
+  expect([startOf(seed(3), second, honouredMs + 1), startOf(seed(3), first, honouredMs + 1)]).toEqual([
+    undefined,
+    'evr_3',
+  ]);
 });
 
 it('keeps the name of the first start with a key of the user, for a day', () => {

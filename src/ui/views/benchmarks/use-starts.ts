@@ -3,6 +3,7 @@ import { type Action, action, sendAll } from '../../../queries/action.ts';
 import type { RunInput } from '../../../queries/run-options.ts';
 import type { RunStart } from '../../../resources/action.ts';
 import { isUnanswered, ServiceError } from '../../../service/errors.ts';
+import { groupOf } from '../../../store/start-keys.ts';
 import { clean } from '../../../text/sanitise.ts';
 import { useWorkbench } from '../../data/workbench.tsx';
 
@@ -41,8 +42,11 @@ export function useStarts({ send, kind }: RunStart): {
   const { remembered } = workbench;
   const { startKeys: keys } = remembered;
   const { keyed = kind } = send;
-  const left = (inputs: readonly RunInput[]): readonly RunInput[] =>
-    inputs.length === 1 ? inputs : inputs.filter(input => !remembered.find(kind, keys.startOf(keyed, input) ?? ''));
+  const left = (inputs: readonly RunInput[]): readonly RunInput[] => {
+    if (inputs.length === 1) return inputs;
+    const group = groupOf(inputs.map(input => ({ input })));
+    return inputs.filter(input => !remembered.find(kind, keys.startOf(keyed, { input }, group) ?? ''));
+  };
   return {
     left,
     action: action(
@@ -53,8 +57,8 @@ export function useStarts({ send, kind }: RunStart): {
           runs.push(answer as object);
           if (send.starts) workbench.started(send.starts(answer as object, input));
         };
-        const together = inputs.length === 1 ? [] : inputs;
-        for (const input of together) keys.awaitStart(keyed, input);
+        const together = inputs.length === 1 ? [] : inputs.map(input => ({ input }));
+        keys.awaitStarts(keyed, together);
         const failed = await sendAll(service, send, unsent, { signal, keys, onSuccess });
         if (failed.length > 0) throw partly(inputs.length - failed.length, failed);
         keys.forgetStarts(keyed, together);
