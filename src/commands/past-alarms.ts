@@ -4,13 +4,12 @@ import { emptyCurve } from '../contract/trainer-curve.ts';
 import type { TrainingRun } from '../contract/training.ts';
 import { benchmarkQuery } from '../queries/benchmarks.ts';
 import { checkpointTimesQuery } from '../queries/checkpoints.ts';
-import { readRunRewards } from '../queries/run-extent.ts';
 import { heldOutRewardsQuery, trainerRewardsQuery } from '../queries/training-curves.ts';
 import { reportLines } from '../resources/alarm-words.ts';
 import { labelOf } from '../resources/define.ts';
 import { lookAt } from '../resources/look.ts';
 import { historyOf, type PastReport, reportOf, reportOfRun } from '../resources/past-alarms.ts';
-import { lacksEnds, needsRewards, rolloutEndsQuery } from '../resources/rollout-ends.ts';
+import { countsByRewards, lacksEnds, needsRewards, rolloutEndsQuery } from '../resources/rollout-ends.ts';
 import { isNotOffered } from '../service/errors.ts';
 import { clockOrDay } from '../text/time.ts';
 import type { AlarmRules } from '../workbench/workbench.ts';
@@ -44,9 +43,9 @@ async function reportOn({ resource, id, row }: Found, rules: AlarmRules, context
     const run = await lookAt({ kind: resource.kind ?? '', id, label }, context);
     const isCounted = rules.failedShare !== undefined && lacksEnds(run);
     const ends = isCounted ? await unlessMissing(rolloutEndsQuery(run).read(context), undefined) : undefined;
-    const isByRewards = isCounted && needsRewards({ ...run, ends });
-    const rewards = isByRewards ? await unlessMissing(readRunRewards(id, context, run), undefined) : undefined;
-    return reportOfRun({ ...run, ends, certainty: rewards?.certainty }, rules, rewardRange);
+    const isByRewards = needsRewards({ ...run, ends }, rules);
+    const counts = isByRewards ? await unlessMissing(countsByRewards(run, context), undefined) : undefined;
+    return reportOfRun({ ...run, ends, ...counts }, rules, rewardRange);
   }
   const [heldOut, trainer, checkpoints] = await Promise.all([
     unlessMissing(heldOutRewardsQuery(id, true).read(context), []),

@@ -2,8 +2,6 @@
 import { hasEnded, isRunning } from '../contract/status.ts';
 import { checkpointTimes, checkpointTimesQuery } from '../queries/checkpoints.ts';
 import { paceOf } from '../queries/pace.ts';
-import { readRunRewards } from '../queries/run-extent.ts';
-import type { Certainty } from '../queries/run-mean.ts';
 import type { KnownResource, RolloutEnds } from '../queries/statuses/known-resource.ts';
 import {
   type Alarm,
@@ -14,7 +12,8 @@ import {
   readingOf,
   type Verdicts,
 } from '../resources/alarms.ts';
-import { lacksEnds, needsRewards, rolloutEndsQuery } from '../resources/rollout-ends.ts';
+import { unjudgedOfRun } from '../resources/past-alarms.ts';
+import { countsByRewards, lacksEnds, needsRewards, rolloutEndsQuery } from '../resources/rollout-ends.ts';
 import { isNotOffered } from '../service/errors.ts';
 import type { ProgressPoint } from '../store/store.ts';
 import { clean } from '../text/sanitise.ts';
@@ -25,7 +24,7 @@ import { alarmRulesOf } from './past-alarms.ts';
 import type { Seen } from './seen.ts';
 import type { CommandContext } from './with-service.ts';
 
-type Watched = Pick<KnownResource, 'kind' | 'id' | 'status' | 'done' | 'total' | 'failed'>;
+type Watched = Pick<KnownResource, 'kind' | 'id' | 'status' | 'done' | 'total' | 'failed' | 'mean' | 'graded'>;
 
 export class WatchedAlarms {
   readonly #context: CommandContext;
@@ -34,9 +33,9 @@ export class WatchedAlarms {
   readonly #open = new Map<AlarmKind, Alarm>();
   #rules: Promise<AlarmRules> | undefined;
   #ends: RolloutEnds | undefined;
-  #certainty: Certainty | undefined;
+  #counts: Awaited<ReturnType<typeof countsByRewards>> | undefined;
   #checkpoints: readonly ProgressPoint[] | undefined;
-  #isUnjudged = false;
+  readonly #unjudged = new Set<AlarmKind>();
   #isPaceNoted = false;
 
   /** @param stops whether the first alarm ends the wait */
@@ -49,11 +48,12 @@ export class WatchedAlarms {
   /** The exit code of a success: another one if an alarm held at the last answer, or --alarm could not judge one. */
   get code(): ExitCode {
     if (this.#open.size > 0) return exitCodes.alarm;
-    return this.#stops && this.#isUnjudged ? exitCodes.endUnseen : exitCodes.done;
+    return this.#stops && this.#unjudged.size > 0 ? exitCodes.endUnseen : exitCodes.done;
   }
 
   /** Reads what the alarms need and the progress lacks. Without an answer, the next look asks again. */
-  async #readMore(known: Watched, { failedShare, silentMs, silentPaces }: AlarmRules): Promise<void> {
+  async #readMore(known: Watched, rules: AlarmRules): Promise<void> {
+    const { failedShare, silentMs, silentPaces } = rules;
     const { memory, signal } = this.#context;
     const read = <Answer>(reading: Promise<Answer>) =>
       reading.catch((error: unknown) => {
@@ -63,8 +63,10 @@ export class WatchedAlarms {
     if (failedShare !== undefined && lacksEnds({ ...known, ends: this.#ends })) {
       const ends = await read(rolloutEndsQuery({ ...known, ends: this.#ends }).read(this.#context));
       if (typeof ends === 'object') this.#ends = ends;
-      if (needsRewards({ ...known, ends: this.#ends }))
-        this.#certainty ??= (await readRunRewards(known.id, this.#context, known).catch(() => undefined))?.certainty;
+    }
+    if (!this.#counts && needsRewards({ ...known, ends: this.#ends }, rules)) {
+      const counts = await read(countsByRewards(known, this.#context));
+      if (typeof counts === 'object') this.#counts = counts;
     }
     const isTimed = (silentMs ?? silentPaces) !== undefined && known.kind === 'training' && isRunning(known.status);
     if (isTimed && !this.#checkpoints && !paceOf(memory.progressOf(known.id)).isSeen) {
@@ -75,14 +77,11 @@ export class WatchedAlarms {
 
   /** Says once which alarm cannot be judged. */
   #noteUnjudged({ id, label, kind, status }: Seen, rules: AlarmRules, verdicts: Verdicts, { silence }: Reading): void {
-    const lacksFailures =
-      kind === 'run' && hasEnded(status) && rules.failedShare !== undefined && !verdicts.has('failed rollouts');
-    if (lacksFailures && !this.#isUnjudged) {
-      this.#isUnjudged = true;
-      this.#io.note(clean`${label}: not judged: failed rollouts: their number is unknown.`, {
-        id,
-        unjudged: 'failed rollouts',
-      });
+    const lacks = kind === 'run' && hasEnded(status) ? unjudgedOfRun(rules, verdicts) : [];
+    for (const [unjudged, words] of lacks) {
+      if (this.#unjudged.has(unjudged)) continue;
+      this.#unjudged.add(unjudged);
+      this.#io.note(clean`${label}: not judged: ${words}.`, { id, unjudged });
     }
     const lacksPace = silence != null && silence.stepMs === undefined && silence.step > 0;
     if (lacksPace && rules.silentMs === undefined && rules.silentPaces !== undefined && !this.#isPaceNoted) {
@@ -122,7 +121,7 @@ export class WatchedAlarms {
       gone: false,
     };
     await this.#readMore({ ...observed, id }, rules);
-    const known = { ...observed, checkpoints: this.#checkpoints, ends: this.#ends, certainty: this.#certainty };
+    const known = { ...observed, checkpoints: this.#checkpoints, ends: this.#ends, ...this.#counts };
     const reading = readingOf(known, memory.progressOf(id), done === undefined ? undefined : Date.now());
     const verdicts = judge(reading, rules, config.preferences.compare.rewardRange);
     this.#noteUnjudged(seen, rules, verdicts, reading);

@@ -157,18 +157,22 @@ export function reportOf(history: TrainingHistory, rules: AlarmRules, range: Ran
   return { alarms, unjudged: lacks.filter(Boolean) };
 }
 
+/** The enabled alarms of an evaluation run that lack data, with the reason. */
+export function unjudgedOfRun(rules: AlarmRules, verdicts: Verdicts): ReadonlyMap<AlarmKind, string> {
+  const lacks = new Map<AlarmKind, string>();
+  if (rules.failedShare !== undefined && !verdicts.has('failed rollouts'))
+    lacks.set('failed rollouts', 'failed rollouts: their number is unknown');
+  if (rules.evaluation && !verdicts.has('evaluation range'))
+    lacks.set('evaluation range', 'the mean: too few rewards are known');
+  return lacks;
+}
+
 /** The report of an evaluation run, as last read. */
 export function reportOfRun(run: RunCounts, rules: AlarmRules, range: Range): PastReport {
   const verdicts = judge({ rollouts: rolloutsOf(run) }, rules, range);
-  const lacks = [
-    rules.failedShare !== undefined && !verdicts.has('failed rollouts')
-      ? 'failed rollouts: their number is unknown'
-      : '',
-    rules.evaluation && !verdicts.has('evaluation range') ? 'the mean: too few rewards are known' : '',
-  ];
   const at = parseTime(run.endTime);
   const alarms = alarmsIn(verdicts).map(alarm => ({ ...alarm, at, overAtStep: undefined }));
-  return { alarms, unjudged: lacks.filter(words => words !== undefined && words !== '').map(String) };
+  return { alarms, unjudged: [...unjudgedOfRun(rules, verdicts).values()] };
 }
 
 /** The alarms that a training run would have raised, in the order of its steps. */

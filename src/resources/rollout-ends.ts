@@ -3,8 +3,12 @@ import { hasEnded, statusMeaning } from '../contract/status.ts';
 import { hasFailed } from '../present/task-groups.ts';
 import { evaluationKeys } from '../queries/evaluations.ts';
 import type { LiveQuery } from '../queries/live-query.ts';
+import type { QueryContext } from '../queries/query-context.ts';
+import { readRunRewards } from '../queries/run-extent.ts';
+import { meanOfRewards } from '../queries/run-rewards.ts';
 import type { KnownResource, RolloutEnds } from '../queries/statuses/known-resource.ts';
 import { listedRollouts } from '../queries/trajectories.ts';
+import type { AlarmRules } from '../workbench/workbench.ts';
 import { fewestRollouts } from './alarms.ts';
 
 type Run = Pick<KnownResource, 'kind' | 'id' | 'status' | 'done' | 'failed' | 'ends'>;
@@ -21,9 +25,25 @@ export function lacksEnds({ kind, status, done = 0, failed, ends }: Run): boolea
   return done >= Math.max(fewestRollouts, growth * (ends?.ended ?? 0));
 }
 
-/** Whether the rewards of an ended evaluation tell of more rollouts than the list of them. */
-export const needsRewards = ({ status, done = 0, ends }: Run): boolean =>
-  hasEnded(status) && !(ends?.isWhole && ends.failed !== undefined && ends.ended >= done);
+/** Whether the rewards of an ended evaluation tell its alarms more than its progress and the list of its rollouts. */
+export function needsRewards(
+  { kind, status, done = 0, failed, mean, ends }: Run & Pick<KnownResource, 'mean'>,
+  { failedShare, evaluation }: Pick<AlarmRules, 'failedShare' | 'evaluation'>,
+): boolean {
+  if (kind !== 'run' || !hasEnded(status)) return false;
+  const areCounted = failed !== undefined || (ends?.isWhole && ends.failed !== undefined && ends.ended >= done);
+  return (failedShare !== undefined && !areCounted) || (evaluation !== undefined && mean === undefined);
+}
+
+/** What the rewards of an evaluation tell its alarms. @throws ServiceError */
+export async function countsByRewards(
+  run: Pick<KnownResource, 'id' | 'status' | 'total' | 'mean' | 'graded'>,
+  context: QueryContext,
+): Promise<Pick<KnownResource, 'certainty' | 'mean' | 'graded'>> {
+  const { rewards, certainty } = await readRunRewards(run.id, context, { status: run.status, total: run.total });
+  const read = meanOfRewards(rewards);
+  return { certainty, mean: run.mean ?? read.mean, graded: run.graded ?? read.rewards };
+}
 
 /** Counts the rollouts that the service lists as failed. */
 export const rolloutEndsQuery = ({ id, status }: Run): LiveQuery<RolloutEnds> => ({

@@ -44,13 +44,15 @@ async function trained(rewards: readonly number[], left = 0, end = 'succeeded') 
     const answer = answers[new URL(request.url, 'http://s').pathname];
     return answer ? json(answer() as object)(response, request) : json({}, 404)(response, request);
   });
-  return (alarms: object = {}) => {
-    const home = testFolder();
-    const folder = join(home, '.config', 'benchtop');
-    mkdirSync(folder, { recursive: true });
-    writeFileSync(join(folder, 'config.json'), JSON.stringify({ alarms }), { mode: 0o600 });
-    return cliOn({ baseUrl: url, apiKey, home });
-  };
+  return (alarms: object = {}) => cliWithAlarms(url, alarms);
+}
+
+function cliWithAlarms(baseUrl: string, alarms: object) {
+  const home = testFolder();
+  const folder = join(home, '.config', 'benchtop');
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, 'config.json'), JSON.stringify({ alarms }), { mode: 0o600 });
+  return cliOn({ baseUrl, apiKey, home });
 }
 
 const drop = [0.3, 0.7, 0.3, 0.3, 0.3, 0.3];
@@ -171,7 +173,7 @@ async function uncounted(listed: readonly object[] | undefined, rewards: number 
     return answer ? json(answer)(response, request) : json({}, 404)(response, request);
   });
   const cli = cliOn({ baseUrl: url, apiKey });
-  return { cli, lists: () => asked.filter(path => path === '/api/v1/trajectories').length };
+  return { cli, url, lists: () => asked.filter(path => path === '/api/v1/trajectories').length };
 }
 
 const rollout = (index: number) => ({ trajectory_id: `traj_${index}`, task_id: `t${index}`, eval_run_id: 'evr_1' });
@@ -244,4 +246,19 @@ it('watch says that failed rollouts were not judged, and --alarm does not succee
   expect([watched.code, watched.notes]).toEqual([exitCodes.done, expect.stringContaining(words)]);
   const alarmed = await cli('watch', ['evr_1', '--alarm']);
   expect([alarmed.code, alarmed.notes]).toEqual([exitCodes.endUnseen, expect.stringContaining(words)]);
+});
+
+it('judges the mean of an ended evaluation by its rewards where the record has none', async () => {
+  const outside = 'mean 1.00 is outside of 0..0.5';
+  const { url } = await uncounted(undefined, 40);
+  const cli = cliWithAlarms(url, { evaluation: '0..0.5' });
+  const watched = await cli('watch', ['evr_1', '--alarm']);
+  expect([watched.code, watched.notes]).toEqual([exitCodes.alarm, expect.stringContaining(outside)]);
+  expect((await cli('doctor', ['--alarms', 'evr_1'])).out).toContain(outside);
+  const { url: bare } = await uncounted(undefined, 0);
+  const unjudged = await cliWithAlarms(bare, { evaluation: '0..0.5' })('watch', ['evr_1', '--alarm']);
+  expect(unjudged).toMatchObject({
+    code: exitCodes.endUnseen,
+    notes: expect.stringContaining('not judged: the mean: too few rewards are known.'),
+  });
 });
