@@ -2,6 +2,7 @@
 import { errorMessage } from '../base/errors.ts';
 import { inParallel } from '../base/in-parallel.ts';
 import { pushAll } from '../base/many.ts';
+import { spelledId } from '../contract/common.ts';
 import type { Deployment } from '../contract/deployments.ts';
 import { statusMeaning } from '../contract/status.ts';
 import type { Checkpoint, TrainingRun } from '../contract/training.ts';
@@ -150,7 +151,7 @@ const isEntering = ({ role, status }: Deployment): boolean =>
 
 /** A deployment that answers in production, or will, in a list. */
 const outageWord = (row: Deployment): string =>
-  clean`${calledName(row)} by ${withStep(row)}${isEntering(row) ? ', still being deployed, which may fail' : ''}`;
+  clean`${calledName(row)} by ${withStep(row)}${isEntering(row) ? ', still being deployed' : ''}`;
 
 /** Adds the deployments of their checkpoints to training runs. @throws AbortError if the user interrupts */
 export async function withRunsInProduction(
@@ -165,7 +166,7 @@ export async function withRunsInProduction(
     const doubts = [unread, own.doubt].filter(each => each !== undefined);
     const sure = own.sure.map(row => ({
       slug: calledName(row),
-      isCertain: true,
+      isCertain: !isEntering(row),
       origin: outageWord(row),
     }));
     const outages = [...sure, ...(doubts.length === 0 ? [] : [doubtOf(run, doubts.join(', and '))])];
@@ -189,10 +190,11 @@ async function servingOf(
     signal.throwIfAborted();
     unread = errorReason(error);
   }
-  const ids = new Set(checkpoints.map(({ checkpoint_id }) => checkpoint_id));
+  const ids = new Set(checkpoints.map(({ checkpoint_id }) => spelledId(checkpoint_id)));
   const steps = new Set(checkpoints.map(({ step_index }) => step_index));
   const isOf = ({ checkpoint_id: id, checkpoint_step: step, base_model_slug: base }: Deployment) => {
-    if (id != null && (ids.has(id) || unread === undefined)) return ids.has(id);
+    const isKnown = id != null && ids.has(spelledId(id));
+    if (isKnown || (id != null && unread === undefined)) return isKnown;
     // Some services do not say which checkpoint it is.
     const differs = base != null && run.base_model_slug != null && base !== run.base_model_slug;
     return differs || (step != null && unread === undefined && !steps.has(step)) ? false : undefined;

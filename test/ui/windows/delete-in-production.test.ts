@@ -56,9 +56,20 @@ describe('what is in production of a training run', () => {
         { ...entering, deployment_id: 'dep_3', status: 'FAILED' },
       ];
       const { words, typed } = await asked({ listDeployments: () => pageOf([entering, ...others]) });
-      expect(words).toBe(`In production: counter by dep_1 (step 15), still being deployed, which may fail. ${loses}`);
+      expect(words).toBe(
+        `Not known whether a checkpoint is in production: counter by dep_1 (step 15), still being deployed. If so, i${loses.slice(1)}`,
+      );
       expect(typed).toEqual(['counter']);
     }
+  });
+
+  it('is found where the service spells the id of the checkpoint in capitals', async () => {
+    const checkpoint_id = '0a0b0c0d-1111-2222-3333-444455556666';
+    const { typed } = await asked({
+      listCheckpoints: () => [{ checkpoint_id, step_index: 15 }],
+      listDeployments: () => pageOf([{ ...served, checkpoint_id: checkpoint_id.toUpperCase() }]),
+    });
+    expect(typed).toEqual(['counter']);
   });
 
   it('takes one request where nothing is in production, and one per run otherwise', async () => {
