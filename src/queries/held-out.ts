@@ -3,6 +3,7 @@
  */
 import { maxOf } from '../base/many.ts';
 import { perObject } from '../base/memo.ts';
+import { isRecord } from '../base/own-property.ts';
 import { usualDistance } from '../base/steps.ts';
 import type { EvalRun } from '../contract/evaluations.ts';
 import { rowsMadeOf } from '../contract/lists.ts';
@@ -225,6 +226,18 @@ export const mayLackRound = (
 export function withoutLast(means: HeldOutMeans, done: number | undefined): HeldOutMeans {
   if (!means.isUnfinished && hasLastRound(means, done)) return means;
   return { ...means, last: { ...means.last, isOld: true }, best: { ...means.best, isOld: true } };
+}
+
+/** The part of the means that is saved: without the long curve. */
+export const savedMeans = (means: HeldOutMeans): HeldOutMeans => ({ ...means, curve: [], recent: [] });
+
+/** Means that an earlier session saved, marked as old; undefined if they are damaged. */
+export function rememberedMeans(saved: unknown): HeldOutMeans | undefined {
+  const isMean = (mean: unknown): boolean =>
+    isRecord(mean) && typeof mean['step'] === 'number' && typeof mean['reward'] === 'number';
+  if (!isRecord(saved) || !isMean(saved['last']) || !isMean(saved['best']) || typeof saved['upTo'] !== 'number')
+    return undefined;
+  return withoutLast(savedMeans(saved as unknown as HeldOutMeans), undefined);
 }
 
 /** Finds the mean of a step, such as that of a checkpoint. */

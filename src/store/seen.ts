@@ -17,6 +17,8 @@ export interface SeenResource {
   readonly certainty?: SeenCertainty | undefined;
   /** How it differs from the baseline of its benchmark. */
   readonly difference?: object | undefined;
+  /** Its held-out means. */
+  readonly measured?: object | null | undefined;
   /** True if this program has just started it. */
   readonly isStart?: boolean;
 }
@@ -38,6 +40,8 @@ export interface RememberedResource {
   readonly certainty?: unknown;
   /** How it differs from the baseline, as it was saved. */
   readonly difference?: unknown;
+  /** Its last held-out means, as they were saved. */
+  readonly measured?: unknown;
   /** Epoch milliseconds. */
   readonly seenAt: number;
   /** When the record's current number of rewards was first seen; epoch milliseconds. */
@@ -89,13 +93,14 @@ function meanAndCount(
 
 /**
  * Internal fields of a saved record: when its number of rewards and the resource itself were first seen, when this
- * machine started it, how certain its mean is, and how it differs from the baseline.
+ * machine started it, how certain its mean is, how it differs from the baseline, and its held-out means.
  */
 const sinceField = 'benchtop_rewards_since';
 const firstField = 'benchtop_first_seen';
 const startField = 'benchtop_started';
 const certaintyField = 'benchtop_certainty';
 const differenceField = 'benchtop_difference';
+const measuredField = 'benchtop_measured';
 
 /** The remembered field with the time at which a run was seen leaving the queue. */
 export const beganField = 'began_at';
@@ -144,6 +149,7 @@ function joined(old: RememberedResource | undefined, seen: SeenResource, seenAt:
     record,
     certainty: seen.certainty?.isFinal ? seen.certainty : isSame ? old?.certainty : undefined,
     difference: seen.difference ?? (isSame ? old?.difference : undefined),
+    measured: seen.measured ?? old?.measured,
     seenAt,
     rewardsSince: rewardsSinceOf(old, record, seenAt),
     firstSeenAt: old?.firstSeenAt ?? seenAt,
@@ -167,6 +173,7 @@ function resourceOf(row: Row): RememberedResource | undefined {
     [startField]: started,
     [certaintyField]: certainty,
     [differenceField]: difference,
+    [measuredField]: measured,
     ...sent
   } = known;
   return {
@@ -178,6 +185,7 @@ function resourceOf(row: Row): RememberedResource | undefined {
     record: sent,
     certainty,
     difference,
+    measured,
     seenAt: Number(seen_at),
     rewardsSince: timeIn(since),
     firstSeenAt: timeIn(first) ?? Number(seen_at),
@@ -232,9 +240,9 @@ export class SeenResources {
     const sql =
       'insert or replace into seen (profile, kind, id, label, status, parent, record, seen_at) values (?, ?, ?, ?, ?, ?, ?, ?)';
     const rows = fresh.map(({ kind, id, label, status = null, parent = null, record, seenAt, ...others }) => {
-      const { rewardsSince, firstSeenAt, startedAt, certainty, difference } = others;
+      const { rewardsSince, firstSeenAt, startedAt, certainty, difference, measured } = others;
       const fields = { [sinceField]: rewardsSince, [firstField]: firstSeenAt, [startField]: startedAt };
-      const ofRewards = { [certaintyField]: certainty, [differenceField]: difference };
+      const ofRewards = { [certaintyField]: certainty, [differenceField]: difference, [measuredField]: measured };
       const saved = JSON.stringify({ ...record, ...fields, ...ofRewards });
       return [this.#tables.scope, kind, id, label, status, parent, saved, seenAt];
     });

@@ -6,6 +6,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { Listeners } from '../base/listeners.ts';
 import { maxOf } from '../base/many.ts';
 import { hasEnded, statusMeaning } from '../contract/status.ts';
+import { savedMeans } from '../queries/held-out.ts';
 import { countsBeside } from '../queries/run-mean.ts';
 import type { KnownResource, Observation } from '../queries/statuses/known-resource.ts';
 import type { StatusStore, Transition } from '../queries/statuses/store.ts';
@@ -57,7 +58,7 @@ export const nameOf = ({ kind, id, what }: EventKey): string => `${what} ${kind}
 function detailOf(known: Omit<KnownResource, 'kind' | 'id' | 'label'>): EventDetail {
   const { status, done, mean, gradedAt, failed, startedAt, beganAt, endTime, parent, gone } = known;
   const { graded, total } = countsBeside(known);
-  const measured = known.measured && { ...known.measured, curve: [], recent: [] };
+  const measured = known.measured && savedMeans(known.measured);
   const reason = known.reason?.slice(0, mostReason);
   const detail = {
     status,

@@ -9,6 +9,7 @@ import { isRunning, statusMeaning } from '../contract/status.ts';
 import type { Removed } from '../queries/action.ts';
 import { benchmarkKeys } from '../queries/benchmarks.ts';
 import { FailedQueries } from '../queries/failed-queries.ts';
+import { rememberedMeans, savedMeans } from '../queries/held-out.ts';
 import { Lists } from '../queries/lists/lists.ts';
 import { usualStaleMs } from '../queries/live-query.ts';
 import { defaultIntervals, type PollIntervals } from '../queries/polling.ts';
@@ -248,15 +249,18 @@ export class Workbench implements QueryHost {
     statuses.recall(
       pinned.map(pin => {
         const seen = remembered.find(pin.kind, pin.id);
-        return { ...pin, status: seen?.status, seenAt: seen?.seenAt ?? 0 };
+        return { ...pin, status: seen?.status, seenAt: seen?.seenAt ?? 0, measured: rememberedMeans(seen?.measured) };
       }),
     );
     const runningKinds = [...this.kinds.keys()].filter(kind => statuses.runs(kind));
     const recent = remembered.seenSince(Date.now() - lostAfterMs, { kinds: runningKinds });
     statuses.recall(
       recent
-        .filter(({ status }) => isRunning(status))
-        .map(each => ({ ...each, beganAt: recalledBegin(remembered.find(each.kind, each.id)?.record) })),
+        .filter(each => isRunning(each.status) && statuses.get(each) === undefined)
+        .map(each => {
+          const seen = remembered.find(each.kind, each.id);
+          return { ...each, beganAt: recalledBegin(seen?.record), measured: rememberedMeans(seen?.measured) };
+        }),
     );
   }
 
@@ -281,7 +285,10 @@ export class Workbench implements QueryHost {
   /** Saves answers for the next session. The store writes them later. */
   #remember(observations: readonly (Observation & Partial<Pick<SeenResource, 'isStart'>>)[], at: number): void {
     const kept = observations.filter(({ kind, record }) => record !== undefined || this.statuses.runs(kind));
-    this.remembered.see(kept, at);
+    this.remembered.see(
+      kept.map(each => (each.measured ? { ...each, measured: savedMeans(each.measured) } : each)),
+      at,
+    );
     for (const { kind, id, done } of kept) {
       if (this.kinds.get(kind)?.recordsProgress && done != null) this.remembered.recordProgress(id, done, at);
     }

@@ -239,12 +239,13 @@ export class StatusStore {
       readonly status: string | undefined;
       readonly seenAt: number;
       readonly beganAt?: KnownResource['beganAt'];
+      readonly measured?: KnownResource['measured'];
     })[],
   ): void {
     let changed = false;
-    for (const { status, seenAt, beganAt, ...resource } of resources) {
+    for (const { status, seenAt, beganAt, measured, ...resource } of resources) {
       if (this.#entries.has(keyOf(resource))) continue;
-      const known = { ...unknownResource(resource, resource.label), status, beganAt };
+      const known = { ...unknownResource(resource, resource.label), status, beganAt, measured };
       this.#entries.set(keyOf(resource), newEntry(known, seenAt, isRunning(status)));
       changed = true;
     }
