@@ -220,7 +220,7 @@ export function watchColumns(options: WatchColumnsOptions): readonly Column<Watc
   return [
     labelColumn(room, glyphs),
     heldOut,
-    meanColumn,
+    ...(room < narrow ? [] : [meanColumn]),
     ranked({ ...interval, isUnread: row => lacksInterval(row, range) }, 1),
     ...(isRoomy ? [ranked({ ...step, title: 'STEP' }, 7)] : []),
     ranked(best, 2),
@@ -228,6 +228,8 @@ export function watchColumns(options: WatchColumnsOptions): readonly Column<Watc
     ranked(isRoomy ? bestStep : { ...bestStep, title: 'AT', width: 2 }, 3),
     ...(isRoomy ? countColumns : [{ ...shareColumn(options), yields: room < narrow && tellsApart }]),
     stateColumn(room, stateNow),
+    // Few lines have a mean, and all have a state.
+    ...(room < narrow ? [meanColumn] : []),
     ranked(
       curve('curve', isRoomy ? 'HELD-OUT CURVE' : 'CURVE', row => row.measured?.curve ?? []),
       5,

@@ -187,7 +187,7 @@ function factsOfLine(workbench: Workbench, row: WatchedResource) {
   ];
 }
 
-const hintRank = ({ rank }: Command): HintRank => (rank === 'main' || rank === 'stop' ? 'usual' : 'last');
+const hintRank = ({ rank }: Command): HintRank => (rank === 'main' ? 'follow' : rank === 'stop' ? 'usual' : 'last');
 
 /** The actions on lines: those of their resource, the same as in its list. */
 function useLineActions(): (lines: readonly WatchedResource[]) => readonly Binding[] {
