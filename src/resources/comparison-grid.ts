@@ -148,7 +148,7 @@ export function gridFacts(row: GridRow): readonly Fact[] {
             value:
               tasksForHalf === undefined
                 ? undefined
-                : `${counted(tasksForHalf, 'task')} like these would show half of the difference`,
+                : `${counted(tasksForHalf, 'task')} like these would show a difference half as large`,
           },
         ]),
   ];

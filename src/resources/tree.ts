@@ -4,7 +4,6 @@
  */
 
 import type { Benchmark } from '../contract/benchmarks.ts';
-import type { Deployment } from '../contract/deployments.ts';
 import type { EvalRun } from '../contract/evaluations.ts';
 import { isUnreadable } from '../contract/lists.ts';
 import type { Checkpoint, HeldOutReward, TrainingRun } from '../contract/training.ts';
@@ -12,10 +11,12 @@ import { type Column, cellText, idColumn, statusColumn } from '../present/column
 import { type Fact, referenceFact, statusFact } from '../present/fact.ts';
 import { numberColumn } from '../present/number-columns.ts';
 import { timeColumn } from '../present/times.ts';
+import { originWords } from '../queries/checkpoint-memory.ts';
 import { type HeldOutMean, heldOutMeans, heldOutOfStep } from '../queries/held-out.ts';
 import { counted } from '../text/numbers.ts';
 import { listedMean, meanOfRun } from './measured-run.ts';
 import { modelWords } from './models.ts';
+import type { TracedDeployment } from './origins.ts';
 import { differingColumns, type HeldOut, heldOutCell } from './training-columns.ts';
 import { type TreeKind, treeKey } from './tree-place.ts';
 
@@ -80,7 +81,7 @@ export interface KnownLineage {
   readonly training: readonly TrainingRun[];
   /** By id of the training run, for those that were read. */
   readonly parts: ReadonlyMap<string, KnownTraining>;
-  readonly deployments: readonly Deployment[];
+  readonly deployments: readonly TracedDeployment[];
   /** Whether a run is the baseline of its benchmark. */
   readonly isBaseline: (run: EvalRun) => boolean;
   /** The held-out rewards of a training run whose parts were not read, if known. */
@@ -108,7 +109,7 @@ class Tree {
   readonly #checkpoints = new Map<string, Map<string, Checkpoint>>();
   readonly #runsOf: ReadonlyMap<string, readonly EvalRun[]>;
   readonly #continued: ReadonlyMap<string, readonly TrainingRun[]>;
-  readonly #deployed: ReadonlyMap<string, readonly Deployment[]>;
+  readonly #deployed: ReadonlyMap<string, readonly TracedDeployment[]>;
   readonly #options = new Map<string, string>();
 
   constructor(known: KnownLineage) {
@@ -263,8 +264,8 @@ class Tree {
     for (const each of continued ?? []) this.#addTraining(each, below);
   }
 
-  #addDeployment(deployment: Deployment, path: readonly string[]): void {
-    const { deployment_id: id, model_slug: slug, is_active, checkpoint_id, role } = deployment;
+  #addDeployment(deployment: TracedDeployment, path: readonly string[]): void {
+    const { deployment_id: id, model_slug: slug, is_active, checkpoint_id, role, from_run } = deployment;
     const serves = is_active
       ? role === 'test'
         ? 'answers for its slug now'
@@ -272,7 +273,7 @@ class Tree {
       : isUnreadable(deployment, 'is_active')
         ? 'may answer for its slug now'
         : (role ?? '');
-    const of = path.length === 0 && checkpoint_id ? `of ${checkpoint_id}` : '';
+    const of = path.length === 0 && checkpoint_id ? `of ${from_run ? originWords(from_run) : checkpoint_id}` : '';
     this.#add('deployment', id, path, deployment, {
       name: slug ?? id,
       status: deployment.status ?? undefined,

@@ -99,6 +99,14 @@ describe('the tree', () => {
     ]);
   });
 
+  it('names what a deployment comes from while its branch is closed, if that is known', () => {
+    const from_run = { training_run_id: 'trn_9', display_name: 'tutor', step: 40 };
+    const deployments = known.deployments.map(each => ({ ...each, from_run })) as never;
+    expect(drawn({ ...known, training: [], runs: [], deployments })).toContain(
+      'deployment other test  of tutor step 40',
+    );
+  });
+
   it('says in which model and number of steps training runs differ', () => {
     const training = ['tutor-base', 'clerk-small'].map((model, index) => ({
       ...{ training_run_id: `trn_${index}`, bench_id: 'bench_1', base_model_slug: model },

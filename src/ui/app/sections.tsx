@@ -83,7 +83,7 @@ function ageOfCounts(workbench: Workbench, section: Section | undefined, now: nu
   if (readAt === undefined) return '';
   const ms = now - readAt;
   const old = age(ms < minuteMs ? Math.floor(ms / stepMs) * stepMs : ms);
-  return section ? `counted ${old} ago` : `counts ${old} old`;
+  return section ? `counted ${old} ago` : `oldest count ${old}`;
 }
 
 function CountAge({ section }: { readonly section: Section | undefined }) {

@@ -16,6 +16,7 @@ import { everyTrainingRun, trainingRunsOf } from '../../queries/training.ts';
 import { heldOutRewardsQuery } from '../../queries/training-curves.ts';
 import { baselineOf } from '../../resources/baseline.ts';
 import { placeOfReference, resourceAt } from '../../resources/catalogue.ts';
+import { traced } from '../../resources/origins.ts';
 import { progressQuery } from '../../resources/rotation.ts';
 import { elsewhereInWindow, windowMs } from '../../resources/rotation-budget.ts';
 import {
@@ -199,7 +200,7 @@ function useLineage(open: ReadonlySet<string>) {
         parts: opened.parts,
         isBaseline,
         unread,
-        deployments: deployments.data?.rows ?? [],
+        deployments: traced(deployments.data?.rows ?? [], workbench.remembered),
       },
       runs: runs.flatMap(({ data }) => data?.rows ?? []),
       heldOutOf: id => workbench.statuses.get({ kind: 'training', id })?.measured ?? undefined,

@@ -198,7 +198,7 @@ describe('what another program does', () => {
     };
     await screen.type(':benchmarks\r');
     await screen.waitFor('▸ t-words');
-    await screen.waitFor(text => /^│ counts \d+s old/m.test(text));
+    await screen.waitFor(text => /^│ oldest count \d+s/m.test(text));
     expect(sectionCount(screen.text(), 'Runs')).toBe('1');
     // The section under the cursor always shows its age.
     await screen.press('h', 'j');
