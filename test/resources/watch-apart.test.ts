@@ -85,7 +85,7 @@ it('cuts the name in little room, not what tells it apart, and keeps the state r
   });
   const { names, columns } = drawn(56);
   expect(names).toEqual([`★ ${slug} (step 40)`, '★ tea-wit…nd-honey (step 60, active)', '★ base']);
-  expect(columns).toEqual(['label', 'mean', 'state']);
+  expect(columns).toEqual(['label', 'state', 'mean']);
   expect(drawn(140).names).toContain(`★ ${slug} (step 60, active)`);
   expect(drawn(140).columns).toContain('done');
 });
