@@ -339,7 +339,8 @@ function StartRunForm(props: StartRunFormProps) {
       summary={values => {
         const base = baseIn(values);
         const origins = chosen.originsIn(values);
-        if (several && origins.length < several.length) return undefined;
+        if (several && origins.length < several.length)
+          return whichOfEach(several, chosen).check?.(own(values, whichField) ?? '');
         const each = chosen.eachOf(values);
         const left = starts.left(each.map(of => inputOf(chosen, of)));
         if (left.length === 0) return `All ${each.length} have started: nothing is sent.`;
