@@ -261,10 +261,10 @@ export function chartNotes(series: readonly ChartSeries[], options: NoteOptions)
   return [
     lag === undefined ? '' : `trainer curve read up to step ${lag}`,
     byTime ? 'minutes since each run began' : '',
+    log ? `log scale${hidden > 0 ? `, without ${counted(hidden, 'value')} at or below 0` : ''}` : '',
     columns > 1 ? `${columns}${unit || ' steps'} per column: the mean, and its range, faint` : '',
     weight > 0 ? `smoothed ${weight}` : '',
     series.some(({ band }) => band) ? 'dotted around held-out: 95% limits' : '',
-    log ? `log scale${hidden > 0 ? `, without ${counted(hidden, 'value')} at or below 0` : ''}` : '',
   ]
     .filter(Boolean)
     .join(', ');
