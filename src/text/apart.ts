@@ -88,8 +88,37 @@ function cutAtForks(names: readonly string[], width: number, ellipsis: string): 
 }
 
 /**
- * Truncates each name to `width` cells, in the middle by default. Names that would look alike show the parts in which
- * they differ instead.
+ * Truncates most names that are told apart after the words with which they begin, if nothing else is left before the middle,
+ * and the end does not show all of the rest. A few may begin otherwise.
+ *
+ * @param cuts each name as truncated in the middle
+ */
+function cutAfterStart(
+  cuts: ReadonlyMap<string, string>,
+  width: number,
+  ellipsis: string,
+): readonly (readonly [string, string])[] {
+  const byCut = Map.groupBy(cuts, ([, cut]) => cut).values();
+  const cutNames = [...byCut].flatMap(same => (same.length > 1 ? [] : same)).filter(([name, cut]) => cut !== name);
+  const groups = [...Map.groupBy(cutNames, ([, cut]) => cut.slice(0, cut.indexOf(ellipsis)))];
+  const [head, group] = groups.find(([, { length }]) => length > 1 && length > cutNames.length / 2) ?? ['', []];
+  if (head === '') return [];
+  const names = group.map(([name]) => name).sort();
+  const [first, last] = [names[0], names.at(-1)].map(name => graphemes((name ?? '').slice(0, longest))) as [
+    string[],
+    string[],
+  ];
+  const common = first.slice(0, commonStart(first, last));
+  const words = common.slice(0, common.findLastIndex(part => !/[\p{L}\p{N}]/u.test(part)) + 1).join('');
+  const end = width - displayWidth(head + ellipsis);
+  const rests = names.map(name => [name, name.slice(words.length)] as const);
+  if (words.length < head.length || rests.every(([, rest]) => displayWidth(rest) <= end)) return [];
+  return rests.map(([name, rest]) => [name, truncate(ellipsis + rest, width, { ellipsis, position: 'middle' })]);
+}
+
+/**
+ * Truncates each name to `width` cells, in the middle by default, and without a long beginning that most share. Names
+ * that would look alike show the parts in which they differ instead.
  */
 export function cutApart(
   names: Iterable<string>,
@@ -97,6 +126,7 @@ export function cutApart(
   { ellipsis = '…', position = 'middle' }: TruncateOptions = {},
 ): ReadonlyMap<string, string> {
   const cuts = new Map(Array.from(names, name => [name, truncate(name, width, { ellipsis, position })]));
+  if (position === 'middle') for (const [name, cut] of cutAfterStart(cuts, width, ellipsis)) cuts.set(name, cut);
   const byCut = Map.groupBy(cuts.keys(), name => cuts.get(name));
   const alike = [...byCut.values()].flatMap(group => (group.length > 1 ? group : []));
   return alike.length === 0 ? cuts : new Map([...cuts, ...cutAtForks(alike, width, ellipsis)]);

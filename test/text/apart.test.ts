@@ -74,6 +74,17 @@ describe('the names of a list', () => {
     expect([...cutApart(atEnd, 20).values()]).toEqual(seeds.map(seed => `nightly ru…Mayseed ${seed.at(-1)}`));
   });
 
+  it('that begin with the same date and differ in more than their ends show what follows the date', () => {
+    const names = ['swe-terminal-repair', 'kernel-cuda-optimise', 'security-ctf-web'].map(
+      (family, index) => `2026-11-01_${family}_qwen3-next-80b-a3b-thinking-instruct_lr0.00001_g8_seed${index}`,
+    );
+    const shown = ['…swe-te…_seed0', '…kernel…_seed1', '…securi…_seed2'];
+    expect([...cutApart(names, 14).values()]).toEqual(shown);
+    expect([...cutApart([...names, 'live: collapses now'], 14).values()]).toEqual([...shown, 'live: c…es now']);
+    // Where there is room for more than the date, the names begin with it.
+    expect([...cutApart(names, 30).values()][0]).toMatch(/^2026-11-01_swe.*…/);
+  });
+
   it('of a grid show each place in which they differ', () => {
     const names = ['lr1', 'lr2'].flatMap(rate =>
       ['g4', 'g8'].flatMap(group =>
