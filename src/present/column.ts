@@ -190,6 +190,9 @@ function totalWidth(widths: readonly number[]): number {
 /** The width of the widest text by column id. */
 export type WidestTexts = Map<string, number>;
 
+/** Cells of a name that columns by which one decides leave, if it needs them. */
+const shortName = 16;
+
 /** Cells of the mark before a status. */
 export const markWidth = 2;
 
@@ -299,11 +302,14 @@ export function fitColumns<Row>(
     column.wide === true && !isChosen(column) && !shown.includes(column) && !isEmpty(column);
   const shownWith = (column: Column<Row>): readonly Column<Row>[] =>
     columns.filter(other => other === column || shown.includes(other));
+  // They cut no short name.
+  const leastNamed = (column: Column<Row>): number =>
+    column === columns[0] ? Math.max(least(column), Math.min(shortName, textWidth(column))) : least(column);
   const deciding = columns.filter(({ decides }) => decides !== undefined).reverse();
   for (const column of deciding.toSorted((left, right) => (left.decides ?? 0) - (right.decides ?? 0))) {
     if (!isOffered(column) || isBlank(column)) continue;
-    const more = dropped(shownWith(column), other => other !== column && (isEqual(other) || other.isTime), least);
-    if (!isTooWide(more, least)) shown = more;
+    const more = dropped(shownWith(column), other => other !== column && (isEqual(other) || other.isTime), leastNamed);
+    if (!isTooWide(more, leastNamed)) shown = more;
   }
   const needed = ({ id, width }: Column<Row>): number =>
     Math.max(comfortable(width), neededWidth(width, widest.get(id)));

@@ -84,4 +84,15 @@ it('the last and the best reward have their intervals and steps, with the traine
     ...['name', 'status', 'held-out', 'interval', 'best', 'best-step', 'done', 'steps', 'trainer'],
   ]);
   expect(ids(107).filter(id => id.startsWith('option.'))).toEqual(['option.learning_rate']);
+  // A short name is not cut for them.
+  const short = rows.map((row, index) => ({ ...row, display_name: `first training ${index}` }));
+  const columns = listColumns(short, [0, 1], undefined, undefined, {
+    state: { id: 'state', title: 'STATE', width: 9, value: () => 'ended' },
+    nameWidth: { min: 10, max: 60, grow: 3 },
+  });
+  for (let room = 40; room < 120; room += 1) {
+    const fitted = fitColumns(columns, room, {}, short);
+    if (fitted.some(({ column }) => column.decides !== undefined))
+      expect(fitted[0]?.width).toBeGreaterThanOrEqual('first training 0'.length);
+  }
 });
