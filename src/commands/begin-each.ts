@@ -42,9 +42,10 @@ async function sendEach<Input extends object>(
   const together = starts.map(({ input, flags }) => ({ input, chosen: flags.idempotencyKey }));
   const group = groupOf(together);
   startKeys.awaitStarts(keyed, together);
-  for (const { input, name, flags } of starts) {
-    const start = { input, chosen: flags.idempotencyKey };
-    const before = memory.find(kind, startKeys.startOf(keyed, start, group) ?? '')?.record;
+  // Looked up before any is sent: the group is over with the last one.
+  const known = together.map(start => memory.find(kind, startKeys.startOf(keyed, start, group) ?? '')?.record);
+  for (const [index, { input, name, flags }] of starts.entries()) {
+    const before = known[index];
     if (before) {
       const earlier = begunOf(creation, before, before, context);
       const otherwise = startedOtherwise(before, input) ?? '';

@@ -88,6 +88,9 @@ export class StartKeys {
   /** Keys that could not be deleted. */
   readonly #settled = new Set<string>();
 
+  /** The starts that this program awaits, by their content and group. */
+  readonly #awaited = new Set<string>();
+
   /** What awaited starts have started, by their content and group, if it could not be written. */
   readonly #unwrittenStarts = new Map<string, string>();
 
@@ -180,21 +183,25 @@ export class StartKeys {
     const group = groupOf(starts);
     for (const { input, chosen } of starts) {
       const key = inGroup(contentOf(input, chosen), group);
+      this.#awaited.add(key);
       if (!this.#tables.run(sql, this.#tables.scope, bookOf(action), key, now)) this.#unwrittenStarts.set(key, '');
     }
   }
 
   /**
-   * The id of what a start of a group has started; undefined if it has not. The same start of another group counts for
-   * a day: the user may have corrected the others.
+   * The id of what a start of a group has started; undefined if it has not. While another of the group has not, however
+   * long ago that was; otherwise for a day, as in another group: the user may have corrected the others.
    */
   startOf(action: string, { input, chosen }: TogetherStart, group: string, now = Date.now()): string | undefined {
     const content = contentOf(input, chosen);
     const own = inGroup(content, group);
     const sql = `select name from start_names where profile = ? and kind = ? and key >= ? and key < ? and name <> ''
-      and (key = ? or sent_at > ?) order by key = ? desc limit 1`;
-    const range = [...inAnyGroup(content), own, now - honouredMs, own];
-    const [row] = this.#tables.all(sql, this.#tables.scope, bookOf(action), ...range);
+      and (sent_at > ? or (key = ? and exists (
+        select 1 from start_names where profile = ? and kind = ? and name = '' and key like ?
+      ))) order by key = ? desc limit 1`;
+    const book = [this.#tables.scope, bookOf(action)] as const;
+    const values = [...book, ...inAnyGroup(content), now - honouredMs, own, ...book, `%\n${group}`, own];
+    const [row] = this.#tables.all(sql, ...values);
     return this.#unwrittenStarts.get(own) || (row && String(row['name']));
   }
 
@@ -203,9 +210,10 @@ export class StartKeys {
     const sql = 'update start_names set name = ? where profile = ? and kind = ? and key >= ? and key < ?';
     for (const content of [contentOf(input), contentOf(input, key)]) {
       const [from, before] = inAnyGroup(content);
-      this.#tables.run(sql, id, this.#tables.scope, bookOf(action), from, before);
-      for (const each of this.#unwrittenStarts.keys()) {
-        if (each.startsWith(from)) this.#unwrittenStarts.set(each, id);
+      const isWritten = this.#tables.run(sql, id, this.#tables.scope, bookOf(action), from, before);
+      for (const each of this.#awaited) {
+        if (each.startsWith(from) && (!isWritten || this.#unwrittenStarts.has(each)))
+          this.#unwrittenStarts.set(each, id);
       }
     }
   }
@@ -214,7 +222,10 @@ export class StartKeys {
   forgetStarts(action: string, starts: readonly TogetherStart[]): void {
     const group = groupOf(starts);
     const keys = starts.map(({ input, chosen }) => inGroup(contentOf(input, chosen), group));
-    for (const key of keys) this.#unwrittenStarts.delete(key);
+    for (const key of keys) {
+      this.#awaited.delete(key);
+      this.#unwrittenStarts.delete(key);
+    }
     const rows = keys.map(key => [this.#tables.scope, bookOf(action), key] as const);
     this.#tables.runAll('delete from start_names where profile = ? and kind = ? and key = ?', rows);
   }

@@ -120,15 +120,24 @@ it('keeps what several starts have started, also while the file cannot be writte
   keys.noteStart('startEval', run, 'key', 'evr_0');
   expect(idOf(one[0])).toBeUndefined();
   keys.awaitStarts('startEval', one);
-  const blocker = new DatabaseSync(join(folder, 'state.db'));
-  blocker.exec('begin immediate');
+  const locked = (): DatabaseSync => {
+    const database = new DatabaseSync(join(folder, 'state.db'));
+    database.exec('begin immediate');
+    return database;
+  };
+  let blocker = locked();
   keys.awaitStarts('startEval', two);
   keys.noteStart('startEval', other, 'mine', 'evr_2');
-  blocker.exec('rollback');
   blocker.close();
   keys.noteStart('startEval', { ...run, display_name: 'nightly 2' }, 'key', 'evr_1');
   expect([idOf(one[0]), idOf(two[0])]).toEqual(['evr_1', 'evr_2']);
   expect(idOf({ input: run, chosen: 'mine' })).toBeUndefined();
+  const later = [{ input: { ...run, bench_id: 'b3' } }] as const;
+  keys.awaitStarts('startEval', later);
+  blocker = locked();
+  keys.noteStart('startEval', later[0].input, 'key', 'evr_3');
+  blocker.close();
+  expect(idOf(later[0])).toBe('evr_3');
   keys.forgetStarts('startEval', one);
   expect(idOf(one[0])).toBeUndefined();
 });
@@ -153,6 +162,9 @@ it('keeps what each group has started apart, and takes it for another group for 
     undefined,
     'evr_3',
   ]);
+  // Once all have started, the same command means new ones after a day.
+  keys.noteStart('startEval', seed(2).input, 'key', 'evr_2');
+  expect([startOf(seed(3), first), startOf(seed(3), first, honouredMs + 1)]).toEqual(['evr_3', undefined]);
 });
 
 it('keeps the name of the first start with a key of the user, for a day', () => {
