@@ -7,6 +7,7 @@ import { errorCode } from '../base/errors.ts';
 import { parseWhole } from '../contract/proto-field.ts';
 import { trajectory as trajectorySchema } from '../contract/trajectories.ts';
 import type { RunningService } from '../local/daemon/daemon.ts';
+import { readUploaded, rewardByLog } from '../local/server/uploaded-trajectory.ts';
 import { factText } from '../present/fact-text.ts';
 import { transcriptText } from '../present/transcript-lines.ts';
 import { trajectoryFacts } from '../resources/trajectories.ts';
@@ -31,6 +32,7 @@ function received(item: Record<string, unknown>, index: number) {
   const read = parseWhole(trajectorySchema, {
     trajectory_id: `trajectory ${index}`,
     ...fields,
+    ...(item['reward'] === undefined && { reward: rewardByLog(item) }),
     steps,
     ...(termination_reason !== undefined && { rollout: { termination_reason } }),
   });
@@ -75,9 +77,8 @@ async function printAll(path: string, { json }: Flags, io: CommandIo): Promise<E
  * @throws CommandError if none can be read
  */
 async function store(path: string, name: string, dataFolder: string, io: CommandIo): Promise<number> {
-  const [{ fillFolder }, { readUploaded }, { newId }] = await Promise.all([
+  const [{ fillFolder }, { newId }] = await Promise.all([
     import('../local/daemon/serve.ts'),
-    import('../local/server/uploaded-trajectory.ts'),
     import('../local/store/ids.ts'),
   ]);
   const reading = new Reading();
@@ -88,10 +89,11 @@ async function store(path: string, name: string, dataFolder: string, io: Command
     const add = (trajectory: Record<string, unknown>): string | undefined => {
       const read = readUploaded(trajectory, 0);
       if ('code' in read) return read.message;
-      // Equal ones are all shown.
-      const item = { ...read, trace_id: read.trace_id ?? newId('trace') };
-      const [outcome] = database.transaction(() => trajectoryUploads.store(organization, name, [item]));
-      return outcome?.status === 'skipped' ? 'it has the trace_id of an equal one' : outcome?.failure?.message;
+      const stored = (trace_id: string) =>
+        database.transaction(() => trajectoryUploads.store(organization, name, [{ ...read, trace_id }]))[0];
+      const outcome = stored(read.trace_id ?? newId('trace'));
+      // All are shown, also equal ones and those of a group with one id.
+      return outcome?.status === 'uploaded' ? undefined : stored(newId('trace'))?.failure?.message;
     };
     return withOpenFile(path, io, async file => {
       for await (const each of trajectoriesIn(file, reading)) {

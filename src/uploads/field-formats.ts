@@ -2,6 +2,7 @@
  * Converts rollout files of other programs to trajectories of the contract. Recognises a record by its fields, never by
  * its file name, and names the fields it leaves out.
  */
+import { createHash } from 'node:crypto';
 import { parseJson } from '../base/json-depth.ts';
 import { isRawJson, isRecord, own } from '../base/own-property.ts';
 
@@ -40,6 +41,8 @@ const wordOf = (value: unknown): string | undefined => {
 };
 const numberOf = (value: unknown): number | undefined =>
   typeof value === 'number' && Number.isFinite(value) ? value : undefined;
+/** A short name for a value. */
+const hashOf = (value: unknown): string => createHash('sha256').update(JSON.stringify(value)).digest('hex').slice(0, 8);
 const recordsIn = (value: unknown): Fields[] => (Array.isArray(value) ? value.filter(isRecord) : []);
 const recordOf = (value: unknown): Fields => (isRecord(value) ? value : {});
 
@@ -104,6 +107,9 @@ function verifiersMessage(message: Fields): Fields {
   return { ...message, tool_calls: tool_calls.map(callOf) };
 }
 
+const unreadReward = (reward: unknown): readonly (readonly [name: string, value: unknown])[] =>
+  isMissing(reward) || numberOf(reward) !== undefined ? [] : [['reward', reward]];
+
 /** Rollouts of verifiers and of prime-rl: a prompt, a completion, which is empty if the rollout failed, and a reward. */
 function fromVerifiers(fields: Fields): ForeignRecord | undefined {
   const { prompt, completion, reward } = fields;
@@ -113,7 +119,7 @@ function fromVerifiers(fields: Fields): ForeignRecord | undefined {
   const isEmpty = completion === null || completion === '' || (Array.isArray(completion) && completion.length === 0);
   if (answers.length === 0 && !isEmpty) return undefined;
   if (steps.length === 0 || prompt === undefined || (reward == null && !isMessages)) return undefined;
-  const unreadable = isMissing(reward) || numberOf(reward) !== undefined ? [] : [['reward', reward] as const];
+  const unreadable = unreadReward(reward);
   const known = ['prompt', 'completion', 'reward', 'metrics', 'example_id', 'id', 'task', 'error', 'stop_condition'];
   const metadata = ['answer', 'info', 'timing', 'token_usage', 'tool_defs', 'advantage', 'is_completed', 'rollout_id'];
   const others = othersOf(fields, [...known, ...metadata, 'is_truncated', 'model']);
@@ -124,7 +130,8 @@ function fromVerifiers(fields: Fields): ForeignRecord | undefined {
   });
   const metrics = { ...recordOf(fields['metrics']), ...kept(fields, functions) };
   const task = textOf(fields['task']);
-  const example = wordOf(fields['example_id'] ?? fields['id']);
+  // `task` names the environment: without an id, rollouts of one prompt are those of one task.
+  const example = wordOf(fields['example_id'] ?? fields['id']) ?? (task && hashOf(prompt));
   const error = fields['error'];
   const truncated = fields['is_truncated'] === true ? 'TRUNCATION' : undefined;
   const record = withoutEmpty({
@@ -387,9 +394,16 @@ function fromOpenAi(fields: Fields): ForeignRecord | undefined {
 
 /** A conversation, with the other fields of its record unchanged. */
 function conversation(fields: Fields, format: string, messages: readonly Fields[]): ForeignRecord {
-  const { messages: _, system: __, model, ...more } = fields;
-  const record = withoutEmpty({ ...more, ...(textOf(model) && { model_id: model }), steps: stepsOf(messages) });
-  return { format, trajectories: [record], leftOut: [] };
+  const { messages: _, system: __, model, reward, ...more } = fields;
+  const unreadable = typeof reward === 'number' ? [] : unreadReward(reward);
+  const record = withoutEmpty({
+    ...more,
+    ...(unreadable.length > 0 && { metadata: { ...recordOf(more['metadata']), ...unread(unreadable) } }),
+    ...(textOf(model) && { model_id: model }),
+    reward: typeof reward === 'number' ? reward : undefined,
+    steps: stepsOf(messages),
+  });
+  return { format, trajectories: [record], leftOut: [], unreadRewards: unreadable.length };
 }
 
 /** Fields that only trajectories of the contract have: such records are not converted. */

@@ -79,14 +79,11 @@ it('shows a trajectory that is larger than a service takes', async () => {
   expect(await readOf([{ task_id: 'large', ...saying(large) }])).toEqual({ tasks: ['large'], missing: 0, notes: [] });
 });
 
-it('says which trajectories are missing, and counts them', async () => {
+it('shows all trajectories, also those of one trace', async () => {
   const first = { task_id: 'first', trace_id: 'a', ...saying('one') };
   expect(await readOf([first, { ...first, ...saying('two') }, first, { task_id: 'last', ...saying('hi') }])).toEqual({
-    tasks: ['first', 'last'],
-    missing: 2,
-    notes: [
-      'trajectory 2 is not shown: The dataset has another trajectory with the trace a.',
-      'trajectory 3 is not shown: it has the trace_id of an equal one',
-    ],
+    tasks: ['first', 'first', 'first', 'last'],
+    missing: 0,
+    notes: [],
   });
 });

@@ -53,6 +53,14 @@ describe('a rollout of verifiers', () => {
     });
   });
 
+  it('is of the task of its prompt where it has no id', () => {
+    const { example_id: _, ...without } = rollout;
+    const taskOf = (prompt: string) => (only({ ...without, prompt }) as { task_id: string }).task_id;
+    expect(taskOf('2+2')).toMatch(/^maths\/[\da-f]{8}$/);
+    expect(taskOf('2+2')).toBe(taskOf('2+2'));
+    expect(taskOf('3+3')).not.toBe(taskOf('2+2'));
+  });
+
   it('has calls for tool calls written as texts, and keeps a text that is no call', () => {
     const call = { id: 'a', type: 'function', function: { name: 'add', arguments: '{"a":1}' } };
     const fields = (tool_calls: unknown) => ({
@@ -347,7 +355,7 @@ describe('a file', () => {
     expect(all).toMatchObject([
       { trajectory: { reward: null } },
       { trajectory: { reward: 1e100 } },
-      { trajectory: { reward: 'NaN' } },
+      { trajectory: { metadata: { unread_rewards: { reward: 'NaN' } } } },
     ]);
     expect(notes).toContain('Missing: 1 number that is NaN or infinite, which JSON does not have.');
   });

@@ -226,6 +226,9 @@ function keptTask({ task, task_id }: Uploaded): Fields {
   return isRead && task_id == null ? {} : { task };
 }
 
+/** The reward of a record without one, by its logged rewards; null if none counts. */
+export const rewardByLog = (item: object): number | null => weightedMean(rewardsOf(item as Uploaded).counted);
+
 /** The rewards of a record: those that count, and anything else in that field. */
 function rewardsOf(item: Uploaded): { readonly counted: UploadedReward[]; readonly others: unknown } {
   const rewards = own(item, 'rewards');
