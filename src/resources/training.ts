@@ -227,6 +227,10 @@ const onBenchmark = (rows: readonly CheckpointSource[]): readonly CheckpointSour
 
 function toEvaluate(rows: readonly CheckpointSource[]): readonly CheckpointSource[] | string {
   if (rows.length > mostStarted) return `${rows.length} are marked; at most ${mostStarted} are evaluated at once`;
+  // The form of several asks for no model.
+  const without = rows.length > 1 && rows.find(row => row.base_model_slug == null);
+  if (without)
+    return clean`The base model of ${without.display_name ?? without.training_run_id} is unknown: evaluate it alone`;
   return onBenchmark(rows);
 }
 

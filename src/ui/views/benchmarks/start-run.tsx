@@ -142,8 +142,8 @@ function useChosen({ row: benchmark, start, model, offered, run, checkpoint, sev
   });
   const chosenIn = (values: FormValues): OfferedCheckpoint | undefined =>
     chosenOf(choice.offered, filled(values, 'checkpoint'));
-  const originsIn = (values: FormValues): readonly OfferedCheckpoint[] =>
-    several?.flatMap(origin => {
+  const originsIn = (values: FormValues, of = several): readonly OfferedCheckpoint[] =>
+    of?.flatMap(origin => {
       const id = origin.checkpoint?.checkpoint_id;
       const isMeant = ({ run: of, row, called }: OfferedCheckpoint): boolean =>
         id === undefined
@@ -224,8 +224,11 @@ const whichField = 'which';
 
 /** Which checkpoint of each training run to start from. */
 function whichOfEach(several: readonly SeveralOrigin[], { choice, originsIn }: Chosen): FieldSpec {
-  const runs = several.filter(({ checkpoint }) => !checkpoint).map(({ run }) => run);
-  const named = Map.groupBy(runs, runName);
+  const origins = several.filter(({ checkpoint }) => !checkpoint);
+  const named = Map.groupBy(
+    origins.map(({ run }) => run),
+    runName,
+  );
   const nameOf = (run: TrainingRun): string => {
     const name = runName(run);
     return named.get(name)?.length === 1 ? name : run.training_run_id;
@@ -237,9 +240,8 @@ function whichOfEach(several: readonly SeveralOrigin[], { choice, originsIn }: C
       { value: 'latest', label: 'latest' },
     ],
     check: which => {
-      const found = new Set(originsIn({ [whichField]: which }).map(({ run }) => run.training_run_id));
-      const missing = runs.find(run => !found.has(run.training_run_id));
-      return missing && choice.problem(`${nameOf(missing)}@${which}`);
+      const missing = origins.find(origin => originsIn({ [whichField]: which }, [origin]).length === 0);
+      return missing && choice.problem(`${nameOf(missing.run)}@${which}`);
     },
   };
 }

@@ -110,5 +110,13 @@ function targetsOf(name: string, parts: readonly ActedRows[], known: Known): rea
     targets.push({ ...part, action, rows, leftOut: words });
   }
   const ways = new Set(targets.map(({ action }) => action.change?.verb ?? action.opens));
-  return ways.size > 1 ? 'The marked lines are of different kinds: this works on one kind at a time' : targets;
+  if (ways.size > 1) return 'The marked lines are of different kinds: this works on one kind at a time';
+  const [first, ...others] = targets;
+  if (others.length === 0 || !first?.action.opens) return targets;
+  // They are opened together, so the limit of rows is one of all.
+  const together = first.action.to(
+    targets.flatMap(({ rows }) => rows),
+    known,
+  );
+  return typeof together === 'string' ? together : targets;
 }
