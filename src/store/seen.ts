@@ -149,7 +149,7 @@ function joined(old: RememberedResource | undefined, seen: SeenResource, seenAt:
     record,
     certainty: seen.certainty?.isFinal ? seen.certainty : isSame ? old?.certainty : undefined,
     difference: seen.difference ?? (isSame ? old?.difference : undefined),
-    measured: seen.measured ?? old?.measured,
+    measured: seen.measured === undefined ? old?.measured : (seen.measured ?? undefined),
     seenAt,
     rewardsSince: rewardsSinceOf(old, record, seenAt),
     firstSeenAt: old?.firstSeenAt ?? seenAt,

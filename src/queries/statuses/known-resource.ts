@@ -122,6 +122,12 @@ function sameCurve(old: KnownResource['curve'], next: Observation['curve']): Kno
 const newer = <Value>(old: Value | undefined, next: Value | undefined): Value | undefined =>
   next === undefined || isDeepStrictEqual(old, next) ? old : next;
 
+/** An answer without held-out rewards takes away remembered ones, which have no curve, and leaves those that were read. */
+function measuredOf(old: KnownResource['measured'], next: KnownResource['measured']): KnownResource['measured'] {
+  if (next !== null) return newer(old, next);
+  return old && old.curve.length > 0 ? old : null;
+}
+
 /** The mean so far by the rewards of a running run, if an answer without a mean has more rewards than were known. */
 function meanSoFarIn(old: KnownResource, { certainty, status, mean }: Observation): Partial<KnownResource> {
   if (!certainty || certainty.isFinal || mean != null || hasEnded(status ?? old.status)) return {};
@@ -144,7 +150,7 @@ export function merged(old: KnownResource, observation: Observation): KnownResou
     difference: newer(old.difference, observation.difference),
     failed: countOf(observation.failed) ?? old.failed,
     ends: newer(old.ends, observation.ends),
-    measured: observation.measured === null ? (old.measured ?? null) : newer(old.measured, observation.measured),
+    measured: measuredOf(old.measured, observation.measured),
     // An answer with means replaces the failed rounds as well, because later rounds may have a mean now.
     failedRounds: observation.measured ? observation.failedRounds : newer(old.failedRounds, observation.failedRounds),
     checkpoints: newer(old.checkpoints, observation.checkpoints),
