@@ -203,13 +203,13 @@ function useListedLike(rollout: Trajectory | undefined): readonly TrajectoryRewa
 
 /** The number of other rollouts of the task that agree with either of these two at their first difference. */
 function useLikes(alignment: Alignment | undefined, left: Trajectory | undefined, right: Trajectory | undefined) {
-  const run = right?.eval_run_id ?? undefined;
+  const runs = [...new Set([left?.eval_run_id, right?.eval_run_id])].filter(run => run != null);
   const task = right?.task_id;
   const isSmall = (right?.num_steps ?? right?.steps?.length ?? 0) <= mostSteps;
   const wants = alignment !== undefined && alignment.first >= 0 && Boolean(task) && isSmall;
-  const results = useLive(runResultsQuery(run ?? '', true), wants && run !== undefined ? 'visible' : 'hidden');
+  const results = useLives(wants ? runs.map(run => runResultsQuery(run, true)) : [], 'visible');
   const listed = useListedLike(right);
-  const ids = (run === undefined ? listed : (results.data?.rewards ?? []))
+  const ids = (runs.length === 0 ? listed : results.flatMap(({ data }) => data?.rewards ?? []))
     .filter(each => each.task_id === task && each.trajectory_id)
     .flatMap(({ trajectory_id: id }) => (id && id !== left?.trajectory_id && id !== right?.trajectory_id ? id : []));
   const read = useLives(wants ? ids.slice(0, mostOthers).map(trajectoryQuery) : [], 'visible');
@@ -219,8 +219,8 @@ function useLikes(alignment: Alignment | undefined, left: Trajectory | undefined
   return useMemo(() => {
     if (!alignment || known.length === 0) return undefined;
     const found = likeFirstDifference(alignment, known.map(messagesOf));
-    return found && { ...found, read: known.length, of: ids.length };
-  }, [alignment, key, ids.length]);
+    return found && { ...found, read: known.length, of: ids.length, runs: runs.length };
+  }, [alignment, key, ids.length, runs.length]);
 }
 
 type Likes = ReturnType<typeof useLikes>;
@@ -260,7 +260,7 @@ function headLines(
       ? [styles.title(`${fitCells(first, room)}   ${second}`)]
       : [styles.title(`- ${first}`), styles.title(`+ ${second}`)];
   if (!likes) return names;
-  const others = `${likes.read < likes.of ? `${likes.read} of ${likes.of} ` : `${likes.read} `}other rollouts of this task`;
+  const others = `${likes.read < likes.of ? `${likes.read} of ${likes.of} ` : `${likes.read} `}other rollouts of this task${likes.runs > 1 ? ' in both runs' : ''}`;
   const [onLeft, onRight] = columns === 2 ? ['left', 'right'] : ['-', '+'];
   const also = `At the first difference, of ${others}: ${likes.left} like the ${onLeft}, ${likes.right} like the ${onRight}`;
   return [...names, ...wrap(also, width).map(line => styles.muted(line))];
