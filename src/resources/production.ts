@@ -70,14 +70,19 @@ const errorReason = (error: unknown): string =>
     .split(/\.(?: |$)/, 1)
     .join('');
 
-/** The longest to keep a question waiting for the list of deployments, in milliseconds. */
+/** The longest to keep a question waiting for what it names, in milliseconds. */
 const patienceMs = 15_000;
 
+const lateReason = (error: unknown, late: AbortSignal): string =>
+  late.aborted ? `no answer within ${duration(patienceMs)}` : errorReason(error);
+
 /** Reads the list of deployments anew. @throws AbortError if the user interrupts */
-async function readDeployments(context: QueryContext): Promise<Deployments> {
+async function readDeployments(
+  context: QueryContext,
+  late: AbortSignal = AbortSignal.timeout(patienceMs),
+): Promise<Deployments> {
   const rows: Deployment[] = [];
   let unread: string | undefined;
-  const late = AbortSignal.timeout(patienceMs);
   try {
     const signal = AbortSignal.any([context.signal, late]);
     for await (const page of pagesOf(deployments, {}, { ...context, signal })) {
@@ -89,8 +94,7 @@ async function readDeployments(context: QueryContext): Promise<Deployments> {
     }
   } catch (error) {
     context.signal.throwIfAborted();
-    const why = late.aborted ? `no answer within ${duration(patienceMs)}` : errorReason(error);
-    return { rows, unread: clean`the deployments could not be read: ${why}` };
+    return { rows, unread: clean`the deployments could not be read: ${lateReason(error, late)}` };
   }
   return { rows, unread };
 }
@@ -158,11 +162,12 @@ export async function withRunsInProduction(
   runs: readonly TrainingRun[],
   context: QueryContext,
 ): Promise<readonly RunInProduction[]> {
-  const { rows, unread } = await readDeployments(context);
+  const late = AbortSignal.timeout(patienceMs);
+  const { rows, unread } = await readDeployments(context, late);
   const serving = rows.filter(row => surelyInProduction(row) !== false || isEntering(row));
   const found: RunInProduction[] = [...runs];
   await inParallel(runs.entries(), async ([index, run]) => {
-    const own = serving.length === 0 ? { sure: [], doubt: undefined } : await servingOf(run, serving, context);
+    const own = serving.length === 0 ? { sure: [], doubt: undefined } : await servingOf(run, serving, context, late);
     const doubts = [unread, own.doubt].filter(each => each !== undefined);
     const sure = own.sure.map(row => ({
       slug: calledName(row),
@@ -180,15 +185,16 @@ async function servingOf(
   run: TrainingRun,
   serving: readonly Deployment[],
   { service, signal }: QueryContext,
+  late: AbortSignal,
 ): Promise<{ readonly sure: readonly Deployment[]; readonly doubt: string | undefined }> {
   let checkpoints: readonly Checkpoint[] = [];
   let unread: string | undefined;
   try {
-    checkpoints = await checkpointsByStep(service, run.training_run_id, { signal });
+    checkpoints = await checkpointsByStep(service, run.training_run_id, { signal: AbortSignal.any([signal, late]) });
     unread = unreadCheckpoints(checkpoints);
   } catch (error) {
     signal.throwIfAborted();
-    unread = errorReason(error);
+    unread = lateReason(error, late);
   }
   const ids = new Set(checkpoints.map(({ checkpoint_id }) => spelledId(checkpoint_id)));
   const steps = new Set(checkpoints.map(({ step_index }) => step_index));
