@@ -111,9 +111,11 @@ function useReadingOn(lists: readonly OpenList[]) {
  * Polls the queries of the tree less often the more branches are open: together they take half of what the rounds in the
  * background leave to the view on screen, because these read the same lists for the section counts.
  */
-function budgeted({ poll }: Workbench, open: ReadonlySet<string>) {
+function budgeted({ poll, statuses }: Workbench, open: ReadonlySet<string>) {
   const lists = 2;
-  const leastMs = (2 * (lists + 2 * open.size) * windowMs(poll)) / elsewhereInWindow;
+  const isPolled = (id: string): boolean => !hasEnded(statuses.get({ kind: 'training', id })?.status);
+  const branches = idsOf(open, 'benchmark').length + idsOf(open, 'training').filter(isPolled).length;
+  const leastMs = (2 * (lists + 2 * branches) * windowMs(poll)) / elsewhereInWindow;
   return <Data,>(query: LiveQuery<Data>): LiveQuery<Data> => ({
     ...query,
     leastMs: data => Math.max(leastMs, query.leastMs?.(data) ?? 0),

@@ -2,6 +2,7 @@
  * The list of training runs with data that the records lack: the steps of running ones and the rewards, both read by
  * background polls, and columns for the options in which the runs differ.
  */
+import { isDeepStrictEqual } from 'node:util';
 import { useCallback, useMemo, useState } from 'react';
 import { minOf } from '../../../base/many.ts';
 import { isRunning } from '../../../contract/status.ts';
@@ -86,7 +87,7 @@ function useStates(): Join {
         const state = states.get(keyOf({ kind: 'training', id: row.training_run_id }));
         if (!state) return row;
         const before = stated.get(row);
-        if (before?.state?.text === state.text) return before;
+        if (before && isDeepStrictEqual(before.state, state)) return before;
         const next = { ...row, state };
         stated.set(row, next);
         return next;
