@@ -190,7 +190,7 @@ function totalWidth(widths: readonly number[]): number {
 /** The width of the widest text by column id. */
 export type WidestTexts = Map<string, number>;
 
-/** Cells of a name that columns by which one decides leave, if it needs them. */
+/** Cells of a name that it gets before other texts grow, if it needs them. */
 const shortName = 16;
 
 /** Cells of the mark before a status. */
@@ -302,7 +302,7 @@ export function fitColumns<Row>(
     column.wide === true && !isChosen(column) && !shown.includes(column) && !isEmpty(column);
   const shownWith = (column: Column<Row>): readonly Column<Row>[] =>
     columns.filter(other => other === column || shown.includes(other));
-  // They cut no short name.
+  // A short name is not cut for other columns.
   const leastNamed = (column: Column<Row>): number =>
     column === columns[0] ? Math.max(least(column), Math.min(shortName, textWidth(column))) : least(column);
   const deciding = columns.filter(({ decides }) => decides !== undefined).reverse();
@@ -316,7 +316,7 @@ export function fitColumns<Row>(
   for (const column of columns) {
     if (isOffered(column) && !isTooWide(shownWith(column), needed)) shown = shownWith(column);
   }
-  const widths = shown.map(({ width }) => smallest(width));
+  const widths = shown.map(isTooWide(shown, leastNamed) ? least : leastNamed);
   // Names that must be told apart get their room before the long form of other texts.
   if (rows.some(row => shown.some(({ ending }) => ending?.(row))))
     share(shown, widths, room, column => (column.cutAt === 'end' ? smallest(column.width) : shortWidth(column)));

@@ -102,7 +102,7 @@ export const viewSessions: readonly ViewSession[] = [
     way: [...go('runs'), { see: '▸ baseline' }, 'enter', { see: '▸ t-words-' }, 'enter'],
     shows: ['use words that begin with t', 'assistant'],
   },
-  { name: 'training', way: go('training'), shows: ['TRAINING RUN', 'succeeded'], selected: 'first training' },
+  { name: 'training', way: go('training'), shows: ['TRAINING RUN', '✓ '], selected: 'first training' },
   {
     name: 'training run',
     way: [...go('training'), { see: '▸ first training' }, 'enter'],
