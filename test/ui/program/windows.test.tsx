@@ -108,7 +108,7 @@ const opening: Readonly<Record<string, readonly string[]>> = {
   ],
   'list deployments': ['deployment.deploy', 'deployment.undeploy', 'deployment.unpromote', 'item.actions'],
   'record deployments': ['deployment.undeploy', 'deployment.unpromote', 'item.actions'],
-  'list datasets': ['dataset.upload'],
+  'list datasets': ['dataset.upload', 'item.actions'],
   'list secrets': ['item.actions', 'secret.create', 'secret.replace', 'secret.revoke'],
   chat: ['chat.history', 'chat.model', 'chat.settings'],
 };
