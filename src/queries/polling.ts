@@ -87,6 +87,9 @@ export interface PollSituation {
   readonly unchanged?: number | undefined;
 }
 
+/** Node fires a longer timer at once. */
+const longestTimerMs = 2 ** 31 - 1;
+
 /** Milliseconds until the next attempt, or `undefined` for none. */
 export function pollDelay(situation: PollSituation): number | undefined {
   const { attention, failures, jitter, requestedMs = 0, leastMs = 0 } = situation;
@@ -95,7 +98,7 @@ export function pollDelay(situation: PollSituation): number | undefined {
   if (usual === undefined) return undefined;
   const interval = Math.max(usual, leastMs);
   const backoff = failures > 0 ? Math.min(backoffLimit, Math.max(interval, backoffBase * 2 ** failures)) : interval;
-  const delay = Math.round(backoff * (1 - jitterShare + 2 * jitterShare * jitter));
+  const delay = Math.min(longestTimerMs, Math.round(backoff * (1 - jitterShare + 2 * jitterShare * jitter)));
   if (requestedMs === 0) return delay;
   // Queries that wait for the same time must not all be sent at once.
   return Math.max(delay, Math.min(maxRetryAfterMs, requestedMs) + Math.round(backoffBase * jitter));

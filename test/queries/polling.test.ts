@@ -14,6 +14,8 @@ describe('pollDelay', () => {
   it('asks less often for what is large, if at all', () => {
     expect([1_000, 50_000].map(leastMs => pollDelay({ ...calm, leastMs }))).toEqual([2_000, 50_000]);
     expect(pollDelay({ ...calm, leastMs: 50_000, failures: 1 })).toBe(50_000);
+    // Node fires a longer timer at once.
+    expect(pollDelay({ ...calm, leastMs: 1e12 })).toBe(2 ** 31 - 1);
     expect(pollDelay({ ...calm, leastMs: 50_000, activity: 'settled' })).toBeUndefined();
   });
 
