@@ -9,7 +9,7 @@ it.each([
   ['deployments', ['down', 'u'], 'It does not serve its slug'],
   ['deployments', ['space', 'space', 't'], '2 are marked; this works on one at a time'],
   ['trajectories', ['down', '+'], 'Cannot log a reward to it. It has already ended'],
-  ['datasets', ['R'], 'There is no unfinished upload'],
+  ['datasets', ['ctrl-r'], 'There is no unfinished upload'],
 ] as const)('in %s after %j', async (resource, keys, words) => {
   const { double, screen } = await openView({ view: 'list', resource });
   await screen.waitFor('▸');

@@ -113,7 +113,7 @@ function targetsOf(name: string, parts: readonly ActedRows[], known: Known): rea
   if (ways.size > 1) return 'The marked lines are of different kinds: this works on one kind at a time';
   const [first, ...others] = targets;
   if (others.length === 0 || !first?.action.opens) return targets;
-  // They are opened together, so the limit of rows is one of all.
+  // One window opens for all of them, so a limit on their number is for all.
   const together = first.action.to(
     targets.flatMap(({ rows }) => rows),
     known,
