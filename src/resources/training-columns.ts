@@ -146,7 +146,7 @@ function optionNames(rows: readonly MeasuredTraining[]): { readonly differing: s
 const leastOption = 7;
 
 /**
- * A column for each option in which the runs differ, of which the others give way to the first, and a hidden one for each
+ * A column for each option in which the runs differ: all but the first give way to other columns. A hidden one for each
  * other option, to filter by.
  */
 export function optionColumns(rows: readonly ProgressedRun[]): readonly Column<MeasuredTraining>[] {

@@ -43,7 +43,7 @@ interface StartRunProps extends ActionWindowProps<Benchmark> {
   readonly model?: string | undefined;
   /** The training run of the checkpoint. */
   readonly run?: TrainingRun | undefined;
-  /** Several checkpoints, of which each gets its own run on its benchmark. */
+  /** Several checkpoints. Each gets its own run on its benchmark. */
   readonly several?: readonly SeveralOrigin[] | undefined;
 }
 

@@ -104,8 +104,8 @@ function targetsOf(name: string, parts: readonly ActedRows[], known: Known): rea
     const others = part.rows.length > mostTold ? [] : part.rows.filter(row => !applies.has(row));
     const reasons = Map.groupBy(others, whyNot);
     const isTold = part.rows.length > 1 && (!isRefused || reasons.has(''));
-    const told = [...reasons].filter(([why]) => isTold && why !== '');
-    const words = told.map(([why, those]) => `${labels(those)}: ${why}`).join('; ');
+    const named = [...reasons].filter(([why]) => isTold && why !== '');
+    const words = named.map(([why, those]) => `${labels(those)}: ${why}`).join('; ');
     if (isRefused) return words || rows;
     targets.push({ ...part, action, rows, leftOut: words });
   }

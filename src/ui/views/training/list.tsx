@@ -75,7 +75,7 @@ type StatedRun = MeasuredTraining & { readonly state?: LineState };
 
 type Join = (rows: readonly MeasuredTraining[]) => readonly StatedRun[];
 
-/** Returns a function that adds what Watch says of runs. A run of which it says the same stays the same row. */
+/** Returns a function that adds what Watch says of each run. Where that is unchanged, the row stays the same object. */
 function useStates(): Join {
   const now = usePaceTime();
   const lines = useWatched(now);
