@@ -302,10 +302,11 @@ export function fitColumns<Row>(
     column.wide === true && !isChosen(column) && !shown.includes(column) && !isEmpty(column);
   const shownWith = (column: Column<Row>): readonly Column<Row>[] =>
     columns.filter(other => other === column || shown.includes(other));
-  // A short name is not cut for other columns.
+  // A short name is not cut for an optional column, nor for a time in a list with columns that one decides by.
   const leastNamed = (column: Column<Row>): number =>
     column === columns[0] ? Math.max(least(column), Math.min(shortName, textWidth(column))) : least(column);
   const deciding = columns.filter(({ decides }) => decides !== undefined).reverse();
+  if (deciding.length > 0) shown = dropped(shown, ({ isTime }) => isTime, leastNamed);
   for (const column of deciding.toSorted((left, right) => (left.decides ?? 0) - (right.decides ?? 0))) {
     if (!isOffered(column) || isBlank(column)) continue;
     const more = dropped(shownWith(column), other => other !== column && (isEqual(other) || other.isTime), leastNamed);

@@ -17,3 +17,14 @@ it.each([
   await screen.waitFor(words);
   expect(double.writes()).toEqual([]);
 });
+
+it('goes by an end that is known before the list is read again', async () => {
+  const { screen, workbench } = await openView({ view: 'list', resource: 'training' });
+  await screen.waitFor('▸');
+  const run = workbench.statuses.all().find(({ kind, status }) => kind === 'training' && status === 'running');
+  const now = Date.now();
+  workbench.statuses.report([{ kind: 'training', id: run?.id ?? '', status: 'cancelled' }], { askedAt: now, at: now });
+  await screen.waitFor(text => /▸ .*‖/.test(text));
+  await screen.press('d');
+  await screen.waitFor('Delete this training run?');
+});

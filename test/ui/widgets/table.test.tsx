@@ -136,6 +136,18 @@ describe('fitColumns with rows', () => {
     expect(widths([long]).map(([id]) => id)).toEqual(['name', 'model']);
   });
 
+  it('leaves out a time while a short name needs its room, where a column decides', () => {
+    const started: Column<Run> = { id: 'started', title: 'STARTED', width: 8, isTime: true, value: () => 1 };
+    const best: Column<Run> = { id: 'best', title: 'BEST', width: 5, wide: true, decides: 1, value: () => 1 };
+    const [name, ...others] = optional;
+    const ids = (names: string) =>
+      fitColumns(name ? [name, ...others, best, started] : [], 30, {}, [row('m', names)]).map(
+        ({ column }) => column.id,
+      );
+    expect(ids('short')).toContain('started');
+    expect(ids('n'.repeat(16))).toEqual(['name', 'model']);
+  });
+
   it('leaves out an optional column without a text', () => {
     const empty: Column<Run> = { id: 'checkpoint', title: 'CHECKPOINT', width: 12, wide: true, value: () => undefined };
     const [first, ...others] = optional;

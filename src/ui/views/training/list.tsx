@@ -5,7 +5,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { useCallback, useMemo, useState } from 'react';
 import { minOf } from '../../../base/many.ts';
-import { isRunning } from '../../../contract/status.ts';
+import { hasEnded, isRunning } from '../../../contract/status.ts';
 import { overdueIntervals } from '../../../queries/freshness.ts';
 import { type KnownResource, keyOf } from '../../../queries/statuses/known-resource.ts';
 import type { ProgressedRun } from '../../../queries/training.ts';
@@ -30,12 +30,16 @@ import { nameWidth, stateColumn } from '../watch-columns.ts';
 import { TrainingPreview } from './preview.tsx';
 
 /** The known data of a run besides its record. */
-type Known = Pick<KnownResource, 'done' | 'total' | 'measured' | 'mean'>;
+type Known = Pick<KnownResource, 'status' | 'done' | 'total' | 'measured' | 'mean'>;
 
-function measuredRun(row: ProgressedRun, { done, total, measured, mean: trainer_reward }: Known): MeasuredTraining {
-  const completed_steps = row.completed_steps ?? (isRunning(row.status) ? done : undefined);
+function measuredRun(row: ProgressedRun, known: Known): MeasuredTraining {
+  const { done, total, measured, mean: trainer_reward } = known;
+  // Its end may be known before the list is read again, and decides which actions are possible.
+  const status = hasEnded(known.status) ? known.status : row.status;
+  const completed_steps = row.completed_steps ?? (isRunning(status) ? done : undefined);
   return {
     ...row,
+    status,
     completed_steps,
     total_steps: row.total_steps ?? total,
     held_out: measured ?? undefined,
@@ -47,7 +51,7 @@ function measuredRun(row: ProgressedRun, { done, total, measured, mean: trainer_
 const knownRuns: KnownJoin<ProgressedRun, Known, MeasuredTraining> = {
   kind: 'training',
   id: ({ training_run_id }) => training_run_id,
-  pick: ({ done, total, measured, mean }) => ({ done, total, measured, mean }),
+  pick: ({ status, done, total, measured, mean }) => ({ status, done, total, measured, mean }),
   join: measuredRun,
 };
 
