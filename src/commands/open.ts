@@ -34,7 +34,7 @@ function placeOfCheckpoint({ id, run, step }: FoundCheckpoint): Place {
  */
 export async function placeToOpen(first: string, second: string | undefined, context: CommandContext): Promise<Place> {
   const checkpoints = resourceOrThrow('checkpoints');
-  const among = second === undefined ? resources.filter(each => each.get) : [resourceOrThrow(first)];
+  const among = second === undefined ? resources.filter(canOpen) : [resourceOrThrow(first)];
   const word = second ?? first;
   if (among.includes(checkpoints)) return placeOfCheckpoint(await recordedCheckpoint(word, context));
   const [only] = among;

@@ -55,10 +55,10 @@ export function sentBy(command: string): Sending | undefined {
 export const changedBy = (command: string): readonly Resource[] =>
   resources.filter(resource => actionOf(resource, command)?.change);
 
-/** A reference for pinning and watching a row; undefined if its resource has no kind. */
+/** A reference for pinning and watching a row; undefined if its resource has no kind, or cannot be read. */
 export function refOf<Row extends object>(resource: ResourceOf<Row>, row: Row): ResourceRef | undefined {
-  const { kind } = resource;
-  return kind === undefined ? undefined : { kind, id: idOf(resource, row), label: labelOf(resource, row) };
+  const { kind, get } = resource;
+  return kind === undefined || !get ? undefined : { kind, id: idOf(resource, row), label: labelOf(resource, row) };
 }
 
 /** Where a pinned or watched resource opens; undefined for an unknown kind. */
@@ -67,9 +67,10 @@ export function placeOfRef({ kind, id, label }: ResourceRef): Place | undefined 
   return resource && recordPlace(resource, id, label);
 }
 
-/** The trail to a record from its section; undefined if it cannot be opened. */
+/** The trail to a record, or to what its name opens, from its section; undefined if it cannot be opened. */
 export function trailTo(resource: Resource, id: string, label?: string): readonly Place[] | undefined {
-  return resource.get && [listPlace(resource), recordPlace(resource, id, label)];
+  const place = resource.get ? recordPlace(resource, id, label) : label && resource.placeOfName?.(label);
+  return place ? [listPlace(resource), place] : undefined;
 }
 
 /**

@@ -63,6 +63,7 @@ export const datasetCommands = {
 export const datasets = defineResource<Dataset>({
   names: ['datasets', 'dataset', 'ds'],
   order: 60,
+  kind: 'dataset',
   list: () => datasetList,
   columns: datasetColumns,
   facts: datasetFacts,

@@ -85,8 +85,8 @@ export interface ResourceOf<Row> {
   /** Matches its ids: the document's examples, and those of other services. */
   readonly idPattern?: RegExp;
   /**
-   * The kind under which it is pinned, watched and remembered; without one, it is none of these. Stored on disk, so it
-   * must not change.
+   * The kind under which it is remembered and, if it can be read, pinned and watched; without one, it is none of these.
+   * Stored on disk, so it must not change.
    */
   readonly kind?: string;
   readonly scopes?: readonly ScopeName[];
@@ -155,18 +155,25 @@ export function defineResource<Row extends object>(given: ResourceOf<Row>): Reso
     }),
   };
   const { kind, list, get, brief: briefly, status, label, parent, watch } = declared;
-  if (kind === undefined || !get) return declared;
+  if (kind === undefined) return declared;
   const { id: idOfRow } = list({});
   const observes = (row: Row): Observation => {
-    return { kind, id: idOfRow(row), label: label?.(row), status: status?.(row), parent: parent?.(row) };
+    const named = { kind, id: idOfRow(row), label: label?.(row), status: status?.(row), parent: parent?.(row) };
+    // Only the list knows rows that cannot be read alone, so it remembers them.
+    return get ? named : { ...named, record: row as Readonly<Record<string, unknown>> };
   };
-  const observed = (id: string): LiveQuery<Row> => ({ about: { kind, id }, observes, ...get(id) });
-  return {
+  const onlyNames = get !== undefined && status === undefined;
+  const observing: ResourceOf<Row> = {
     ...declared,
     list: scope => {
       const source = list(scope);
-      return source.observes ? source : { ...source, observes, onlyNames: status === undefined };
+      return source.observes ? source : { ...source, observes, onlyNames };
     },
+  };
+  if (!get) return observing;
+  const observed = (id: string): LiveQuery<Row> => ({ about: { kind, id }, observes, ...get(id) });
+  return {
+    ...observing,
     get: observed,
     ...((status || watch) && { watch: { status: (id: string) => [{ ...observed(id), ...briefly?.(id) }], ...watch } }),
   };

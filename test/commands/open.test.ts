@@ -74,3 +74,15 @@ it('looks a trajectory up without its steps, which the screen then reads', async
     asked: [{ include_steps: false }],
   });
 });
+
+it.each(['agentic', 'ds_9'])('opens the dataset %s without the word dataset', async word => {
+  const none = () => ({ items: [], has_more: false, next_cursor: null, dropped: 0 });
+  const service = fakeService({
+    listBenchmarks: none,
+    listEvalRuns: () => [],
+    listTrainingRuns: () => [],
+    listDeployments: none,
+    listDatasets: () => page({ dataset_id: 'ds_9', dataset_name: 'agentic' }),
+  });
+  expect(await placeToOpen(word, undefined, { ...context, service })).toMatchObject({ scope: { dataset: 'agentic' } });
+});

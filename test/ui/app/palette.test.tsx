@@ -18,3 +18,12 @@ it('tells deployments of one slug apart by their step, and which of them answers
   await screen.waitFor(text => /counter +deployment, step 30, active/.test(text));
   expect(screen.text()).toMatch(/counter +deployment, step 10/);
 });
+
+it('finds a dataset that the list of datasets has shown', async () => {
+  const service = world('none');
+  service.answers.listDatasets = () => pageOf([{ dataset_id: 'ds_1', dataset_name: 'agentic' }]);
+  const screen = openWorld(service, { view: 'list', resource: 'datasets' });
+  await screen.waitFor('1/1');
+  await screen.press(':', ...'agentic');
+  await screen.waitFor(text => /▸ agentic +dataset/.test(text));
+});

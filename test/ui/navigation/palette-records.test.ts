@@ -107,3 +107,15 @@ it('offers a benchmark of that name before trajectories, also where only they ha
   ]);
   expect(same.entries('words').map(({ note }) => note)).toEqual(['benchmark', 'trajectory']);
 });
+
+it('finds a dataset by its name and by its id', () => {
+  const { titles, entries, opened } = paletteOf([{ kind: 'dataset', id: 'ds_3t6bTp', label: 'wiki' }]);
+  expect([titles('wiki'), titles('ds_3t6bTp'), titles('dataset wiki')]).toEqual([
+    ['wiki'],
+    ['open ds_3t6bTp'],
+    ['open ds_3t6bTp', 'wiki'],
+  ]);
+  for (const typed of ['wiki', 'ds_3t6bTp']) entries(typed)[0]?.run();
+  const place = { view: 'list', resource: 'trajectories', scope: { dataset: 'wiki' }, label: 'wiki' };
+  expect(opened).toEqual([place, place]);
+});
