@@ -1,5 +1,5 @@
 /** `benchtop read`: reads a file of rollouts in any known format, without a service. */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, unwatchFile, watchFile } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
@@ -12,7 +12,7 @@ import { factText } from '../present/fact-text.ts';
 import { transcriptText } from '../present/transcript-lines.ts';
 import { trajectoryFacts } from '../resources/trajectories.ts';
 import { clean, safeJson } from '../text/sanitise.ts';
-import { Reading, trajectoriesIn } from '../uploads/foreign-files.ts';
+import { type FileTrajectory, Reading, trajectoriesIn } from '../uploads/foreign-files.ts';
 import { CommandError, type ExitCode, exitCodes } from './exit.ts';
 import { emptyHeap, keepHeapSmall } from './heap.ts';
 import type { CommandIo } from './io.ts';
@@ -70,13 +70,29 @@ async function printAll(path: string, { json }: Flags, io: CommandIo): Promise<E
   return unreadable + reading.unreadRewards > 0 ? exitCodes.failed : exitCodes.done;
 }
 
+const textOf = (each: FileTrajectory): string => JSON.stringify(each);
+
+/** What the dataset has of a file. */
+interface Stored {
+  /** How much it lacks, each noted. */
+  readonly missing: number;
+  /** The last trajectory that it has: its number in the file, and it as JSON. Undefined to store all again. */
+  readonly last: { readonly number: number; readonly text: string } | undefined;
+}
+
 /**
- * Stores the trajectories of the file as a dataset of a folder that is not served yet. Notes what is missing, and returns
- * how much.
+ * Stores the trajectories of the file as a dataset of a folder: those after `last`, if the file still has it where it
+ * was, otherwise all. Notes what is missing.
  *
  * @throws CommandError if none can be read
  */
-async function store(path: string, name: string, dataFolder: string, io: CommandIo): Promise<number> {
+async function store(
+  path: string,
+  name: string,
+  dataFolder: string,
+  io: CommandIo,
+  last?: Stored['last'],
+): Promise<Stored> {
   const [{ fillFolder }, { newId }] = await Promise.all([
     import('../local/daemon/serve.ts'),
     import('../local/store/ids.ts'),
@@ -84,7 +100,10 @@ async function store(path: string, name: string, dataFolder: string, io: Command
   const reading = new Reading();
   const lost: string[] = [];
   let count = 0;
+  let stored: { readonly number: number; readonly each: FileTrajectory } | undefined;
+  let isAsBefore = last === undefined;
   await fillFolder(dataFolder, ({ database, trajectoryUploads }, organization) => {
+    if (!last) database.run('delete from trajectories');
     /** Why it is not shown. */
     const add = (trajectory: Record<string, unknown>): string | undefined => {
       const read = readUploaded(trajectory, 0);
@@ -99,33 +118,60 @@ async function store(path: string, name: string, dataFolder: string, io: Command
       for await (const each of trajectoriesIn(file, reading)) {
         io.signal.throwIfAborted();
         count += 1;
+        if (last && count === last.number) isAsBefore = textOf(each) === last.text;
+        if (last && count <= last.number) continue;
+        if (!isAsBefore) return;
         const why = 'error' in each ? each.error : add(each.trajectory);
-        if (why === undefined) continue;
+        if (why === undefined) {
+          stored = { number: count, each };
+          continue;
+        }
         lost.push(why);
         io.note('error' in each ? clean`${each.place}: ${why}` : clean`trajectory ${count} is not shown: ${why}`);
       }
     });
   });
+  if (!isAsBefore) return store(path, name, dataFolder, io);
   for (const note of reading.notes) io.note(note);
   if (count === lost.length) throw holdsNone(count > 0, lost[0]);
-  return lost.length + reading.unreadRewards;
+  return {
+    missing: lost.length + reading.unreadRewards,
+    last: stored ? { number: stored.number, text: textOf(stored.each) } : last,
+  };
 }
 
 /** A local service in this process that has only the trajectories of a file. */
-export interface ServedFile extends RunningService {
+export interface ServedFile extends RunningService, Pick<Stored, 'missing'> {
   readonly folder: string;
-  /** How much of the file it lacks, each noted. */
-  readonly missing: number;
 }
 
-/** Serves a file under `name`. The folder of the service is deleted at exit. @throws CommandError if none can be read */
+/** How often the file is looked at, in milliseconds. */
+const lookMs = 1_000;
+
+/**
+ * Serves a file under `name`, and follows it. The folder of the service is deleted at exit.
+ *
+ * @throws CommandError if none can be read
+ */
 export async function serveFile(path: string, name: string, io: CommandIo): Promise<ServedFile> {
   const folder = mkdtempSync(join(tmpdir(), 'benchtop-read-'));
   process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
   const dataFolder = join(folder, 'data');
-  const missing = await store(path, name, dataFolder, io);
+  const first = await store(path, name, dataFolder, io);
   const { serve } = await import('../local/daemon/serve.ts');
-  return { ...(await serve({ dataFolder, samples: false, signal: io.signal })), folder, missing };
+  const running = await serve({ dataFolder, samples: false, signal: io.signal });
+  // The screen has no place for notes.
+  const quiet = { ...io, note: () => undefined };
+  let stored: Promise<Pick<Stored, 'last'>> = Promise.resolve(first);
+  const follow = (): void => {
+    stored = stored.then(({ last }) =>
+      // It may be missing, or half of it, while a program writes it.
+      store(path, name, dataFolder, quiet, last).catch(() => ({ last: undefined })),
+    );
+  };
+  watchFile(path, { interval: lookMs, persistent: false }, follow);
+  void running.ended.then(() => unwatchFile(path, follow));
+  return { ...running, folder, missing: first.missing };
 }
 
 /** In bytes. Saving memory delays the start by a tenth of a second, so smaller files go without. */

@@ -1,27 +1,37 @@
 /** Files that `benchtop read` opens on screen: what the service in its process has of them. */
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
-import { writeFileSync } from 'node:fs';
+import { appendFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { exitCodes } from '../../src/commands/exit.ts';
 import type { CommandIo } from '../../src/commands/io.ts';
 import { serveFile } from '../../src/commands/read.ts';
+import { eventually } from '../eventually.ts';
 import { testFolder } from './cli.ts';
 
 const saying = (content: string) => ({ messages: [{ role: 'user', content }] });
 
-/** The tasks in the order of the screen, and what is said of the others. */
-async function readOf(lines: readonly (object | string)[]) {
+const textOf = (lines: readonly (object | string)[]): string =>
+  lines.map(line => `${typeof line === 'string' ? line : JSON.stringify(line)}\n`).join('');
+
+/** A file on screen. */
+async function opened(lines: readonly (object | string)[]) {
   const path = join(testFolder(), 'file.jsonl');
-  writeFileSync(path, lines.map(line => `${typeof line === 'string' ? line : JSON.stringify(line)}\n`).join(''));
+  writeFileSync(path, textOf(lines));
   const notes: string[] = [];
   const io = { note: (words: string) => notes.push(words), signal: new AbortController().signal };
   const served = await serveFile(path, 'file.jsonl', io as unknown as CommandIo);
   onTestFinished(() => served.stop());
   const url = `${served.baseUrl}/api/v1/trajectories?limit=100&sort=created_at&order=asc`;
-  const answer = await fetch(url, { headers: { 'X-API-Key': served.apiKey } });
-  const { items } = (await answer.json()) as { items: { task_id: string }[] };
-  return { tasks: items.map(({ task_id }) => task_id), missing: served.missing, notes };
+  const rows = async (): Promise<readonly { readonly task_id: string; readonly trajectory_id: string }[]> =>
+    ((await (await fetch(url, { headers: { 'X-API-Key': served.apiKey } })).json()) as { items: [] }).items;
+  return { path, rows, missing: served.missing, notes };
+}
+
+/** The tasks in the order of the screen, and what is said of the others. */
+async function readOf(lines: readonly (object | string)[]) {
+  const { rows, missing, notes } = await opened(lines);
+  return { tasks: (await rows()).map(({ task_id }) => task_id), missing, notes };
 }
 
 it('stores the file without a request, so that none of it is in memory twice', async () => {
@@ -85,5 +95,29 @@ it('shows all trajectories, also those of one trace', async () => {
     tasks: ['first', 'first', 'first', 'last'],
     missing: 0,
     notes: [],
+  });
+});
+
+it('follows a file that grows, and keeps what is shown of it', async () => {
+  const { path, rows, notes } = await opened([{ task_id: 'one', ...saying('hi') }, '{"task_id": "two", "messa']);
+  const [first] = await rows();
+  const noted = [...notes];
+  writeFileSync(path, textOf(['one', 'two', 'two'].map(task_id => ({ task_id, ...saying('hi') }))));
+  await eventually(async () => {
+    expect((await rows()).map(({ task_id }) => task_id)).toEqual(['one', 'two', 'two']);
+  });
+  expect((await rows())[0]).toEqual(first);
+  appendFileSync(path, textOf([{ task_id: 'last', ...saying('hi') }]));
+  await eventually(async () => {
+    expect((await rows()).map(({ task_id }) => task_id)).toEqual(['one', 'two', 'two', 'last']);
+  });
+  expect(notes).toEqual(noted);
+});
+
+it('shows nothing of what a file held before it was written again', async () => {
+  const { path, rows } = await opened(['one', 'two'].map(task_id => ({ task_id, ...saying('hi') })));
+  writeFileSync(path, textOf(['other', 'two', 'three'].map(task_id => ({ task_id, ...saying('ho') }))));
+  await eventually(async () => {
+    expect((await rows()).map(({ task_id }) => task_id)).toEqual(['other', 'two', 'three']);
   });
 });

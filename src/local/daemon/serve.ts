@@ -100,7 +100,7 @@ function openData(folder: string): Stores {
 }
 
 /**
- * Stores data in a new folder that is deleted at exit, before it is served: commits do not wait for the disk.
+ * Stores data in a folder that is deleted at exit: commits do not wait for the disk.
  *
  * @param work gets the stores and the id of the organization
  */
