@@ -100,13 +100,26 @@ describe('a line of Watch', () => {
       ...['held-out', 'mean', 'interval', 'best', 'best-step', 'share', 'state'],
     ]);
     for (const some of [rows, [running]])
-      expect([...drawn(some, 58).keys()].filter(id => id !== 'mean')).toEqual(['label', 'held-out', 'share', 'state']);
+      expect([...drawn(some, 58).keys()].filter(id => id !== 'mean')).toEqual(['label', 'held-out', 'state', 'share']);
   });
 
   it('says when a run ended and how long it took, where there is room, and else when', () => {
     for (const room of [58, 78, 97, 118, 177]) {
       const [state] = drawn([ended, running], room).get('state') ?? [];
       expect(state).toMatch(room < 90 ? /^succeeded 2h ago$/ : /^succeeded 2h ago, 6h( 26m)?$/);
+    }
+  });
+
+  it('keeps the state in little room, whatever the held-out reward says, and whatever else is watched', () => {
+    const failed = heldOutMeans([
+      { step: 12_000, held_out_reward: 0.4, completed_samples: 120, expected_samples: 128 },
+      { step: 12_400, held_out_reward: null, completed_samples: 0, expected_samples: 128, failed_samples: 128 },
+    ]);
+    const evaluation = lineOf('run', { mean: 0.667, graded: 44, done: 43, total: 60, status: 'running' });
+    for (const room of [56, 58]) {
+      const shown = drawn([{ ...ended, measured: failed }, evaluation], room);
+      expect(shown.get('held-out')?.[0]).toBe('0.400 n=120 at 12000');
+      expect(shown.get('state')?.[0]).toBe('succeeded 2h ago');
     }
   });
 

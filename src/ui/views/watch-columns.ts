@@ -217,19 +217,20 @@ export function watchColumns(options: WatchColumnsOptions): readonly Column<Watc
     ...{ ...column, wide: true },
     ...(room >= narrow && { decides }),
   });
+  const isNarrow = room < narrow;
+  const state = stateColumn(room, stateNow);
+  const share = { ...shareColumn(options), yields: isNarrow && tellsApart };
   return [
     labelColumn(room, glyphs),
     heldOut,
-    ...(room < narrow ? [] : [meanColumn]),
+    ...(isNarrow ? [] : [meanColumn]),
     ranked({ ...interval, isUnread: row => lacksInterval(row, range) }, 1),
     ...(isRoomy ? [ranked({ ...step, title: 'STEP' }, 7)] : []),
     ranked(best, 2),
     ...(isRoomy ? [ranked({ ...bestInterval, isUnread }, 6)] : []),
     ranked(isRoomy ? bestStep : { ...bestStep, title: 'AT', width: 2 }, 3),
-    ...(isRoomy ? countColumns : [{ ...shareColumn(options), yields: room < narrow && tellsApart }]),
-    stateColumn(room, stateNow),
-    // Few lines have a mean, and all have a state.
-    ...(room < narrow ? [meanColumn] : []),
+    // The last ones give way: one decides by the state, which all lines have, and few have a mean.
+    ...(isNarrow ? [state, share, meanColumn] : [...(isRoomy ? countColumns : [share]), state]),
     ranked(
       curve('curve', isRoomy ? 'HELD-OUT CURVE' : 'CURVE', row => row.measured?.curve ?? []),
       5,
