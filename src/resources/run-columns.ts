@@ -54,8 +54,6 @@ export const runColumns: readonly Column<MeasuredRun>[] = [
     text: meanOfRun,
   },
   seenColumn(rememberedAt),
-  // In a narrow column, the step stays.
-  { ...modelColumn(row => modelWords(row) || undefined), exported: row => row.base_model_slug ?? undefined },
   {
     id: 'benchmark',
     title: 'BENCHMARK',
@@ -64,6 +62,8 @@ export const runColumns: readonly Column<MeasuredRun>[] = [
     forPrograms: true,
     value: row => row.bench_id ?? undefined,
   },
+  // In a narrow column, the step stays.
+  { ...modelColumn(row => modelWords(row) || undefined), exported: row => row.base_model_slug ?? undefined },
   {
     id: 'checkpoint',
     title: 'CHECKPOINT',

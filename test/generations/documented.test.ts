@@ -375,8 +375,8 @@ it('a run that this machine started keeps its model, its checkpoint and its star
   };
   expect(JSON.parse((await cli('list', ['runs', '--json'])).out)).toEqual([expect.objectContaining(started)]);
   expect(JSON.parse((await cli('get', ['run', startedRun, '--json'])).out)).toMatchObject(started);
-  expect((await cli('list', ['runs'])).out).toMatch(/\tMODEL\tBENCHMARK\tCHECKPOINT\tSTARTED\t/);
-  expect((await cli('list', ['runs'])).out).toMatch(/\tacme\/small\t0+-0000-4000-8000-0+b1\tckpt_1\t\d{4}-/);
+  expect((await cli('list', ['runs'])).out).toMatch(/\tBENCHMARK\tMODEL\tCHECKPOINT\tSTARTED\t/);
+  expect((await cli('list', ['runs'])).out).toMatch(/\t0+-0000-4000-8000-0+b1\tacme\/small\tckpt_1\t\d{4}-/);
 });
 
 it('of several, the worst end is the exit code in every order', async () => {
