@@ -1,6 +1,7 @@
 /** A round reads many queries: whether it makes progress, and when it stops. */
 import { expect, it, onTestFinished, vi } from 'vitest';
 import type { QueryContext } from '../../src/queries/query-context.ts';
+import { everyRun } from '../../src/queries/run-lists.ts';
 import { kinds } from '../../src/resources/catalogue.ts';
 import { following } from '../../src/resources/rotation.ts';
 import { ServerError } from '../../src/service/errors.ts';
@@ -136,4 +137,30 @@ it('waits for the lists while nothing is known to run, and reads what they say',
   const stopped = world(stop => stop.abort(), { pinned: [], more });
   await expect(following(stopped.workbench, true).read(stopped.context)).rejects.toThrow('aborted');
   expect(stopped.asked('getTrainingProgress')).toBe(0);
+});
+
+it('reads what rows on screen lack before the curves that only alarms need', async () => {
+  const { workbench, context, requests } = world(() => {}, {
+    pinned: [],
+    more: {
+      getTrainingProgress: () => ({ status: 'running', completed_steps: 20, total_steps: 100 }),
+      getHeldOutRewards: () => ({ held_out_rewards: [{ step: 20, held_out_reward: 0.5 }] }),
+      getTrajectoryRewards: () => ({ trajectory_rewards: [{ trajectory_id: 'one', task_id: 'one', reward: 1 }] }),
+    },
+  });
+  const read = { askedAt: Date.now(), at: Date.now() };
+  const active = Array.from({ length: 33 }, (_, index) => ({
+    kind: 'training',
+    id: `trn_${index}`,
+    status: 'running',
+  }));
+  workbench.statuses.report(active, read);
+  const run = { eval_run_id: 'evr_0', bench_id: 'bench_1', status: 'completed', reward_mean: 1 };
+  workbench.lists.of(everyRun).see({}, [run]);
+  const rounds = following(workbench, false);
+  for (let round = 0; round < 10; round += 1) await rounds.read(context);
+  const details = requests.filter(request => /^get(HeldOutRewards|TrajectoryRewards) /.test(request));
+  expect(details.length).toBeGreaterThan(10);
+  // A few are sent at once.
+  expect(details.slice(0, 4)).toContain('getTrajectoryRewards evr_0');
 });
