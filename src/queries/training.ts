@@ -138,6 +138,9 @@ export type ProgressedRun = TrainingRun &
     readonly began_at?: string | null;
   };
 
+/** How many runs a polled list asks for their progress in one read: the next reads ask for the others. */
+const mostInRead = 10;
+
 /**
  * Adds the progress of each run to a list. It is requested once for runs that ended before their last step, and for
  * unfinished runs that nothing else polls; it is left out if unavailable.
@@ -157,8 +160,11 @@ function withProgress(source: ListSource<TrainingRun>): ListSource<ProgressedRun
       const { completed_steps, total_steps } = await service.call('getTrainingProgress', { params }, { signal });
       return { ...run, completed_steps, total_steps: total_steps ?? run.total_steps };
     };
-    const asks = (run: ProgressedRun): boolean => asksProgress(run) && !(context.isFollowed && isRunning(run.status));
-    const items = [...(await amended(known, asks, ask, signal))];
+    const lacking = known.filter(asksProgress);
+    const asked = new Set(
+      context.isFollowed ? lacking.filter(({ status }) => !isRunning(status)).slice(0, mostInRead) : lacking,
+    );
+    const items = [...(await amended(known, run => asked.has(run), ask, signal))];
     return { ...page, items };
   };
   return {

@@ -34,9 +34,9 @@ function open(runs: readonly TrainingRun[], progress: (id: string) => Promise<{ 
   });
   const memory = RememberedStore.inMemory('test');
   const source = trainingRunsOf('bench_1');
-  const read = async (): Promise<readonly ProgressedRun[]> => {
+  const read = async (isFollowed = false): Promise<readonly ProgressedRun[]> => {
     const signal = new AbortController().signal;
-    const { items } = await source.readPage({ service, signal, memory, query: {} });
+    const { items } = await source.readPage({ service, signal, memory, query: {}, isFollowed });
     memory.see(items.map(observeTraining));
     return items;
   };
@@ -81,6 +81,20 @@ it('shows the list also where the progress cannot be had, and asks in vain but f
   });
   expect(shown(await read())).toEqual(runs.map(() => ' of 600'));
   expect(asked.length).toBeLessThanOrEqual(4);
+});
+
+it('asks for the progress of a few runs at a time in a list that is polled, and at once for all in others', async () => {
+  const runs = Array.from({ length: 25 }, (_, index) => run(`run_${index}`, 'failed'));
+  const { read, asked } = open(runs, async () => ({ completed_steps: 40 }));
+  const counts: number[] = [];
+  for (let time = 0; time < 4; time += 1) {
+    await read(true);
+    counts.push(asked.length);
+  }
+  expect(counts).toEqual([10, 20, 25, 25]);
+  expect(shown(await read(true))).toEqual(runs.map(() => '40 of 600'));
+  const whole = open(runs, async () => ({ completed_steps: 40 }));
+  expect(shown(await whole.read())).toEqual(runs.map(() => '40 of 600'));
 });
 
 it('shows no budget of steps that a number cannot hold', () => {
