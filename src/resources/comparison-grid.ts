@@ -9,10 +9,10 @@ import {
   type ComparisonOptions,
   comparisonDefaults,
   ofSameRun,
-  plainWords,
 } from '../present/statistics/comparison.ts';
 import { confidenceOfEach } from '../present/statistics/family.ts';
 import type { TaskMean } from '../present/statistics/task-mean.ts';
+import { plainWords } from '../present/statistics/verdict.ts';
 import { compareTasks } from '../queries/compare.ts';
 import type { ComparedRun } from '../queries/compare-many.ts';
 import { ratedRewards, rewardsByTask, taskIds } from '../queries/run-rewards.ts';

@@ -9,12 +9,12 @@ import {
   type ComparedRuns,
   type ComparisonOptions,
   comparisonDefaults,
-  type Gate,
   summariseComparison,
 } from '../present/statistics/comparison.ts';
 import type { Interval } from '../present/statistics/interval.ts';
 import type { TaskMean } from '../present/statistics/task-mean.ts';
 import type { RunTasks } from '../present/statistics/tasks.ts';
+import type { Gate } from '../present/statistics/verdict.ts';
 import { type ComparedTask, lostBy, lowest, telling, unlistedTask, withoutReward } from '../queries/compare.ts';
 import { extentOf } from '../queries/extent-of.ts';
 import type { QueryContext } from '../queries/query-context.ts';

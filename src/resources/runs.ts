@@ -5,7 +5,7 @@ import type { EvalRun } from '../contract/evaluations.ts';
 import { evalRunStatuses } from '../contract/status.ts';
 import type { Command } from '../present/command.ts';
 import { type Fact, failureFacts, optionLines, referenceFact, statusFact, warningFacts } from '../present/fact.ts';
-import { optimisticWords } from '../present/statistics/comparison.ts';
+import { optimisticWords } from '../present/statistics/caution.ts';
 import { instantFact, timeFact } from '../present/times.ts';
 import { cancelRun, deleteRun, evalProgressQuery, evalRunQuery, evaluationKeys } from '../queries/evaluations.ts';
 import { isMeasuredAsChosen } from '../queries/held-out.ts';

@@ -106,6 +106,12 @@ interface ListedTask {
   readonly count: number;
 }
 
+/** The number of listed rollouts without a reward. */
+export const withoutReward = ({ rollouts, rated }: TaskMean): number => rollouts - rated;
+
+/** Whether a rollout or a task is missing from the mean. */
+export const lacks = (run: TaskMean): boolean => withoutReward(run) > 0 || run.unlistedRollouts > 0 || run.unlisted > 0;
+
 /**
  * Maximum loose rollouts times tasks to place one by one. Above it, the mean is that of the values of the limits, which is
  * valid but wider.

@@ -1,0 +1,47 @@
+/** Caveats about the means and the verdict of a comparison. */
+
+import { maxOf } from '../../base/many.ts';
+import { type OfBoth, otherSide, type Side, sides } from '../../base/sides.ts';
+import { counted } from '../../text/numbers.ts';
+import { missingOf } from './filled.ts';
+import type { IntervalOptions } from './interval.ts';
+import { lacks, type TaskMean } from './task-mean.ts';
+import { isEachUsed, planOf, type RunTasks } from './tasks.ts';
+
+/**
+ * The caveat for a run on the tasks of its checkpoint's held-out curve: the highest point of a curve is partly luck.
+ */
+export const optimisticWords = 'optimistic if the held-out curve of the same tasks chose its checkpoint';
+
+/** Caveats about the choice of the runs and about the rollouts per task; may be empty. */
+export function cautionWords(runs: readonly RunTasks[], means: OfBoth<TaskMean>, options: IntervalOptions): string {
+  const chosen = sides.filter((_, index) => runs[index]?.isMeasuredAsChosen);
+  const given = sides.flatMap((side, index) => {
+    const [run, other] = [runs[index], runs[1 - index]];
+    const isUsed = run && lacks(means[side]) && !means[side].isOpen && missingOf(run, options) === 'bound';
+    return isUsed && other ? eachWords(side, run, { run: other, isWhole: !lacks(means[otherSide(side)]) }) : [];
+  });
+  return [...chosen.map(side => `the ${side} run is ${optimisticWords}`), ...given].join('; ');
+}
+
+/** Says whether the user's number of rollouts per task is used, and whether the other run contradicts it. */
+function eachWords(
+  side: Side,
+  { isEachGiven, unusedEach, ...run }: RunTasks,
+  other: { readonly run: RunTasks; readonly isWhole: boolean },
+): string[] {
+  const { samplesPerTask: each = 0 } = run;
+  if (unusedEach !== undefined)
+    return [
+      `the service says ${counted(each, 'rollout')} of each task of the ${side} run, so --samples-per-task ${unusedEach} is not used`,
+    ];
+  if (!isEachGiven) return [];
+  const flag = `--samples-per-task ${each}`;
+  if (!isEachUsed(run)) {
+    const so = planOf(run).isAny ? 'these may belong to any task' : 'it is not used';
+    return [`${flag} does not fit the rollouts of the ${side} run, so ${so}`];
+  }
+  const most = maxOf(other.run.tasks.map(({ length }) => length));
+  const but = other.isWhole && most !== each ? `, though the ${otherSide(side)} run has ${most} of a task at most` : '';
+  return [`the ${side} run is taken to have ${counted(each, 'rollout')} of each task (${flag})${but}`];
+}

@@ -1,0 +1,313 @@
+/** The verdict on a comparison and the gate, in words. */
+
+import { type OfBoth, type Side, sides } from '../../base/sides.ts';
+import { counted, differenceUntil } from '../../text/numbers.ts';
+import { missingOf } from './filled.ts';
+import { type Evidence, type Interval, type IntervalOptions, timesUntil } from './interval.ts';
+import { lacks, type TaskMean, withoutReward } from './task-mean.ts';
+import type { RunEnd } from './tasks.ts';
+
+export interface VerdictOptions extends IntervalOptions {
+  /** Runs count as equal if the whole interval of their difference is within this. */
+  readonly equalWithin: number;
+  /** Treats runs without a known status as ended, and listed rewards as complete. */
+  readonly ended?: boolean | undefined;
+}
+
+export type VerdictKind = 'better' | 'worse' | 'equal' | 'undecided';
+
+/** How the new run compares with the base. */
+export interface Verdict {
+  readonly kind: VerdictKind;
+  /** The verdict, the same on the screen, in `compare` and in the gate. */
+  readonly words: string;
+  /**
+   * The approximate number of additional tasks that would decide it; undefined if it is decided, or if more tasks would
+   * not help.
+   */
+  readonly moreTasks?: number | undefined;
+}
+
+export interface Gate {
+  readonly outcome: 'passed' | 'failed' | 'undecided';
+  /** A sentence. */
+  readonly words: string;
+}
+
+/** What a verdict and the gate go by. */
+export interface Situation {
+  readonly evidence: Evidence;
+  readonly ignoring: Evidence;
+  readonly interval: Interval | undefined;
+  readonly pairs: number;
+  readonly means: OfBoth<TaskMean>;
+  /** Whether all missing rewards are those of tasks that neither run has a reward for. */
+  readonly isOnlyUngraded: boolean;
+  /** The runs that may have more rollouts than the service lists, by an unknown number: a verdict is conditional. */
+  readonly uncounted: readonly Side[];
+  /** Rollouts without a reward that are ignored. */
+  readonly ignored: number;
+  /** The comparison if each task had this number of rollouts, which nothing confirms. */
+  readonly even: { readonly each: number; readonly evidence: Evidence } | undefined;
+  readonly caution: string;
+  readonly options: VerdictOptions;
+}
+
+/** Names the flag that would decide it; empty if it would not, or nothing is missing. */
+function evenWords({ even }: Situation, decides: (evidence: Evidence) => boolean): string {
+  if (even === undefined || !decides(even.evidence)) return '';
+  return `if each task has ${counted(even.each, 'rollout')}, compare --samples-per-task ${even.each} decides it`;
+}
+
+/** Which run is better with the required confidence, if any. */
+function direction({ shows }: Evidence, times: number): 'better' | 'worse' | undefined {
+  if (shows('above', 0, times)) return 'better';
+  return shows('below', 0, times) ? 'worse' : undefined;
+}
+
+/**
+ * The verdict if there were `times` as much of the same data. A difference within `equalWithin` counts as equal even if
+ * it is significant.
+ */
+function verdictFor(evidence: Evidence, equalWithin: number, times: number): VerdictKind {
+  const isEqual = evidence.shows('above', -equalWithin, times) && evidence.shows('below', equalWithin, times);
+  return isEqual ? 'equal' : (direction(evidence, times) ?? 'undecided');
+}
+
+/** `equal within ±0.05`, even if the new run is certainly a little better. */
+function equalWords(evidence: Evidence, equalWithin: number): string {
+  const certain = direction(evidence, 1);
+  const higher = certain && `, though the new run is certainly ${certain === 'better' ? 'higher' : 'lower'}`;
+  return `equal within ±${equalWithin}${higher ?? ''}`;
+}
+
+/** What the service does not report about the uncounted runs, and what a verdict then assumes. */
+function unreportedWords({ uncounted, means }: Situation): { readonly reason: string; readonly condition: string } {
+  const each = new Set(uncounted.filter(side => means[side].unlistedRollouts > 0).map(side => means[side].each));
+  const atMost =
+    each.size === 0 ? 'all rollouts are listed' : `no task has more than ${[...each].join(' and ')} rollouts`;
+  if (uncounted.some(side => means[side].end === 'unreported'))
+    return { reason: 'the service does not say that both runs have ended', condition: `if they have and ${atMost}` };
+  const which = uncounted.length === 2 ? 'the runs have' : `the ${uncounted.join('')} run has`;
+  return { reason: `the service does not say how many rollouts ${which}`, condition: `if ${atMost}` };
+}
+
+function unlistedWords(ignoring: readonly TaskMean[], ended = false): string {
+  const unlisted = ignoring.reduce((sum, run) => sum + run.unlistedRollouts, 0);
+  if (unlisted > 0) return `${ended ? '' : 'at least '}${counted(unlisted, 'rollout')} that the service does not list`;
+  return !ended && ignoring.some(run => run.isUncounted) ? 'rollouts that the service may not list' : '';
+}
+
+function ignoredWords(situation: Situation): string {
+  const { ignored, means, options } = situation;
+  const ignoring = sides.map(side => means[side]).filter(run => missingOf(run, options) === 'ignore');
+  const orTask = sides.some(name => means[name].nameless > 0) ? ' or a readable task' : '';
+  const parts = [
+    ignored === 0 ? '' : `${counted(ignored, 'rollout')} without a reward${orTask}`,
+    unlistedWords(ignoring, options.ended),
+    ignoring.some(run => run.unlisted > 0) ? 'tasks that one of the runs does not list' : '',
+  ].filter(Boolean);
+  return parts.length === 0 ? '' : `ignoring ${parts.join(' and ')}`;
+}
+
+export function verdictOf(situation: Situation): Verdict {
+  const verdict = plainVerdict(situation);
+  const isUndecided = verdict.kind === 'undecided';
+  const words = [verdict.words, ignoredWords(situation)].filter(Boolean).join(', ');
+  if (situation.uncounted.length === 0 || (isUndecided && situation.interval === undefined))
+    return { ...verdict, words };
+  const { reason, condition } = unreportedWords(situation);
+  // The verdict is undecided whatever else is missing, and a long text may be cut off.
+  const isLacking = situation.uncounted.some(side => situation.means[side].unlistedRollouts > 0);
+  if (isUndecided && isLacking && verdict.moreTasks === undefined) return { ...verdict, words };
+  const still = isUndecided ? 'still ' : '';
+  return { ...verdict, kind: 'undecided', words: `undecided: ${reason}; ${condition}, ${still}${words}` };
+}
+
+/** A verdict as text, without a reason or a condition. */
+export const plainWords = (kind: VerdictKind): string => `the new run is ${kind}`;
+
+function plainVerdict(situation: Situation): Verdict {
+  const { evidence, ignoring, options } = situation;
+  const { equalWithin } = options;
+  const kind = verdictFor(evidence, equalWithin, 1);
+  if (kind === 'better' || kind === 'worse') return { kind, words: plainWords(kind) };
+  if (kind === 'equal') return { kind, words: equalWords(evidence, equalWithin) };
+  const without = verdictFor(ignoring, equalWithin, 1);
+  const reverses = without !== 'undecided' && mayReverse(without, evidence, equalWithin);
+  const reason = whyNot(situation, reverses);
+  const isDecidedWithout = without !== 'undecided' && !reverses && evidence.reason === undefined;
+  const { words, ...more } =
+    reason === undefined
+      ? moreOf(situation, times => verdictFor(evidence, equalWithin, times) !== 'undecided')
+      : {
+          words: [
+            reason,
+            isDecidedWithout ? withoutThese(situation) : gradedWords(situation, without),
+            evenWords(situation, data => verdictFor(data, equalWithin, 1) !== 'undecided'),
+          ]
+            .filter(Boolean)
+            .join('; '),
+        };
+  return { kind, words: words === '' ? kind : `${kind}: ${words}`, ...more };
+}
+
+/**
+ * Whether the missing rewards may reverse the verdict of the present ones: a few may leave it undecided, but cannot
+ * reverse it.
+ */
+function mayReverse(without: VerdictKind, { bounds }: Evidence, equalWithin: number): boolean {
+  const [low, high] = bounds();
+  const isEqual = low >= -equalWithin && high <= equalWithin;
+  return !(without === 'equal' ? isEqual : without === 'better' ? low > 0 : high < 0);
+}
+
+const nothingInBoth = 'no task has a reward in both runs';
+
+/**
+ * Why the data cannot decide, other than that there is too little of it.
+ *
+ * @param reverses whether the present rewards alone would decide, and the missing ones may reverse that
+ */
+function whyNot({ evidence, means, options }: Situation, reverses = false): string | undefined {
+  if (evidence.reason === 'nothing') {
+    const side = sides.find(name => means[name].mean === undefined && means[name].nameless > 0);
+    return side === undefined ? nothingInBoth : `no reward of the ${side} run names its task`;
+  }
+  if (evidence.reason === 'outside')
+    return `rewards are outside ${options.range.join('..')}; set their range with --reward-range or the setting compare.rewardRange`;
+  if (evidence.reason === 'open') {
+    const side = sides.find(name => means[name].isOpen) ?? 'new';
+    return `the ${side} run ${endWords[means[side].end]}, and the service does not say how many rewards are missing`;
+  }
+  const missing = sides
+    .filter(name => lacks(means[name]) && missingOf(means[name], options) === 'bound')
+    .map(name => missingWords(name, means[name]))
+    .join(' and ');
+  if (missing === '') return undefined;
+  return reverses ? `${missing}, which could reverse it` : missing;
+}
+
+/** `4 of 28 rollouts of the new run have no reward and 2 have no readable task` */
+function missingWords(side: string, run: TaskMean): string {
+  const lacking = withoutReward(run) - run.nameless;
+  const yet = run.end === 'running' ? ' yet' : '';
+  const parts = [
+    { count: lacking, words: `${lacking === 1 ? 'has' : 'have'} no reward${yet}` },
+    { count: run.nameless, words: `${run.nameless === 1 ? 'has' : 'have'} no readable task` },
+  ].filter(({ count }) => count > 0);
+  const ofAll = ` of ${counted(run.rollouts, 'rollout')} of the ${side} run`;
+  const rollouts = parts.map(({ count, words }, index) => `${count}${index === 0 ? ofAll : ''} ${words}`);
+  const all = run.rollouts + run.unlistedRollouts;
+  const listed = run.isEachOfOther
+    ? `${counted(run.rollouts, 'rollout')}, ${run.unlistedRollouts} fewer than with ${run.each} per task as in the other run`
+    : `${run.rollouts} of ${all} rollouts at ${run.each} per task`;
+  const unlisted = [
+    run.unlistedRollouts === 0 ? '' : `lists ${listed}`,
+    run.unlisted > 0 ? `lists no rollout of ${counted(run.unlisted, 'task')}` : '',
+  ].filter(Boolean);
+  return [...rollouts, ...unlisted.map(words => `the ${side} run ${words}`)].join(' and ');
+}
+
+const endWords: Readonly<Record<RunEnd, string>> = {
+  running: 'is still running',
+  stopped: 'stopped early',
+  complete: 'is complete',
+  unreported: 'may still be running',
+};
+
+/** How much more data would decide it, as text and as a number of tasks. */
+function moreOf(
+  { interval, pairs }: Situation,
+  isShown: (times: number) => boolean,
+): Pick<Verdict, 'words' | 'moreTasks'> {
+  const times = interval === undefined ? undefined : timesUntil(isShown);
+  if (times === undefined) return { words: '' };
+  const moreTasks = sensible((times - 1) * pairs);
+  return { words: `about ${counted(moreTasks, 'more task')}`, moreTasks };
+}
+
+/** Rounded up to one digit, or two if the first is 1. */
+export function sensible(count: number): number {
+  const whole = Math.max(1, Math.ceil(count - 1e-9));
+  const unit = 10 ** Math.max(0, Math.floor(Math.log10(whole)) - (String(whole).startsWith('1') ? 1 : 0));
+  return Math.ceil(whole / unit) * unit;
+}
+
+/** Whether the difference certainly reaches the lowest allowed one, with an explanation. */
+export function gateOf(situation: Situation, least: number): Gate {
+  const { outcome, sentences } = plainGate(situation, least);
+  const isUnsure = situation.uncounted.length > 0 && situation.interval !== undefined;
+  const isAssumed = isUnsure && outcome !== 'undecided';
+  const { reason } = unreportedWords(situation);
+  const words = [
+    ...(isAssumed
+      ? [`${openWords(least)}: ${reason}`, 'to treat the listed rewards as complete, use --ended']
+      : sentences),
+    isUnsure && !isAssumed ? reason : '',
+    ignoredWords(situation),
+    situation.caution,
+  ];
+  return { outcome: isAssumed ? 'undecided' : outcome, words: words.filter(Boolean).map(sentence).join(' ') };
+}
+
+/** The lowest allowed difference with all its digits. */
+const leastWords = (least: number): string => differenceUntil(least, shown => shown === least);
+
+/** A limit of the interval, with enough digits to stay on its side of the lowest allowed difference. */
+const limitWords = (limit: number, least: number): string =>
+  differenceUntil(limit, shown => Math.sign(shown - least) === Math.sign(limit - least));
+
+const openWords = (least: number): string => `undecided whether the difference is at least ${leastWords(least)}`;
+
+const sentence = (words: string): string => `${words.charAt(0).toUpperCase()}${words.slice(1)}.`;
+
+function plainGate(
+  situation: Situation,
+  least: number,
+): Pick<Gate, 'outcome'> & { readonly sentences: readonly string[] } {
+  const { evidence, ignoring, interval } = situation;
+  const open = openWords(least);
+  if (interval === undefined || evidence.reason !== undefined)
+    return { outcome: 'undecided', sentences: [`${open}: ${whyNot(situation) ?? nothingInBoth}`] };
+  const between = `between ${limitWords(interval.low, least)} and ${limitWords(interval.high, least)}`;
+  const known = [`the difference is ${between}`, `required: at least ${leastWords(least)}`];
+  if (interval.low >= least) return { outcome: 'passed', sentences: ['passed', ...known] };
+  if (interval.high < least) return { outcome: 'failed', sentences: ['too low', ...known] };
+  const isDecided = (data: Evidence, times: number): boolean =>
+    data.shows('above', least, times) || data.shows('below', least, times);
+  const undecided = (...decides: readonly string[]) =>
+    ({ outcome: 'undecided', sentences: [`${open}: it is ${between}`, ...decides] }) as const;
+  const reason = whyNot(situation);
+  if (reason !== undefined)
+    return undecided(
+      reason,
+      evenWords(situation, data => isDecided(data, 1)),
+      isDecided(ignoring, 1) ? withoutThese(situation) : '',
+    );
+  const { words, moreTasks } = moreOf(situation, times => isDecided(evidence, times));
+  return undecided(moreTasks === undefined ? marginWords(situation, interval.low) : `${words} would decide it`);
+}
+
+/** Says that the missing rewards matter, and names the flags that ignore them, unless they will still arrive. */
+function withoutThese({ means }: Situation): string {
+  const ends = sides.filter(side => lacks(means[side])).map(side => means[side].end);
+  if (ends.includes('running')) return 'these could decide it';
+  const flags = ends.includes('unreported') ? ', if the runs have ended: --ended' : ':';
+  return `ignoring these would decide it${flags} --missing ignore`;
+}
+
+/** Names the flag that leaves out the tasks that neither run can grade, which would keep it undecided for ever. */
+function gradedWords({ isOnlyUngraded, means, pairs }: Situation, without: VerdictKind): string {
+  if (!isOnlyUngraded || sides.some(side => means[side].end === 'unreported')) return '';
+  const other = `the ${counted(pairs, 'task')} that both graded`;
+  return `neither run has graded these tasks: --missing ignore compares ${other}${without === 'undecided' ? ', undecided too' : ''}`;
+}
+
+/** Suggests a limit that would pass, if more tasks like these would not decide it. */
+function marginWords({ options: { range }, uncounted }: Situation, low: number): string {
+  const unit = 10 ** (Math.floor(Math.log10(Math.abs(low))) - 1);
+  const margin = Number((Math.floor(low / unit) * unit).toPrecision(2));
+  if (uncounted.length > 0 || !(margin > range[0] - range[1])) return '';
+  return `more tasks like these would not decide it; a lower limit would: --fail-below ${margin} passes`;
+}
