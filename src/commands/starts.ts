@@ -17,8 +17,9 @@ import {
 import { nameOfStart, type RunStart } from '../resources/action.ts';
 import { benchmarkActions } from '../resources/benchmarks.ts';
 import { slugOf } from '../resources/deployments.ts';
+import { choiceWords } from '../resources/held-out-words.ts';
 import { type ChosenRun, chosenRuns, mostStarted, seedsIn } from '../resources/several-runs.ts';
-import { choiceWords, trainingActions } from '../resources/training.ts';
+import { trainingActions } from '../resources/training.ts';
 import { ServiceError } from '../service/errors.ts';
 import { clean } from '../text/sanitise.ts';
 import { confirm } from './act.ts';

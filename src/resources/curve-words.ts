@@ -6,7 +6,7 @@ import type { Range } from '../present/statistics/tasks.ts';
 import { betterThan, heldOutMeans, isOutstanding, otherSplits } from '../queries/held-out.ts';
 import { betterWords } from './checkpoint-columns.ts';
 import { diagnosticsOf } from './diagnostics.ts';
-import { curveName, heldOutWords } from './training.ts';
+import { curveName, heldOutWords } from './held-out-words.ts';
 
 /**
  * The held-out curve, then the trainer's, then its diagnostics, in lines; details are indented. A curve that could not

@@ -5,8 +5,8 @@ import type { Range } from '../present/statistics/tasks.ts';
 import { agoOf } from '../present/times.ts';
 import { age, clockOrDay, duration } from '../text/time.ts';
 import { type Inbox, type InboxEvent, sortOf, tallyWords } from '../workbench/inbox.ts';
+import { heldOutWords, higherWords } from './held-out-words.ts';
 import { meanOfTotal } from './measured-run.ts';
-import { heldOutWords, higherWords } from './training.ts';
 import { heldOutCell } from './training-columns.ts';
 import { beginOf } from './watch-reads.ts';
 

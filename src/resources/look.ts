@@ -13,7 +13,7 @@ import { isNotOffered, mayLackPath, ResponseError } from '../service/errors.ts';
 import { rememberedAt } from '../store/seen.ts';
 import type { ResourceRef } from '../store/store.ts';
 import { resourceOfKind } from './catalogue.ts';
-import { bestWords, failedRoundsWords, heldOutWords } from './training.ts';
+import { bestWords, failedRoundsWords, heldOutWords } from './held-out-words.ts';
 
 /** Reads a query once, without a cache, and remembers the observation. @throws ServiceError */
 export async function observeOnce(query: AnyQuery, context: QueryContext): Promise<Observation | undefined> {

@@ -1,17 +1,17 @@
 /** Training runs and their checkpoints. */
-import { perObject } from '../base/memo.ts';
+
 import type { EvalRun } from '../contract/evaluations.ts';
 import { isUnreadable } from '../contract/lists.ts';
 import { hasEnded, trainingStatuses } from '../contract/status.ts';
-import type { Checkpoint, HeldOutReward, StepDiagnostics, TrainingRun } from '../contract/training.ts';
+import type { Checkpoint, StepDiagnostics, TrainingRun } from '../contract/training.ts';
 import type { Column } from '../present/column.ts';
 import { type Fact, failureFacts, optionLines, referenceFact, statusFact, warningFacts } from '../present/fact.ts';
-import { isBeyond, type Range } from '../present/statistics/tasks.ts';
+import type { Range } from '../present/statistics/tasks.ts';
 import { instantFact, timeColumn, timeFact, tookWords } from '../present/times.ts';
 import type { Origin } from '../queries/checkpoint-memory.ts';
 import { checkpointList, checkpointsByStep, checkpointTimesQuery } from '../queries/checkpoints.ts';
 import { deploymentList, startDeployment } from '../queries/deployments.ts';
-import { type FailedRounds, type HeldOutMean, heldOutMeansOf } from '../queries/held-out.ts';
+
 import type { ListSource } from '../queries/lists/list-source.ts';
 import type { QueryContext } from '../queries/query-context.ts';
 import { runsOfBenchmark } from '../queries/run-lists.ts';
@@ -29,150 +29,26 @@ import { heldOutRewardsQuery, trainerRewardsQuery } from '../queries/training-cu
 import { trajectoryKeys } from '../queries/trajectories.ts';
 import { ifThere } from '../service/errors.ts';
 import { rememberedAt } from '../store/seen.ts';
-import { counted, percent, reward } from '../text/numbers.ts';
+import { percent, reward } from '../text/numbers.ts';
 import { clean } from '../text/sanitise.ts';
 import { type ActionTable, running, single, untilStopped } from './action.ts';
 import { benchmarkActions } from './benchmarks.ts';
 import {
-  betterWords,
   type Measured,
   measuredCheckpointColumns,
   measuredCheckpointFacts,
-  tieWords,
   withMeasured,
 } from './checkpoint-columns.ts';
-import { intervalLabel } from './comparison.ts';
+
 import { defineResource, type Measures } from './define.ts';
 import { type Deployed, deployedAs } from './deployments.ts';
+import { bestWords, heldOutWords } from './held-out-words.ts';
 import { fromFact, originOf } from './origins.ts';
 import { pagesOf } from './pages.ts';
 import { outagesOfRun, withRunsInProduction } from './production.ts';
 import { withCertainties } from './run-certainty.ts';
 import { mostStarted } from './several-runs.ts';
-import { type HeldOut, intervalOfHeldOut, measures, trainingColumns } from './training-columns.ts';
-
-/** The best point of a held-out curve is a biased estimate: the same tasks select it and measure it. */
-export const optimismWords = 'A checkpoint chosen by this reward looks better than it is';
-
-interface Limits {
-  readonly step: number;
-  readonly low: number;
-  readonly high: number;
-}
-
-/** The limits of a point, cached with its answer: an interval takes about a millisecond. */
-const limitsOf = perObject((row: HeldOutReward) =>
-  perObject((range: Range): Limits | undefined => {
-    const [mean] = heldOutMeansOf([row]);
-    const interval = mean && intervalOfHeldOut(mean, range);
-    return interval && { step: row.step, low: interval.low, high: interval.high };
-  }),
-);
-
-/** Computing more intervals would block the screen. */
-const mostLimits = 200;
-
-/**
- * The 95% limits of the held-out means whose samples are known, of at most a few hundred evenly chosen points. There are
- * none if a mean is outside the range.
- */
-export function heldOutLimits(rewards: readonly HeldOutReward[], range: Range): readonly Limits[] {
-  const isOutside = ({ held_out_reward: mean }: HeldOutReward): boolean => mean != null && isBeyond(mean, range);
-  if (rewards.some(isOutside)) return [];
-  const every = Math.ceil(rewards.length / mostLimits);
-  const chosen = rewards.filter((_, index) => (rewards.length - 1 - index) % every === 0);
-  return chosen.flatMap(row => limitsOf(row)(range) ?? []);
-}
-
-/**
- * A held-out reward with its samples and interval: `0.412 at step 40, of 10 of 12 samples, 2 failed, 95%
- * between 0.150 and 0.723 on these tasks`.
- *
- * @param range the range of rewards in the settings
- */
-export function heldOutWords(held: HeldOutMean, range: Range | undefined): string {
-  const interval = intervalOfHeldOut(held, range);
-  return [
-    `${reward(held.reward)} at step ${held.step}`,
-    held.isOld ? 'a newer one may follow' : '',
-    splitWords(held),
-    ofSamples(held),
-    held.isUnfinished ? 'the round is incomplete' : '',
-    ...lostSamples(held),
-    interval &&
-      `${intervalLabel(interval)} between ${reward(interval.low)} and ${reward(interval.high)} on these tasks`,
-  ]
-    .filter(Boolean)
-    .join(', ')
-    .concat(held.failedSince ? `; ${failedRoundsWords(held.failedSince, ' since')}` : '');
-}
-
-/** `no value at 5 rounds since: all 112 rollouts of each failed` */
-export function failedRoundsWords({ rounds, failed, isSame }: FailedRounds, since = ''): string {
-  const which = !isSame ? 'all their rollouts' : `all ${counted(failed, 'rollout')}${rounds > 1 ? ' of each' : ''}`;
-  return `no value at ${counted(rounds, 'round')}${since}: ${which} failed`;
-}
-
-/** Why the last held-out reward is not the best although it is higher; empty if it is not. */
-export const higherWords = ({ last, best }: Pick<HeldOut, 'last' | 'best'>): string =>
-  last.reward > best.reward
-    ? betterWords({ ...last, why: last.isUnfinished && !best.isUnfinished ? 'incomplete' : 'lost samples' })
-    : '';
-
-/** The best held-out reward. A separate split does not evaluate its own selection. */
-export function bestWords(best: HeldOutMean, range: Range | undefined, last = best): string {
-  const held = [heldOutWords(best, range), higherWords({ last, best })].filter(Boolean).join('; ');
-  // Training saves no checkpoint at step 0.
-  const words = best.step === 0 ? `${held}, before training: @best is the best of the checkpoints` : held;
-  return best.split === 'validation' ? words : `${words}. ${optimismWords}`;
-}
-
-/** `held-out 0.620 of 2 of 100 samples, 98 failed`. */
-export const measuredWords = (held: HeldOutMean): string =>
-  [`held-out ${reward(held.reward)} ${ofSamples(held)}`.trimEnd(), ...lostSamples(held)].filter(Boolean).join(', ');
-
-/** Why a checkpoint was chosen as the best. An unfinished round is the best only if there is no other. */
-export const choiceWords = (best: HeldOutMean, { better, ties }: Pick<Measured, 'better' | 'ties'> = {}): string =>
-  [
-    [`step ${best.step}`, measuredWords(best), splitWords(best)].filter(Boolean).join(', '),
-    best.isUnfinished ? 'no round has finished yet' : '',
-    ties ? tieWords(ties) : '',
-    better ? betterWords(better) : '',
-  ]
-    .filter(Boolean)
-    .join('; ');
-
-/** A short form to show next to the curve: `held-out 0.412, 95% 0.150..0.723, 10 validation samples`. */
-export function heldOutInterval(held: HeldOutMean, range: Range | undefined): string | undefined {
-  const interval = intervalOfHeldOut(held, range);
-  if (held.samples === undefined || interval === undefined) return undefined;
-  const between = `${intervalLabel(interval)} ${reward(interval.low)}..${reward(interval.high)}`;
-  const samples = held.split === undefined ? 'sample' : clean`${held.split} sample`;
-  return `held-out ${reward(held.reward)}, ${between}, ${counted(held.samples, samples)}`;
-}
-
-/** `of 104 samples`, `of 80 of 112 samples` if some are missing, or nothing if their number is unknown. */
-function ofSamples({ samples, expected }: HeldOutMean): string {
-  if (samples === undefined) return '';
-  const isShort = expected !== undefined && samples < expected;
-  return isShort ? `of ${samples} of ${counted(expected, 'sample')}` : `of ${counted(samples, 'sample')}`;
-}
-
-const lostSamples = ({ failed, cancelled }: HeldOutMean): string[] => [
-  failed ? `${failed} failed` : '',
-  cancelled ? `${cancelled} cancelled` : '',
-];
-
-/** The split of a held-out reward, if the service reports it. */
-function splitWords({ split }: HeldOutMean): string {
-  return split === undefined ? '' : clean`on the ${split} tasks`;
-}
-
-/** `held-out, test tasks`, if the service reports the split of a curve. */
-export function curveName(name: string, rows: readonly HeldOutReward[]): string {
-  const split = rows[0]?.split;
-  return split == null ? name : clean`${name}, ${split} tasks`;
-}
+import { type HeldOut, measures, trainingColumns } from './training-columns.ts';
 
 /** The diagnostics of a step: `KL 0.0210, entropy 3.10, gradient norm 0.420, …`. */
 function diagnosticWords(diagnostics: StepDiagnostics | null | undefined): string | undefined {

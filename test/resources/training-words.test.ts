@@ -6,7 +6,8 @@ import { cellText } from '../../src/present/column.ts';
 import type { Range } from '../../src/present/statistics/tasks.ts';
 import { heldOutMeans } from '../../src/queries/held-out.ts';
 import { trainingCurveWords } from '../../src/resources/curve-words.ts';
-import { bestWords, heldOutWords, trainingFacts } from '../../src/resources/training.ts';
+import { bestWords, heldOutWords } from '../../src/resources/held-out-words.ts';
+import { trainingFacts } from '../../src/resources/training.ts';
 import { listColumns } from '../../src/resources/training-columns.ts';
 
 const diagnostics = {

@@ -8,9 +8,9 @@ import type { Command, HintRank } from '../../present/command.ts';
 import { ageOf, agoOf, tookWords } from '../../present/times.ts';
 import { countsBeside } from '../../queries/run-mean.ts';
 import { shortFacts } from '../../resources/deployments.ts';
+import { bestWords, heldOutWords } from '../../resources/held-out-words.ts';
 import { summaryOf } from '../../resources/inbox.ts';
 import { watchList } from '../../resources/rotation.ts';
-import { bestWords, heldOutWords } from '../../resources/training.ts';
 import {
   placeOfLine,
   recordOfLine,

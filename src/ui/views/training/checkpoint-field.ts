@@ -12,7 +12,7 @@ import {
   unreadCheckpoints,
 } from '../../../queries/checkpoint-names.ts';
 import { bestCell, evaluatedWords, type Measured, withMeasured } from '../../../resources/checkpoint-columns.ts';
-import { heldOutLimits } from '../../../resources/training.ts';
+import { heldOutLimits } from '../../../resources/held-out-words.ts';
 import { reward } from '../../../text/numbers.ts';
 import { clean } from '../../../text/sanitise.ts';
 import type { ChoiceFieldSpec, ChoiceOption, FormValues } from '../../widgets/form/form-state.ts';

@@ -8,7 +8,7 @@ import type { Range } from '../../../present/statistics/tasks.ts';
 import { heldOutMeans, isOutstanding, otherSplits, samplesOf } from '../../../queries/held-out.ts';
 import { stepsIn } from '../../../queries/step-rewards.ts';
 import { diagnosticsOf } from '../../../resources/diagnostics.ts';
-import { curveName, heldOutInterval, heldOutLimits, optimismWords } from '../../../resources/training.ts';
+import { curveName, heldOutInterval, heldOutLimits, optimismWords } from '../../../resources/held-out-words.ts';
 import type { ProgressPoint } from '../../../store/store.ts';
 import { cutApart } from '../../../text/apart.ts';
 import { counted, countOf, none, reward } from '../../../text/numbers.ts';

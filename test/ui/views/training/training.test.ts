@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { emptyCurve } from '../../../../src/contract/trainer-curve.ts';
 import { trainerCurveOf } from '../../../../src/contract/trainer-curve-reader.ts';
 import { decidingSplit, heldOutMeans } from '../../../../src/queries/held-out.ts';
-import { heldOutWords } from '../../../../src/resources/training.ts';
+import { heldOutWords } from '../../../../src/resources/held-out-words.ts';
 import { modelsOf, optionSpecs, optionsOf } from '../../../../src/ui/views/benchmarks/option-fields.ts';
 import {
   byMinutes,
