@@ -1,39 +1,27 @@
-/** The curves of a training run as chart series, and the values at the crosshair. Pure. */
-import { maxOf } from '../../../base/many.ts';
+/** The curves of a training run as chart series. Pure. */
+
 import { perObject } from '../../../base/memo.ts';
 import { multipleOf, roundStep } from '../../../base/scale.ts';
 import type { TrainerCurve } from '../../../contract/trainer-curve.ts';
 import type { Checkpoint, HeldOutReward, TrainingProgress } from '../../../contract/training.ts';
 import type { Range } from '../../../present/statistics/tasks.ts';
-import { heldOutMeans, isOutstanding, otherSplits, samplesOf } from '../../../queries/held-out.ts';
+import { otherSplits } from '../../../queries/held-out.ts';
 import { stepsIn } from '../../../queries/step-rewards.ts';
 import { diagnosticsOf } from '../../../resources/diagnostics.ts';
-import { curveName, heldOutInterval, heldOutLimits, optimismWords } from '../../../resources/held-out-words.ts';
+import { curveName, heldOutLimits } from '../../../resources/held-out-words.ts';
 import type { ProgressPoint } from '../../../store/store.ts';
-import { cutApart } from '../../../text/apart.ts';
-import { counted, countOf, none, reward } from '../../../text/numbers.ts';
+import { countOf } from '../../../text/numbers.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
-import { sparkline } from '../../../text/sparkline.ts';
-import { displayWidth, padEnd, truncate } from '../../../text/width.ts';
 import type { Range as XRange } from '../../widgets/line-chart/axis.ts';
-import { drawChart, valueRangeOf } from '../../widgets/line-chart/chart.ts';
-import { type ChartState, smoothings } from '../../widgets/line-chart/chart-state.ts';
-import { sampleWidth, seriesSample } from '../../widgets/line-chart/plot.ts';
+import { smoothings } from '../../widgets/line-chart/chart-state.ts';
 import {
   type ChartSeries,
   type Curve,
-  columnsOf,
   curveOf,
   curveOfColumns,
-  extentOf,
-  gapsIn,
-  leastPositive,
-  type Reading,
-  readingAt,
   smooth,
   withGaps,
 } from '../../widgets/line-chart/series.ts';
-import type { Theme } from '../../widgets/theme/theme.tsx';
 
 export interface RunCurves {
   readonly trainer: TrainerCurve;
@@ -138,20 +126,6 @@ export function diagnosticSeries(
   });
 }
 
-/** The legend of the runs. */
-export function runLegend(runs: readonly { readonly name: string }[], width: number, theme: Theme): string {
-  const room = Math.floor((width + gap.length) / Math.max(1, runs.length)) - gap.length - sampleWidth - 1;
-  const names = cutApart(
-    runs.map(({ name }) => sanitiseLine(name)),
-    Math.max(1, room),
-    { ellipsis: theme.glyphs.ellipsis },
-  );
-  const each = runs.map(
-    ({ name }, index) => `${seriesSample(index, theme)} ${truncate(names.get(sanitiseLine(name)) ?? '', room)}`,
-  );
-  return each.join(gap);
-}
-
 /** Completed steps over time, as observed by this program, for services without curves. */
 export function progressSeries(points: readonly ProgressPoint[]): ChartSeries[] {
   const [first] = points;
@@ -239,246 +213,4 @@ export function growingRange({ low, high }: XRange): XRange {
   if (!(high > low)) return { low, high };
   const step = roundStep((high - low) / 8);
   return { low, high: multipleOf(step, Math.ceil(high / step - 1e-9)) };
-}
-
-export interface NoteOptions {
-  /** The last step of a curve that lags behind. */
-  readonly lag: number | undefined;
-  readonly perColumn: number | undefined;
-  /** The unit of x; empty for steps. */
-  readonly unit: string;
-  readonly byTime: boolean;
-  readonly log: boolean;
-  /** The weight of the smoothing; 0 for none. */
-  readonly weight: number;
-}
-
-/** Notes on how the curves are drawn. */
-export function chartNotes(series: readonly ChartSeries[], options: NoteOptions): string {
-  const { lag, perColumn, unit, byTime, log, weight } = options;
-  const columns = perColumn === undefined ? 0 : Math.round(perColumn * 10) / 10;
-  const hidden = log ? series.reduce((sum, { curve }) => sum + curve.ys.filter(y => y < leastPositive).length, 0) : 0;
-  return [
-    lag === undefined ? '' : `trainer curve read up to step ${lag}`,
-    byTime ? 'minutes since each run began' : '',
-    log ? `log scale${hidden > 0 ? `, without ${counted(hidden, 'value')} at or below 0` : ''}` : '',
-    columns > 1 ? `${columns}${unit || ' steps'} per column: the mean, and its range, faint` : '',
-    weight > 0 ? `smoothed ${weight}` : '',
-    series.some(({ band }) => band) ? 'dotted around held-out: 95% limits' : '',
-  ]
-    .filter(Boolean)
-    .join(', ');
-}
-
-interface GridOptions {
-  readonly width: number;
-  readonly height: number;
-  readonly theme: Theme;
-  /** The x axis of each chart, unless it is zoomed. */
-  readonly ranges: readonly (XRange | undefined)[];
-  readonly chart: ChartState;
-  readonly notes: Pick<NoteOptions, 'unit' | 'byTime' | 'weight'>;
-  /** Each chart has its own y axis; by default, all share one. */
-  readonly ownAxes?: boolean;
-}
-
-/** Minimum size of a chart in the grid, including the line with its name. */
-const cellSize = { width: 26, height: 6 } as const;
-
-/** A chart per name, with the last value of its first series. */
-export function gridLines(
-  runs: readonly { readonly name: string }[],
-  all: readonly (readonly ChartSeries[])[],
-  { width, height: whole, theme, ranges, chart, notes, ownAxes = false }: GridOptions,
-): string[] {
-  const { log, zoom } = chart;
-  const words = chartNotes(all.flat(), { ...notes, log, lag: undefined, perColumn: undefined });
-  const caption = words === '' || whole <= cellSize.height ? [] : [theme.styles.muted(truncate(words, width))];
-  const height = whole - caption.length;
-  const most = Math.max(1, Math.floor((width + gap.length) / (cellSize.width + gap.length)));
-  const fits = Math.max(1, Math.floor(height / cellSize.height));
-  const across = Math.min(most, Math.max(1, Math.ceil(Math.sqrt(runs.length)), Math.ceil(runs.length / fits)));
-  const down = Math.min(fits, Math.ceil(runs.length / across));
-  const cell = { width: Math.floor((width + gap.length) / across) - gap.length, height: Math.floor(height / down) };
-  const yRange = ownAxes ? undefined : valueRangeOf(all.flat(), zoom, log);
-  const names = cutApart(
-    runs.map(({ name }) => sanitiseLine(name)),
-    cell.width - 8,
-    { ellipsis: theme.glyphs.ellipsis },
-  );
-  const cells = runs.slice(0, across * down).map(({ name }, index) => {
-    const series = all[index] ?? [];
-    const [shown] = series;
-    const value = shown && readingAt(shown.curve, chart.crosshair ?? Number.POSITIVE_INFINITY);
-    const number = value?.y === undefined ? none : reward(value.y);
-    const cut = truncate(names.get(sanitiseLine(name)) ?? '', Math.max(0, cell.width - number.length - 1));
-    const head = [cut, number];
-    const { lines } = drawChart(series, {
-      ...{ width: cell.width, height: cell.height - 1, theme, xRange: zoom ?? ranges[index], yRange },
-      crosshair: chart.crosshair,
-      log,
-    });
-    return [theme.styles.strong(padEnd(truncate(head.join(' '), cell.width), cell.width)), ...lines];
-  });
-  const rows = Array.from({ length: down }, (_, row) => cells.slice(row * across, (row + 1) * across));
-  const left = runs.length - across * down;
-  const lines = rows.flatMap(row =>
-    Array.from({ length: cell.height }, (_, line) => row.map(each => each[line] ?? '').join(gap)),
-  );
-  const shown = left > 0 ? [...lines.slice(0, height - 1), theme.styles.muted(`${left} more: no room here`)] : lines;
-  return [...caption, ...shown];
-}
-
-/**
- * Each series with its mark, its colour, and its value at the crosshair or the end: on one line if everything fits,
- * otherwise on one line each, values first.
- *
- * @param unit follows the x of the crosshair, if it is not a step
- */
-export function legendLines(
-  series: readonly ChartSeries[],
-  crosshair: number | undefined,
-  width: number,
-  theme: Theme,
-  unit = '',
-): string[] {
-  const readings = series.map(({ curve }) => readingAt(curve, crosshair ?? Number.POSITIVE_INFINITY));
-  const values = series.map(({ curve }, index) => readingText(readings[index], crosshair ?? curve.xs.at(-1)));
-  const missing = series.map(({ curve }) => gapsIn(curve));
-  const gaps = missing.map(gapWords);
-  const samples = series.map(({ isFaint }, index) => seriesSample(index, theme, isFaint));
-  const at = crosshair === undefined ? '' : `at ${Math.round(crosshair * 10) / 10}${unit}  `;
-  const lead = at === '' ? '' : theme.styles.strong(at);
-  const texts = series.map(
-    (each, index) => ` ${[`${fullName(each)} ${values[index] ?? none}`, gaps[index]].filter(Boolean).join(', ')}`,
-  );
-  const length = texts.reduce((sum, text) => sum + sampleWidth + displayWidth(text) + gap.length, at.length);
-  if (length - gap.length <= width) {
-    return [lead + texts.map((text, index) => `${samples[index] ?? ''}${text}`).join(gap)];
-  }
-  const longest = maxOf(values.map(value => value.length));
-  const room = width - at.length - sampleWidth - 1 - gap.length;
-  const facts = series.map((each, index) => {
-    const value = (values[index] ?? none).padStart(longest);
-    const all = [gaps[index], missing[index] === 0 ? '' : `${missing[index]} none`].map(words =>
-      [value, words].filter(Boolean).join(', '),
-    );
-    // Names may be cut, numbers never.
-    const least = Math.min(leastName, displayWidth(fullName(each)));
-    return `${all.find(words => room - displayWidth(words) >= least) ?? value}${gap}${each.name}`;
-  });
-  const between = ' of ';
-  const rooms = facts.map(words => Math.max(0, room - displayWidth(words) - between.length + gap.length));
-  const named = series.flatMap(({ of }) => of ?? []);
-  return series.map(({ of }, index) => {
-    const begin = index === 0 ? lead : ' '.repeat(at.length);
-    const cut = of === undefined ? '' : cutApart(named, rooms[index] ?? 0, { ellipsis: theme.glyphs.ellipsis }).get(of);
-    return `${begin}${samples[index] ?? ''} ${facts[index]}${cut ? between + cut : ''}`.trimEnd();
-  });
-}
-
-const fullName = ({ name, of }: ChartSeries): string => (of === undefined ? name : `${name} of ${of}`);
-
-/** Minimum cells of a name beside its numbers. */
-const leastName = 12;
-
-function gapWords(missing: number): string {
-  return missing === 0 ? '' : `no value at ${counted(missing, 'step')}`;
-}
-
-const gap = '  ';
-
-/** The value, with its x if the series has no point at the requested x (the crosshair, or the end). */
-function readingText(reading: Reading | undefined, x: number | undefined): string {
-  if (reading?.y === undefined) return none;
-  const elsewhere = x !== undefined && reading.x !== x;
-  return `${reward(reading.y)}${elsewhere ? ` at ${Math.round(reading.x * 10) / 10}` : ''}`;
-}
-
-/**
- * One curve with its name on one line, if there is no room for a chart: the first with several values.
- *
- * @param series the series of the open run: the curve of an overlaid run would be mistaken for its own
- */
-export function smallCurve(series: readonly ChartSeries[], width: number, theme: Theme): string[] {
-  const shown = series.find(({ curve }) => curve.ys.length - gapsIn(curve) > 1);
-  if (!shown) return [];
-  const label = shown.of === undefined ? shown.name : `${shown.name}, this run`;
-  const room = width - displayWidth(label) - 1;
-  if (room < 1) return [];
-  const { curve } = shown;
-  const isLong = curve.ys.length > room;
-  const levels = isLong
-    ? columnsOf(curve, { low: 0, high: 1, ...extentOf([curve]), positive: false }, room).means
-    : curve.ys;
-  const line = sparkline(
-    Array.from(levels, y => (Number.isNaN(y) ? undefined : y)),
-    room,
-    theme.glyphs.levels,
-  );
-  return [`${theme.styles.muted(label)} ${theme.styles.accent(line)}`];
-}
-
-/** Smallest height of a chart. */
-export const smallestChart = 3;
-/** Maximum height of a preview. */
-const tallestPreview = 20;
-
-/**
- * The curves of one run in a preview: a chart and its legend or, without room for them, each curve on a line.
- *
- * @param isGrowing whether to leave room for the next points
- */
-export function previewLines(
-  series: readonly ChartSeries[],
-  options: Pick<GridOptions, 'width' | 'height' | 'theme'> & { readonly isGrowing: boolean },
-): string[] {
-  const { width, height, theme, isGrowing } = options;
-  const legend = legendLines(series, undefined, width, theme);
-  const room = Math.min(height, tallestPreview) - legend.length;
-  const extent = extentOf(series.map(({ curve }) => curve));
-  if (!extent || room < 2 * smallestChart) return series.flatMap(each => smallCurve([each], width, theme));
-  const xRange = isGrowing ? growingRange(extent) : extent;
-  return [...drawChart(series, { width, height: room, theme, xRange }).lines, ...legend];
-}
-
-/** Says if held-out means have fewer samples than expected, and so are less certain, or are still incomplete. */
-export function heldOutNote(heldOut: readonly HeldOutReward[]): string | undefined {
-  const short = heldOut.flatMap(point => {
-    const { samples: of, expected } = samplesOf(point);
-    const words = of !== undefined && expected !== undefined && of < expected ? `${of} of ${expected} samples` : '';
-    return words !== '' || isOutstanding(point) ? [{ point, words }] : [];
-  });
-  const last = short.at(-1);
-  if (!last) return undefined;
-  const { step, failed_samples: failed, cancelled_samples: cancelled } = last.point;
-  const earlier = short.length - 1;
-  const words = [
-    last.words,
-    isOutstanding(last.point) ? 'the round is incomplete' : '',
-    failed ? `${failed} failed` : '',
-    cancelled ? `${cancelled} cancelled` : '',
-    earlier > 0 ? `incomplete at ${earlier} earlier step${earlier === 1 ? '' : 's'} too` : '',
-  ];
-  return `held-out at step ${step}: ${words.filter(Boolean).join(', ')}`;
-}
-
-/** From this pane height on, lines about the newest held-out mean precede the chart. */
-const tallPane = 20;
-
-/**
- * How certain the newest held-out mean is, and a warning that selecting a checkpoint by it is biased; empty if there is
- * little room.
- */
-export function heldOutLines(
-  heldOut: readonly HeldOutReward[],
-  range: Range,
-  { width, height }: { readonly width: number; readonly height: number },
-): string[] {
-  const last = heldOutMeans(heldOut)?.last;
-  if (height < tallPane || last === undefined) return [];
-  // If the held-out tasks are a separate split, selecting by them does not bias an evaluation.
-  const isApart = heldOut.every(({ split }) => split === 'validation');
-  const lines = [heldOutInterval(last, range), isApart ? undefined : optimismWords];
-  return lines.filter(line => line !== undefined).map(line => truncate(line, width));
 }

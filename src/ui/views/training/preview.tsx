@@ -8,7 +8,8 @@ import { useWorkbench } from '../../data/workbench.tsx';
 import { Lines } from '../../widgets/lines.tsx';
 import { useTheme } from '../../widgets/theme/theme.tsx';
 import type { PreviewProps } from '../list/list-props.ts';
-import { curveSeries, previewLines } from './curves.ts';
+import { previewLines } from './curve-lines.ts';
+import { curveSeries } from './curves.ts';
 
 export function TrainingPreview({
   row,

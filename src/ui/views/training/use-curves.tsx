@@ -25,21 +25,16 @@ import { type Theme, useTheme } from '../../widgets/theme/theme.tsx';
 import { chartCommands, teachingCommands } from '../commands.ts';
 import { showNumberWindow } from '../number-window.tsx';
 import { type ChartedRun, useStepTimes } from './charted-runs.ts';
+import { chartNotes, gridLines, legendLines, runLegend, smallCurve, smallestChart } from './curve-lines.ts';
 import {
   byMinutes,
   type CurveKinds,
-  chartNotes,
   curveKinds,
   curveSeries,
   diagnosticSeries,
-  gridLines,
   growingRange,
-  legendLines,
   progressSeries,
-  runLegend,
   type SeriesOptions,
-  smallCurve,
-  smallestChart,
 } from './curves.ts';
 import { stripOf, type TeachingSignal } from './teaching-strip.ts';
 import { CurveWordsWindow } from './words-window.tsx';

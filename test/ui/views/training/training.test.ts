@@ -6,16 +6,13 @@ import { trainerCurveOf } from '../../../../src/contract/trainer-curve-reader.ts
 import { decidingSplit, heldOutMeans } from '../../../../src/queries/held-out.ts';
 import { heldOutWords } from '../../../../src/resources/held-out-words.ts';
 import { modelsOf, optionSpecs, optionsOf } from '../../../../src/ui/views/benchmarks/option-fields.ts';
+import { heldOutLines, heldOutNote, legendLines, smallCurve } from '../../../../src/ui/views/training/curve-lines.ts';
 import {
   byMinutes,
   completedSteps,
   curveSeries,
   growingRange,
-  heldOutLines,
-  heldOutNote,
-  legendLines,
   progressSeries,
-  smallCurve,
 } from '../../../../src/ui/views/training/curves.ts';
 import { createTheme } from '../../../../src/ui/widgets/theme/theme.tsx';
 
