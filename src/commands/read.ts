@@ -17,7 +17,7 @@ import { CommandError, type ExitCode, exitCodes } from './exit.ts';
 import { emptyHeap, keepHeapSmall } from './heap.ts';
 import type { CommandIo } from './io.ts';
 import type { CommandInput } from './table/commands.ts';
-import { withFile, withOpenFile } from './trajectory-files.ts';
+import { noteUnread, type Unread, withFile, withOpenFile } from './trajectory-files.ts';
 
 type Flags = CommandInput<'read'>['flags'];
 
@@ -39,25 +39,25 @@ function received(item: Record<string, unknown>, index: number) {
   return read.success ? read.data : undefined;
 }
 
-/** @param isUnreadable whether it holds something that cannot be read */
-const holdsNone = (isUnreadable: boolean, why?: string): CommandError =>
-  new CommandError(
-    clean`The file holds no trajectories${why === undefined ? '.' : `: ${why}`}`,
-    isUnreadable ? exitCodes.failed : exitCodes.usage,
-  );
+function holdsNone([first, ...others]: readonly Unread[]): CommandError {
+  const none = 'The file holds no trajectories';
+  if (!first) return new CommandError(`${none}.`);
+  const more = others.length === 0 ? '' : ` ${others.length} more cannot be read.`;
+  return new CommandError(clean`${none}: ${first.place}: ${first.why}${more}`, exitCodes.failed);
+}
 
 /** Prints the transcripts, or the trajectories as JSON Lines. */
 async function printAll(path: string, { json }: Flags, io: CommandIo): Promise<ExitCode> {
   const reading = new Reading();
-  let [count, unreadable] = [0, 0];
+  const unread: Unread[] = [];
+  let count = 0;
   await withOpenFile(path, io, async file => {
     for await (const each of trajectoriesIn(file, reading)) {
       io.signal.throwIfAborted();
       count += 1;
       const trajectory = 'trajectory' in each ? received(each.trajectory, count) : undefined;
       if ('error' in each || !trajectory) {
-        unreadable += 1;
-        io.note('error' in each ? clean`${each.place}: ${each.error}` : `trajectory ${count} has no readable steps`);
+        unread.push({ place: each.place, why: 'error' in each ? each.error : 'It has no readable steps.' });
       } else if (json) await io.print(`${safeJson(each.trajectory)}\n`);
       else {
         const head = factText(trajectoryFacts(trajectory), undefined);
@@ -65,9 +65,10 @@ async function printAll(path: string, { json }: Flags, io: CommandIo): Promise<E
       }
     }
   });
+  if (count === unread.length) throw holdsNone(unread);
+  noteUnread(unread, io);
   for (const note of reading.notes) io.note(note);
-  if (count === unreadable) throw holdsNone(count > 0);
-  return unreadable + reading.unreadRewards > 0 ? exitCodes.failed : exitCodes.done;
+  return unread.length + reading.unreadRewards > 0 ? exitCodes.failed : exitCodes.done;
 }
 
 const textOf = (each: FileTrajectory): string => JSON.stringify(each);
@@ -98,7 +99,7 @@ async function store(
     import('../local/store/ids.ts'),
   ]);
   const reading = new Reading();
-  const lost: string[] = [];
+  const unread: Unread[] = [];
   let count = 0;
   let stored: { readonly number: number; readonly each: FileTrajectory } | undefined;
   let isAsBefore = last === undefined;
@@ -126,16 +127,16 @@ async function store(
           stored = { number: count, each };
           continue;
         }
-        lost.push(why);
-        io.note('error' in each ? clean`${each.place}: ${why}` : clean`trajectory ${count} is not shown: ${why}`);
+        unread.push({ place: each.place, why });
       }
     });
   });
   if (!isAsBefore) return store(path, name, dataFolder, io);
+  if (count === unread.length) throw holdsNone(unread);
+  noteUnread(unread, io);
   for (const note of reading.notes) io.note(note);
-  if (count === lost.length) throw holdsNone(count > 0, lost[0]);
   return {
-    missing: lost.length + reading.unreadRewards,
+    missing: unread.length + reading.unreadRewards,
     last: stored ? { number: stored.number, text: textOf(stored.each) } : last,
   };
 }

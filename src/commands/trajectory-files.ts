@@ -5,24 +5,58 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { createGunzip } from 'node:zlib';
 import { errorCode, errorMessage } from '../base/errors.ts';
 import { clean } from '../text/sanitise.ts';
 import { isForeignFile, Reading, trajectoriesIn } from '../uploads/foreign-files.ts';
 import { CommandError } from './exit.ts';
 import type { CommandIo } from './io.ts';
 
+/** Something in a file that cannot be read. */
+export interface Unread {
+  readonly place: string;
+  readonly why: string;
+}
+
+/** How many errors of a kind are written out. */
+const mostOfKind = 3;
+
+/** Notes what cannot be read: many errors of the same kind are counted. */
+export function noteUnread(unread: readonly Unread[], { note }: CommandIo): void {
+  for (const [kind, alike] of Map.groupBy(unread, ({ why }) => why.replace(/[:.].*/s, ''))) {
+    for (const { place, why } of alike.slice(0, mostOfKind)) note(clean`${place}: ${why}`);
+    if (alike.length > mostOfKind) note(clean`and ${alike.length - mostOfKind} more: ${kind}.`);
+  }
+}
+
+/** Whether the file is packed with gzip. */
+const isPacked = (path: string, io: CommandIo): Promise<boolean> =>
+  withOpenFile(path, io, async file => {
+    const { buffer } = await file.read(Buffer.alloc(2), 0, 2, 0);
+    return buffer.toString('hex') === '1f8b';
+  });
+
 /**
  * Returns a path that can be read repeatedly at any position. Standard input, a pipe or a device is first copied to a
- * file in `folder`.
+ * file in `folder`, and a file packed with gzip is unpacked there.
  *
- * @throws CommandError if standard input is a terminal
+ * @throws CommandError if standard input is a terminal, or the file is damaged
  */
-async function seekable(path: string, folder: string, { input, signal }: CommandIo): Promise<string> {
+async function seekable(path: string, folder: string, io: CommandIo): Promise<string> {
+  const { input, signal } = io;
   if (path === '-' && input.isTTY) throw new CommandError('Pipe the trajectories in: - is standard input.');
-  if (path !== '-' && (await stat(path)).isFile()) return path;
-  const kept = join(folder, 'trajectories.jsonl');
-  await pipeline(path === '-' ? input : createReadStream(path), createWriteStream(kept, { mode: 0o600 }), { signal });
-  return kept;
+  const copy = (name: string) => createWriteStream(join(folder, name), { mode: 0o600 });
+  let file = path;
+  if (path === '-' || !(await stat(path)).isFile()) {
+    file = join(folder, 'trajectories.jsonl');
+    await pipeline(path === '-' ? input : createReadStream(path), copy('trajectories.jsonl'), { signal });
+  }
+  if (!(await isPacked(file, io))) return file;
+  await pipeline(createReadStream(file), createGunzip(), copy('unpacked.jsonl'), { signal }).catch((error: unknown) => {
+    signal.throwIfAborted();
+    throw new CommandError(clean`It cannot be unpacked: ${errorMessage(error)}.`);
+  });
+  return join(folder, 'unpacked.jsonl');
 }
 
 /** Works on a file of trajectories that can be read repeatedly. @throws CommandError if there is no room for a copy */
@@ -79,18 +113,16 @@ export function inOwnForm(path: string, folder: string, io: CommandIo): Promise<
     if (!(await isForeignFile(file))) return { path, unreadable: 0 };
     const reading = new Reading();
     const copy = join(folder, 'converted.jsonl');
-    let unreadable = 0;
+    const unread: Unread[] = [];
     const lines = async function* (): AsyncGenerator<string> {
       for await (const each of trajectoriesIn(file, reading)) {
         if ('trajectory' in each) yield `${JSON.stringify(each.trajectory)}\n`;
-        else {
-          unreadable += 1;
-          io.note(clean`${each.place}: ${each.error}`);
-        }
+        else unread.push({ place: each.place, why: each.error });
       }
     };
     await pipeline(Readable.from(lines()), createWriteStream(copy, { mode: 0o600 }), { signal: io.signal });
+    noteUnread(unread, io);
     for (const note of reading.notes) io.note(note);
-    return { path: copy, unreadable: unreadable + reading.unreadRewards };
+    return { path: copy, unreadable: unread.length + reading.unreadRewards };
   });
 }

@@ -16,9 +16,10 @@ import { bytesOf, notFiniteWords, readItems } from './trajectory-file.ts';
 import { isZip, type ZipEntry, zipEntries } from './zip-file.ts';
 
 /** A trajectory of a file, or why part of the file cannot be read. */
-export type FileTrajectory =
+export type FileTrajectory = { readonly place: string } & (
   | { readonly trajectory: Record<string, unknown> }
-  | { readonly place: string; readonly error: string };
+  | { readonly error: string }
+);
 
 /** How a file was read: counts by format, and what was left out. */
 export class Reading {
@@ -89,7 +90,7 @@ async function* trajectoriesInZip(file: FileHandle, reading: Reading): AsyncGene
       const read = fromInspectSample(await jsonOf(entry), header);
       if (!read) continue;
       reading.add({ ...read, ...inspectArchive });
-      for (const trajectory of read.trajectories) yield { trajectory: asJson(trajectory) };
+      for (const trajectory of read.trajectories) yield { place: entry.name, trajectory: asJson(trajectory) };
     } catch (error) {
       yield { place: entry.name, error: errorMessage(error) };
     }
@@ -114,15 +115,16 @@ export async function* trajectoriesIn(file: FileHandle, reading: Reading): Async
     return;
   }
   for await (const { line, value, error, notFinite } of readItems(read)) {
+    const place = `line ${line}`;
     if (value === undefined) {
-      yield { place: `line ${line}`, error: error ?? 'It cannot be read.' };
+      yield { place, error: error ?? 'It cannot be read.' };
       continue;
     }
     reading.addNotFinite(notFinite);
     const record = foreignRecord(value);
     if (record) reading.add(record);
     for (const trajectory of record?.trajectories ?? [value]) {
-      yield { trajectory: notFinite === 0 ? { ...trajectory } : asJson(trajectory) };
+      yield { place, trajectory: notFinite === 0 ? { ...trajectory } : asJson(trajectory) };
     }
   }
 }

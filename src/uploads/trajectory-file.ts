@@ -70,9 +70,12 @@ export async function* readItems(read: ReadBytes): AsyncGenerator<Item> {
   }
 }
 
-/** Detects the format from the first bytes: an array, multi-line objects, or JSON Lines. */
+/** Detects the format from the first bytes: an array, multi-line objects, or JSON Lines. @throws Error for UTF-16 */
 async function formOf(read: ReadBytes): Promise<{ form: 'lines' | 'array' | 'objects'; start: number }> {
   const head = await read(0);
+  const mark = Buffer.from(head.subarray(0, 2)).toString('hex');
+  if (mark === 'fffe' || mark === 'feff')
+    throw new Error('It is UTF-16. Convert it to UTF-8: iconv -f UTF-16 -t UTF-8');
   const start = head[0] === 0xef && head[1] === 0xbb && head[2] === 0xbf ? 3 : 0;
   let first = start;
   while (first < head.length && isSpace(head[first] ?? 0)) first += 1;

@@ -2,12 +2,13 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { appendFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { expect, it, onTestFinished } from 'vitest';
 import { exitCodes } from '../../src/commands/exit.ts';
 import type { CommandIo } from '../../src/commands/io.ts';
 import { serveFile } from '../../src/commands/read.ts';
 import { eventually } from '../eventually.ts';
-import { testFolder } from './cli.ts';
+import { cliOn, testFolder } from './cli.ts';
 
 const saying = (content: string) => ({ messages: [{ role: 'user', content }] });
 
@@ -62,7 +63,7 @@ it('reads what a service would refuse, and says what is missing', async () => {
     missing: 2,
     notes: [
       expect.stringContaining('line 2: It is not JSON'),
-      expect.stringContaining('trajectory 3 is not shown: '),
+      expect.stringMatching(/^line 3: messages/),
       'Missing: 1 number that is NaN or infinite, which JSON does not have.',
     ],
   });
@@ -120,4 +121,51 @@ it('shows nothing of what a file held before it was written again', async () => 
   await eventually(async () => {
     expect((await rows()).map(({ task_id }) => task_id)).toEqual(['other', 'two', 'three']);
   });
+});
+
+const rollout = (task_id: string) => ({ task_id, ...saying('hi') });
+
+it('notes few of many errors of the same kind, and counts the others', async () => {
+  const { missing, notes } = await readOf([rollout('one'), ...Array.from({ length: 1_500 }, () => 'no JSON')]);
+  expect({ missing, notes }).toEqual({
+    missing: 1_500,
+    notes: [
+      ...[2, 3, 4].map(line => expect.stringContaining(`line ${line}: It is not JSON: `)),
+      'and 1497 more: It is not JSON.',
+    ],
+  });
+});
+
+it.each([
+  ['is binary', Buffer.from('\xff\x00\n'.repeat(9), 'latin1'), /: line 1: It is not UTF-8\. 8 more cannot be read\./],
+  [
+    'is UTF-16',
+    Buffer.from(`\ufeff${textOf([rollout('one')])}`, 'utf16le'),
+    /It is UTF-16\. Convert it to UTF-8: iconv /,
+  ],
+  [
+    'is damaged gzip',
+    gzipSync(textOf([rollout('one')])).subarray(0, 30),
+    /It cannot be unpacked: unexpected end of file/,
+  ],
+])('says in one error that a file %s', async (_, content, words) => {
+  const path = join(testFolder(), 'file.jsonl');
+  writeFileSync(path, content);
+  for (const args of [[path], [path, '--json']]) {
+    const { out, notes } = await cliOn({ baseUrl: 'http://127.0.0.1:1', apiKey: 'key' })('read', args);
+    expect({ out, notes: notes.trim().split('\n') }).toEqual({ out: '', notes: [expect.stringMatching(words)] });
+  }
+});
+
+it('reads a file that is packed with gzip', async () => {
+  const path = join(testFolder(), 'file.jsonl.gz');
+  writeFileSync(path, gzipSync(textOf([rollout('one'), rollout('two')])));
+  const { out, notes } = await cliOn({ baseUrl: 'http://127.0.0.1:1', apiKey: 'key' })('read', [path, '--json']);
+  expect(
+    out
+      .trim()
+      .split('\n')
+      .map(line => JSON.parse(line)),
+  ).toMatchObject([{ task_id: 'one' }, { task_id: 'two' }]);
+  expect(notes).toBe('');
 });
