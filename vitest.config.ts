@@ -18,6 +18,7 @@ const sharing = globSync(
 ).filter(path => !/\bvi\.(mock|doMock|hoisted|resetModules)\(|'ink-testing-library'/.test(readFileSync(path, 'utf8')));
 
 const unit = {
+  setupFiles: './tools/rig/no-date.ts',
   // Ink asks child processes for the terminal's size, and chalk for its colours, unless the environment answers.
   // React as users have it; its development build takes half as long again. `test/simulate` hears its warnings.
   env: { COLUMNS: '100', LINES: '40', FORCE_COLOR: '3', NODE_ENV: 'production' },

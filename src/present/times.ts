@@ -62,10 +62,10 @@ export interface Timed {
   readonly created_at?: string | null | undefined;
   readonly completed_at?: string | null | undefined;
   /**
-   * When it was seen leaving the queue; null if it was in the queue and nobody saw it leave; undefined if it was never
-   * seen there.
+   * When it was seen leaving the queue, in epoch milliseconds; null if it was in the queue and nobody saw it leave;
+   * undefined if it was never seen there.
    */
-  readonly began_at?: string | null | undefined;
+  readonly began_at?: number | null | undefined;
 }
 
 /**
@@ -73,14 +73,14 @@ export interface Timed {
  * run was seen leaving the queue.
  */
 function took({ created_at, completed_at, began_at }: Timed): number | undefined {
-  const [from, to] = [instant(began_at ?? created_at), endInstant({ startedAt: created_at, endTime: completed_at })];
+  const [from, to] = [began_at ?? instant(created_at), endInstant({ startedAt: created_at, endTime: completed_at })];
   return from === undefined || to === undefined || to < from ? undefined : to - from;
 }
 
 /** Milliseconds in the queue; undefined if it was not seen leaving it. */
 function queued({ created_at, began_at }: Timed): number | undefined {
-  const [from, began] = [instant(created_at), instant(began_at)];
-  return from === undefined || began === undefined ? undefined : Math.max(0, began - from);
+  const from = instant(created_at);
+  return from === undefined || began_at == null ? undefined : Math.max(0, began_at - from);
 }
 
 /** `queued 3m, ran 38m`; says that the queue is included if its share is unknown. Empty until one of them is known. */

@@ -4,7 +4,7 @@ import type { ListQuery } from '../contract/common.ts';
 import { notePage } from '../contract/lists.ts';
 import type { Checkpoint } from '../contract/training.ts';
 import type { Service } from '../service/index.ts';
-import type { AnswerHead, CallOptions } from '../service/options.ts';
+import type { CallOptions } from '../service/options.ts';
 import { readPages } from '../service/pagination.ts';
 import type { ProgressPoint } from '../store/store.ts';
 import { parseTime } from '../text/time.ts';
@@ -85,22 +85,12 @@ export function checkpointList(runId: string, ended: boolean): ListSource<Checkp
   };
 }
 
-/** How far the service's clock was behind this machine's when these checkpoints were read, by its answer; milliseconds. */
-const behindMs = new WeakMap<readonly Checkpoint[], number>();
-/** Less is the time of the answer, or does no harm. */
-const leastBehindMs = 60_000;
-
-/**
- * The steps that were saved in checkpoints, by time: a run that was reset saves earlier steps again. A clock that is
- * behind would make a new one old, and a stall of a run that moves.
- */
+/** The steps that were saved in checkpoints, by time: a run that was reset saves earlier steps again. */
 export const checkpointTimes = (checkpoints: readonly Checkpoint[]): readonly ProgressPoint[] =>
   checkpoints
     .flatMap(({ step_index, created_at }) => {
-      const saved = parseTime(created_at);
-      if (step_index == null || saved === undefined) return [];
-      const at = saved + (behindMs.get(checkpoints) ?? 0);
-      return [{ completed_steps: step_index, at, since: at }];
+      const at = parseTime(created_at);
+      return step_index == null || at === undefined ? [] : [{ completed_steps: step_index, at, since: at }];
     })
     .toSorted((left, right) => left.at - right.at);
 
@@ -114,16 +104,7 @@ export function checkpointTimesQuery(runId: string, ended: boolean): LiveQuery<r
     activity: () => (ended ? 'settled' : 'building'),
     share: shareWhole,
     observes: rows => ({ kind: 'training', id: runId, checkpoints: checkpointTimes(rows).slice(-newestCheckpoints) }),
-    read: async ({ service, signal }) => {
-      let behind = 0;
-      const onAnswer = ({ headers }: AnswerHead): void => {
-        const ms = Date.now() - Date.parse(headers['date'] ?? '');
-        behind = ms > leastBehindMs ? ms : 0;
-      };
-      const checkpoints = await checkpointsByStep(service, runId, { signal, onAnswer });
-      behindMs.set(checkpoints, behind);
-      return checkpoints;
-    },
+    read: ({ service, signal }) => checkpointsByStep(service, runId, { signal }),
   };
 }
 

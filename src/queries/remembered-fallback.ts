@@ -14,7 +14,7 @@ import {
 import { readPages } from '../service/pagination.ts';
 import { rememberedAt } from '../store/seen.ts';
 import type { RememberedResource, RememberedStore } from '../store/store.ts';
-import { parseTime } from '../text/time.ts';
+import { clockBehind, parseTime } from '../text/time.ts';
 import { type AnnotatedPage, type ListSource, pageSize, readListed, wholePage } from './lists/list-source.ts';
 import type { LiveQuery } from './live-query.ts';
 import type { QueryContext } from './query-context.ts';
@@ -35,11 +35,11 @@ export interface Remembering<Row> {
 
 /**
  * A resource without a record, e.g. one seen only in an answer about progress, becomes a row with just its id.
- * Without a start time from the service, the time on this machine is used. Times are strings, like all times of rows.
+ * Without a start time from the service, the time on this machine is used, as the service would write it.
  */
 function rowOf<Row>({ id, record, seenAt, startedAt }: RememberedResource, idName: string): Row {
   const timeOf = (at: number): string => new Date(at).toISOString();
-  const created_at = record['created_at'] ?? (startedAt === undefined ? undefined : timeOf(startedAt));
+  const created_at = record['created_at'] ?? (startedAt === undefined ? undefined : timeOf(startedAt - clockBehind()));
   return {
     [idName]: id,
     ...record,

@@ -134,8 +134,8 @@ function runsOf(benchId: string): ListSource<TrainingRun> {
 /** A training run with its progress, which its record lacks. */
 export type ProgressedRun = TrainingRun &
   Partial<Pick<TrainingProgress, 'completed_steps' | 'total_steps'>> & {
-    /** When it was seen leaving the queue, as a time in UTC; null if nobody saw it leave. */
-    readonly began_at?: string | null;
+    /** When it was seen leaving the queue, in epoch milliseconds; null if nobody saw it leave. */
+    readonly began_at?: number | null;
   };
 
 /** How many runs a polled list asks for their progress in one read: the next reads ask for the others. */

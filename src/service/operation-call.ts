@@ -9,6 +9,7 @@ import { type Endpoint, isWrite, type Method } from '../contract/common.ts';
 import type { AgentUse } from '../net/agents.ts';
 import { readErrorBody } from '../net/body.ts';
 import type { WireAnswer } from '../net/wire.ts';
+import { noteClock } from '../text/time.ts';
 import {
   type ErrorAnswer,
   errorOfAnswer,
@@ -196,6 +197,7 @@ export class OperationCall<Value> implements Call<Value> {
   answered({ status, headers }: WireAnswer, { redact }: CallFacts): void {
     const { connection, clock } = this.#client;
     if (this.#place) connection.answered(this.#place);
+    if (!this.#isForeign) noteClock(headers['date']);
     if (this.#endpoint.idempotencyKey && isReplayed(headers)) this.#client.hasReplayed = true;
     this.#options.onAnswer?.({ status, headers: shownHeaders(headers, redact), receivedMs: clock.monotonic() });
   }

@@ -105,10 +105,10 @@ const measuredField = 'benchtop_measured';
 /** The remembered field with the time at which a run was seen leaving the queue. */
 export const beganField = 'began_at';
 
-/** When a run was seen leaving the queue, as a time in UTC; null if nobody saw it leave. */
-export function beganIn(record: RememberedResource['record'] | undefined): string | null | undefined {
+/** When a run was seen leaving the queue, in epoch milliseconds; null if nobody saw it leave. */
+export function beganIn(record: RememberedResource['record'] | undefined): number | null | undefined {
   const at = record?.[beganField];
-  return typeof at === 'string' || at === null ? at : undefined;
+  return typeof at === 'number' || at === null ? at : undefined;
 }
 
 const timeIn = (value: unknown): number | undefined => (typeof value === 'number' ? value : undefined);

@@ -59,15 +59,34 @@ const moment = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d)(?::(\d\d)(?:[.,](\d+))?)?)?
  */
 const plainMoment = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/;
 
+/** How far the service's clock is behind this machine's, in milliseconds; negative if it is ahead. */
+let behindMs = 0;
+/** Less is the time of the answer, or does no harm. */
+const leastBehindMs = 60_000;
+
+export const clockBehind = (): number => behindMs;
+
+/** @param ms as an earlier session left it; 0 for a service that is not known yet */
+export function setClockBehind(ms: number): void {
+  behindMs = ms;
+}
+
+/** Learns how far the service's clock is behind. @param date the `Date` header of an answer that arrives now */
+export function noteClock(date: string | undefined): void {
+  const ms = Date.now() - Date.parse(date ?? '');
+  if (Math.abs(ms - behindMs) > leastBehindMs) behindMs = ms;
+}
+
 /**
- * Epoch milliseconds, or undefined if the text is not a time. Accepts ISO 8601 and its common relatives: a space for
- * the `T`, microseconds, `+00`, a bare date. A time without a zone is UTC, as services write it.
+ * A time that the service wrote, in epoch milliseconds by this machine's clock; undefined if the text is not a time.
+ * Accepts ISO 8601 and its common relatives: a space for the `T`, microseconds, `+00`, a bare date. A time without a
+ * zone is UTC, as services write it.
  */
 export function parseTime(text: unknown): number | undefined {
   if (typeof text !== 'string') return undefined;
   const plain = plainMoment.test(text) ? text : plainMomentOf(text);
   const ms = plain === undefined ? Number.NaN : Date.parse(plain);
-  return Number.isNaN(ms) ? undefined : ms;
+  return Number.isNaN(ms) ? undefined : ms + behindMs;
 }
 
 function plainMomentOf(text: string): string | undefined {

@@ -29,7 +29,7 @@ import { RememberedStore, type SeenResource } from '../store/store.ts';
 import { TextIndex } from '../store/text-index.ts';
 import type { PriceUnit } from '../text/numbers.ts';
 import { clean } from '../text/sanitise.ts';
-import { parseTime } from '../text/time.ts';
+import { clockBehind, setClockBehind } from '../text/time.ts';
 import { Exports } from './exports.ts';
 import { Inbox } from './inbox.ts';
 import { type AnyJob, Jobs } from './jobs.ts';
@@ -43,6 +43,8 @@ environmentManager.setIsServer(() => false);
 const exitBusyMs = 50;
 /** Unused cache entries are dropped after this long. */
 const forgetAfterMs = 10 * 60_000;
+/** Name of the setting with how far the service's clock is behind, for what is shown before it answers. */
+const clockSetting = 'clock behind';
 
 export interface WorkbenchOptions {
   /** The kinds of resources whose statuses are tracked. */
@@ -149,6 +151,9 @@ export class Workbench implements QueryHost {
   #generation = 0;
   readonly #listeners = new Listeners();
 
+  /** How far the service's clock is behind, as it is remembered. */
+  #behindMs: number;
+
   readonly #openRemembered: () => RememberedStore;
   #remembered: RememberedStore | undefined;
   readonly #openTexts: () => TextIndex;
@@ -179,6 +184,9 @@ export class Workbench implements QueryHost {
     this.profile = profile;
     this.readOnly = readOnly;
     ({ promise: this.closed, resolve: this.#setClosed } = Promise.withResolvers<void>());
+    const behind = this.remembered.setting(clockSetting);
+    this.#behindMs = typeof behind === 'number' ? behind : 0;
+    setClockBehind(this.#behindMs);
     this.pins = new Pins(() => this.remembered);
     this.notes = new Notes(() => this.remembered, options.triage ?? triageDefaults);
     this.inbox = new Inbox(() => this.remembered, this.statuses, poll.visibleMs);
@@ -208,10 +216,7 @@ export class Workbench implements QueryHost {
     this.#attend(Date.now());
     for (const transition of transitions) {
       const { kind, id, beganAt } = transition.resource;
-      if (beganAt !== undefined) {
-        const record = { [beganField]: beganAt === null ? null : new Date(beganAt).toISOString() };
-        this.remembered.see([{ kind, id, record }]);
-      }
+      if (beganAt !== undefined) this.remembered.see([{ kind, id, record: { [beganField]: beganAt } }]);
       // A deployment may fail after it was deployed, which is a second end.
       const isEnd = transition.ended || statusMeaning(transition.to) === 'failure';
       if (isEnd && (this.statuses.runs(kind) || this.pins.has(kind, id))) this.inbox.ended(transition);
@@ -259,7 +264,7 @@ export class Workbench implements QueryHost {
         .filter(each => isRunning(each.status) && statuses.get(each) === undefined)
         .map(each => {
           const seen = remembered.find(each.kind, each.id);
-          return { ...each, beganAt: recalledBegin(seen?.record), measured: rememberedMeans(seen?.measured) };
+          return { ...each, beganAt: beganIn(seen?.record), measured: rememberedMeans(seen?.measured) };
         }),
     );
   }
@@ -280,6 +285,9 @@ export class Workbench implements QueryHost {
   #attend(at: number): void {
     this.inbox.attend(at, this.#wasPaused);
     this.#wasPaused = this.#paused;
+    if (clockBehind() === this.#behindMs) return;
+    this.#behindMs = clockBehind();
+    this.remembered.setSetting(clockSetting, this.#behindMs);
   }
 
   /** Saves answers for the next session. The store writes them later. */
@@ -457,12 +465,6 @@ export class Workbench implements QueryHost {
 
 const textsInMemory = (service: string): TextIndex =>
   TextIndex.inMemory({ service, mostBytes: Number.POSITIVE_INFINITY });
-
-/** When a run was seen leaving the queue by an earlier session, in epoch milliseconds. */
-function recalledBegin(record: Readonly<Record<string, unknown>> | undefined): number | null | undefined {
-  const at = beganIn(record);
-  return at == null ? at : parseTime(at);
-}
 
 /** The names of listed benchmarks by id. */
 const namesOf = perObject(

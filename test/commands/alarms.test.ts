@@ -3,6 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { exitCodes } from '../../src/commands/exit.ts';
+import { setClockBehind } from '../../src/text/time.ts';
 import { apiKey, hostileServer, json } from '../service/hostile-server.ts';
 import { cliOn, testFolder } from './cli.ts';
 
@@ -93,6 +94,7 @@ it.each([
   ['20m behind', 20, undefined],
   ['right, and its run stalled', 0, 'no new step for more than 5m, after 30 s/step'],
 ])('watch knows how old checkpoints are by the clock of the service: %s', async (_, behind, words) => {
+  onTestFinished(() => setClockBehind(0));
   const saved = (minutes: number) => new Date(Date.now() - (minutes + 20) * 60_000).toISOString();
   const items = [40, 50].map(step => ({
     ...{ checkpoint_id: `ckpt_${step}`, step_index: step, created_at: saved((50 - step) / 2) },

@@ -8,11 +8,15 @@ const queue = queueColumn<Timed>();
 const said = (row: Timed) => [column.text?.(row), queue.text?.(row), tookWords(row)];
 
 it('leaves the time in the queue out, and says when that is unknown, in lists as in facts (C3)', () => {
-  expect(said({ ...times, began_at: '2026-01-01T10:03:00Z' })).toEqual(['38m', '3m', 'queued 3m, ran 38m']);
+  expect(said({ ...times, began_at: Date.parse('2026-01-01T10:03:00Z') })).toEqual(['38m', '3m', 'queued 3m, ran 38m']);
   expect(said(times)).toEqual(['41m', 'in TOOK', '41m, any time in the queue included']);
   // It was in the queue, but nobody saw it leave.
   expect(said({ ...times, began_at: null })).toEqual([...['41m', 'in TOOK', '41m, any time in the queue included']]);
-  expect(said({ created_at: times.created_at, began_at: '2026-01-01T10:03:00Z' })).toEqual(['', '3m', 'queued 3m']);
+  expect(said({ created_at: times.created_at, began_at: Date.parse('2026-01-01T10:03:00Z') })).toEqual([
+    '',
+    '3m',
+    'queued 3m',
+  ]);
   expect(said({ created_at: times.created_at })).toEqual(['', '', '']);
-  expect(column.exported?.({ ...times, began_at: '2026-01-01T10:03:00Z' })).toBe(38 * 60);
+  expect(column.exported?.({ ...times, began_at: Date.parse('2026-01-01T10:03:00Z') })).toBe(38 * 60);
 });

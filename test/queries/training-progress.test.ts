@@ -143,7 +143,7 @@ describe('a service whose progress alone says how many steps there are', () => {
 it('has the time at which it was seen leaving the queue, in the record as in the list (C3)', async () => {
   const times = { created_at: '2026-01-01T10:00:00Z', completed_at: '2026-01-01T10:00:55Z' };
   const ended: TrainingRun = { ...run('r', 'cancelled'), ...times };
-  const began_at = '2026-01-01T10:00:02Z';
+  const began_at = Date.parse('2026-01-01T10:00:02Z');
   const { read, memory } = open([ended], async () => ({ completed_steps: 1 }));
   memory.see([{ kind: 'training', id: 'r', record: { began_at } }]);
   const service = fakeService({ getTrainingRun: () => ended });

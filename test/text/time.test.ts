@@ -1,5 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { age, clock, clockOrDay, duration, endInstant, parseTime } from '../../src/text/time.ts';
+import {
+  age,
+  clock,
+  clockOrDay,
+  duration,
+  endInstant,
+  noteClock,
+  parseTime,
+  setClockBehind,
+} from '../../src/text/time.ts';
 
 const hour = 3_600_000;
 const day = 24 * hour;
@@ -44,6 +53,21 @@ describe('clockOrDay', () => {
 
 describe('parseTime', () => {
   const noon = Date.UTC(2026, 0, 2, 12, 0, 0, 123);
+
+  it('is by the clock of this machine', () => {
+    const parsedAt = (date: string | undefined) => {
+      noteClock(date);
+      return parseTime(text);
+    };
+    const secondsAgo = (seconds: number) => new Date(Date.now() - seconds * 1_000).toUTCString();
+    const text = '2026-01-02T12:00:00.123Z';
+    expect(['', 'gone', undefined, secondsAgo(50), secondsAgo(-50)].map(parsedAt)).toEqual(Array(5).fill(noon));
+    const behind = parsedAt(secondsAgo(600)) ?? 0;
+    expect(Math.round((behind - noon) / 10_000)).toBe(60);
+    // The time of an answer changes nothing.
+    expect(parsedAt(secondsAgo(640))).toBe(behind);
+    setClockBehind(0);
+  });
 
   it('takes what services write', () => {
     for (const text of [

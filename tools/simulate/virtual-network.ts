@@ -2,6 +2,7 @@
 import http from 'node:http';
 import net from 'node:net';
 import { Duplex } from 'node:stream';
+import '../rig/no-date.ts';
 import { Random } from '../rig/random.ts';
 
 /** `refused` also resets open connections; `lost` drops packets silently. */

@@ -233,11 +233,7 @@ function newestReward({ graded, gradedAt }: WatchedResource): string | undefined
 }
 
 const tookOf = ({ startedAt, beganAt, endTime }: WatchedResource): string =>
-  tookWords({
-    created_at: startedAt,
-    began_at: beganAt == null ? beganAt : new Date(beganAt).toISOString(),
-    completed_at: endTime,
-  });
+  tookWords({ created_at: startedAt, began_at: beganAt, completed_at: endTime });
 
 /** The mean of a run with the number of its rewards; otherwise the only number. */
 function rewardWords(row: WatchedResource): string | undefined {

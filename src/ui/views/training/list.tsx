@@ -14,7 +14,7 @@ import { progressQuery } from '../../../resources/rotation.ts';
 import { training } from '../../../resources/training.ts';
 import { listColumns, type MeasuredTraining } from '../../../resources/training-columns.ts';
 import { type LineState, stateOf, watchedLine } from '../../../resources/watch.ts';
-import { age, parseTime } from '../../../text/time.ts';
+import { age } from '../../../text/time.ts';
 import { usePaceTime, useTime } from '../../app/clock.tsx';
 import type { ViewProps } from '../../app/registry.ts';
 import { usePane } from '../../app/view.tsx';
@@ -101,8 +101,7 @@ function useStates(): Join {
 
 /** The state of a run; without a line in Watch, it is that of its record. */
 function stateOfRow(row: StatedRun): LineState {
-  const { training_run_id: id, status, state, created_at, completed_at, began_at } = row;
-  const beganAt = began_at == null ? began_at : parseTime(began_at);
+  const { training_run_id: id, status, state, created_at, completed_at, began_at: beganAt } = row;
   const times = { startedAt: created_at ?? undefined, endTime: completed_at ?? undefined, beganAt };
   const line = { ...watchedLine({ kind: 'training', id }, ''), status: status ?? undefined, ...times };
   return state ?? stateOf(line, Date.now());
