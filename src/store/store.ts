@@ -94,7 +94,12 @@ export class RememberedStore {
 
   /** Says that earlier data is in a file that was set aside; undefined if there is none. */
   get setAside(): string | undefined {
-    return this.#tables.setAside;
+    return this.#tables.setAside ?? this.earlier;
+  }
+
+  /** Says that this program has set aside the file of an earlier one; undefined if it has not. */
+  get earlier(): string | undefined {
+    return this.#tables.earlier;
   }
 
   /** The damage to the file, in SQLite's words; undefined if there is none. Reads the whole file. */

@@ -22,8 +22,10 @@ export function jsonIn(column: SQLInputValue | undefined): unknown {
   return parseDeepJson(String(column));
 }
 
-/** Separates the name of the file from the time at which it was set aside. */
-const setAsidePart = '.broken-';
+/** Separates the name of a damaged file from the time at which it was set aside. */
+const damagedPart = '.broken-';
+/** The same for the file of an earlier program. */
+const earlierPart = '.earlier-';
 
 /** Opens or creates the file; without it everything stays in memory. Waits at most `busyMs` for other writers. */
 export function openTables(path: string, scope: string, busyMs = busyTimeoutMs): Tables {
@@ -32,9 +34,11 @@ export function openTables(path: string, scope: string, busyMs = busyTimeoutMs):
     try {
       return new Tables(connect(path, busyMs), scope, { busyMs, path });
     } catch (error) {
-      if (!isDamagedDatabase(error) && !(error instanceof EarlierTablesError)) throw error;
-      renameSync(path, `${path}${setAsidePart}${Date.now()}`);
-      return new Tables(connect(path, busyMs), scope, { busyMs, path });
+      const isEarlier = error instanceof EarlierTablesError;
+      if (!isEarlier && !isDamagedDatabase(error)) throw error;
+      const away = `${path}${isEarlier ? earlierPart : damagedPart}${Date.now()}`;
+      renameSync(path, away);
+      return new Tables(connect(path, busyMs), scope, { busyMs, path, earlier: isEarlier ? away : undefined });
     }
   } catch (error) {
     return tablesInMemory(scope, `History is kept only while the program runs: ${errorMessage(error)}`);
@@ -53,6 +57,8 @@ interface TablesOptions {
   readonly busyMs: number;
   /** The file; undefined in memory. */
   readonly path?: string;
+  /** The file of an earlier program that was set aside just now. */
+  readonly earlier?: string | undefined;
   readonly problem?: string | undefined;
 }
 
@@ -61,6 +67,8 @@ export class Tables {
   readonly scope: string;
   /** The folder of the file; undefined in memory. */
   readonly folder: string | undefined;
+  /** Says that this program has set aside the file of an earlier one; nothing is damaged, so it is said once. */
+  readonly earlier: string | undefined;
   readonly #path: string | undefined;
   readonly #database: DatabaseSync;
   readonly #statements: Statements;
@@ -72,11 +80,13 @@ export class Tables {
   /** SQLite's `data_version`, which changes with writes of other connections. */
   #version: SQLInputValue | undefined;
 
-  constructor(database: DatabaseSync, scope: string, { busyMs, path, problem }: TablesOptions) {
+  constructor(database: DatabaseSync, scope: string, { busyMs, path, earlier, problem }: TablesOptions) {
     this.#database = database;
     this.#statements = new Statements(database);
     this.scope = scope;
     this.folder = path && dirname(path);
+    this.earlier =
+      earlier && clean`The history of an earlier benchtop is not read, with its flags and notes: it is in ${earlier}`;
     this.#path = path;
     this.#busyMs = busyMs;
     this.#problem = problem;
@@ -98,7 +108,7 @@ export class Tables {
    */
   get setAside(): string | undefined {
     if (this.#path === undefined || this.folder === undefined) return undefined;
-    const name = `${basename(this.#path)}${setAsidePart}`;
+    const name = `${basename(this.#path)}${damagedPart}`;
     const latest = readdirSync(this.folder)
       .filter(each => each.startsWith(name))
       .sort()
