@@ -90,6 +90,17 @@ it.each([
   );
 });
 
+it('names a run without a best checkpoint by its id where another that is not marked has its name', async () => {
+  const { scripted } = trained();
+  const listed = scripted.answers['listTrainingRuns']?.({ bench_id: 'bench_1' }) as readonly object[];
+  const other = { ...listed[0], training_run_id: 'trn_0', display_name: 'third', created_at: '2026-03-04T05:06:00Z' };
+  Object.assign(scripted.answers, { listTrainingRuns: () => [...listed, other] });
+  const screen = openWorld(scripted, { ...training, scope: { benchmark: 'bench_1' } }, { columns: 120, rows: 40 });
+  await screen.waitFor('▸ first');
+  await screen.press('space', 'space', 'space', 'e');
+  await screen.waitFor(text => flat(text).includes('trn_3 has no checkpoint best: none has a'));
+});
+
 it('takes the latest of each on its own benchmark, with several seeds', async () => {
   const { scripted, sent } = trained('bench_2');
   const screen = openWorld(scripted, training, { columns: 120, rows: 40 });

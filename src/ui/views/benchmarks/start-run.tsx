@@ -225,10 +225,7 @@ const whichField = 'which';
 /** Which checkpoint of each training run to start from. */
 function whichOfEach(several: readonly SeveralOrigin[], { choice, originsIn }: Chosen): FieldSpec {
   const origins = several.filter(({ checkpoint }) => !checkpoint);
-  const named = Map.groupBy(
-    origins.map(({ run }) => run),
-    runName,
-  );
+  const named = Map.groupBy(choice.runs, runName);
   const nameOf = (run: TrainingRun): string => {
     const name = runName(run);
     return named.get(name)?.length === 1 ? name : run.training_run_id;

@@ -163,6 +163,8 @@ export function checkpointField(
 export interface ReadState {
   readonly isRead: boolean;
   readonly error: Error | undefined;
+  /** Why its held-out rewards are not known. */
+  readonly heldOutError?: Error | undefined;
   /** Why it may have other checkpoints, see `unreadCheckpoints`. */
   readonly unread?: string | undefined;
 }
@@ -190,6 +192,8 @@ export function nameProblem(
     if (state?.error) return clean`The checkpoints of ${name} cannot be read: ${state.error.message}`;
     if (!state?.isRead) return clean`Reading the checkpoints of ${name}…`;
     if (state.unread && which !== '') return clean`${which} is not known: ${state.unread}. Use an id`;
+    if (which === 'best' && state.heldOutError)
+      return clean`The held-out rewards of ${name} cannot be read: ${state.heldOutError.message}`;
     const why = which === 'best' ? ': none has a held-out reward' : '';
     return which === '' ? `Add a step after @, or latest or best` : clean`${name} has no checkpoint ${which}${why}`;
   }

@@ -101,11 +101,12 @@ export function useCheckpointChoice(options: CheckpointChoiceOptions): Checkpoin
         const at = runs.indexOf(run);
         if (at < 0) return undefined;
         const [checkpoints, heldOut] = [checkpointsOf[at], heldOutOf[at]];
-        const isDone = heldOut !== undefined && (heldOut.data !== undefined || heldOut.error !== undefined);
         const data = checkpoints?.data;
+        const heldOutError = heldOut?.data ? undefined : (heldOut?.error ?? undefined);
         return {
-          isRead: data !== undefined && isDone,
+          isRead: data !== undefined && (heldOut?.data !== undefined || heldOutError !== undefined),
           error: checkpoints?.error,
+          heldOutError,
           unread: data && unreadCheckpoints(data),
         };
       }),

@@ -101,6 +101,8 @@ it.each([
   ['first@', 'Add a step after @, or latest or best'],
   ['other@5', 'Reading the checkpoints of other…'],
   ['gone@5', 'The checkpoints of gone cannot be read: broken'],
+  ['unmeasured@best', 'The held-out rewards of unmeasured cannot be read: broken'],
+  ['unmeasured@5', 'unmeasured has no checkpoint 5'],
   ['twice@5', '2 training runs are called twice: use the id of one'],
   ['first@7', 'Use trn_6 or trn_1@7: first@7 has 2 meanings'],
   ['first@x', 'Reading the checkpoints of first@x…'],
@@ -108,11 +110,16 @@ it.each([
 ])('%s: %s', (word, words) => {
   const twice = ['trn_3', 'trn_4'].map(id => ({ training_run_id: id, display_name: 'twice' }));
   const named = ['first@7', 'first@x'].map((name, at) => ({ training_run_id: `trn_${6 + at}`, display_name: name }));
-  const runs = [...named, first, other, { training_run_id: 'trn_5', display_name: 'gone' }, ...twice];
+  const broken = ['gone', 'unmeasured'].map((name, at) => ({ training_run_id: `trn_5${at}`, display_name: name }));
+  const runs = [...named, first, other, ...broken, ...twice];
   const stateOf = ({ training_run_id: id }: { training_run_id: string }) =>
     ['trn_2', 'trn_7'].includes(id)
       ? undefined
-      : { isRead: true, error: id === 'trn_5' ? new Error('broken') : undefined };
+      : {
+          isRead: true,
+          error: id === 'trn_50' ? new Error('broken') : undefined,
+          heldOutError: id === 'trn_51' ? new Error('broken') : undefined,
+        };
   expect(nameProblem(word, runs, { loaded: true, complete: false }, stateOf)).toBe(words);
   expect(nameProblem('x@1', [], { loaded: false, complete: false }, stateOf)).toBe('Reading the training runs…');
 });
