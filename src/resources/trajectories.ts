@@ -130,10 +130,12 @@ const ofStore: ReadonlySet<string> = new Set([
   'model found by',
 ]);
 
-/** The facts that belong to a trajectory of a file, which is stored only to be read. */
+/** The facts that belong to a trajectory of a file, which is stored only to be read: what they name is not there. */
 export const factsOfFile = (facts: readonly Fact[]): readonly Fact[] =>
-  // The local service makes a trace for a trajectory without.
-  facts.filter(({ label, value }) => !ofStore.has(label) && !(label === 'trace' && /^trace_/.test(String(value))));
+  facts
+    // The local service makes a trace for a trajectory without.
+    .filter(({ label, value }) => !ofStore.has(label) && !(label === 'trace' && /^trace_/.test(String(value))))
+    .map(({ refers: _, ...fact }) => fact);
 
 export function trajectoryFacts(trajectory: Trajectory): readonly Fact[] {
   return [

@@ -1,8 +1,10 @@
 /** The tasks of a run and the rollouts of one of them: no score, a score of 0 and a failure are three things. */
 import { Text } from 'ink';
 import { expect, it } from 'vitest';
+import type { Trajectory } from '../../../src/contract/trajectories.ts';
 import type { Place } from '../../../src/resources/place.ts';
 import { groupsOf, groupsWords } from '../../../src/resources/task-groups.ts';
+import { factsOfFile, trajectoryFacts } from '../../../src/resources/trajectories.ts';
 import { defineView } from '../../../src/ui/app/registry.ts';
 import { View } from '../../../src/ui/app/view.tsx';
 import { LengthsView } from '../../../src/ui/views/tasks/lengths.tsx';
@@ -138,7 +140,12 @@ it.each([
   [{ view: 'lengths' }, LengthsView],
   [{ view: 'rollouts', task: 'a' }, RolloutsView],
 ] as const)('shows in %j of a file what belongs to the file', async (place, component) => {
-  const stored = { organization_id: 'org_1', gcs_blob_uri: 'local://datasets/a.json', trace_id: 'trace_made' };
+  const stored = {
+    organization_id: 'org_1',
+    gcs_blob_uri: 'local://datasets/a.json',
+    trace_id: 'trace_made',
+    model_id: 'acme/agent',
+  };
   const rows = [0, 1].map(reward => ({
     trajectory_id: `traj_${reward}`,
     task_id: 'a',
@@ -159,6 +166,11 @@ it.each([
   });
   await stage.waitFor(text => /task +a/.test(text));
   expect(stage.text()).not.toMatch(/org_1|local:|trace_made/);
+  // Neither a list of models nor Watch has anything of the file.
+  expect(factsOfFile(trajectoryFacts(rows[0] as Trajectory)).filter(({ refers }) => refers)).toEqual([]);
+  if (place.view !== 'rollouts') return;
+  await stage.press('p');
+  await stage.waitFor('A file has no Watch');
 });
 
 it.each([

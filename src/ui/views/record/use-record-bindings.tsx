@@ -90,7 +90,7 @@ export function useRecordBindings(options: RecordOptions): readonly Binding[] {
   const { record, marked = [], title, refresh, actions, pin, document, exportable } = options;
   const { markedPins: pins = pin ? [pin] : [] } = options;
   const { toast, showOverlay, navigate } = useShell();
-  const { statuses } = useWorkbench();
+  const { statuses, file } = useWorkbench();
   const tree = record && treePlaceOf(record.json, pin, ref => statuses.get(ref)?.parent);
   const { usable } = useRouter();
   const togglePin = usePin(pins);
@@ -119,6 +119,7 @@ export function useRecordBindings(options: RecordOptions): readonly Binding[] {
     {
       command: recordCommands.pin,
       enabled: enabled && pins.length > 0,
+      why: file === undefined ? undefined : 'A file has no Watch: nothing in it runs',
       run: () => toast({ kind: 'info', text: togglePin() }),
     },
     { command: recordCommands.pager, run: () => outside('pager', openInPager), enabled: readable },
