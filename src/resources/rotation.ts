@@ -187,7 +187,7 @@ export function following(workbench: Workbench, counted: boolean): LiveQuery<num
   /** Returns the number of reads. @throws ServiceError */
   const round = async (context: QueryContext): Promise<number> => {
     // Include resources that other programs of the user have seen running.
-    workbench.recall();
+    workbench.records.recall();
     const purpose = purposeOf(workbench, sent, lastSent);
     seeListed(workbench, purpose.listed);
     const { running, others } = dueLists(workbench, purpose, counted);

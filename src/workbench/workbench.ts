@@ -5,27 +5,20 @@ import { perObject } from '../base/memo.ts';
 import { type AlarmRules, type AlarmSettings, alarmDefaults, rulesFor } from '../config/alarms.ts';
 import { type CompareSettings, compareDefaults, type TriageSettings, triageDefaults } from '../config/preferences.ts';
 import type { Benchmark } from '../contract/benchmarks.ts';
-import { isRunning, statusMeaning } from '../contract/status.ts';
-import type { Removed } from '../queries/action.ts';
 import { benchmarkKeys } from '../queries/benchmarks.ts';
 import { FailedQueries } from '../queries/failed-queries.ts';
-import { rememberedMeans, savedMeans } from '../queries/held-out.ts';
 import { Lists } from '../queries/lists/lists.ts';
 import { usualStaleMs } from '../queries/live-query.ts';
 import { defaultIntervals, type PollIntervals } from '../queries/polling.ts';
 import type { QueryHost } from '../queries/query-host.ts';
-import { rememberedDifference } from '../queries/run-difference.ts';
-import { rememberedCertainty } from '../queries/run-mean.ts';
-import type { Observation } from '../queries/statuses/known-resource.ts';
-import { observeAnswers, type Subject } from '../queries/statuses/observe.ts';
+import { observeAnswers } from '../queries/statuses/observe.ts';
 import { Restarts } from '../queries/statuses/restarts.ts';
-import { type Kinds, lostAfterMs, type ReadTimes, StatusStore, type Transition } from '../queries/statuses/store.ts';
+import { type Kinds, StatusStore } from '../queries/statuses/store.ts';
 import { isLastingRefusal } from '../service/errors.ts';
 import { type GateMonitor, type GateState, openGate } from '../service/gate.ts';
 import type { Service } from '../service/index.ts';
 import { type ConnectionMonitor, type ConnectionState, fixedConnection } from '../service/supervisor.ts';
-import { beganField, beganIn } from '../store/seen.ts';
-import { RememberedStore, type SeenResource } from '../store/store.ts';
+import { RememberedStore } from '../store/store.ts';
 import { TextIndex } from '../store/text-index.ts';
 import type { PriceUnit } from '../text/numbers.ts';
 import { clean } from '../text/sanitise.ts';
@@ -35,6 +28,7 @@ import { Inbox } from './inbox.ts';
 import { type AnyJob, Jobs } from './jobs.ts';
 import { Notes } from './notes.ts';
 import { Pins } from './pins.ts';
+import { Records } from './records.ts';
 
 // In Node, react-query assumes server rendering, where it neither polls nor retries.
 environmentManager.setIsServer(() => false);
@@ -133,6 +127,7 @@ export class Workbench implements QueryHost {
   readonly notes: Notes;
   /** Ends and other events that need attention, until the user dismisses them. */
   readonly inbox: Inbox;
+  readonly records: Records;
   /** Uploads, which continue in the background. */
   readonly jobs = new Jobs();
   readonly exports = new Exports();
@@ -190,9 +185,18 @@ export class Workbench implements QueryHost {
     this.pins = new Pins(() => this.remembered);
     this.notes = new Notes(() => this.remembered, options.triage ?? triageDefaults);
     this.inbox = new Inbox(() => this.remembered, this.statuses, poll.visibleMs);
-    this.statuses.onTransitions(transitions => this.#changed(transitions));
     this.lists.recallCounts();
-    this.recall();
+    this.records = new Records({
+      ...{ kinds: this.kinds, statuses: this.statuses, restarts: this.restarts, lists: this.lists },
+      ...{ pins: this.pins, notes: this.notes, inbox: this.inbox, remembered: () => this.remembered },
+      attend: at => {
+        this.inbox.attend(at, this.#wasPaused);
+        this.#wasPaused = this.#paused;
+        if (clockBehind() === this.#behindMs) return;
+        this.#behindMs = clockBehind();
+        this.remembered.setSetting(clockSetting, this.#behindMs);
+      },
+    });
     // Refresh even after a failure: part of the upload may be stored.
     this.jobs.onEnd(({ touches }) => {
       for (const queryKey of touches) void this.cache.invalidateQueries({ queryKey });
@@ -202,71 +206,9 @@ export class Workbench implements QueryHost {
     });
     this.#stopObserving = observeAnswers(this.cache, {
       statuses: this.statuses,
-      onObserved: (observations, times) => this.#observed(observations, times),
-      onGone: subject => {
-        this.statuses.gone(subject, this.pins.has(subject.kind, subject.id));
-        this.#forget(subject);
-      },
+      onObserved: (observations, times) => this.records.observed(observations, times),
+      onGone: subject => this.records.gone(subject),
     });
-  }
-
-  /** Remembers when resources left the queue, and puts their ends into the inbox. */
-  #changed(transitions: readonly Transition[]): void {
-    // The first answer after an absence may report an end.
-    this.#attend(Date.now());
-    for (const transition of transitions) {
-      const { kind, id, beganAt } = transition.resource;
-      if (beganAt !== undefined) this.remembered.see([{ kind, id, record: { [beganField]: beganAt } }]);
-      // A deployment may fail after it was deployed, which is a second end.
-      const isEnd = transition.ended || statusMeaning(transition.to) === 'failure';
-      if (isEnd && (this.statuses.runs(kind) || this.pins.has(kind, id))) this.inbox.ended(transition);
-    }
-  }
-
-  /** Passes on the observations in an answer. */
-  #observed(observations: readonly Observation[], times: ReadTimes): void {
-    const { at, by } = times;
-    this.#attend(at);
-    this.inbox.observed(observations, at);
-    this.#remember(observations, at);
-    this.#recallCertainty(observations, times);
-    for (const { kind, id, done } of observations) {
-      const known = this.kinds.get(kind)?.recordsProgress ? this.statuses.get({ kind, id }) : undefined;
-      if (known && done != null && by !== undefined) this.restarts.follow(known, done, by);
-    }
-  }
-
-  /** Loads the running and pinned resources of earlier sessions and other programs. Sends nothing. */
-  recall(): void {
-    const { statuses, pins, inbox, remembered } = this;
-    if (remembered.wasWrittenElsewhere()) {
-      inbox.readAgain();
-      pins.readAgain(true);
-      this.notes.readAgain();
-    } else pins.readAgain(false);
-    statuses.recallEnded(
-      inbox
-        .list()
-        .filter(({ what }) => what === 'end')
-        .map(({ kind, id, label, at, detail }) => ({ kind, id, label, at, ended: detail })),
-    );
-    const pinned = pins.list().filter(pin => statuses.get(pin) === undefined);
-    statuses.recall(
-      pinned.map(pin => {
-        const seen = remembered.find(pin.kind, pin.id);
-        return { ...pin, status: seen?.status, seenAt: seen?.seenAt ?? 0, measured: rememberedMeans(seen?.measured) };
-      }),
-    );
-    const runningKinds = [...this.kinds.keys()].filter(kind => statuses.runs(kind));
-    const recent = remembered.seenSince(Date.now() - lostAfterMs, { kinds: runningKinds });
-    statuses.recall(
-      recent
-        .filter(each => isRunning(each.status) && statuses.get(each) === undefined)
-        .map(each => {
-          const seen = remembered.find(each.kind, each.id);
-          return { ...each, beganAt: beganIn(seen?.record), measured: rememberedMeans(seen?.measured) };
-        }),
-    );
   }
 
   /** The alarms for the runs of a benchmark. */
@@ -280,66 +222,6 @@ export class Workbench implements QueryHost {
     if (known && known.label !== id) return known.label;
     const rows = this.lists.find(benchmarkKeys.list)?.data.rows;
     return (rows && namesOf(rows).get(id)) ?? this.remembered.find('benchmark', id)?.label;
-  }
-
-  #attend(at: number): void {
-    this.inbox.attend(at, this.#wasPaused);
-    this.#wasPaused = this.#paused;
-    if (clockBehind() === this.#behindMs) return;
-    this.#behindMs = clockBehind();
-    this.remembered.setSetting(clockSetting, this.#behindMs);
-  }
-
-  /** Saves answers for the next session. The store writes them later. */
-  #remember(observations: readonly (Observation & Partial<Pick<SeenResource, 'isStart'>>)[], at: number): void {
-    const kept = observations.filter(({ kind, record }) => record !== undefined || this.statuses.runs(kind));
-    this.remembered.see(
-      kept.map(each => (each.measured ? { ...each, measured: savedMeans(each.measured) } : each)),
-      at,
-    );
-    for (const { kind, id, done } of kept) {
-      if (this.kinds.get(kind)?.recordsProgress && done != null) this.remembered.recordProgress(id, done, at);
-    }
-  }
-
-  /** Adds to the records of runs how certain their means are and how they differ from the baseline, as remembered. */
-  #recallCertainty(observations: readonly Observation[], times: ReadTimes): void {
-    const recalled = observations.flatMap(({ kind, id, record }): Observation[] => {
-      const { status, certainty: known } = this.statuses.get({ kind, id }) ?? {};
-      if (kind !== 'run' || record === undefined || known) return [];
-      const certainty = rememberedCertainty(this.remembered, id, { status });
-      const difference = rememberedDifference(this.remembered, id, status);
-      return certainty || difference ? [{ kind, id, certainty, difference }] : [];
-    });
-    if (recalled.length > 0) this.statuses.report(recalled, times);
-  }
-
-  /** Registers a resource that this program has just started. */
-  started(observation: Observation, at = Date.now()): void {
-    this.statuses.started(observation, at);
-    this.#remember([{ ...observation, isStart: true }], at);
-  }
-
-  /**
-   * Removes a resource that this program has just deleted, also from the lists whose keys begin with one of `touches`.
-   */
-  deleted({ kind, id }: Removed, touches: readonly (readonly unknown[])[]): void {
-    for (const under of touches) this.lists.remove(under, [id]);
-    if (kind === undefined) return;
-    this.statuses.forget({ kind, id });
-    this.inbox.dismissAll({ kind, id });
-    this.#forget({ kind, id });
-  }
-
-  /** Dismisses the end of a resource and its other events in the inbox. */
-  dismiss({ kind, id }: Subject): void {
-    this.statuses.dismiss({ kind, id });
-    this.inbox.dismissAll({ kind, id });
-  }
-
-  #forget({ kind, id }: Subject): void {
-    this.pins.remove(kind, id);
-    this.remembered.forget(kind, id);
   }
 
   /** The remembered store of this service; opened on first use. Saves nothing once the workbench is closed. */

@@ -56,7 +56,7 @@ describe.each([...refusals.keys()])('where an unknown path gets %s (C1)', refusa
 it('shows what is known of a run whose status the service never says (C2)', { timeout: limitMs }, async () => {
   const { screen, workbench, ids, close } = await openAt('record runs', 'the 404 of the document');
   await screen.waitFor('The service reports no status; no new reward since');
-  workbench.started({ kind: 'run', id: ids.run, label: 'ev' });
+  workbench.records.started({ kind: 'run', id: ids.run, label: 'ev' });
   await screen.press('g', 'w');
   expect(screen.text()).not.toMatch(/pending|1 running/);
   close();

@@ -91,7 +91,7 @@ it('keep no round waiting while one of them hangs, and end with the program', as
     listDatasets: () => new Promise(() => {}),
     listSecrets: () => pageOf([{ secret_id: 'sec_1', name: 'key' }]),
   });
-  const recall = vi.spyOn(workbench, 'recall');
+  const recall = vi.spyOn(workbench.records, 'recall');
   await eventually(async () => {
     await round();
     expect([asked('listDatasets'), rowsOf('secrets')]).toEqual([1, 1]);
@@ -110,7 +110,7 @@ it('keep no round waiting while one of them hangs, and end with the program', as
 
 it('are looked up once for each list, however many resources of it are known', () => {
   const { counts, workbench } = counting({ listEvalRuns: () => [] });
-  const start = (id: string) => workbench.started({ kind: 'run', id, label: id, status: 'running' });
+  const start = (id: string) => workbench.records.started({ kind: 'run', id, label: id, status: 'running' });
   for (let id = 0; id < 20; id += 1) start(`evr_${id}`);
   onTestFinished(counts.follow());
   const lookedUp = vi.spyOn(workbench.lists, 'countOf');

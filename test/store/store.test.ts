@@ -374,7 +374,7 @@ it('is closed at an exit by a signal without waiting for a program that holds it
   });
   const holder = new DatabaseSync(path);
   holder.exec('begin immediate');
-  workbench.started({ kind: 'run', id: 'a', label: 'A', record: {} });
+  workbench.records.started({ kind: 'run', id: 'a', label: 'A', record: {} });
   workbench.closeNow();
   expect(store.problem).toContain('locked');
   holder.close();

@@ -76,7 +76,7 @@ describe('what ended while the program was closed', () => {
     const unset = { startedAt: new Date().toISOString(), endTime: '1970-01-01T00:00:00Z' };
     second.answer(run('d', { status: 'failed', ...unset }), run('e', { status: 'failed', endTime: unset.endTime }));
     expect(second.said()).toContainEqual(expect.stringMatching(/^d failed/));
-    second.workbench.dismiss({ kind: 'training', id: 'd' });
+    second.workbench.records.dismiss({ kind: 'training', id: 'd' });
     expect(second.said().sort()).toEqual([
       'a failed, after 5h, out of memory; 40 of 400 steps',
       'c succeeded, after 5h',
@@ -91,7 +91,7 @@ describe('what ended while the program was closed', () => {
     const known = third.workbench.statuses.get({ kind: 'training', id: 'a' });
     expect(known).toMatchObject({ status: 'failed', reason: 'out of memory', endTime, done: 40, failed: 3 });
     expect(known?.endedAt).toBeDefined();
-    third.workbench.dismiss({ kind: 'training', id: 'a' });
+    third.workbench.records.dismiss({ kind: 'training', id: 'a' });
     expect(third.said()).toEqual(['c succeeded, after 5h']);
     await end(third);
 
@@ -179,7 +179,7 @@ it('has a second end of a resource, although the first was dismissed', async () 
   answer(deployment('DEPLOYING'));
   answer(deployment('DEPLOYED'));
   expect(said()).toEqual(['d deployed']);
-  workbench.dismiss({ kind: 'deployment', id: 'd' });
+  workbench.records.dismiss({ kind: 'deployment', id: 'd' });
   answer(deployment('DEPLOYED'));
   expect(said()).toEqual([]);
   answer(deployment('FAILED'));
@@ -271,7 +271,7 @@ it.each([[true], [false]])(
     const first = start(path);
     first.answer(deployment('DEPLOYING'));
     first.answer(deployment('DEPLOYED'));
-    if (isDismissed) first.workbench.dismiss({ kind: 'deployment', id: 'd' });
+    if (isDismissed) first.workbench.records.dismiss({ kind: 'deployment', id: 'd' });
     await end(first);
 
     const second = start(path);
@@ -280,7 +280,7 @@ it.each([[true], [false]])(
     // The service still tells the time of the deployment.
     expect(second.workbench.inbox.list()).toMatchObject([{ isExact: false }]);
     expect(second.workbench.inbox.list()[0]?.at).toBeGreaterThan(Date.parse(endTime));
-    second.workbench.dismiss({ kind: 'deployment', id: 'd' });
+    second.workbench.records.dismiss({ kind: 'deployment', id: 'd' });
     await end(second);
 
     const third = start(path);

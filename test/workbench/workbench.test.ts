@@ -64,8 +64,8 @@ it('knows nothing any more of what the program has deleted', () => {
   const workbench = new Workbench({ kinds, service: async () => fakeService(), profile: 'test' });
   onTestFinished(() => workbench.close());
   const run = { kind: 'run', id: 'evr_1' };
-  workbench.started({ ...run, label: 'baseline', status: 'running' });
-  workbench.deleted(run, []);
+  workbench.records.started({ ...run, label: 'baseline', status: 'running' });
+  workbench.records.deleted(run, []);
   expect([workbench.statuses.get(run), workbench.remembered.find('run', 'evr_1')]).toEqual([undefined, undefined]);
 });
 

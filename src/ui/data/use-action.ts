@@ -84,7 +84,7 @@ export function useAction<Input, Result>(action: Action<Input, Result>): Started
   const send = async (input: Input): Promise<Result | undefined> => {
     const result = await start(async (service, signal) => {
       const sent = await sendKeyed(service, action, input, { signal, keys: workbench.remembered.startKeys });
-      if (action.starts) workbench.started(action.starts(sent, input));
+      if (action.starts) workbench.records.started(action.starts(sent, input));
       return sent;
     }, action.touches);
     return mounted.current ? result : undefined;
@@ -121,7 +121,7 @@ export function useActionForEach<Input>(
     answers.set(input, answer);
     setProgress(done);
     const removed = action.removes?.resource(input, answer);
-    if (removed) workbench.deleted(removed, action.touches);
+    if (removed) workbench.records.deleted(removed, action.touches);
   };
   const send = async (): Promise<boolean> => {
     const unsent = await start(async (service, signal) => {

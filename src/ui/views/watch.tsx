@@ -208,7 +208,7 @@ function dismissal(workbench: Workbench, lines: readonly WatchedResource[]): Bin
     run: () => {
       for (const row of ended) {
         if (row.kind === uploadKind) workbench.jobs.remove(row.id);
-        else workbench.dismiss(row);
+        else workbench.records.dismiss(row);
       }
     },
   };

@@ -55,7 +55,7 @@ export function useStarts({ send, kind }: RunStart): {
         const runs: object[] = [];
         const onSuccess = (input: RunInput, _done: number, answer: unknown): void => {
           runs.push(answer as object);
-          if (send.starts) workbench.started(send.starts(answer as object, input));
+          if (send.starts) workbench.records.started(send.starts(answer as object, input));
         };
         const together = inputs.length === 1 ? [] : inputs.map(input => ({ input }));
         keys.awaitStarts(keyed, together);

@@ -39,8 +39,6 @@ import {
 import { stripOf, type TeachingSignal } from './teaching-strip.ts';
 import { CurveWordsWindow } from './words-window.tsx';
 
-/** Below this height, a sparkline replaces the chart. */
-
 /** The user's choices, kept on the way back to the view. */
 interface ChartSettings {
   readonly chart: ChartState;

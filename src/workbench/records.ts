@@ -1,0 +1,163 @@
+/** Passes on what answers say of resources: to their statuses, the inbox and the remembered store. */
+import { isRunning, statusMeaning } from '../contract/status.ts';
+import type { Removed } from '../queries/action.ts';
+import { rememberedMeans, savedMeans } from '../queries/held-out.ts';
+import type { Lists } from '../queries/lists/lists.ts';
+import { rememberedDifference } from '../queries/run-difference.ts';
+import { rememberedCertainty } from '../queries/run-mean.ts';
+import type { Observation } from '../queries/statuses/known-resource.ts';
+import type { Subject } from '../queries/statuses/observe.ts';
+import type { Restarts } from '../queries/statuses/restarts.ts';
+import {
+  type Kinds,
+  lostAfterMs,
+  type ReadTimes,
+  type StatusStore,
+  type Transition,
+} from '../queries/statuses/store.ts';
+import { beganField, beganIn } from '../store/seen.ts';
+import type { RememberedStore, SeenResource } from '../store/store.ts';
+import type { Inbox } from './inbox.ts';
+import type { Notes } from './notes.ts';
+import type { Pins } from './pins.ts';
+
+export interface RecordsOptions {
+  readonly kinds: Kinds;
+  readonly statuses: StatusStore;
+  readonly restarts: Restarts;
+  readonly lists: Lists;
+  readonly pins: Pins;
+  readonly notes: Notes;
+  readonly inbox: Inbox;
+  readonly remembered: () => RememberedStore;
+  /** Notes that the program reads answers at this time; epoch milliseconds. */
+  readonly attend: (at: number) => void;
+}
+
+export class Records {
+  readonly #of: RecordsOptions;
+
+  constructor(options: RecordsOptions) {
+    this.#of = options;
+    options.statuses.onTransitions(transitions => this.#changed(transitions));
+    this.recall();
+  }
+
+  /** Remembers when resources left the queue, and puts their ends into the inbox. */
+  #changed(transitions: readonly Transition[]): void {
+    // The first answer after an absence may report an end.
+    this.#of.attend(Date.now());
+    for (const transition of transitions) {
+      const { kind, id, beganAt } = transition.resource;
+      if (beganAt !== undefined) this.#of.remembered().see([{ kind, id, record: { [beganField]: beganAt } }]);
+      // A deployment may fail after it was deployed, which is a second end.
+      const isEnd = transition.ended || statusMeaning(transition.to) === 'failure';
+      if (isEnd && (this.#of.statuses.runs(kind) || this.#of.pins.has(kind, id))) this.#of.inbox.ended(transition);
+    }
+  }
+
+  /** Passes on the observations in an answer. */
+  observed(observations: readonly Observation[], times: ReadTimes): void {
+    const { at, by } = times;
+    this.#of.attend(at);
+    this.#of.inbox.observed(observations, at);
+    this.#remember(observations, at);
+    this.#recallCertainty(observations, times);
+    for (const { kind, id, done } of observations) {
+      const known = this.#of.kinds.get(kind)?.recordsProgress ? this.#of.statuses.get({ kind, id }) : undefined;
+      if (known && done != null && by !== undefined) this.#of.restarts.follow(known, done, by);
+    }
+  }
+
+  /** Loads the running and pinned resources of earlier sessions and other programs. Sends nothing. */
+  recall(): void {
+    const { statuses, pins, inbox, notes } = this.#of;
+    const remembered = this.#of.remembered();
+    if (remembered.wasWrittenElsewhere()) {
+      inbox.readAgain();
+      pins.readAgain(true);
+      notes.readAgain();
+    } else pins.readAgain(false);
+    statuses.recallEnded(
+      inbox
+        .list()
+        .filter(({ what }) => what === 'end')
+        .map(({ kind, id, label, at, detail }) => ({ kind, id, label, at, ended: detail })),
+    );
+    const pinned = pins.list().filter(pin => statuses.get(pin) === undefined);
+    statuses.recall(
+      pinned.map(pin => {
+        const seen = remembered.find(pin.kind, pin.id);
+        return { ...pin, status: seen?.status, seenAt: seen?.seenAt ?? 0, measured: rememberedMeans(seen?.measured) };
+      }),
+    );
+    const runningKinds = [...this.#of.kinds.keys()].filter(kind => statuses.runs(kind));
+    const recent = remembered.seenSince(Date.now() - lostAfterMs, { kinds: runningKinds });
+    statuses.recall(
+      recent
+        .filter(each => isRunning(each.status) && statuses.get(each) === undefined)
+        .map(each => {
+          const seen = remembered.find(each.kind, each.id);
+          return { ...each, beganAt: beganIn(seen?.record), measured: rememberedMeans(seen?.measured) };
+        }),
+    );
+  }
+
+  /** Saves answers for the next session. The store writes them later. */
+  #remember(observations: readonly (Observation & Partial<Pick<SeenResource, 'isStart'>>)[], at: number): void {
+    const kept = observations.filter(({ kind, record }) => record !== undefined || this.#of.statuses.runs(kind));
+    this.#of.remembered().see(
+      kept.map(each => (each.measured ? { ...each, measured: savedMeans(each.measured) } : each)),
+      at,
+    );
+    for (const { kind, id, done } of kept) {
+      if (this.#of.kinds.get(kind)?.recordsProgress && done != null) this.#of.remembered().recordProgress(id, done, at);
+    }
+  }
+
+  /** Adds to the records of runs how certain their means are and how they differ from the baseline, as remembered. */
+  #recallCertainty(observations: readonly Observation[], times: ReadTimes): void {
+    const recalled = observations.flatMap(({ kind, id, record }): Observation[] => {
+      const { status, certainty: known } = this.#of.statuses.get({ kind, id }) ?? {};
+      if (kind !== 'run' || record === undefined || known) return [];
+      const certainty = rememberedCertainty(this.#of.remembered(), id, { status });
+      const difference = rememberedDifference(this.#of.remembered(), id, status);
+      return certainty || difference ? [{ kind, id, certainty, difference }] : [];
+    });
+    if (recalled.length > 0) this.#of.statuses.report(recalled, times);
+  }
+
+  /** Registers a resource that this program has just started. */
+  started(observation: Observation, at = Date.now()): void {
+    this.#of.statuses.started(observation, at);
+    this.#remember([{ ...observation, isStart: true }], at);
+  }
+
+  /**
+   * Removes a resource that this program has just deleted, also from the lists whose keys begin with one of `touches`.
+   */
+  deleted({ kind, id }: Removed, touches: readonly (readonly unknown[])[]): void {
+    for (const under of touches) this.#of.lists.remove(under, [id]);
+    if (kind === undefined) return;
+    this.#of.statuses.forget({ kind, id });
+    this.#of.inbox.dismissAll({ kind, id });
+    this.#forget({ kind, id });
+  }
+
+  /** Dismisses the end of a resource and its other events in the inbox. */
+  dismiss({ kind, id }: Subject): void {
+    this.#of.statuses.dismiss({ kind, id });
+    this.#of.inbox.dismissAll({ kind, id });
+  }
+
+  /** Marks a resource that the service no longer has. */
+  gone(subject: Subject): void {
+    this.#of.statuses.gone(subject, this.#of.pins.has(subject.kind, subject.id));
+    this.#forget(subject);
+  }
+
+  #forget({ kind, id }: Subject): void {
+    this.#of.pins.remove(kind, id);
+    this.#of.remembered().forget(kind, id);
+  }
+}
