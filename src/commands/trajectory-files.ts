@@ -6,10 +6,10 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
-import { errorCode, errorMessage } from '../base/errors.ts';
+import { errorCode, errorMessage, isDiskFull } from '../base/errors.ts';
 import { clean } from '../text/sanitise.ts';
 import { isForeignFile, Reading, trajectoriesIn } from '../uploads/foreign-files.ts';
-import { CommandError } from './exit.ts';
+import { CommandError, exitCodes } from './exit.ts';
 import type { CommandIo } from './io.ts';
 
 /** Something in a file that cannot be read. */
@@ -94,6 +94,11 @@ export async function withOpenFile<Result>(
     return await read(file);
   } catch (error) {
     signal.throwIfAborted();
+    if (isDiskFull(error))
+      throw new CommandError(
+        `The temporary folder ${tmpdir()} has no room. Set TMPDIR to another one.`,
+        exitCodes.failed,
+      );
     throw new CommandError(clean`The file cannot be read: ${errorMessage(error)}`);
   } finally {
     await file.close();

@@ -11,7 +11,7 @@ import { checkpointWords, paceOf, rateWords, type Standing, standingOf, standing
 import { type KnownResource, keyOf, unknownResource } from '../queries/statuses/known-resource.ts';
 import { followedOf } from '../queries/statuses/store.ts';
 import type { RememberedStore, ResourceRef } from '../store/store.ts';
-import { age, duration, endInstant, parseTime } from '../text/time.ts';
+import { age, duration, endInstant, parseTime, roughly } from '../text/time.ts';
 import type { AnyJob } from '../workbench/jobs.ts';
 import type { Workbench } from '../workbench/workbench.ts';
 import { type Alarm, alarmsIn, isAlarmKind, judge, readingOf, type Verdicts } from './alarms.ts';
@@ -303,7 +303,7 @@ function plainStateOf(row: WatchedResource, now: number): LineState {
     return { word, text, short: `no step ${silence}`, look };
   }
   const leftMs = standing.kind === 'moving' ? standing.leftMs : undefined;
-  const [left, about] = leftMs === undefined ? ['', ''] : [duration, age].map(words => `ETA ${words(leftMs)}`);
+  const [left, about] = leftMs === undefined ? ['', ''] : [duration, roughly].map(words => `ETA ${words(leftMs)}`);
   const text = [word, left, old].filter(Boolean).join(', ');
   return { word, text, short: old || left || word, brief: old || about || word, look };
 }

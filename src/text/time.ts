@@ -28,6 +28,12 @@ export function age(ms: number): string {
   return `${Math.floor(elapsed / unit)}${letter}`;
 }
 
+/** A time that is only estimated, in one whole unit, rounded: `3m` for two minutes and 51 seconds. */
+export function roughly(ms: number): string {
+  const { unit } = ageUnit(ms);
+  return age(Math.round(ms / unit) * unit);
+}
+
 /**
  * A duration in its two leading units: `350ms`, `1.2s`, `42s`, `1m 20s`, `2h 5m`, `3d 4h`. Negative durations have a
  * minus; NaN is `?`.

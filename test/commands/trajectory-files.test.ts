@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { exitCodes } from '../../src/commands/exit.ts';
 import type { CommandIo } from '../../src/commands/io.ts';
-import { inOwnForm } from '../../src/commands/trajectory-files.ts';
+import { inOwnForm, withOpenFile } from '../../src/commands/trajectory-files.ts';
 import { cliOn } from './cli.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'own-form-'));
@@ -33,4 +33,17 @@ it('of another program with a reward that is no number are not read without a lo
   const { code, notes } = await cliOn({ baseUrl: 'http://127.0.0.1:1', apiKey: 'key' })('read', ['-'], { input: text });
   expect(code).toBe(exitCodes.failed);
   expect(notes).toContain('1 reward is not a number, and kept only in the metadata');
+});
+
+it('that find no room for their copies name the temporary folder', async () => {
+  const path = join(folder, 'whole.jsonl');
+  writeFileSync(path, line);
+  const full = async () => {
+    throw Object.assign(new Error('database or disk is full'), { errcode: 13 });
+  };
+  const io = { signal: new AbortController().signal } as unknown as CommandIo;
+  await expect(withOpenFile(path, io, full)).rejects.toMatchObject({
+    message: `The temporary folder ${tmpdir()} has no room. Set TMPDIR to another one.`,
+    exitCode: exitCodes.failed,
+  });
 });

@@ -7,6 +7,7 @@ import {
   endInstant,
   noteClock,
   parseTime,
+  roughly,
   setClockBehind,
 } from '../../src/text/time.ts';
 
@@ -23,6 +24,11 @@ describe('age', () => {
     expect(age(-5_000)).toBe('0s');
     expect(age(Number.NaN)).toBe('?');
   });
+});
+
+it('roughly is one whole unit, rounded', () => {
+  const times = [0, 59_600, 171_000, hour - 20_000, 1.4 * hour, 47 * hour].map(roughly);
+  expect(times).toEqual(['0s', '1m', '3m', '1h', '1h', '2d']);
 });
 
 describe('duration', () => {

@@ -1,3 +1,4 @@
+import { stripVTControlCharacters } from 'node:util';
 import { Text } from 'ink';
 import { render } from 'ink-testing-library';
 import { type ReactElement, useState } from 'react';
@@ -22,7 +23,7 @@ import {
   tableReducer,
   windowOf,
 } from '../../../src/ui/widgets/table/table-state.ts';
-import { rowText, TableView } from '../../../src/ui/widgets/table/table-view.tsx';
+import { headerText, rowText, TableView } from '../../../src/ui/widgets/table/table-view.tsx';
 import { useTable } from '../../../src/ui/widgets/table/use-table.ts';
 import { createTheme } from '../../../src/ui/widgets/theme/theme.tsx';
 import { eventually } from '../../eventually.ts';
@@ -54,6 +55,15 @@ it('cuts a text where its column says, by default in its middle', () => {
   expect(cut()).toContain('bencht…-base');
   expect(cut('end')).toContain('benchtop/tu…');
   expect(cut('start')).toContain('…/tutor-base');
+});
+
+it('cuts a title at its end, unless another one begins as it does', () => {
+  const header = (...titles: readonly string[]): string => {
+    const fitted = titles.map(title => ({ column: { id: title, title, width: 7, value: () => '' }, width: 7 }));
+    return stripVTControlCharacters(headerText(fitted, undefined, createTheme()));
+  };
+  expect(header('LEARNING_RATE', 'LORA_RANK', 'LORA_ALPHA')).toMatch(/LEARNI… +LORA_R… +LORA_A…/);
+  expect(header('SAMPLES_PER_STEP', 'SAMPLES_PER_TASK')).toMatch(/SAM…TEP +SAM…ASK/);
 });
 
 it('shows names that differ in their middle differently', () => {

@@ -248,17 +248,18 @@ export interface RowLook {
 }
 
 /** The header line, with an arrow at the sorted column. A title that fills a column of numbers moves into the gap before it. */
-function headerText<Row>(columns: readonly FittedColumn<Row>[], sort: Sort | undefined, theme: Theme): string {
+export function headerText<Row>(columns: readonly FittedColumn<Row>[], sort: Sort | undefined, theme: Theme): string {
   const { glyphs, styles } = theme;
   const titles = columns.map(({ column, width }, index) => {
     const arrow = sort?.column === column.id ? (sort.descending ? glyphs.arrowDown : glyphs.arrowUp) : '';
     const before = index === 0 ? gutter : columnGap;
     const spare = column.align === 'right' ? before - 1 : 0;
-    const title = truncate(column.title, width - Math.max(0, displayWidth(arrow) - spare), {
-      // The end of the name of an option says as much as its beginning.
-      position: 'middle',
-      ellipsis: glyphs.ellipsis,
-    });
+    const room = width - Math.max(0, displayWidth(arrow) - spare);
+    // Its beginning can be read best, but it may also be that of another one, as with the names of options.
+    const start = column.title.slice(0, Math.max(0, room - 1));
+    const isAlone = columns.every(each => each.column === column || !each.column.title.startsWith(start));
+    const position = isAlone ? 'end' : 'middle';
+    const title = truncate(column.title, room, { position, ellipsis: glyphs.ellipsis });
     return ' '.repeat(before - spare) + fitCells(title + arrow, width + spare, column.align);
   });
   return styles.header(titles.join(''));
