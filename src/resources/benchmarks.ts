@@ -153,7 +153,7 @@ export const benchmarkActions = {
       send: buildImages,
       verb: 'build',
       past: 'being built',
-      loses: 'the needs of its tasks are checked and built. It cannot be launched until that is done.',
+      loses: 'no run can start on it until its images are ready.',
       asks: count => (count === 1 ? 'Build its images?' : `Build the images of ${count} benchmarks?`),
       says: names => `Building the images of ${names}`,
       command: 'build',
@@ -163,7 +163,7 @@ export const benchmarkActions = {
   },
   secret: {
     id: 'benchmark.secret',
-    title: 'create the secret that is missing',
+    title: 'create the missing secret',
     keys: ['n'],
     group,
     writes: true,

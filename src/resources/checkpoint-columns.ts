@@ -28,7 +28,7 @@ interface Evaluations {
   readonly mean: number;
   /** The number of these rewards; undefined if one of the runs does not report it. */
   readonly rewards: number | undefined;
-  /** Of a single evaluation: several sample the same tasks again, so each alone says as much about other tasks. */
+  /** Only for a single evaluation: more of them repeat the same tasks, and say no more about other tasks. */
   readonly interval: Interval | undefined;
 }
 
@@ -45,8 +45,7 @@ export interface Measured {
 }
 
 /**
- * The ended evaluations of a checkpoint. Leaves out those of other tasks than the newest, whose means are not
- * comparable.
+ * The ended evaluations of a checkpoint on the split of the newest one: means on different tasks are not comparable.
  */
 function evaluationsOf(runs: readonly EvalRun[], range: Range): Evaluations | undefined {
   const rated = runs.filter((run: MeasuredRun) => hasEnded(run.status) && listedMean(run) !== undefined);
@@ -134,7 +133,7 @@ export function measuredCheckpointColumns<Row extends Measured>(range: Range): r
     { ...intervalColumn<Row>(row => row.held_out && ofMean(row.held_out).interval), ...ifAny },
     { ...numberColumn<Row>('evaluated', 'EVALUATED', row => row.evaluations?.mean), bestFirst: true, ...ifAny },
     {
-      ...intervalColumn<Row>(row => row.evaluations?.interval, { id: 'evaluated-interval', title: '95% OF IT' }),
+      ...intervalColumn<Row>(row => row.evaluations?.interval, { id: 'evaluated-interval', title: 'EVAL 95% CI' }),
       ...ifAny,
     },
     { ...numberColumn<Row>('runs', 'RUNS', row => row.evaluations?.runs, { text: String }), ...ifAny },
@@ -161,7 +160,7 @@ export function measuredCheckpointFacts(
 ): readonly Fact[] {
   const words = (value: number, interval: Interval | undefined): string =>
     interval ? `${reward(value)}, 95% between ${reward(interval.low)} and ${reward(interval.high)}` : reward(value);
-  // A separate split does not evaluate its own selection.
+  // The validation split chooses the checkpoint; evaluations use other tasks.
   const isApart = held_out?.split === 'validation';
   const best = `highest held-out reward of the checkpoints${isApart ? '' : ': chosen and measured by the same tasks, so it looks better than it is'}`;
   return [

@@ -52,7 +52,7 @@ export const datasetCommands = {
   },
   resume: {
     id: 'dataset.resume',
-    title: 'resume the upload that was not finished',
+    title: 'resume the unfinished upload',
     keys: ['ctrl-r'],
     group: 'Dataset',
     hint: 'resume upload',

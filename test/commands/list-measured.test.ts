@@ -386,7 +386,7 @@ it('a table of checkpoints has the held-out reward, the best one and the evaluat
   const { out, notes } = await cli('list', list, { columns: 200 });
   expect(notes).toBe('');
   const [head = '', ...rows] = out.trimEnd().split('\n');
-  expect(head).toMatch(/CHECKPOINT +ID +HELD-OUT +BEST +95% CI +EVALUATED +95% OF IT +RUNS/);
+  expect(head).toMatch(/CHECKPOINT +ID +HELD-OUT +BEST +95% CI +EVALUATED +EVAL 95% CI +RUNS/);
   expect(rows.find(row => row.includes('step 2'))).toMatch(
     /0\.800 +best +0\.\d+\.\.0\.\d+ +0\.250 +0\.\d+\.\.0\.\d+ +1/,
   );

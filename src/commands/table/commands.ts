@@ -166,9 +166,9 @@ built; --wait waits until it is ready. A file, or - for standard input, holds tr
 array, or a single object, or any format that benchtop read accepts: rollouts of verifiers and prime-rl, logs of
 Inspect, conversations. A note says what was left out. After a failure, repeat the command to send the rest, including
 rejected trajectories. Those without an answer, or with an unclear one, count as unknown, and are sent again only with
---resend-unknown. Trajectories that any file sent into the dataset before, for any agent, are sent again only with
---new, unless the service is known to store nothing twice; otherwise they are counted as sent before. If uploads cannot
-be recorded, or their record is in a damaged file, nothing is sent without --new.`,
+--resend-unknown. Trajectories that were sent into the dataset before, from any file and for any agent, count as sent
+before: they are sent again only with --new, or if the service is known to store nothing twice. If uploads cannot be
+recorded, or their record is in a damaged file, nothing is sent without --new.`,
     args: [{ name: 'PATH', of: 'file' }],
     flags: {
       ...serviceFlags,
@@ -280,7 +280,7 @@ JSON; for a path outside the contract, unchanged. Without an operation, lists al
       rateLimit: { value: 'N', number: 'positive', description: 'limit each key to this many requests per second' },
       status: { description: 'show whether it is running' },
       stop: { description: 'stop it, even if it no longer answers; running work resumes at the next start' },
-      yes: { ...yesFlag.yes, needs: 'stop', description: 'do not ask before ending one that does not answer' },
+      yes: { ...yesFlag.yes, needs: 'stop', description: 'do not ask before killing a service that does not answer' },
       background: { description: 'end when idle', hidden: true },
       json: { description: 'print --status and --stop as JSON' },
     },

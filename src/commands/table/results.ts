@@ -20,8 +20,8 @@ With up to 8 runs, prints a line for each, compared with BASE, and then the task
 Their intervals are wider, so that all of them hold together with --confidence (Bonferroni; Dunn 1961). N FOR HALF
 estimates how many tasks like these would show half of the difference.
 
-With --pool, runs of the same model and checkpoint whose options differ in the seed only, as far as they are known, are
-read as one run with several rollouts of each task. The runs that are read with BASE are the baseline.
+With --pool, runs of the same model and checkpoint whose known options differ only in the seed count as one run with
+several rollouts of each task. The runs that are pooled with BASE are the baseline.
 
 ${aboutIntervals}`,
     args: [
@@ -31,7 +31,7 @@ ${aboutIntervals}`,
     ],
     flags: {
       ...serviceFlags,
-      pool: { description: 'read the runs of a model that differ in the seed only as one' },
+      pool: { description: 'pool the runs of a model that differ only in the seed' },
       failBelow: { value: 'N', number: 'any', description: 'exit with 1 if the lower bound is below this' },
       undecided: {
         value: 'HOW',
@@ -77,8 +77,8 @@ ${aboutIntervals}`,
   tasks: spec({
     summary: 'list the tasks of a run, a training run or a dataset, with pass@k and pass^k',
     about: `Prints a line for each task, the worst first: the number of rollouts with a reward, their mean and rewards,
-the share that passed, and the numbers of failed rollouts and of those without a reward. The rollouts of a training run
-are of many models: its tasks have the mean at the first and at the last step, and how it went in between.
+the share that passed, and the numbers of failed rollouts and of those without a reward. The model of a
+training run changes: its tasks show the mean at the first and at the last step, and its course between them.
 
 ${aboutPasses}`,
     args: [{ name: 'ID|NAME', of: 'seen', kinds: ['run', 'training', 'dataset'] }],
@@ -115,10 +115,11 @@ steps, and prints how many are in each group, their share and their mean reward.
   }),
   search: spec({
     summary: 'search the texts of all trajectories of a run, a dataset or a benchmark',
-    about: `Finds the trajectories with a line that has all the words, and prints each as it is found: its first such
-line with place and role, and the number of such lines in messages and, apart, elsewhere: in rewards, metrics
-and other fields. Notes how many match by reward and by how they ended, and what could not be read. Words in double quotes are a phrase; /re/ is a regular expression; a word with a capital
-letter is case-sensitive. Exit code 5 if nothing matches, 1 if something could not be read.
+    about: `Finds the trajectories with a line that has all the words. Prints for each the first matching line, with its
+place and role, and counts the matching lines in messages and in other fields, such as rewards and metrics. Notes count
+the matches by reward and by how they ended, and name what could not be read. Words in double quotes are a phrase; /re/
+is a regular expression; a word with a capital letter is case-sensitive. Exit code 5 if nothing matches, 1 if something
+could not be read.
 
 Texts that were read are kept on disk for the next search. --forget deletes them for every service; the setting
 search.indexMegabytes limits their size.`,
@@ -152,12 +153,12 @@ search.indexMegabytes limits their size.`,
     summary: 'grade the rollouts of a run, a training run or a dataset again, and show what changes',
     about: `Grades existing rollouts with another grader. It samples nothing, and writes nothing to the service. Prints
 the change of the mean with its paired interval, how many rollouts no longer pass or newly pass, the agreement, and the
-changed trajectories: those that no longer or newly pass first, then the largest change. Failed and running rollouts are not graded, and
-counted. Exit code 1 if others could not be graded.
+changed trajectories: those that no longer or newly pass first, then the largest change. Failed and running rollouts are
+counted, but not graded. Exit code 1 if any other rollout could not be graded.
 
---with takes a grader of the local service (exact, contains, regex, number, word_share or choice) and what it expects,
-e.g. "contains Paris", or its JSON. Missing fields come from the grader stored with each rollout, if the service stores
-one, as the local service does. It grades the final answer of the model.
+--with takes a grader of the local service (exact, contains, regex, number, word_share or choice) and its expected
+answer, e.g. "contains Paris", or its JSON. Missing fields come from the grader stored with each rollout, if the service
+stores one, as the local service does. It grades the final answer of the model.
 
 --command runs a program for each trajectory, without a shell. It reads the trajectory as JSON and prints a reward,
 optionally followed by an explanation. --judge asks a deployed model to grade by a --rubric, within the range of rewards:
@@ -176,7 +177,7 @@ ${aboutAgreement}`,
         description: 'kill the program after this time (default: 30)',
       },
       judge: { value: 'MODEL', of: 'chat model', needs: 'rubric', description: 'a model that grades by the rubric' },
-      rubric: { value: 'TEXT|@FILE', needs: 'judge', description: 'what the model grades by' },
+      rubric: { value: 'TEXT|@FILE', needs: 'judge', description: 'the criteria of the model' },
       passAt: {
         value: 'N',
         number: 'any',
@@ -198,14 +199,14 @@ ${aboutAgreement}`,
   describe: spec({
     summary: 'describe the curves of a training run, and what its steps teach',
     about: `Prints the held-out and the trainer's rewards: first, last, highest and lowest value, their course, and the
-steps without a value. The course says until which step a curve rises, falls, goes up and down or stays level, and its
-value there: the highest or lowest of both where a rise meets a fall. What is no more than the noise between neighbours,
-or than a tenth of the range, is level.
+steps without a value. The course splits a curve into parts that rise, fall, go up and down or stay level, with the
+last step and the value of each: the peak where a fall follows a rise, and the low where a rise follows a fall. Changes
+within the noise between neighbours, or within a tenth of the range, count as level.
 
 The teaching signal counts the groups of a step, each the rollouts of one task. A group teaches if its rewards differ;
 others are too easy (all have the highest reward), too hard (all the lowest), equal, or have fewer than two rewards. At
-most 60 steps are read: the newest 12 and others at equal distances. The output says since which step at least half of
-the groups have taught nothing.
+most 60 steps are read: the newest 12 and others at equal distances. The output names the step since which at least half
+of the groups have taught nothing.
 
 --audit prints an audit instead. ${aboutAudit}`,
     args: [{ name: 'ID|NAME', of: 'seen', kinds: ['training'] }],
