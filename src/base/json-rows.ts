@@ -170,7 +170,7 @@ export class JsonRows {
     [this.#hash, this.#hashedBytes] = [createHash('sha256'), 0];
   }
 
-  /** Leaves the first part that is not JSON in the rest, where it shows what is wrong with it. */
+  /** Leaves the first invalid part in the text, so that the error of its parser points there. */
   #keepBroken(bytes: Uint8Array): void {
     if (!this.#isBroken) this.#rest.push(Buffer.from(leftOut), bytes);
     this.#isBroken = true;

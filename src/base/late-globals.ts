@@ -1,7 +1,7 @@
 /** Lazy stand-ins for globals of Node in the bundle: the first mention loads modules that a start does not need. */
 const node = globalThis;
 
-/** `instanceof` asks only for objects, so a request without a body does not load the streams of the web. */
+/** Checks the type first, so that a request without a body does not load the web streams. */
 const isStream = (value: unknown): boolean =>
   typeof value === 'object' && value !== null && value instanceof node.ReadableStream;
 

@@ -1,8 +1,8 @@
-/** How often and after how long a request is sent again, to a service or to an upstream server. Times are milliseconds. */
+/** The number of retries and the waits before them, for a service or an upstream server. Times are milliseconds. */
 
 /** Maximum number of retries after a wait. */
 export const maxRetries = 2;
-/** The longest requested wait that is honoured: by a call, which otherwise fails, and by a poll. */
+/** The longest wait that a host may request: above it a call fails, and a poll waits only this long. */
 export const maxRetryAfterMs = 60_000;
 const firstBackoffMs = 500;
 const maxBackoffMs = 8_000;

@@ -1,4 +1,4 @@
-/** Steps of a curve that are usually equally far apart, and those that are left out between them. Pure. */
+/** The usual distance between the steps of a curve, and the gaps in it. Pure. */
 
 /** The distance that most neighbouring steps have (R. S. Boyer, J. S. Moore, "MJRTY", 1991); undefined if there is none. */
 export function usualDistance(steps: ArrayLike<number>): number | undefined {
@@ -14,7 +14,7 @@ export function usualDistance(steps: ArrayLike<number>): number | undefined {
   return usual > 0 && count * 2 > distances ? usual : undefined;
 }
 
-/** The steps that are left out before the one at `index`. */
+/** The missing steps before the one at `index`. */
 export interface LeftOut {
   readonly index: number;
   readonly from: number;
@@ -22,7 +22,7 @@ export interface LeftOut {
   readonly count: number;
 }
 
-/** The steps that are left out of steps in order, by their usual distance. */
+/** The gaps in ascending steps, by their usual distance. */
 export function leftOutOf(steps: ArrayLike<number>): readonly LeftOut[] {
   const usual = usualDistance(steps);
   const gaps: LeftOut[] = [];

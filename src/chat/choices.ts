@@ -20,7 +20,7 @@ export interface Choice {
 const hashOfTurn = perObject((turn: Turn) => createHash('sha256').update(JSON.stringify(turn)).digest('hex'));
 
 /**
- * Identifies the answers at an index by everything said up to them: branches that share a turn share its choice, and an
+ * Identifies the answers at an index by the conversation up to them: branches that share a turn share its choice, and an
  * answer that is generated again needs its own.
  */
 export function pairKey(left: readonly Turn[], right: readonly Turn[], index: number): string {
@@ -77,7 +77,7 @@ export interface PairCounts {
   readonly counts: Counts;
 }
 
-/** The counts for each two models, most choices first. Of several choices about the same answers, the newest counts. */
+/** The counts for each pair of models, most choices first. Of several choices about the same answers, the newest counts. */
 export function countPairs(choices: readonly Choice[]): readonly PairCounts[] {
   const newest = new Map(choices.toSorted((left, right) => left.at - right.at).map(choice => [choice.pair, choice]));
   const kept = [...newest.values()];

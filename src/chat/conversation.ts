@@ -3,7 +3,7 @@
 import { ServiceError } from '../service/errors.ts';
 import type { AnswerExtras } from './answer.ts';
 
-/** What a request sets besides its messages; the service chooses what is missing. */
+/** The parameters of a request; the service chooses the missing ones. */
 export interface ChatParameters {
   readonly temperature?: number | undefined;
   readonly top_p?: number | undefined;

@@ -124,7 +124,7 @@ export class ChatSession {
     const { signal } = controller;
     const started = Date.now();
     const answer = new Answer(request.model);
-    /** How much of the answer was shown. */
+    /** The characters already on screen. */
     let shown = { content: 0, reasoning: 0 };
     let isNew = false;
     let firstMs: number | undefined;

@@ -23,7 +23,7 @@ export interface EachStart<Input> {
 const mayHaveStarted = (error: unknown): boolean =>
   isUnanswered(error) || (error instanceof CommandError && error.exitCode === exitCodes.endUnseen);
 
-/** Sends each, one after the other. A failure does not stop the others, unless these would fail in the same way. */
+/** Sends each, one after the other. A failure does not stop the others, unless they would fail in the same way. */
 async function sendEach<Input extends object>(
   creation: Pick<Start<Input>, 'send'> & Creation,
   starts: readonly EachStart<Input>[],
@@ -35,14 +35,14 @@ async function sendEach<Input extends object>(
   const { startKeys } = memory;
   const { keyed = kind } = send;
   const begun: Begun[] = [];
-  /** The names of the others, by whether these may have started. */
+  /** The names of the rest, by whether they may have started. */
   const left = { open: [] as string[], unsent: [] as string[] };
   const errors: unknown[] = [];
   let isStopped = false;
   const together = starts.map(({ input, flags }) => ({ input, chosen: flags.idempotencyKey }));
   const group = groupOf(together);
   startKeys.awaitStarts(keyed, together);
-  // Looked up before any is sent: the group is over with the last one.
+  // Look all of them up first: sending the last one closes the group.
   const known = together.map(start => memory.find(kind, startKeys.startOf(keyed, start, group) ?? '')?.record);
   for (const [index, { input, name, flags }] of starts.entries()) {
     const before = known[index];

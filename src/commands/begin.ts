@@ -1,4 +1,4 @@
-/** Sends what a command starts, waits for it and prints it; and says what a failed start means. */
+/** Sends a start, waits for its end and prints it; explains a failed start. */
 import { pushAll } from '../base/many.ts';
 import type { Benchmark } from '../contract/benchmarks.ts';
 import { endpoints } from '../contract/endpoints.ts';
@@ -50,17 +50,17 @@ function nameIn(input: object): string | undefined {
   return [display_name, model_slug].find(name => typeof name === 'string');
 }
 
-/** After a lost answer, how long the service may take to list such work, in milliseconds. */
+/** Time limit for listing the work after a lost answer, in milliseconds. */
 const listedMs = 5_000;
 
 interface Listing {
-  /** Whether the service lists such work; undefined if it does not answer. */
+  /** Whether the service lists this kind of work; undefined if it does not answer. */
   readonly isListed: boolean | undefined;
   /** The rows with the name, as far as the list was read. */
   readonly named: readonly object[];
 }
 
-/** Looks in the service's list for what was started. */
+/** Looks for the started work in the service's list. */
 async function listingOf(
   { kind, listedBy, benchmark }: Creation,
   name: string | undefined,
@@ -205,11 +205,11 @@ export interface Begun {
   readonly ref: ResourceRef;
   /** The answer. */
   readonly result: object;
-  /** Reads the record of what was started. */
+  /** Reads the record of the started work. */
   readonly again: () => Promise<object>;
 }
 
-/** What was started, by its record or by the answer with the input. */
+/** @param started its record, or the answer joined with the input */
 export function begunOf({ kind }: Creation, result: object, started: object, context: CommandContext): Begun {
   const resource = resourceOrThrow(kind);
   const ref = { kind, id: idOf(resource, started), label: labelOf(resource, started) };

@@ -40,7 +40,7 @@ export interface ServiceConnection {
   readonly close: () => Promise<void>;
 }
 
-/** Finds the local service, starts it if it does not run, and keeps it awake. */
+/** Finds the local service, starts it if it is not running, and keeps it awake. */
 function localService({ paths }: Config, upstream: LocalService['upstream']): SupervisedService {
   let key: string | undefined;
   const upstreamKey = async (signal: AbortSignal | undefined): Promise<string | undefined> => {
@@ -56,7 +56,7 @@ function localService({ paths }: Config, upstream: LocalService['upstream']): Su
       const { ensureLocalService } = await client();
       const { baseUrl, apiKey, instanceId, note } = await ensureLocalService({
         dataFolder: paths.data,
-        // Read only to start it: Node first has to list its flags.
+        // A getter, because it is slow: Node has to list its flags. Only a start needs it.
         get entry() {
           return thisProgram();
         },
@@ -230,8 +230,8 @@ export function originsOf({ service, name }: Config['profile']): string[] {
 }
 
 /**
- * Opens the store of resources seen on a service, which commands and screens share. Rows are kept apart by profile and
- * address, so two services that used the same profile name one after the other do not mix.
+ * Opens the store of resources seen on a service, which commands and screens share. Each profile and
+ * address has its own rows, so two services that use the same profile name in turn do not mix.
  */
 export function openRemembered(config: Config): RememberedStore {
   return RememberedStore.open(join(config.paths.state, 'remembered.db'), scopeOf(config));

@@ -3,7 +3,7 @@ import { reward } from '../text/numbers.ts';
 import type { Column } from './column.ts';
 import type { Interval } from './statistics/interval.ts';
 
-/** A column as wide as its title, or as its numbers. */
+/** A column as wide as its title or its numbers, whichever is wider. */
 export function numberColumn<Row>(
   id: string,
   title: string,

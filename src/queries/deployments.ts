@@ -99,8 +99,8 @@ export const deploymentList: ListSource<Deployment> = remembering(
 );
 
 /**
- * Deployments in a status, ignoring case and spelling. Without the fallback on remembered rows,
- * whose statuses would be out of date.
+ * Deployments with a status, ignoring case and spelling. Does not fall back on remembered rows, whose statuses would be
+ * out of date.
  */
 export function deploymentsWithStatus(status: string): ListSource<Deployment> {
   const known = knownDeploymentStatuses.find(each => isSameStatus(each, status));

@@ -21,16 +21,16 @@ import type { QueryContext, SharedQuery } from './query-context.ts';
 import { type Certainty, certaintyOf, readAfterEndOf, rememberedCertainty } from './run-mean.ts';
 import { joinedRewards, readTrajectoryRewards } from './run-rewards.ts';
 
-/** The rewards of a run, and its listed rollouts without one, where rewards are missing. */
+/** The rewards of a run and, if some are missing, its listed rollouts without one. */
 export interface ReadRewards extends RunExtent {
   readonly rewards: readonly TrajectoryReward[];
-  /** How certain the mean is, if the run had ended before its rewards were read. */
+  /** The certainty of the mean, if the run had ended before its rewards were read. */
   readonly certainty?: Certainty | undefined;
 }
 
 /**
- * Reads the status and total of a run before its rewards, because rewards that are read after the end are complete. How
- * certain the mean of an ended run is, is remembered.
+ * Reads the status and total of a run before its rewards, because rewards that are read after the end are complete.
+ * Remembers the certainty of the mean of an ended run.
  *
  * @param known the run as just read
  * @param rows its listed rollouts, if they were read; see `withMissing`
@@ -59,9 +59,7 @@ export async function readRunRewards(
   return { ...read, certainty };
 }
 
-/**
- * How certain the mean of a run is, from the rewards just read; for an ended run, also whether more rewards may come.
- */
+/** The certainty of a run's mean, from the rewards just read; for an ended run, also whether more rewards may come. */
 export function certaintyNow(eval_run_id: string, read: ReadRewards, { memory, compare }: QueryContext): Certainty {
   const before = rememberedCertainty(memory, eval_run_id, read)?.readAfterEnd;
   const seen = memory.find('run', eval_run_id)?.record as EvalRun | undefined;
@@ -96,9 +94,9 @@ export function withExtent(
 }
 
 /**
- * A failure leaves the extent unknown. Whether the run is gone shows when its rewards are read.
+ * A failure leaves the extent unknown. If the run is gone, reading its rewards fails.
  *
- * @param known the run as just read, which a service may not report in another way
+ * @param known the run as just read; some services report these facts nowhere else
  */
 export async function readExtent(
   eval_run_id: string,
@@ -120,7 +118,7 @@ export async function readExtent(
   const record = await readRecord(eval_run_id, context, known);
   const status = record.status ?? known.status;
   const all = total ?? record.total;
-  // Without its progress, the rewards of a successful run may be incomplete, unless the service has no progress.
+  // If progress failed, the rewards of a successful run may be incomplete. A service without progress has no failure.
   const isKnown = failure === undefined || statusMeaning(status ?? '') !== 'success';
   const unread = record.unread ?? (isKnown && all !== undefined ? undefined : failure);
   return { ...record, total: all, status: ended ?? (isKnown ? status : undefined), unread };
@@ -136,8 +134,7 @@ async function readRecord(
   if (known.status != null && !context.service.capabilities.has('getEvalRun')) return known;
   try {
     const run = await ask(evalRunQuery(eval_run_id), context);
-    // A record without options is remembered too. A record without a status comes from the start, and may not have them
-    // yet.
+    // Remember a record without options too, but not the answer to a start: that has no status, and may lack options.
     if (run.status != null)
       context.memory.see([{ kind: 'run', id: eval_run_id, record: { options: run.options ?? null } }]);
     return extentOfRecord(run);
@@ -148,11 +145,10 @@ async function readRecord(
 }
 
 /**
- * Adds where the missing rewards belong: the listed rollouts without one, which name their tasks, and if they are not
- * all, the number of rollouts of each task. Only the record is sure to have the options, so it is read if no earlier
- * answer had them.
+ * Assigns missing rewards to tasks: adds the listed rollouts without a reward and, if more are missing, the number of
+ * rollouts of each task. That is an option, so this reads the record unless an earlier answer had the options.
  *
- * @param rows the listed rollouts, or those that were read so far; without them, they are read
+ * @param rows the listed rollouts that were read so far; by default, this reads them
  */
 export async function withMissing(
   eval_run_id: string,
@@ -169,12 +165,12 @@ export async function withMissing(
 
 const lacksRollouts = ({ total = 0, rewards, listed = rewards.length }: ReadRewards): boolean => total > listed;
 
-/** A run with more rollouts has its missing rewards counted, but not placed: they matter less, and cost more requests. */
+/** In a longer list, missing rewards are counted but not assigned to tasks: that takes many requests for little. */
 const mostListed = 10 * pageSize;
 
 /**
  * Adds the listed rollouts that have ended without a reward. Rollouts of a stopped run are left out: its total may count
- * only those that had begun, as this list.
+ * only those that had begun, as this list does.
  */
 async function withListed(
   eval_run_id: string,
@@ -211,8 +207,8 @@ async function withListed(
 }
 
 /**
- * Those that their task has room for. Beyond the number of rollouts of a task, by its option or by the task with the most
- * rewards, a failed rollout was tried again: the missing rollouts are then of other tasks.
+ * Leaves out rollouts beyond the number that each task has, by its option or by the task with the most rewards: these
+ * failed and were tried again, so the missing rewards belong to other tasks.
  */
 function withRoom(rows: readonly Trajectory[], { rewards, samplesPerTask }: ReadRewards): readonly Trajectory[] {
   const counts = new Map<string, number>();
@@ -254,7 +250,7 @@ async function readSamplesPerTask(
   known: Partial<RunExtent>,
 ): Promise<SamplesPerTask | undefined> {
   const before = context.memory.find('run', eval_run_id)?.record as EvalRun | undefined;
-  // A row of a list has no options if only records have them.
+  // Rows of a list may lack options; a record has them.
   if (before?.options !== undefined) return samplesPerTaskOf(before);
   return (await readRecord(eval_run_id, context, known)).samplesPerTask;
 }

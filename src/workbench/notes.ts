@@ -25,7 +25,7 @@ export class Notes {
   readonly #remembered: () => RememberedStore;
   readonly #listeners = new Listeners();
   #byId: ReadonlyMap<string, readonly Note[]> | undefined;
-  /** What the last change of flags replaced. */
+  /** The notes that the last change of flags replaced, by their flag. */
   #replaced: ReadonlyMap<string, readonly Noted[]> | undefined;
 
   constructor(remembered: () => RememberedStore, triage: TriageSettings) {
@@ -64,7 +64,7 @@ export class Notes {
     return [...(this.#replaced?.keys() ?? [])];
   }
 
-  /** Takes the last change of flags back, once. @returns false if there is none, or it could not be saved */
+  /** Undoes the last change of flags, once. @returns false if there is none, or it could not be saved */
   takeBack(): boolean {
     const replaced = this.#replaced;
     const isSaved = replaced !== undefined && [...replaced].every(([flag, of]) => this.say(of, { flag }));
@@ -72,7 +72,7 @@ export class Notes {
     return isSaved;
   }
 
-  /** Reads what other programs have written. */
+  /** Reads the notes again, because other programs write to the same file. */
   readAgain(): void {
     this.#byId = undefined;
     this.#listeners.notify();

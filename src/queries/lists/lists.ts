@@ -56,7 +56,7 @@ export class Lists {
       const isCounted = this.#count(queryHash, reader, query.state.dataUpdatedAt);
       const isNew = event.action.type === 'success' || event.action.type === 'setState';
       if (isNew && !reader.source.derived) this.#memory()?.keepList(queryHash, reader.data, query.state.dataUpdatedAt);
-      // Together with the hooks that read the rows, which learn of them later: otherwise an answer is drawn twice.
+      // Notify in the same batch as the hooks that read the rows: otherwise an answer is drawn twice.
       if (isNew || isCounted) notifyManager.schedule(() => this.#listeners.notify());
     });
   }

@@ -21,10 +21,10 @@ import { useRouter } from '../keys/router.tsx';
 import type { Toast } from './shell-context.tsx';
 import type { TerminalPort } from './terminal-port.ts';
 
-/** Most cells of a name beside what happened, which matters more. */
+/** Maximum width of a name, in cells: the event next to it matters more. */
 const nameRoom = 24;
 
-/** Words with whole names, and with names cut in the middle for where these have no room. */
+/** The words with whole names, and a short form that cuts names in the middle. */
 function bothForms(words: (nameOf: (label: string) => string) => string): Pick<Toast, 'text' | 'short'> {
   const cut = (label: string): string => truncate(sanitiseLine(label), nameRoom, { position: 'middle' });
   return { text: words(label => label), short: words(cut) };

@@ -49,7 +49,7 @@ export interface ResourceListProps<Row> {
   readonly rowsAt?: number | undefined;
   readonly columns: readonly Column<Row>[];
   readonly emptyWords: string;
-  /** The same, if the service does not list them. */
+  /** Replaces `emptyWords` if the service does not list such rows. */
   readonly noneSeen?: string;
   readonly emptyAdvice?: Advice;
   /** Where a row opens; rows without a place do not. */
@@ -60,7 +60,7 @@ export interface ResourceListProps<Row> {
   readonly opens?: readonly { readonly command: Command; readonly place: PlaceOf<Row>; readonly why?: string }[];
   /** Facts in the inspector about the row under the cursor. */
   readonly facts: (row: Row) => readonly Fact[];
-  /** Words about the row under the cursor in the line below the rows, where a column has no room. */
+  /** Words about the row under the cursor, in the line below the rows: no column has room for them. */
   readonly below?: ((row: Row) => string | undefined) | undefined;
   /** More lines in the inspector, below the facts. The row is undefined if there is none or the cursor moves. */
   readonly details?: (row: Row | undefined, pane: Pane) => ReactNode;
@@ -90,7 +90,7 @@ export interface ResourceListProps<Row> {
   readonly joined?: readonly string[];
   /** Notes below the rows, in addition to those about the list itself. */
   readonly notes?: readonly string[];
-  /** What a filter does not search, because it was not read: said beside the filter. */
+  /** Shown beside the filter: the parts of the rows that it does not search, because they were not read. */
   readonly unsearched?: string | undefined;
   /** Lines below a table of few rows, in at most this height. */
   readonly footer?: (height: number) => readonly string[];
@@ -98,7 +98,7 @@ export interface ResourceListProps<Row> {
   readonly header?: readonly string[];
   /** The error shown by the header, so that its request id can be copied. */
   readonly headerError?: Error | undefined;
-  /** The same, if the header shows it in full and the list need not repeat it. */
+  /** The error that the header shows in full, so that the list need not repeat it. */
   readonly errorAbove?: Error | undefined;
   /** The trajectories whose texts `//` searches, of all rows or of one; without any, it begins an expression on the rows. */
   readonly texts?: SearchedTexts | ((row: Row) => SearchedTexts | undefined) | undefined;
