@@ -96,7 +96,7 @@ export function savedChats(remembered: Pick<RememberedStore, 'chats'>): readonly
   });
 }
 
-/** What is saved of a conversation; branches and choices only if there are any. */
+/** The saved parts of a conversation; branches and choices only if there are any. */
 export function talkOf({ settings, turns, secondTurns, others = [], branch, choices = [] }: Omit<Chat, 'id'>) {
   return {
     ...{ settings, turns, secondTurns },
@@ -115,7 +115,7 @@ export interface StoredHalf {
   /** The model that was asked. */
   readonly model: string;
   readonly item: Readonly<Record<string, unknown>>;
-  /** What the item leaves out, and where it differs from the conversation, in words. */
+  /** In words: the parts that the item leaves out, and its differences from the conversation. */
   readonly notes: readonly string[];
 }
 

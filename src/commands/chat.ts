@@ -71,7 +71,7 @@ const earlyEndNotes: Record<EarlyEnd, string> = {
   error: 'The answer ended with an error.',
 };
 
-/** What the user should know about an answer besides its text. */
+/** Notes about an answer, to show besides its text. */
 export function answerNotes(answer: Answer): string[] {
   const { content, refusal, reason, extras } = answer;
   const { calls = [], leftOut } = extras;
@@ -96,7 +96,7 @@ function callLine({ name, input }: AskedTool): string {
   return clean`${[name, summary, rest].filter(Boolean).join('  ')}`;
 }
 
-/** A refusal, or an answer without any text, is not what was asked for. */
+/** A refusal, or an answer without any text, is a failure. */
 const codeOf = ({ content, refusal }: Answer): ExitCode =>
   content === '' || refusal !== '' ? exitCodes.failed : exitCodes.done;
 

@@ -53,7 +53,7 @@ const isUnreported = ({ row }: Found): boolean => {
   return !hasEnded(status) && (!status || rememberedAt(row) !== undefined);
 };
 
-/** Notes which runs have no status, unless the user has said that they ended. */
+/** Notes which runs have no status, unless --ended treats them as ended. */
 function noteUnreported(runs: readonly Found[], ended: boolean | undefined, { note }: CommandIo): void {
   const open = [...new Set(runs.filter(isUnreported).map(({ id }) => id))];
   if (open.length === 0 || ended) return;

@@ -231,7 +231,7 @@ export const readFound = async (found: Found, context: CommandContext): Promise<
   row: (await readOne(found.resource, found.id, context)) ?? found.row,
 });
 
-/** What was tried for a word that is neither an id nor a name. */
+/** The attempts to find a word that is neither an id nor a name. */
 interface Tried {
   readonly among: readonly Resource[];
   /** The resource whose ids have this form. */

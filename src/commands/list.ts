@@ -243,7 +243,7 @@ const isLineFlags = ({ ids, field }: Flags): boolean => ids === true || field !=
 
 const formatOf = ({ json, format }: Flags): ListFormat => (json ? 'json' : (format ?? 'table'));
 
-/** The rows as the flags want them printed. */
+/** Formats the rows as the flags ask. */
 class PrintedRows {
   readonly #resource: Resource;
   readonly #id: (row: object) => string;
@@ -295,7 +295,7 @@ class PrintedRows {
 
 const hasNotes = ({ names }: Resource): boolean => names[0] === 'trajectories';
 
-/** Trajectories with the columns of flags and notes that their screen has. @param byId is filled before rows are read */
+/** Adds the columns of flags and notes to trajectories, as on the screen. @param byId is filled before rows are read */
 function withNoteColumns(
   resource: Resource,
   byId: ReadonlyMap<string, readonly Note[]>,
@@ -376,7 +376,7 @@ export async function run({ args, flags }: CommandInput<'list'>, io: CommandIo):
   });
 }
 
-/** Why rows wait, as the local service says. */
+/** The reasons why rows wait, which only the local service gives. */
 function waitsOf(resource: Resource, rows: readonly object[]): string[] {
   return rows.flatMap(row => {
     const why = isRecord(row) ? row['waits_because'] : undefined;

@@ -96,7 +96,7 @@ export const printsRecord = ({ json, field, jq }: RecordFlags): boolean =>
 /**
  * Checks the print flags before any request, so that a typo cannot hide the result of a write.
  *
- * @param answers response schemas that make up the record; none if it is only known once read
+ * @param answers response schemas that make up the record; none if they depend on the record itself
  * @throws CommandError if jq cannot compile the filter, or if no answer has such a field in the contract
  */
 export async function checkRecordFlags(
@@ -113,7 +113,7 @@ export async function checkRecordFlags(
 /**
  * Prints a record: as JSON, as one field, through a jq filter, or as `text`.
  *
- * @param id what `--field id` means if the record has another name for it
+ * @param id the field that `--field id` prints, if the record has another name for its id
  * @param text printed by default; the id if missing
  * @param mayLack whether such a record may lack the field, which then prints as null
  * @throws CommandError if the record has no such field, or the filter fails
@@ -168,7 +168,7 @@ function* objectsIn(value: unknown): Generator<object> {
   for (const inner of Object.values(value)) yield* objectsIn(inner);
 }
 
-/** Reports what could not be read of a printed record: rows of its lists, and fields of a row. @returns whether any was */
+/** Notes unreadable parts of a printed record: rows of its lists, and fields of a row. @returns whether it has any */
 export function noteUnreadable(record: unknown, io: Pick<CommandIo, 'note'>): boolean {
   const objects = [...objectsIn(record)];
   const unreadable = objects.reduce((sum, each) => sum + unreadableIn(each), 0);

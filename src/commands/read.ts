@@ -73,11 +73,11 @@ async function printAll(path: string, { json }: Flags, io: CommandIo): Promise<E
 
 const textOf = (each: FileTrajectory): string => JSON.stringify(each);
 
-/** What the dataset has of a file. */
+/** The part of a file that the dataset has. */
 interface Stored {
-  /** How much it lacks, each noted. */
+  /** The number of trajectories and rewards that it lacks; a note names each. */
   readonly missing: number;
-  /** The last trajectory that it has: its number in the file, and it as JSON. Undefined to store all again. */
+  /** The last trajectory that it has: its number in the file, and its JSON. Undefined to store all again. */
   readonly last: { readonly number: number; readonly text: string } | undefined;
 }
 
@@ -105,7 +105,7 @@ async function store(
   let isAsBefore = last === undefined;
   await fillFolder(dataFolder, ({ database, trajectoryUploads }, organization) => {
     if (!last) database.run('delete from trajectories');
-    /** Why it is not shown. */
+    /** Returns why it is not shown; undefined if it is. */
     const add = (trajectory: Record<string, unknown>): string | undefined => {
       const read = readUploaded(trajectory, 0);
       if ('code' in read) return read.message;
@@ -146,7 +146,7 @@ export interface ServedFile extends RunningService, Pick<Stored, 'missing'> {
   readonly folder: string;
 }
 
-/** How often the file is looked at, in milliseconds. */
+/** Poll interval of the file, in milliseconds. */
 const lookMs = 1_000;
 
 /**
@@ -166,7 +166,7 @@ export async function serveFile(path: string, name: string, io: CommandIo): Prom
   let stored: Promise<Pick<Stored, 'last'>> = Promise.resolve(first);
   const follow = (): void => {
     stored = stored.then(({ last }) =>
-      // It may be missing, or half of it, while a program writes it.
+      // While a program writes the file, it may be missing or incomplete.
       store(path, name, dataFolder, quiet, last).catch(() => ({ last: undefined })),
     );
   };

@@ -26,7 +26,7 @@ export interface ShownService {
 }
 
 export interface SessionOptions {
-  /** What holds for the first service only, until the user switches to another profile. */
+  /** Options of the first service only, until the user switches to another profile. */
   readonly first?: Pick<WorkbenchOptions, 'file'> & {
     /** Variables that replace those of the program. */
     readonly environment: NodeJS.ProcessEnv;

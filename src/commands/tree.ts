@@ -157,7 +157,7 @@ function noteLeftOut(read: readonly (readonly [TreeKind, string])[], rows: reado
   }
 }
 
-/** The held-out rewards of the training runs, as in their list: one request each, none for those remembered. */
+/** The held-out rewards of the training runs, as in their list: one request each, except for remembered ones. */
 async function readHeldOut(training: readonly TrainingRun[], context: CommandContext, io: CommandIo) {
   const read = training.slice(0, mostRead);
   if (read.length < training.length) {

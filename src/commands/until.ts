@@ -29,7 +29,7 @@ export function parseUntil(words: string): Until {
   return rewards === undefined ? { words, quietMs: count * (unitMs.get(unit) ?? 1_000) } : { words, rewards: count };
 }
 
-/** What the contract's endpoints report about an evaluation. */
+/** The state of an evaluation, as the contract's endpoints report it. */
 export interface RewardsRead {
   /** Rewards that are numbers. */
   readonly graded: number;

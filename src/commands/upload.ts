@@ -350,7 +350,7 @@ async function uploadTrajectories(
   return totalOf(own.others) > 0 ? exitCodes.endUnseen : code;
 }
 
-/** What the user can do about trajectories with an unknown outcome. */
+/** Advice on trajectories with an unknown outcome. */
 function unknownWords(count: number): string {
   const what = `${counted(count, 'trajectory', 'trajectories')} may or may not be stored: the service did not say`;
   return `${what}. benchtop does not send them again by itself. Check the dataset first; the same command with --resend-unknown sends them again, and may store them twice.`;

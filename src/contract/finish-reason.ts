@@ -1,4 +1,4 @@
-/** What a finish reason says about an answer. Pure. */
+/** The meaning of finish reasons. Pure. */
 
 /** Why an answer is missing or incomplete. */
 export type EarlyEnd = 'token limit' | 'content filter' | 'refusal' | 'error';

@@ -16,7 +16,7 @@ export interface ItemOutcome {
   /** `counted` if the service counts it with others, but does not say which of them are stored. */
   readonly outcome: 'stored' | 'skipped' | 'failed' | 'counted' | 'unknown';
   readonly row?: UploadedTrajectory | undefined;
-  /** What the service reports about it, whatever the outcome. */
+  /** The service's report on it, whatever the outcome. */
   readonly failure?: Failure | undefined;
   /** Why the outcome is uncertain although the answer mentions it: a sentence without its full stop. */
   readonly doubt?: string | undefined;

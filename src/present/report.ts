@@ -96,7 +96,7 @@ function curvesSvg({ curves }: Extract<ReportBlock, { kind: 'curves' }>): string
     `<text x="${width - 8}" y="${height - 6}" text-anchor="end">${last}</text>`,
   ];
   const names = curves.map(({ name }) => name).join(', ');
-  // Below each other where the line is too short.
+  // Spans wrap if the line is too short.
   const legend = curves.map(({ name }, index) => `<span style="color:${colourOf(index)}">■</span> ${html(name)}`);
   return `<p>${legend.join('   ')}</p><svg viewBox="0 0 ${width} ${height}" role="img" aria-label="${html(names)}">${axis}${drawn.join('')}${labels.join('')}</svg>\n`;
 }

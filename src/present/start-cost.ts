@@ -25,7 +25,7 @@ interface Use {
   readonly name: string;
 }
 
-/** What the cost depends on besides the options, as far as it is known. */
+/** The known facts that the cost depends on, besides the options. */
 export interface KnownCost extends Partial<Use> {
   /** The number of tasks that an evaluation runs. */
   readonly tasks?: number;
@@ -99,7 +99,7 @@ export function evaluationCost(
  * @param chosen the chosen options by name; others have the service's default
  * @param offered the options as the service describes them
  * @param known the tokens of a rollout before, and the price, as far as they are known
- * @param unit the unit of the prices, if the user has said it
+ * @param unit the unit of the prices, if the settings have it
  */
 export function trainingCost(
   chosen: Values,

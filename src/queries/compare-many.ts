@@ -13,7 +13,7 @@ import { contradictionWords } from './run-rewards.ts';
 export interface ComparedRun {
   readonly id: string;
   readonly name: string;
-  /** What was evaluated, as text. */
+  /** The evaluated model or checkpoint, as text. */
   readonly model?: string | undefined;
   /** The ids of all runs that are read as this one, if there are several. */
   readonly pool?: readonly string[] | undefined;

@@ -27,7 +27,7 @@ export interface RunExtent {
    * missing, and not counted here.
    */
   readonly nameless?: number | undefined;
-  /** How many of those listed are known to have failed without a reward. */
+  /** The number of listed rollouts that are known to have failed without a reward. */
   readonly failed?: number | undefined;
   /** Rollouts of each task, by the options of the run. Read if rollouts are missing, or the service reports no total. */
   readonly samplesPerTask?: SamplesPerTask | undefined;

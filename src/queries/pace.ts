@@ -16,7 +16,7 @@ export interface Pace {
   readonly patienceMs: number;
 }
 
-/** What the service tells about the times of the steps before they were observed. */
+/** The service's record of the times of the steps before they were observed. */
 export interface PaceHints {
   /** When it left the queue, or was created if it was not seen waiting; epoch milliseconds. */
   readonly startedAt?: number | undefined;

@@ -1,4 +1,4 @@
-/** What a query needs to read its data. */
+/** The context in which queries read their data. */
 import type { CompareSettings } from '../config/preferences.ts';
 import type { Service } from '../service/index.ts';
 import type { RememberedStore } from '../store/store.ts';

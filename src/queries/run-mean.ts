@@ -77,7 +77,7 @@ export function runMeanOf(
 }
 
 /**
- * How certain the mean of a run is, without its rewards: kept beside the mean, and remembered for ended runs, so that
+ * The certainty of the mean of a run, without its rewards: kept beside the mean, and remembered for ended runs, so that
  * their rewards are read once.
  */
 export interface Certainty {

@@ -18,7 +18,7 @@ import type { Observation } from './statuses/known-resource.ts';
 export interface RunResults extends ReadRewards {
   /** Unreadable rewards, which the mean leaves out. */
   readonly unreadable: number;
-  /** How certain the mean is; undefined if the run ended while its rewards were read. */
+  /** The certainty of the mean; undefined if the run ended while its rewards were read. */
   readonly certainty: Certainty | undefined;
   readonly snapshots: readonly RolloutSnapshot[];
   readonly unreadSnapshots: number;
@@ -99,7 +99,7 @@ export function runResultsQuery(
 }
 
 /**
- * How certain the mean of an ended run is. Its rewards are final: they are read once, and their certainty is
+ * The certainty of the mean of an ended run. Its rewards are final: they are read once, and their certainty is
  * remembered.
  *
  * @param known the run as just read
@@ -120,7 +120,7 @@ export async function readFinalCertainty(
   return read.certainty ?? certaintyOf(read.rewards, { ...read, range });
 }
 
-/** How certain the mean so far of a running run is, for lines of Watch and lists. Its rewards may outlive a run. */
+/** The certainty of the mean so far of a running run, for lines of Watch and lists. Its rewards may outlive a run. */
 export function runSoFarQuery(runId: string, known: Partial<RunExtent>): LiveQuery<Certainty> {
   return {
     key: evaluationKeys.soFar(runId),

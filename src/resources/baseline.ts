@@ -117,7 +117,7 @@ function extentOfKnown(known: KnownResource): Partial<RunExtent> {
   return { status, total, recorded, endedAt: endInstant(known) };
 }
 
-/** How certain the mean of an ended run is. */
+/** The certainty of the mean of an ended run. */
 export const certaintyQueryOf = (known: KnownResource): AnyQuery =>
   runCertaintyQuery(known.id, { mean: known.mean, graded: known.graded }, extentOfKnown(known));
 

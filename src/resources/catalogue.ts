@@ -67,7 +67,7 @@ export function placeOfRef({ kind, id, label }: ResourceRef): Place | undefined 
   return resource && recordPlace(resource, id, label);
 }
 
-/** The trail to a record, or to what its name opens, from its section; undefined if it cannot be opened. */
+/** The trail from its section to a record, or to the place its name opens; undefined if it cannot be opened. */
 export function trailTo(resource: Resource, id: string, label?: string): readonly Place[] | undefined {
   const place = resource.get ? recordPlace(resource, id, label) : label && resource.placeOfName?.(label);
   return place ? [listPlace(resource), place] : undefined;

@@ -39,7 +39,7 @@ interface OfBenchmark {
 export interface Comparability {
   /** Why not. */
   readonly why?: string;
-  /** What is unknown, if they may be compared. */
+  /** A note on an unknown benchmark, if they may be compared. */
   readonly note?: string;
 }
 

@@ -92,7 +92,7 @@ export function tracedColumns(
   return [slug, run, status, active, step, heldOut, interval, role, ...others].filter(column => column !== undefined);
 }
 
-/** What a deployment serves, and as what. */
+/** The model that a deployment serves, and its role. */
 function servedFacts(deployment: TracedDeployment, range?: Range): readonly Fact[] {
   const { is_active } = deployment;
   return [
@@ -105,7 +105,7 @@ function servedFacts(deployment: TracedDeployment, range?: Range): readonly Fact
   ];
 }
 
-/** What tells a deployment from others where there is little room: what it serves, and since when. */
+/** The facts that distinguish a deployment if there is little room: its model, and since when it serves. */
 export const shortFacts = (deployment: Deployment): readonly Fact[] => [
   ...servedFacts(deployment),
   timeFact('deployed', deployment.completed_at),

@@ -13,7 +13,7 @@ export type MeasuredRun = EvalRun & {
   readonly provisional_mean?: number | undefined;
   /** The number of rewards in the mean. */
   readonly provisional_count?: number | undefined;
-  /** How certain the mean is, if its rewards were read. */
+  /** The certainty of the mean, if its rewards were read. */
   readonly certainty?: Certainty | undefined;
   /** The tasks of the held-out curve that may have chosen its checkpoint. */
   readonly held_out_split?: string | undefined;

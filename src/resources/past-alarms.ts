@@ -30,7 +30,7 @@ export interface TrainingHistory {
   readonly silences: readonly Silence[];
   /** The times of steps that the service reports: checkpoints and the end. */
   readonly times: readonly ProgressPoint[];
-  /** What the service tells about the time of a step. */
+  /** The service's data on the pace. */
   readonly hints?: PaceHints;
 }
 

@@ -35,7 +35,7 @@ export function needsRewards(
   return (failedShare !== undefined && !areCounted) || (evaluation !== undefined && mean === undefined);
 }
 
-/** What the rewards of an evaluation tell its alarms. @throws ServiceError */
+/** Reads the mean of an evaluation, its certainty and its count from the rewards, for alarms. @throws ServiceError */
 export async function countsByRewards(
   run: Pick<KnownResource, 'id' | 'status' | 'total' | 'mean' | 'graded'>,
   context: QueryContext,

@@ -1,4 +1,4 @@
-/** How certain the mean reward of an evaluation run is, in words: its interval by task, and the effect of missing rewards. */
+/** The certainty of the mean reward of an evaluation run, in words: its interval by task, and the effect of missing rewards. */
 import { hasEnded } from '../contract/status.ts';
 import type { QueryContext } from '../queries/query-context.ts';
 import { readRunRewards } from '../queries/run-extent.ts';

@@ -37,7 +37,7 @@ export interface Watching extends Kind {
   readonly apart?: (record: object, isOld: boolean) => string;
   /** Its mean so far: read as it moves on while its line is on screen, if no answer about its status has it. */
   readonly soFar?: (known: KnownResource) => AnyQuery;
-  /** How certain its mean is: read once after its end, while its line is on screen. */
+  /** The certainty of its mean: read once after its end, while its line is on screen. */
   readonly certainty?: (known: KnownResource) => AnyQuery;
   /**
    * How it differs from the baseline, unless that is known: read once after its end, while it is in a list on screen.
@@ -65,7 +65,7 @@ export interface Watching extends Kind {
 export const offered = (workbench: Workbench, queries: readonly AnyQuery[] = []): readonly AnyQuery[] =>
   queries.filter(({ key }) => !isNotOffered(cachedQuery(workbench, key)?.state.error));
 
-/** What the service tells about the pace of a training run. */
+/** The service's data on the pace of a training run. */
 export const paceHints = (
   known: Partial<Pick<KnownResource, 'beganAt' | 'startedAt' | 'checkpoints'>> | undefined,
 ): PaceHints => ({ startedAt: known && beginOf(known), checkpoints: known?.checkpoints });

@@ -24,7 +24,7 @@ export interface Call<Value> extends Repeatability {
   readonly background: boolean;
   readonly timeouts: Timeouts;
   readonly time: TimeLimit;
-  /** What the tracer may show. */
+  /** The parts that the tracer may show. */
   readonly traced: Pick<Traced, 'endpoint' | 'body'>;
   /** Facts for errors. */
   readonly facts: (tries: Tries) => CallFacts;

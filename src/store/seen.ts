@@ -13,7 +13,7 @@ export interface SeenResource {
   readonly parent?: string | null | undefined;
   /** The record as the service sent it, or the part to remember. */
   readonly record?: Readonly<Record<string, unknown>> | undefined;
-  /** How certain its mean is; remembered once it is final. */
+  /** The certainty of its mean; remembered once it is final. */
   readonly certainty?: SeenCertainty | undefined;
   /** How it differs from the baseline of its benchmark. */
   readonly difference?: object | undefined;

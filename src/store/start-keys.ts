@@ -38,7 +38,7 @@ export interface EarlierStart extends Pick<StartKey, 'key' | 'sentAt'> {
 /** An input may be a whole conversation. */
 const inputHash = (input: unknown): string => createHash('sha256').update(orderedJson(input)).digest('hex');
 
-/** The content of one of several starts: its name depends on what has started before. */
+/** The content of one of several starts, without the name, which depends on earlier starts. */
 const contentOf = (input: unknown, chosen = ''): string =>
   `${inputHash({ ...(input as object), display_name: '' })} ${chosen}`;
 
@@ -55,7 +55,7 @@ const bookOf = (action: string): string => `${action} each`;
 /** The key under which a start of a group is kept. */
 const inGroup = (content: string, group: string): string => `${content}\n${group}`;
 
-/** The keys of a content in all groups: from the first, and before the second. */
+/** The range of the keys of a content in all groups; its end is exclusive. */
 const inAnyGroup = (content: string): readonly [from: string, before: string] => [`${content}\n`, `${content}\v`];
 
 /** Identifies starts that begin together, in whatever order they are named. */
@@ -91,7 +91,7 @@ export class StartKeys {
   /** The starts that this program awaits, by their content and group. */
   readonly #awaited = new Set<string>();
 
-  /** What awaited starts have started, by their content and group, if it could not be written. */
+  /** The ids of started work that could not be written, by content and group of the start. */
   readonly #unwrittenStarts = new Map<string, string>();
 
   constructor(tables: Tables) {
@@ -156,10 +156,9 @@ export class StartKeys {
   }
 
   /**
-   * The name that a start with this content was first sent with under the user's own key; undefined once the key has
-   * expired.
+   * The name that was first sent with this content and the user's own key; undefined once the key has expired.
    *
-   * @param kind of what it starts
+   * @param kind the kind of resource that it starts
    */
   nameOf(kind: string, input: unknown, key: string, now = Date.now()): string | undefined {
     const sql = 'select name from start_names where profile = ? and kind = ? and key = ? and sent_at > ?';
@@ -175,8 +174,8 @@ export class StartKeys {
   }
 
   /**
-   * Notes several starts that begin together: until `forgetStarts`, `startOf` tells which of them have started, from
-   * whatever window or command, however long the service honours their keys.
+   * Records several starts that begin together. Until `forgetStarts`, `startOf` tells every window and command which of
+   * them have started, even if the service has forgotten their keys.
    */
   awaitStarts(action: string, starts: readonly TogetherStart[], now = Date.now()): void {
     const sql = `insert or ignore into start_names (profile, kind, key, name, sent_at) values (?, ?, ?, '', ?)`;
@@ -189,8 +188,8 @@ export class StartKeys {
   }
 
   /**
-   * The id of what a start of a group has started; undefined if it has not. While another of the group has not, however
-   * long ago that was; otherwise for a day, as in another group: the user may have corrected the others.
+   * The id of the work that a start has started; undefined if none. It does not expire while the group has other starts
+   * to do. Otherwise it lasts a day, for other groups too: the user may have corrected the other starts.
    */
   startOf(action: string, { input, chosen }: TogetherStart, group: string, now = Date.now()): string | undefined {
     const content = contentOf(input, chosen);
@@ -205,7 +204,7 @@ export class StartKeys {
     return this.#unwrittenStarts.get(own) || (row && String(row['name']));
   }
 
-  /** Notes what a start has started, wherever it is awaited: with the key that was sent, or without one. */
+  /** Records the id of started work in all groups that await it, under the key that was sent and without a key. */
   noteStart(action: string, input: unknown, key: string, id: string): void {
     const sql = 'update start_names set name = ? where profile = ? and kind = ? and key >= ? and key < ?';
     for (const content of [contentOf(input), contentOf(input, key)]) {
@@ -218,7 +217,7 @@ export class StartKeys {
     }
   }
 
-  /** Awaits the starts no longer: all have started, so the same starts would be new ones. */
+  /** Stops awaiting the starts: all have started, so repeating them starts new work. */
   forgetStarts(action: string, starts: readonly TogetherStart[]): void {
     const group = groupOf(starts);
     const keys = starts.map(({ input, chosen }) => inGroup(contentOf(input, chosen), group));

@@ -67,7 +67,7 @@ export class Tables {
   readonly scope: string;
   /** The folder of the file; undefined in memory. */
   readonly folder: string | undefined;
-  /** Says that this program has set aside the file of an earlier one; nothing is damaged, so it is said once. */
+  /** Says that this program has set aside the file of an earlier one; nothing is damaged, so one notice is enough. */
   readonly earlier: string | undefined;
   readonly #path: string | undefined;
   readonly #database: DatabaseSync;

@@ -115,7 +115,7 @@ export function parseRange(text: string): readonly [low: number, high: number] |
   return limits.length === 2 && range.every(isUsable) && low < high ? range : undefined;
 }
 
-/** What a price is in, and for how many tokens. */
+/** The currency of a price, and the number of tokens that it is for. */
 export interface PriceUnit {
   readonly currency: string;
   readonly tokens: number;

@@ -41,7 +41,7 @@ export interface UploadPlan {
   readonly taskCount: number;
   readonly files: readonly LocalFile[];
   readonly bytes: number;
-  /** What was left out, in words. */
+  /** The parts that were left out, in words. */
   readonly notes: readonly string[];
 }
 

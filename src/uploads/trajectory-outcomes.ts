@@ -23,7 +23,7 @@ export interface Outcome extends Reason {
   readonly status: string;
   /** Whether it is certainly not stored, so that it is sent again. */
   readonly failed: boolean;
-  /** Whether the answer reports a failure of it, or contradicts itself, whatever the status. */
+  /** Whether the answer reports that it failed, or contradicts itself, whatever the status. */
   readonly isReported?: boolean;
   readonly trajectoryId: string | undefined;
   readonly traceId: string | undefined;

@@ -276,7 +276,7 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
     this.set({ size, hasSent: this.#record?.hasBegun === true, counts: this.#ahead });
     const find = (value: Trajectory['value'], hash: string): readonly SentLine[] => {
       const lines = isNew ? [] : this.#recorded(record => record.lines(hash));
-      // What is not of this file is sent again, and skipped by the service.
+      // Records of other files do not count: their trajectories are sent again, and the service skips them.
       return service.skipsStored(hasTraceId(value))
         ? lines.filter(({ isOwn, other }) => isOwn || (other && !skipsAll))
         : lines;

@@ -34,7 +34,7 @@ export interface Gate {
   readonly words: string;
 }
 
-/** What a verdict and the gate go by. */
+/** The basis of a verdict and the gate. */
 export interface Situation {
   readonly evidence: Evidence;
   readonly ignoring: Evidence;
@@ -81,7 +81,7 @@ function equalWords(evidence: Evidence, equalWithin: number): string {
   return `equal within ±${equalWithin}${higher ?? ''}`;
 }
 
-/** What the service does not report about the uncounted runs, and what a verdict then assumes. */
+/** The fact that the service does not report about the uncounted runs, and the condition of a verdict without it. */
 function unreportedWords({ uncounted, means }: Situation): { readonly reason: string; readonly condition: string } {
   const each = new Set(uncounted.filter(side => means[side].unlistedRollouts > 0).map(side => means[side].each));
   const atMost =

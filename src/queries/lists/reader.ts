@@ -20,7 +20,7 @@ export interface ReaderPorts<Row> {
   readonly publish: (data: ListData<Row>) => void;
 }
 
-/** What a reader does in addition to polling. */
+/** The work of a reader besides polling. */
 export interface ReaderState {
   /** Rows read so far, while the rest is being read for the view or for a file. */
   readonly reading: number | undefined;

@@ -32,7 +32,7 @@ export interface Observation {
   readonly mean?: number | null | undefined;
   /** The number of rewards in the mean. */
   readonly graded?: number | null | undefined;
-  /** How certain the mean of an evaluation is, if its rewards were read. */
+  /** The certainty of the mean of an evaluation, if its rewards were read. */
   readonly certainty?: Certainty | undefined;
   /** How an evaluation differs from the baseline, if the rewards of both were read. */
   readonly difference?: RunDifference | undefined;
@@ -70,7 +70,7 @@ export interface KnownResource {
   readonly total: number | undefined;
   readonly mean: number | undefined;
   readonly graded: number | undefined;
-  /** How certain the mean of an evaluation is, as of the last read of its rewards. */
+  /** The certainty of the mean of an evaluation, as of the last read of its rewards. */
   readonly certainty: Certainty | undefined;
   /** How an evaluation differs from the baseline, as of the last read of the rewards of both. */
   readonly difference: RunDifference | undefined;

@@ -1,4 +1,4 @@
-/** The forms that store the value of a secret: of a new one, of one that a benchmark lacks, or a new value. */
+/** The forms that store a secret: a new one, one that a benchmark lacks, or a new value. */
 import { useState } from 'react';
 import type { Benchmark } from '../../contract/benchmarks.ts';
 import type { Secret } from '../../contract/secrets.ts';

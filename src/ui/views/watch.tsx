@@ -150,7 +150,7 @@ function LinePreview({ row, ...rest }: PreviewProps<WatchedResource>) {
   return kind === 'deployment' ? <DeploymentPreview row={row} {...rest} /> : null;
 }
 
-/** What a deployment serves, as last read. In the inspector, its references are among the facts of the line. */
+/** The model that a deployment serves, as last read. In the inspector, its references are among the facts of the line. */
 function DeploymentPreview({ row, box: { width, height } }: PreviewProps<WatchedResource>) {
   const workbench = useWorkbench();
   const theme = useTheme();
@@ -195,7 +195,7 @@ function useLineActions(): (lines: readonly WatchedResource[]) => readonly Bindi
   const actionsOf = useActionsByKind();
   return lines =>
     actionsOf(lines.map(line => ({ kind: line.kind, record: recordOfLine(workbench, line) })))
-      // One opens a line and the inbox more often than one acts on a line, and seldom does one stop it.
+      // Users open lines and the inbox more often than they act on a line, and rarely stop one.
       .map(binding => ({ ...binding, rank: hintRank(binding.command) }));
 }
 

@@ -60,7 +60,7 @@ export function ActionMenu({ title, bindings: offered, onClose }: ActionMenuProp
 
 export interface LoadingWindowProps {
   readonly title: string;
-  /** What is loading, if not data from the service. */
+  /** Shown while it loads, in place of words about data from the service. */
   readonly words?: string;
   /** Why the form cannot be shown; undefined while it is loading. */
   readonly error?: Error | undefined;

@@ -51,7 +51,7 @@ function paragraph(kind: ConversationLineKind, text: string, width: number): Con
 
 /** A streaming answer up to this length is laid out again with every word; a longer one only at its end. */
 const longestStreamed = 20_000;
-/** The hidden start of a longer reasoning grows in units of this many characters, so that its lines seldom change. */
+/** The hidden start of a longer reasoning grows in units of this many characters, so that its lines rarely change. */
 const hiddenAtOnce = 10_000;
 
 /**

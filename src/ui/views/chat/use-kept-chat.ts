@@ -18,8 +18,8 @@ import { useWorkbench } from '../../data/workbench.tsx';
 export type KeptWith = Omit<Chat, 'turns' | 'secondTurns'>;
 
 /**
- * Saves a conversation whenever a question was asked, an answer has arrived or failed, even off screen, and when its
- * branches or choices change. A removed second model stops and is no longer saved.
+ * Saves a conversation after each question and each answer, complete or failed, even off screen, and when its branches
+ * or choices change. A removed second model stops and is no longer saved.
  */
 export function useKeptChat(
   { id, settings, others, branch, choices }: KeptWith,

@@ -33,7 +33,7 @@ export function spread(rows: readonly Trajectory[]): readonly Trajectory[] {
   return placed.sort((one, other) => one.at - other.at).map(({ row }) => row);
 }
 
-/** What was read of each rollout; undefined if it could not be read. */
+/** The lengths read from each rollout; undefined if it could not be read. */
 type Read = Map<string, Partial<Trajectory> | undefined>;
 
 export interface LengthReader {

@@ -53,7 +53,7 @@ function useRest(wanted: boolean, { loaded, hasMore, rows, readRest, stop }: Pag
 interface RolloutOptions {
   /** Only these steps of training. */
   readonly steps?: string | undefined;
-  /** Of a single step, the rewards with their tokens are enough, which take one request. */
+  /** The view needs only the rewards and tokens of a single step, which one request returns. */
   readonly needsRewardsOnly?: true;
 }
 

@@ -267,7 +267,7 @@ export function heldOutNote(heldOut: readonly HeldOutReward[]): string | undefin
 const tallPane = 20;
 
 /**
- * How certain the newest held-out mean is, and a warning that selecting a checkpoint by it is biased; empty if there is
+ * The certainty of the newest held-out mean, and a warning that selecting a checkpoint by it is biased; empty if there is
  * little room.
  */
 export function heldOutLines(

@@ -31,7 +31,7 @@ export function statusLine(
 
 /**
  * The completed steps at the time of the curve. Count and curve are separate requests. A newer count waits for the next
- * poll of a curve that lacks it, if that is soon: a long curve is polled seldom.
+ * poll of a curve that lacks it, if that is soon: a long curve is polled rarely.
  */
 export function useStepsDone(
   counted: number | undefined,

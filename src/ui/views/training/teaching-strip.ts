@@ -84,7 +84,7 @@ const stripRows = (height: number): number => (height >= 24 ? 4 : height >= 15 ?
 /** From this height on, a line names the changes. */
 const withNote = 12;
 
-/** Lines of that note. */
+/** Maximum number of lines for the changes. */
 const mostNotes = 2;
 
 /** The lines below a chart. */

@@ -9,7 +9,7 @@ import { isNotOffered } from '../../../service/errors.ts';
 import { counted } from '../../../text/numbers.ts';
 import { useList } from '../../data/use-list.ts';
 
-/** Adds the slugs of the deployments; `notes` name what is unknown. */
+/** Adds the slugs of the deployments; `notes` say that some are unknown. */
 export function useDeployed(attention: Attention) {
   const { rows, loaded, complete, error } = useList(deploymentList, attention);
   const join = useCallback(

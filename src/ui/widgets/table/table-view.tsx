@@ -47,7 +47,7 @@ export interface TableViewProps<Row> {
   readonly read?: ReadonlySet<string>;
   /** Shown if there are no rows. */
   readonly emptyWords: string;
-  /** What a filter does not search, because it was not read: said beside the filter. */
+  /** Shown beside the filter: the parts of the rows that it does not search, because they were not read. */
   readonly unsearched?: string | undefined;
   /** Facts for the line below the rows, most important first. */
   readonly facts?: readonly string[];
