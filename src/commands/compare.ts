@@ -61,7 +61,7 @@ function noteUnreported(runs: readonly Found[], ended: boolean | undefined, { no
   note(clean`The service reports no status for ${words}: comparing ${whose} rewards so far.`);
 }
 
-/** Notes what the status of a run means for its rewards. */
+/** Notes the effect of a run's status on its rewards. */
 function checkStatus(found: Found, { note }: CommandIo): void {
   const { id, row } = found;
   const { status } = row as EvalRun;

@@ -22,7 +22,7 @@ export function requestNotes(
   return { tracer: event => show(linesOf(event)), logger: line => show([summary(line)]) };
 }
 
-/** `>` marks what was sent, `<` what was received. */
+/** `>` marks sent lines, `<` received ones. */
 function linesOf(event: TraceEvent): string[] {
   const headers = 'headers' in event ? Object.entries(event.headers).map(([name, value]) => `${name}: ${value}`) : [];
   switch (event.kind) {

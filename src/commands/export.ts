@@ -55,7 +55,7 @@ function flaggedIds({ memory }: CommandContext, flags: readonly string[] | undef
 }
 
 /**
- * Finds what the arguments name. The first may be the name of a resource.
+ * Finds the resources that the arguments name. The first may be the name of a resource.
  *
  * @throws CommandError for a resource without trajectories
  */

@@ -123,7 +123,7 @@ export interface LookedUp {
 
 /**
  * Looks a word up among several resources. An id takes precedence over names, because nothing else identifies the row.
- * The form of an id is a guess about another service: it decides what is tried first, never what exists.
+ * The form of an id is a guess about another service: it decides the order of attempts, never their outcome.
  *
  * @param listed called with each row of the lists
  * @throws CommandError for an empty word; ServiceError if a list that may have the name cannot be read

@@ -18,7 +18,7 @@ export function keepHeapSmall(): void {
 }
 
 /**
- * Gives memory back after large work. By itself, V8 keeps the pages of what was collected for later use. Call it after
+ * Gives memory back after large work. By itself, V8 keeps the pages of collected objects for later use. Call it after
  * `keepHeapSmall`, which exposes the collector.
  */
 export function emptyHeap(): void {

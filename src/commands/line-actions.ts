@@ -58,7 +58,7 @@ async function started<Input extends object>(
   return clean`${past} ${idOf(resource, result)}. Type ${resource.names[0]} to see it.`;
 }
 
-/** Asks for what a run needs, and starts it. */
+/** Asks for the input of a run, and starts it. */
 const starting =
   (run: RunStart): Act<Benchmark> =>
   async (row, prompt, context) => {

@@ -204,7 +204,7 @@ export class MeasuredRows {
     return [...this.#shown].filter(id => !this.#first.has(id));
   }
 
-  /** Adds what is remembered of the rows. */
+  /** Adds the remembered measurements of the rows. */
   remembered(rows: readonly object[]): readonly object[] {
     return this.#resource.measures?.remembered?.(rows, this.#context) ?? rows;
   }
@@ -238,7 +238,7 @@ export class MeasuredRows {
     }
   }
 
-  /** Notes what was not read. */
+  /** Notes the parts that were not read. */
   note(): void {
     const titles = this.#titles(id => this.#first.has(id) || this.#shown.has(id)).join(', ');
     if (this.#problem !== undefined) this.#io.note(`${titles} could not be read: ${this.#problem}`);

@@ -83,7 +83,7 @@ interface Stored {
 
 /**
  * Stores the trajectories of the file as a dataset of a folder: those after `last`, if the file still has it where it
- * was, otherwise all. Notes what is missing.
+ * was, otherwise all. Notes the missing ones.
  *
  * @throws CommandError if none can be read
  */

@@ -27,7 +27,7 @@ export async function run({ args: words, flags }: CommandInput<'report'>, io: Co
       code = exitCodes.failed;
       io.note(words);
     };
-    // A report notes what it lacks.
+    // The report itself notes its gaps.
     const reading: ReportContext = { ...context, note };
     const report = async () => {
       if (word === undefined) return flaggedReport(reading);

@@ -21,7 +21,7 @@ export interface Unread {
 /** How many errors of a kind are written out. */
 const mostOfKind = 3;
 
-/** Notes what cannot be read: many errors of the same kind are counted. */
+/** Notes unreadable parts: many errors of the same kind are counted. */
 export function noteUnread(unread: readonly Unread[], { note }: CommandIo): void {
   for (const [kind, alike] of Map.groupBy(unread, ({ why }) => why.replace(/[:.].*/s, ''))) {
     for (const { place, why } of alike.slice(0, mostOfKind)) note(clean`${place}: ${why}`);

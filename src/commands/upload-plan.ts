@@ -1,4 +1,4 @@
-/** `benchtop upload --dry-run`: what would be sent, judging only by the folder or file. */
+/** `benchtop upload --dry-run`: plans the upload from the folder or file alone. */
 import { open } from 'node:fs/promises';
 import { bytes, counted } from '../text/numbers.ts';
 import { clean, sanitiseLine } from '../text/sanitise.ts';

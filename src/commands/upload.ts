@@ -274,7 +274,7 @@ const reportRecord = ({
   request_id: requestId,
 });
 
-/** Notes what was not sent again, and the service's message for each trajectory. */
+/** Notes the trajectories that were not sent again, and the service's message for each trajectory. */
 function noteUpload(job: TrajectoryUpload, { problem }: TrajectoryRecords, flags: Flags, io: CommandIo): void {
   const { dataset } = job;
   const { phase, counts, sentBefore } = job.state;

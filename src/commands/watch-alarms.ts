@@ -51,7 +51,7 @@ export class WatchedAlarms {
     return this.#stops && this.#unjudged.size > 0 ? exitCodes.endUnseen : exitCodes.done;
   }
 
-  /** Reads what the alarms need and the progress lacks. Without an answer, the next look asks again. */
+  /** Reads the data that the alarms need and the progress lacks. Without an answer, the next look asks again. */
   async #readMore(known: Watched, rules: AlarmRules): Promise<void> {
     const { failedShare, silentMs, silentPaces } = rules;
     const { memory, signal } = this.#context;

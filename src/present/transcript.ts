@@ -81,7 +81,7 @@ export interface Transcript {
   readonly images: readonly number[];
   /** Positions of errors. */
   readonly errors: readonly number[];
-  /** Counts of what is not shown. */
+  /** Counts of the parts that are not shown. */
   readonly hidden: HiddenText;
 }
 
@@ -408,7 +408,7 @@ function writeDetails(writer: Writer, trajectory: Trajectory): void {
   }
 }
 
-/** Reports what could not be read. */
+/** Reports unreadable parts. */
 function writeUnreadable(writer: Writer, what: string, rows: readonly unknown[] | null | undefined): void {
   const count = unreadableIn(rows ?? []);
   if (count > 0) writer.error(`${numbers.counted(count, what)} could not be read.`);

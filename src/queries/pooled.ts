@@ -50,7 +50,7 @@ const unlistedIn = (run: ReadRewards): TrajectoryReward[] =>
   }));
 
 /**
- * Joins what was read of several runs.
+ * Joins the rewards that were read of several runs.
  *
  * @param runs at least one
  */

@@ -78,7 +78,7 @@ export interface Start<Input = never> extends Sending<Input> {
   readonly kind: string;
 }
 
-/** The start of a run on a benchmark, and what its form asks for. */
+/** The start of a run on a benchmark, and the fields of its form. */
 export interface RunStart extends Start<RunInput> {
   readonly options: OptionsOperation;
   /** Integer options to ask for if the service lists none. */

@@ -27,7 +27,7 @@ export interface WholeFacts {
   readonly hasMean?: boolean;
   /** An additional response, which may have unreadable rows. */
   readonly answer?: unknown;
-  /** Why a part could not be read, or what is wrong with it, as a message. */
+  /** The error of a part that could not be read or is invalid, as a message. */
   readonly unread?: string | undefined;
   /** Additional data under the contract's names; programs get it with the record. */
   readonly fields?: object;
@@ -41,7 +41,7 @@ export interface Measures<Row> {
   readonly costly: readonly string[];
   /** A nested value of a row that can be selected like a column, e.g. an option. */
   readonly field: (row: Row, name: string) => Cell;
-  /** Adds what is remembered of the rows, without a request. */
+  /** Adds the remembered measurements of the rows, without a request. */
   readonly remembered?: (rows: readonly Row[], context: QueryContext) => readonly Row[];
   /** Reads the data for these columns and adds it to the rows. */
   readonly read: (

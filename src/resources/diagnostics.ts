@@ -1,4 +1,4 @@
-/** The diagnostics of a training step: what a service measures besides the reward. */
+/** The diagnostics of a training step: a service's measurements besides the reward. */
 import type { TrainerCurve } from '../contract/trainer-curve.ts';
 import { sanitiseLine } from '../text/sanitise.ts';
 

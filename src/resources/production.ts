@@ -70,7 +70,7 @@ const errorReason = (error: unknown): string =>
     .split(/\.(?: |$)/, 1)
     .join('');
 
-/** The longest to keep a question waiting for what it names, in milliseconds. */
+/** Time limit for the reads that a question waits for, in milliseconds. */
 const patienceMs = 15_000;
 
 const lateReason = (error: unknown, late: AbortSignal): string =>

@@ -52,7 +52,7 @@ function isStillTrue<Row extends object>(asked: Asked<Row>, now: Row): boolean {
   return !isRenamed(asked, now) && outagesOf(change, [now]).every(({ slug }) => slugs.has(slug));
 }
 
-/** Adds what is in production of the rows, see `Change.withProduction`. @throws AbortError if the user interrupts */
+/** Adds the facts about production to the rows, by `Change.withProduction`. @throws AbortError if the user interrupts */
 export async function withProduction<Row extends object, Each extends Pick<Asked<Row>, 'change' | 'row'>>(
   asked: readonly (Each & Pick<Asked<Row>, 'change' | 'row'>)[],
   context: QueryContext,

@@ -12,7 +12,7 @@ export const placeWords = ({ step, message, line }: Origin): string =>
     .filter(Boolean)
     .join(', ');
 
-/** Describes what was and was not searched. */
+/** Describes the parts that were searched, and those that were not. */
 export function searchedWords(state: TextSearchState): string {
   const { phase, hits, known, searched, stored, unread, beyond, notes, error } = state;
   const all = counted(known, 'trajectory', 'trajectories');

@@ -245,7 +245,7 @@ export class TextSearch {
     await this.#searchStored();
   }
 
-  /** Takes back what is no longer listed. @returns how many trajectories */
+  /** Removes trajectories that are no longer listed. @returns their number */
   #forget(gone: readonly string[]): number {
     const ids = new Set(gone.filter(id => this.#rows.delete(id)));
     if (ids.size === 0) return 0;

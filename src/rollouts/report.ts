@@ -36,7 +36,7 @@ import { type LongRead, type Owner, type OwnRollouts, withEnds } from './read.ts
 export type Blocks = AsyncGenerator<ReportBlock, void>;
 
 export interface ReportContext extends LongRead {
-  /** Called with a note on what the report leaves out; the report has the note too. */
+  /** Called with a note on omissions of the report, which has the note too. */
   readonly note: (words: string) => void;
 }
 

@@ -233,7 +233,7 @@ export class RateLimitGate {
     const { monotonic, now } = this.#clock;
     const [until, requestedUntil] = [monotonic() + ms, monotonic() + requestedMs];
     this.#spaced = true;
-    // The answer to a trial replaces what the host asked for before it.
+    // The answer to a trial replaces the earlier wait that the host asked for.
     if (this.remaining() === 0) this.#requestedUntil = 0;
     if (until <= this.#closedUntil && requestedUntil <= this.#requestedUntil) return;
     this.#closedUntil = Math.max(this.#closedUntil, until);

@@ -1,4 +1,4 @@
-/** The record of what was sent into one dataset. */
+/** The record of the trajectories that were sent into one dataset. */
 import { createHash } from 'node:crypto';
 import type { SQLInputValue } from 'node:sqlite';
 import type { Row, Run, Tables } from './tables.ts';

@@ -37,7 +37,7 @@ export class TrajectoryRecords extends ResumableUploads {
     return accountOf(row ? String(jsonIn(row['value'])) : own);
   }
 
-  /** The record of what was sent into the dataset, with that of this upload. */
+  /** The record of trajectories sent into the dataset, with that of this upload. */
   of(upload: AccountUpload): SentRecord {
     return new SentRecord(this.tables, upload, this.changed);
   }

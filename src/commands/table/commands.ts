@@ -1,4 +1,4 @@
-/** Every command of the command line: what it takes and what it does. */
+/** Every command of the command line, with its arguments, flags and help. */
 import {
   agentFlag,
   dryRunFlag,

@@ -60,7 +60,7 @@ export function View({ main, inspector, bindings = noBindings, freshness }: View
   const { columns, rows, panes } = layout;
   const mainPane = usePane('main');
   const inspectorPane = usePane('inspector');
-  // Goes back within what a pane has opened.
+  // On the way back, focus the pane that the user left.
   useEffect(() => {
     leave(undefined);
     if (left !== undefined) setFocus(left);

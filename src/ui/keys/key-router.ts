@@ -32,7 +32,7 @@ export type KeyOf = (command: Command) => string;
 export interface RouterOptions {
   readonly overrides: KeyOverrides;
   readonly readOnly: boolean;
-  /** Called with what a handler threw or rejected with. Without it, `press` throws. */
+  /** Called with the error of a handler. Without it, `press` throws. */
   readonly onFailure?: ((error: unknown) => void) | undefined;
 }
 

@@ -61,7 +61,7 @@ export interface MouseProviderProps {
   readonly source: MouseSource | undefined;
   /** True while a window covers the screen. */
   readonly blocked: boolean;
-  /** Called with what a handler threw; without it, the error is thrown. */
+  /** Called with the error of a handler; without it, the error is thrown. */
   readonly onFailure?: (error: unknown) => void;
   readonly children: ReactNode;
 }

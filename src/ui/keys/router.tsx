@@ -30,7 +30,7 @@ export function useRouter(): Router {
 export interface KeyRouterProps {
   readonly overrides?: KeyOverrides;
   readonly readOnly?: boolean;
-  /** Called with what a key handler threw or rejected with. */
+  /** Called with the error of a key handler. */
   readonly onFailure?: (error: unknown) => void;
   readonly children: ReactNode;
 }

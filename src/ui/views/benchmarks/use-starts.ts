@@ -21,7 +21,7 @@ function partly(
 }
 
 interface StartedRuns {
-  /** The answers to what was sent. */
+  /** The answers to the starts that were sent. */
   readonly runs: readonly object[];
   /** How many were not sent, because they had started earlier. */
   readonly earlier: number;

@@ -162,7 +162,7 @@ function RowInspector<Row extends object>(props: RowInspectorProps<Row>) {
   const above = isPreviewed ? (doors.partAt[1] ?? 0) : doors.lines.length;
   const [first, rest] = [doors.lines.slice(0, above), doors.lines.slice(above)];
   const at = doors.at ?? 0;
-  // Long facts leave the preview a half: it has what one reads first.
+  // Long facts leave the preview a half: it has the parts that users read first.
   const shown = Math.min(first.length, isPreviewed ? Math.ceil(inspector.height / 2) : inspector.height);
   const room = inspector.height - shown;
   // The other parts share the rest.
