@@ -3,7 +3,7 @@ import { own } from '../base/own-property.ts';
 import { CommandError } from './exit.ts';
 import { didYouMean } from './suggest.ts';
 import { type CommandName, commands, groups, workbench } from './table/commands.ts';
-import { argumentTerm, type CommandSpec, type FlagSpec, longFlag } from './table/spec.ts';
+import { type ArgumentSpec, argumentTerm, type CommandSpec, type FlagSpec, longFlag } from './table/spec.ts';
 import { argumentsIn, choicesOf, helpFlag, lineOf, rootFlags, type Token } from './words.ts';
 
 /** A parsed command line. The flags were checked against the table, so a command gets them with their types. */
@@ -39,26 +39,41 @@ function readValue(flag: string, { number: kind, choices, empty }: FlagSpec, tex
   throw new CommandError(`${flag} takes ${numberWords[kind]}, not ${text === '' ? 'an empty string' : text}.`);
 }
 
-function unknownOption(word: string, specs: CommandSpec['flags']): CommandError {
+const usageOf = (name: string, { args = [] }: CommandSpec): string =>
+  `Usage: ${['benchtop', name, ...args.map(argumentTerm)].join(' ')} [options]`;
+
+/** How a command takes what another one takes as `--run` or the like; empty if it does not. */
+function otherForm(kind: string, name: string, spec: CommandSpec): string {
+  const takes = ({ of, kinds }: Partial<ArgumentSpec>): boolean =>
+    kinds?.includes(kind) ?? (of === 'of resource' || of === 'watched');
+  if (!takes(own(commands.list.flags as CommandSpec['flags'], kind) ?? {})) return '';
+  if (spec.args?.some(takes)) return `${usageOf(name, spec)}.`;
+  const key = Object.keys(spec.flags).find(each => takes(own(spec.flags, each) ?? {}));
+  return key === undefined ? '' : `Did you mean ${longFlag(key)}?`;
+}
+
+function unknownOption(word: string, name: string, spec: CommandSpec): CommandError {
+  const { flags: specs } = spec;
   const [flag = ''] = word.split('=', 1);
   if (['--jq', '--field', '-q'].includes(flag) && Object.hasOwn(specs, 'json')) {
     return new CommandError(`This command has no ${flag}: pipe its JSON into jq, with --json | jq FILTER.`);
   }
   const known = Object.entries(specs).flatMap(([key, { hidden }]) => (hidden ? [] : longFlag(key)));
-  const hint = flag.startsWith('--') ? didYouMean(flag, known) : '';
+  const hint = flag.startsWith('--') ? didYouMean(flag, known) || otherForm(flag.slice(2), name, spec) : '';
   return new CommandError([`Unknown option '${word}'.`, hint].filter(Boolean).join(' '));
 }
 
 /** The values of flags by their keys. @throws CommandError for a flag that is unknown, or whose value is wrong */
-function flagsIn(tokens: readonly Token[], { flags: specs, exclusive = [] }: CommandSpec): Flags {
+function flagsIn(tokens: readonly Token[], spec: CommandSpec, name = ''): Flags {
+  const { flags: specs, exclusive = [] } = spec;
   const flags = new Map<string, unknown>();
   const names = new Set(Object.keys(specs).map(longFlag));
   for (const token of tokens) {
-    if (token.kind === 'unknown') throw unknownOption(token.word, specs);
+    if (token.kind === 'unknown') throw unknownOption(token.word, name, spec);
     if (token.kind === 'argument') continue;
-    const { key, spec, value } = token;
+    const { key, spec: flagSpec, value } = token;
     const flag = longFlag(key);
-    if (spec.value === undefined) {
+    if (flagSpec.value === undefined) {
       if (value !== undefined) throw new CommandError(`${flag} takes no value.`);
       flags.set(key, true);
       continue;
@@ -66,8 +81,8 @@ function flagsIn(tokens: readonly Token[], { flags: specs, exclusive = [] }: Com
     if (value === undefined) throw new CommandError(`${flag} needs a value.`);
     // A flag where a value belongs: the value was forgotten.
     if (names.has(value)) throw new CommandError(`${flag} needs a value before ${value}.`);
-    const read = readValue(flag, spec, value);
-    flags.set(key, spec.many ? [...((flags.get(key) as unknown[] | undefined) ?? []), read] : read);
+    const read = readValue(flag, flagSpec, value);
+    flags.set(key, flagSpec.many ? [...((flags.get(key) as unknown[] | undefined) ?? []), read] : read);
   }
   for (const group of exclusive) {
     const [one, other] = Object.keys(specs).filter(key => group.includes(key) && flags.has(key));
@@ -104,7 +119,7 @@ function checkWords(name: CommandName, args: readonly string[]): void {
   const needed = specs.filter(({ optional }) => !optional).length;
   const most = specs.some(({ many }) => many) ? Number.POSITIVE_INFINITY : specs.length;
   if (args.length >= needed && args.length <= most) return;
-  const usage = `Usage: ${['benchtop', name, ...specs.map(argumentTerm)].join(' ')} [options]`;
+  const usage = usageOf(name, commands[name]);
   if (args.length < needed) throw new CommandError(`An argument is missing. ${usage}`);
   const takers = Object.keys(flags).filter(key => ['seen', 'filter'].includes(own(flags, key)?.of ?? ''));
   const hint = takers.length === 0 ? '' : ` These options take one: ${takers.map(longFlag).join(', ')}.`;
@@ -160,7 +175,7 @@ export function parse(given: readonly string[]): Parsed {
     if (isGroup) flagsIn(after, { summary: '', flags: helpFlag });
     throw unknownCommand(name);
   }
-  const [command, args, flags] = [name as CommandName, argumentsIn(after), flagsIn(after, spec)];
+  const [command, args, flags] = [name as CommandName, argumentsIn(after), flagsIn(after, spec, name)];
   checkWords(command, args);
   checkNeeds(spec, flags);
   return { kind: 'command', name: command, args, flags: withGlobals(globals, command, flags) };
