@@ -72,14 +72,17 @@ it('pins all marked lines, not the one under the cursor, and unpins them once al
   await screen.waitFor('No longer pinned: 2');
 });
 
-it('keeps the cursor on its row, also before it was moved, when a fault comes above it', async () => {
+it.each([
+  [8_000, 'on the first row while Watch still fills', /▸ sweep trn_1 .*failed.*baseline.*sweep trn_2/s],
+  [16_000, 'on its row, also before it was moved', /sweep trn_1 .*failed.*▸ baseline.*sweep trn_2/s],
+])('after %i ms, keeps the cursor %s, when a fault comes above it', async (ms, _, shown) => {
   startVirtualTime();
   const { service, failed } = busy();
   const screen = openWorld(service, { view: 'watch' });
   await passing(screen.waitFor(text => text.includes('▸ baseline') && text.includes('sweep trn_2')));
-  await vi.advanceTimersByTimeAsync(6_000);
+  await vi.advanceTimersByTimeAsync(ms);
   failed.push('trn_1');
-  await passing(screen.waitFor(text => /sweep trn_1 .*failed.*▸ baseline.*sweep trn_2/s.test(text)));
+  await passing(screen.waitFor(text => shown.test(text)));
 });
 
 it('offers no action that does not apply to all marked lines, and none that deletes (W14, W34)', async () => {

@@ -87,7 +87,7 @@ const otherLines = 2;
 const rowsNearEnd = 60;
 
 /** How long the first row is under a cursor that was not moved before the cursor stays on it: lists fill at first. */
-const heldAfterMs = 5_000;
+const heldAfterMs = 15_000;
 
 const noRows: readonly never[] = [];
 const noLines: readonly never[] = [];
