@@ -251,9 +251,12 @@ function inspectSample(sample: Fields, log: Fields): readonly [Record<string, un
   }));
   const type = textOf(recordOf(limit)['type']);
   const id = wordOf(sample['id']);
+  const name = textOf(model);
+  const usage = recordOf(name && own(recordOf(sample['model_usage']), name));
   const record = withoutEmpty({
     task_id: id,
-    model_id: textOf(model),
+    model_id: name,
+    completion_tokens: usage['output_tokens'],
     error: isRecord(error) ? textOf(error['message']) : textOf(error),
     termination_reason: type && (own<string>(inspectLimits, type) ?? 'LIMIT_REACHED'),
     rewards,

@@ -152,6 +152,7 @@ const sample = {
     odd: { value: 'maybe' },
   },
   limit: { type: 'time', limit: 5 },
+  model_usage: { m: { input_tokens: 63, output_tokens: 2 }, judge: { output_tokens: 90 } },
   attachments: { ab12: 'what is 1 + 3?' },
   events: [{ event: 'sample_init' }],
   store: {},
@@ -164,6 +165,8 @@ it('reads an Inspect log: scores with explanations, calls, errors, limits, attac
   expect(read?.trajectories[0]).toMatchObject({
     task_id: 'add-1',
     model_id: 'm',
+    // Those of the model, not those of the judge.
+    completion_tokens: 2,
     termination_reason: 'TIMEOUT',
     rewards: [
       { name: 'match', value: 1, explanation: 'it is 4' },
