@@ -43,20 +43,23 @@ export function searchedWords(state: TextSearchState): string {
     .join(' · ');
 }
 
-/** The columns that lists of trajectories share; the text takes the room of those that are not about the match. */
+/** The columns that lists of trajectories share: those to judge a match by come before those about its place. */
 const [task, rewardColumn, ...others] = trajectories.columns;
+const offered = others.map((column): Column<TextHit> => ({ ...column, wide: true }));
+const isLength = ({ id }: Column<TextHit>): boolean => ['steps', 'tokens'].includes(id);
 
 export const hitColumns: readonly Column<TextHit>[] = [
   ...[task, rewardColumn].flatMap(column => column ?? []),
   { id: 'role', title: 'ROLE', width: { min: 6, max: 20, grow: 1 }, value: row => row.at.role },
-  { id: 'text', title: 'TEXT', width: { min: 24, max: 260, grow: 6 }, cutAt: 'end', value: row => row.excerpt },
+  { id: 'text', title: 'TEXT', width: { min: 24, max: 60, grow: 6 }, cutAt: 'end', value: row => row.excerpt },
   { id: 'lines', title: 'LINES', width: 5, align: 'right', value: row => row.lines },
+  ...offered.filter(isLength),
   {
     ...{ id: 'other-lines', title: 'OTHER', width: 5, align: 'right', wide: true },
     value: row => row.other_lines,
   },
   { id: 'where', title: 'WHERE', width: { min: 8, max: 34, grow: 1 }, wide: true, value: row => placeWords(row.at) },
-  ...others.map(column => ({ ...column, wide: true })),
+  ...offered.filter(column => !isLength(column)),
 ];
 
 export const hitFacts = ({

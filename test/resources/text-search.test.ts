@@ -2,6 +2,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
 import type { Trajectory } from '../../src/contract/trajectories.ts';
+import { fitColumns } from '../../src/present/column.ts';
 import { referenceFact } from '../../src/present/fact.ts';
 import { countHits } from '../../src/present/tallies.ts';
 import { hitColumns, hitFacts, searchedWords } from '../../src/resources/text-hits.ts';
@@ -333,4 +334,12 @@ it('finds what is in the index before the whole list is read, and forgets what t
   expect({ known, searched, stored, phase }).toEqual({ known: 4, searched: 4, stored: 4, phase: 'done' });
   expect(hits.map(({ trajectory_id }) => trajectory_id)).toEqual(['b', 'c', 'd', 'e']);
   expect(read).toEqual([]);
+});
+
+it('leaves room beside long excerpts for the length of a rollout', async () => {
+  const long = trajectory('a', `${'a long line '.repeat(20)}apple`, { completion_tokens: 1_234 });
+  const { hits } = await searchFor('apple', [long], { ...serviceOf([long]), index: index() }).run();
+  const widest = new Map(hitColumns.map(({ id }) => [id, 0]));
+  const ids = fitColumns(hitColumns, 112, {}, hits, widest).map(({ column }) => column.id);
+  expect(ids.slice(0, 7)).toEqual(['task', 'reward', 'role', 'text', 'lines', 'steps', 'tokens']);
 });
