@@ -47,10 +47,17 @@ export function lengthCorrelation(points: readonly LengthPoint[]) {
 const correlationWords = ({ value, low, high, pairs }: Correlation): string =>
   `${reward(value)}, 95% ${reward(low)} to ${reward(high)}, ${counted(pairs, 'rollout')}`;
 
-/** The correlation in sentences. @param of the number of all rollouts */
-export function lengthWords(points: readonly LengthPoint[], length: Length, of: number): readonly string[] {
-  const known = `${points.length} of ${counted(of, 'rollout')} with a reward and a known number of ${length}`;
+/** The correlation in sentences. @param of the number of all rollouts @param isReading whether more will be known */
+export function lengthWords(
+  points: readonly LengthPoint[],
+  length: Length,
+  of: number,
+  isReading = false,
+): readonly string[] {
+  const counts = `${points.length} of ${counted(of, 'rollout')} with a reward and a known number of ${length}`;
+  const known = isReading ? `still reading: ${counts} so far` : counts;
   const { all, within } = lengthCorrelation(points);
+  if (isReading && !all) return [known];
   const none = 'too few differ for a rank correlation';
   return [
     known,

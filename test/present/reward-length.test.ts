@@ -57,6 +57,10 @@ it('says of how many it is', () => {
   expect(lengthWords([], 'tokens', 7)[1]).toBe(
     'rank correlation of reward and tokens: too few differ for a rank correlation',
   );
+  // Not a result before all that will be read has been.
+  expect(lengthWords([], 'tokens', 7, true)).toEqual([
+    'still reading: 0 of 7 rollouts with a reward and a known number of tokens so far',
+  ]);
 });
 
 it('takes rollouts without a task for no task (B7)', () => {

@@ -12,6 +12,7 @@ import { wrap } from '../../../text/wrap.ts';
 import type { ViewProps } from '../../app/registry.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import { usePane } from '../../app/view.tsx';
+import { useKeyOf } from '../../keys/router.tsx';
 import { drawChart } from '../../widgets/line-chart/chart.ts';
 import { curveOf } from '../../widgets/line-chart/series.ts';
 import { useTheme } from '../../widgets/theme/theme.tsx';
@@ -38,6 +39,7 @@ export function LengthsView({ place }: ViewProps<'lengths'>) {
   const { scope, steps } = place;
   const pane = usePane('main');
   const theme = useTheme();
+  const keyOf = useKeyOf();
   const { open } = useShell();
   const shown = useShownFacts();
   const rollouts = useRollouts(scope, pane.attention, { steps, needsRewardsOnly: true });
@@ -45,9 +47,13 @@ export function LengthsView({ place }: ViewProps<'lengths'>) {
   const [chosen, choose] = useState(0);
   const length = lengths[chosen % lengths.length] ?? 'tokens';
   const reader = useLengthReader(rollouts, length);
-  const { rows: read } = reader;
+  const { rows: read, isReading } = reader;
   const points = useMemo(() => lengthPoints(read, length), [read, length]);
-  const words = useMemo(() => lengthWords(points, length, rows.length), [points, length, rows.length]);
+  const words = useMemo(
+    () => lengthWords(points, length, rows.length, isReading),
+    [points, length, rows.length, isReading],
+  );
+  const noneWords = `No rollout with a reward reports its number of ${length}: ${keyOf(lengthCommands.next)} takes another`;
   const [source] = useState(() =>
     rowsMadeElsewhere<LengthPoint>([...rollouts.key, 'lengths'], ({ row }) => row.trajectory_id),
   );
@@ -81,7 +87,7 @@ export function LengthsView({ place }: ViewProps<'lengths'>) {
       parts={rollouts.parts}
       columns={columns}
       sort={longestFirst}
-      emptyWords={emptyRollouts(rollouts, `No rollout with a reward reports its number of ${length}`)}
+      emptyWords={emptyRollouts(rollouts, isReading ? 'Reading the rollouts' : noneWords)}
       open={({ row }) => recordPlace(trajectories, row.trajectory_id, row.task_id ?? undefined)}
       actions={some => [
         pairBinding(

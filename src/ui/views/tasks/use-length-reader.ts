@@ -39,6 +39,8 @@ type Read = Map<string, Partial<Trajectory> | undefined>;
 export interface LengthReader {
   /** All rollouts, with their lengths where known. */
   readonly rows: readonly Trajectory[];
+  /** Whether more lengths will be known. */
+  readonly isReading: boolean;
   readonly notes: readonly string[];
   readonly bindings: readonly Binding[];
 }
@@ -99,6 +101,7 @@ export function useLengthReader({ rows, key, isReading: isListing }: Rollouts, l
   const failed = [...read.values()].filter(each => each === undefined).length;
   return {
     rows: shown,
+    isReading: isListing || isReading,
     notes: [
       ...(isReading
         ? [
