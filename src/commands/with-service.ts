@@ -24,9 +24,9 @@ export interface CommandContext {
   readonly service: Service;
   /** Resources seen on this service; the screen uses the same store. */
   readonly memory: RememberedStore;
-  /** How runs are compared, by the settings. */
+  /** The settings for comparing runs. */
   readonly compare: CompareSettings;
-  /** Tells the user something apart from the result. */
+  /** Prints a note for the user, apart from the result. */
   readonly note: (text: string) => void;
   /** Aborts when the user interrupts, at the end of --timeout, and when the work has ended. */
   readonly signal: AbortSignal;
@@ -74,7 +74,7 @@ export function repeatAdvice(key: string, alone?: string): string {
   return `If the service honours idempotency keys, the same command${which} with --idempotency-key ${key} cannot start a second one.`;
 }
 
-/** The error after --timeout: what it means for the request, e.g. that nothing was `started`. */
+/** The error after --timeout, with its effect on the request, e.g. that nothing was `started`. */
 function lateError(error: unknown, seconds: number, { wait }: LimitFlags, past: string, gate: GateState): CommandError {
   const isUnknown = isUnanswered(error);
   const repeat = isUnknown && error.idempotencyKey !== undefined ? ` ${repeatAdvice(error.idempotencyKey)}` : '';
@@ -132,7 +132,7 @@ async function noteCertificates({ service }: Profile, { environment, note }: Com
 /**
  * Connects, runs the work, and closes everything. --timeout counts from here.
  *
- * @param past the participle for what the work does, for an error with --wait
+ * @param past the past participle of the work's verb, for an error with --wait
  * @throws ConfigError, ServiceError, and whatever the work throws; CommandError with 124 after the end of --timeout
  */
 export async function withService<Result>(

@@ -1,5 +1,5 @@
 /**
- * The statuses of each resource, and what they mean: runs, training runs, deployments, benchmarks, images,
+ * The statuses of each resource, with their meanings: runs, training runs, deployments, benchmarks, images,
  * trajectories, uploads. Statuses are open: an unknown one has no meaning and does not count as ended. Pure.
  */
 import { endInstant } from '../text/time.ts';

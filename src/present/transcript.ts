@@ -360,7 +360,7 @@ const knownStepFields: ReadonlySet<string> = new Set(Object.keys(stepSchema.shap
 /**
  * The step's title: its number, its reward, and whether it failed. A missing reward is shown as missing, not as 0.
  *
- * @param hasRewards whether any step has a reward: none in all of them says nothing
+ * @param hasRewards whether any step has a reward: otherwise a missing one is not worth a mention
  */
 function stepTitle(step: TrajectoryStep, number: number, hasRewards: boolean): string {
   const parts = [`Step ${number}`, ...(hasRewards ? [`reward ${numbers.reward(step.reward)}`] : [])];

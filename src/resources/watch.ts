@@ -144,7 +144,7 @@ function rankOf({ alarms, status = '', kind, gone }: WatchedResource, { statuses
   return meaning === 'waiting' && statuses.runs(kind) ? 2 : 1;
 }
 
-/** What lines that have the same label are told apart by. */
+/** The facts that tell lines with the same label apart. */
 type Labelled = ResourceRef & { readonly benchmark?: string | undefined; readonly apart?: string | undefined };
 
 /**
@@ -309,7 +309,7 @@ function plainStateOf(row: WatchedResource, now: number): LineState {
 }
 
 /**
- * Records new alarms in the inbox and removes those that are over. Resources that ended before this program was opened
+ * Records new alarms in the inbox and removes those that have ended. Resources that ended before this program was opened
  * raise none.
  */
 export function noteAlarms(workbench: Workbench, now = Date.now()): void {

@@ -45,7 +45,7 @@ function boundsOf(rewards: TaskRewards, each: number, missing: Missing, [low, hi
   return [average + (low - average) * share, average + (high - average) * share];
 }
 
-/** The tasks of one run with their values, and what its missing rollouts may change. */
+/** The tasks of one run with their values, and the tasks that its missing rollouts may change. */
 function sideOf(run: RunTasks, filling: Filling) {
   const [{ each, reach, isAny }, missing] = [planOf(run), missingOf(run, filling)];
   return {
