@@ -193,7 +193,9 @@ export function watchedOf(workbench: Workbench, now = Date.now()): WatchedResour
     const alarms = [...alarmsIn(verdicts), ...unread];
     const pace = paceOfRun(known, workbench, now);
     const isStalled = verdicts.get('stall') !== undefined && pace.standing.kind === 'moving';
-    return { ...known, ...(isStalled ? noPace : pace), pinned, readAt: readAt || undefined, benchmark, alarms };
+    // The rewards may be read after the progress.
+    const done = known.done === undefined ? undefined : Math.max(known.done, known.graded ?? 0);
+    return { ...known, done, ...(isStalled ? noPace : pace), pinned, readAt: readAt || undefined, benchmark, alarms };
   });
   return toldApart(workbench.remembered, lines, now).toSorted(
     (left, right) => rankOf(left, workbench) - rankOf(right, workbench),

@@ -164,3 +164,21 @@ it('says when it saw the end of a run that ended at a time that cannot be', () =
     expect(line && stateOf(line, Date.now()).text).toBe('failed, seen 2h ago');
   }
 });
+
+it('counts a rollout with a reward as done, though the progress was read before', () => {
+  const { service } = scriptedService({});
+  const workbench = new Workbench({ kinds, service: async () => service, profile: 'test' });
+  onTestFinished(() => workbench.close());
+  const at = Date.now();
+  const run = { kind: 'run', id: 'evr_1', status: 'running', total: 60 };
+  const seen = (more: object) => {
+    workbench.statuses.report([{ ...run, ...more }], { askedAt: at, at });
+    return watchedOf(workbench)[0]?.done;
+  };
+  expect([seen({}), seen({ done: 43 }), seen({ mean: 0.5, graded: 44 }), seen({ done: 50 })]).toEqual([
+    undefined,
+    43,
+    44,
+    50,
+  ]);
+});
