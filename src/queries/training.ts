@@ -2,7 +2,7 @@
 import { failureReason, type ListQuery } from '../contract/common.ts';
 import type { TrajectoryReward } from '../contract/evaluations.ts';
 import { unreadableIn } from '../contract/lists.ts';
-import { hasEnded, isRunning, statusMeaning } from '../contract/status.ts';
+import { hasEnded, statusMeaning } from '../contract/status.ts';
 import type { TrainingProgress, TrainingRun } from '../contract/training.ts';
 import type { Trajectory } from '../contract/trajectories.ts';
 import { ifThere } from '../service/errors.ts';
@@ -138,12 +138,9 @@ export type ProgressedRun = TrainingRun &
     readonly began_at?: number | null;
   };
 
-/** How many runs a polled list asks for their progress in one read: the next reads ask for the others. */
-const mostInRead = 10;
-
 /**
- * Adds the progress of each run to a list. It is requested once for runs that ended before their last step, and for
- * unfinished runs that nothing else polls; it is left out if unavailable.
+ * Adds the progress of each run to a list that nothing else follows. It is requested once for runs that ended before
+ * their last step, and again for unfinished runs; it is left out if unavailable.
  */
 function withProgress(source: ListSource<TrainingRun>): ListSource<ProgressedRun> {
   const { readPage, fallback } = source;
@@ -160,11 +157,7 @@ function withProgress(source: ListSource<TrainingRun>): ListSource<ProgressedRun
       const { completed_steps, total_steps } = await service.call('getTrainingProgress', { params }, { signal });
       return { ...run, completed_steps, total_steps: total_steps ?? run.total_steps };
     };
-    const lacking = known.filter(asksProgress);
-    const asked = new Set(
-      context.isFollowed ? lacking.filter(({ status }) => !isRunning(status)).slice(0, mostInRead) : lacking,
-    );
-    const items = [...(await amended(known, run => asked.has(run), ask, signal))];
+    const items = context.isFollowed ? known : [...(await amended(known, asksProgress, ask, signal))];
     return { ...page, items };
   };
   return {
@@ -245,8 +238,14 @@ export function trainingProgressQuery(runId: string): LiveQuery<TrainingProgress
       done: completed_steps,
       total: total_steps,
       reason: failureReason(failure),
-      // The record may lack it.
-      ...(total_steps != null && { record: { ...(status != null && { status }), total_steps } }),
+      // The record may lack them.
+      ...((total_steps != null || hasEnded(status)) && {
+        record: {
+          ...(status != null && { status }),
+          ...(total_steps != null && { total_steps }),
+          ...(hasEnded(status) && { completed_steps }),
+        },
+      }),
     }),
     read: ({ service, signal }) =>
       service.call('getTrainingProgress', { params: { training_run_id: runId } }, { signal }),

@@ -25,7 +25,7 @@ export interface Purpose extends Round {
   /** A list with curves is on screen. */
   readonly isListed: boolean;
   readonly known: readonly KnownResource[];
-  /** The curves of ended resources on a list that may be incomplete. */
+  /** The curves of ended resources on a list that may be incomplete, and the progress that is unknown. */
   readonly unmeasured: readonly (Turn & { readonly known: KnownResource })[];
   /** Reads for the ended resources on screen whose certainty or difference is unknown. */
   readonly uncertain: readonly RewardRead[];
@@ -230,6 +230,16 @@ export function curveTurn(workbench: Workbench, known: KnownResource, lastSent: 
   if (!curve || isInFlight(workbench, curve)) return undefined;
   const due = endedCurveDue(workbench, known, curve, lastSent);
   return due === undefined ? undefined : { queries: [curve], dueAt: due, isDetail: true };
+}
+
+/** The read of the progress of a resource that ended early, which lists show. */
+export function stepsTurn(workbench: Workbench, known: KnownResource, lastSent: LastSent): Turn | undefined {
+  const { status, recordsProgress } = resourceOfKind(known.kind)?.watch ?? {};
+  const isEarly = hasEnded(known.status) && statusMeaning(known.status ?? '') !== 'success';
+  if (!recordsProgress || known.gone || !isEarly || known.done !== undefined) return undefined;
+  const [query] = offered(workbench, status?.(known.id));
+  const isAsked = !query || isInFlight(workbench, query) || lastEver(workbench, query, lastSent) > 0;
+  return isAsked ? undefined : { queries: [query], dueAt: 0, isDetail: true };
 }
 
 /** The read of the rewards so far of a running resource whose service does not send their mean. */

@@ -26,6 +26,7 @@ import {
   mayEnd,
   type Purpose,
   statusTurn,
+  stepsTurn,
   uncertainOn,
 } from './rotation-turns.ts';
 import type { CountedList } from './section-counts.ts';
@@ -95,10 +96,13 @@ function purposeOf(workbench: Workbench, sent: readonly Sent[], lastSent: LastSe
   const attention = roundMs <= poll.visibleMs / 2 ? 'focused' : 'visible';
   const known = watchedKnown(workbench, now).filter(each => !each.gone && (watched || mayEnd(workbench, each)));
   const running = known.filter(({ status }) => !hasEnded(status)).length;
-  const unmeasured = [...new Set(listedNow.map(each => workbench.statuses.get(each)))].flatMap(known => {
-    const turn = known && curveTurn(workbench, known, lastSent);
-    return turn ? [{ ...turn, known }] : [];
-  });
+  const ofLists = [...new Set(listedNow.map(each => workbench.statuses.get(each)))];
+  const unmeasured = [curveTurn, stepsTurn].flatMap(turnOf =>
+    ofLists.flatMap(known => {
+      const turn = known && turnOf(workbench, known, lastSent);
+      return turn ? [{ ...turn, known }] : [];
+    }),
+  );
   const uncertain = uncertainOn(workbench, watched ? known : [], lastSent, running);
   const inWindow = sent.filter(({ at }) => at > now - windowMs(poll));
   const spentFirst = inWindow.filter(({ isFirst }) => isFirst).length;

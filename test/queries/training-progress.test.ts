@@ -34,13 +34,13 @@ function open(runs: readonly TrainingRun[], progress: (id: string) => Promise<{ 
   });
   const memory = RememberedStore.inMemory('test');
   const source = trainingRunsOf('bench_1');
-  const read = async (isFollowed = false): Promise<readonly ProgressedRun[]> => {
-    const signal = new AbortController().signal;
-    const { items } = await source.readPage({ service, signal, memory, query: {}, isFollowed });
+  const context = () => ({ service, signal: new AbortController().signal, memory, query: {} });
+  const read = async (): Promise<readonly ProgressedRun[]> => {
+    const { items } = await source.readPage(context());
     memory.see(items.map(observeTraining));
     return items;
   };
-  return { read, asked, memory };
+  return { read, asked, memory, source, context };
 }
 
 const progress = trainingColumns.filter(({ id }) => id === 'done' || id === 'steps');
@@ -83,18 +83,10 @@ it('shows the list also where the progress cannot be had, and asks in vain but f
   expect(asked.length).toBeLessThanOrEqual(4);
 });
 
-it('asks for the progress of a few runs at a time in a list that is polled, and at once for all in others', async () => {
-  const runs = Array.from({ length: 25 }, (_, index) => run(`run_${index}`, 'failed'));
-  const { read, asked } = open(runs, async () => ({ completed_steps: 40 }));
-  const counts: number[] = [];
-  for (let time = 0; time < 4; time += 1) {
-    await read(true);
-    counts.push(asked.length);
-  }
-  expect(counts).toEqual([10, 20, 25, 25]);
-  expect(shown(await read(true))).toEqual(runs.map(() => '40 of 600'));
-  const whole = open(runs, async () => ({ completed_steps: 40 }));
-  expect(shown(await whole.read())).toEqual(runs.map(() => '40 of 600'));
+it('asks for no progress in a list on screen, whose runs the rounds in the background read in turn', async () => {
+  const { source, context, asked } = open([run('failed', 'failed')], async () => ({ completed_steps: 40 }));
+  await source.readPage({ ...context(), isFollowed: true });
+  expect(asked).toEqual([]);
 });
 
 it('shows no budget of steps that a number cannot hold', () => {

@@ -1,4 +1,5 @@
 /** A round reads many queries: whether it makes progress, and when it stops. */
+import { QueryObserver } from '@tanstack/react-query';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import type { QueryContext } from '../../src/queries/query-context.ts';
 import { everyRun } from '../../src/queries/run-lists.ts';
@@ -163,4 +164,29 @@ it('reads what rows on screen lack before the curves that only alarms need', asy
   expect(details.length).toBeGreaterThan(10);
   // A few are sent at once.
   expect(details.slice(0, 4)).toContain('getTrajectoryRewards evr_0');
+});
+
+it('reads the progress of the runs in a list on screen that ended early, a few in each round, and once', async () => {
+  const { workbench, context, asked } = world(() => {}, {
+    pinned: [],
+    more: {
+      getTrainingProgress: ({ trainingRunId: id = '' }) => ({
+        training_run_id: id,
+        status: 'failed',
+        completed_steps: 4,
+      }),
+      getHeldOutRewards: () => ({ held_out_rewards: [] }),
+    },
+  });
+  const observer = new QueryObserver(workbench.cache, { queryKey: ['progress'], queryFn: () => 0 });
+  onTestFinished(observer.subscribe(() => {}));
+  const early = Array.from({ length: 25 }, (_, index) => ({ kind: 'training', id: `trn_${index}`, status: 'failed' }));
+  const whole = { kind: 'training', id: 'trn_whole', status: 'succeeded' };
+  workbench.statuses.report([...early, whole], { askedAt: Date.now(), at: Date.now() });
+  const rounds = following(workbench, false);
+  await rounds.read(context);
+  expect(asked('getTrainingProgress')).toBeLessThanOrEqual(10);
+  for (let round = 0; round < 20; round += 1) await rounds.read(context);
+  expect(asked('getTrainingProgress')).toBe(25);
+  expect(workbench.statuses.get({ kind: 'training', id: 'trn_24' })?.done).toBe(4);
 });

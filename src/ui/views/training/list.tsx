@@ -5,7 +5,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { useCallback, useMemo, useState } from 'react';
 import { minOf } from '../../../base/many.ts';
-import { hasEnded, isRunning } from '../../../contract/status.ts';
+import { hasEnded, isRunning, statusMeaning } from '../../../contract/status.ts';
 import { overdueIntervals } from '../../../queries/freshness.ts';
 import { type KnownResource, keyOf } from '../../../queries/statuses/known-resource.ts';
 import type { ProgressedRun } from '../../../queries/training.ts';
@@ -36,7 +36,7 @@ function measuredRun(row: ProgressedRun, known: Known): MeasuredTraining {
   const { done, total, measured, mean: trainer_reward } = known;
   // Its end may be known before the list is read again, and decides which actions are possible.
   const status = hasEnded(known.status) ? known.status : row.status;
-  const completed_steps = row.completed_steps ?? (isRunning(status) ? done : undefined);
+  const completed_steps = row.completed_steps ?? (statusMeaning(status ?? '') === 'success' ? undefined : done);
   return {
     ...row,
     status,
@@ -47,7 +47,7 @@ function measuredRun(row: ProgressedRun, known: Known): MeasuredTraining {
   };
 }
 
-/** The steps of running runs and the rewards that were read. */
+/** The steps and the rewards that were read. */
 const knownRuns: KnownJoin<ProgressedRun, Known, MeasuredTraining> = {
   kind: 'training',
   id: ({ training_run_id }) => training_run_id,
