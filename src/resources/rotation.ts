@@ -187,7 +187,10 @@ export function following(workbench: Workbench, counted: boolean): LiveQuery<num
       if (lastAttempt(workbench, [query]) >= now) lastSent.set(hashKey(query.key), now);
     }
   };
-  const reads = (list: CountedList) => () => send(listQuery(workbench, list.source));
+  const reads =
+    ({ source }: CountedList) =>
+    () =>
+      send(listQuery(workbench, source), false, workbench.lists.of(source).cost);
   /** Returns the number of reads. @throws ServiceError */
   const round = async (context: QueryContext): Promise<number> => {
     // Include resources that other programs of the user have seen running.
