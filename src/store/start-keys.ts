@@ -189,27 +189,29 @@ export class StartKeys {
 
   /**
    * The id of the work that a start has started; undefined if none. It does not expire while the group has other starts
-   * to do. Otherwise it lasts a day, for other groups too: the user may have corrected the other starts.
+   * to do, or with the user's own key. Otherwise it lasts a day, for other groups too: the user may have corrected the
+   * other starts.
    */
   startOf(action: string, { input, chosen }: TogetherStart, group: string, now = Date.now()): string | undefined {
     const content = contentOf(input, chosen);
     const own = inGroup(content, group);
     const sql = `select name from start_names where profile = ? and kind = ? and key >= ? and key < ? and name <> ''
-      and (sent_at > ? or (key = ? and exists (
+      and (sent_at > ? or (key = ? and (? or exists (
         select 1 from start_names where profile = ? and kind = ? and name = '' and key like ?
-      ))) order by key = ? desc limit 1`;
+      )))) order by key = ? desc limit 1`;
     const book = [this.#tables.scope, bookOf(action)] as const;
-    const values = [...book, ...inAnyGroup(content), now - honouredMs, own, ...book, `%\n${group}`, own];
+    const isKept = chosen === undefined ? 0 : 1;
+    const values = [...book, ...inAnyGroup(content), now - honouredMs, own, isKept, ...book, `%\n${group}`, own];
     const [row] = this.#tables.all(sql, ...values);
     return this.#unwrittenStarts.get(own) || (row && String(row['name']));
   }
 
   /** Records the id of started work in all groups that await it, under the key that was sent and without a key. */
-  noteStart(action: string, input: unknown, key: string, id: string): void {
-    const sql = 'update start_names set name = ? where profile = ? and kind = ? and key >= ? and key < ?';
+  noteStart(action: string, input: unknown, key: string, id: string, now = Date.now()): void {
+    const sql = 'update start_names set name = ?, sent_at = ? where profile = ? and kind = ? and key >= ? and key < ?';
     for (const content of [contentOf(input), contentOf(input, key)]) {
       const [from, before] = inAnyGroup(content);
-      const isWritten = this.#tables.run(sql, id, this.#tables.scope, bookOf(action), from, before);
+      const isWritten = this.#tables.run(sql, id, now, this.#tables.scope, bookOf(action), from, before);
       for (const each of this.#awaited) {
         if (each.startsWith(from) && (!isWritten || this.#unwrittenStarts.has(each)))
           this.#unwrittenStarts.set(each, id);

@@ -152,19 +152,32 @@ it('keeps what each group has started apart, and takes it for another group for 
   const startOf = (start: TogetherStart, of: readonly TogetherStart[], now = 1) =>
     keys.startOf('startEval', start, groupOf(of), now);
   keys.awaitStarts('startEval', first, 0);
-  for (const at of [1, 3]) keys.noteStart('startEval', seed(at).input, 'key', `evr_${at}`);
+  for (const at of [1, 3]) keys.noteStart('startEval', seed(at).input, 'key', `evr_${at}`, 0);
   keys.awaitStarts('startEval', second, 0);
   expect(startOf(seed(3), second)).toBe('evr_3');
-  keys.noteStart('startEval', seed(4).input, 'key', 'evr_4');
+  keys.noteStart('startEval', seed(4).input, 'key', 'evr_4', 0);
   keys.forgetStarts('startEval', second);
   expect(first.map(start => startOf(start, first.toReversed()))).toEqual(['evr_1', undefined, 'evr_3']);
   expect([startOf(seed(3), second, honouredMs + 1), startOf(seed(3), first, honouredMs + 1)]).toEqual([
     undefined,
     'evr_3',
   ]);
-  // Once all have started, the same command means new ones after a day.
-  keys.noteStart('startEval', seed(2).input, 'key', 'evr_2');
+  // Once all have started, the same command means new ones a day after the start of each.
+  keys.noteStart('startEval', seed(2).input, 'key', 'evr_2', honouredMs);
   expect([startOf(seed(3), first), startOf(seed(3), first, honouredMs + 1)]).toEqual(['evr_3', undefined]);
+  expect([startOf(seed(2), first, 2 * honouredMs - 1), startOf(seed(2), first, 2 * honouredMs)]).toEqual([
+    'evr_2',
+    undefined,
+  ]);
+});
+
+it('keeps what has started with a key of the user, also once all have', () => {
+  const { keys } = program(testFolder());
+  const starts = [1, 2].map((seed): TogetherStart => ({ input: { ...run, options: { seed } }, chosen: 'mine' }));
+  keys.awaitStarts('startEval', starts, 0);
+  for (const [index, { input }] of starts.entries()) keys.noteStart('startEval', input, 'mine', `evr_${index}`, 0);
+  const later = starts.map(start => keys.startOf('startEval', start, groupOf(starts), 2 * honouredMs));
+  expect(later).toEqual(['evr_0', 'evr_1']);
 });
 
 it('keeps the name of the first start with a key of the user, for a day', () => {

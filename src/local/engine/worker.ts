@@ -19,7 +19,8 @@ const emit = (message: FromWorker): void => parentPort?.postMessage(message);
 const turn = (): Promise<void> => new Promise(resolve => setImmediate(resolve));
 
 async function chat({ id, model, turns, sampling }: ToWorker & { kind: 'chat' }): Promise<void> {
-  const words = loadModel(model).generate(turns, sampling);
+  // Nobody chats to read nothing.
+  const words = loadModel(model).generate(turns, { ...sampling, min_tokens: 1 });
   for (let count = 1; ; count += 1) {
     const word = words.next();
     if (word.done) {

@@ -17,6 +17,8 @@ export interface SamplingOptions {
   /** Nucleus sampling: only the likeliest tokens with this total probability. */
   readonly top_p: number;
   readonly max_tokens: number;
+  /** It does not end before this many tokens; 0 by default. */
+  readonly min_tokens?: number;
   readonly seed: number;
   /** Texts that end the answer; they are not part of it. */
   readonly stop?: readonly string[];
@@ -109,14 +111,16 @@ export class PolicyModel {
     const prompt = this.encode(turns);
     const read = this.network.readPrompt(prompt);
     const { next } = createPrng(options.seed);
-    const { stop: stops = [] } = options;
+    const { stop: stops = [], min_tokens = 0 } = options;
     const tokens: number[] = [];
     let text = '';
     /** Number of characters already yielded. */
     let yielded = 0;
     let finish_reason: Generated['finish_reason'] = 'length';
     while (tokens.length < options.max_tokens) {
-      const token = draw(this.predict(prompt, tokens, read).logits, options, next);
+      const { logits } = this.predict(prompt, tokens, read);
+      if (tokens.length < min_tokens) logits[this.end] = Number.NEGATIVE_INFINITY;
+      const token = draw(logits, options, next);
       if (token === this.end) {
         finish_reason = 'stop';
         break;

@@ -105,6 +105,14 @@ describe('the base models', () => {
     expect(answer.text).not.toMatch(/<\w+>/);
   });
 
+  it('do not end before the least number of tokens', () => {
+    const model = buildBaseModel('benchtop/tutor-base');
+    const weights = Float32Array.from(model.network.weights);
+    new Network(model.network.shape, weights).outputBias[model.end] = 50;
+    const ending = model.withWeights(weights);
+    expect([0, 2].map(min_tokens => say(ending, { min_tokens }).completion_tokens)).toEqual([0, 2]);
+  });
+
   it('follow weights that were trained', () => {
     const model = buildBaseModel('benchtop/tutor-base');
     const weights = Float32Array.from(model.network.weights);

@@ -1,6 +1,7 @@
 /** Two trajectories side by side, at the first difference. */
 import { Text } from 'ink';
 import { useEffect, useMemo, useState } from 'react';
+import { maxOf } from '../../../base/many.ts';
 import type { TrajectoryReward } from '../../../contract/evaluations.ts';
 import type { Trajectory } from '../../../contract/trajectories.ts';
 import {
@@ -209,9 +210,18 @@ function useLikes(alignment: Alignment | undefined, left: Trajectory | undefined
   const wants = alignment !== undefined && alignment.first >= 0 && Boolean(task) && isSmall;
   const results = useLives(wants ? runs.map(run => runResultsQuery(run, true)) : [], 'visible');
   const listed = useListedLike(right);
-  const ids = (runs.length === 0 ? listed : results.flatMap(({ data }) => data?.rewards ?? []))
-    .filter(each => each.task_id === task && each.trajectory_id)
-    .flatMap(({ trajectory_id: id }) => (id && id !== left?.trajectory_id && id !== right?.trajectory_id ? id : []));
+  const answered = results.flatMap(({ data }) => (data ? [data.rewards] : []));
+  const others = (runs.length === 0 ? [listed] : answered).map(rows =>
+    rows
+      .filter(each => each.task_id === task && each.trajectory_id)
+      .flatMap(({ trajectory_id: id }) => (id && id !== left?.trajectory_id && id !== right?.trajectory_id ? id : [])),
+  );
+  // Of both runs in turn: those of one run alone would say nothing of the other.
+  const longest = maxOf(
+    others.map(({ length }) => length),
+    0,
+  );
+  const ids = Array.from({ length: longest }, (_, at) => others.flatMap(each => each[at] ?? [])).flat();
   const read = useLives(wants ? ids.slice(0, mostOthers).map(trajectoryQuery) : [], 'visible');
   const known = read.flatMap(({ data }) => data ?? []);
   const key = known.map(({ trajectory_id }) => trajectory_id).join(' ');
@@ -219,8 +229,8 @@ function useLikes(alignment: Alignment | undefined, left: Trajectory | undefined
   return useMemo(() => {
     if (!alignment || known.length === 0) return undefined;
     const found = likeFirstDifference(alignment, known.map(messagesOf));
-    return found && { ...found, read: known.length, of: ids.length, runs: runs.length };
-  }, [alignment, key, ids.length, runs.length]);
+    return found && { ...found, read: known.length, of: ids.length, runs: answered.length };
+  }, [alignment, key, ids.length, answered.length]);
 }
 
 type Likes = ReturnType<typeof useLikes>;
@@ -260,7 +270,8 @@ function headLines(
       ? [styles.title(`${fitCells(first, room)}   ${second}`)]
       : [styles.title(`- ${first}`), styles.title(`+ ${second}`)];
   if (!likes) return names;
-  const others = `${likes.read < likes.of ? `${likes.read} of ${likes.of} ` : `${likes.read} `}other rollouts of this task${likes.runs > 1 ? ' in both runs' : ''}`;
+  const read = likes.read < likes.of ? `${likes.read} of ` : '';
+  const others = `${read}${counted(likes.of, 'other rollout')} of this task${likes.runs > 1 ? ' in both runs' : ''}`;
   const [onLeft, onRight] = columns === 2 ? ['left', 'right'] : ['-', '+'];
   const also = `At the first difference, of ${others}: ${likes.left} like the ${onLeft}, ${likes.right} like the ${onRight}`;
   return [...names, ...wrap(also, width).map(line => styles.muted(line))];
