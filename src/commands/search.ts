@@ -66,7 +66,10 @@ const hitFields = ({ at, range: _, place: __, ...hit }: TextHit) => ({
 });
 
 // Rows are printed one by one, so no column may depend on the others.
-const lineColumns = hitColumns.filter(({ wide }) => !wide);
+const lineColumns = hitColumns
+  .filter(({ wide }) => !wide)
+  // No optional column needs its room.
+  .map(column => (column.id === 'text' ? { ...column, width: { min: 24, max: 260, grow: 6 } } : column));
 
 /** Prints hits as they are found: with a header and tabs for programs, in words on a terminal. */
 function printerOf(io: CommandIo): (hit: TextHit) => Promise<void> {

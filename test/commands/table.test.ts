@@ -368,7 +368,7 @@ const rows: { readonly [Name in CommandName]: readonly Row[] } = {
   search: [
     ok(
       ['"begin with t"', '--in', 'first'],
-      /^TASK\tREWARD\tROLE\tTEXT\tLINES\tOTHER\tWHERE\tSTATUS\t.*\tID\n(\S.*\tsystem\t.*begin with t.*\t2\t0\t.*\tcompleted\t.*\ttraj_\w+\n)+$/,
+      /^TASK\tREWARD\tROLE\tTEXT\tLINES\tSTEPS\t.*OTHER\tWHERE\tSTATUS\t.*\tID\n(\S.*\tsystem\t.*begin with t.*\t2\t1\t.*0\t.*\tcompleted\t.*\ttraj_\w+\n)+$/,
       {
         notes:
           /^\d+ lines in (\d+) trajectories · searched \1 of \1 trajectories( · \1 from the index)?\nBy reward: .*\nBy end: completed: \1 of \1$/,
