@@ -17,7 +17,7 @@ import { CommandError, type ExitCode, exitCodes } from './exit.ts';
 import { emptyHeap, keepHeapSmall } from './heap.ts';
 import type { CommandIo } from './io.ts';
 import type { CommandInput } from './table/commands.ts';
-import { noteUnread, type Unread, withFile, withOpenFile } from './trajectory-files.ts';
+import { Unread, withFile, withOpenFile } from './trajectory-files.ts';
 
 type Flags = CommandInput<'read'>['flags'];
 
@@ -39,17 +39,17 @@ function received(item: Record<string, unknown>, index: number) {
   return read.success ? read.data : undefined;
 }
 
-function holdsNone([first, ...others]: readonly Unread[]): CommandError {
+function holdsNone({ first, count }: Unread): CommandError {
   const none = 'The file holds no trajectories';
-  if (!first) return new CommandError(`${none}.`);
-  const more = others.length === 0 ? '' : ` ${others.length} more cannot be read.`;
-  return new CommandError(clean`${none}: ${first.place}: ${first.why}${more}`, exitCodes.failed);
+  if (first === undefined) return new CommandError(`${none}.`);
+  const more = count === 1 ? '' : ` ${count - 1} more cannot be read.`;
+  return new CommandError(`${none}: ${first}${more}`, exitCodes.failed);
 }
 
 /** Prints the transcripts, or the trajectories as JSON Lines. */
 async function printAll(path: string, { json }: Flags, io: CommandIo): Promise<ExitCode> {
   const reading = new Reading();
-  const unread: Unread[] = [];
+  const unread = new Unread();
   let count = 0;
   await withOpenFile(path, io, async file => {
     for await (const each of trajectoriesIn(file, reading)) {
@@ -57,7 +57,7 @@ async function printAll(path: string, { json }: Flags, io: CommandIo): Promise<E
       count += 1;
       const trajectory = 'trajectory' in each ? received(each.trajectory, count) : undefined;
       if ('error' in each || !trajectory) {
-        unread.push({ place: each.place, why: 'error' in each ? each.error : 'It has no readable steps.' });
+        unread.add(each.place, 'error' in each ? each.error : 'It has no readable steps.');
       } else if (json) await io.print(`${safeJson(each.trajectory)}\n`);
       else {
         const head = factText(trajectoryFacts(trajectory), undefined);
@@ -65,10 +65,10 @@ async function printAll(path: string, { json }: Flags, io: CommandIo): Promise<E
       }
     }
   });
-  if (count === unread.length) throw holdsNone(unread);
-  noteUnread(unread, io);
+  if (count === unread.count) throw holdsNone(unread);
+  unread.note(io);
   for (const note of reading.notes) io.note(note);
-  return unread.length + reading.unreadRewards > 0 ? exitCodes.failed : exitCodes.done;
+  return unread.count + reading.unreadRewards > 0 ? exitCodes.failed : exitCodes.done;
 }
 
 const textOf = (each: FileTrajectory): string => JSON.stringify(each);
@@ -99,7 +99,7 @@ async function store(
     import('../local/store/ids.ts'),
   ]);
   const reading = new Reading();
-  const unread: Unread[] = [];
+  const unread = new Unread();
   let count = 0;
   let stored: { readonly number: number; readonly each: FileTrajectory } | undefined;
   let isAsBefore = last === undefined;
@@ -127,16 +127,16 @@ async function store(
           stored = { number: count, each };
           continue;
         }
-        unread.push({ place: each.place, why });
+        unread.add(each.place, why);
       }
     });
   });
   if (!isAsBefore) return store(path, name, dataFolder, io);
-  if (count === unread.length) throw holdsNone(unread);
-  noteUnread(unread, io);
+  if (count === unread.count) throw holdsNone(unread);
+  unread.note(io);
   for (const note of reading.notes) io.note(note);
   return {
-    missing: unread.length + reading.unreadRewards,
+    missing: unread.count + reading.unreadRewards,
     last: stored ? { number: stored.number, text: textOf(stored.each) } : last,
   };
 }

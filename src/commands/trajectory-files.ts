@@ -12,20 +12,43 @@ import { isForeignFile, Reading, trajectoriesIn } from '../uploads/foreign-files
 import { CommandError, exitCodes } from './exit.ts';
 import type { CommandIo } from './io.ts';
 
-/** Something in a file that cannot be read. */
-export interface Unread {
-  readonly place: string;
-  readonly why: string;
-}
-
 /** How many errors of a kind are written out. */
 const mostOfKind = 3;
 
-/** Notes unreadable parts: many errors of the same kind are counted. */
-export function noteUnread(unread: readonly Unread[], { note }: CommandIo): void {
-  for (const [kind, alike] of Map.groupBy(unread, ({ why }) => why.replace(/[:.].*/s, ''))) {
-    for (const { place, why } of alike.slice(0, mostOfKind)) note(clean`${place}: ${why}`);
-    if (alike.length > mostOfKind) note(clean`and ${alike.length - mostOfKind} more: ${kind}.`);
+interface Kind {
+  readonly first: string[];
+  count: number;
+}
+
+/** The parts of a file that cannot be read: the first errors of each kind, as a file may have millions. */
+export class Unread {
+  readonly #kinds = new Map<string, Kind>();
+  #count = 0;
+
+  add(place: string, why: string): void {
+    const name = why.replace(/[:.].*/s, '');
+    const kind = this.#kinds.get(name) ?? { first: [], count: 0 };
+    this.#kinds.set(name, kind);
+    kind.count += 1;
+    this.#count += 1;
+    if (kind.first.length < mostOfKind) kind.first.push(clean`${place}: ${why}`);
+  }
+
+  get count(): number {
+    return this.#count;
+  }
+
+  /** The first one in words; undefined if all was read. */
+  get first(): string | undefined {
+    return this.#kinds.values().next().value?.first[0];
+  }
+
+  /** Notes each: many errors of the same kind are counted. */
+  note({ note }: CommandIo): void {
+    for (const [name, { first, count }] of this.#kinds) {
+      for (const each of first) note(each);
+      if (count > first.length) note(clean`and ${count - first.length} more: ${name}.`);
+    }
   }
 }
 
@@ -118,16 +141,16 @@ export function inOwnForm(path: string, folder: string, io: CommandIo): Promise<
     if (!(await isForeignFile(file))) return { path, unreadable: 0 };
     const reading = new Reading();
     const copy = join(folder, 'converted.jsonl');
-    const unread: Unread[] = [];
+    const unread = new Unread();
     const lines = async function* (): AsyncGenerator<string> {
       for await (const each of trajectoriesIn(file, reading)) {
         if ('trajectory' in each) yield `${JSON.stringify(each.trajectory)}\n`;
-        else unread.push({ place: each.place, why: each.error });
+        else unread.add(each.place, each.error);
       }
     };
     await pipeline(Readable.from(lines()), createWriteStream(copy, { mode: 0o600 }), { signal: io.signal });
-    noteUnread(unread, io);
+    unread.note(io);
     for (const note of reading.notes) io.note(note);
-    return { path: copy, unreadable: unread.length + reading.unreadRewards };
+    return { path: copy, unreadable: unread.count + reading.unreadRewards };
   });
 }

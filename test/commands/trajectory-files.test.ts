@@ -2,6 +2,8 @@
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { expect, it } from 'vitest';
 import { exitCodes } from '../../src/commands/exit.ts';
 import type { CommandIo } from '../../src/commands/io.ts';
@@ -46,4 +48,27 @@ it('that find no room for their copies name the temporary folder', async () => {
     message: `The temporary folder ${tmpdir()} has no room. Set TMPDIR to another one.`,
     exitCode: exitCodes.failed,
   });
+});
+
+it('keep nothing in memory of most lines that cannot be read', async () => {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  const usedMegabytes = (): number => {
+    collect();
+    return process.memoryUsage().heapUsed / 1e6;
+  };
+  const path = join(folder, 'log.jsonl');
+  writeFileSync(path, `${JSON.stringify({ prompt: 'hi', completion: 'ho', reward: 1 })}\n${'no\n'.repeat(60_000)}`);
+  const before = usedMegabytes();
+  const used: number[] = [];
+  const notes: string[] = [];
+  const note = (words: string): void => {
+    used.push(usedMegabytes() - before);
+    notes.push(words);
+  };
+  const io = { note, signal: new AbortController().signal } as unknown as CommandIo;
+  expect(await inOwnForm(path, folder, io)).toMatchObject({ unreadable: 60_000 });
+  expect(notes[3]).toBe('and 59997 more: It is not JSON.');
+  // All errors have 12 megabytes.
+  expect(used[0]).toBeLessThan(5);
 });
