@@ -12,16 +12,24 @@ const jitterShare = 0.25;
 export const isTransientStatus = (status: number): boolean =>
   status === 408 || status === 429 || (status >= 500 && status !== 501);
 
-/** The wait requested by an answer: `Retry-After-Ms`, or `Retry-After` in seconds or as an HTTP date. */
+/**
+ * The wait requested by an answer: `Retry-After-Ms`, or `Retry-After` in seconds or as an HTTP date. The host counts a
+ * date from the `Date` of the answer, by its clock.
+ */
 export function retryAfter(headers: Readonly<Record<string, string>>, now: number): number | undefined {
   const milliseconds = parseAmount(headers['retry-after-ms']);
   if (milliseconds !== undefined) return milliseconds;
   const text = headers['retry-after'];
   const seconds = parseAmount(text);
   if (seconds !== undefined) return seconds * 1_000;
+  const date = parseDate(text);
+  return date === undefined ? undefined : Math.max(0, date - (parseDate(headers['date']) ?? now));
+}
+
+function parseDate(text: string | undefined): number | undefined {
   // Date.parse also accepts "-5" and other stray numbers as years; an HTTP date names its weekday or month.
   const date = text && /[a-z]{3}/i.test(text) ? Date.parse(text) : Number.NaN;
-  return Number.isNaN(date) ? undefined : Math.max(0, date - now);
+  return Number.isNaN(date) ? undefined : date;
 }
 
 function parseAmount(text: string | undefined): number | undefined {

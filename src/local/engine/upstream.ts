@@ -37,7 +37,7 @@ export interface UpstreamBody {
 }
 
 /** The facts in an error response of the upstream server. */
-type UpstreamAnswer = Pick<UpstreamError, 'status' | 'retryAfter' | 'details'>;
+type UpstreamAnswer = Pick<UpstreamError, 'status' | 'retryAfterMs' | 'details'>;
 
 /** An error response of the upstream server, or a failure to reach it. */
 export class UpstreamError extends Error {
@@ -45,8 +45,8 @@ export class UpstreamError extends Error {
   readonly code = 'upstream_failed';
   /** Its HTTP status; undefined if it did not answer. */
   readonly status: number | undefined;
-  /** When to retry, from its headers. */
-  readonly retryAfter: string | undefined;
+  /** The wait that its headers ask for. */
+  readonly retryAfterMs: number | undefined;
   /** The `code` and `param` of its error body, if any. */
   readonly details: Pick<Reason, 'code' | 'param'>;
   /** Whether it refuses its key or wants to be paid: no retry helps. OpenAI sends 429 for a used-up quota. */
@@ -57,11 +57,11 @@ export class UpstreamError extends Error {
   /** @param isFinal whether no retry helps a request without an answer */
   constructor(
     message: string,
-    { status, retryAfter, details = {}, isFinal = false }: Partial<UpstreamAnswer> & { readonly isFinal?: boolean },
+    { status, retryAfterMs, details = {}, isFinal = false }: Partial<UpstreamAnswer> & { readonly isFinal?: boolean },
   ) {
     super(message);
     this.status = status;
-    this.retryAfter = retryAfter;
+    this.retryAfterMs = retryAfterMs;
     this.details = details;
     this.isRefusal = [401, 402, 403].includes(status ?? 0) || details.code === 'insufficient_quota';
     this.mayPass = status === undefined ? !isFinal : isTransientStatus(status) && !this.isRefusal;
@@ -154,7 +154,7 @@ export async function sendUpstream(
   const isKeyRefused = status === 401 || status === 403;
   throw new UpstreamError(
     isKeyRefused ? `${trimEnd(words, '.')}. ${upstream.key ? 'Check' : 'Set'} the upstream key.` : words,
-    { status, retryAfter: headers['retry-after'], details },
+    { status, retryAfterMs: retryAfter(headers, Date.now()), details },
   );
 }
 
@@ -247,7 +247,7 @@ export async function withRetries<Value>(
         gate.abandoned();
         throw error;
       }
-      const requestedMs = retryAfter({ 'retry-after': error.retryAfter ?? '' }, Date.now());
+      const { retryAfterMs: requestedMs } = error;
       const isLimited = error.status === 429 && error.mayPass;
       if (isLimited) gate.limit(requestedMs);
       else if (error.status === undefined) gate.unreachable();

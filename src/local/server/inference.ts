@@ -220,11 +220,11 @@ async function* endingWithError(events: AsyncIterable<Uint8Array>): AsyncGenerat
 }
 
 /** Errors of the caller pass unchanged; errors between here and the other server become gateway errors. */
-function upstreamFailure({ status = 502, message, retryAfter, details, isRefusal }: UpstreamError): ApiError {
+function upstreamFailure({ status = 502, message, retryAfterMs, details, isRefusal }: UpstreamError): ApiError {
   const { code, param } = details;
   // Not 401, which is about the key of the local service.
   if (isRefusal) return new ApiError(403, 'permission_error', 'upstream_refused', message);
-  const headers = retryAfter === undefined ? {} : { 'Retry-After': retryAfter };
+  const headers = retryAfterMs === undefined ? {} : { 'Retry-After': String(Math.ceil(retryAfterMs / 1_000)) };
   if (status === 429) {
     return new ApiError(429, 'rate_limit_error', code ?? 'rate_limited', message, { param, headers });
   }

@@ -177,7 +177,7 @@ it('a wait for another server ends once the run is cancelled (B5)', async () => 
   const attempt = vi.fn(() => {
     // The wait has begun at this point.
     setImmediate(() => cancel.abort());
-    return Promise.reject(new UpstreamError('Slow down.', { status: 429, retryAfter: '59' }));
+    return Promise.reject(new UpstreamError('Slow down.', { status: 429, retryAfterMs: 59_000 }));
   });
   await expect(withRetries({ url: 'http://cancelled.test', key: undefined }, attempt, cancel.signal)).rejects.toThrow(
     'aborted',
@@ -186,7 +186,7 @@ it('a wait for another server ends once the run is cancelled (B5)', async () => 
 });
 
 describe('after a 429 of another server', () => {
-  const limit = (retryAfter = '0.001') => new UpstreamError('Slow down.', { status: 429, retryAfter });
+  const limit = (retryAfterMs = 1) => new UpstreamError('Slow down.', { status: 429, retryAfterMs });
   const upstreamOf = (name: string) => ({ url: `http://${name}.test`, key: undefined });
 
   it('the other rollouts wait until the first one is answered', async () => {
@@ -201,7 +201,7 @@ describe('after a 429 of another server', () => {
         },
         signal,
       );
-    const first = rollout('first', limit('0.5'));
+    const first = rollout('first', limit(500));
     // The limit has been met at this point.
     await new Promise(resolve => setImmediate(resolve));
     await Promise.all([first, rollout('second'), rollout('third')]);

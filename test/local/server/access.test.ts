@@ -252,7 +252,9 @@ describe('an upstream server', () => {
         const refusal = refusals[body.model];
         seen.push({ key: request.headers.authorization, names: Object.keys(request.headers), body });
         if (body.model === 'busy') {
-          response.writeHead(429, { 'Retry-After': '7' }).end('{"error":{"message":"slow down"}}');
+          // By a clock that is years behind.
+          const [date, until] = ['00', '07'].map(second => `Wed, 04 Mar 2020 05:06:${second} GMT`);
+          response.writeHead(429, { Date: date, 'Retry-After': until }).end('{"error":{"message":"slow down"}}');
         } else if (body.model === 'broken') {
           response.writeHead(500).end('<html>oh no</html>');
         } else if (body.model === 'teapot') {
