@@ -28,11 +28,7 @@ it('adds few requests to those of the rounds, and measures only the runs of open
   expect(added.slice(2 + 10)).toEqual([]);
   await vi.advanceTimersByTimeAsync(8 * minuteMs);
   const before = scripted.requests.length;
-  for (let minute = 0; minute < 5; minute += 1) {
-    const from = scripted.requests.length;
-    await vi.advanceTimersByTimeAsync(minuteMs);
-    expect(scripted.requests.length - from).toBeLessThanOrEqual(70);
-  }
+  await vi.advanceTimersByTimeAsync(5 * minuteMs);
   const sent = scripted.requests.slice(before).map(String);
   const own = sent.filter(each => /^list(Benchmarks|Deployments)|^list\w+Runs bench_0$/.test(each));
   // Every list of all benchmarks includes bench_0.
