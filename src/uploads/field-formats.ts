@@ -398,10 +398,12 @@ function fromOpenAi(fields: Fields): ForeignRecord | undefined {
 /** A conversation, with the other fields of its record unchanged. */
 function conversation(fields: Fields, format: string, messages: readonly Fields[]): ForeignRecord {
   const { messages: _, system: __, model, reward, ...more } = fields;
+  const { metadata } = more;
+  const named = isRecord(metadata) ? metadata : withoutEmpty({ metadata });
   const unreadable = typeof reward === 'number' ? [] : unreadReward(reward);
   const record = withoutEmpty({
     ...more,
-    ...(unreadable.length > 0 && { metadata: { ...recordOf(more['metadata']), ...unread(unreadable) } }),
+    ...(unreadable.length > 0 && { metadata: { ...named, ...unread(unreadable) } }),
     ...(textOf(model) && { model_id: model }),
     reward: typeof reward === 'number' ? reward : undefined,
     steps: stepsOf(messages),

@@ -105,6 +105,13 @@ describe('a rollout of verifiers', () => {
     }
   });
 
+  it('with such a reward keeps metadata that is a text', () => {
+    expect(only({ messages: [user], reward: 'n/a', metadata: 'run 7' })).toEqual({
+      metadata: { metadata: 'run 7', unread_rewards: { reward: 'n/a' } },
+      steps: [{ messages: [user] }],
+    });
+  });
+
   it.each([null, Number.NaN])('with the reward %s has none', reward => {
     const read = foreignRecord({ prompt: [user], completion: [said('ho')], reward });
     expect(read?.trajectories).toEqual([{ steps: [{ messages: [user, said('ho')] }] }]);
