@@ -8,6 +8,7 @@ import { parseWhole } from '../contract/proto-field.ts';
 import { trajectory as trajectorySchema } from '../contract/trajectories.ts';
 import type { RunningService } from '../local/daemon/daemon.ts';
 import { readUploaded, rewardByLog } from '../local/server/uploaded-trajectory.ts';
+import type { UploadFailure } from '../local/store/trajectory-uploads.ts';
 import { factText } from '../present/fact-text.ts';
 import { transcriptText } from '../present/transcript-lines.ts';
 import { trajectoryFacts } from '../resources/trajectories.ts';
@@ -24,11 +25,12 @@ type Flags = CommandInput<'read'>['flags'];
 /** Columns of a transcript for a program: wide enough to leave its lines whole. */
 const unwrapped = 10_000;
 
-/** A trajectory of a file as the service would send it. Undefined without steps, as a service refuses it. */
+const refusal = ({ message }: UploadFailure): string => `Unreadable ${message}`;
+
+/** A trajectory of a file as the service would send it, or why the service refuses it. */
 function received(item: Record<string, unknown>, index: number) {
   const { termination_reason, messages, ...fields } = item;
   const steps = item['steps'] ?? (messages ? [{ messages }] : undefined);
-  if (!Array.isArray(steps) || steps.length === 0) return undefined;
   const read = parseWhole(trajectorySchema, {
     trajectory_id: `trajectory ${index}`,
     ...fields,
@@ -36,7 +38,9 @@ function received(item: Record<string, unknown>, index: number) {
     steps,
     ...(termination_reason !== undefined && { rollout: { termination_reason } }),
   });
-  return read.success ? read.data : undefined;
+  if (read.success && Array.isArray(steps) && steps.length > 0) return read.data;
+  const refused = readUploaded(item, index);
+  return 'code' in refused ? refusal(refused) : 'It cannot be read.';
 }
 
 function holdsNone({ first, count }: Unread): CommandError {
@@ -55,10 +59,9 @@ async function printAll(path: string, { json }: Flags, io: CommandIo): Promise<E
     for await (const each of trajectoriesIn(file, reading)) {
       io.signal.throwIfAborted();
       count += 1;
-      const trajectory = 'trajectory' in each ? received(each.trajectory, count) : undefined;
-      if ('error' in each || !trajectory) {
-        unread.add(each.place, 'error' in each ? each.error : 'It has no readable steps.');
-      } else if (json) await io.print(`${safeJson(each.trajectory)}\n`);
+      const trajectory = 'error' in each ? each.error : received(each.trajectory, count);
+      if ('error' in each || typeof trajectory === 'string') unread.add(each.place, String(trajectory));
+      else if (json) await io.print(`${safeJson(each.trajectory)}\n`);
       else {
         const head = factText(trajectoryFacts(trajectory), undefined);
         await io.print(`${count === 1 ? '' : '\n'}${head}\n${transcriptText(trajectory, io.columns ?? unwrapped)}`);
@@ -108,7 +111,7 @@ async function store(
     /** Returns why it is not shown; undefined if it is. */
     const add = (trajectory: Record<string, unknown>): string | undefined => {
       const read = readUploaded(trajectory, 0);
-      if ('code' in read) return read.message;
+      if ('code' in read) return refusal(read);
       const stored = (trace_id: string) =>
         database.transaction(() => trajectoryUploads.store(organization, name, [{ ...read, trace_id }]))[0];
       const outcome = stored(read.trace_id ?? newId('trace'));

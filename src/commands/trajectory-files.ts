@@ -26,7 +26,7 @@ export class Unread {
   #count = 0;
 
   add(place: string, why: string): void {
-    const name = why.replace(/[:.].*/s, '');
+    const [name = why] = why.replace(/\[\d+\]/g, '').split(/[:.](?:\s|$)/, 1);
     const kind = this.#kinds.get(name) ?? { first: [], count: 0 };
     this.#kinds.set(name, kind);
     kind.count += 1;

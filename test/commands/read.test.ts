@@ -63,7 +63,7 @@ it('reads what a service would refuse, and says what is missing', async () => {
     missing: 2,
     notes: [
       expect.stringContaining('line 2: It is not JSON'),
-      expect.stringMatching(/^line 3: messages/),
+      expect.stringMatching(/^line 3: Unreadable messages/),
       'Missing: 1 number that is NaN or infinite, which JSON does not have.',
     ],
   });
@@ -134,6 +134,28 @@ it('notes few of many errors of the same kind, and counts the others', async () 
       'and 1497 more: It is not JSON.',
     ],
   });
+});
+
+it('names the field that a service would refuse', async () => {
+  const refused = Array.from({ length: 4 }, () => ({ steps: [saying('hi')], reward: '0.5' }));
+  const nameless = Array.from({ length: 4 }, (_, at) => ({
+    steps: [...Array(at).fill(saying('hi')), { messages: [{}] }],
+  }));
+  const lines = [rollout('one'), ...refused, ...nameless, { task_id: 'empty' }];
+  const words = (line: number, field: string) => expect.stringMatching(`^line ${line}: Unreadable ${field}`);
+  const expected = [
+    ...[2, 3, 4].map(line => words(line, 'reward: Invalid input: expected number')),
+    'and 1 more: Unreadable reward.',
+    ...[6, 7, 8].map(line => words(line, `steps\\[${line - 6}\\]\\.messages`)),
+    'and 1 more: Unreadable steps.messages.role.',
+    words(10, 'steps: there are neither steps nor messages'),
+  ];
+  expect((await readOf(lines)).notes).toEqual(expected);
+  const { code, notes } = await cliOn({ baseUrl: 'http://127.0.0.1:1', apiKey: 'key' })('read', ['-'], {
+    input: textOf(lines),
+  });
+  expect(code).toBe(exitCodes.failed);
+  expect(notes).toMatch(/^line 2: Unreadable reward: /);
 });
 
 it.each([
