@@ -114,6 +114,13 @@ const courseWidth = 12;
 /** The steps with a reward. */
 const rated = ({ course = [] }: TaskGroup) => course.filter(({ mean }) => mean !== undefined);
 
+/** The last mean of a task over the steps of a training run, minus its first one. */
+function changeOf(group: TaskGroup): number | undefined {
+  const [first, ...others] = rated(group);
+  const last = others.at(-1)?.mean;
+  return first?.mean === undefined || last === undefined ? undefined : last - first.mean;
+}
+
 /** Rewards beyond this number are left out in the middle. */
 const mostRewards = 32;
 
@@ -153,6 +160,7 @@ export function groupColumns(
     },
     { ...numberColumn<TaskGroup>('first', 'FIRST', row => rated(row)[0]?.mean), ...ifAny },
     { ...numberColumn<TaskGroup>('last', 'LAST', row => rated(row).at(-1)?.mean), ...ifAny },
+    { ...numberColumn<TaskGroup>('change', 'CHANGE', changeOf, { text: difference }), ...ifAny },
     {
       ...{ id: 'course', title: 'BY STEP', width: courseWidth, filtered: false, ifAny: true },
       value: row => row.course?.map(({ step, mean }) => `${step}: ${reward(mean)}`).join(', '),

@@ -130,8 +130,8 @@ it('prints how a task went over the steps of training, and takes some of them (B
   }));
   const cli = await cliWith(rows);
   const { out, notes } = await cli('tasks', ['d'], { columns: 100 });
-  expect(out).toMatch(/FIRST +LAST +BY STEP/);
-  expect(out).toMatch(/ 0 +1\.00 +▁▁▁▁▁▁██████ /);
+  expect(out).toMatch(/FIRST +LAST +CHANGE +BY STEP/);
+  expect(out).toMatch(/ 0 +1\.00 +\+1\.00 +▁▁▁▁▁▁██████ /);
   expect(notes).toContain('Of 40 steps of training, 0 to 39: of no single model.');
   expect(notes).toContain('--steps takes some of them');
   const late = await cli('tasks', ['d', '--steps', '30..', '--json']);
