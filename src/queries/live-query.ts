@@ -29,11 +29,13 @@ export interface LiveQuery<Data> {
   readonly reports?: AnswerMeta | undefined;
   /** The resource of the whole query: once it is gone, so is the data. */
   readonly about?: Subject | undefined;
+  /** The resource that has no held-out rewards if the service does not offer the query. */
+  readonly measures?: Subject | undefined;
 }
 
 /** A query with an opaque data type. */
 export interface AnyQuery
-  extends Pick<LiveQuery<never>, 'key' | 'activity' | 'leastMs' | 'observes' | 'reports' | 'about'> {
+  extends Pick<LiveQuery<never>, 'key' | 'activity' | 'leastMs' | 'observes' | 'reports' | 'about' | 'measures'> {
   readonly read: (context: QueryContext) => Promise<unknown>;
   readonly share?: (previous: never, answer: never) => unknown;
 }
@@ -129,7 +131,7 @@ export function optionsOf<Data>(host: QueryHost, query: LiveQuery<Data>) {
     structuralSharing: query.share
       ? (previous: unknown, answer: unknown) => query.share?.(previous as Data | undefined, answer as Data)
       : shareEqualParts,
-    meta: query.reports ?? { observes: query.observes, about: query.about },
+    meta: query.reports ?? { observes: query.observes, about: query.about, measures: query.measures },
     queryFn: async ({ client, signal, queryKey }: QueryFunctionContext): Promise<Data> => {
       const hash = hashKey(queryKey);
       noteSettling(query, client.getQueryCache().get(hash));

@@ -73,6 +73,7 @@ export function heldOutRewardsQuery(
 ): LiveQuery<readonly HeldOutReward[]> {
   return {
     key: trainingKeys.heldOutRewards(runId),
+    measures: { kind: 'training', id: runId },
     share: (previous, answer) =>
       isDeepStrictEqual(otherSplits(previous ?? []), otherSplits(answer)) ? shareWhole(previous, answer) : answer,
     observes: rewards => ({

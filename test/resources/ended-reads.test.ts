@@ -8,6 +8,7 @@ import { readRunRewards } from '../../src/queries/run-extent.ts';
 import { intervalBeside } from '../../src/queries/run-mean.ts';
 import { observationOf } from '../../src/queries/run-results.ts';
 import type { Observation } from '../../src/queries/statuses/known-resource.ts';
+import { heldOutRewardsQuery } from '../../src/queries/training-curves.ts';
 import { kinds } from '../../src/resources/catalogue.ts';
 import { following } from '../../src/resources/rotation.ts';
 import { stateOf, watchedOf } from '../../src/resources/watch.ts';
@@ -251,4 +252,18 @@ it('reads the interval again, once, if the mean is newer, and shows none until t
     expect(await readLater()).toEqual([asked, mean, 8, true]);
     expect((await readLater())[0]).toBe(asked);
   }
+});
+
+it('does not wait for the held-out rewards of a service that offers none, and keeps those seen before', async () => {
+  const { workbench } = atList({});
+  const { statuses } = workbench;
+  const run = { kind: 'training', label: 'new', status: 'running', seenAt: 0 };
+  const measured = heldOutMeans([{ held_out_reward: 0.5, completed_samples: 4, step: 5 }]);
+  statuses.recall([
+    { ...run, id: 'trn_1' },
+    { ...run, id: 'trn_2', measured },
+  ]);
+  for (const id of ['trn_1', 'trn_2', 'trn_3'])
+    await expect(fetchOnce(workbench, heldOutRewardsQuery(id, false))).rejects.toThrow('does not report held-out');
+  expect(statuses.all().map(known => known.measured)).toEqual([null, measured]);
 });

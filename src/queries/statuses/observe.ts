@@ -28,6 +28,8 @@ export interface AnswerMeta extends Record<string, unknown> {
   readonly onlyNames?: boolean | undefined;
   /** The resource of the whole query, which answers 404 once it is gone. */
   readonly about?: Subject | undefined;
+  /** The resource that has no held-out rewards if the service does not offer the query. */
+  readonly measures?: Subject | undefined;
   /** The resource that the rows belong to. If they are not found, it may be gone, so it is read. */
   readonly partOf?: Subject | undefined;
 }
@@ -132,8 +134,9 @@ class AnswerObserver {
 
   #failed(query: Query): void {
     const { statuses } = this.#observers;
-    const { about, partOf } = query.meta ?? {};
+    const { about, partOf, measures } = query.meta ?? {};
     const { error } = query.state;
+    if (measures && isNotOffered(error)) statuses.unmeasured(measures);
     if (partOf && isGone(error)) this.#readAgain(partOf);
     if (!about) return;
     // Report it again after it recovers, even if unchanged.

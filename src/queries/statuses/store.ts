@@ -283,6 +283,12 @@ export class StatusStore {
     this.#change(resource, known => ({ ...known, error }));
   }
 
+  /** Records that the service offers no held-out rewards, so none are yet to be read. Those remembered stay. */
+  unmeasured(resource: Named): void {
+    const known = this.get(resource);
+    if (known) this.#change(known, ({ measured = null, ...others }) => ({ ...others, measured }));
+  }
+
   /**
    * Records that the service no longer has it. This is announced if it was running, or is watched for another reason.
    */
