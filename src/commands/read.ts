@@ -181,9 +181,8 @@ export async function serveFile(path: string, name: string, io: CommandIo): Prom
 /** In bytes. Saving memory delays the start by a tenth of a second, so smaller files go without. */
 const largeFile = 4 * 1024 * 1024;
 
-/** Opens the file on screen, so that lists, groups and search work as usual. */
-async function openOnScreen(path: string, folder: string, { theme, mouse }: Flags, io: CommandIo): Promise<number> {
-  const name = path.startsWith(folder) ? 'standard input' : basename(path);
+/** Opens the file on screen under `name`, so that lists, groups and search work as usual. */
+async function openOnScreen(path: string, name: string, { theme, mouse }: Flags, io: CommandIo): Promise<number> {
   const isLarge = (await stat(path)).size > largeFile;
   if (isLarge) keepHeapSmall();
   const served = await serveFile(path, name, io);
@@ -213,7 +212,7 @@ export async function run({ args: [path = ''], flags }: CommandInput<'read'>, io
     if (facts.isDirectory()) throw new CommandError(clean`${path} is a folder: name a file.`);
   }
   const isOnScreen = process.stdin.isTTY && io.columns !== undefined && !flags.json && !flags.text;
-  return withFile(path, io, async (file, folder) => {
-    return isOnScreen ? openOnScreen(file, folder, flags, io) : printAll(file, flags, io);
-  });
+  return withFile(path, io, file =>
+    isOnScreen ? openOnScreen(file, basename(path), flags, io) : printAll(file, flags, io),
+  );
 }

@@ -1,6 +1,7 @@
 /** The terminal while another program or the shell has it, and while nothing reads it: the program keeps running, and ends on a signal. */
 import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findService } from '../../src/local/daemon/client.ts';
 import { eventually } from '../eventually.ts';
@@ -264,13 +265,14 @@ describe('the mouse', () => {
 
 describe('a file of rollouts', () => {
   it('is read on screen whatever service the environment names, and is not flagged, because that is not kept (A3, B5, C4)', async () => {
-    const file = join(home.home, 'rollouts.jsonl');
-    writeFileSync(file, `${JSON.stringify({ task_id: 'tea', messages: [{ role: 'user', content: 'hi' }] })}\n`);
+    const file = join(home.home, 'rollouts.jsonl.gz');
+    const rollout = { task_id: 'tea', messages: [{ role: 'user', content: 'hi' }] };
+    writeFileSync(file, gzipSync(`${JSON.stringify(rollout)}\n`));
     const env = { ...home.env, BENCHTOP_BASE_URL: 'http://127.0.0.1:9', BENCHTOP_API_KEY: 'sk-of-another-service' };
     const session = openSession(env, { args: ['read', file] });
     await session.waitFor('▸ tea');
     // An upload would go into the folder that is deleted at exit.
-    expect(session.text()).toContain('rollouts.jsonl (read-only)');
+    expect(session.text()).toContain('rollouts.jsonl.gz (read-only)');
     // Nothing of the service that the file is read from.
     expect(session.text()).not.toMatch(/Deployments|127\.0\.0\.1|traj_|local:\/\//);
     session.type('1');
