@@ -60,6 +60,9 @@ export interface FoundCheckpoint {
 const isNone = (error: unknown): boolean =>
   isRefusedId(error) || (error instanceof CommandError && error.exitCode === exitCodes.notFound);
 
+/** A dataset often has the name of the benchmark that filled it: it is meant only if nothing else has that name. */
+const hasRecord = ({ get }: Resource): boolean => get !== undefined;
+
 /** Whether the word looks like an id of no particular kind, such as a UUID. */
 const isOpaque = (word: string): boolean => /^(?=.*\d)[\da-f-]{16,}$/i.test(word);
 
@@ -76,7 +79,7 @@ export async function findOrCheckpoint(
 ): Promise<Found | FoundCheckpoint> {
   if (among.length === 1) return findAmong(among, word, context);
   if (!isCheckpointId(word) && !word.includes('@')) {
-    const named = findAmong(among, word, context);
+    const named = findAmong(among, word, context, 'read', hasRecord);
     if (!isOpaque(word)) return named;
     const isSure = await named.then(
       ({ id }) => id === word,
@@ -93,7 +96,7 @@ export async function findOrCheckpoint(
     if (!isNone(error)) throw error;
     none = error;
   }
-  return findAmong(among, word, context).catch((error: unknown) => {
+  return findAmong(among, word, context, 'read', hasRecord).catch((error: unknown) => {
     throw (isNone(error) && none) || error;
   });
 }

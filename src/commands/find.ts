@@ -198,6 +198,7 @@ export function checkOnly(found: Found, { unread, isCutOff }: Gaps = noGaps, { n
 /**
  * The row with this id or name among several resources.
  *
+ * @param isPreferred whether its rows are taken before those of other resources
  * @throws CommandError or ServiceError if there is none; CommandError if several share the name or, for a write, if
  * they may
  */
@@ -206,8 +207,11 @@ export async function findAmong(
   word: string,
   context: CommandContext,
   use: Use = 'read',
+  isPreferred: (resource: Resource) => boolean = () => true,
 ): Promise<Found> {
-  const { found, isListed, gaps, none } = await lookUp(among, word, context);
+  const { found: all, isListed, gaps, none } = await lookUp(among, word, context);
+  const preferred = all.filter(({ resource }) => isPreferred(resource));
+  const found = preferred.length > 0 ? preferred : all;
   const [first, ...others] = found;
   if (!first) throw none;
   if (others.length > 0) throw severalNamed(among, word, found);

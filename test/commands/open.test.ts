@@ -31,6 +31,19 @@ const context = {
   signal: new AbortController().signal,
 } as unknown as CommandContext;
 
+/** A service with a benchmark and a dataset, and nothing else. */
+const named = (label: string, dataset_name: string): CommandContext => ({
+  ...context,
+  service: fakeService({
+    listBenchmarks: () => page({ bench_id: 'bench_1', label }),
+    getBenchmark: () => ({ bench_id: 'bench_1', label }),
+    listEvalRuns: () => [],
+    listTrainingRuns: () => [],
+    listDeployments: () => ({ items: [], has_more: false, next_cursor: null, dropped: 0 }),
+    listDatasets: () => page({ dataset_id: 'ds_1', dataset_name }),
+  }),
+});
+
 describe('open (R25)', () => {
   it.each(resources.map(({ names }) => names[1]))('%s', async name => {
     const word = name === 'checkpoint' ? 'x@6' : 'x';
@@ -73,6 +86,11 @@ it('looks a trajectory up without its steps, which the screen then reads', async
     place: { view: 'record', resource: 'trajectories', id: 'traj_1', label: 'x' },
     asked: [{ include_steps: false }],
   });
+});
+
+it('opens the benchmark of the name that a dataset has too', async () => {
+  expect(await placeToOpen('x', undefined, named('x', 'x'))).toMatchObject({ resource: 'benchmarks', id: 'bench_1' });
+  expect(await placeToOpen('y', undefined, named('x', 'y'))).toMatchObject({ scope: { dataset: 'y' } });
 });
 
 it.each(['agentic', 'ds_9'])('opens the dataset %s without the word dataset', async word => {
