@@ -105,6 +105,7 @@ async function store(
   const unread = new Unread();
   let count = 0;
   let stored: { readonly number: number; readonly each: FileTrajectory } | undefined;
+  let created = 0;
   let isAsBefore = last === undefined;
   await fillFolder(dataFolder, ({ database, trajectoryUploads }, organization) => {
     if (!last) database.run('delete from trajectories');
@@ -113,7 +114,19 @@ async function store(
       const read = readUploaded(trajectory, 0);
       if ('code' in read) return refusal(read);
       const stored = (trace_id: string) =>
-        database.transaction(() => trajectoryUploads.store(organization, name, [{ ...read, trace_id }]))[0];
+        database.transaction(() => {
+          const [outcome] = trajectoryUploads.store(organization, name, [{ ...read, trace_id }]);
+          if (outcome?.status !== 'uploaded') return outcome;
+          // The screen sorts by this time, and would reverse the trajectories of one millisecond.
+          created = Math.max(created + 1, Date.now());
+          const created_at = new Date(created).toISOString();
+          database.run(
+            'update trajectories set created_at = ? where trajectory_id = ?',
+            created_at,
+            outcome.trajectory_id,
+          );
+          return outcome;
+        });
       const outcome = stored(read.trace_id ?? newId('trace'));
       // All are shown, also equal ones and those of a group with one id.
       return outcome?.status === 'uploaded' ? undefined : stored(newId('trace'))?.failure?.message;

@@ -15,6 +15,8 @@ const saying = (content: string) => ({ messages: [{ role: 'user', content }] });
 const textOf = (lines: readonly (object | string)[]): string =>
   lines.map(line => `${typeof line === 'string' ? line : JSON.stringify(line)}\n`).join('');
 
+const rollout = (task_id: string) => ({ task_id, ...saying('hi') });
+
 /** A file on screen. */
 async function opened(lines: readonly (object | string)[]) {
   const path = join(testFolder(), 'file.jsonl');
@@ -24,7 +26,7 @@ async function opened(lines: readonly (object | string)[]) {
   const served = await serveFile(path, 'file.jsonl', io as unknown as CommandIo);
   onTestFinished(() => served.stop());
   const url = `${served.baseUrl}/api/v1/trajectories?limit=100&sort=created_at&order=asc`;
-  const rows = async (): Promise<readonly { readonly task_id: string; readonly trajectory_id: string }[]> =>
+  const rows = async (): Promise<readonly { readonly task_id: string; readonly created_at: string }[]> =>
     ((await (await fetch(url, { headers: { 'X-API-Key': served.apiKey } })).json()) as { items: [] }).items;
   return { path, rows, missing: served.missing, notes };
 }
@@ -82,7 +84,11 @@ it('refuses a file with nothing readable, and leaves nothing of it behind', asyn
 
 it('shows the trajectories in the order of the file', async () => {
   const tasks = Array.from({ length: 60 }, (_, index) => `task ${index}`);
-  expect(await readOf(tasks.map(task_id => ({ task_id, ...saying('hi') })))).toEqual({ tasks, missing: 0, notes: [] });
+  const { rows, missing, notes } = await opened(tasks.map(rollout));
+  const shown = await rows();
+  expect({ tasks: shown.map(({ task_id }) => task_id), missing, notes }).toEqual({ tasks, missing: 0, notes: [] });
+  // The screen sorts a short list by these times.
+  expect(new Set(shown.map(({ created_at }) => created_at)).size).toBe(tasks.length);
 });
 
 it('shows a trajectory that is larger than a service takes', async () => {
@@ -122,8 +128,6 @@ it('shows nothing of what a file held before it was written again', async () => 
     expect((await rows()).map(({ task_id }) => task_id)).toEqual(['other', 'two', 'three']);
   });
 });
-
-const rollout = (task_id: string) => ({ task_id, ...saying('hi') });
 
 it('notes few of many errors of the same kind, and counts the others', async () => {
   const { missing, notes } = await readOf([rollout('one'), ...Array.from({ length: 1_500 }, () => 'no JSON')]);
