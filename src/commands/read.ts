@@ -174,21 +174,28 @@ export async function serveFile(path: string, name: string, io: CommandIo): Prom
   const folder = mkdtempSync(join(tmpdir(), 'benchtop-read-'));
   process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
   const dataFolder = join(folder, 'data');
-  const first = await store(path, name, dataFolder, io);
-  const { serve } = await import('../local/daemon/serve.ts');
-  const running = await serve({ dataFolder, samples: false, signal: io.signal });
+  const first = store(path, name, dataFolder, io);
   // The screen has no place for notes.
   const quiet = { ...io, note: () => undefined };
-  let stored: Promise<Pick<Stored, 'last'>> = Promise.resolve(first);
+  let stored: Promise<Pick<Stored, 'last'>> = first;
   const follow = (): void => {
     stored = stored.then(({ last }) =>
       // While a program writes the file, it may be missing or incomplete.
       store(path, name, dataFolder, quiet, last).catch(() => ({ last: undefined })),
     );
   };
+  // Before the file is read, so that no change is missed.
   watchFile(path, { interval: lookMs, persistent: false }, follow);
-  void running.ended.then(() => unwatchFile(path, follow));
-  return { ...running, folder, missing: first.missing };
+  try {
+    const { missing } = await first;
+    const { serve } = await import('../local/daemon/serve.ts');
+    const running = await serve({ dataFolder, samples: false, signal: io.signal });
+    void running.ended.then(() => unwatchFile(path, follow));
+    return { ...running, folder, missing };
+  } catch (error) {
+    unwatchFile(path, follow);
+    throw error;
+  }
 }
 
 /** In bytes. Saving memory delays the start by a tenth of a second, so smaller files go without. */
