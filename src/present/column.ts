@@ -35,6 +35,8 @@ export interface Column<Row> {
   readonly decides?: number;
   /** Shown only if a row has a value, or if chosen. */
   readonly ifAny?: boolean;
+  /** Id of the column that it explains: without that, it would be read as that of another one. */
+  readonly beside?: string;
   /** In output for programs although it is wide. On the screen, the text of another column includes the value. */
   readonly forPrograms?: boolean;
   /** The contract's name of the field, for sorting by the service. */
@@ -299,7 +301,11 @@ export function fitColumns<Row>(
   // Columns that do not fit are dropped from the right; the rest share the room.
   while (shown.length > 1 && isTooWide(shown, least)) shown = shown.slice(0, -1);
   const isOffered = (column: Column<Row>): boolean =>
-    column.wide === true && !isChosen(column) && !shown.includes(column) && !isEmpty(column);
+    column.wide === true &&
+    !isChosen(column) &&
+    !shown.includes(column) &&
+    !isEmpty(column) &&
+    (column.beside === undefined || shown.some(({ id }) => id === column.beside));
   const shownWith = (column: Column<Row>): readonly Column<Row>[] =>
     columns.filter(other => other === column || shown.includes(other));
   // A short name is not cut for an optional column, nor for a time in a list with columns that one decides by.

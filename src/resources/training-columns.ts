@@ -201,16 +201,16 @@ export function measuredColumns<Row>(of: {
     bestFirst: true,
     isUnread,
   });
-  const stepColumn = (id: string, which: 'last' | 'best'): Column<Row> => ({
+  const stepColumn = (id: string, beside: string, which: 'last' | 'best'): Column<Row> => ({
     ...numberColumn<Row>(id, 'AT STEP', row => of.heldOut(row)?.[which].step, { text: String }),
-    isUnread,
+    ...{ isUnread, beside },
   });
   return {
     heldOut: meanColumn('held-out', 'HELD-OUT', 'last'),
     interval: { ...intervalColumn<Row>(of.interval), isUnread },
-    step: stepColumn('held-out-step', 'last'),
+    step: stepColumn('held-out-step', 'held-out', 'last'),
     best: meanColumn('best', 'BEST', 'best'),
-    bestStep: stepColumn('best-step', 'best'),
+    bestStep: stepColumn('best-step', 'best', 'best'),
     trainer: { ...numberColumn<Row>('trainer', 'TRAINER', of.trainer), wide: true, bestFirst: true },
   };
 }

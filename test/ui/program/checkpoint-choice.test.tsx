@@ -2,6 +2,7 @@
 import { expect, it } from 'vitest';
 import type { Place } from '../../../src/resources/place.ts';
 import { eventually } from '../../eventually.ts';
+import { pageOf } from '../../queries/scripted-service.ts';
 import { openWorld, world } from './scripted-world.tsx';
 
 type Ids = Readonly<Record<string, string>>;
@@ -86,6 +87,29 @@ it.each(sizes)(
     await screen.press('enter');
     await eventually(() => expect(sent).toHaveLength(1));
     expect(sent[0]).toMatchObject({ display_name: 't-words words first step 40' });
+  },
+);
+
+it.each(['e', 'D'])(
+  '%s names the best checkpoint while another is chosen, and deploying what is deployed',
+  async key => {
+    const { service } = trained();
+    const deployed = { deployment_id: 'dep_1', model_slug: 'tutor', checkpoint_id: 'ckpt_1_20', status: 'DEPLOYED' };
+    Object.assign(service.answers, {
+      listDeployments: () => pageOf([{ ...deployed, role: 'production', is_active: true }]),
+    });
+    const screen = openWorld(service, trainingPlace, { columns: 120, rows: 40 });
+    await screen.waitFor('▸ step 60');
+    await screen.press(key);
+    const flat = (text: string) => text.replaceAll(/[│\s]+/g, ' ');
+    const better = 'The best of this run is step 40, held-out 0.713 of 100 samples.';
+    await screen.waitFor(text => flat(text).includes(better));
+    if (key === 'D')
+      await screen.waitFor(text => flat(text).includes('Step 20 of this run is deployed as production: tutor.'));
+    await screen.press(...(key === 'D' ? (['tab', 'tab'] as const) : (['tab'] as const)));
+    await screen.waitFor('← step 60');
+    await screen.press('down');
+    await screen.waitFor(text => text.includes('← step 40') && !flat(text).includes(better));
   },
 );
 

@@ -158,6 +158,16 @@ describe('fitColumns with rows', () => {
     expect(ids('n'.repeat(16))).toEqual(['name', 'model']);
   });
 
+  it('shows a column only beside the one that it explains', () => {
+    const [name, ...others] = optional;
+    const best: Column<Run> = { id: 'best', title: 'BEST', width: 9, wide: true, decides: 1, value: () => 1 };
+    const at: Column<Run> = { id: 'at', title: 'AT', width: 2, wide: true, decides: 2, beside: 'best', value: () => 1 };
+    const ids = (room: number) =>
+      fitColumns(name ? [name, ...others, best, at] : [], room, {}, [row('m', 'short')]).map(({ column }) => column.id);
+    expect(ids(20)).not.toContain('at');
+    expect(ids(40)).toEqual(expect.arrayContaining(['best', 'at']));
+  });
+
   it('leaves out an optional column without a text', () => {
     const empty: Column<Run> = { id: 'checkpoint', title: 'CHECKPOINT', width: 12, wide: true, value: () => undefined };
     const [first, ...others] = optional;

@@ -26,6 +26,7 @@ import { type ActionWindowProps, LoadingWindow } from '../../windows/choice-wind
 import { FormWindow } from '../../windows/form-window.tsx';
 import { namesOf } from '../../windows/names.ts';
 import {
+  betterChoice,
   checkpointField,
   checkpointWords,
   chosenOf,
@@ -347,7 +348,9 @@ function StartRunForm(props: StartRunFormProps) {
         const use = base === seenBase ? known : undefined;
         const cost = start.cost?.(runs, { ...use, price: priceOf(listed, base) }, priceUnit) ?? '';
         const started = each.length - left.length;
-        const from = several ? `${namesOf(origins.map(checkpointWords))}: ` : '';
+        const origin = several ? undefined : chosen.chosenIn(values);
+        const better = origin ? betterChoice(origin, chosen.choice.offered) : '';
+        const from = several ? `${namesOf(origins.map(checkpointWords))}: ` : better && `${better} `;
         return `${from}${started === 0 ? '' : `${started} of ${each.length} have started, and are not sent again. `}${cost}`;
       }}
       lostAdvice={started && startedAdvice(started, `:${started.names[0]}`)}

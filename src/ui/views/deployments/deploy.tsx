@@ -1,23 +1,25 @@
 /** The form that deploys a checkpoint. */
 
 import { useState } from 'react';
-import { deploymentRoles, type StartDeploymentBody } from '../../../contract/deployments.ts';
+import { type Deployment, deploymentRoles, type StartDeploymentBody } from '../../../contract/deployments.ts';
 import { modelSlug } from '../../../contract/model-slug.ts';
 import type { Checkpoint, TrainingRun } from '../../../contract/training.ts';
 import { deploymentList } from '../../../queries/deployments.ts';
 import { everyTrainingRun, trainingRunsOf } from '../../../queries/training.ts';
 import { betterWords, tieWords } from '../../../resources/checkpoint-columns.ts';
 import { recordPlace, startedAdvice } from '../../../resources/define.ts';
-import { deployments, slugOf } from '../../../resources/deployments.ts';
+import { deployedAs, deployments, slugOf } from '../../../resources/deployments.ts';
 import { measuredWords } from '../../../resources/held-out-words.ts';
 import { replacedWords } from '../../../resources/production.ts';
 import { trainingActions } from '../../../resources/training.ts';
+import { clean } from '../../../text/sanitise.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import { useList } from '../../data/use-list.ts';
 import type { FieldSpec, FormValues } from '../../widgets/form/form-state.ts';
 import { LoadingWindow } from '../../windows/choice-window.tsx';
 import { FormWindow } from '../../windows/form-window.tsx';
 import {
+  betterChoice,
   checkpointField,
   checkpointWords,
   chosenOf,
@@ -64,6 +66,20 @@ function liveWords(chosen: OfferedCheckpoint): string {
   const words = [`${checkpointWords(chosen)}${measured}`, tieWords(ties), better && betterWords(better)];
   return `Goes live: ${words.filter(Boolean).join('; ')}. `;
 }
+
+/** The deployed checkpoints of the run: `Step 30 of this run is deployed as production: tutor.` */
+const deployedWords = (
+  { run }: OfferedCheckpoint,
+  offered: readonly OfferedCheckpoint[],
+  rows: readonly Deployment[],
+): string =>
+  offered
+    .filter(each => each.run.training_run_id === run.training_run_id)
+    .flatMap(({ row: { step_index, checkpoint_id } }) => {
+      const words = deployedAs(checkpoint_id, rows)?.deployed;
+      return words === undefined ? [] : clean`Step ${step_index ?? checkpoint_id} of this run is deployed as ${words}.`;
+    })
+    .join(' ');
 
 const idIn = (values: FormValues): string => values['checkpoint_id']?.trim() ?? '';
 
@@ -133,6 +149,11 @@ function DeployForm({ run, checkpoint, onClose }: Omit<DeployWindowProps, 'check
       action={trainingActions.deploy.sends.send}
       inputOf={inputOf}
       lostAdvice={startedAdvice(deployments, `:${deployments.names[0]}`)}
+      summary={values => {
+        const chosen = chosenIn(values);
+        const words = chosen ? [betterChoice(chosen, choice.offered), deployedWords(chosen, choice.offered, rows)] : [];
+        return words.filter(Boolean).join(' ') || undefined;
+      }}
       onChange={(values, focused) =>
         setSeen(last => ({ id: idIn(values), isSeen: last.isSeen || focused === 'checkpoint_id' }))
       }

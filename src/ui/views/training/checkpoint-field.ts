@@ -12,7 +12,7 @@ import {
   unreadCheckpoints,
 } from '../../../queries/checkpoint-names.ts';
 import { bestCell, evaluatedWords, type Measured, withMeasured } from '../../../resources/checkpoint-columns.ts';
-import { heldOutLimits } from '../../../resources/held-out-words.ts';
+import { heldOutLimits, measuredWords } from '../../../resources/held-out-words.ts';
 import { reward } from '../../../text/numbers.ts';
 import { clean } from '../../../text/sanitise.ts';
 import type { ChoiceFieldSpec, ChoiceOption, FormValues } from '../../widgets/form/form-state.ts';
@@ -121,6 +121,15 @@ export interface CheckpointChoice {
 /** The checkpoint of this id, if it is offered. */
 export const chosenOf = (offered: readonly OfferedCheckpoint[], id: string | undefined) =>
   offered.find(({ row }) => row.checkpoint_id === id);
+
+/** The best checkpoint of the run, if another one is chosen; otherwise empty. */
+export function betterChoice({ run, row }: OfferedCheckpoint, offered: readonly OfferedCheckpoint[]): string {
+  const isBest = (each: OfferedCheckpoint): boolean =>
+    each.run.training_run_id === run.training_run_id && each.called.includes('best');
+  const { step_index, checkpoint_id, held_out } = offered.find(isBest)?.row ?? row;
+  if (checkpoint_id === row.checkpoint_id || step_index == null || !held_out) return '';
+  return `The best of this run is step ${step_index}, ${measuredWords(held_out)}.`;
+}
 
 export interface CheckpointFieldOptions {
   readonly name: string;
