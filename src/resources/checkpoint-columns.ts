@@ -131,7 +131,12 @@ export function measuredCheckpointColumns<Row extends Measured>(range: Range): r
     splitColumn<Row>(row => row.held_out),
     { id: 'best', title: 'BEST', width: 4, whole: true, ...ifAny, value: bestCell },
     { ...intervalColumn<Row>(row => row.held_out && ofMean(row.held_out).interval), ...ifAny },
-    { ...numberColumn<Row>('evaluated', 'EVALUATED', row => row.evaluations?.mean), bestFirst: true, ...ifAny },
+    {
+      ...numberColumn<Row>('evaluated', 'EVALUATED', row => row.evaluations?.mean),
+      text: row => (row.evaluations ? evaluatedMean(row.evaluations) : ''),
+      bestFirst: true,
+      ...ifAny,
+    },
     {
       ...intervalColumn<Row>(row => row.evaluations?.interval, { id: 'evaluated-interval', title: 'EVAL 95% CI' }),
       ...ifAny,
@@ -141,15 +146,23 @@ export function measuredCheckpointColumns<Row extends Measured>(range: Range): r
   ];
 }
 
-/** `of 233 rewards in 3 evaluations`, or `in 3 evaluations` if the mean is that of their means. */
+/** `0.755`, or `0.755?` for the mean of several means, which may be another once their numbers of rewards are known. */
+const evaluatedMean = ({ mean, rewards, runs }: Evaluations): string =>
+  `${reward(mean)}${runs > 1 && rewards === undefined ? '?' : ''}`;
+
+/** `of 233 rewards in 3 evaluations`, or `in 3 evaluations` if their numbers of rewards are unknown. */
 function evaluatedOf({ runs, rewards }: Evaluations): string {
   const evaluations = `in ${counted(runs, 'evaluation')}`;
   return rewards === undefined ? evaluations : `of ${counted(rewards, 'reward')} ${evaluations}`;
 }
 
 /** `evaluated 0.755 n=233 in 3 runs`, without the runs for a single one. */
-export const evaluatedWords = ({ mean, rewards, runs }: Evaluations): string =>
-  [`evaluated ${reward(mean)}`, rewards === undefined ? '' : `n=${rewards}`, runs > 1 ? `in ${runs} runs` : '']
+export const evaluatedWords = (of: Evaluations): string =>
+  [
+    `evaluated ${evaluatedMean(of)}`,
+    of.rewards === undefined ? '' : `n=${of.rewards}`,
+    of.runs > 1 ? `in ${of.runs} runs` : '',
+  ]
     .filter(Boolean)
     .join(' ');
 
@@ -158,13 +171,13 @@ export function measuredCheckpointFacts(
   { held_out, is_best, better, ties = [], evaluations }: Measured,
   range: Range,
 ): readonly Fact[] {
-  const words = (value: number, interval: Interval | undefined): string =>
-    interval ? `${reward(value)}, 95% between ${reward(interval.low)} and ${reward(interval.high)}` : reward(value);
+  const words = (value: string, interval: Interval | undefined): string =>
+    interval ? `${value}, 95% between ${reward(interval.low)} and ${reward(interval.high)}` : value;
   // The validation split chooses the checkpoint; evaluations use other tasks.
   const isApart = held_out?.split === 'validation';
   const best = `highest held-out reward of the checkpoints${isApart ? '' : ': chosen and measured by the same tasks, so it looks better than it is'}`;
   return [
-    { label: 'held-out', value: held_out && words(held_out.reward, intervalOfHeldOut(held_out, range)) },
+    { label: 'held-out', value: held_out && words(reward(held_out.reward), intervalOfHeldOut(held_out, range)) },
     {
       label: 'best',
       value:
@@ -173,7 +186,7 @@ export function measuredCheckpointFacts(
     },
     {
       label: 'evaluated',
-      value: evaluations && `${words(evaluations.mean, evaluations.interval)} ${evaluatedOf(evaluations)}`,
+      value: evaluations && `${words(evaluatedMean(evaluations), evaluations.interval)} ${evaluatedOf(evaluations)}`,
     },
   ];
 }

@@ -97,6 +97,15 @@ describe('checkpoints', () => {
     expect(facts[3]?.value).toBe('0.500 in 1 evaluation');
   });
 
+  it('mark the mean of several evaluations until the rewards of each are counted', () => {
+    const runs = [run('ckpt_10', 0.2, 100), { ...run('ckpt_10', 0.8, 300), reward_count: null }];
+    const { evaluations, ...measured } = withMeasured(rows, [], runs, range)[0] ?? {};
+    expect(cells({ ...measured, evaluations })['EVALUATED']).toBe('0.500?');
+    expect(evaluations && evaluatedWords(evaluations)).toBe('evaluated 0.500? in 2 runs');
+    const facts = measuredCheckpointFacts({ evaluations }, range);
+    expect(facts.find(({ label }) => label === 'evaluated')?.value).toBe('0.500? in 2 evaluations');
+  });
+
   it('weigh each evaluation by the rewards that were read of it, where its record has no number', () => {
     const read = (rewards: readonly number[]) => ({
       ...run('ckpt_10', rewards.reduce((sum, each) => sum + each, 0) / rewards.length, 0),
