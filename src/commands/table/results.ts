@@ -252,10 +252,11 @@ its best one.`,
   }),
   read: spec({
     summary: 'read a file of rollouts, without a service',
-    about: `On a terminal, opens the file as a list with the reader, groups and search, and follows it; elsewhere, or from - for
-standard input, prints the transcripts. Nothing is uploaded or kept. It takes exported trajectories, rollouts of verifiers and
-prime-rl, Inspect logs (.json, .eval), conversations and batches of OpenAI and Anthropic, and ShareGPT, also packed with gzip; a
-note names the format and says what was left out. Exit code 1 if some of it could not be read.`,
+    about: `On a terminal, opens the file as a list with the reader, groups and search, and follows it unless it is packed;
+elsewhere, or from - for standard input, prints the transcripts. Nothing is uploaded or kept. It takes exported trajectories,
+rollouts of verifiers and prime-rl, Inspect logs (.json, .eval), conversations and batches of OpenAI and Anthropic, and
+ShareGPT, also packed with gzip; a note names the format and says what was left out. Exit code 1 if some of it could not be
+read.`,
     args: [{ name: 'FILE', of: 'file' }],
     flags: {
       text: { description: 'print the transcripts on a terminal too' },
