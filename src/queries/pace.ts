@@ -6,6 +6,8 @@ import { age, duration } from '../text/time.ts';
 export interface Pace {
   /** Milliseconds per step; undefined if nothing tells it. */
   readonly stepMs: number | undefined;
+  /** Whether that is only the mean since its start: it grows while the run stands still. */
+  readonly isRough?: boolean;
   /** When the count last changed, or was first read; epoch milliseconds. */
   readonly changedAt: number | undefined;
   /** Whether the last step was seen to arrive; otherwise it may be much older than `changedAt`. */
@@ -113,7 +115,8 @@ export function paceOf(points: readonly ProgressPoint[], hints: PaceHints = {}):
   // The steps since a reset are unknown.
   const isReset = stepsSince < 0;
   const checkpoint = saved && !isReset ? { at: saved.at, stepsSince } : undefined;
-  return { stepMs, changedAt: last?.at, isSeen, checkpoint, patienceMs };
+  const isRough = !observed && !isSeen && !hints.checkpoints?.length;
+  return { stepMs, isRough, changedAt: last?.at, isSeen, checkpoint, patienceMs };
 }
 
 /**
@@ -125,6 +128,20 @@ export function paceOf(points: readonly ProgressPoint[], hints: PaceHints = {}):
 export function silenceMs({ changedAt, checkpoint }: Pace, at: number): number {
   const observed = changedAt === undefined ? 0 : at - changedAt;
   return Math.max(0, observed, checkpoint ? (at - checkpoint.at) / (checkpoint.stepsSince + 1) : 0);
+}
+
+/** How long a run has made no step. */
+export interface Silence {
+  readonly forMs: number;
+  /** Its last step was not seen to arrive, and no checkpoint tells when it was made. */
+  readonly atLeast: boolean;
+}
+
+/** The same as an estimate, where steps that were not seen to arrive followed a checkpoint: by their usual time. */
+export function silenceAt(pace: Pace, at: number): Silence {
+  const { checkpoint, stepMs = 0, isSeen } = pace;
+  const forMs = checkpoint ? at - checkpoint.at - checkpoint.stepsSince * stepMs : 0;
+  return { forMs: Math.max(silenceMs(pace, at), forMs), atLeast: !isSeen && !checkpoint };
 }
 
 export interface RunSituation {
@@ -143,20 +160,15 @@ export interface RunSituation {
 export type Standing =
   /** How long it has waited; undefined if it has finished steps, because the start of the wait is then unknown. */
   | { readonly kind: 'queued'; readonly forMs: number | undefined }
-  /** `atLeast` is true if its last step was not seen to arrive; `checkpointMs` is then the age of its last checkpoint. */
-  | {
-      readonly kind: 'silent';
-      readonly forMs: number;
-      readonly atLeast: boolean;
-      readonly checkpointMs?: number | undefined;
-    }
+  /** `checkpointMs` is the age of its last checkpoint, if its last step was not seen to arrive. */
+  | (Silence & { readonly kind: 'silent'; readonly checkpointMs?: number | undefined })
   | { readonly kind: 'moving'; readonly stepMs: number; readonly leftMs: number | undefined }
   /** Not observed recently, or not long enough. */
   | { readonly kind: 'unknown' };
 
 /**
  * Rate and time left while steps arrive, and the length of the silence once they stop. There is no time left for a run
- * being cancelled, no estimate before the first steps, and no silence for a run that was not observed during it. A run
+ * being cancelled or known only by its mean pace, no estimate before the first steps, and no silence for a run that was not observed during it. A run
  * that has not begun is queued rather than silent.
  */
 export function standingOf(pace: Pace, situation: RunSituation): Standing {
@@ -165,16 +177,15 @@ export function standingOf(pace: Pace, situation: RunSituation): Standing {
     const isKnown = startedAt !== undefined && (completed ?? 0) === 0;
     return { kind: 'queued', forMs: isKnown ? Math.max(0, now - startedAt) : undefined };
   }
-  const { stepMs, isSeen, checkpoint, patienceMs } = pace;
+  const { stepMs, isRough, checkpoint, patienceMs } = pace;
   if (now - observedAt > patienceMs) return { kind: 'unknown' };
-  const silence = silenceMs(pace, observedAt);
-  if (silence > patienceMs) {
+  if (silenceMs(pace, observedAt) > patienceMs) {
     const checkpointMs = checkpoint && observedAt - checkpoint.at;
-    return { kind: 'silent', forMs: silence, atLeast: !isSeen, checkpointMs };
+    return { kind: 'silent', ...silenceAt(pace, observedAt), checkpointMs };
   }
   if (stepMs === undefined) return { kind: 'unknown' };
   const known = total != null && completed != null && completed > 0 && completed < total;
-  const hasEstimate = known && !(status != null && statusMeaning(status) === 'stopping');
+  const hasEstimate = known && !isRough && !(status != null && statusMeaning(status) === 'stopping');
   return { kind: 'moving', stepMs, leftMs: hasEstimate ? (total - completed) * stepMs : undefined };
 }
 

@@ -7,7 +7,7 @@ import { hasEnded, statusMeaning } from '../contract/status.ts';
 import { isBeyond, type Range } from '../present/statistics/tasks.ts';
 import { doneWith } from '../queries/evaluations.ts';
 import type { FailedRound, HeldOutMean, HeldOutMeans } from '../queries/held-out.ts';
-import { paceOf, rateWords, silenceMs } from '../queries/pace.ts';
+import { paceOf, rateWords, type Silence, silenceAt, silenceMs } from '../queries/pace.ts';
 import { listsRewards, mayFollow } from '../queries/run-mean.ts';
 import type { KnownResource, RolloutEnds } from '../queries/statuses/known-resource.ts';
 import type { ProgressPoint } from '../store/store.ts';
@@ -39,12 +39,16 @@ export interface Alarm {
   readonly limit: number | Range;
   /** Why it holds, with numbers. */
   readonly words: string;
+  /** How long a stall has lasted, as of the last read of the steps. */
+  readonly lasted?: Silence | undefined;
 }
 
 /** The time without a new step, as of the last read of the steps. */
 export interface ReadSilence {
-  /** Milliseconds. */
+  /** Milliseconds, at the least. */
   readonly ms: number;
+  /** How long it was to the user. */
+  readonly lasted?: Silence;
   /** The usual milliseconds per step until then; undefined if unknown. */
   readonly stepMs: number | undefined;
   /** The finished steps. */
@@ -95,11 +99,18 @@ function silenceLimit({ silentMs, silentPaces }: AlarmRules, stepMs: number | un
   return limits.length === 0 ? undefined : minOf(limits);
 }
 
-function stallOf({ ms, stepMs, step }: ReadSilence, rules: AlarmRules): Alarm | undefined {
+function stallOf({ ms, lasted, stepMs, step }: ReadSilence, rules: AlarmRules): Alarm | undefined {
   const limit = silenceLimit(rules, stepMs);
   if (limit === undefined || ms <= limit) return undefined;
   const pace = stepMs === undefined || limit === rules.silentMs ? '' : `, after ${rateWords(stepMs)}`;
-  return { kind: 'stall', step, value: ms, limit, words: `no new step for more than ${duration(limit)}${pace}` };
+  return {
+    kind: 'stall',
+    step,
+    value: ms,
+    limit,
+    words: `no new step for more than ${duration(limit)}${pace}`,
+    lasted,
+  };
 }
 
 /** Cached: an interval takes about a millisecond, and the same means are judged repeatedly. */
@@ -235,7 +246,7 @@ function silenceOf(known: Known, points: readonly ProgressPoint[], readAt: numbe
   if (gone || statusMeaning(status ?? '') !== 'running' || (total !== undefined && (done ?? 0) >= total)) return null;
   const pace = paceOf(points, paceHints(known));
   if (readAt === undefined || pace.changedAt === undefined || done === undefined) return undefined;
-  return { ms: silenceMs(pace, readAt), stepMs: pace.stepMs, step: done };
+  return { ms: silenceMs(pace, readAt), lasted: silenceAt(pace, readAt), stepMs: pace.stepMs, step: done };
 }
 
 type RunField = 'status' | 'mean' | 'graded' | 'failed' | 'done';

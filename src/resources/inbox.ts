@@ -19,8 +19,8 @@ export function eventWord(event: InboxEvent): string {
 
 /** The same with the time that a stall has lasted: it holds for as long as it is in the inbox. */
 export function happenedWords(event: InboxEvent, now = Date.now()): string {
-  const { since } = event.detail;
-  return since === undefined ? eventWord(event) : `${eventWord(event)} ${age(now - since)}`;
+  const { since, atLeast } = event.detail;
+  return since === undefined ? eventWord(event) : `${eventWord(event)} ${age(now - since)}${atLeast ? '+' : ''}`;
 }
 
 const looks: Readonly<Record<ReturnType<typeof sortOf>, StatusLook>> = {

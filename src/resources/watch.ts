@@ -7,7 +7,15 @@ import { hasEnded, isRunning, statusMeaning, statusWords } from '../contract/sta
 import type { StatusLook } from '../present/column.ts';
 import { referenceFact } from '../present/fact.ts';
 import { agoOf } from '../present/times.ts';
-import { checkpointWords, paceOf, rateWords, type Standing, standingOf, standingWords } from '../queries/pace.ts';
+import {
+  checkpointWords,
+  paceOf,
+  rateWords,
+  type Silence,
+  type Standing,
+  standingOf,
+  standingWords,
+} from '../queries/pace.ts';
 import { type KnownResource, keyOf, unknownResource } from '../queries/statuses/known-resource.ts';
 import { followedOf } from '../queries/statuses/store.ts';
 import type { RememberedStore, ResourceRef } from '../store/store.ts';
@@ -270,6 +278,8 @@ function stateOfGroup(members: readonly WatchedResource[], now: number): LineSta
   return { word: text, text, short, look: states[0]?.look ?? 'unknown' };
 }
 
+const silenceWords = ({ forMs, atLeast }: Silence): string => `${age(forMs)}${atLeast ? '+' : ''}`;
+
 function plainStateOf(row: WatchedResource, now: number): LineState {
   const { status, gone, error, isNew, standing, readAt, alarms } = row;
   const plain = (word: string, look: LineState['look'] = 'unknown'): LineState => ({
@@ -291,8 +301,8 @@ function plainStateOf(row: WatchedResource, now: number): LineState {
   const stall = alarms.find(({ kind }) => kind === 'stall');
   const savedMs = standing.kind === 'silent' ? standing.checkpointMs : undefined;
   const lastSaved = savedMs === undefined ? '' : checkpointWords(savedMs);
-  if (stall?.value !== undefined) {
-    const text = `stalled ${age(stall.value)}`;
+  if (stall?.lasted) {
+    const text = `stalled ${silenceWords(stall.lasted)}`;
     const words = lastSaved ? `stalled, ${lastSaved}` : text;
     return { word: 'stalled', text: [words, old].filter(Boolean).join(', '), short: text, look };
   }
@@ -300,7 +310,7 @@ function plainStateOf(row: WatchedResource, now: number): LineState {
     return { word, text: [word, lastSaved, old].filter(Boolean).join(', '), short: `saved ${age(savedMs)}`, look };
   }
   if (standing.kind === 'silent') {
-    const silence = `${age(standing.forMs)}${standing.atLeast ? '+' : ''}`;
+    const silence = silenceWords(standing);
     const text = [`no new step for ${silence}`, old].filter(Boolean).join(', ');
     return { word, text, short: `no step ${silence}`, look };
   }
@@ -315,14 +325,16 @@ function plainStateOf(row: WatchedResource, now: number): LineState {
  * raise none.
  */
 export function noteAlarms(workbench: Workbench, now = Date.now()): void {
-  const { inbox, remembered, openedAt } = workbench;
+  const { inbox, statuses, openedAt } = workbench;
   const raised = watchedKnown(workbench, now).flatMap(known => {
-    const { id, status, endedAt = 0 } = known;
+    const { status, endedAt = 0 } = known;
     return [...verdictsOf(known, workbench)].flatMap(([kind, alarm]) => {
       if (!alarm) inbox.clear(kind, known);
       if (!alarm || (hasEnded(status) && endedAt < openedAt)) return [];
-      const since = kind === 'stall' ? remembered.progressOf(id).at(-1)?.at : undefined;
-      return inbox.raise(kind, known, now, { alarm: alarm.words, ...(since !== undefined && { since }) }) ?? [];
+      const { words, lasted } = alarm;
+      const readAt = statuses.doneReadAt(known) ?? now;
+      const began = lasted && { since: readAt - lasted.forMs, atLeast: lasted.atLeast };
+      return inbox.raise(kind, known, now, { alarm: words, ...began }) ?? [];
     });
   });
   if (raised.length > 0) inbox.announce(raised);

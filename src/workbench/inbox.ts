@@ -23,6 +23,8 @@ export type EventDetail = Partial<
   readonly alarm?: string;
   /** When a silence began; epoch milliseconds. */
   readonly since?: number;
+  /** Whether it may have begun earlier. */
+  readonly atLeast?: boolean;
   /** When this machine noticed it; epoch milliseconds. */
   readonly noticedAt?: number;
 };
@@ -307,7 +309,7 @@ export class Inbox {
     what: string,
     resource: KnownResource,
     at: number,
-    alarm: Pick<EventDetail, 'alarm' | 'since'> = {},
+    alarm: Pick<EventDetail, 'alarm' | 'since' | 'atLeast'> = {},
   ): InboxEvent | undefined {
     const { kind, id } = resource;
     const name = nameOf({ kind, id, what });

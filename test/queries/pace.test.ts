@@ -148,6 +148,17 @@ describe('the pace', () => {
     expect(words(met, 0, {}, { checkpoints: saved.slice(0, 5) })).toBe('last checkpoint 1h ago');
   });
 
+  it('comes without the time left while it is only the mean since the start, which grows', () => {
+    const met = points().map(point => ({ ...point, at: 60 * minute, completed_steps: 20 }));
+    const startedAt = 0;
+    expect(words(met, 0, {}, { startedAt })).toBe('3m/step');
+    expect(words(met, 4 * minute, {}, { startedAt })).toBe('3m/step');
+    const checkpoints = [{ at: 59 * minute, completed_steps: 20 }];
+    expect(words(met, 0, {}, { startedAt, checkpoints })).toMatch(/ETA/);
+    const seen = { at: 60 * minute + 4_000, completed_steps: 21, since: 60 * minute };
+    expect(words([...met, seen], 0, {}, { startedAt })).toMatch(/ETA/);
+  });
+
   it('survives a count that was set back to a checkpoint', () => {
     expect(words(points([2_000, 10], [2_000, 10], [5_000, -5], [2_000, 10]))).toContain('5.0 steps/s');
   });

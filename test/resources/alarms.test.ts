@@ -361,13 +361,20 @@ describe('Watch', () => {
   });
 
   it('knows of a run that stood still when it was first read by its mean pace', () => {
-    const { begin, read, inbox } = world();
+    const { workbench, begin, read, inbox, line } = world();
     const startedAt = new Date(begin - 20 * minuteMs).toISOString();
     read(100, begin, { startedAt });
+    // The mean pace grows while it stands still.
+    expect(line(begin)?.pace).toBe('12 s/step');
     read(100, begin + 4 * minuteMs, { startedAt });
     expect(inbox()).toEqual([]);
-    read(100, begin + 6 * minuteMs, { startedAt });
+    const later = begin + 6 * minuteMs;
+    read(100, later, { startedAt });
     expect(inbox()).toEqual(['stall']);
+    const stalled = line(later);
+    expect(stalled && stateOf(stalled, later).text).toBe('ALARM stalled 6m+');
+    const [event] = workbench.inbox.list();
+    expect(event && happenedWords(event, later)).toBe('stalled 6m+');
   });
 
   it('knows of a run that stalled before it was first read by its checkpoints, until a step arrives', () => {
@@ -387,6 +394,8 @@ describe('Watch', () => {
     const stalled = line(begin);
     expect(stalled && stateOf(stalled, begin).text).toBe('ALARM stalled, last checkpoint 2h ago');
     expect(stalled?.pace).toBe('last checkpoint 2h ago');
+    const [event] = workbench.inbox.list();
+    expect(event && happenedWords(event, begin)).toBe('stalled 2h');
     read(28, begin + 2_000);
     expect(inbox()).toEqual([]);
     expect(line(begin + 2_000)?.pace).toMatch(/^18 s\/step {2}ETA/);
