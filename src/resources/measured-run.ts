@@ -2,9 +2,9 @@
 import type { EvalRun } from '../contract/evaluations.ts';
 import { hasEnded, isRunning, statusMeaning } from '../contract/status.ts';
 import { unknownCell } from '../present/column.ts';
-import type { Interval } from '../present/statistics/interval.ts';
+import { defaultRange, type Interval } from '../present/statistics/interval.ts';
 import type { Range } from '../present/statistics/tasks.ts';
-import { type Certainty, countsBeside, intervalBeside, lacksCertainty } from '../queries/run-mean.ts';
+import { type Certainty, countsBeside, intervalBeside, isSameMean, lacksCertainty } from '../queries/run-mean.ts';
 import type { KnownResource } from '../queries/statuses/known-resource.ts';
 import { countOf, reward } from '../text/numbers.ts';
 
@@ -57,8 +57,10 @@ export type SeenMean = Partial<Pick<KnownResource, 'mean' | 'graded' | 'total' |
  */
 export function withMean(row: EvalRun, { mean, graded, total, certainty }: SeenMean): MeasuredRun {
   const provisional_mean = row.reward_mean == null ? mean : undefined;
-  const counts =
-    row.reward_count == null && hasEnded(row.status) ? { reward_count: graded, total_rollouts: total } : {};
+  // More rewards may have come since that mean was read.
+  const isOfMean = isSameMean({ mean: row.reward_mean ?? undefined }, { mean }, defaultRange);
+  const reward_count = isOfMean ? graded : undefined;
+  const counts = row.reward_count == null && hasEnded(row.status) ? { reward_count, total_rollouts: total } : {};
   const seen = provisional_mean === undefined ? {} : { provisional_mean, provisional_count: graded };
   const more = { ...seen, ...counts, ...(certainty && { certainty }) };
   return Object.values(more).every(value => value === undefined) ? row : { ...row, ...more };

@@ -252,9 +252,12 @@ describe('the table of runs', () => {
     // The record of some services has neither a mean nor a number, and there may be rewards.
     expect(cell({ reward_mean: null })).toBe('–');
     expect(cell({ status: 'running', reward_mean: 0.877, reward_count: 12, total_rollouts: 200 })).toBe('0.877 n=12+');
-    const seen = { mean: 0.9, graded: 163, total: 200 };
-    const row = withMean({ eval_run_id: 'a', status: 'completed', reward_mean: 0.877 }, seen);
-    expect(cell(row)).toBe('0.877 n=163');
+    const seen = { graded: 163, total: 200 };
+    const beside = (mean: number | undefined) =>
+      cell(withMean({ eval_run_id: 'a', status: 'completed', reward_mean: 0.877 }, { ...seen, mean }));
+    expect([beside(0.877), beside(undefined)]).toEqual(['0.877 n=163', '0.877 n=163']);
+    // The count of an earlier mean.
+    expect(beside(0.9)).toBe('0.877 n=?');
     expect(texts(lineOf('run', { status: 'completed', mean: 0.877, graded: 163, total: 200 }))).toMatchObject({
       MEAN: '0.877 n=163/200',
     });
