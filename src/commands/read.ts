@@ -80,8 +80,11 @@ const textOf = (each: FileTrajectory): string => JSON.stringify(each);
 interface Stored {
   /** The number of trajectories and rewards that it lacks; a note names each. */
   readonly missing: number;
-  /** The last trajectory that it has: its number in the file, and its JSON. Undefined to store all again. */
-  readonly last: { readonly number: number; readonly text: string } | undefined;
+  /**
+   * The last trajectory that it has: its number in the file, its JSON, and its time in epoch milliseconds. Undefined to
+   * store all again.
+   */
+  readonly last: { readonly number: number; readonly text: string; readonly created: number } | undefined;
 }
 
 /**
@@ -105,7 +108,7 @@ async function store(
   const unread = new Unread();
   let count = 0;
   let stored: { readonly number: number; readonly each: FileTrajectory } | undefined;
-  let created = 0;
+  let created = last?.created ?? 0;
   let isAsBefore = last === undefined;
   await fillFolder(dataFolder, ({ database, trajectoryUploads }, organization) => {
     if (!last) database.run('delete from trajectories');
@@ -153,7 +156,7 @@ async function store(
   for (const note of reading.notes) io.note(note);
   return {
     missing: unread.count + reading.unreadRewards,
-    last: stored ? { number: stored.number, text: textOf(stored.each) } : last,
+    last: stored ? { number: stored.number, text: textOf(stored.each), created } : last,
   };
 }
 
