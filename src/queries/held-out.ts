@@ -46,7 +46,7 @@ export interface HeldOutMean extends HeldOutSamples {
   readonly isUnfinished?: boolean | undefined;
   /** By its counts, each of its rollouts has ended, though the service says that it is unfinished. */
   readonly haveAllEnded?: boolean | undefined;
-  /** The run has ended, but its last round was not listed yet: there may be a newer or a better one. */
+  /** A later round is out or due, but was not read: there may be a newer or a better one. */
   readonly isOld?: boolean | undefined;
   /** The rounds after it in which every rollout failed, so that the mean may not describe the current model. */
   readonly failedSince?: FailedRounds | undefined;
@@ -227,6 +227,13 @@ export function withoutLast(means: HeldOutMeans, done: number | undefined): Held
   if (!means.isUnfinished && hasLastRound(means, done)) return means;
   return { ...means, last: { ...means.last, isOld: true }, best: { ...means.best, isOld: true } };
 }
+
+/** Whether a newer round should be out, by the finished steps and the usual distance of the rounds; undefined if unknown. */
+export const isRoundDue = ({ everySteps, upTo }: HeldOutMeans, done: number | undefined): boolean | undefined =>
+  everySteps === undefined || done === undefined ? undefined : done >= upTo + everySteps;
+
+/** Means after which a newer round should be out. One object per means: intervals are cached by it. */
+export const withOldLast = perObject((means: HeldOutMeans) => ({ ...means, last: { ...means.last, isOld: true } }));
 
 /** The part of the means that is saved: without the long curve. */
 export const savedMeans = (means: HeldOutMeans): HeldOutMeans => ({ ...means, curve: [], recent: [] });

@@ -3,7 +3,7 @@ import { hashKey } from '@tanstack/react-query';
 import { maxOf } from '../base/many.ts';
 import { hasEnded, isOver, isRunning, statusMeaning } from '../contract/status.ts';
 import { overdueIntervals } from '../queries/freshness.ts';
-import { isFinalCurve } from '../queries/held-out.ts';
+import { isFinalCurve, isRoundDue } from '../queries/held-out.ts';
 import { type AnyQuery, cachedQuery, dueAt } from '../queries/live-query.ts';
 import { paceOf } from '../queries/pace.ts';
 import type { Attention } from '../queries/polling.ts';
@@ -134,8 +134,7 @@ function hasGrown({ statuses }: Workbench, known: KnownResource, attemptedAt: nu
   const { measured, done } = known;
   if (measured?.isUnfinished) return true;
   if ((statuses.movedAt(known) ?? now) <= attemptedAt) return false;
-  if (measured?.everySteps === undefined || done === undefined) return true;
-  return done >= measured.upTo + measured.everySteps;
+  return (measured && isRoundDue(measured, done)) ?? true;
 }
 
 /** A run that does a step in every round needs no other times; milliseconds. */

@@ -7,6 +7,8 @@ import { hasEnded, isRunning, statusMeaning, statusWords } from '../contract/sta
 import type { StatusLook } from '../present/column.ts';
 import { referenceFact } from '../present/fact.ts';
 import { agoOf } from '../present/times.ts';
+import { isRoundDue, withOldLast } from '../queries/held-out.ts';
+import { cachedQuery } from '../queries/live-query.ts';
 import {
   checkpointWords,
   paceOf,
@@ -186,6 +188,17 @@ export function toldApart<Line extends Labelled>(
   return apart.size === 0 ? lines : lines.map(line => ({ ...line, apart: apart.get(line) }));
 }
 
+/** A curve that was read this recently is as current as the progress; milliseconds. */
+const currentMs = 60_000;
+
+/** The held-out means, marked if a newer round should be out that was not read. */
+function measuredOf({ kind, id, status, measured, done }: KnownResource, workbench: Workbench, now: number) {
+  if (!measured || !isRunning(status) || !isRoundDue(measured, done)) return measured;
+  const [curve] = resourceOfKind(kind)?.watch?.measures?.(id) ?? [];
+  const readAt = (curve && cachedQuery(workbench, curve.key)?.state.dataUpdatedAt) ?? now;
+  return now - readAt > currentMs ? withOldLast(measured) : measured;
+}
+
 /** The lines of resources. Lines of the same rank stay in the order of {@link watchedKnown}. */
 export function watchedOf(workbench: Workbench, now = Date.now()): WatchedResource[] {
   const pins = workbench.pins.list().length;
@@ -203,7 +216,9 @@ export function watchedOf(workbench: Workbench, now = Date.now()): WatchedResour
     const isStalled = verdicts.get('stall') !== undefined && pace.standing.kind === 'moving';
     // The rewards may be read after the progress.
     const done = known.done === undefined ? undefined : Math.max(known.done, known.graded ?? 0);
-    return { ...known, done, ...(isStalled ? noPace : pace), pinned, readAt: readAt || undefined, benchmark, alarms };
+    const measured = measuredOf(known, workbench, now);
+    const shown = { ...known, done, measured, ...(isStalled ? noPace : pace) };
+    return { ...shown, pinned, readAt: readAt || undefined, benchmark, alarms };
   });
   return toldApart(workbench.remembered, lines, now).toSorted(
     (left, right) => rankOf(left, workbench) - rankOf(right, workbench),

@@ -1,7 +1,7 @@
 /** The pace in Watch: only from data that was read. */
 import { expect, it, onTestFinished } from 'vitest';
 import { heldOutMeans } from '../../src/queries/held-out.ts';
-import { kinds } from '../../src/resources/catalogue.ts';
+import { kinds, resourceOfKind } from '../../src/resources/catalogue.ts';
 import { stateOf, type WatchedResource, watchedLine, watchedOf, watchLines } from '../../src/resources/watch.ts';
 import { TrajectoryUpload } from '../../src/uploads/trajectory-upload.ts';
 import { Workbench } from '../../src/workbench/workbench.ts';
@@ -163,6 +163,30 @@ it('says when it saw the end of a run that ended at a time that cannot be', () =
     const [line] = watchedOf(workbench);
     expect(line && stateOf(line, Date.now()).text).toBe('failed, seen 2h ago');
   }
+});
+
+it('marks a held-out reward while a newer round should be out that was not read for a minute', () => {
+  const { service } = scriptedService({});
+  const workbench = new Workbench({ kinds, service: async () => service, profile: 'test' });
+  onTestFinished(() => workbench.close());
+  const at = Date.now();
+  const heldOut = [10, 20].map(step => ({ step, held_out_reward: 0.7, completed_samples: 128 }));
+  const report = (done: number) =>
+    workbench.statuses.report(
+      [{ kind: 'training', id: 'trn_1', status: 'running', done, measured: heldOutMeans(heldOut) }],
+      {
+        askedAt: at,
+        at,
+      },
+    );
+  const isOldAt = (now: number) => watchedOf(workbench, now)[0]?.measured?.last.isOld ?? false;
+  const [curve] = resourceOfKind('training')?.watch?.measures?.('trn_1') ?? [];
+  if (!curve) throw new Error('no curve');
+  workbench.cache.setQueryData(curve.key, heldOut, { updatedAt: at });
+  report(29);
+  expect(isOldAt(at + 90_000)).toBe(false);
+  report(30);
+  expect([30_000, 90_000].map(later => isOldAt(at + later))).toEqual([false, true]);
 });
 
 it('counts a rollout with a reward as done, though the progress was read before', () => {
