@@ -424,3 +424,20 @@ it('offers in the list of datasets to grade those of the row again, as their own
   await screen.type('R');
   await screen.waitFor('Grade answers again');
 });
+
+it('names the order by a column that is out of view or not read for all rows', async () => {
+  const service = world('none');
+  const run = (id: string) => ({ training_run_id: id, bench_id: 'bench_1', display_name: id, status: 'completed' });
+  Object.assign(service.answers, {
+    listTrainingRuns: () => [run('trn_1'), run('trn_2')],
+    getHeldOutRewards: () => new Promise(() => {}),
+  });
+  const screen = openWorld(service, { view: 'list', resource: 'training' }, { columns: 80, rows: 24 });
+  await screen.waitFor('▸ trn_1');
+  const sortUntil = async (words: string) => {
+    for (let presses = 0; presses < 30 && !screen.text().includes(words); presses += 1) await screen.press('s');
+    await screen.waitFor(words);
+  };
+  await sortUntil('HELD-OUT of 2 of 2 rows not read yet');
+  await sortUntil('sorted by BEST CI');
+});

@@ -34,6 +34,8 @@ export interface ListTable<Row> {
   readonly error: Error | undefined;
   /** The order, unless it is by a column of joined rows. */
   readonly sort: Sort | undefined;
+  /** The order of the list before the user chooses one. */
+  readonly usualSort: Sort | undefined;
   readonly room: ListRoom;
   /** Asks what to search for in the texts; undefined for a list without texts. */
   readonly searchTexts: ((initial: string) => void) | undefined;
@@ -134,7 +136,20 @@ export function useListTable<Row extends object>(props: ResourceListProps<Row>):
   const nearEnd = table.nearEnd && !source.costly;
   useEffect(() => see(table.shown, nearEnd), [see, table.shown, nearEnd]);
   const read = props.rows?.length ?? list.rows.length;
-  return { table, list, live, rows, read, loaded, error, sort: unjoined, room, openAs, searchTexts };
+  return {
+    table,
+    list,
+    live,
+    rows,
+    read,
+    loaded,
+    error,
+    sort: unjoined,
+    usualSort: props.sort,
+    room,
+    openAs,
+    searchTexts,
+  };
 }
 
 /** The table as the user left it; at first, with the chosen columns. */

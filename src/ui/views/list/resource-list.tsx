@@ -19,7 +19,7 @@ import { useAdvise } from './advice.ts';
 import { useListBindings } from './list-bindings.tsx';
 import type { ResourceListProps } from './list-props.ts';
 import { errorHeight, type ListTable, useListTable } from './list-table.ts';
-import { ageWords, emptyListWords, listFacts, shownFreshness, withAge } from './list-words.ts';
+import { ageWords, emptyListWords, listFacts, rowCount, shownFreshness, withAge } from './list-words.ts';
 
 export function ResourceList<Row extends object>(props: ResourceListProps<Row>) {
   const { parts = [], rowsAt, onCurrent } = props;
@@ -70,6 +70,7 @@ function ListPane<Row extends object>(props: ListPaneProps<Row>) {
           reading={list.reading}
           read={read}
           unsearched={props.unsearched}
+          usualSort={props.usualSort}
           {...words}
         />
       ) : null}
@@ -117,7 +118,10 @@ function useTableWords<Row extends object>(props: ListPaneProps<Row>) {
   // A service that does not list these may not start them either.
   const isUnlisted = noneSeen !== undefined && live.freshness.kind === 'unlisted';
   const words = `${props.emptyWords}${advise(props.emptyAdvice)}`;
-  const row = table.arranged.rows[table.cursor];
+  const { rows } = table.arranged;
+  const sorted = props.columns.find(({ id }) => id === table.state.sort?.column);
+  const unread = rows.filter(each => sorted?.isUnread?.(each) === true && sorted.value(each) === undefined).length;
+  const row = rows[table.cursor];
   const below = row && props.below?.(row);
   const { marker } = useTheme().glyphs;
   const empty = {
@@ -134,6 +138,8 @@ function useTableWords<Row extends object>(props: ListPaneProps<Row>) {
     facts: [
       // The mark of the row under the cursor: other words of the line are about all rows.
       below ? `${marker} ${sanitiseLine(below)}` : '',
+      // The order is that of the others alone.
+      unread > 0 ? `${sorted?.title} of ${unread} of ${rowCount(rows.length)} not read yet` : '',
       ...listFacts({ ...list, read, filtered: filter !== '', sorted: sort !== undefined }, keyOf),
       age,
     ],

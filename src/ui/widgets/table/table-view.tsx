@@ -16,7 +16,7 @@ import {
   type WidestTexts,
   withNamesCut,
 } from '../../../present/column.ts';
-import type { Sort } from '../../../present/sort.ts';
+import { isSameSort, type Sort } from '../../../present/sort.ts';
 import type { Filter } from '../../../text/filter.ts';
 import type { Range } from '../../../text/fuzzy.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
@@ -49,6 +49,8 @@ export interface TableViewProps<Row> {
   readonly emptyWords: string;
   /** Shown beside the filter: the parts of the rows that it does not search, because they were not read. */
   readonly unsearched?: string | undefined;
+  /** The order before the user chooses one, which is not named. */
+  readonly usualSort?: Sort | undefined;
   /** Facts for the line below the rows, most important first. */
   readonly facts?: readonly string[];
 }
@@ -64,7 +66,7 @@ const countRoom = (rows: number, isFiltered: boolean): number =>
 const inAllRows = (words: readonly string[]): string => `all rows: ${words.join('; ')}`;
 
 /** The columns that fit, and texts for those whose values are all equal. */
-function useFittedColumns<Row>({ table, columns, width, unsearched }: TableViewProps<Row>) {
+function useFittedColumns<Row>({ table, columns, width, unsearched, usualSort }: TableViewProps<Row>) {
   const { shown } = table;
   const { ellipsis } = useTheme().glyphs;
   const widest = useMemo((): WidestTexts => new Map(columns.map(({ id }) => [id, 0])), [columns]);
@@ -81,7 +83,10 @@ function useFittedColumns<Row>({ table, columns, width, unsearched }: TableViewP
     ({ id, wide, decides }) => (!wide || decides !== undefined) && equal.has(id) && !isShown(id),
   );
   const words = given.filter(({ id }) => own(choice, id)?.shown !== false).map(({ id }) => equal.get(id) ?? '');
-  return { fitted, words: [unsearchedWords, words.length === 0 ? '' : inAllRows(words)] };
+  const { sort } = table.state;
+  const by = isSameSort(sort, usualSort) ? undefined : columns.find(({ id }) => id === sort?.column);
+  const order = by && !isShown(by.id) ? `sorted by ${by.title}` : '';
+  return { fitted, words: [unsearchedWords, order, words.length === 0 ? '' : inAllRows(words)] };
 }
 
 export function TableView<Row>(props: TableViewProps<Row>) {
