@@ -168,8 +168,8 @@ export type Standing =
 
 /**
  * Rate and time left while steps arrive, and the length of the silence once they stop. There is no time left for a run
- * being cancelled or known only by its mean pace, no estimate before the first steps, and no silence for a run that was not observed during it. A run
- * that has not begun is queued rather than silent.
+ * being cancelled or known only by its mean pace, no estimate before the first steps, and no silence for a run that was
+ * not observed during it. A run that has not begun is queued rather than silent.
  */
 export function standingOf(pace: Pace, situation: RunSituation): Standing {
   const { status, completed, total, observedAt, startedAt, now } = situation;

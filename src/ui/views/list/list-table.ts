@@ -136,20 +136,8 @@ export function useListTable<Row extends object>(props: ResourceListProps<Row>):
   const nearEnd = table.nearEnd && !source.costly;
   useEffect(() => see(table.shown, nearEnd), [see, table.shown, nearEnd]);
   const read = props.rows?.length ?? list.rows.length;
-  return {
-    table,
-    list,
-    live,
-    rows,
-    read,
-    loaded,
-    error,
-    sort: unjoined,
-    usualSort: props.sort,
-    room,
-    openAs,
-    searchTexts,
-  };
+  const order = { sort: unjoined, usualSort: props.sort };
+  return { table, list, live, rows, read, loaded, error, ...order, room, openAs, searchTexts };
 }
 
 /** The table as the user left it; at first, with the chosen columns. */
