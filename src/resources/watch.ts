@@ -263,8 +263,10 @@ export function stateOf(row: WatchedResource, now: number): LineState {
   const word = 'ALARM';
   // Its mark shows the alarm: the end of a run is news as well.
   const ended = hasEnded(row.status) ? state : undefined;
-  const short = ended?.short ?? `${word} ${shortNames[first.kind]}`;
-  return { ...ended, word, text: `${word} ${state.text}`, short, brief: ended?.word ?? short, look: 'alarm' };
+  const name = `${word} ${shortNames[first.kind]}`;
+  const short = ended?.short ?? name;
+  const text = ended || first.kind === 'stall' ? `${word} ${state.text}` : `${name}, ${state.text}`;
+  return { ...ended, word, text, short, brief: ended?.word ?? short, look: 'alarm' };
 }
 
 /** The alarms in a narrow column. */
@@ -321,12 +323,9 @@ function plainStateOf(row: WatchedResource, now: number): LineState {
     const words = lastSaved ? `stalled, ${lastSaved}` : text;
     return { word: 'stalled', text: [words, old].filter(Boolean).join(', '), short: text, look };
   }
-  if (savedMs !== undefined) {
-    return { word, text: [word, lastSaved, old].filter(Boolean).join(', '), short: `saved ${age(savedMs)}`, look };
-  }
   if (standing.kind === 'silent') {
     const silence = silenceWords(standing);
-    const text = [`no new step for ${silence}`, old].filter(Boolean).join(', ');
+    const text = [`no new step for ${silence}`, lastSaved, old].filter(Boolean).join(', ');
     return { word, text, short: `no step ${silence}`, look };
   }
   const leftMs = standing.kind === 'moving' ? standing.leftMs : undefined;

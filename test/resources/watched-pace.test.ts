@@ -206,3 +206,18 @@ it('counts a rollout with a reward as done, though the progress was read before'
     50,
   ]);
 });
+
+it('the state says how long there was no step, also beside a checkpoint, and which alarm it is', () => {
+  const standing = { kind: 'silent', forMs: 55 * 60_000, atLeast: false, checkpointMs: 60 * 60_000 } as const;
+  const line = { ...watchedLine({ kind: 'training', id: 'trn_1' }, ''), status: 'running', standing };
+  expect(stateOf(line, 0)).toMatchObject({
+    text: 'no new step for 55m, last checkpoint 1h ago',
+    short: 'no step 55m',
+    look: 'running',
+  });
+  const drop = { kind: 'held-out drop', step: 1, value: 0, limit: 1, words: 'below its best' } as const;
+  expect(stateOf({ ...line, standing: { kind: 'unknown' }, alarms: [drop] }, 0)).toMatchObject({
+    text: 'ALARM drop, running',
+    short: 'ALARM drop',
+  });
+});
