@@ -13,10 +13,9 @@ const endsInWindow = 20;
 export const elsewhereInWindow = 10;
 /** The maximum number of first reads per round. */
 const firstAtOnce = 10;
-/** What 40 resources leave of it for lists and curves. */
-export const listsInWindow = 19;
 /**
- * Poll interval per resource, as a share of the focused interval: 40 resources take 41 requests a minute.
+ * Poll interval per resource, as a share of the focused interval: 40 resources take 41 requests a minute, which leaves
+ * 19 of the budget of 60 for lists and curves.
  */
 const turnShare = 0.74;
 /** In Watch, which no list takes requests from, all fit in a minute with the round that they may be late. */
@@ -59,7 +58,7 @@ export interface Round {
   readonly spent: number;
   /** First reads in the current window. */
   readonly spentFirst?: number;
-  /** Requests that the view on screen sends itself in a window. */
+  /** Requests that the view on screen sends itself in a window: details leave room for them. */
   readonly elsewhere?: number;
   /** Polling is paused: this is a manual refresh. */
   readonly byHand?: boolean;
@@ -81,11 +80,12 @@ export function inTurn<Each extends Turn>(turns: readonly Each[], round: Round):
         left.dueAt - right.dueAt,
     );
   const evenly = byHand ? mostInWindow : Math.max(1, Math.floor((roundMs / windowMs(poll)) * mostInWindow));
-  const left = Math.max(0, mostInWindow - spent - elsewhere);
+  const left = Math.max(0, mostInWindow - spent);
   const again = due.filter(turn => !isUnread(turn)).slice(0, Math.min(evenly, left));
+  const room = Math.max(0, left - elsewhere);
   const unspent = firstInWindow - spent - spentFirst;
   const last = due.filter(({ isLast }) => isLast).length;
   const first = due.filter(isUnread).slice(0, Math.max(0, unspent - endsInWindow, Math.min(last, unspent)));
-  const chosen = new Set([...again, ...first]);
+  const chosen = new Set([...again.filter(({ isDetail }, index) => !isDetail || index < room), ...first]);
   return due.filter(turn => chosen.has(turn)).slice(0, Math.max(evenly, firstAtOnce));
 }

@@ -5,7 +5,7 @@ import { cachedQuery, dueAt } from '../queries/live-query.ts';
 import type { KnownResource } from '../queries/statuses/known-resource.ts';
 import { isLastingRefusal } from '../service/errors.ts';
 import type { Workbench } from '../workbench/workbench.ts';
-import { isDueIn, listsInWindow, windowMs } from './rotation-budget.ts';
+import { isDueIn } from './rotation-budget.ts';
 import { isInFlight, lastAttempt, type Purpose } from './rotation-turns.ts';
 import { type CountedList, countedLists, countIntervals, intervalsOf, isOpening, mostRows } from './section-counts.ts';
 
@@ -47,21 +47,6 @@ function listIntervals(workbench: Workbench, list: CountedList, { watched, liste
   return Math.max(isMany ? countIntervals : intervalsOf(list), perRequest * workbench.lists.of(list.source).cost);
 }
 
-/** Beside many resources, lists that together take too many requests are read in different minutes. */
-function apart(workbench: Workbench, due: readonly CountedList[], { now, running, byHand }: Purpose) {
-  if (running <= fewRunning || byHand) return due;
-  const costOf = ({ source }: CountedList): number => (source.costly ? workbench.lists.of(source).cost : 0);
-  const sentAt = ({ source }: CountedList): number => lastAttempt(workbench, [source]);
-  const sent = countedLists.filter(list => sentAt(list) > now - windowMs(workbench.poll));
-  let spent = sent.reduce((sum, list) => sum + costOf(list), 0);
-  const ordered = due.toSorted((left, right) => sentAt(left) - sentAt(right));
-  return ordered.filter(list => {
-    const waits = sentAt(list) > 0 && spent > 0 && spent + costOf(list) > listsInWindow;
-    spent += waits ? 0 : costOf(list);
-    return !waits;
-  });
-}
-
 /** Maximum concurrent reads of lists that are only counted. */
 const countsAtOnce = 2;
 
@@ -90,15 +75,10 @@ export function dueLists(
   workbench: Workbench,
   purpose: Purpose,
   counted: boolean,
-): Record<'running' | 'others', readonly CountedList[]> {
+): Record<'running' | 'others', CountedList[]> {
   const due = countedLists.filter(list => isListDue(workbench, list, purpose, counted));
   const lastTry = ({ source }: CountedList): number => lastAttempt(workbench, [source]);
   const inFlight = countedLists.filter(({ source, runs }) => !runs && isInFlight(workbench, source)).length;
   const others = due.filter(({ runs }) => !runs).toSorted((left, right) => lastTry(left) - lastTry(right));
-  const running = apart(
-    workbench,
-    due.filter(({ runs }) => runs),
-    purpose,
-  );
-  return { running, others: others.slice(0, Math.max(0, countsAtOnce - inFlight)) };
+  return { running: due.filter(({ runs }) => runs), others: others.slice(0, Math.max(0, countsAtOnce - inFlight)) };
 }

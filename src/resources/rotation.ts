@@ -187,6 +187,7 @@ export function following(workbench: Workbench, counted: boolean): LiveQuery<num
       if (lastAttempt(workbench, [query]) >= now) lastSent.set(hashKey(query.key), now);
     }
   };
+  const reads = (list: CountedList) => () => send(listQuery(workbench, list.source));
   /** Returns the number of reads. @throws ServiceError */
   const round = async (context: QueryContext): Promise<number> => {
     // Include resources that other programs of the user have seen running.
@@ -194,11 +195,6 @@ export function following(workbench: Workbench, counted: boolean): LiveQuery<num
     const purpose = purposeOf(workbench, sent, lastSent);
     seeListed(workbench, purpose.listed);
     const { running, others } = dueLists(workbench, purpose, counted);
-    // In Watch, a list across benchmarks delays no row: each is read within a minute.
-    const reads =
-      ({ source }: CountedList) =>
-      () =>
-        send(listQuery(workbench, source), false, purpose.watched ? 1 : workbench.lists.of(source).cost);
     // Lists find the resources to follow. A round awaits them only if it has nothing else to read.
     const isIdle = purpose.known.length === 0;
     for (const list of isIdle ? others : [...running, ...others]) void reads(list)().catch(() => {});
