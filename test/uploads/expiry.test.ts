@@ -18,6 +18,7 @@ async function storage() {
     const { method, headers } = request;
     if (method === 'PUT') return void response.writeHead(200).end();
     allocations += 1;
+    response.setHeader('date', new Date().toUTCString());
     const url = `http://${headers.host}/${allocations}`;
     const expires_at = new Date(Date.now() + lifetimeMs).toISOString();
     return json({ bench_id: 'bench_1', urls: [{ path: 'a.txt', url, headers: {} }], expires_at })(response, request);

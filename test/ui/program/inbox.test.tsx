@@ -135,7 +135,7 @@ it('rings once for an alarm, marks its line while it holds, and has it in the in
   expect(screen.bells()).toEqual([]);
   rewards.push(0.3);
   await screen.waitFor('▲ sweep trn_1: held-out 0.300 is below its best 0.700');
-  await screen.waitFor(text => /sweep trn_1 .*▲ ALARM drop, running/.test(text));
+  await screen.waitFor(text => /sweep trn_1 .*▲ ALARM drop/.test(text));
   await screen.waitFor(text => /1 alarm since .*<I> inbox/.test(text));
   expect(screen.bells()).toHaveLength(1);
   await screen.press('I');
