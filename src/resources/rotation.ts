@@ -149,12 +149,11 @@ async function readTurns(
     const requests = known.total === undefined ? 3 : 1;
     return { queries: [query], dueAt, isDetail: true, requests, known };
   });
-  // Of reads that are due at once, those for the rows on screen come first: alarms can wait.
-  const shown = new Set(workbench.lists.shown().map(keyOf));
-  const isShown = ({ known }: { readonly known: KnownResource }): number => Number(shown.has(keyOf(known)));
-  const all = [...turns, ...purpose.unmeasured, ...certain]
-    .toSorted((left, right) => isShown(right) - isShown(left))
-    .map(turn => ({ ...turn, isLast: isLastRead(turn, purpose) }));
+  // Of reads that are due at once, the intervals on screen come first: alarms can wait.
+  const all = [...certain, ...turns, ...purpose.unmeasured].map(turn => ({
+    ...turn,
+    isLast: isLastRead(turn, purpose),
+  }));
   const due = inTurn(all, purpose);
   const chosen =
     due.length === 0 && isFailing ? turns.toSorted((left, right) => left.dueAt - right.dueAt).slice(0, 1) : due;
