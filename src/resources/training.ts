@@ -11,7 +11,6 @@ import { instantFact, timeColumn, timeFact, tookWords } from '../present/times.t
 import type { Origin } from '../queries/checkpoint-memory.ts';
 import { checkpointList, checkpointsByStep, checkpointTimesQuery } from '../queries/checkpoints.ts';
 import { deploymentList, startDeployment } from '../queries/deployments.ts';
-
 import type { ListSource } from '../queries/lists/list-source.ts';
 import type { QueryContext } from '../queries/query-context.ts';
 import { runsOfBenchmark } from '../queries/run-lists.ts';
@@ -39,7 +38,6 @@ import {
   measuredCheckpointFacts,
   withMeasured,
 } from './checkpoint-columns.ts';
-
 import { defineResource, type Measures } from './define.ts';
 import { type Deployed, deployedAs } from './deployments.ts';
 import { bestWords, heldOutWords } from './held-out-words.ts';

@@ -335,8 +335,8 @@ function plainStateOf(row: WatchedResource, now: number): LineState {
 }
 
 /**
- * Records new alarms in the inbox and removes those that have ended. Resources that ended before this program was opened
- * raise none.
+ * Records new alarms in the inbox, and removes those that no longer hold. A resource that ended before the program was
+ * opened raises none.
  */
 export function noteAlarms(workbench: Workbench, now = Date.now()): void {
   const { inbox, statuses, openedAt } = workbench;
