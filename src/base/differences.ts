@@ -4,7 +4,7 @@
  */
 
 /** Indexes of equal items, in order. */
-export type Matched = readonly (readonly [left: number, right: number])[];
+type Matched = readonly (readonly [left: number, right: number])[];
 
 export interface Differences {
   readonly matched: Matched;

@@ -32,7 +32,7 @@ const negativeNumber = /^-(?:\d+|\d*\.\d+)(?:e[+-]?\d+)?(?:\.\.-?(?:\d+|\d*\.\d+
  * is not a flag is an argument, but anything like a long flag is parsed as a flag, so that a typo is not sent as text.
  * `parseArgs` of `node:util` has no such mode, and reads a negative number as flags.
  */
-export function* tokensOf(rest: string[], specs: FlagSpecs, textFrom = Number.POSITIVE_INFINITY): Generator<Token> {
+function* tokensOf(rest: string[], specs: FlagSpecs, textFrom = Number.POSITIVE_INFINITY): Generator<Token> {
   const shorts = new Map(Object.entries(specs).map(([key, { short }]) => [`-${short}`, key]));
   const longs = new Map(Object.keys(specs).map(key => [longFlag(key), key]));
   let args = 0;

@@ -16,7 +16,7 @@ import type { ProfileSettings } from './schema.ts';
  * Reads the secret from its source on each call, since a file or a command may return a new one. Rejects with a
  * ConfigError that names the setting and never the secret. The signal kills a running command.
  */
-export type Credential = (signal?: AbortSignal) => Promise<string>;
+type Credential = (signal?: AbortSignal) => Promise<string>;
 
 export interface CredentialSource {
   readonly origin: Origin;

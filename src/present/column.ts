@@ -112,7 +112,7 @@ export function namedColumn<Row>(column: Column<Row>, nameOf: NameOf): Column<Ro
 }
 
 /** The user's choices for a column; anything else follows its declaration. */
-export interface ColumnPreference {
+interface ColumnPreference {
   readonly shown?: boolean;
   /** Cells more than declared; fewer if negative. */
   readonly wider?: number;

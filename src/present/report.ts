@@ -8,7 +8,7 @@ import { asReceived, reward } from '../text/numbers.ts';
 import { sanitise } from '../text/sanitise.ts';
 import { type Fact, withValue } from './fact.ts';
 
-export interface ReportPoint {
+interface ReportPoint {
   readonly x: number;
   readonly y: number;
   /** The confidence interval of `y`. */

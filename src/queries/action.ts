@@ -29,7 +29,7 @@ export interface Removed {
   readonly id: string;
 }
 
-export interface Removal<Input, Result> {
+interface Removal<Input, Result> {
   /** The resource that a success deletes, unless the response says otherwise. */
   resource(input: Input, answer?: Result): Removed | undefined;
   /** Reads it again. Resolves to undefined if it is no longer listed. @throws ServiceError */

@@ -122,7 +122,7 @@ export function compareTasks(base: ReadRewards, fresh: ReadRewards): ComparedTas
  * Reads the rewards of a run, and whether its tasks may have chosen its checkpoint. The latter cannot change and is
  * read once.
  */
-export function comparedRun(eval_run_id: string): (context: QueryContext) => Promise<ReadRewards> {
+function comparedRun(eval_run_id: string): (context: QueryContext) => Promise<ReadRewards> {
   let isChosen: boolean | undefined;
   const readIsChosen = async (context: QueryContext): Promise<boolean | undefined> => {
     const { service, signal } = context;

@@ -10,7 +10,7 @@ import type { Service } from '../service/index.ts';
 import { counted } from '../text/numbers.ts';
 import type { QueryContext } from './query-context.ts';
 
-export interface Rollout {
+interface Rollout {
   readonly reward: number | undefined;
   readonly trajectory_id: string | undefined;
 }

@@ -13,7 +13,7 @@ import { eachOnce } from './run-rewards.ts';
 import { trainingKeys } from './training.ts';
 
 /** Maximum steps of a run to read. */
-export const mostStepsRead = 60;
+const mostStepsRead = 60;
 /** The newest steps are always read. */
 const newestSteps = 12;
 /** Steps read per poll. */

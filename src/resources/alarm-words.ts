@@ -6,7 +6,7 @@ import { shortestSilenceMs } from './alarms.ts';
 import type { PastAlarm, PastReport } from './past-alarms.ts';
 
 /** The enabled alarms with their limits. */
-export function limitWords(rules: AlarmRules): readonly string[] {
+function limitWords(rules: AlarmRules): readonly string[] {
   const { silentMs, silentPaces, belowBest, failedShare, heldOut, trainer, evaluation } = rules;
   const outside = (name: string, range: AlarmRules['heldOut']): string =>
     range ? `${name} outside of ${range.join('..')}` : '';

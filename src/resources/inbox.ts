@@ -11,7 +11,7 @@ import { heldOutCell } from './training-columns.ts';
 import { beginOf } from './watch-reads.ts';
 
 /** What happened: `failed`, `succeeded`, `stalled`, `alarm`, `deployed`. */
-export function eventWord(event: InboxEvent): string {
+function eventWord(event: InboxEvent): string {
   const sort = sortOf(event);
   const { status } = event.detail;
   return sort === 'ended' && status !== undefined ? statusWords(status) : sort;

@@ -88,7 +88,7 @@ export function meanCell({ mean, graded, total }: SeenMean, status: string | nul
 }
 
 /** The mean of a run that may get more rewards: `0.400 n=20+`, or `0.400 so far` if their number is unknown. */
-export const meanSoFar = (mean: number, graded: number | undefined): string =>
+const meanSoFar = (mean: number, graded: number | undefined): string =>
   `${reward(mean)} ${graded === undefined ? soFar : `n=${graded}+`}`;
 
 /**

@@ -115,7 +115,7 @@ export interface ChatPrompt {
 }
 
 /** The trajectory of the same task in another run, with the names of both runs. */
-export interface Twin {
+interface Twin {
   /** Undefined if that run has none to open. */
   readonly id: string | undefined;
   readonly name: string;

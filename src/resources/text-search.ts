@@ -19,7 +19,7 @@ import type { ResourcePage } from './pages.ts';
 import { missingIn } from './trajectories.ts';
 
 /** Where a trajectory matches. */
-export interface TextMatch {
+interface TextMatch {
   /** The number of matching lines in messages. */
   readonly lines: number;
   /** The number of matching lines elsewhere: in rewards, metrics and other fields. */

@@ -301,7 +301,7 @@ export function branchOf(rows: readonly TreeRow[], key: string): readonly TreeRo
   return own && rows.filter(row => row.key === key || row.path.includes(key) || own.path.includes(row.key));
 }
 
-export const indentOf = ({ path }: TreeRow): string => '  '.repeat(path.length);
+const indentOf = ({ path }: TreeRow): string => '  '.repeat(path.length);
 
 const heldOutColumn = (id: string, title: string, of: (row: TreeRow) => HeldOutMean | undefined): Column<TreeRow> => ({
   ...numberColumn<TreeRow>(id, title, row => of(row)?.reward),

@@ -12,7 +12,7 @@ import { isToolRole } from '../present/transcript-parts.ts';
 import type { Service } from '../service/index.ts';
 import { clean, sanitiseLine } from '../text/sanitise.ts';
 
-export interface Regrade {
+interface Regrade {
   readonly reward: number;
   readonly explanation: string;
 }

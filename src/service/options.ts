@@ -122,7 +122,7 @@ export interface CallOptions extends Partial<Timeouts> {
   readonly token?: string | undefined;
 }
 
-export interface LongList {
+interface LongList {
   readonly name: string;
   /** Called for each answer; returns what takes its rows. */
   readonly begin: () => RowReader;
@@ -178,4 +178,4 @@ export interface LogLine {
   readonly retry?: number | undefined;
 }
 
-export type Logger = (line: LogLine) => void;
+type Logger = (line: LogLine) => void;

@@ -6,7 +6,7 @@ import type { Client } from './client.ts';
 import { openOperation, readText } from './operation.ts';
 import { type CallOptions, defaultMaxBytes } from './options.ts';
 
-export interface RawRequest {
+interface RawRequest {
   readonly method: Method;
   /** Path below the service's address, with its query. Begins with a slash. */
   readonly path: string;

@@ -71,7 +71,7 @@ export interface Situation {
   readonly now: number;
 }
 
-export type StopReason =
+type StopReason =
   | 'stopped'
   | 'poll'
   | 'attempts'

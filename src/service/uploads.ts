@@ -23,9 +23,9 @@ import { type AttemptRequest, type Call, limitTime, send, type TimeLimit } from 
 import { type CallFacts, sentence } from './wire-error.ts';
 
 /** The source of an upload: bytes, or the first `size` bytes of an open file, which stays open. */
-export type UploadSource = Uint8Array | { readonly handle: FileHandle; readonly size: number };
+type UploadSource = Uint8Array | { readonly handle: FileHandle; readonly size: number };
 
-export interface UploadOptions extends CallOptions {
+interface UploadOptions extends CallOptions {
   /** When the address expires, from `uploadDeadline`. Without it, the storage decides. */
   readonly untilMs?: number | undefined;
   /** Called with the number of bytes sent and the total. Starts again at 0 with each attempt. */

@@ -24,7 +24,7 @@ export interface SeenResource {
 }
 
 /** A result from the rewards of a run; only the queries know its other fields. */
-export interface SeenCertainty {
+interface SeenCertainty {
   readonly isFinal: boolean;
 }
 

@@ -7,7 +7,7 @@ import { compileExpression, compileLiteral, ExpressionError } from '../base/expr
 import { isTimeLimited, withinCpuTime } from '../base/time-limit.ts';
 import { fuzzyFilter, fuzzyMatch, hasCapitals, type Range } from './fuzzy.ts';
 
-export type FilterKind = 'all' | 'text' | 'expression' | 'inverse' | 'fuzzy';
+type FilterKind = 'all' | 'text' | 'expression' | 'inverse' | 'fuzzy';
 
 export interface Filter {
   readonly ok: true;

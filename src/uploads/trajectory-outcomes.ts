@@ -146,7 +146,7 @@ export function failedOutcome(line: number, message: string): Outcome {
   return { line, status: 'failed', failed: true, trajectoryId: undefined, traceId: undefined, message };
 }
 
-export function unknownOutcome(line: number, message: string): Outcome {
+function unknownOutcome(line: number, message: string): Outcome {
   return { line, status: 'unknown', failed: false, trajectoryId: undefined, traceId: undefined, message };
 }
 

@@ -82,7 +82,7 @@ function detailOf(known: Omit<KnownResource, 'kind' | 'id' | 'label'>): EventDet
 }
 
 /** The number of events of each sort. */
-export function tallyOf(events: readonly InboxEvent[]): ReadonlyMap<string, number> {
+function tallyOf(events: readonly InboxEvent[]): ReadonlyMap<string, number> {
   const tally = new Map<string, number>();
   for (const event of events) tally.set(sortOf(event), (tally.get(sortOf(event)) ?? 0) + 1);
   return tally;

@@ -91,7 +91,7 @@ export interface CommandSpec {
 export const spec = <const Spec extends CommandSpec>(given: Spec): Spec => given;
 
 /** The parsed value of a flag. */
-export type FlagValue<Flag extends FlagSpec> = Flag extends { many: true }
+type FlagValue<Flag extends FlagSpec> = Flag extends { many: true }
   ? readonly string[]
   : Flag extends { choices: readonly (infer Choice)[] }
     ? Choice

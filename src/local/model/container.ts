@@ -21,7 +21,7 @@ export class CorruptFileError extends Error {
   override readonly name = 'CorruptFileError';
 }
 
-export type NumberArray = Float32Array<ArrayBuffer> | Uint32Array<ArrayBuffer>;
+type NumberArray = Float32Array<ArrayBuffer> | Uint32Array<ArrayBuffer>;
 
 const headerShape = z.object({
   kind: z.string(),

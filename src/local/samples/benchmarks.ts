@@ -5,7 +5,7 @@ import type { GraderSpec } from '../../grading/graders.ts';
 import { numberWord, type ToolSpec } from '../model/tools.ts';
 
 /** A sample task, with every optional field of other manifests. */
-export type SampleTask = {
+type SampleTask = {
   readonly name: string;
   readonly split: 'train' | 'test';
   readonly input_messages: { readonly role: string; readonly content: string }[];

@@ -11,7 +11,7 @@ import type { SignedUploads } from './signed-uploads.ts';
 import type { TrajectoryTokens } from './trajectory-tokens.ts';
 
 /** Samples an answer in a worker thread, so that the server stays responsive. */
-export type ChatSampler = (
+type ChatSampler = (
   model: LocalModel,
   turns: readonly ChatTurn[],
   options: SamplingOptions,
@@ -56,7 +56,7 @@ type Sent<Answer> =
       : Answer;
 
 /** Answers an operation; a large answer is a stream of its JSON. */
-export type Handler<Name extends Operation = Operation> = (
+type Handler<Name extends Operation = Operation> = (
   service: ServiceContext,
   call: Call<Name>,
 ) => Sent<AnswerOf<Name>> | Promise<Sent<AnswerOf<Name>>> | ReadableStream<Uint8Array>;
@@ -69,7 +69,7 @@ export const jsonStream = (pieces: Iterable<string>): ReadableStream<Uint8Array>
 export type Route = Pick<Endpoint, 'operation' | 'method' | 'path' | 'auth' | 'query'>;
 
 /** The handlers of an area of the contract, by operation. */
-export type Handlers = { readonly [Name in Operation]?: Handler<Name> };
+type Handlers = { readonly [Name in Operation]?: Handler<Name> };
 
 /** An area of the contract: its handlers and its tables. */
 export interface Area {

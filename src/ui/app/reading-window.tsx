@@ -14,7 +14,7 @@ const widest = 100;
 /** Cells of a line in the window. */
 export const useReadingWidth = (): number => useWindowRoom(widest).inner;
 
-export interface ReadingLine {
+interface ReadingLine {
   readonly text: string;
   readonly style?: Style | undefined;
 }

@@ -9,14 +9,14 @@ export interface TimedToast extends Toast {
   readonly at: number;
 }
 
-export interface Toasts {
+interface Toasts {
   /** The current notice. */
   readonly shown: TimedToast | undefined;
   /** The log, newest first. */
   readonly log: readonly TimedToast[];
 }
 
-export type ToastAction =
+type ToastAction =
   | { readonly kind: 'say'; readonly toast: TimedToast }
   /** Adds a notice that is shown by other means to the log; a repeated one only updates its time. */
   | { readonly kind: 'keep'; readonly toast: TimedToast }

@@ -10,7 +10,7 @@ import type { Service } from '../../service/index.ts';
 import type { RequestPreview } from '../../service/request.ts';
 import { useWorkbench } from './workbench.tsx';
 
-export type WorkState<Result> =
+type WorkState<Result> =
   | { readonly kind: 'idle' }
   | { readonly kind: 'running'; readonly stopping: boolean }
   | { readonly kind: 'done'; readonly result: Result }

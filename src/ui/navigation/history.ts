@@ -5,7 +5,7 @@
 import { type Place, placeKey } from '../../resources/place.ts';
 
 /** A visited place, with the trail to it. */
-export interface Visit {
+interface Visit {
   /** From the section down to the current place; never empty. */
   readonly trail: readonly Place[];
 }

@@ -56,7 +56,7 @@ const mostErrorLines = 6;
 /** With fewer lines, the errors replace the question. */
 const leastErrorLines = 4;
 
-export interface ReportedFailure {
+interface ReportedFailure {
   readonly label: string;
   /** Undefined if it was not sent. */
   readonly error: Error | undefined;

@@ -8,7 +8,7 @@ import { maxOf } from '../../../base/many.ts';
 import { simpleLineWidth, styledLines } from './cells.ts';
 
 /** Columns and rows, half open; a side without a bound is open. */
-export interface Clip {
+interface Clip {
   readonly x1?: number | undefined;
   readonly x2?: number | undefined;
   readonly y1?: number | undefined;
@@ -16,7 +16,7 @@ export interface Clip {
 }
 
 /** Transforms a line of a text; called with the index of the line. */
-export type Transformer = (line: string, index: number) => string;
+type Transformer = (line: string, index: number) => string;
 
 export interface FrameSize {
   readonly width: number;
@@ -34,7 +34,7 @@ export interface FrameOutput {
 }
 
 /** Ink's class, with the internals used here. */
-export interface InkOutput extends FrameOutput {
+interface InkOutput extends FrameOutput {
   /** Caches of split and measured texts; per frame unless shared. */
   caches: { getStringWidth(text: string): number };
   sliceLineToColumns(line: string, from: number, to: number): string;

@@ -212,7 +212,7 @@ export interface ConversationRow {
 }
 
 /** A conversation and the columns of cells for it. */
-export interface ConversationColumn {
+interface ConversationColumn {
   readonly conversation: Conversation;
   readonly width: number;
   /** By the index of the turn. */

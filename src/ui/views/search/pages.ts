@@ -99,7 +99,7 @@ export async function* pagesOf(workbench: Workbench, { scope, step }: SearchedTe
 }
 
 /** The rollouts of a step, without those that lack an id. */
-export function ofRewards(rewards: readonly (Partial<Pick<Trajectory, 'trajectory_id'>> | object)[]): Rows<Trajectory> {
+function ofRewards(rewards: readonly (Partial<Pick<Trajectory, 'trajectory_id'>> | object)[]): Rows<Trajectory> {
   const rows = (rewards as readonly Partial<Trajectory>[]).flatMap(({ trajectory_id, ...row }) =>
     trajectory_id ? [{ ...row, trajectory_id }] : [],
   );

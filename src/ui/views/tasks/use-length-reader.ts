@@ -28,7 +28,7 @@ const golden = 0.618_033_988_75;
 const isLarge = ({ num_steps }: Trajectory): boolean => (num_steps ?? 0) > mostSteps;
 
 /** The rows so ordered that the first ones, however many, are an even sample. The large ones come last. */
-export function spread(rows: readonly Trajectory[]): readonly Trajectory[] {
+function spread(rows: readonly Trajectory[]): readonly Trajectory[] {
   const placed = rows.map((row, index) => ({ row, at: ((index * golden) % 1) + Number(isLarge(row)) }));
   return placed.sort((one, other) => one.at - other.at).map(({ row }) => row);
 }

@@ -27,7 +27,7 @@ export interface TeachingSignal {
 }
 
 /** The position of the steps on the chart above. */
-export interface StripFrame {
+interface StripFrame {
   readonly width: number;
   readonly plotWidth: number;
   readonly columnOf: (step: number) => number | undefined;

@@ -20,7 +20,7 @@ interface FieldBase {
   readonly when?: (values: FormValues) => boolean;
 }
 
-export interface TextFieldSpec extends FieldBase {
+interface TextFieldSpec extends FieldBase {
   readonly kind: 'text';
   /** A function follows the values of other fields until the user types. */
   readonly initial?: string | ((values: FormValues) => string);

@@ -31,7 +31,7 @@ export const initialTableState: TableState = {
 };
 
 /** A column to sort by. */
-export type SortColumn = Pick<Column<never>, 'id' | 'bestFirst'>;
+type SortColumn = Pick<Column<never>, 'id' | 'bestFirst'>;
 
 export type TableAction =
   | { readonly kind: 'move'; readonly by: number }
