@@ -161,6 +161,8 @@ const lacksEndTime = ({ endedAt, endTime, gone }: KnownResource): boolean =>
 
 /** Curves are large, so they are read only once in this many turns. */
 const curveTurns = 4;
+/** The same for one that lacks a round, which may show a collapse. */
+const dueCurveTurns = 2;
 
 /**
  * Whether the held-out curve of an ended resource is final, judged by its known end, see `isFinalCurve`.
@@ -211,7 +213,8 @@ export function detailTurns(workbench: Workbench, known: KnownResource, { now, r
     if (attemptedAt === 0) return records.includes(query) && known.startedAt !== undefined ? [] : [turn];
     if (!curves.includes(query) || !hasGrown(workbench, known, attemptedAt, now)) return [];
     const due = dueAt(workbench, query, 'focused');
-    const everyMs = curveTurns * turnMs(running, poll.focusedMs, poll);
+    const turns = known.measured && isRoundDue(known.measured, known.done) ? dueCurveTurns : curveTurns;
+    const everyMs = turns * turnMs(running, poll.focusedMs, poll);
     return due === undefined ? [] : [{ ...turn, dueAt: Math.max(due, attemptedAt + everyMs) }];
   });
 }

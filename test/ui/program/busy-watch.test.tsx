@@ -124,9 +124,16 @@ it('marks what is wrong with a filter in the line while it is typed', async () =
 
 it('reads a curve only when it has grown, and not that of the trainer (W21)', async () => {
   const { scripted } = await openBusy({ minutes: 5, columns: 60, rows: 15 });
-  // Its held-out reward comes every 100 steps of 4.8 seconds.
-  expect(scripted.asked('getHeldOutRewards', 'trn_0000002')).toBe(1);
+  // A held-out reward comes every 100 steps of 4.8 seconds: after seven minutes, and after two.
+  expect(scripted.asked('getHeldOutRewards', 'trn_0000008')).toBe(1);
+  expect(scripted.asked('getHeldOutRewards', 'trn_0000002')).toBe(2);
   expect(scripted.asked('getTrainerRewards')).toBe(0);
+});
+
+it('reads a curve that lacks a round sooner than the others, because it may show a collapse', async () => {
+  const { scripted } = await openBusy({ minutes: 8, columns: 60, rows: 15 });
+  // Its held-out reward comes every 20 steps of 1.5 seconds. With 50 unfinished resources, four turns take five minutes.
+  expect(scripted.asked('getHeldOutRewards', 'trn_0000001')).toBe(3);
 });
 
 it('shows and hides the facts and the sections with a key, in every view, and remembers it (W12)', async () => {
