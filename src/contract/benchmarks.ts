@@ -47,7 +47,7 @@ export const benchmark = renamed(
 );
 export type Benchmark = z.output<typeof benchmark>;
 
-/** `failure_message` says why a build failed; older local services called it `failure`. */
+/** `failure_message` is the reason why a build failed. Older local services called it `failure`. */
 export const benchmarkImage = renamed(
   { failure_message: ['failure'] },
   z.looseObject({
@@ -97,7 +97,7 @@ export const createUploadResult = z.looseObject({
   expires_at: text,
 });
 
-/** Not in the document: later generations require the benchmark's agent, by id or by name. */
+/** The benchmark's agent, by id or name. Not in the document; later generations require it. */
 export const ingestQuery = z.strictObject({
   agent_id: z.optional(z.string()),
   agent_name: z.optional(z.string()),
@@ -108,7 +108,7 @@ export const ingestQuery = z.strictObject({
 export const failedTask = z.looseObject({ task_id: text, label: text, error: textOrJson });
 export type FailedTask = z.output<typeof failedTask>;
 
-/** The document does not show the response of ingest: these are the observed fields. */
+/** The document does not show the response of ingest; services were seen to send these fields. */
 export const ingestResult = renamed(
   { label: ['name'] },
   z.looseObject({

@@ -24,8 +24,8 @@ export function field<Schema extends z.ZodMiniType>(schema: Schema) {
 }
 
 /**
- * Marks a field in a schema as deciding: a row in which it cannot be read is left out, because a missing value would
- * mean something else.
+ * Marks a field as deciding: a row is dropped if this field cannot be read, because a missing value would mean
+ * something else.
  */
 export const decides = 'decides';
 
@@ -46,7 +46,7 @@ export function written(value: unknown): string | null | undefined {
   return typeof value === 'string' || value == null ? value : JSON.stringify(value);
 }
 
-/** Reads sentences from a service: a list, or a single one. */
+/** Reads one sentence or a list of sentences. */
 export const sentences = field(
   z.pipe(
     z.unknown(),
@@ -55,14 +55,14 @@ export const sentences = field(
 );
 
 /**
- * Message content as one text. The text parts of a list, as chat clients send them, are joined unchanged; anything else
- * is converted to JSON; null and undefined are kept.
+ * Message content as one text. Joins the text parts of a list, as chat clients send them, and converts anything else to
+ * JSON. Keeps null and undefined.
  */
 export function messageContent(value: unknown): string | null | undefined {
   return isParts(value) ? value.map(textOfPart).join('') : written(value);
 }
 
-/** The text of message content alone: parts of a list that are not text, such as images, are left out. */
+/** Only the text of message content, without images and other parts. */
 export function contentText(value: unknown): string | null | undefined {
   return isParts(value) ? value.map(part => textIn(part) ?? '').join('') : written(value);
 }
@@ -99,8 +99,8 @@ export function wrappedList<Schema extends z.ZodMiniType>(name: string, schema: 
 }
 
 /**
- * Reads an object whose fields were renamed between generations: if the document's name is missing, the first
- * alternative that is present is read instead.
+ * Reads an object whose fields were renamed between generations: if the document's name is missing, reads the first
+ * alternative that is present.
  */
 export function renamed<Schema extends z.ZodMiniType>(names: Record<string, readonly string[]>, schema: Schema) {
   return z.pipe(
@@ -133,12 +133,12 @@ export interface Page<Item> {
 }
 
 const rowSchemas = new WeakMap<object, z.ZodMiniType>();
-/** The schemas of rows, which are those of single records as well. */
+/** Schemas of rows. Single records use the same schemas. */
 const ofRows = new WeakSet<z.ZodMiniType>();
 
 /**
- * Reads the paginated envelope, another wrapper, or the bare array that some services send, row by row. Nothing follows
- * an empty page or an empty cursor: some services set `has_more` there as well.
+ * Reads the paginated envelope, another wrapper, or the bare array that some services send, row by row. An empty page
+ * or an empty cursor ends the list, even if the service sets `has_more`.
  */
 export function page<Schema extends z.ZodMiniType>(item: Schema): z.ZodMiniType<Page<z.output<Schema>>, unknown> {
   const envelope = z.looseObject({ items: z.array(z.unknown()), has_more: flag, next_cursor: text }, decides);
@@ -170,9 +170,8 @@ export function page<Schema extends z.ZodMiniType>(item: Schema): z.ZodMiniType<
 export const rowSchemaOf = (schema: z.ZodMiniType): z.ZodMiniType | undefined => rowSchemas.get(schema);
 
 /**
- * Reads a value that may have another type than documented, such as a number as text or the reverse. Any value can
- * become text, and digits can become a number. Other optional fields of a row are left out unless they decide; {@link
- * unreadableFields} keeps their values.
+ * Reads a value whose fields may have the wrong type: anything can become text, and digits can become a number. Drops
+ * other unreadable optional fields of a row unless they decide; {@link unreadableFields} keeps their values.
  */
 export function readWith<Schema extends z.ZodMiniType>(schema: Schema, value: unknown) {
   const read = parseWhole(schema, value);
@@ -219,7 +218,7 @@ function withValue(container: object, [name, ...rest]: readonly PropertyKey[], v
   return Object.fromEntries(inner === undefined ? others : [...others, [name, inner]]);
 }
 
-/** Reads an array row by row; unreadable rows are left out and counted by `unreadableIn`. */
+/** Reads an array row by row. Drops unreadable rows; `unreadableIn` counts them. */
 export function rows<Schema extends z.ZodMiniType>(item: Schema): z.ZodMiniType<z.output<Schema>[], unknown> {
   return z.pipe(
     page(item),
@@ -227,7 +226,7 @@ export function rows<Schema extends z.ZodMiniType>(item: Schema): z.ZodMiniType<
   ) as unknown as z.ZodMiniType<z.output<Schema>[], unknown>;
 }
 
-/** An id for comparison: services differ in the case of a UUID. */
+/** Normalises an id for comparison: services differ in the case of UUIDs. */
 export const spelledId = (id: string): string => (/^[\da-f-]{32,36}$/i.test(id) ? id.toLowerCase() : id);
 
 export const pageLimit = { minimum: 1, maximum: 200, default: 25 } as const;
@@ -253,8 +252,8 @@ export const failureReason = (failure: Pick<RunFailure, 'message' | 'code'> | nu
 
 /**
  * How a call authenticates: the organization's `X-API-Key`, the inference bearer token, or the short-lived bearer token
- * of one trajectory. `shownWithout` marks the endpoints that the document shows without a credential; the organization
- * key is sent there as well.
+ * of one trajectory. `shownWithout` marks endpoints that the document shows without a credential; benchtop sends the
+ * organization key there too.
  */
 export type Auth = 'apiKey' | 'inferenceToken' | 'trajectoryToken' | 'shownWithout';
 
@@ -262,7 +261,7 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /** The path and names of an operation in the newest generation. */
 export interface MovedEndpoint {
-  /** Placeholders of the document's path that are missing here become body fields, if there is a body. */
+  /** Placeholders that only the document's path has become fields of the body, if there is one. */
   readonly path: string;
   /** Renamed body fields, by the document's name. */
   readonly names?: Readonly<Record<string, string>>;
@@ -271,10 +270,10 @@ export interface MovedEndpoint {
 /** Whether a service makes a repeated upload harmless. */
 export interface SkipsStored {
   /**
-   * Whether it is known to skip trajectories that the dataset has. The document says no more than that some are skipped
-   * “by validation or deduplication”.
+   * Whether the service is known to skip trajectories that the dataset already has. The document only says that some
+   * are skipped “by validation or deduplication”.
    *
-   * @param areTraced whether each of them has a `trace_id`
+   * @param areTraced whether every trajectory has a `trace_id`
    */
   readonly skipsStored: (areTraced: boolean) => boolean;
 }
@@ -298,28 +297,28 @@ export interface Endpoint<
   /** True for endpoints that the document does not list, so a service may lack them. */
   readonly capability?: boolean;
   /**
-   * True if an `Idempotency-Key` header is sent, generated if the caller gives none. The document does not promise that
-   * it makes a retry safe: after a lost response the call is retried only if the service is known to honour the key.
+   * Whether to send an `Idempotency-Key`, generated if the caller has none. The document does not promise that it makes
+   * a retry safe: after a lost response, the call is retried only if the service is known to honour the key.
    */
   readonly idempotencyKey?: boolean;
   /** Whether a field of the body makes a retry safe. */
   readonly repeatable?: (body: unknown, service: SkipsStored) => boolean;
   /** How the operation differs in the newest generation. */
   readonly newest?: MovedEndpoint;
-  /** Where to send the agent, which later generations require. */
+  /** Where to put the agent, which later generations require. */
   readonly agent?: 'query' | 'body';
   /** Body fields whose values must not appear in any error, log or history. */
   readonly sensitive?: readonly string[];
   /** Response fields, at any depth, that hold a credential, e.g. a signed address. */
   readonly sensitiveAnswer?: readonly string[];
   /**
-   * `slow` takes long to respond; `bulk` transfers much data, which may take long on a slow connection without being
-   * idle.
+   * `slow`: the response takes long. `bulk`: the transfer is large, and may take long on a slow connection without
+   * being idle.
    */
   readonly pace?: 'slow' | 'bulk';
 }
 
-/** Whether a call changes something on the service. A chat completion is a POST that changes nothing. */
+/** Whether a call changes anything on the service. A chat completion is a POST that changes nothing. */
 export function isWrite({ method, auth }: Pick<Endpoint, 'method' | 'auth'>): boolean {
   return method !== 'GET' && auth !== 'inferenceToken';
 }

@@ -42,7 +42,7 @@ export const startDeploymentBody = z.strictObject({
 });
 export type StartDeploymentBody = z.input<typeof startDeploymentBody>;
 
-/** Later generations accept the deployment that is demoted instead. */
+/** Later generations accept the deployment to demote. */
 export const promoteDeploymentBody = z.strictObject({ demote_deployment_id: z.optional(z.string()) });
 
 export const deploymentListQuery = z.extend(listQuery, { status: z.optional(z.string()) });

@@ -28,7 +28,7 @@ export const errorCodes = {
   trajectory_already_terminal: 'conflict_error',
 } as const satisfies Record<string, ErrorType>;
 
-/** One error inside a batch: which item, and what is wrong. */
+/** The error of one item of a batch. */
 export const failure = z.looseObject(
   { code: text, message: text, item_index: decidingNumber, context: freeForm },
   decides,

@@ -67,11 +67,11 @@ export const evalRun = settled(
       // Sent by the local service; otherwise benchtop counts the rewards.
       reward_count: decidingNumber,
       total_rollouts: decidingNumber,
-      // Sent by the local service: the tasks that are evaluated, ignored options, and warnings about the tasks.
+      // Sent by the local service: the split of the tasks, ignored options, and warnings about the tasks.
       split: text,
       ignored_options: sentences,
       warnings: sentences,
-      // Sent by the local service: why its work waits, e.g. for space on the disk.
+      // Sent by the local service: why the run waits, e.g. for space on the disk.
       waits_because: text,
     }),
   ),
@@ -124,8 +124,8 @@ export const rolloutStatistics = wrappedList(
 );
 
 /**
- * `reward` is null if a trajectory has none: a missing reward is not 0. A reward without a trajectory or a task still
- * counts.
+ * `reward` is null if the trajectory has no reward, which is not a reward of 0. A reward without a trajectory or a task
+ * still counts.
  */
 export const trajectoryReward = z.looseObject({
   reward: decidingNumber,

@@ -1,9 +1,9 @@
-/** Which fields an answer has, by the contract. */
+/** Looks up the fields of an answer in its schema. */
 import type * as z from 'zod/mini';
 import { own } from '../base/own-property.ts';
 import { rowSchemaOf } from './common.ts';
 
-/** The inspected parts of a schema; other schemas do not describe fields. */
+/** The parts of zod's definitions that describe fields. */
 interface Shape {
   readonly type: string;
   readonly shape?: Readonly<Record<string, z.ZodMiniType>>;
@@ -27,7 +27,7 @@ export function declaresField(schema: z.ZodMiniType, names: readonly string[]): 
   return isField(schema, names, () => false);
 }
 
-/** @param isOpen whether a part without declared fields may have one, by its type */
+/** @param isOpen whether a schema of this type, which declares no fields, accepts any */
 function isField(
   schema: z.ZodMiniType,
   [name, ...rest]: readonly string[],

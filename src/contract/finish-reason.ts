@@ -13,8 +13,8 @@ const earlyEnds: ReadonlyMap<unknown, EarlyEnd> = new Map<unknown, EarlyEnd>([
 ]);
 
 /**
- * Why an answer with this finish reason is missing or incomplete; undefined if the model ended it, or for a reason with
- * no known meaning. Covers `finish_reason` of OpenAI's chat completions (`length`, `content_filter`), `stop_reason` of
- * Anthropic's messages (`max_tokens`, `refusal`), and what OpenRouter adds (`error`).
+ * Why an answer with this finish reason is missing or incomplete; undefined if the model ended it, or if the reason is
+ * unknown. Covers OpenAI's `finish_reason` (`length`, `content_filter`), Anthropic's `stop_reason` (`max_tokens`,
+ * `refusal`) and OpenRouter's addition (`error`).
  */
 export const earlyEndOf = (reason: string | null | undefined): EarlyEnd | undefined => earlyEnds.get(reason);

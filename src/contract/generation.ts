@@ -17,22 +17,22 @@ export interface Evidence {
 interface Sign {
   readonly old: string;
   readonly new: string;
-  /** Which resource has the field, in words. */
-  readonly of: string;
+  /** The resources with the field, in words. */
+  readonly owner: string;
 }
 
-const benchmarkNames: Sign = { old: 'label', new: 'name', of: 'its benchmarks' };
+const benchmarkNames: Sign = { old: 'label', new: 'name', owner: 'its benchmarks' };
 const deploymentNames: Sign = {
   old: 'playground_endpoint_url',
   new: 'model_endpoint_id',
-  of: 'its deployments',
+  owner: 'its deployments',
 };
 
-/** A service that sends both names follows the document; one that lacks the old name is newer. */
+/** A service that sends both names follows the document. A service without the old name is newer. */
 const signs: ReadonlyMap<string, Sign> = new Map<string, Sign>([
   ['listBenchmarks', benchmarkNames],
   ['getBenchmark', benchmarkNames],
-  ['listSupportedTrainingModels', { old: 'model_slug', new: 'base_model_slug', of: 'its models' }],
+  ['listSupportedTrainingModels', { old: 'model_slug', new: 'base_model_slug', owner: 'its models' }],
   ['listDeployments', deploymentNames],
   ['getDeployment', deploymentNames],
 ]);
@@ -43,12 +43,12 @@ export function evidenceIn(operation: string, body: unknown): Evidence | undefin
   const rows = listIn(body);
   const row = rows ? rows[0] : body;
   if (!sign || !isRecord(row)) return undefined;
-  if (Object.hasOwn(row, sign.old)) return { generation: 'document', reason: `${sign.of} have ${sign.old}` };
+  if (Object.hasOwn(row, sign.old)) return { generation: 'document', reason: `${sign.owner} have ${sign.old}` };
   if (!Object.hasOwn(row, sign.new)) return undefined;
-  return { generation: 'newest', reason: `${sign.of} have ${sign.new} in place of ${sign.old}` };
+  return { generation: 'newest', reason: `${sign.owner} have ${sign.new} in place of ${sign.old}` };
 }
 
-/** How later generations take an agent. */
+/** The agent as later generations expect it. */
 export type AgentFields = { readonly agent_id: string } | { readonly agent_name: string };
 
 /** @param agent its id, or `name:` and its name */

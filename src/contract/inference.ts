@@ -54,7 +54,7 @@ export const toolCallDelta = z.looseObject({
   function: objectOrNull(z.looseObject({ name: textOrJson, arguments: textOrJson })),
 });
 
-/** Anything but an object is not a call; the answer is kept. */
+/** Drops entries that are not objects, so that the answer is not lost. */
 const toolCalls = field(
   z.pipe(
     z.transform((value: unknown) => [value].flat().filter(each => isRecord(each) && Object.keys(each).length > 0)),
@@ -65,7 +65,7 @@ const toolCalls = field(
 /** The model's message: complete in a response, in fragments in a stream. Servers use two names for the reasoning. */
 export const modelMessage = z.looseObject({
   role: textOrJson,
-  /** Text or parts, as it was sent; see `saidIn`. */
+  /** Text or parts, unchanged; see `saidIn`. */
   content: z.optional(z.unknown()),
   reasoning_content: textOrJson,
   reasoning: textOrJson,
@@ -73,14 +73,14 @@ export const modelMessage = z.looseObject({
   tool_calls: toolCalls,
 });
 
-/** The texts of a message or of a fragment; empty for those that it lacks. */
+/** The texts of a message or fragment; empty if missing. */
 export interface Said {
   readonly content: string;
   readonly reasoning: string;
   readonly refusal: string;
 }
 
-/** Reads content that is text or parts, as ordinary clients and servers send them: `text`, `refusal`, `thinking`. */
+/** Reads content as text or as parts: `text`, `refusal`, `thinking`. */
 export function saidIn(message: z.output<typeof modelMessage> | null | undefined): Said {
   const { content, reasoning_content, reasoning, refusal } = message ?? {};
   const own = { reasoning: reasoning_content || reasoning || '', refusal: refusal || '' };
@@ -114,7 +114,7 @@ function textOfPart(part: unknown): string {
 const isTextPart = (part: unknown): boolean =>
   typeof part === 'string' || (isRecord(part) && (typeof part['text'] === 'string' || Array.isArray(part['text'])));
 
-/** The content of an answer that is more than text, e.g. has an image: its parts, and their text alone. */
+/** The parts of an answer that is more than text, e.g. has an image, and their text. Undefined for plain text. */
 export function partsIn({
   content,
 }: Pick<z.output<typeof modelMessage>, 'content'>):

@@ -4,7 +4,7 @@ import { clean } from '../text/sanitise.ts';
 
 type Issue = z.core.$ZodIssue;
 
-/** One line such as `limit must be at most 200; name is missing; and 2 more`, for what is wrong with `value`. */
+/** Describes the issues of `value` in one line: `limit must be at most 200; name is missing; and 2 more`. */
 export function describeIssues(issues: readonly Issue[], value: unknown, most = 3): string {
   const leaves = issues.flatMap(leavesOf);
   const lines = leaves.slice(0, most).map(leaf => describe(leaf, value));

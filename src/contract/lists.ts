@@ -1,6 +1,6 @@
 /**
- * Lists as services send them, with their cursor and count of unreadable rows. Uses no schemas, which are slow to
- * create.
+ * Unwraps the lists of services, and keeps their cursors and counts of unreadable rows. Uses no schemas, which are slow
+ * to create.
  */
 import { isRecord, own } from '../base/own-property.ts';
 
@@ -27,18 +27,18 @@ interface PageNote {
   readonly dropped: number;
   /** The cursor of the next page: null or empty at the end of the list. */
   readonly cursor: string | null;
-  /** Whether the service has more rows, which it may say without a cursor. */
+  /** Whether the service has more rows; it may report more without a cursor. */
   readonly hasMore?: boolean;
 }
 
-/** Records facts about a page, or about the part of a list read so far, that its rows do not have. */
+/** Records the state of a page, or of the part of a list read so far. */
 export function notePage(items: object, { dropped, cursor, hasMore = Boolean(cursor) }: PageNote): void {
   unreadable.set(items, dropped);
   if (cursor) cursors.set(items, cursor);
   if (hasMore) continued.add(items);
 }
 
-/** Whether the same number of rows is missing from both lists, and both go on or both end. */
+/** Whether both lists lack the same number of rows, and both continue or both end. */
 export const areReadAlike = (left: object, right: object): boolean =>
   unreadableIn(left) === unreadableIn(right) && hasMoreAfter(left) === hasMoreAfter(right);
 
@@ -58,29 +58,29 @@ export function rowsMadeOf<Row>(source: readonly unknown[], made: Row[]): Row[] 
   return made;
 }
 
-/** The cursor of the next page; null at the end of the list, or if the envelope had none. */
+/** The cursor of the next page; null at the end of the list, or if the service sent none. */
 export function cursorAfter(items: readonly unknown[]): string | null {
   return cursors.get(items) ?? null;
 }
 
-/** Whether the service has more rows after these, even if it gave no cursor to read them. */
+/** Whether the service has more rows after these, even if it sent no cursor. */
 export function hasMoreAfter(items: object): boolean {
   return continued.has(items);
 }
 
-/** How many rows of an array, or of a curve, could not be read. */
+/** The number of unreadable rows of an array or a curve. */
 export function unreadableIn(items: object): number {
   return unreadable.get(items) ?? 0;
 }
 
-/** The field of a row that was read without some optional fields: their values as sent, by name. */
+/** The field of a row that holds the values of its unreadable optional fields, by name. */
 export const unreadableFields = 'unreadable_fields';
 
 /** Whether this field of a row could not be read, so that its value is unknown. */
 export const isUnreadable = (row: Readonly<Record<string, unknown>>, name: string): boolean =>
   Object.hasOwn(Object(row[unreadableFields]), name);
 
-/** How many rows were read without some of their fields, in words; undefined for none. */
+/** Describes rows with unreadable fields; undefined if there are none. */
 export function partlyReadWords(rows: readonly object[]): string | undefined {
   const partly = rows.filter(row => Object.hasOwn(row, unreadableFields)) as Readonly<Record<string, object>>[];
   if (partly.length === 0) return undefined;

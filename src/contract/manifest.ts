@@ -1,6 +1,6 @@
 /**
- * The manifest of a benchmark, as far as every service reads it: its name and tasks. Anything specific to a service,
- * e.g. graders and environment variables, passes unchanged and is validated by that service.
+ * The part of a benchmark's manifest that all services share: its name and tasks. Anything else, e.g. graders and
+ * environment variables, passes unchanged, and the service validates it.
  */
 import * as z from 'zod/mini';
 

@@ -14,11 +14,11 @@ export function parseWhole<Schema extends z.ZodMiniType>(schema: Schema, value: 
   return read;
 }
 
-/** Recurses only as deep as the schema does: below that, both sides share the same object. */
+/** Recurses only as deep as the schema does; below, both sides share the same object. */
 function keepField(value: unknown, read: unknown): void {
   if (value === read) return;
   if (Array.isArray(value) && Array.isArray(read)) {
-    // If rows were dropped, the remaining ones have been parsed on their own.
+    // If rows were dropped, `page` has parsed the rest one by one.
     if (value.length === read.length) for (const [index, each] of read.entries()) keepField(value[index], each);
     return;
   }

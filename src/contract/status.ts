@@ -16,7 +16,7 @@ export const trainingStatuses = [
   'cancelled',
 ] as const;
 export type TrainingStatus = (typeof trainingStatuses)[number];
-/** The document does not list the statuses of trajectories: these are the observed ones. */
+/** The document does not list the statuses of trajectories; services were seen to send these. */
 export const trajectoryStatuses = ['pending', 'running', 'completed', 'failed', 'cancelled'] as const;
 export const deploymentStatuses = ['PENDING', 'MERGING', 'DEPLOYING', 'DEPLOYED', 'FAILED'] as const;
 /** Added by later generations. */
@@ -54,7 +54,7 @@ const meanings: ReadonlyMap<string, StatusMeaning> = new Map<string, StatusMeani
   ['cancelled', 'stopped'],
   ['canceled', 'stopped'],
   ['skipped', 'stopped'],
-  // The statuses of torn-down deployments whose records a service keeps.
+  // Some services keep the records of torn-down deployments, with these statuses.
   ['terminating', 'stopping'],
   ['undeploying', 'stopping'],
   ['deleting', 'stopping'],
@@ -63,7 +63,7 @@ const meanings: ReadonlyMap<string, StatusMeaning> = new Map<string, StatusMeani
   ['deleted', 'stopped'],
 ]);
 
-/** Deployments use capitals, and users may type spaces for underscores. */
+/** Ignores case, and reads spaces as underscores: deployments use capitals, and users may type spaces. */
 export function statusMeaning(status: string): StatusMeaning {
   return meanings.get(status) ?? meanings.get(status.toLowerCase().replaceAll(' ', '_')) ?? 'unknown';
 }
@@ -72,10 +72,7 @@ export function isUnknown(status: string): boolean {
   return statusMeaning(status) === 'unknown';
 }
 
-/**
- * A status for display: `cancel signaled`, `deployed`. Services send statuses in either case; an unknown one is shown
- * unchanged.
- */
+/** A status for display: `cancel signaled`, `deployed`. An unknown status is shown unchanged. */
 export function statusWords(status: string): string {
   return isUnknown(status) ? status : status.toLowerCase().replaceAll('_', ' ');
 }
@@ -106,8 +103,8 @@ export function isRunning(status: string | null | undefined): boolean {
 }
 
 /**
- * Whether a missing or unknown status comes with an end time in the past. It is not final by name, but will hardly
- * change.
+ * Whether a record with a missing or unknown status has an end time in the past. The status is not final by name, but
+ * will hardly change.
  */
 export function isOver(
   { status, ...times }: { readonly status: string | undefined } & Parameters<typeof endInstant>[0],

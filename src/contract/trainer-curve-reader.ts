@@ -6,7 +6,7 @@ import { notePage } from './lists.ts';
 import type { TrainerCurve } from './trainer-curve.ts';
 import { type TrainerReward, trainerReward } from './training.ts';
 
-/** With more numbers than this beside the reward, they are hardly diagnostics. */
+/** Most other columns. Rows with more numbers than this hardly send diagnostics. */
 const mostOthers = 24;
 
 /** The state of the reader at the end of a block. */
@@ -23,13 +23,13 @@ export class TrainerCurveReader implements RowReader {
   readonly #marks: Mark[] = [];
   #size = 0;
   #dropped = 0;
-  /** The first row that is not in order of the step. */
+  /** Index of the first row that is out of order. */
   #unordered = Number.POSITIVE_INFINITY;
   #steps = new Float64Array(64);
   #rewards = new Float64Array(64);
   readonly #others = new Map<string, Float64Array>();
 
-  /** Takes a row of the answer. One that cannot be read is left out and counted. */
+  /** Adds a row. Skips and counts an unreadable one. */
   add(row: unknown): void {
     const { success, data } = isPlain(row) ? { success: true, data: row } : readWith(trainerReward, row);
     if (!success) {
@@ -86,7 +86,7 @@ export class TrainerCurveReader implements RowReader {
     for (const [field, column] of this.#others) this.#others.set(field, grown(column));
   }
 
-  /** The curve of the rows so far. `unreadableIn` tells how many were left out, with those left out `before`. */
+  /** The curve of the rows so far. `unreadableIn` counts the skipped rows, plus `before`. */
   curve(before = 0): TrainerCurve {
     const steps = this.#steps.subarray(0, this.#size);
     const order =
@@ -105,10 +105,7 @@ export class TrainerCurveReader implements RowReader {
   }
 }
 
-/**
- * Whether the schema would leave a row unchanged, as it does nearly always. The schema takes a second for a million
- * rows.
- */
+/** Whether the schema would leave a row unchanged, which is nearly always so. Parsing a million rows takes a second. */
 function isPlain(row: unknown): row is TrainerReward {
   if (typeof row !== 'object' || row === null || Array.isArray(row)) return false;
   const { step, trainer_reward } = row as Partial<TrainerReward>;

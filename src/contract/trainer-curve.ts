@@ -5,14 +5,14 @@ export interface TrainerCurve {
   readonly steps: Float64Array;
   /** NaN for a step without a reward. */
   readonly rewards: Float64Array;
-  /** The other numbers beside the rewards, by field, in the order in which they first appear. NaN where one is missing. */
+  /** Other numbers of the rows by field, in order of first appearance. NaN for a missing value. */
   readonly others: ReadonlyMap<string, Float64Array>;
 }
 
 /** A curve without steps. */
 export const emptyCurve: TrainerCurve = { steps: new Float64Array(), rewards: new Float64Array(), others: new Map() };
 
-/** A column as steps with their values, in order; undefined where there is none. */
+/** Pairs each step with its value in a column; undefined for NaN. */
 export function stepValues(
   { steps }: Pick<TrainerCurve, 'steps'>,
   values: Float64Array,

@@ -38,7 +38,7 @@ export const stepDiagnostics = z.looseObject({
   entropy: number,
   /** Norm before clipping. */
   gradient_norm: number,
-  /** Share of the tasks whose answers all have the same reward, so that they contribute no gradient. */
+  /** Share of the tasks whose answers all have the same reward and so contribute no gradient. */
   equal_groups: number,
   /** Share of the answers that were cut off at the token limit. */
   truncated: number,
@@ -68,7 +68,7 @@ export const trainingRun = settled(
       // Sent by the local service: ignored options, and warnings about the tasks.
       ignored_options: sentences,
       warnings: sentences,
-      // Sent by the local service: why its work waits, e.g. for space on the disk.
+      // Sent by the local service: why the run waits, e.g. for space on the disk.
       waits_because: text,
       diagnostics: field(stepDiagnostics),
     }),

@@ -34,7 +34,7 @@ export const terminationReasons = [
 export const message = z.looseObject({
   message_id: z.nullish(z.union([z.number(), z.string()])),
   role: text,
-  /** Text or parts, as it was sent. */
+  /** Text or parts, unchanged. */
   content: z.optional(z.unknown()),
   /** JSON as text. */
   tool_calls: textOrJson,
@@ -43,7 +43,7 @@ export const message = z.looseObject({
   finish_reason: text,
   prompt_tokens: number,
   completion_tokens: number,
-  // Not in the document, but chat clients record these and other services send them.
+  // Not in the document. Chat clients record these fields, and other services send them.
   reasoning_content: textOrJson,
   refusal: text,
   name: text,
@@ -121,7 +121,7 @@ export const uploadTrajectoriesBody = z.strictObject({
 });
 
 /**
- * Header of an upload that numbers identical trajectories of a file: `1,1,2`. With it, the local service distinguishes
+ * Header of an upload that numbers identical trajectories of a file: `1,1,2`. The local service uses it to distinguish
  * a second sample from a repeated request. It is not in the document; other services ignore it.
  */
 export const occurrencesHeader = 'benchtop-occurrences';

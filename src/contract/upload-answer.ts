@@ -1,9 +1,8 @@
 /**
  * Reads the outcome of each trajectory from the answer to an upload. Pure.
  *
- * A failed trajectory is sent again, which stores it twice if it was stored after all. So one counts as failed only if
- * a part of the answer is certainly about it and says that it was not stored, and nothing contradicts that. In doubt,
- * its outcome is unknown.
+ * A failed trajectory is sent again, which duplicates it if it was stored after all. So a trajectory counts as failed
+ * only if the answer certainly reports its failure, and nothing contradicts that. In doubt, the outcome is unknown.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { isRawJson } from '../base/own-property.ts';
@@ -13,30 +12,30 @@ import type { UploadedTrajectory, UploadTrajectoriesResult } from './trajectorie
 
 /** The outcome of a trajectory. */
 export interface ItemOutcome {
-  /** `counted` if the service counts it with others, but does not say which of them are stored. */
+  /** `counted`: the service reports how many of several trajectories are stored, but not which. */
   readonly outcome: 'stored' | 'skipped' | 'failed' | 'counted' | 'unknown';
   readonly row?: UploadedTrajectory | undefined;
-  /** The service's report on it, whatever the outcome. */
+  /** The failure that the service reported, whatever the outcome. */
   readonly failure?: Failure | undefined;
-  /** Why the outcome is uncertain although the answer mentions it: a sentence without its full stop. */
+  /** Why the outcome is uncertain although the answer mentions the trajectory: a sentence without its full stop. */
   readonly doubt?: string | undefined;
 }
 
 export interface ReadAnswer {
-  /** In the order in which they were sent. */
+  /** In the order of the request. */
   readonly items: readonly ItemOutcome[];
-  /** How many of the `counted` ones are stored, and how many are skipped. */
+  /** How many of the `counted` trajectories are stored or skipped. */
   readonly counted: { readonly stored: number; readonly skipped: number };
-  /** The number of unknown outcomes, including those among the `counted` ones that no count covers. */
+  /** The number of unknown outcomes, including the `counted` trajectories beyond the counts. */
   readonly unknown: number;
-  /** The failures of the batch, and those that cannot be assigned to a trajectory. */
+  /** Failures of the batch, and failures that cannot be assigned to a trajectory. */
   readonly batchFailures: readonly Failure[];
 }
 
 /** A trajectory that was sent. */
 type Sent = Readonly<Record<string, unknown>> | undefined;
 
-/** The ids that a row repeats from the request; the service creates the ones that were not sent. */
+/** The ids that a row repeats from the request. The service creates missing ones. */
 const callerIds = ['trace_id', 'conversation_id'] as const;
 const allIds = [...callerIds, 'trajectory_id'] as const;
 
@@ -46,30 +45,32 @@ function idIn(of: Sent, name: (typeof allIds)[number]): string | undefined {
   return typeof id === 'number' || (typeof id === 'string' && id !== '') ? String(id) : undefined;
 }
 
-/** Compares the ids of rows with those that were sent. */
+/** Compares the ids of rows with the ids in the request. */
 function idsOf(sent: readonly Sent[]) {
   const places = new Map(allIds.map(name => [name, Map.groupBy(sent.keys(), at => idIn(sent[at], name))]));
-  /** The places at which each id of the row was sent; empty for an id that was not sent. */
+  /** The places in the request of each id of the row; empty for an id that was not sent. */
   const placesOf = (row: UploadedTrajectory): number[][] =>
     allIds.flatMap(name => {
       const id = idIn(row, name);
       return id === undefined ? [] : [places.get(name)?.get(id) ?? []];
     });
-  /** Whether an id of the row was sent with others, but not with this one. */
+  /** Whether an id of the row was sent with other trajectories, but not with this one. */
   const isOfOthers = (row: UploadedTrajectory, at: number): boolean =>
     placesOf(row).some(each => each.length > 0 && !each.includes(at));
   return {
     isOfOthers,
-    /** Whether this one was sent with an id of the row. */
+    /** Whether this trajectory was sent with an id of the row. */
     hasOneOf: (row: UploadedTrajectory, at: number): boolean => placesOf(row).some(each => each.includes(at)),
-    /** Whether this one was sent with every id of the row, except those that the service may have made. */
+    /** Whether this trajectory was sent with every id of the row, except ids that the service may have created. */
     isOf: (row: UploadedTrajectory, at: number): boolean =>
       !isOfOthers(row, at) &&
       callerIds.every(name => {
         const [id, own] = [idIn(row, name), idIn(sent[at], name)];
         return id === undefined || own === undefined || id === own;
       }),
-    /** The one that was sent with an id of the row that no other has; undefined if another id was sent with others. */
+    /**
+     * The only trajectory that was sent with an id of the row; undefined if another id of the row belongs to others.
+     */
     named: (row: UploadedTrajectory): number | undefined => {
       const [at] = placesOf(row).find(({ length }) => length === 1) ?? [];
       return at === undefined || isOfOthers(row, at) ? undefined : at;
@@ -78,7 +79,7 @@ function idsOf(sent: readonly Sent[]) {
 }
 type Ids = ReturnType<typeof idsOf>;
 
-/** The index that a row gives; NaN if it gives two. */
+/** The index in a row; NaN if the row has two different ones. */
 function indexOf({ request_index, failure }: UploadedTrajectory): number | undefined {
   const index = request_index ?? failure?.item_index ?? undefined;
   return (failure?.item_index ?? index) === index ? index : Number.NaN;
@@ -90,9 +91,9 @@ interface Answered {
 }
 
 /**
- * The index that stands for the first trajectory: the document does not say whether a service counts from 0 or 1.
- * `either` if the answer fits 0 and 1. Undefined if an index is out of range, occurs twice or contradicts an id: then
- * none can be trusted. A count from 1 is only certain if the answer leaves nothing out.
+ * The index of the first trajectory: the document does not say whether a service counts from 0 or 1. `either` if the
+ * answer fits both. Undefined if an index is out of range, occurs twice or contradicts an id: then no index can be
+ * trusted. Counting from 1 is certain only if the answer covers every trajectory.
  */
 function firstIndex({ rows, failures }: Answered, size: number, ids: Ids): 0 | 1 | 'either' | undefined {
   const lists = [rows.map(indexOf), failures.map(({ item_index }) => item_index)].map(list =>
@@ -119,11 +120,11 @@ function placesOfRows({ rows }: Answered, sent: readonly Sent[], first: number |
     if (index === undefined) return ids.named(row);
     if (first !== undefined) return index - first;
     const [named, isOutside] = [ids.named(row), index < 0 || index >= sent.length];
-    // An id with the index of another trajectory may mean either.
+    // If the id and the index name different trajectories, the row may mean either.
     return isOutside || index === named ? named : undefined;
   });
-  // Rows without an index or an id are in order if there is one row per trajectory and no other row contradicts the
-  // order.
+  // Rows without an index or an id count as in order if there is one row per trajectory and no other row contradicts
+  // the order.
   const isInOrder =
     unreadableIn(rows) === 0 &&
     rows.length === sent.length &&
@@ -132,7 +133,7 @@ function placesOfRows({ rows }: Answered, sent: readonly Sent[], first: number |
   return isInOrder ? [...rows.keys()] : places;
 }
 
-/** The meanings of the statuses of services that follow the document; any other status is uncertain. */
+/** The meanings of known statuses. Any other status is uncertain. */
 type Said = 'stored' | 'skipped' | 'failed' | undefined;
 const meanings: ReadonlyMap<string, Said> = new Map([
   ['uploaded', 'stored'],
@@ -150,11 +151,11 @@ interface About {
   /** Rows that may also be about it. */
   readonly others: readonly UploadedTrajectory[];
   readonly listed: Failure | undefined;
-  /** Whether the rows have only ids that were sent with it. */
+  /** Whether every id of the rows was sent with it. */
   readonly isOfIt: boolean;
 }
 
-/** The outcome of one trajectory, before it is compared with the counts. */
+/** The outcome of one trajectory, before the counts are considered. */
 function saidOf({ rows, others, listed, isOfIt }: About): ItemOutcome {
   const row = rows[0];
   const failure = rows.map(each => each.failure).find(saysWhy) ?? listed;
@@ -168,7 +169,7 @@ function saidOf({ rows, others, listed, isOfIt }: About): ItemOutcome {
   return { row, failure, doubt, outcome: doubt === undefined ? 'failed' : 'unknown' };
 }
 
-/** Why it may not have failed, although the answer says so. */
+/** Why the trajectory may be stored although the answer reports a failure. */
 function doubtOf({ has, rows, isOfIt }: Pick<About, 'rows' | 'isOfIt'> & { readonly has: Said }): string | undefined {
   if (has) return 'The answer says both that it is stored and that it failed';
   if (rows.some(row => row.trajectory_id)) return 'It has a trajectory id, so it may be stored';
@@ -182,7 +183,7 @@ export function readAnswer(answer: UploadTrajectoriesResult, sent: readonly Sent
   const first = firstIndex(answered, sent.length, ids);
   const read = (from: number | undefined) => readFrom(from, answer, answered, sent, ids);
   if (first !== 'either') return read(first);
-  // Only what holds in both cases is certain, and only if no counts are left to assign.
+  // An outcome is certain only if both readings agree, and no counts are left to assign.
   const [unplaced, from0, from1] = [read(undefined), read(0), read(1)];
   if (unplaced.unknown === 0 || [from0, from1].some(({ counted }) => counted.stored + counted.skipped > 0))
     return unplaced;
@@ -195,7 +196,7 @@ export function readAnswer(answer: UploadTrajectoriesResult, sent: readonly Sent
   return { ...unplaced, items, counted: from0.counted, unknown: unknownIn(items) };
 }
 
-/** @param first index of the first one; undefined if no index can be trusted */
+/** @param first index of the first trajectory; undefined if no index can be trusted */
 function readFrom(
   first: number | undefined,
   answer: UploadTrajectoriesResult,
@@ -229,7 +230,7 @@ function readFrom(
   return { items, counted, unknown: unknownIn(items) - counted.stored - counted.skipped, batchFailures };
 }
 
-/** Whether none is stored: both counts are 0, a failure gives a reason, and no row contradicts that. */
+/** Whether the service stored nothing: both counts are 0, a failure gives a reason, and no row contradicts that. */
 function isRefused({ uploaded, skipped }: UploadTrajectoriesResult, { rows, failures }: Answered): boolean {
   const isNone = uploaded === 0 && skipped === 0 && failures.length > 0 && unreadableIn(rows) === 0;
   return isNone && rows.every(row => saidBy(row) === 'failed' && !row.trajectory_id);
@@ -243,7 +244,7 @@ function withoutDoubt(item: ItemOutcome): ItemOutcome {
 const unknownIn = (items: readonly ItemOutcome[]): number =>
   items.filter(({ outcome }) => outcome === 'unknown' || outcome === 'counted').length;
 
-/** Places the failures of a request that was refused as a whole. If both fit, they are counted from 0. */
+/** Assigns the failures of a request that was refused as a whole. Assumes that indexes count from 0 if both fit. */
 export function refusedItems(failures: readonly Failure[], sent: readonly Sent[]) {
   const found = firstIndex({ rows: [], failures }, sent.length, idsOf(sent));
   return placedFailures(failures, found === 'either' ? 0 : found);
@@ -259,7 +260,7 @@ function placedFailures(failures: readonly Failure[], first: number | undefined)
 }
 
 /**
- * How many are stored or skipped besides those that rows name, according to the counts and to rows without a known
+ * How many more trajectories are stored or skipped than the outcomes show, by the counts and by rows that match no
  * trajectory.
  */
 function leftOf(
@@ -273,11 +274,11 @@ function leftOf(
   return Math.max(total - known, unplaced.filter(row => saidBy(row) === outcome).length);
 }
 
-/** Assigns the stored and skipped ones that no row names. If a failed one may be among them, it becomes unknown. */
+/** Assigns the remaining counts to unknown outcomes. If the counts exceed those, failed trajectories become unknown. */
 function withCounts(said: readonly ItemOutcome[], left: ReadAnswer['counted']): Pick<ReadAnswer, 'items' | 'counted'> {
   const isUnknown = ({ outcome }: ItemOutcome): boolean => outcome === 'unknown';
   const total = left.stored + left.skipped;
-  // More than there are unknown ones: some of the failed ones must be included.
+  // The counts exceed the unknown outcomes, so they must include failed trajectories.
   const isDoubtful = total > said.filter(isUnknown).length;
   const items = said.map((item): ItemOutcome => {
     const isIt = isDoubtful && item.outcome === 'failed';
@@ -294,7 +295,7 @@ function withCounts(said: readonly ItemOutcome[], left: ReadAnswer['counted']): 
       : 'skipped'
     : 'counted';
   const isSame = outcome !== 'counted';
-  // If all are stored, those that the answer contradicts stay unknown.
+  // Even if all are stored, a trajectory with contradictory reports stays unknown.
   const isCounted = (item: ItemOutcome): boolean => isUnknown(item) && !(isSame && item.doubt !== undefined);
   return {
     items: items.map(item => (isCounted(item) ? { ...item, outcome } : item)),
@@ -302,12 +303,12 @@ function withCounts(said: readonly ItemOutcome[], left: ReadAnswer['counted']): 
   };
 }
 
-/** The failure of a row whose trajectory is not known. */
+/** The failure in a row that matches no trajectory. */
 function failureIn(row: UploadedTrajectory): readonly Failure[] {
   if (saysWhy(row.failure)) return [row.failure];
   return row.status == null || isThere(saidBy(row)) ? [] : [{ message: `a trajectory has the status ${row.status}` }];
 }
 
-/** Whether a failure says anything; an object of nulls counts as missing. */
+/** Whether a failure has a code, a message or a context; an object of nulls counts as missing. */
 export const saysWhy = (failure: Failure | null | undefined): failure is Failure =>
   failure?.code != null || failure?.message != null || Object.keys(failure?.context ?? {}).length > 0;

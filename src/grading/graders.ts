@@ -77,7 +77,7 @@ function answerWords(answer: string): string[] {
   return answer.toLowerCase().match(/\p{L}+/gu) ?? [];
 }
 
-/** Finds where the words of a text occur in an answer; -1 if they do not. */
+/** Returns a function that finds the words of a text in an answer; -1 if they do not occur. */
 function finderIn(answer: string): (expected: string) => number {
   const all = ` ${wordsAndNumbers(answer)} `;
   return expected => {
@@ -108,7 +108,8 @@ export function grade(spec: GraderSpec, whole: string): Grade {
   const answer = whole.slice(0, longestAnswer);
   if (spec.kind === 'regex')
     return verdict(matchesOrThrows(spec.pattern, answer), `expected a match of ${spec.pattern}`);
-  // The others read each text a few times at most. The limit takes a thread, and longer than an ordinary answer.
+  // The other graders read each text a few times at most. A limit needs a thread and takes longer than an ordinary
+  // answer.
   if (spec.kind !== 'choice') return gradeOf(spec, answer);
   const grades: Grade[] = [];
   const isInTime = withinCpuTime(() => grades.push(gradeOf(spec, answer)), choiceLimit);
@@ -117,7 +118,7 @@ export function grade(spec: GraderSpec, whole: string): Grade {
   return result;
 }
 
-/** How an answer ended, according to the server of the model. */
+/** How an answer ended, as the model's server reports it. */
 export interface AnswerEnd {
   readonly refusal?: string | null | undefined;
   readonly finish_reason?: string | null | undefined;
@@ -131,7 +132,7 @@ const earlyEndWords: Record<EarlyEnd, string> = {
   error: 'ended with an error',
 };
 
-/** Why an answer is missing or incomplete; undefined if the server gives no such reason. */
+/** Why an answer is missing or incomplete; undefined if the server gives no reason for that. */
 export function shortfallOf({ refusal, finish_reason, tool_calls }: AnswerEnd, isEmpty: boolean): string | undefined {
   const end = refusal ? 'refusal' : earlyEndOf(finish_reason);
   if (end !== undefined) return earlyEndWords[end];
@@ -139,8 +140,8 @@ export function shortfallOf({ refusal, finish_reason, tool_calls }: AnswerEnd, i
 }
 
 /**
- * Grades an answer. If the reward is 0, the explanation also says why the answer is missing or incomplete, if the
- * server gave a reason.
+ * Grades an answer. If the reward is 0, the explanation includes the server's reason for a missing or incomplete
+ * answer.
  *
  * @throws GradingError like `grade`
  */

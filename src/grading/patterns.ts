@@ -7,18 +7,18 @@ import { maxWallMs, withinCpuTime } from '../base/time-limit.ts';
 const flags = 'iu';
 
 /**
- * CPU time for an answer in milliseconds. An ordinary expression needs a thousandth of it, a quadratic one a third on
- * the longest answer, and one with nested repeats exceeds any limit, so the verdict does not depend on the machine.
+ * CPU time per answer, in milliseconds. An ordinary expression needs a thousandth of it, a quadratic one a third on the
+ * longest answer, and one with nested repeats exceeds any limit. So the verdict does not depend on the machine.
  */
 const answerLimit = 500;
 
-/** Wall-clock time for the verdict on one answer on a busy machine, in milliseconds. */
+/** Wall-clock time for grading one answer on a busy machine, in milliseconds. */
 export const longestMatchMs = maxWallMs(compileLimit) + maxWallMs(answerLimit);
 
 /** Time for compiling all patterns of a benchmark in milliseconds. 10,000 ordinary ones need a second. */
 const benchmarkLimit = 10_000;
 
-/** An escape: a property such as `\p{L}`, or any other. */
+/** Escapes: properties such as `\p{L}`, and others. */
 const escapes = /\\(?:[pP]\{[^}\\]*\}|.)/gsu;
 const isProperty = (part: string): boolean => /^\\[pP]\{/.test(part);
 
@@ -55,7 +55,7 @@ function problemOf(pattern: string): string | undefined {
   }
 }
 
-/** The last pattern, compiled: a task has several answers in a row, and compiling takes as long as a match. */
+/** Caches the last pattern: a task has several answers in a row, and compiling takes as long as matching. */
 let last: { readonly pattern: string; readonly expression: RegExp } | undefined;
 
 /** Whether a pattern matches; undefined if it takes too long. @throws ExpressionError if it cannot be used at all */

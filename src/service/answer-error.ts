@@ -132,7 +132,7 @@ function notFoundAdvice({ method, path, subject }: CallFacts, { mayLackPath, ope
   return 'It may have been deleted, or belong to another organization.';
 }
 
-/** For a refusal whose own advice does not say so. */
+/** Mentions that the service may lack the operation, unless the other advice already does. */
 function lackingAdvice(Answered: AnsweredClass, { operation }: ErrorDetails): string {
   const isSaid = Answered === NotFoundError || Answered === PermissionError;
   return isSaid || operation === undefined ? '' : `This service may not ${capabilityWords(operation)}.`;
@@ -183,7 +183,7 @@ export interface ErrorAnswer {
   readonly body: unknown;
 }
 
-/** The error for an unsuccessful answer. Its message is sanitised, its details are not. */
+/** The error for an unsuccessful answer. Its message is sanitised; its details are not. */
 export function errorOfAnswer(
   answer: ErrorAnswer,
   facts: CallFacts,
@@ -292,7 +292,7 @@ function responseError({ status, headers }: Head, facts: CallFacts, code: string
   });
 }
 
-/** The target of a redirect, without a user and a password; undefined if it has none. */
+/** The target of a redirect, without user and password; undefined if there is none. */
 export function targetOf({ location }: Head['headers'], from: URL): URL | undefined {
   const target = (location && URL.parse(location, from.href)) || undefined;
   if (target) Object.assign(target, { username: '', password: '' });
@@ -306,8 +306,8 @@ export function movedTo(answer: Head, facts: CallFacts, { pathname }: URL, advic
 }
 
 /**
- * The error for a redirect to another origin. None is followed, because the credential would go with it. Names only the
- * origin: a path may be a secret.
+ * The error for a redirect to another origin, which is never followed because the credential would go there. Names only
+ * the origin: a path may be a secret.
  */
 export function redirected(
   answer: Head,
@@ -348,7 +348,7 @@ export function wrongRecord(answer: Head, facts: CallFacts, { requested, receive
 }
 
 /**
- * The first NaN or Infinity outside the strings of a JSON text, with its field, `NaN as reward`, or its position, if
+ * The first NaN or Infinity outside the strings of a JSON text, with its field (`NaN as reward`) or its position, if
  * known.
  */
 function notFiniteIn(json: string): string | undefined {
@@ -371,7 +371,7 @@ function notFiniteIn(json: string): string | undefined {
   return undefined;
 }
 
-/** A successful answer with an unusable body. */
+/** The error for a successful answer with an unusable body. */
 export function unusableAnswer(
   answer: ErrorAnswer,
   facts: CallFacts,

@@ -1,6 +1,6 @@
 /**
- * The names a service is assumed to use where the document is silent: overrides in the profile, their validation, and
- * advice.
+ * The names that a service is assumed to use if the document does not show them: overrides in the profile, their
+ * validation, and advice.
  */
 
 import { isRecord, own } from '../base/own-property.ts';
@@ -74,7 +74,7 @@ export class Assumptions {
     return set ?? (newest && this.generationOf(endpoint) === 'newest' ? newest.path : path);
   }
 
-  /** The query with this service's names. The document gives those of list runtimes, so they stay. */
+  /** The query with this service's names. The document shows the names of list runtimes, so they stay. */
   query<Value>(operation: string, fields: Readonly<Record<string, Value>>): Record<string, Value> {
     return operation === 'listBenchmarkRuntimes' ? { ...fields } : this.#rename('query', fields);
   }
@@ -93,8 +93,8 @@ export class Assumptions {
   }
 
   /**
-   * Advice to rename a field, if that may explain a refusal: the service does not know a field, or requires one with a
-   * similar name.
+   * Advice to set a field's name, if that may solve a refusal: the service does not know the field, or requires one
+   * with a similar name.
    *
    * @param query of the request, with this service's names
    * @param body the input of the call, with the document's names

@@ -1,4 +1,4 @@
-/** The types of a call: the first frame loads these without the service. */
+/** The types of a call, in their own file so that the first frame does not load the service. */
 import type { AnswerOf, InputOf, Operation } from '../contract/endpoints.ts';
 import type { CallOptions } from './options.ts';
 import type { CallInput } from './request.ts';

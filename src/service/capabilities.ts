@@ -19,7 +19,7 @@ export interface RefusedAnswer {
   readonly status: number;
   readonly envelope: Envelope | undefined;
   readonly text: string;
-  /** Its message. */
+  /** The message of the answer. */
   readonly words?: string | undefined;
   /** The ids in the path and in the body. */
   readonly ids?: readonly string[] | undefined;
@@ -68,20 +68,23 @@ const specificCode = /^(?!resource_|route_|path_|url_|endpoint_|page_)\w+_not_fo
 /** Whether a code names a kind of resource, which a router does not know. */
 export const namesKind = (code: string | undefined): boolean => specificCode.test(code ?? '');
 
-/** Whether an envelope says that the key lacks a permission, rather than a gateway that it knows no such path. */
+/**
+ * Whether the service refused the key for lack of a permission. A gateway that does not know the path sends no such
+ * envelope.
+ */
 const namesPermission = ({ type, code }: { readonly type?: string | undefined; readonly code?: string | undefined }) =>
   type === 'permission_error' || code === 'permission_denied';
 
 /**
- * Whether a read was refused as gateways and routers also refuse paths they do not know: AWS API Gateway with 403
- * (`Missing Authentication Token`), others with 400 or 410.
+ * Whether a read was refused with a status that gateways and routers also use for unknown paths: AWS API Gateway 403
+ * (`Missing Authentication Token`), others 400 or 410.
  */
 function isOddRefusal({ status, envelope, concernsInput = false }: RefusedAnswer, { method }: Endpoint): boolean {
   if (method !== 'GET' || concernsInput) return false;
   return status === 403 ? !namesPermission(envelope ?? {}) : status === 400 || status === 410;
 }
 
-/** Whether a refusal may concern the path instead of the resource: services answer both alike. */
+/** Whether a refusal may concern the path instead of the resource: services give the same answer for both. */
 function mayConcernPath(answer: RefusedAnswer, endpoint: Endpoint): boolean {
   const { status, envelope, concernsInput = false } = answer;
   if (status === 422) return !concernsInput;
@@ -89,8 +92,8 @@ function mayConcernPath(answer: RefusedAnswer, endpoint: Endpoint): boolean {
 }
 
 /**
- * Whether a refusal comes from the service or its framework, not from a gateway: while a service restarts, a gateway
- * answers with its own page or an empty body.
+ * Whether a refusal comes from the service or its framework. While a service restarts, a gateway answers with its own
+ * page or an empty body.
  */
 function isFromService({ envelope, text }: RefusedAnswer): boolean {
   return envelope !== undefined || !/^\s*(<|$)/.test(text);
@@ -183,7 +186,7 @@ export class Capabilities {
     }
   }
 
-  /** Whether the path itself must be missing: the service has named these resources before. */
+  /** Whether the path itself must be missing, because the service has sent the ids of these resources before. */
   #isOfPath({ status, path, envelope, ids }: RefusedAnswer): boolean {
     const isOfResource = /._not_found$/.test(envelope?.code ?? '');
     return status === 404 && path.includes('{') && envelope !== undefined && !isOfResource && this.#areKnown(ids);
@@ -199,7 +202,10 @@ export class Capabilities {
     if (left > 0) throw missing(endpoint, left);
   }
 
-  /** Whether the service may lack the endpoint rather than the resource: it is optional and has not worked yet. */
+  /**
+   * Whether the service may lack the endpoint rather than the resource, because the endpoint is optional and has not
+   * worked yet.
+   */
   mayLack(endpoint: Endpoint, answer: RefusedAnswer): boolean {
     const { capability = false, operation } = endpoint;
     // A 403 may also concern the key, until something has worked with it.
@@ -207,7 +213,7 @@ export class Capabilities {
     return mayConcernPath(answer, endpoint);
   }
 
-  /** Whether a 403 concerns the key or the path; decided by another read. */
+  /** Whether it is unclear if a 403 concerns the key or the path. Another read decides. */
   isInDoubt({ capability = false, method }: Endpoint, refusal: ServiceError): boolean {
     const mayBePath = capability && method === 'GET' && refusal.status === 403 && !namesPermission(refusal);
     return mayBePath && this.#proven.size === 0;
@@ -227,7 +233,8 @@ export class Capabilities {
   learn(endpoint: Endpoint, answer: RefusedAnswer, details: ErrorDetails): CapabilityMissingError | undefined {
     if (!endpoint.capability) return undefined;
     const facts = { ...details, status: answer.status };
-    // A read is checked against the lists. For a write to ids this session has read, the answer decides.
+    // A missing resource of a read is looked up in the lists. For a write to ids that this session has read, the answer
+    // decides.
     if (details.mayLackPath && endpoint.method !== 'GET' && this.#areKnown(answer.ids)) {
       const words = answer.envelope?.message;
       return new CapabilityMissingError(endpoint.operation, facts, words && answeredWords(words));

@@ -23,7 +23,7 @@ import { callOperation, type OpenAnswer, openOperation, readText } from './opera
 import { type CallOptions, defaultMaxBytes } from './options.ts';
 import type { CallFacts } from './wire-error.ts';
 
-/** A request for a completion. The sending function decides whether it streams. */
+/** A request for a completion. The method that sends it decides whether to stream. */
 export type ChatRequest = Omit<ChatCompletionBody, 'stream' | 'stream_options'>;
 
 export interface ChatOptions extends CallOptions {
@@ -43,9 +43,9 @@ export type ChatEvent =
       readonly input: string;
     }
   | { readonly kind: 'finish'; readonly index: number; readonly reason: string }
-  /** The service names a model that is not the one that was asked. */
+  /** The service reports another model than the requested one. */
   | { readonly kind: 'model'; readonly model: string }
-  /** Token counts so far; the last ones count. */
+  /** Token counts so far. Each event replaces the previous one. */
   | { readonly kind: 'usage'; readonly usage: Usage };
 
 type ChatChunk = z.output<typeof chatChunk>;
@@ -77,8 +77,8 @@ export class Chat {
   }
 
   /**
-   * Streams an answer; requests it whole if the service refuses to stream. Leaving the loop or aborting the signal
-   * closes the connection, which stops the service too. An error has the text received so far in `partial`.
+   * Streams an answer, or requests it whole if the service refuses to stream. Leaving the loop or aborting the signal
+   * closes the connection, which stops the service too. An error carries the text received so far in `partial`.
    *
    * @throws ServiceError
    */
@@ -155,7 +155,7 @@ const unstreamedWords =
   /\bstream(s|ed|ing)?\b.{0,200}(\bnot\b|n't\b|\bunsupported|\bdisabled|\bunavailable|\bmust be false|\bcannot)|(\bnot|n't|\bcannot|\bunsupported)\b.{0,200}\bstream(s|ed|ing)?\b/i;
 
 /**
- * Whether a service refused a request because it asks for a stream. Servers name the field, or mention it in the
+ * Whether a service refused a request because it asks for a stream. Servers name the field in `param` or in the
  * message.
  */
 export function refusesToStream({
@@ -170,21 +170,21 @@ export function refusesToStream({
 
 type Facts = () => CallFacts;
 
-/** @param asked the model that was asked */
+/** @param requested the model of the request */
 async function* readAnswer(
   open: OpenAnswer,
   facts: Facts,
   now: () => number,
-  asked: string,
+  requested: string,
 ): AsyncGenerator<ChatEvent, void> {
   const { answer } = open;
   const type = answer.headers['content-type'];
   if (type !== undefined && !/^text\/event-stream\b/i.test(type)) {
-    yield* readVerified(open, facts, now, asked);
+    yield* readVerified(open, facts, now, requested);
     return;
   }
   const places = new Map<number, number>();
-  let named = asked;
+  let named = requested;
   let finished = false;
   let length = 0;
   for await (const { event, data } of readEvents(answer.chunks())) {
@@ -197,13 +197,12 @@ async function* readAnswer(
     if (event === 'error' || hasError(body)) throw streamedError(open, facts(), event, body, text, now());
     const chunk = parseWhole(chatChunk, body);
     if (!chunk.success) {
-      // An incomplete event means that the stream was cut off; a complete event in another format is an error of the
-      // service.
+      // Invalid JSON means that the stream was cut off; JSON in another format is an error of the service.
       if (body === undefined) throw cutOff(open, facts());
       throw unusableAnswer({ ...answer, text, body }, facts(), chunk.error.issues);
     }
-    const { model = asked } = chunk.data;
-    if (model && model !== asked && model !== named) yield { kind: 'model', model };
+    const { model = requested } = chunk.data;
+    if (model && model !== requested && model !== named) yield { kind: 'model', model };
     named = model || named;
     for (const chatEvent of eventsOf(chunk.data, places)) {
       // The other choices are not shown.
@@ -235,7 +234,7 @@ async function* readVerified(
   open: OpenAnswer,
   facts: Facts,
   now: () => number,
-  asked: string,
+  requested: string,
 ): AsyncGenerator<ChatEvent, void> {
   const { answer } = open;
   const text = await readText(answer, facts(), defaultMaxBytes);
@@ -243,15 +242,15 @@ async function* readVerified(
   if (hasError(body)) throw streamedError(open, facts(), undefined, body, text, now());
   const read = parseWhole(chatCompletion, body);
   if (!read.success) throw unusableAnswer({ ...answer, text, body }, facts(), read.error.issues);
-  yield* eventsOfCompletion(read.data, asked);
+  yield* eventsOfCompletion(read.data, requested);
 }
 
-/** A whole answer as the events of a stream. @param asked the model that was asked */
+/** A whole answer as the events of a stream. @param requested the model of the request */
 export function* eventsOfCompletion(
   { choices, usage, model }: ChatCompletion,
-  asked: string,
+  requested: string,
 ): Generator<ChatEvent, void> {
-  if (model && model !== asked) yield { kind: 'model', model };
+  if (model && model !== requested) yield { kind: 'model', model };
   yield* eventsOf(
     { choices: choices.map(({ message, ...choice }) => ({ ...choice, delta: message })), usage },
     new Map(),

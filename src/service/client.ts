@@ -49,15 +49,17 @@ export class Client {
     return this.connection.isSupervised || this.assumptions.is('honoursIdempotencyKey') || this.hasReplayed;
   }
 
-  /** The path of an operation in the other generation, if it has one and the profile does not say where it is. */
+  /**
+   * The path of an operation in the other generation, unless there is none or the profile sets a generation or a path.
+   */
   otherPath(endpoint: Endpoint): string | undefined {
     const { path, newest } = endpoint;
-    const isSaid = this.generation.stated !== undefined || this.assumptions.settingOf(endpoint) !== undefined;
-    if (!newest || isSaid) return undefined;
+    const isSet = this.generation.stated !== undefined || this.assumptions.settingOf(endpoint) !== undefined;
+    if (!newest || isSet) return undefined;
     return this.assumptions.path(endpoint) === path ? newest.path : path;
   }
 
-  /** Whether the service is known to skip trajectories that a dataset has, as the local service does. */
+  /** Whether the service is known to skip trajectories that a dataset already has, as the local service does. */
   readonly skipsStored = (areTraced: boolean): boolean =>
     this.connection.isSupervised || (areTraced && (this.#skipsTraced ?? this.options.skippingMemory?.load()) === true);
 
@@ -67,7 +69,7 @@ export class Client {
     this.options.skippingMemory?.save(skips);
   };
 
-  /** Tells apart API keys, which may be of different organizations; a supervised service has one. */
+  /** Identifies the organization by its API key; empty for a supervised service, which has only one. */
   readonly accountOf = async (secret: string, signal: AbortSignal): Promise<string> =>
     this.connection.isSupervised ? '' : this.credentials.apiKeyHash(secret, signal);
 

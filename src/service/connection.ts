@@ -83,7 +83,7 @@ export class Connection {
     return this.#origins.has(originOf(url));
   }
 
-  /** Reports that an attempt was answered, whatever the answer. */
+  /** Reports any answer to an attempt. */
   answered({ target }: Place): void {
     if (target) this.#supervisor?.answered?.(target);
   }
@@ -107,14 +107,14 @@ export interface Credential {
   /** Empty for none: the request then has no credential, and the service decides. */
   readonly value: string;
   /**
-   * Reads it again after a refusal. Returns whether it has changed. Undefined if there is no source to read from.
+   * Reads the credential again after a refusal. Returns whether it has changed. Undefined without a source.
    *
    * @throws RequestError if it cannot be read now, WireFailure once the signal aborts
    */
   readonly renew?: (signal: AbortSignal) => Promise<boolean>;
 }
 
-/** A value as read. Each reading is a new object, even if the value is the same. */
+/** The result of reading a source. Each reading is a new object, even if the value is the same. */
 interface Reading {
   readonly value: string;
 }
@@ -141,7 +141,7 @@ class CachedCredential {
   }
 
   /**
-   * Reads the credential. A credential command may take long: an aborted call stops waiting, and the last one to stop
+   * Reads the credential. A credential command may take long: an aborted call stops waiting, and the last call to stop
    * kills the command.
    *
    * @param refused the reading to replace; if it cannot be read again, it stays

@@ -269,9 +269,9 @@ export function isNotOffered(error: unknown): error is ServiceError {
 export const isAbsent = (error: unknown): boolean => isGone(error) || isNotOffered(error);
 
 /**
- * The value that `read` returns; undefined if it is not wanted, or not there.
+ * Reads a value if it is wanted; undefined if it is not, or does not exist.
  *
- * @throws what the read throws for any other reason
+ * @throws any other error of `read`
  */
 export async function ifThere<Value>(wanted: boolean, read: () => Promise<Value>): Promise<Value | undefined> {
   try {
@@ -298,7 +298,7 @@ export function isLastingRefusal(error: unknown): boolean {
   return isGone(error) || (error instanceof ServiceError && ['permission', 'validation'].includes(error.kind));
 }
 
-/** Whether nothing answered at the address. */
+/** Whether the service did not answer. */
 export function isUnreachable(error: unknown): boolean {
   return error instanceof ServiceError && (error.kind === 'network' || error.kind === 'timeout');
 }
@@ -314,7 +314,10 @@ export function affectsAllRequests(error: unknown): boolean {
   return error instanceof ServiceError && ['authentication', 'read_only', 'rate_limit'].includes(error.kind);
 }
 
-/** Whether only this request failed: what it asked for exists and is offered, and other requests may succeed. */
+/**
+ * Whether only this request failed: its resource exists, the service offers the operation, and other requests may
+ * succeed.
+ */
 export function failsAlone(error: unknown): error is ServiceError {
   return error instanceof ServiceError && error.kind !== 'cancelled' && !affectsAllRequests(error) && !isAbsent(error);
 }

@@ -20,7 +20,7 @@ export type GateState =
       readonly reason: 'rate_limit' | 'failing';
       /** When the next request is sent; epoch milliseconds. */
       readonly until: number;
-      /** The end of the wait that the host asked for, if it is longer than the gate stays closed; epoch milliseconds. */
+      /** The end of the wait that the host asked for, if the gate opens earlier; epoch milliseconds. */
       readonly requestedUntil?: number;
     };
 
@@ -28,7 +28,7 @@ export interface GateMonitor {
   /** The same value until something changes. */
   readonly state: () => GateState;
   readonly subscribe: (listener: () => void) => () => void;
-  /** Opens the gate for one request, because the user asks for it; the others follow once it is answered. */
+  /** Opens the gate for one request at the user's wish; the others follow once it is answered. */
   readonly tryNow: () => void;
 }
 
@@ -66,14 +66,14 @@ export class RateLimitGate {
   readonly #queue: Waiting[] = [];
   /** Monotonic: setting the system clock must neither open nor close the gate. */
   #closedUntil = 0;
-  /** The end of the wait that the host asked for. The gate may open before. */
+  /** The end of the wait that the host asked for. The gate may open earlier. */
   #requestedUntil = 0;
   #nextAt = 0;
   /** The first request after a rate limit: yet to be sent, or waiting for its answer. */
   #trial: 'due' | 'sent' | undefined;
-  /** The gate was closed and nothing has succeeded since: release requests one by one. */
+  /** Whether to release requests one by one: the gate was closed, and nothing has succeeded since. */
   #spaced = false;
-  /** The operations that failed since the last success, and how often that closed the gate. */
+  /** The operations that failed since the last success, and how often they closed the gate. */
   readonly #failed = new Set<string>();
   #failures = 0;
   /** Rate limits since the last success. */
@@ -106,8 +106,8 @@ export class RateLimitGate {
   }
 
   /**
-   * Waits until a request may be sent. Returns false immediately if that would be after the call's deadline, or if the
-   * host asks the user to wait for longer than a retry may. Ends early once the signal aborts.
+   * Waits until a request may be sent. Returns false immediately if the gate opens after the call's deadline, or if the
+   * host asks for a longer wait than retries allow. Ends early once the signal aborts.
    */
   pass(passage: Passage): Promise<boolean> {
     if (passage.signal.aborted) return Promise.resolve(true);
@@ -158,8 +158,8 @@ export class RateLimitGate {
   }
 
   /**
-   * Reports a server error or a timeout. A wait that the answer asks for concerns only this operation, and its caller
-   * observes it.
+   * Reports a server error or a timeout. If the answer asks for a wait, that is for this operation only, and its caller
+   * waits.
    */
   failed(operation: string): void {
     this.#heard();
@@ -176,7 +176,9 @@ export class RateLimitGate {
     this.#setFailing(true);
   }
 
-  /** Reports a request that ended without an answer because of its caller. If it was the trial, the next one is. */
+  /**
+   * Reports a request that its caller ended without an answer. If it was the trial, the next request becomes the trial.
+   */
   abandoned(): void {
     if (this.#trial !== 'sent') return;
     this.#trial = 'due';
@@ -200,7 +202,7 @@ export class RateLimitGate {
     this.answered();
   }
 
-  /** Forgets former failures: the service was restarted. */
+  /** Forgets earlier failures, because the service was restarted. */
   restarted(): void {
     this.#forgetFailures();
     const before = this.state();
@@ -220,7 +222,7 @@ export class RateLimitGate {
     this.#failures = 0;
   }
 
-  /** The host answered, other than with a rate limit, or a request to it timed out: the trial is over. */
+  /** Ends the trial, after a timeout or any answer but a rate limit. */
   #heard(): void {
     if (this.remaining() > 0) return;
     this.#requestedUntil = 0;
@@ -274,7 +276,7 @@ export class RateLimitGate {
     this.#wakePump();
   }
 
-  /** Wakes the pump to check the queue again. An abort costs milliseconds the first time, and most find no queue. */
+  /** Wakes the pump to check the queue again. Most calls find no queue, and the first abort costs milliseconds. */
   #wakePump(): void {
     if (!this.#pumping) return;
     this.#wake.abort();
@@ -318,7 +320,7 @@ export class Gates {
     return gate;
   }
 
-  /** The gate state of the host that `host` currently returns; open if it returns none. */
+  /** Monitors the gate of the host that `host` currently returns; open if it returns none. */
   monitor(host: () => string | undefined): GateMonitor {
     return {
       state: () => {

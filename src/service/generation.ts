@@ -1,4 +1,4 @@
-/** The generation of the service: from the profile, otherwise from the first answer that reveals it. */
+/** The generation of the service, from the profile or from the first answer that reveals it. */
 import * as z from 'zod/mini';
 import { type Evidence, evidenceIn, type Generation, generations } from '../contract/generation.ts';
 import { age } from '../text/time.ts';

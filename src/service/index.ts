@@ -1,6 +1,6 @@
 /**
- * The service: calls every operation of the contract by name, and remembers what this session has learned about the
- * service.
+ * The client of the service: calls every operation of the contract by name, and keeps what this session learns about
+ * the service.
  */
 
 import { originOf } from '../config/address.ts';
@@ -25,7 +25,7 @@ export interface Service {
   readonly baseUrl: string;
   /** The same service for polls: they are not retried, and queue behind the user's requests. */
   readonly background: Service;
-  /** Whether its host currently limits the request rate. */
+  /** Whether the host currently limits the request rate. */
   readonly gate: GateMonitor;
   readonly chat: Chat;
   readonly putUpload: PutUpload;
@@ -48,13 +48,18 @@ export interface Service {
   readonly describe: (work: (service: Service) => unknown) => readonly RequestPreview[];
   /** The agent that uploads belong to, from the profile: its id, or `name:` and its name. */
   readonly agent: string | undefined;
-  /** The generation of the service and how it is known. */
+  /** The generation of the service and its source. */
   readonly generation: ServiceGeneration;
-  /** Whether the service may have the operation at the path of another generation; not if the profile names one. */
+  /**
+   * Whether the service may have the operation at the path of another generation; false if the profile sets the path.
+   */
   readonly hasOtherPath: (operation: Operation) => boolean;
-  /** Whether the service is known to carry out repeats with the same idempotency key only once. */
+  /** Whether the service is known to honour idempotency keys. */
   readonly honoursKeys: boolean;
-  /** Whether the service is known to skip trajectories that the dataset has. @param areTraced each has a `trace_id` */
+  /**
+   * Whether the service is known to skip trajectories that the dataset already has. @param areTraced each has a
+   * `trace_id`
+   */
   readonly skipsStored: (areTraced: boolean) => boolean;
   /** Remembers whether the service has skipped a trajectory with the `trace_id` of a stored one. */
   readonly learnSkipping: (skips: boolean) => void;
@@ -149,7 +154,7 @@ function storageOf({ connection }: Client, address: string): string | undefined 
   return connection.isOwn(url) || originOf(url) === originOf(connection.base) ? undefined : url.host;
 }
 
-/** Runs work until it fails, as it may with incomplete input; it would then send nothing more. */
+/** Runs work until it fails, as it may with incomplete input. */
 function runForRequests(work: () => unknown): void {
   try {
     Promise.resolve(work()).catch(() => {});

@@ -132,7 +132,7 @@ export class OperationCall<Value> implements Call<Value> {
     return this.#url;
   }
 
-  /** A key is only sent to the profile's own hosts, whatever address a service names. */
+  /** Whether the attempt goes to an address from the service, on a foreign host that must not get a key. */
   get #isForeign(): boolean {
     return this.#place !== undefined && this.#url.origin !== this.#place.base.origin;
   }
@@ -205,7 +205,7 @@ export class OperationCall<Value> implements Call<Value> {
   async read(answer: WireAnswer, facts: CallFacts): Promise<Value> {
     const { status, headers } = answer;
     if (status >= 200 && status < 300) return this.#readSuccess(answer, facts);
-    // Not Modified names no other address.
+    // Not Modified has no target.
     if (status < 400 && status !== 304) {
       answer.close();
       const target = targetOf(headers, this.#url);
@@ -218,7 +218,7 @@ export class OperationCall<Value> implements Call<Value> {
     throw this.#refusal({ status, headers, text, body: parseDeepJson(text) }, facts);
   }
 
-  /** Whether another service at the same host may answer there: a base address with a path is that of one of several. */
+  /** Whether a redirect leads out of the base path: another service on the same host may answer there. */
   #leavesBase({ pathname }: URL): boolean {
     const base = `${trimEnd(this.#place?.base.pathname ?? '', '/')}/`;
     return this.#url.pathname.startsWith(base) && !pathname.startsWith(base);
@@ -228,7 +228,7 @@ export class OperationCall<Value> implements Call<Value> {
     return this.#moved !== undefined;
   }
 
-  /** Advice on a redirect on the same origin that was not followed. */
+  /** Advice on a redirect to the same origin that was not followed. */
   #adviceOnMove({ pathname }: URL): string {
     if (!this.isWrite) return 'benchtop follows one redirect of a request. Check the base URL.';
     const why = 'benchtop did not follow it, because the request could happen twice.';
@@ -333,7 +333,10 @@ function requireAllowed(client: Client, endpoint: Endpoint, { token }: CallOptio
   }
 }
 
-/** The request with the body and at the address of the call's options. @throws RequestError if the address is unusable */
+/**
+ * Applies the address and the payload of the call's options to a request. @throws RequestError if the address is
+ * unusable
+ */
 function placed(made: PreparedRequest, { at, payload }: CallOptions, { connection, options }: Client): PreparedRequest {
   const request = payload ? withPayload(made, payload) : made;
   if (at === undefined) return request;
@@ -351,7 +354,7 @@ function tooFarInside({ host }: URL, reach: string, details: ErrorDetails = {}):
   );
 }
 
-/** Spells an address of the profile's own origin as the profile does: only that spelling gets a key. */
+/** Spells an address on the profile's origin as the profile does, because only that spelling gets a key. */
 function spelledAs(base: URL, url: URL): URL {
   if (originOf(base) !== originOf(url)) return url;
   const own = new URL(url);
@@ -359,7 +362,7 @@ function spelledAs(base: URL, url: URL): URL {
   return own;
 }
 
-/** Whether a 400 or 410 may have refused the page or the order that was asked for, as some services do without a word. */
+/** Whether a 400 or 410 may have refused the page or the order. Some services do not name the field. */
 const asksForMore = (status: number, sent: URLSearchParams): boolean =>
   (status === 400 || status === 410) && ['cursor', 'sort', 'order', 'search'].some(name => sent.has(name));
 
@@ -378,7 +381,7 @@ function isReplayed(headers: Readonly<Record<string, string>>): boolean {
   );
 }
 
-/** Values of the body that errors must not repeat. */
+/** Values of the body that errors must not show. */
 function sensitiveValues({ sensitive = [] }: Endpoint, body: unknown): string[] {
   const fields = (body ?? {}) as Readonly<Record<string, unknown>>;
   return sensitive.map(name => own(fields, name)).filter(value => typeof value === 'string');

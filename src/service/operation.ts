@@ -43,8 +43,8 @@ export async function callOperation<Response extends z.ZodMiniType>(
   const read = async (answer: WireAnswer, facts: CallFacts): Promise<z.output<Response>> => {
     const rows = longList && new JsonRows(longList.name, longList.begin());
     const text = await readText(answer, facts, maxBytes, rows);
-    // A 200 without a body does not tell what was done. An empty body with another success status confirms the ids in
-    // the request.
+    // An empty body with a success status other than 200, such as 204, confirms the ids in the request. A 200 without a
+    // body confirms nothing.
     const isConfirmed = answer.status !== 200 && text.trim() === '';
     const body = isConfirmed ? (input.params ?? {}) : parseJson(text);
     const { success, data, error } = readWith(endpoint.response, body);
@@ -98,7 +98,7 @@ async function findGeneration(client: Client, signal: AbortSignal): Promise<void
   }
 }
 
-/** Whether the service accepts the credential: asks a documented endpoint that names nothing. */
+/** Whether the service accepts the credential. Calls a documented endpoint without parameters. */
 async function isAccepted(client: Client, signal: AbortSignal): Promise<boolean> {
   const endpoint = endpoints.listSupportedTrainingModels as Endpoint;
   return callOperation(client, endpoint, {}, { signal, background: true }).then(
@@ -108,7 +108,7 @@ async function isAccepted(client: Client, signal: AbortSignal): Promise<boolean>
 }
 
 /**
- * Opens a streaming answer. Retried like any other call until the response headers arrive, where the deadline ends too.
+ * Opens a streaming answer. Retries like any other call until the response headers arrive; the deadline ends there too.
  * The caller must call `end`.
  *
  * @throws ServiceError

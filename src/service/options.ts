@@ -33,8 +33,8 @@ export interface Supervisor {
    */
   readonly locate: (signal: AbortSignal) => Promise<Target>;
   /**
-   * Reports that a connection to `lost` failed or broke off. Returns whether the service was found or restarted, and a
-   * retry makes sense.
+   * Reports that a connection to `lost` failed or broke off. Returns whether the service was found or restarted, so
+   * that a retry makes sense.
    */
   readonly recover: (lost: Target, signal: AbortSignal) => Promise<boolean>;
   /** Reports an answer, as a sign of life. */
@@ -56,7 +56,7 @@ export interface ServiceOptions {
   readonly inferenceUrl?: string | undefined;
   /** Reads the organization API key on first use, and again after a refusal. Returns an empty string for none. */
   readonly apiKey: (signal: AbortSignal) => Promise<string>;
-  /** The identity of the key, if the key itself is not stable: a command may print another key each time. */
+  /** The identity of a key that is not stable: a command may print another key each time. */
   readonly apiKeyOwner?: (() => string | undefined) | undefined;
   /** Reads the inference token in the same way. The same function as `apiKey` if both have one source. */
   readonly inferenceToken: (signal: AbortSignal) => Promise<string>;
@@ -75,7 +75,7 @@ export interface ServiceOptions {
   /** The agent that uploads belong to: its id, or `name:` and its name. */
   readonly agent?: string | undefined;
   readonly userAgent: string;
-  /** Called after each success with the request and the answer, whoever asked. */
+  /** Called after each success with the request and the answer, whoever made the call. */
   readonly onSuccess?:
     | ((operation: Operation, input: CallInput<unknown, unknown>, answer: unknown) => void)
     | undefined;
@@ -90,8 +90,8 @@ export interface ServiceOptions {
 export interface CallOptions extends Partial<Timeouts> {
   readonly signal?: AbortSignal | undefined;
   /**
-   * Reads the rows of this list, unchecked, as they arrive: it may be too long to hold all of them at once. Rows under
-   * another name stay in the answer.
+   * Reads the rows of this list as they arrive, unchecked, because it may be too long for memory. A list under another
+   * name stays in the answer.
    */
   readonly longList?: LongList | undefined;
   /** Largest accepted answer, in bytes. */
@@ -102,7 +102,7 @@ export interface CallOptions extends Partial<Timeouts> {
    */
   readonly background?: boolean | undefined;
   /**
-   * Sent as `Idempotency-Key`; by default generated if the endpoint takes one. Pass the same key to repeat a start safely.
+   * The `Idempotency-Key`; by default generated if the endpoint takes one. Pass the same key to repeat a start safely.
    */
   readonly idempotencyKey?: string | undefined;
   /** Headers of the operation, with lower-case names. */
@@ -112,9 +112,9 @@ export interface CallOptions extends Partial<Timeouts> {
    * are never sent to a foreign origin.
    */
   readonly at?: string | undefined;
-  /** Uses the path of the other generation, where the operation has one. */
+  /** Uses the path of the other generation, if the operation has one. */
   readonly otherPath?: boolean | undefined;
-  /** A body to send unchanged, instead of one made from the input. */
+  /** A body to send unchanged, instead of one built from the input. */
   readonly payload?: Uint8Array | undefined;
   /** Called with the status and headers of each answer, without secrets. */
   readonly onAnswer?: ((head: AnswerHead) => void) | undefined;
@@ -124,7 +124,7 @@ export interface CallOptions extends Partial<Timeouts> {
 
 interface LongList {
   readonly name: string;
-  /** Called for each answer; returns what takes its rows. */
+  /** Called for each answer; returns the reader of its rows. */
   readonly begin: () => RowReader;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Decides which addresses from a service may be used: those in the service's own network, not further inside the
- * user's.
+ * Decides which addresses from a service may be used: none that lead further into the user's network than the service
+ * itself.
  */
 import dns, { type LookupAddress, type LookupAllOptions } from 'node:dns';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
@@ -36,7 +36,7 @@ for (const [network, prefix] of [
   privateNetworks.addSubnet(network, prefix, 'ipv6');
 }
 
-/** The addresses of a name. Rejects if it has none, or cannot be looked up. */
+/** Looks up the addresses of a name. Rejects if there are none. */
 export type Lookup = (name: string, options?: LookupAllOptions) => Promise<readonly LookupAddress[]>;
 
 const lookupAll: Lookup = (name, options) =>
@@ -86,7 +86,7 @@ function innermost(addresses: readonly string[]): Reach {
   return reaches.findLast(reach => found.includes(reach)) ?? 'public';
 }
 
-/** The reach of a host, by its spelling: a name other than localhost counts as public. */
+/** The reach of a host by its spelling. A name other than localhost counts as public. */
 function writtenReach({ hostname }: URL): Reach {
   if (isLoopback(hostname)) return 'this machine';
   const host = hostname.replace(/^\[|\]$/g, '');
@@ -123,7 +123,7 @@ export class ReachGuard {
     return this.#refused;
   }
 
-  /** The reach of the address by its spelling, if that is further inside than the service. */
+  /** The reach of the address by its spelling, if it is further inside than the service. */
   async written(): Promise<Reach | undefined> {
     return this.#tooFar(writtenReach(this.#address));
   }

@@ -26,7 +26,7 @@ export interface CallInput<Query, Body> {
 export interface PreparedRequest {
   /** The full URL below the service's base address. */
   readonly urlAt: (base: URL) => URL;
-  /** Path of the endpoint with its placeholders, as this service has it. */
+  /** Path of the endpoint on this service, with its placeholders. */
   readonly pattern: string;
   readonly body: Uint8Array | undefined;
   /** The body for display: without sensitive values. */
@@ -91,7 +91,7 @@ export interface RequestPreview {
 /**
  * Describes the request that a call would send, with this service's names, as far as incomplete input allows.
  *
- * @param base where the service is; its own path precedes that of the endpoint
+ * @param base base address of the service; its path precedes the endpoint's
  */
 export function describeRequest(
   endpoint: Endpoint,
@@ -210,7 +210,7 @@ export function pathUrl(base: URL, path: string): URL {
   return url;
 }
 
-/** Replaces the body with one that is sent unchanged. Its values are never shown: any of them may be a secret. */
+/** Replaces the body with one that is sent unchanged. Never shows its values, because any of them may be a secret. */
 export function withPayload(request: PreparedRequest, payload: Uint8Array): PreparedRequest {
   const redactedBody = (): string =>
     `${bodyShape(parseJson(Buffer.from(payload).toString()))} (${counted(payload.byteLength, 'byte')})`;
@@ -250,7 +250,7 @@ export function explainMissingRoute(
   return new ApiError(words, error);
 }
 
-/** Advice for a missing write at an assumed path. For a missing read, the error is enough. */
+/** Adds advice if a write is missing at an assumed path. For a missing read, the error is enough. */
 function withAssumedPath(error: CapabilityMissingError, endpoint: Endpoint, assumptions: Assumptions): ServiceError {
   const { operation, method } = endpoint;
   const name = `path.${operation}`;

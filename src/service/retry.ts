@@ -12,7 +12,7 @@ export type Outcome =
   /** An answer arrived that violates the contract. */
   | { readonly kind: 'not_understood' };
 
-/** What has been tried for a call so far. */
+/** The attempts of a call so far. */
 export interface Tries {
   /** Requests made. */
   readonly attempts: number;
@@ -37,7 +37,7 @@ export const untried: Tries = {
   mayHaveHappened: false,
 };
 
-/** What makes a call safe to repeat. */
+/** Whether a call is safe to repeat. */
 export interface Repeatability {
   readonly method: Method;
   /** Whether the call changes something on the service. */
@@ -106,7 +106,7 @@ function mayFollow(call: Repeatability, status: number): boolean {
 }
 
 /**
- * What to do before repeating a failed call at once: read its credential again, find the lost service, or follow a
+ * The remedy that allows to repeat a failed call at once: read its credential again, find the lost service, or follow a
  * redirect.
  */
 export function remedyFor(tries: Tries, outcome: Outcome | undefined): 'renew' | 'recover' | 'follow' | undefined {
@@ -146,8 +146,8 @@ export function decide({ call, tries, outcome, headers, remedied, gateMs, leftMs
 }
 
 /**
- * Whether repeating the request cannot make it happen twice. A service that asks for a retry (`wanted`) does not
- * thereby say whether the request was carried out: behind a proxy it may not know.
+ * Whether a repeat of the request cannot make it happen twice. A service that asks for a retry (`wanted`) may still
+ * have carried out the request: behind a proxy, it may not know.
  */
 function mayRepeat(
   { method, isWrite, repeatable, keyed = false }: Repeatability,
@@ -160,7 +160,7 @@ function mayRepeat(
   return (outcome.kind === 'network' || outcome.kind === 'timeout') && !outcome.sent;
 }
 
-/** Whether the service was unreachable or went away before answering, rather than answering badly or slowly. */
+/** Whether the service was unreachable or went away before it answered, as opposed to a bad or slow answer. */
 function isLost(outcome: Outcome | undefined): boolean {
   return (
     outcome !== undefined && (outcome.kind === 'network' ? !outcome.final : outcome.kind === 'timeout' && !outcome.sent)
@@ -185,13 +185,14 @@ export function isTransient(outcome: Outcome): boolean {
 const refusedBy: ReadonlySet<number> = new Set([501, 507]);
 
 /**
- * Whether the service may have carried out the request despite the failure. A 5xx does not tell how far the service got.
+ * Whether the service may have carried out the request despite the failure. A 5xx does not show how far the service
+ * got.
  */
 export function mayHaveTakenEffect(outcome: Outcome | undefined): boolean {
   if (!outcome) return false;
   if (outcome.kind === 'answer') {
     const { status, refused } = outcome;
-    // A proxy may answer 408 when it gives up waiting; See Other may name the result.
+    // A proxy may answer 408 when it stops waiting; See Other may point to the result.
     return !refused && (status === 303 || status === 408 || status >= 500) && !refusedBy.has(status);
   }
   return outcome.kind === 'not_understood' || outcome.sent;

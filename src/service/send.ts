@@ -1,4 +1,4 @@
-/** Sends a call: makes attempts until one succeeds or no retry is allowed. */
+/** Sends a call, with retries until an attempt succeeds or no retry is allowed. */
 
 import { retryAfter } from '../base/retry-waits.ts';
 import { RouteError } from '../net/agents.ts';
@@ -122,7 +122,7 @@ export async function send<Value>(call: Call<Value>, { options, gates, clock }: 
 }
 
 /**
- * Finds the service. A lost service may come back a little later: waits, and counts a retry as for a lost connection.
+ * Finds the service. A lost service may come back, so this waits and counts a retry, as for a lost connection.
  *
  * @throws ServiceError if no retry is allowed
  */
@@ -198,12 +198,12 @@ function report(operation: string, attempt: Attempt<unknown>, gate: RateLimitGat
   else gate.unreachable();
 }
 
-/** The signal of a call: it aborts with the caller's, or with `deadlineReached` when time is up. */
+/** The signal of a call. It aborts with the caller's signal, or with `deadlineReached` when time is up. */
 export interface TimeLimit {
   readonly signal: AbortSignal;
   /** On the monotonic clock. */
   readonly endsAt: number;
-  /** Removes the deadline; only the caller's signal counts from then on. */
+  /** Removes the deadline; afterwards only the caller's signal aborts the call. */
   readonly lift: () => void;
   /** Releases the caller's signal and the timer. */
   readonly end: () => void;

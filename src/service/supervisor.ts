@@ -1,6 +1,6 @@
 /**
  * A supervised connection to a service that may end or move to another port while in use. All callers share it: the
- * first one to miss the service restarts it, the others wait for that attempt.
+ * first caller to miss the service restarts it, and the others wait for that attempt.
  */
 import { unlessAborted } from '../base/abort.ts';
 import { asError } from '../base/errors.ts';
@@ -50,7 +50,7 @@ export interface LocatedService extends Target {
 export interface SupervisedService {
   /** Finds or starts the service. @throws Error for the user */
   readonly ensure: (reason: LocateReason, signal: AbortSignal) => Promise<LocatedService>;
-  /** Keeps it from idling out until released. `onEnd` is called once if it ends first. */
+  /** Keeps the service from idling out until released. `onEnd` is called once if the service ends first. */
   readonly hold: (target: Target, onEnd: (endReason: EndReason) => void) => () => void;
   /** Whether it exists but does not answer, e.g. because it is suspended or overloaded. */
   readonly isSilent: (target: Target) => Promise<boolean>;
@@ -187,7 +187,7 @@ export class SupervisedConnection implements Supervisor, ConnectionMonitor {
       this.#lastId = target.id;
       this.#target = target;
       this.#failure = undefined;
-      // After the requests that wait for the target are sent: they come first.
+      // Let the requests that wait for the target be sent first.
       setImmediate(() => {
         if (this.#target !== target) return;
         this.#hold(target);
@@ -244,7 +244,7 @@ export class SupervisedConnection implements Supervisor, ConnectionMonitor {
     this.#later(() => void this.#check(target), checkAfterMs);
   }
 
-  /** Checks whether the service is alive while requests wait for it, and reports it as silent otherwise. */
+  /** Checks whether the service is alive while requests wait for it. If not, shows it as silent. */
   async #check(target: LocatedService): Promise<void> {
     const since = Date.now();
     const answers = this.#answers;

@@ -20,7 +20,7 @@ export type TraceEvent =
   | { readonly kind: 'answer'; readonly operation: string; readonly status: number; readonly headers: Headers }
   /** A body, or a line of a streaming one. */
   | { readonly kind: 'body'; readonly of: 'request' | 'answer'; readonly text: string }
-  /** Number of earlier bytes of the body that were left out. */
+  /** Number of bytes of the body that were left out. */
   | { readonly kind: 'left out'; readonly of: 'request' | 'answer'; readonly bytes: number };
 
 export type Tracer = (event: TraceEvent) => void;
@@ -104,9 +104,9 @@ class AnswerBody {
   readonly #decoder = new StringDecoder();
   #isFull = false;
   #bytes = 0;
-  /** The shown part of these, counted before redaction. */
+  /** The shown part of `#bytes`, before redaction. */
   #shownBytes = 0;
-  /** Characters that are shown. */
+  /** Number of shown characters. */
   #shown = 0;
   #text = '';
   /** Length at which the text is redacted and measured again. */

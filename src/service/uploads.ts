@@ -90,7 +90,7 @@ class Upload implements Call<void> {
   readonly #url: URL;
   readonly #headers: GivenHeaders;
   #guard: ReachGuard | undefined;
-  /** The address of the service if it stores the file itself. */
+  /** The address of the service, if it stores the file itself. */
   #place: Place | undefined;
   #isShorter = false;
 
@@ -220,15 +220,15 @@ function checkedAddress({ path, url: text }: UploadUrl, allowInsecureHttp: boole
 }
 
 /**
- * Headers that the service may not set: credentials and cookies, which could be those of someone else; where the request
- * goes, and how it is framed (RFC 9110, 7.6.1), which is decided here.
+ * Headers that the service may not set: credentials and cookies, which could be someone else's, and headers that route
+ * or frame the request (RFC 9110, 7.6.1), which are set here.
  */
 const refusedHeader =
   /^(authorization|cookie2?|host|connection|keep-alive|te|trailer|transfer-encoding|content-length|upgrade|expect|http2-settings|proxy-.*)$/;
 /** RFC 9110, 5.6.2 and 5.5, without the bytes that Node does not send. Anything else could begin another header. */
 const headerName = /^[!#$%&'*+.^_`|~0-9a-z-]+$/;
 const headerValue = /^[\t\x20-\x7e\x80-\xff]*$/;
-/** Headers of storages, whose values are not credentials unless their names say so. */
+/** Headers of object storage, whose values are not credentials unless their names say so. */
 const storageHeader = /^(content|x-amz|x-goog|x-ms)-/;
 
 interface GivenHeaders {
@@ -237,7 +237,7 @@ interface GivenHeaders {
   readonly refused: readonly string[];
 }
 
-/** Divides the headers that the service gave for an address. */
+/** Splits the headers of an address from the service. */
 function givenHeaders(headers: UploadUrl['headers']): GivenHeaders {
   const all = Object.entries(headers ?? {}).map(([name, value]) => [name.toLowerCase(), value] as const);
   const isSent = ([name, value]: readonly [string, string]): boolean =>

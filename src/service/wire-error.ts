@@ -119,7 +119,7 @@ function proxyOf({ proxy }: WireFailure): Proxy | undefined {
 function certificateMessage(failure: WireFailure, host: string, code: string, after: string): string {
   const proxy = proxyOf(failure);
   if (proxy && failure.proxy?.isUntrusted) {
-    // For this, Node checks only its own certificates.
+    // Node checks a proxy's certificate only against its own.
     return `${capital(proxy.name)} could not prove its identity (${code}). ${after} If it uses a certificate of your own, name its file in NODE_EXTRA_CA_CERTS; if it does not use TLS, set ${proxy.variable} to http://HOST:PORT.`;
   }
   const replaced = proxy
@@ -147,9 +147,9 @@ function proxyMessage({ name, variable, status }: Proxy, host: string, code: str
 const outcomeText = ({ mayHaveHappened }: CallFacts): string => (mayHaveHappened ? outcomeAdvice : 'Nothing was sent.');
 
 /**
- * The error of a call whose service was not found; an earlier attempt of a write may have been carried out.
+ * The error of a call whose service was not found. An earlier attempt of a write may have been carried out.
  *
- * @param facts of the attempts that were made
+ * @param facts of the attempts so far
  */
 export function serviceNotFound(error: unknown, facts: CallFacts, signal: AbortSignal, limits: Timeouts): unknown {
   if (signal.aborted) return errorOfFailure(stopped(signal), facts, limits);
@@ -166,7 +166,7 @@ export function hostUnavailable(
   limits: Timeouts,
 ): ServiceError {
   if (signal.aborted) return errorOfFailure(stopped(signal), facts, limits);
-  // A poll is sent again when the gate opens; the user is told what the host asks for.
+  // A poll is sent again when the gate opens. The user sees the wait that the host asked for.
   const retryAfterMs = Math.ceil(facts.isPolled ? gate.remaining() : gate.requested());
   const state = gate.state();
   const isLimited = state.kind === 'open' || state.reason === 'rate_limit';
@@ -214,7 +214,7 @@ export const outcomeAdvice = 'It may have happened anyway: check before you repe
 
 const maxMessageLength = 2_000;
 
-/** Text from the wire, sanitised and limited in length, as a sentence that another can follow. */
+/** Text from the wire as a sentence, sanitised and limited in length. */
 export function sentence(text: string): string {
   const trimmed = sanitiseLine(text).trim();
   const clipped = trimmed.length > maxMessageLength ? `${trimmed.slice(0, maxMessageLength)}…` : trimmed;

@@ -93,11 +93,10 @@ const schema = `
   ) strict, without rowid;
 `;
 
-/**
- * Other programs lock the file for milliseconds only, and a lost note is better than a screen that hangs for longer.
- */
+/** Other programs lock the file for milliseconds only. A lost note is better than a screen that hangs. */
 export const busyTimeoutMs = 500;
-/** A file has the tables of an earlier program. None was released, so they are not converted. */
+
+/** An earlier benchtop wrote the file. None was released, so its tables are not converted. */
 export class EarlierTablesError extends Error {}
 
 /** SQLITE_BUSY (sqlite.org/rescode.html). */
@@ -116,8 +115,8 @@ function writeAhead(database: DatabaseSync): void {
 }
 
 /**
- * Opens or creates the file with its tables. With `synchronous = full` a commit waits for the disk and survives a power
- * cut, because its idempotency keys and upload records prevent duplicate writes.
+ * Opens or creates the file with its tables. Commits wait for the disk (`synchronous = full`): idempotency keys and
+ * upload records prevent duplicate writes only if they survive a power cut.
  *
  * @throws EarlierTablesError
  * @throws Error of SQLite, or of the file system, or if a newer program has written the file
@@ -143,7 +142,7 @@ export function connect(path: string, busyMs: number): DatabaseSync {
 
 /** @throws EarlierTablesError, or Error if a newer program has written the file */
 function hasTables(database: DatabaseSync): boolean {
-  // One statement, so that the tables which another program is creating are seen with their version.
+  // Use one statement: between two, another program could create the tables and their version.
   const known = database.prepare(
     'select user_version from pragma_user_version where exists (select 1 from sqlite_schema)',
   );

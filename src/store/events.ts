@@ -77,7 +77,7 @@ export class EventRecords {
     );
   }
 
-  /** Removes an event that is no longer true, so that it can occur again. */
+  /** Removes an event that no longer applies, so that it can occur again. */
   remove({ kind, id, what }: EventKey): void {
     const sql = 'delete from events where profile = ? and kind = ? and id = ? and what = ?';
     this.#tables.run(sql, this.#tables.scope, kind, id, what);

@@ -1,6 +1,6 @@
 /**
- * The first rows of each list as last read. The first frame of the next start shows them with their age, before any
- * request. They are one JSON text, so that reading takes one lookup and one parse.
+ * The first rows of each list, saved for the first frame of the next start, which shows them with their age before any
+ * request. A list is one JSON text, so that reading it takes one lookup and one parse.
  */
 import { parseDeepJson } from '../base/json-depth.ts';
 import { isRecord } from '../base/own-property.ts';
@@ -28,7 +28,7 @@ export interface RememberedList extends SavedList {
   readonly rows: object[];
 }
 
-/** The number of saved rows, and whether they were the whole list, and all could be read. */
+/** The number of saved rows, and whether they are the whole list without unreadable rows. */
 export interface RememberedCount {
   readonly rows: number;
   readonly complete: boolean;
@@ -68,7 +68,7 @@ export class RememberedLists {
     const sql = 'select page, read_at from pages where profile = ? and list = ?';
     const [row] = this.#tables.all(sql, this.#tables.scope, list);
     const readAt = Number(row?.['read_at']);
-    // The clock was set back, so the age is unknown.
+    // If the clock was set back, the age is unknown.
     if (!row || !(readAt <= now)) return undefined;
     const read = listIn(String(row['page']));
     return read && { list: read, readAt };
@@ -123,7 +123,7 @@ export class RememberedLists {
   }
 }
 
-/** Parses a saved list; undefined if another version of the program wrote it. */
+/** Parses a saved list; undefined if another version of benchtop wrote it. */
 function listIn(text: string): RememberedList | undefined {
   const read = parseDeepJson(text);
   return isRecord(read) && read['format'] === format && isList(read) ? read : undefined;

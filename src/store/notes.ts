@@ -23,17 +23,17 @@ export interface Note {
   readonly at: number;
 }
 
-/** The subject of a note: everything in it except what its author says. */
+/** A note without its content: the resource or message, and the author. */
 export type NoteSubject = Omit<Note, 'flag' | 'text' | 'at'>;
 
-/** An author's changes. A missing field keeps its saved value. */
+/** A change of a note. A missing field keeps its saved value. */
 export type NoteChange = Partial<Pick<Note, 'flag' | 'text'>>;
 
 /** The result of a merge. */
 export interface Merged {
   readonly added: number;
   readonly updated: number;
-  /** Not newer than the saved note. */
+  /** Notes that are not newer than the saved ones. */
   readonly kept: number;
 }
 
@@ -55,13 +55,10 @@ export function noteProblem({ flag = '', text = '' }: NoteChange): string | unde
   return tooLong('a note', longestText, text) ?? tooLong('a flag', longestName, flag);
 }
 
-/**
- * How far the clock of an author may be ahead, in milliseconds: a note from the future would win every merge until
- * then.
- */
+/** How far an author's clock may be ahead, in milliseconds: a note from the future would win every merge. */
 const mostAheadMs = 24 * 60 * 60 * 1000;
 
-/** Parses a note from a file; otherwise why it is not a note, in words. @param now epoch milliseconds */
+/** Parses a note from a file. Returns a problem in words if it is not a note. @param now epoch milliseconds */
 export function parseNote(value: unknown, now = Date.now()): Note | string {
   const none = 'this is not a note';
   if (!isRecord(value)) return none;
@@ -72,7 +69,7 @@ export function parseNote(value: unknown, now = Date.now()): Note | string {
   const problem = noteProblem({ flag, text });
   if (problem !== undefined) return problem;
   if (typeof message !== 'number' || !Number.isSafeInteger(message) || message < 0) return none;
-  // An unknown time is exported as null.
+  // Exports have null for an unknown time.
   const time = typeof at === 'string' ? Date.parse(at) : at === null ? 0 : at;
   if (typeof time !== 'number' || !Number.isSafeInteger(time) || time < 0) return 'the time of this note is not a date';
   if (time > now + mostAheadMs) return 'the time of this note is more than a day ahead of the clock here';
@@ -87,8 +84,8 @@ export class NoteRecords {
   }
 
   /**
-   * All notes, including removed ones, newest first; undefined if they cannot be read. An impossible saved time counts
-   * as unknown.
+   * All notes, including removed ones, newest first; undefined if they cannot be read. An impossible time counts as
+   * unknown.
    */
   all(now = Date.now()): Note[] | undefined {
     const sql = `select kind, id, message, author, flag, text, label, iif(at between 0 and ?, at, 0) as at from notes
@@ -105,13 +102,13 @@ export class NoteRecords {
   }
 
   /**
-   * Changes notes as they are saved at that moment, all or none: another program may have written since they were last
-   * read. False if they could not be saved.
+   * Changes all notes in one transaction, based on their saved versions: another program may have changed them. False
+   * if they could not be saved.
    */
-  change(of: readonly NoteSubject[], change: NoteChange, now = Date.now()): boolean {
+  change(subjects: readonly NoteSubject[], change: NoteChange, now = Date.now()): boolean {
     return this.#tables.atOnce(run => {
       const saved = this.#byKey();
-      for (const subject of of) {
+      for (const subject of subjects) {
         const before = saved.get(keyOf(subject));
         // If the clock was set back, this note must still be the newer one.
         const at = Math.max(now, (before?.at ?? 0) + 1);
@@ -132,7 +129,7 @@ export class NoteRecords {
 
   #replace(run: Run, { kind, id, message, author, flag, text, label, at }: Note): void {
     const { scope } = this.#tables;
-    // Also delete a note whose kind was guessed from the id.
+    // Also delete a note under another kind, which was guessed from the id.
     run('delete from notes where profile = ? and id = ? and message = ? and author = ?', scope, id, message, author);
     const sql = `insert into notes (profile, kind, id, message, author, flag, text, label, at)
       values (?, ?, ?, ?, ?, ?, ?, ?, ?)`;
@@ -143,7 +140,7 @@ export class NoteRecords {
   #byKey(): Map<string, Note> {
     const all = this.all();
     if (!all) throw new Error('the notes cannot be read');
-    // The newest is the last.
+    // The last note of a key wins, so put the newest last.
     return new Map(all.toReversed().map(note => [keyOf(note), note]));
   }
 
@@ -176,9 +173,9 @@ export const saysSomething = ({ flag, text }: Pick<Note, 'flag' | 'text'>): bool
 
 /** The notes on each resource or message that authors flag differently. */
 export function conflictsIn(notes: readonly Note[]): readonly (readonly Note[])[] {
-  const byThing = Map.groupBy(
+  const bySubject = Map.groupBy(
     notes.filter(({ flag }) => flag !== ''),
     ({ id, message }) => JSON.stringify([id, message]),
   );
-  return [...byThing.values()].filter(all => new Set(all.map(({ flag }) => flag)).size > 1);
+  return [...bySubject.values()].filter(all => new Set(all.map(({ flag }) => flag)).size > 1);
 }

@@ -1,23 +1,26 @@
-/** Progress of training runs over time, which replaces the curve of services without one. */
+/** Progress of training runs over time. It replaces the reward curve if a service has none. */
 import type { Tables } from './tables.ts';
 
 export interface ProgressPoint {
   /** Epoch milliseconds. */
   readonly at: number;
   readonly completed_steps: number;
-  /** When the last answer with another count came, so that the step is newer; undefined for the first answer of a run. */
+  /**
+   * When the previous answer arrived, which had another count: the step is newer than that. Undefined for the first
+   * answer.
+   */
   readonly since?: number | undefined;
 }
 
-/** A period in which every answer had the same count of steps; epoch milliseconds. */
+/** A period without a new step, by the answers; epoch milliseconds. */
 export interface Silence extends Omit<ProgressPoint, 'since'> {
   readonly until: number;
 }
 
 const keptPoints = 2_000;
-/** Shorter silences are not saved; longer ones are updated this often. */
+/** Shorter silences are not saved. Longer ones are updated this often. */
 const silenceMs = 60_000;
-/** Smaller moves of the clock do not matter. */
+/** Smaller changes of the clock are ignored. */
 const leastMoveMs = 1_000;
 
 /** Caches points in memory, so that a screen can read them on every redraw. */
@@ -29,7 +32,7 @@ export class ProgressPoints {
   /** The current silence of each run. */
   readonly #silences = new Map<string, Silence>();
   #unsaved: [runId: string, at: number, until: number, steps: number][] = [];
-  /** How far the clock was ahead of one that nobody sets, at the last answer about each run; milliseconds. */
+  /** Offset of the system clock from the monotonic clock at the last answer about each run, in milliseconds. */
   readonly #leads = new Map<string, number>();
   /** When the last answer about each run came; epoch milliseconds. */
   readonly #answeredAt = new Map<string, number>();
@@ -56,7 +59,7 @@ export class ProgressPoints {
     }));
   }
 
-  /** Returns whether there is something to write. Anything but a count of steps is ignored. */
+  /** Returns whether there is anything to write. Ignores an invalid count. */
   record(runId: string, completed_steps: number, at: number): boolean {
     if (!Number.isSafeInteger(completed_steps) || completed_steps < 0) return false;
     const points = this.#movedWithClock(runId);
@@ -76,7 +79,10 @@ export class ProgressPoints {
     return true;
   }
 
-  /** The points. If the clock was set since the last answer, the last one is moved with it: no time passed by that. */
+  /**
+   * Returns the points. If the system clock was set since the last answer, moves the last point by the same amount,
+   * because no time passed.
+   */
   #movedWithClock(runId: string): readonly ProgressPoint[] {
     const points = this.of(runId);
     const last = points.at(-1);

@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { isRecord } from '../base/own-property.ts';
 import { jsonIn, type Row, type Tables } from './tables.ts';
 
-/** An observed resource. Missing fields keep their remembered values. */
+/** An observation of a resource. Missing fields keep their remembered values. */
 export interface SeenResource {
   readonly kind: string;
   readonly id: string;
@@ -11,7 +11,7 @@ export interface SeenResource {
   readonly status?: string | null | undefined;
   /** Id of its parent, e.g. the benchmark of a run. */
   readonly parent?: string | null | undefined;
-  /** The record as the service sent it, or the part to remember. */
+  /** The service's record, or the part to remember. */
   readonly record?: Readonly<Record<string, unknown>> | undefined;
   /** The certainty of its mean; remembered once it is final. */
   readonly certainty?: SeenCertainty | undefined;
@@ -23,7 +23,7 @@ export interface SeenResource {
   readonly isStart?: boolean;
 }
 
-/** A result from the rewards of a run; only the queries know its other fields. */
+/** The certainty of a run's mean. Only the queries know its other fields. */
 interface SeenCertainty {
   readonly isFinal: boolean;
 }
@@ -36,11 +36,11 @@ export interface RememberedResource {
   readonly status: string | undefined;
   readonly parent: string | undefined;
   readonly record: Readonly<Record<string, unknown>>;
-  /** The final certainty of its mean, as it was saved. */
+  /** The final certainty of its mean, unchecked. */
   readonly certainty?: unknown;
-  /** How it differs from the baseline, as it was saved. */
+  /** How it differs from the baseline, unchecked. */
   readonly difference?: unknown;
-  /** Its last held-out means, as they were saved. */
+  /** Its last held-out means, unchecked. */
   readonly measured?: unknown;
   /** Epoch milliseconds. */
   readonly seenAt: number;
@@ -69,7 +69,7 @@ export const keptOfKind = 5_000;
 
 const keyOf = ({ kind, id }: Pick<SeenResource, 'kind' | 'id'>): string => `${kind} ${id}`;
 
-/** Drops the progress, which is not valid after a change of status. */
+/** Drops the progress, which a change of status invalidates. */
 function withoutProgress(record: RememberedResource['record'] | undefined): RememberedResource['record'] | undefined {
   if (!record) return undefined;
   const { completed_steps: _, reward_count: __, reward_mean: ___, ...rest } = record;
@@ -77,8 +77,8 @@ function withoutProgress(record: RememberedResource['record'] | undefined): Reme
 }
 
 /**
- * A mean and its number of rewards belong together. An answer without either keeps both: some services compute the mean
- * only in some answers, and benchtop counts the rewards. An answer with another mean replaces both.
+ * A mean belongs to its number of rewards. An answer without a mean keeps both: some services send the mean only
+ * sometimes, and benchtop counts the rewards. A different mean discards the count.
  */
 function meanAndCount(
   known: RememberedResource['record'] | undefined,
@@ -102,7 +102,7 @@ const certaintyField = 'benchtop_certainty';
 const differenceField = 'benchtop_difference';
 const measuredField = 'benchtop_measured';
 
-/** The remembered field with the time at which a run was seen leaving the queue. */
+/** The field for the time at which a run was seen leaving the queue. */
 export const beganField = 'began_at';
 
 /** When a run was seen leaving the queue, in epoch milliseconds; null if nobody saw it leave. */
@@ -113,7 +113,7 @@ export function beganIn(record: RememberedResource['record'] | undefined): numbe
 
 const timeIn = (value: unknown): number | undefined => (typeof value === 'number' ? value : undefined);
 
-/** The remembered field with the options that this machine sent when it started the run. */
+/** The field for the options that this machine sent when it started the run. */
 export const sentOptionsField = 'sent_options';
 
 /** The options that this machine sent when it started the run, if it did. */
@@ -201,7 +201,7 @@ const sinceOf = (rows: readonly Row[]): SeenSince[] =>
     return [{ kind, id, label, status, seenAt }];
   });
 
-/** Limits how many resources are read, because there may be 25,000. */
+/** Limits the result, because there may be 25,000 resources. */
 export interface SeenFilter {
   /** All kinds if missing. */
   readonly kinds?: readonly string[];

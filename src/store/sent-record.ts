@@ -1,18 +1,18 @@
-/** The record of the trajectories that were sent into one dataset. */
+/** The record of the trajectories sent to one dataset. */
 import { createHash } from 'node:crypto';
 import type { SQLInputValue } from 'node:sqlite';
 import type { Row, Run, Tables } from './tables.ts';
 
 /** Identifies an upload. */
 export interface TrajectoryUploadRef {
-  /** The absolute path of the file; empty if it cannot be read again, as standard input: then it cannot be resumed. */
+  /** The absolute path of the file; empty for standard input, which cannot be read again or resumed. */
   readonly path: string;
   readonly dataset: string;
-  /** The agent it belongs to, as the user names it. */
+  /** The agent, as the user names it. */
   readonly agent: string | undefined;
 }
 
-/** An upload with the account that it goes to. */
+/** An upload and its account. */
 export interface AccountUpload extends TrajectoryUploadRef {
   /** A hash of the API key. */
   readonly account: string;
@@ -30,7 +30,7 @@ export interface UploadCounts {
 /** Trajectories with an unknown outcome. An id is a hash of the content, a dot, and a number from 1. */
 interface UnknownItems {
   readonly unknown: readonly string[];
-  /** How many of them the service counts as stored and skipped, without saying which. */
+  /** How many of them the service reports as stored or skipped, without saying which. */
   readonly counted: Pick<UploadCounts, 'stored' | 'skipped'>;
 }
 
@@ -40,15 +40,17 @@ export interface SentItems extends UnknownItems {
   readonly skipped: readonly string[];
 }
 
-/** How a trajectory was sent that is not this upload's own. The words follow `sent before`. */
+/** Who sent a trajectory, if not this upload's owner. Completes `sent before`. */
 export type Other = 'for another agent' | 'with another API key';
 
-/** A request with trajectories whose outcome is unknown. */
+/** A request that left trajectories with unknown outcomes. */
 export interface SentRequest extends UnknownItems {
   readonly id: string;
-  /** Whether it belongs to this file; other requests went into the same dataset. */
+  /** Whether it belongs to this file. Other files may go to the same dataset. */
   readonly isOwn: boolean;
-  /** The idempotency key of the unanswered request with all of `unknown`; undefined after a response. */
+  /**
+   * The idempotency key that all of `unknown` was sent with, while there is no response; undefined after a response.
+   */
   readonly key: string | undefined;
   /** A hash of the body that was sent with the key; empty if it cannot be repeated. */
   readonly body: string;
@@ -65,13 +67,13 @@ export interface SentLine {
   readonly isSkipped: boolean;
   /** Epoch milliseconds. */
   readonly sentAt: number;
-  /** Whether it was sent of this file, whose upload is not complete. */
+  /** Whether it is from this file, whose upload is not complete. */
   readonly isOwn: boolean;
-  /** Undefined if it was sent for this agent with this key, even if it was sent for others too. */
+  /** Undefined if it was sent for this agent with this key, even if others sent it too. */
   readonly other: Other | undefined;
 }
 
-/** Why nothing is sent if the record cannot be read: as an empty one, it would send everything again. */
+/** Shown when the record cannot be read. Nothing is sent then: with an empty record, everything would be sent again. */
 export const unreadableRecord = 'The record of what was sent before cannot be read. benchtop doctor says more';
 
 /** A line takes about 55 bytes on disk. */
@@ -80,13 +82,13 @@ const mostLines = 1_000_000;
 const ofDataset = 'profile = ?1 and dataset = ?2';
 const own = `${ofDataset} and account = ?3 and agent = ?4`;
 const ofFile = `${own} and path = ?5`;
-/** The least is the own one. */
+/** The empty string, which is the minimum, is this upload's owner. */
 const other = `case when account <> ?3 then 'with another API key' when agent <> ?4 then 'for another agent' else '' end
   as other`;
-/** The order of writing, whatever the clock says: higher than all that is in the database. */
+/** The next number of a write. Orders writes independently of the clock. */
 const next = `(select 1 + coalesce(max(seq), 0) from (select max(seq) as seq from sent_requests
   union all select max(seq) from sent_answers union all select max(seq) from sent_restarts))`;
-/** What came before the file was started over does not count. */
+/** Ignores rows from before the file was started over. */
 const counts = `seq > coalesce((select max(seq) from sent_restarts where ${ofFile}), 0)`;
 /** The counts of unfinished files. */
 export const countSums = 'sum(stored) as stored, sum(skipped) as skipped, sum(unknown) as unknown';
@@ -97,10 +99,10 @@ const joined = (ids: readonly string[]): string => ids.map(id => `${id} `).join(
 const columnIds = (column: Row[string] | undefined): string[] => String(column).split(' ').filter(Boolean);
 
 /**
- * All that was sent into a dataset counts as sent before, of any file, account and agent. Only what this account was
- * sent for this agent, named in the same way, is its own: only that is written, settled, started over and completed.
- * The rest is told apart. Another key may belong to the same organization, which then has the trajectories, or to
- * another one, which does not; so may another name belong to the same agent.
+ * Trajectories sent to the dataset from any file, account and agent count as sent before. Only rows with the same
+ * account and agent name are written, settled, started over and completed; the others are marked. Another key may
+ * belong to the same organization, which then has the trajectories, or to another one, which does not. Likewise,
+ * another name may mean the same agent.
  */
 export class SentRecord {
   readonly #tables: Tables;
@@ -109,7 +111,7 @@ export class SentRecord {
   readonly #file: readonly string[];
   readonly #changed: () => void;
   readonly #most: number;
-  /** The answers with lines that are in the file. */
+  /** Answers with lines of this file. */
   readonly #used = new Set<number>();
 
   constructor(
@@ -127,14 +129,14 @@ export class SentRecord {
   }
 
   /**
-   * Locks the dataset against other uploads, of any file, account and agent. Returns the function that unlocks it, or
-   * undefined if it is locked.
+   * Locks the dataset against all other uploads. Returns a function that unlocks it; undefined if another upload holds
+   * the lock.
    *
    * @throws as `takeNamedLock` does
    */
   async lock(): Promise<(() => void) | undefined> {
     if (this.#tables.folder === undefined) return () => {};
-    // Import on demand: the first frame does not need it.
+    // Import it on demand, because the first frame does not need it.
     const { takeNamedLock } = await import('../base/file-lock.ts');
     const name = createHash('sha256')
       .update(JSON.stringify(this.#owner.slice(0, 2)))
@@ -163,8 +165,8 @@ export class SentRecord {
   }
 
   /**
-   * The requests of all uploads into the dataset that have an unknown outcome, since the file was started over, latest
-   * first. Undefined if they cannot be read.
+   * All requests to the dataset with unknown outcomes since the file was started over, latest first. Undefined if they
+   * cannot be read.
    */
   requests(): SentRequest[] | undefined {
     const sql = `select *, ${other} from sent_requests where ${ofDataset} and ${counts} order by seq desc`;
@@ -188,7 +190,7 @@ export class SentRecord {
   }
 
   /**
-   * Records that the unknown part of a request is about to be sent again, with this key and body. False if it could not
+   * Records that the unknown part of a request is about to be sent again with this key and body. False if it could not
    * be written.
    */
   repeat(id: string, key: string, body: string): boolean {
@@ -197,8 +199,8 @@ export class SentRecord {
   }
 
   /**
-   * Records the response for the unknown part of a request. Items that it does not name were rejected, or have not been
-   * sent. Returns false, and leaves all of it unknown, if it could not be written.
+   * Records the response for the unknown part of a request. Items missing from it were rejected or not sent. If it
+   * cannot be written, returns false and keeps all of it unknown.
    */
   settle(id: string, { stored, skipped, unknown, counted }: SentItems): boolean {
     return this.#tables.atOnce(run => {
@@ -213,7 +215,10 @@ export class SentRecord {
     });
   }
 
-  /** Writes an answer with its lines, in place of own ones with the same numbers that are of no unfinished file. */
+  /**
+   * Writes an answer with its lines. Replaces this owner's lines with the same numbers, except those of unfinished
+   * files.
+   */
   #writeLines(run: Run, stored: readonly string[], skipped: readonly string[]): void {
     const { lastInsertRowid: answer } = run(
       `insert into sent_answers (seq, profile, dataset, account, agent, path, stored_lines, skipped_lines, sent_at, used)
@@ -236,14 +241,14 @@ export class SentRecord {
   }
 
   /**
-   * The trajectories that were sent into the dataset since the file was started over, by number. Undefined if they
-   * cannot be read.
+   * The equal trajectories sent to the dataset since the file was started over, by number. Undefined if they cannot be
+   * read.
    *
-   * @param id the id of one, or its hash alone
+   * @param id the id of a trajectory, or only its hash
    */
   lines(id: string): SentLine[] | undefined {
-    // Of a number that was sent for several, SQLite takes all columns from the row with the minimum: that of the file,
-    // or the own one.
+    // If several uploads sent a number, SQLite takes all columns from the row with the minimum: this file's row, or
+    // this owner's.
     const sql = `select *, min(other || (path <> ?5))
       from (select *, ${other} from sent_lines join sent_answers on seq = answer
         where line = ?6 and ${ofDataset} and ${counts}) group by number order by number`;
@@ -260,15 +265,15 @@ export class SentRecord {
     return path !== '' && path === this.#path && other === '';
   }
 
-  /** Whether equal ones were stored for this agent with this key, also before the file was started over. */
+  /** Whether an equal trajectory was stored for this agent with this key, even before the file was started over. */
   hasStored(id: string): boolean {
     const rows = `sent_lines join sent_answers on seq = answer where line = ?5 and skipped = 0 and ${own}`;
     return this.#has(rows, ...this.#owner, lineOf(id)[0]);
   }
 
   /**
-   * Deletes the lines that were in no file for longest, if there are more than a million: they would be sent again. Those
-   * of this file are kept whole, because a part of them is useless. What is unknown is never forgotten.
+   * Deletes the least recently used lines beyond a million; they would be sent again. Keeps all lines of this file,
+   * because a part of them is useless. Never deletes unknown outcomes.
    */
   prune(): void {
     const [{ used = 0, lines = 0 } = {}] = this.#tables.all(
@@ -289,7 +294,7 @@ export class SentRecord {
   }
 
   /**
-   * Ends a complete upload: it cannot be resumed. Unknown lines that are no longer in the file stay unknown.
+   * Ends a complete upload, which cannot be resumed. Unknown lines that are no longer in the file stay unknown.
    *
    * @param keepsLines whether its lines count as sent from now on
    */
@@ -298,8 +303,8 @@ export class SentRecord {
   }
 
   /**
-   * Forgets what was sent of the file. Until its upload is complete, only what is sent from now on, of any file, counts
-   * as sent.
+   * Forgets the earlier upload of the file. Until the new one is complete, only trajectories sent from now on count as
+   * sent, whatever their file.
    */
   startOver(): void {
     if (this.#path !== '') this.#end(true, true);

@@ -1,7 +1,7 @@
 /**
  * The idempotency keys of starts with an unknown outcome, by action and content. A retry of the same start reuses its
  * key, even from another window, command or run of the program. A key is written before it is sent, and deleted once
- * the outcome is known. If it cannot be written, it is kept in memory.
+ * the outcome is known. A key that cannot be written is kept in memory.
  */
 
 import { createHash } from 'node:crypto';
@@ -14,7 +14,7 @@ import type { Row, Tables } from './tables.ts';
  */
 export const honouredMs = 24 * 60 * 60_000;
 
-/** A request that was sent longer ago is not in flight, even if a process with its pid exists: pids are reused. */
+/** An older request is not in flight, even if a process with its pid exists: pids are reused. */
 const longestRequestMs = 10 * 60_000;
 
 interface StartKey {
@@ -35,10 +35,10 @@ export interface EarlierStart extends Pick<StartKey, 'key' | 'sentAt'> {
   readonly isExpired: boolean;
 }
 
-/** An input may be a whole conversation. */
+/** A hash, because an input may be a whole conversation. */
 const inputHash = (input: unknown): string => createHash('sha256').update(orderedJson(input)).digest('hex');
 
-/** The content of one of several starts, without the name, which depends on earlier starts. */
+/** Identifies one of several starts. Leaves out the name, which depends on earlier starts. */
 const contentOf = (input: unknown, chosen = ''): string =>
   `${inputHash({ ...(input as object), display_name: '' })} ${chosen}`;
 
@@ -58,7 +58,7 @@ const inGroup = (content: string, group: string): string => `${content}\n${group
 /** The range of the keys of a content in all groups; its end is exclusive. */
 const inAnyGroup = (content: string): readonly [from: string, before: string] => [`${content}\n`, `${content}\v`];
 
-/** Identifies starts that begin together, in whatever order they are named. */
+/** Identifies starts that begin together, in any order. */
 export const groupOf = (starts: readonly TogetherStart[]): string =>
   inputHash(starts.map(({ input, chosen }) => contentOf(input, chosen)).sort());
 
@@ -133,7 +133,7 @@ export class StartKeys {
     const before = known?.key === key ? known : undefined;
     this.#keep(action, content, {
       key,
-      // The program that sent it ended before the response arrived.
+      // If this program did not send it, its sender ended before the response arrived.
       isOpen: before !== undefined && (before.isOpen || !this.#sent.has(key)),
       sentAt: before?.sentAt ?? now,
       pid: process.pid,
@@ -166,7 +166,7 @@ export class StartKeys {
     return row && String(row['name']);
   }
 
-  /** Remembers the name that is sent with the user's own key: a repeat with another name would be another request. */
+  /** Remembers the name sent with the user's own key: a repeat with another name would be another request. */
   keepName(kind: string, input: unknown, key: string, name: string, now = Date.now()): void {
     if (this.nameOf(kind, input, key, now) !== undefined) return;
     const sql = 'insert or replace into start_names (profile, kind, key, name, sent_at) values (?, ?, ?, ?, ?)';
@@ -174,8 +174,8 @@ export class StartKeys {
   }
 
   /**
-   * Records several starts that begin together. Until `forgetStarts`, `startOf` tells every window and command which of
-   * them have started, even if the service has forgotten their keys.
+   * Records several starts that begin together. Until `forgetStarts`, `startOf` knows in every window and command which
+   * of them have started, even if the service has forgotten their keys.
    */
   awaitStarts(action: string, starts: readonly TogetherStart[], now = Date.now()): void {
     const sql = `insert or ignore into start_names (profile, kind, key, name, sent_at) values (?, ?, ?, '', ?)`;
@@ -188,9 +188,9 @@ export class StartKeys {
   }
 
   /**
-   * The id of the work that a start has started; undefined if none. It does not expire while the group has other starts
-   * to do, or with the user's own key. Otherwise it lasts a day, for other groups too: the user may have corrected the
-   * other starts.
+   * The id of the started work; undefined if there is none. It does not expire while other starts of the group are
+   * pending, or with the user's own key. Otherwise it is kept for a day, also for other groups: the user may have
+   * corrected the other starts.
    */
   startOf(action: string, { input, chosen }: TogetherStart, group: string, now = Date.now()): string | undefined {
     const content = contentOf(input, chosen);
@@ -206,7 +206,7 @@ export class StartKeys {
     return this.#unwrittenStarts.get(own) || (row && String(row['name']));
   }
 
-  /** Records the id of started work in all groups that await it, under the key that was sent and without a key. */
+  /** Records the id of started work in all groups that await it, with and without the key that was sent. */
   noteStart(action: string, input: unknown, key: string, id: string, now = Date.now()): void {
     const sql = 'update start_names set name = ?, sent_at = ? where profile = ? and kind = ? and key >= ? and key < ?';
     for (const content of [contentOf(input), contentOf(input, key)]) {

@@ -1,7 +1,7 @@
 /**
  * The remembered store: what benchtop saves between starts. It holds the last lists for the first frame, the runs and
  * deployments seen on services that do not list them, pins, chats, palette history and table layouts. It is one SQLite
- * file, scoped by service, which several programs may use at the same time. Losing it loses nothing on any service.
+ * file, scoped by service, which several programs may use at the same time. Losing the file loses nothing on a service.
  * SQLite is part of Node: opening the file and reading a page takes a millisecond or two.
  */
 import { EventRecords } from './events.ts';
@@ -71,8 +71,8 @@ export class RememberedStore {
 
   /**
    * Opens or creates the file. A damaged one is set aside; if it cannot be opened, everything stays in memory. Waits at
-   * most `busyMs` for other writers. `scope` identifies the service. Never throws: the program works without it, and
-   * `problem` says what is lost.
+   * most `busyMs` for other writers. `scope` identifies the service. Never throws: benchtop works without the file, and
+   * `problem` describes what is lost.
    */
   static open(path: string, scope: string, busyMs?: number): RememberedStore {
     return new RememberedStore(openTables(path, scope, busyMs));
@@ -82,7 +82,7 @@ export class RememberedStore {
     return new RememberedStore(tablesInMemory(scope));
   }
 
-  /** Says what cannot be saved, for the user; undefined if everything can. */
+  /** What cannot be saved, as a sentence for the user; undefined if everything can. */
   get problem(): string | undefined {
     return this.#tables.problem;
   }
@@ -92,12 +92,12 @@ export class RememberedStore {
     return this.#tables.isOpen;
   }
 
-  /** Says that earlier data is in a file that was set aside; undefined if there is none. */
+  /** Tells the user that earlier data is in a file that was set aside; undefined if there is none. */
   get setAside(): string | undefined {
     return this.#tables.setAside ?? this.earlier;
   }
 
-  /** Says that this program has set aside the file of an earlier one; undefined if it has not. */
+  /** Tells the user that this program has set aside the file of an earlier one; undefined if it has not. */
   get earlier(): string | undefined {
     return this.#tables.earlier;
   }
@@ -122,7 +122,7 @@ export class RememberedStore {
     this.#timer ??= setTimeout(() => this.flush(), writeAfterMs).unref();
   }
 
-  /** Writes pending changes. So does reading. */
+  /** Writes pending changes. Reading does so, too. */
   flush(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -157,8 +157,7 @@ export class RememberedStore {
   /**
    * An unused name for a new resource: `base`, else `base 2`, and so on.
    *
-   * @param isOpen whether a start with this name may have happened: a repeat must keep the name, or it would be another
-   * start
+   * @param isOpen whether a start with this name may have happened: a repeat with another name would be another start
    */
   freeName(
     kind: string,

@@ -24,10 +24,10 @@ export function jsonIn(column: SQLInputValue | undefined): unknown {
 
 /** Separates the name of a damaged file from the time at which it was set aside. */
 const damagedPart = '.broken-';
-/** The same for the file of an earlier program. */
+/** The same for the file of an earlier benchtop. */
 const earlierPart = '.earlier-';
 
-/** Opens or creates the file; without it everything stays in memory. Waits at most `busyMs` for other writers. */
+/** Opens or creates the file. If that fails, everything stays in memory. Waits at most `busyMs` for other writers. */
 export function openTables(path: string, scope: string, busyMs = busyTimeoutMs): Tables {
   try {
     makePrivateFolder(dirname(path));
@@ -57,7 +57,7 @@ interface TablesOptions {
   readonly busyMs: number;
   /** The file; undefined in memory. */
   readonly path?: string;
-  /** The file of an earlier program that was set aside just now. */
+  /** The file of an earlier benchtop that was set aside just now. */
   readonly earlier?: string | undefined;
   readonly problem?: string | undefined;
 }
@@ -67,7 +67,10 @@ export class Tables {
   readonly scope: string;
   /** The folder of the file; undefined in memory. */
   readonly folder: string | undefined;
-  /** Says that this program has set aside the file of an earlier one; nothing is damaged, so one notice is enough. */
+  /**
+   * Tells the user that this program has set aside the file of an earlier one. Nothing is damaged, so one notice is
+   * enough.
+   */
   readonly earlier: string | undefined;
   readonly #path: string | undefined;
   readonly #database: DatabaseSync;
@@ -75,7 +78,7 @@ export class Tables {
   readonly #problems = new Listeners<string>();
   #problem: string | undefined;
   #busyMs: number;
-  /** A write has timed out. Later ones give up quickly, so that an exit does not wait once per write. */
+  /** A write has timed out. Later writes give up quickly, so that an exit does not wait for each of them. */
   #isHeld = false;
   /** SQLite's `data_version`, which changes with writes of other connections. */
   #version: SQLInputValue | undefined;
@@ -92,7 +95,7 @@ export class Tables {
     this.#problem = problem;
   }
 
-  /** Says what cannot be saved, for the user; undefined if everything can. */
+  /** What cannot be saved, as a sentence for the user; undefined if everything can. */
   get problem(): string | undefined {
     return this.#problem;
   }
@@ -103,8 +106,8 @@ export class Tables {
   }
 
   /**
-   * Says that earlier data is in a damaged file; undefined if there is none. It holds until the user moves or deletes
-   * the file.
+   * Tells the user that earlier data is in a damaged file, until the user moves or deletes that file; undefined if
+   * there is none.
    */
   get setAside(): string | undefined {
     if (this.#path === undefined || this.folder === undefined) return undefined;
@@ -181,8 +184,8 @@ export class Tables {
   }
 
   /**
-   * Runs writes that need not wait for the disk. A power cut may lose the latest, but cannot cause duplicate requests
-   * or damage the file (sqlite.org/pragma.html#pragma_synchronous).
+   * Runs writes that need not wait for the disk. A power cut may lose the latest ones, but cannot cause duplicate
+   * requests or damage the file (sqlite.org/pragma.html#pragma_synchronous).
    */
   lazily(writes: () => void): void {
     this.all('pragma synchronous = normal');

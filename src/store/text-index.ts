@@ -10,7 +10,7 @@ import { errorMessage, isDamagedDatabase } from '../base/errors.ts';
 import { makePrivateFolder } from '../base/ownership.ts';
 import { foldCase } from '../text/line-search.ts';
 
-/** Consecutive lines of a trajectory, and the origin of each line; opaque to the index. */
+/** Consecutive lines of a trajectory, and the origin of each line, which is opaque to the index. */
 export interface TextPart {
   /** Joined by line feeds. */
   readonly body: string;
@@ -55,7 +55,7 @@ const schema = `
 /** The version of the schema. Texts in an older one are dropped. */
 const version = 3;
 const dropOlder = 'drop table if exists texts; drop table if exists parts; drop table if exists grams;';
-/** Deletes parts that belong to no text, which earlier versions could leave. */
+/** Deletes parts that belong to no text; earlier versions could leave some. */
 const dropOrphans = `
   delete from grams where rowid in (select id from parts where text_id not in (select id from texts));
   delete from parts where text_id not in (select id from texts);
@@ -64,12 +64,12 @@ const dropOrphans = `
 const busyTimeoutMs = 2_000;
 /** Texts deleted per batch to make room. */
 const evictedAtOnce = 20;
-/** The use of a text is recorded at most this often, in milliseconds. */
+/** Minimum time between two records of a text's use, in milliseconds. */
 const useEveryMs = 60 * 60_000;
 /** Pages returned to the file system after a deletion. */
 const freedPages = 4_000;
 
-/** Parts read per statement, which takes less time than one by one; they are in memory together. */
+/** Parts read per statement. Reading one by one takes longer; all parts of a statement are in memory together. */
 const readAtOnce = 32;
 
 /** Characters of an indexed group: FTS5's trigrams. */
@@ -170,7 +170,7 @@ export class TextIndex {
     return new TextIndex(database, options, { problem });
   }
 
-  /** Why texts are not kept, as text for the user. */
+  /** Why texts are not kept, as a sentence for the user. */
   get problem(): string | undefined {
     return this.#problem;
   }
@@ -182,7 +182,7 @@ export class TextIndex {
     try {
       rows = this.#all(read, this.#service);
     } catch {
-      // Then no text is known, and all are read again.
+      // All texts are read again.
     }
     return new Map(
       rows.map(([id, trajectoryId, steps, record]) => [
@@ -214,7 +214,7 @@ export class TextIndex {
     });
   }
 
-  /** Writes in one transaction, so that other programs see all of it or nothing, and write nothing in between. */
+  /** Runs writes in one transaction, so that other programs see all or none of them, and write nothing in between. */
   #atOnce(work: () => void): void {
     this.#database.exec('begin immediate');
     try {
@@ -227,10 +227,10 @@ export class TextIndex {
   }
 
   /**
-   * The parts of these texts that may contain all the words, ignoring case. No part that contains them is missing,
-   * but others may be included. Words of fewer than three characters exclude no part.
+   * The parts of these texts that may contain all the words, ignoring case. The result may include other parts, but
+   * misses none that contains the words. Words of fewer than three characters exclude no part.
    *
-   * @param texts trajectory ids by the ids of `known`
+   * @param texts trajectory ids by their ids in `known`
    * @throws Error if they cannot be read to the end, because it is then unknown which parts are missing
    */
   *parts(texts: ReadonlyMap<number, string>, words: readonly string[]): Generator<FoundPart, void> {
@@ -255,7 +255,7 @@ export class TextIndex {
     }
   }
 
-  /** Records that these texts were searched, so that others are deleted first. */
+  /** Records a search of these texts, so that others are deleted first. */
   used(texts: Iterable<number>, now = Date.now()): void {
     this.#write(() => {
       this.#database
@@ -307,7 +307,7 @@ export class TextIndex {
     }
   }
 
-  /** Notes why the texts cannot be read or saved. A damaged file is replaced: it would fail for ever. */
+  /** Records why the texts cannot be read or saved. Replaces a damaged file, which would fail every time. */
   #failed(error: unknown, done: 'read' | 'saved'): void {
     this.#problem = `The saved texts of trajectories cannot be ${done}: ${errorMessage(error)}`;
     if (this.#path === undefined || !isDamagedDatabase(error)) return;

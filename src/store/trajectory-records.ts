@@ -1,7 +1,7 @@
 /**
- * Records of trajectory uploads, so that no trajectory is sent twice: one row per request with an unknown outcome, written
- * before the request is sent, and one per trajectory that the service has answered for. Trajectories in neither have not
- * been sent, were rejected, or were forgotten.
+ * Records of trajectory uploads, so that no trajectory is sent twice: one row per request with an unknown outcome,
+ * written before the request is sent, and one per stored or skipped trajectory. Trajectories without a row were not
+ * sent, were rejected, or were forgotten.
  */
 import { randomUUID } from 'node:crypto';
 import {
@@ -37,12 +37,12 @@ export class TrajectoryRecords extends ResumableUploads {
     return accountOf(row ? String(jsonIn(row['value'])) : own);
   }
 
-  /** The record of trajectories sent into the dataset, with that of this upload. */
+  /** The record of the upload's dataset, which includes the upload itself. */
   of(upload: AccountUpload): SentRecord {
     return new SentRecord(this.tables, upload, this.changed);
   }
 
-  /** Why requests cannot be recorded, or could not at the last attempt; undefined if they can. */
+  /** Why requests cannot be recorded, or the last attempt failed; undefined if they can. */
   get problem(): string | undefined {
     return this.tables.problem;
   }
@@ -52,7 +52,7 @@ export class TrajectoryRecords extends ResumableUploads {
     return this.tables.isOpen;
   }
 
-  /** Says that the record of earlier uploads is in a file that was set aside; undefined if there is none. */
+  /** Tells the user that the record of earlier uploads is in a file that was set aside; undefined if there is none. */
   get setAside(): string | undefined {
     return this.tables.setAside;
   }

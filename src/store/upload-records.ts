@@ -24,8 +24,8 @@ export interface UnfinishedUpload {
 }
 
 /**
- * One record per folder. Files are stored by folder and id, so that a program that still sends for an older id does not
- * interfere.
+ * One record per folder. Files are stored by folder and id, so that a program that still sends files for an older id
+ * does not interfere.
  */
 export class UploadRecords extends ResumableUploads {
   /** Resumable uploads of this or another program, latest first. */
@@ -49,7 +49,8 @@ export class UploadRecords extends ResumableUploads {
   }
 
   /**
-   * Every file declared to the service, with the fingerprint it was sent with; undefined if it may not have arrived.
+   * The files declared to the service, with the fingerprints of the sent versions; undefined if a file may not have
+   * arrived.
    */
   files(folder: string, benchId: string): Map<string, string | undefined> {
     const sql = 'select path, mark from upload_files where profile = ? and folder = ? and bench_id = ?';
@@ -78,7 +79,7 @@ export class UploadRecords extends ResumableUploads {
     this.tables.run(sql, phase, manifest ?? null, this.tables.scope, folder, benchId);
   }
 
-  /** Records files and their fingerprints; undefined for those about to be sent. */
+  /** Records files and their fingerprints; undefined for files about to be sent. */
   note(folder: string, benchId: string, files: readonly (readonly [path: string, mark: string | undefined])[]): void {
     if (files.length === 0) return;
     this.tables.runAll(

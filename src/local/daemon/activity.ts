@@ -3,7 +3,7 @@
  * of an open screen keep the service awake.
  */
 
-/** Idle time is counted in this many steps, so that the sleep of the machine does not count. */
+/** Idle time is counted in this many steps, so that time while the machine sleeps does not count. */
 const steps = 30;
 
 export interface ActivityOptions {

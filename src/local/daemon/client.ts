@@ -112,7 +112,7 @@ export async function findService(dataFolder: string): Promise<LocalAddress | un
   }
 }
 
-/** Whether a service exists but does not answer in time, because it is suspended or overloaded. */
+/** Whether a service exists but does not answer in time, e.g. because it is suspended or overloaded. */
 export async function isSilent({ baseUrl, apiKey }: Pick<LocalAddress, 'baseUrl' | 'apiKey'>): Promise<boolean> {
   try {
     await ask('GET', { base_url: baseUrl, api_key: apiKey }, '/local/health', probeTimeoutMs);
@@ -162,7 +162,7 @@ export async function ensureLocalService(options: EnsureOptions): Promise<Ensure
     await stopService(dataFolder, { successor: true });
   }
   const started = await startService(options);
-  // If another program was first, use its service.
+  // Another program may have been first; use its service.
   const decision = compareSettings(started, { ...options, reason: 'lost' });
   return { ...started, note: decision.use ? decision.note : undefined };
 }
@@ -172,7 +172,7 @@ function compareSettings(running: LocalAddress, { dataFolder, version, upstream,
   return decide(running, { version, fingerprint, upstream: upstream?.url }, reason);
 }
 
-/** The running service, or one announced by another program; undefined if there is none. */
+/** The running service, or one that another program has announced; undefined if there is none. */
 async function findSuccessor(dataFolder: string, signal?: AbortSignal): Promise<LocalAddress | undefined> {
   for (;;) {
     const announced = isSuccessorAnnounced(dataFolder);
@@ -211,13 +211,13 @@ async function startService({ dataFolder, entry, upstream, signal }: EnsureOptio
     if (readAddress(dataFolder)) {
       const found = await findService(dataFolder);
       if (found) {
-        // Another process was first. Kill this one, which might serve the folder later without a client.
+        // Another process was first. Kill this one, which might otherwise serve the folder later without a client.
         if (found.pid !== child.pid) child.kill();
         return found;
       }
     }
     if (performance.now() >= deadline) {
-      // A service that is starting, or saving its work before it exits, holds the folder, but has no address.
+      // A service that is starting, or saving its work before it exits, holds the folder but has no address.
       const isBusy = readAddress(dataFolder) === undefined && isFolderLocked(dataFolder);
       if (!isBusy || deadline >= begun + stopMs + startMs) break;
       deadline += startMs;
@@ -274,7 +274,7 @@ export class FolderHeld extends Error {
  */
 export async function endHolder(dataFolder: string, pid: number): Promise<void> {
   for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
-    // It may have exited, and its pid may belong to another program.
+    // The process may have exited, and its pid may belong to another program.
     if (holderOf(dataFolder) !== pid) return;
     try {
       process.kill(pid, signal);

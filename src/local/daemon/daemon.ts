@@ -26,8 +26,8 @@ export interface DaemonOptions extends ServiceSettings {
   /** API key of the sample organization. */
   readonly apiKey: string;
   /**
-   * Set for a service started for a screen: it exits after this many idle milliseconds, and makes way for one started
-   * by hand.
+   * Set for a service started for a screen: it exits after this many idle milliseconds, and gives way to a service
+   * started by hand.
    */
   readonly idleMs?: number;
 }
@@ -49,7 +49,7 @@ const maxConnections = 512;
 /** A connection that does not send the head of a request in time is closed. */
 const connectionLimits = { headersTimeout: 5_000, connectionsCheckingInterval: 1_000 } as const;
 
-/** Exceeds what programs on one machine send. */
+/** More than programs on one machine send. */
 const unlimitedLocal: RateLimit = { perSecond: 2_000, burst: 4_000 };
 
 export class Daemon implements Control {

@@ -90,11 +90,11 @@ function writePrivate(folder: string, name: string, text: string): void {
   }
 }
 
-/** Files and folders that are created after the database: if one exists, the database is not new. */
+/** Files and folders that are created after the database. If one exists, the database is not new. */
 const laterFiles: ReadonlySet<string> = new Set([masterKeyFile, keyFile, 'uploads', 'checkpoints', 'deployments']);
 
 /**
- * Refuses a database that has lost its content, which would look like a new one.
+ * Refuses a database that has lost its content and would pass for a new one.
  *
  * @throws DataFolderError
  */
@@ -122,7 +122,7 @@ function hasSecrets(folder: string): boolean {
 }
 
 /**
- * The folder's master key, created on first use.
+ * A keyring with the folder's master key, created on first use.
  *
  * @throws DataFolderError if it is damaged, or missing beside secrets: a new key could not decrypt them
  */
@@ -164,8 +164,8 @@ export function writeAddress(folder: string, service: ServiceAddress): void {
 }
 
 /**
- * The last address of the folder's service; undefined if there is none, it cannot be read, or other users may have written
- * it, since the key is sent there.
+ * The last address of the folder's service; undefined if it is missing or unreadable, or if other users may have
+ * written it, because the key is sent there.
  */
 export function readAddress(folder: string): ServiceAddress | undefined {
   try {
@@ -195,14 +195,14 @@ export function isSuccessorAnnounced(folder: string): boolean {
   }
 }
 
-/** The announced service has started. */
+/** Called once the announced service has started. */
 export function withdrawSuccessor(folder: string): void {
   rmSync(join(folder, successorFile), { force: true });
 }
 
 /**
- * Locks the folder for this process until it exits, however it exits. Returns the function that unlocks it, or
- * undefined if another process holds the lock.
+ * Locks the folder until this process exits, even by a crash. Returns a function that unlocks it; undefined if another
+ * process holds the lock.
  *
  * @throws DataFolderError if the lock itself is unusable
  */
@@ -227,7 +227,7 @@ export function forgetHolder(folder: string): void {
   rmSync(join(folder, holderFile), { force: true });
 }
 
-/** The process that holds the folder's lock; undefined if there is none, or it is unknown. */
+/** The process that holds the folder's lock; undefined if there is none or its pid is unknown. */
 export function holderOf(folder: string): number | undefined {
   if (!isFolderLocked(folder)) return undefined;
   try {

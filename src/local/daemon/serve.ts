@@ -39,7 +39,7 @@ export interface ServeOptions extends Omit<DaemonOptions, 'apiKey'> {
   readonly signal?: AbortSignal;
 }
 
-/** How long to wait for a process that is starting or ending: it holds the folder without answering. */
+/** How long to wait for a process that is starting or ending and holds the folder without answering. */
 const lockTimeoutMs = 60_000;
 const pollIntervalMs = 20;
 
@@ -49,8 +49,8 @@ export class AlreadyRunning extends Error {
 }
 
 /**
- * Locks the folder, waiting for a process that is ending. A service started for a screen makes way for one started by
- * hand. Returns the function that unlocks it.
+ * Locks the folder, and waits for a process that is ending. A service started for a screen gives way to one started by
+ * hand. Returns a function that unlocks the folder.
  *
  * @throws AlreadyRunning if another service answers for the folder, or holds it without answering
  * @throws the reason of the signal
@@ -100,9 +100,9 @@ function openData(folder: string): Stores {
 }
 
 /**
- * Stores data in a folder that is deleted at exit: commits do not wait for the disk.
+ * Stores data in a folder that is deleted at exit, so commits do not wait for the disk.
  *
- * @param work gets the stores and the id of the organization
+ * @param work called with the stores and the id of the organization
  */
 export async function fillFolder(folder: string, work: (stores: Stores, organizationId: string) => Promise<void>) {
   makeDataFolder(folder);
@@ -115,11 +115,11 @@ export async function fillFolder(folder: string, work: (stores: Stores, organiza
   }
 }
 
-/** The initial organization of a new data folder, ingested like an uploaded benchmark. */
+/** Ingests the sample benchmarks into a new data folder, like uploaded ones. */
 function seed({ database, benchmarks }: Stores, organizationId: string): void {
   if (benchmarks.list(organizationId, { limit: 1 }).items.length > 0) return;
   const now = Date.now();
-  // Add all or none, because the next start adds none if it finds one.
+  // Add all or none: the next start adds none if it finds a benchmark.
   database.transaction(() => {
     for (const [index, manifest] of sampleManifests.entries()) {
       // Lists show the newest first.

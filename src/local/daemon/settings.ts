@@ -11,12 +11,12 @@ export type LocateReason = 'start' | 'command' | 'lost';
 export interface ServiceSettings {
   /** A server for models that are not local. */
   readonly upstream?: Upstream | undefined;
-  /** Rate limit per key. The default exceeds what programs on one machine send. */
+  /** Rate limit per key. The default is more than programs on one machine send. */
   readonly rateLimit?: RateLimit | undefined;
 }
 
 /**
- * Equal for equal settings on the same data folder. With a key of an upstream server it is a keyed hash, which reveals
+ * Equal for equal settings on the same data folder. If the upstream server has a key, it is a keyed hash, which reveals
  * nothing about that key without access to the folder.
  *
  * @throws DataFolderError

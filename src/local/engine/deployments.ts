@@ -20,7 +20,7 @@ type Parts = Pick<EngineParts, 'deployments' | 'training' | 'catalog' | 'weights
 
 export class Deployer implements JobSource, JobRecords {
   readonly kind = 'deployment';
-  /** One at a time, so that a slug is served by its deployments in the order of the requests. */
+  /** One at a time, so that deployments take over their slug in the order of the requests. */
   readonly concurrency = 1;
   readonly #parts: Parts;
 

@@ -11,8 +11,8 @@ import type { EngineParts } from './parts.ts';
 import { TrainingRunner } from './training.ts';
 
 /**
- * After a crash, the jobs that were running are resumed one by one, this many milliseconds apart: that shows which one
- * crashes the service, and leaves time to cancel it.
+ * After a crash, interrupted jobs resume one by one, this many milliseconds apart. This shows which one crashes the
+ * service, and leaves time to cancel it.
  */
 const resumeEveryMs = 1_000;
 

@@ -31,8 +31,8 @@ function storedOptions({ options }: EvalRunRow): EvaluationOptions {
 }
 
 /**
- * The rollouts of a run in sampling order. It is random, so that an early mean is unbiased although a manifest groups
- * similar tasks, and the same at each start. The second samples follow the first samples of all tasks.
+ * The rollouts of a run in sampling order: random, so that an early mean is unbiased although a manifest groups similar
+ * tasks, but the same at each start. The second samples follow the first samples of all tasks.
  */
 function planOf(tasks: readonly Task[], options: EvaluationOptions): PlannedRollout[] {
   const { evaluation_samples_per_task: samples, seed } = options;
@@ -59,7 +59,10 @@ export class EvaluationRunner implements JobSource, JobRecords {
   readonly fail = (runId: string, failure: Failure): boolean =>
     this.#parts.evaluations.setStatus(runId, 'failed', failure);
 
-  /** Runs the remaining rollouts. Once the signal aborts, those in flight are dropped; the next start samples them again. */
+  /**
+   * Runs the remaining rollouts. Once the signal aborts, drops the rollouts in flight; the next start samples them
+   * again.
+   */
   async #evaluate(run: EvalRunRow, signal: AbortSignal): Promise<void> {
     const { benchmarks, evaluations } = this.#parts;
     if (run.status === 'pending') evaluations.setStatus(run.eval_run_id, 'running');
@@ -150,7 +153,7 @@ export class EvaluationRunner implements JobSource, JobRecords {
   }
 }
 
-/** The number of tokens that the model wrote in a rollout. */
+/** The number of tokens that the model generated in a rollout. */
 function tokensOf({ calls, answer }: RolloutResult): number {
   return [...calls.map(({ generated }) => generated), ...(answer ? [answer] : [])].reduce(
     (sum, { completion_tokens }) => sum + completion_tokens,
@@ -159,8 +162,8 @@ function tokensOf({ calls, answer }: RolloutResult): number {
 }
 
 /**
- * The rollout of another server. Its calls are text like those of the local models, so tools answer as the user. A wait
- * for the server's rate limit does not count in its latency.
+ * Samples a rollout from an upstream server. Tool calls are text, as for local models, so tools answer as the user. The
+ * latency excludes waits for the server's rate limit.
  */
 async function answerOf(
   { upstream, name }: Extract<ModelSource, { kind: 'upstream' }>,

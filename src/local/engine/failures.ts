@@ -3,7 +3,7 @@ import { errorCode, errorMessage, isDiskFull } from '../../base/errors.ts';
 import { own } from '../../base/own-property.ts';
 import type { Failure } from '../store/records.ts';
 
-/** Failure codes and their meaning; anything else is a service error. */
+/** Failure codes and their types. Any other code is an `api_error`. */
 const types: Readonly<Record<string, Failure['type']>> = {
   weights_missing: 'dependency_error',
   weights_corrupt: 'dependency_error',

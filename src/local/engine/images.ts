@@ -1,6 +1,6 @@
 /**
- * The local image build: checks that a task has a prompt and a grader and that its files are unchanged since the
- * upload, and hashes everything it needs.
+ * The local image build: checks that the grader of a task works and that its files are unchanged since the upload, and
+ * hashes everything it needs.
  */
 import { errorMessage, isStorageError } from '../../base/errors.ts';
 import { type ManifestTask, readTask, runtimeOf } from '../samples/manifest.ts';

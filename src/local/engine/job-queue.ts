@@ -80,7 +80,7 @@ export class JobQueue {
     });
   }
 
-  /** Looks for new jobs, and ends those that were cancelled or deleted; after the current request. Never throws. */
+  /** Looks for new jobs, and ends cancelled and deleted ones, after the current request. Never throws. */
   wake = (): void => {
     if (this.#stopped || this.#nextLook) return;
     this.#nextLook = setImmediate(() => this.#look());
@@ -141,7 +141,7 @@ export class JobQueue {
     try {
       this.#attempts.end(id, isDone);
     } catch (error) {
-      // The attempt counts only if the service crashes before the job's next one.
+      // The attempt only matters if the service crashes before the next one begins.
       this.#report(error);
     }
   }

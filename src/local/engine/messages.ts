@@ -51,7 +51,7 @@ export interface TrainingOrder {
     readonly step: number;
     readonly weights: WeightFile;
     readonly state: WeightFile;
-    /** Number of consecutive ungraded steps up to it. */
+    /** Number of consecutive ungraded steps up to the checkpoint. */
     readonly ungraded: number;
   } | null;
 }
@@ -80,7 +80,7 @@ export type ToWorker =
   | { readonly kind: 'probe'; readonly id: number; readonly model: LocalModel }
   | { readonly kind: 'grade'; readonly id: number; readonly answered: Answered }
   | { readonly kind: 'train'; readonly id: number; readonly order: TrainingOrder }
-  /** Chat stops immediately, rollouts after the current one, and training after its step, with a checkpoint. */
+  /** Stops chat immediately, rollouts after the current one, and training after its step, with a checkpoint. */
   | { readonly kind: 'cancel'; readonly id: number };
 
 /** The outcome of a rollout. If it failed, there is no reward, and `error` says why. */
@@ -91,7 +91,7 @@ export interface RolloutResult {
   readonly grader: TaskGrader | null;
   /** Calls of tools before the answer. */
   readonly calls: Episode['calls'];
-  /** Rewards of the steps, calls first; empty if the whole reward is that of the answer, or there is none. */
+  /** Rewards of the steps, calls first; empty if the answer has the whole reward, or there is none. */
   readonly step_rewards: readonly (number | null)[];
   readonly answer: Generated | null;
   readonly reward: number | null;
@@ -105,7 +105,7 @@ export type TrainingEvent =
   | {
       readonly kind: 'step';
       readonly step: number;
-      /** Mean of the rewards of its rollouts; null if none could be graded, in which case nothing was learned. */
+      /** Mean reward of its rollouts; null if none could be graded, so that nothing was learned. */
       readonly reward: number | null;
       readonly diagnostics: StepDiagnostics | null;
       readonly rollouts: readonly RolloutResult[];

@@ -22,8 +22,8 @@ export interface EvaluationSampling {
 }
 
 /**
- * The seed of a rollout depends on the task and not on the id of the run, so that all runs draw the same random numbers for a task: a
- * comparison of two models has less noise (common random numbers).
+ * The seed of a rollout depends on the task and not on the run, so that all runs draw the same random numbers for a
+ * task. This reduces the noise of a comparison (common random numbers).
  */
 export function orderOf({ task, sample }: PlannedRollout, { seed, longest }: EvaluationSampling): RolloutOrder {
   const maxTokens = task.max_tokens ?? longest ?? defaultSampling.max_tokens;
@@ -38,7 +38,7 @@ export function orderOf({ task, sample }: PlannedRollout, { seed, longest }: Eva
 /**
  * The environment of a task: its own variables and its secrets.
  *
- * @throws Error that names a secret that is missing or cannot be decrypted
+ * @throws Error naming a secret that is missing or cannot be decrypted
  */
 export function environmentOf(
   task: Task,
@@ -76,7 +76,7 @@ export function ungraded(reason: string): Pick<RolloutResult, 'reward' | 'explan
   return { reward: null, explanation: `Not graded: ${reason}.`, error: null };
 }
 
-/** An answer of the model as a message. */
+/** An answer as a message. */
 function assistantMessage(
   { text, tokens: _, content_parts, ...answer }: Generated,
   finish_reason = answer.finish_reason,

@@ -74,7 +74,7 @@ export interface TrainedOn {
   readonly tasks: readonly (Pick<Task, 'max_tokens'> & Partial<Pick<Task, 'tools'>>)[];
 }
 
-/** Weight multiplications in a run of default length: about 45 seconds of work. */
+/** Weight multiplications in a run of default length, about 45 seconds of work. */
 const defaultWork = 14e9;
 const defaultSteps = { minimum: 60, maximum: 240 } as const;
 

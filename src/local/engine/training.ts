@@ -54,8 +54,8 @@ export class TrainingRunner implements JobSource, JobRecords {
     this.#parts.training.move(runId, ['pending', 'running', ...cancelling], 'failed', failure);
 
   /**
-   * Once the signal aborts, the run ends after its step, with a checkpoint to resume from; if the step takes too long,
-   * with the checkpoints that it has.
+   * Once the signal aborts, the run ends after its step and commits a checkpoint to resume from. If the step takes too
+   * long, the run ends without that checkpoint.
    */
   async #train(run: TrainingRunRow, signal: AbortSignal): Promise<void> {
     const { training, trainer, benchmarks } = this.#parts;
@@ -152,7 +152,7 @@ export class TrainingRunner implements JobSource, JobRecords {
       training.recordHeldOut(runId, step, result);
     } else {
       training.commit(run, news.step, { weights_hash: news.weights_hash, state_hash: news.state_hash });
-      // Damaged checkpoints of steps that are still to be repeated do not count.
+      // Ignore damaged checkpoints of later steps, which will be repeated.
       const upToHere = training.checkpoints(runId).filter(({ step_index }) => step_index <= news.step);
       for (const old of upToHere.slice(0, -resumable)) {
         rmSync(this.#filesOf(old).state.path, { force: true });

@@ -1,4 +1,7 @@
-/** Reads the message of an upstream answer, for a trajectory: whole, or while its stream is forwarded unchanged. */
+/**
+ * Reads the message of an upstream answer for a trajectory, from the whole answer or from a stream that is forwarded
+ * unchanged.
+ */
 import { createParser } from 'eventsource-parser';
 import { parseDeepJson } from '../../base/json-depth.ts';
 import { answerText, chatChunk, chatCompletion, partsIn, saidIn, type Usage } from '../../contract/inference.ts';
@@ -6,9 +9,9 @@ import { answerText, chatChunk, chatCompletion, partsIn, saidIn, type Usage } fr
 /** A model's answer as a message of a step. */
 export interface AssistantMessage {
   readonly role: 'assistant';
-  /** Its text. */
+  /** The text of the content. */
   readonly content: string;
-  /** Its content, if that is more than text. */
+  /** The whole content, if it is more than text. */
   readonly content_parts?: readonly unknown[] | undefined;
   readonly reasoning?: string | undefined;
   readonly refusal?: string | undefined;
@@ -47,14 +50,14 @@ interface ToolCall {
   readonly function: { readonly name: string; readonly arguments: string };
 }
 
-/** Forwards a stream of events, and calls `onMessage` with its message if the stream ended properly. */
+/** Forwards a stream of events. Calls `onMessage` with its message if the stream ends properly. */
 export function tapMessage(onMessage: (message: AssistantMessage) => void): TransformStream<Uint8Array, Uint8Array> {
   let content = '';
   let reasoning = '';
   let refusal = '';
   let finish_reason: string | null = null;
   let isDone = false;
-  /** The index of the first choice to arrive: the answer, as for every reader. */
+  /** The index of the first choice to arrive, which all readers take as the answer. */
   let first: number | undefined;
   let usage: Usage | null | undefined;
   const calls = new Map<number, ToolCall>();

@@ -29,14 +29,14 @@ interface Reason {
   readonly param?: string | undefined;
 }
 
-/** The JSON of a request, unchanged. */
+/** The unchanged JSON of a request. */
 export interface UpstreamBody {
   readonly content: string | Uint8Array;
   /** The `Content-Encoding`, if it is compressed. */
   readonly encoding?: string | undefined;
 }
 
-/** The facts in an error response of the upstream server. */
+/** The fields of an error response of the upstream server. */
 type UpstreamAnswer = Pick<UpstreamError, 'status' | 'retryAfterMs' | 'details'>;
 
 /** An error response of the upstream server, or a failure to reach it. */
@@ -45,11 +45,11 @@ export class UpstreamError extends Error {
   readonly code = 'upstream_failed';
   /** Its HTTP status; undefined if it did not answer. */
   readonly status: number | undefined;
-  /** The wait that its headers ask for. */
+  /** The wait that the headers ask for. */
   readonly retryAfterMs: number | undefined;
   /** The `code` and `param` of its error body, if any. */
   readonly details: Pick<Reason, 'code' | 'param'>;
-  /** Whether it refuses its key or wants to be paid: no retry helps. OpenAI sends 429 for a used-up quota. */
+  /** Whether it refuses its key or asks for payment, so that no retry helps. OpenAI sends 429 for a used-up quota. */
   readonly isRefusal: boolean;
   /** Whether the same request may succeed later. */
   readonly mayPass: boolean;
@@ -212,12 +212,12 @@ export async function answerUpstream(
 
 /** A rate limit that one rollout meets delays all rollouts on the same upstream server. */
 const gates = new Gates();
-/** How many attempts each upstream server has answered successfully, by host. */
+/** The number of successful attempts of each upstream server, by host. */
 const successes = new Map<string, number>();
 
 /**
- * Makes an attempt, and retries if a later one may succeed, as often and after the same waits as a chat; more often
- * while a rate limit lets other rollouts through.
+ * Makes an attempt with the same retries and waits as a chat; retries more often while a rate limit lets other rollouts
+ * through.
  *
  * @throws UpstreamError of the last attempt, or AbortError at once when the signal aborts
  */
@@ -252,7 +252,7 @@ export async function withRetries<Value>(
       if (isLimited) gate.limit(requestedMs);
       else if (error.status === undefined) gate.unreachable();
       else gate.answered();
-      // Counts the next attempt as the first.
+      // Start counting again: others got through, so the server only limits the rate.
       if (isLimited && answered() > before) retries = 1;
       before = answered();
       const isTooLong = requestedMs !== undefined && requestedMs > maxRetryAfterMs;
@@ -265,7 +265,7 @@ export async function withRetries<Value>(
   }
 }
 
-/** A failure with the wait that the upstream server asks for. */
+/** Adds the wait that the upstream server asks for to a message. */
 const withWait = (message: string, ms: number): string =>
   `${/[.!?…]$/.test(message) ? message : `${message}.`} It asks to wait ${duration(ms)}.`;
 

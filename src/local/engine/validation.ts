@@ -6,7 +6,7 @@ import { hashOf } from '../../base/hash.ts';
 
 /** One task in this many is for validation. */
 const validationShare = 4;
-/** With fewer tasks, the estimate is too noisy, or too few are left to learn from. */
+/** With fewer tasks, the estimate is too noisy, or too few tasks are left to learn from. */
 const fewest = 8;
 
 export interface TrainingSplits<Task> {
@@ -16,7 +16,7 @@ export interface TrainingSplits<Task> {
   readonly heldOutSplit: 'validation' | 'test';
 }
 
-/** Divides the train split by task names, so that a run that continues another one holds out the same tasks. */
+/** Divides the train split by task name, so that a run that continues another one holds out the same tasks. */
 export function trainingSplits<Task extends { readonly task_id: string }>(
   train: readonly Task[],
   test: readonly Task[],

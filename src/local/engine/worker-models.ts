@@ -35,7 +35,7 @@ export function loadModel(model: LocalModel): PolicyModel {
   if (model.kind === 'base') return baseModel(model.slug);
   const { hash } = model.file;
   const loaded = fromFiles.get(hash) ?? fromFile(model);
-  // Move it to the end: the first one is the least recently used.
+  // Move it to the end, because the first model is the least recently used.
   fromFiles.delete(hash);
   fromFiles.set(hash, loaded);
   const [oldest] = fromFiles.keys();

@@ -53,7 +53,10 @@ export function sampleEpisode(
   return round.value;
 }
 
-/** Samples one rollout after the other, so that each latency is that of one rollout. Ends early if `shallStop` says so. */
+/**
+ * Samples one rollout after the other, so that each latency measures one rollout. Ends early if `shallStop` returns
+ * true.
+ */
 export async function answerAll(
   model: PolicyModel,
   orders: readonly RolloutOrder[],

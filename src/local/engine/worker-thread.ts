@@ -1,4 +1,4 @@
-/** The service's side of a worker thread: sends orders, receives answers. */
+/** The service's side of a worker thread: sends orders and receives answers. */
 
 import { Worker } from 'node:worker_threads';
 import { errorMessage } from '../../base/errors.ts';
@@ -39,11 +39,11 @@ type Listener = (message: Answer) => void;
 
 /**
  * Timeout for a grade, in case the thread hangs. A regular expression has a CPU limit, which takes longer on a busy
- * machine; the rest allows for the thread's start.
+ * machine; the rest is for starting the thread.
  */
 export const gradeMs = longestMatchMs + 10_000;
 
-/** How long cancelled training may take to end its step, in milliseconds; an ordinary step takes less than a second. */
+/** Time for cancelled training to end its step, in milliseconds. An ordinary step takes less than a second. */
 const lastStepMs = 30_000;
 
 export interface WorkerThreadOptions {
@@ -77,7 +77,7 @@ export class WorkerThread {
     return worker;
   }
 
-  /** Fails the orders of a dead worker. Both its error and its exit call this. */
+  /** Fails the orders of a dead worker. Called for its error and for its exit. */
   #drop(worker: Worker, reason: string): void {
     if (this.#worker === worker) this.#worker = undefined;
     for (const [id, order] of [...this.#waiting]) {
@@ -171,10 +171,10 @@ export class WorkerThread {
   }
 
   /**
-   * Trains a model; calls `onEvent` after every step. Returns whether it reached its last step: once the signal
-   * aborts, it ends after the current step, with a checkpoint.
+   * Trains a model; calls `onEvent` after every step. Returns whether it reached its last step. Once the signal aborts,
+   * it ends after the current step, with a checkpoint.
    *
-   * @param limitMs time to end after the signal has aborted; then the thread is terminated
+   * @param limitMs time to end after the signal aborts; after that, the thread is terminated
    * @throws WorkerFailed
    */
   train(

@@ -8,7 +8,7 @@ import { loadModel } from './worker-models.ts';
 import { answerAll, gradeAnswer } from './worker-rollouts.ts';
 import { train } from './worker-training.ts';
 
-/** Tokens of a chat answer between two checks for new messages. */
+/** Tokens of a chat answer between two checks for messages. */
 const tokensPerTurn = 8;
 const niceness = 10;
 
@@ -19,7 +19,7 @@ const emit = (message: FromWorker): void => parentPort?.postMessage(message);
 const turn = (): Promise<void> => new Promise(resolve => setImmediate(resolve));
 
 async function chat({ id, model, turns, sampling }: ToWorker & { kind: 'chat' }): Promise<void> {
-  // Nobody chats to read nothing.
+  // An empty chat answer is useless.
   const words = loadModel(model).generate(turns, { ...sampling, min_tokens: 1 });
   for (let count = 1; ; count += 1) {
     const word = words.next();

@@ -11,7 +11,7 @@ export function freshOptimizer(size: number): OptimizerState {
   return { step: 0, first: new Float32Array(size), second: new Float32Array(size) };
 }
 
-/** Updates the weights in place. Returns the state for the next step, and the norm of the gradient before it was clipped. */
+/** Updates the weights in place. Returns the state for the next step, and the norm of the gradient before clipping. */
 export function adamStep(
   weights: Float32Array,
   gradient: Float32Array,

@@ -27,7 +27,7 @@ export function unpackCheckpoint(bytes: Uint8Array): CheckpointContent {
   return { ...aboutOf(file.about), weights: file.floats('weights') };
 }
 
-/** The moments of the optimizer: running means of the gradient and of its square, one number per weight. */
+/** The optimizer's moments: running means of the gradient and of its square, one number per weight. */
 export interface OptimizerState {
   readonly step: number;
   readonly first: Float32Array;

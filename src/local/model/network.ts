@@ -22,7 +22,7 @@ export interface Activation {
 
 export class Network {
   readonly shape: NetworkShape;
-  /** Every weight, in the order of the parts below, which are views of it. */
+  /** All weights, in the order of the parts below, which are views of this array. */
   readonly weights: Float32Array;
   /** One row of `hidden` numbers per token. */
   readonly prompt: Float32Array;
@@ -135,7 +135,7 @@ export class Network {
   }
 
   /**
-   * Completes backpropagation, once per prompt: from the gradient with respect to its encoding to the embeddings of its
+   * Completes backpropagation, once per prompt: carries the gradient of its encoding over to the embeddings of its
    * tokens.
    */
   addPromptGradient(gradient: Network, prompt: readonly number[], readGradient: Float64Array): void {

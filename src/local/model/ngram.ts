@@ -1,7 +1,7 @@
 /**
- * An n-gram model: a base model before any training here. Word counts of its training text, interpolated (Jelinek and
- * Mercer 1980), with a small share for the words of the prompt (a cache, Kuhn and De Mori 1990), so that the prompt
- * influences the answer.
+ * An n-gram model, the base of every model. It interpolates word counts of its training text (Jelinek and Mercer 1980),
+ * with a small share for the words of the prompt (a cache, Kuhn and De Mori 1990), so that the prompt influences the
+ * answer.
  */
 
 export interface NgramWeights {

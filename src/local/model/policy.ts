@@ -17,7 +17,7 @@ export interface SamplingOptions {
   /** Nucleus sampling: only the likeliest tokens with this total probability. */
   readonly top_p: number;
   readonly max_tokens: number;
-  /** It does not end before this many tokens; 0 by default. */
+  /** Minimum length of the answer in tokens; 0 by default. */
   readonly min_tokens?: number;
   readonly seed: number;
   /** Texts that end the answer; they are not part of it. */
@@ -28,7 +28,7 @@ export const defaultSampling = { temperature: 1, top_p: 1, max_tokens: 32 } as c
 
 export interface SampledToken {
   readonly token: number;
-  /** The text that the token adds, with the space before it; empty while it may become a stop. */
+  /** The text that the token adds, with the space before it; empty while it may be the start of a stop. */
   readonly text: string;
 }
 
@@ -39,7 +39,7 @@ export interface Generated {
   readonly completion_tokens: number;
   /** `stop` or `length`; from an upstream server, its finish reason unchanged, or null if it gives none. */
   readonly finish_reason: string | null;
-  /** Of an upstream server. */
+  /** From an upstream server. */
   readonly reasoning?: string | undefined;
   readonly refusal?: string | undefined;
   /** The content, if it is more than text. */
@@ -51,7 +51,7 @@ export interface Generated {
 export interface Prediction {
   /** Log-probabilities of the base model before any training; -Infinity for special tokens. */
   readonly base: Float64Array;
-  /** The same after training, before temperature; not normalised. */
+  /** Logits after training, before temperature; not normalised. */
   readonly logits: Float64Array;
   readonly activation: Activation;
 }
@@ -75,7 +75,7 @@ export class PolicyModel {
     this.#specialTokens = [unknownToken, ...Object.values(roleTokens)].map(each => vocabulary.token(each));
   }
 
-  /** The same model with other weights. They are not copied: changing them later changes the model. */
+  /** The same model with other weights, which are not copied: changing them later changes the model. */
   withWeights(weights: Float32Array): PolicyModel {
     return new PolicyModel(this.slug, this.vocabulary, this.ngram, new Network(this.network.shape, weights));
   }
@@ -89,7 +89,7 @@ export class PolicyModel {
     return [...tokens, this.vocabulary.token(roleTokens.assistant)];
   }
 
-  /** Predicts the next token. `answer` are the tokens so far, `read` is the network's encoding of the prompt. */
+  /** Predicts the next token. `answer` has the tokens so far, `read` is the network's encoding of the prompt. */
   predict(prompt: readonly number[], answer: readonly number[], read: Float64Array): Prediction {
     const context = answer.length > 1 ? answer.slice(-2) : [prompt.at(-1) ?? 0, ...answer];
     const base = this.ngram.logProbabilities(context, prompt);

@@ -63,7 +63,7 @@ const operations: Readonly<Record<string, (left: number, right: number) => numbe
   times: (left, right) => left * right,
 };
 
-/** The answer of the tool that a text calls; undefined if it calls none. */
+/** Runs the tool that a text calls; undefined if it calls none. */
 export function callTool({ store, calculator }: ToolSpec, text: string): ToolResult | undefined {
   const call = text.trim().toLowerCase().split(/\s+/);
   const [first = '', second] = call;
@@ -92,7 +92,7 @@ export function mostSteps(tools: ToolSpec | undefined): number {
 const sumOf = (values: readonly number[]): number => values.reduce((sum, each) => sum + each, 0);
 const normal = (call: string): string => call.trim().toLowerCase().split(/\s+/).join(' ');
 
-/** The rewards of calls, in order: a rewarded call earns its reward the first time; undefined if no call is rewarded. */
+/** The rewards of calls, in order. A rewarded call earns its reward once. Undefined if the tools reward no calls. */
 export function callRewards({ rewards }: ToolSpec, calls: readonly string[]): number[] | undefined {
   if (!rewards) return undefined;
   const left = new Map(Object.entries(rewards).map(([call, reward]) => [normal(call), reward]));

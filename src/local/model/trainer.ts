@@ -55,7 +55,7 @@ export interface StepDiagnostics {
 }
 
 export interface StepOutcome {
-  /** Mean reward of the graded answers; null if none could be graded, in which case the weights stay as they are. */
+  /** Mean reward of the graded answers; null if none could be graded and the weights stay unchanged. */
   readonly reward: number | null;
   /** Null if the reward is null. */
   readonly diagnostics: StepDiagnostics | null;
@@ -70,7 +70,7 @@ interface TokenTrace {
   readonly base: Float64Array;
 }
 
-/** A prompt of a rollout as the network reads it, with the gradient of its encoding. */
+/** An encoded prompt of a rollout, with the gradient of its encoding. */
 interface ReadPrompt {
   readonly tokens: readonly number[];
   readonly read: Float64Array;
@@ -103,7 +103,7 @@ export class TrainingDiverged extends Error {
   readonly code = 'training_diverged';
 }
 
-/** The reward of a rollout, by its last text; null if it could not be graded. Called once per rollout, in order. */
+/** Grades a rollout by its last text; null if it could not be graded. Called once per rollout, in order. */
 export type RewardFunction<Task> = (task: Task, last: Generated, rollout: Episode) => number | null;
 
 export class Trainer {
@@ -149,7 +149,10 @@ export class Trainer {
     };
   }
 
-  /** Samples and grades the answers to a task, and adds their gradient. @param name tells the group's random seeds apart */
+  /**
+   * Samples and grades the answers to a task, and adds their gradient. @param name distinguishes the group's random
+   * seeds
+   */
   #learnGroup<Task extends GroupTask>(task: Task, name: string, reward: RewardFunction<Task>): Group {
     const { samples, seed } = this.#options;
     const first = this.#readPrompt(task.turns);

@@ -1,6 +1,6 @@
 /**
- * The manifest of a benchmark: its name and tasks. Accepts the fields of every generation of the service; those without
- * a meaning here are kept unchanged.
+ * The manifest of a benchmark: its name and tasks. Accepts the fields of every generation of the service, and keeps
+ * fields without a meaning here unchanged.
  */
 import * as z from 'zod/mini';
 import { isRecord, own } from '../../base/own-property.ts';
@@ -37,7 +37,7 @@ function graderIssues(grader: unknown): z.core.$ZodIssue[] {
   return isOwnGrader(grader) ? (graderSpec.safeParse(grader).error?.issues ?? []) : [];
 }
 
-/** Accepts any value, but a grader of a kind that runs here must be complete. */
+/** Accepts any value, but validates a grader of a kind that runs here. */
 const ownGrader = z.optional(
   z.unknown().check(({ value: grader, issues }) => {
     for (const { message, path } of graderIssues(grader)) issues.push({ code: 'custom', message, path, input: grader });
@@ -59,9 +59,9 @@ export const manifestTask = z.looseObject({
   environment,
   env_vars: environment,
   grader: ownGrader,
-  /** The tools of this service. Those of other services, which are a list, are kept unchanged. */
+  /** The tools of this service. A list is in the format of other services, and is kept unchanged. */
   tools: z.optional(z.union([toolSpec, z.array(z.unknown()), z.null()], 'expected an object with store or calculator')),
-  /** The spec of other services. A grader in it that only shares its kind with one of ours is kept unchanged. */
+  /** The spec of other services, kept unchanged. Its grader need not be valid here, even if its kind is one of ours. */
   spec: z.optional(z.unknown()),
   /** Paths of uploaded files that the task needs. */
   files: z.nullish(z.array(filled)),
@@ -84,7 +84,7 @@ export type Manifest = z.output<typeof manifest>;
 
 type Variable = { readonly name: string } & ({ readonly value: string } | { readonly secret_name: string });
 
-/** The grader of a task, or why none runs here. */
+/** The grader of a task, or the reason why none runs here. */
 export type TaskGrader = GraderSpec | { readonly kind: 'none'; readonly reason: string };
 
 /** A task as this service runs it. */
@@ -103,7 +103,7 @@ function isOwnGrader(grader: unknown): grader is GraderSpec {
   return isRecord(grader) && graderKinds.has(grader['kind']);
 }
 
-/** The task's own grader, or its spec's if that runs here. */
+/** The task's own grader, or that of its spec if it runs here. */
 function graderOf({ grader: direct, spec }: ManifestTask): TaskGrader {
   const grader = direct ?? (isRecord(spec) ? own(spec, 'grader') : undefined);
   if (grader === undefined || grader === null) return { kind: 'none', reason: 'it has no grader' };

@@ -50,7 +50,7 @@ export interface Control {
   readonly isStopping: () => boolean;
   /** Stops the service. If a successor is announced, open screens wait for it. */
   readonly stop: (successor: boolean) => void;
-  /** Called for requests of authorized callers: they keep the service awake until they are answered. */
+  /** Called for requests of authorized callers, which keep the service awake until they are answered. */
   readonly accepted: (answer: ServerResponse) => void;
   /** A request that keeps the service awake until the caller or the service ends it. */
   readonly lease: () => ReadableStream<Uint8Array>;
@@ -60,7 +60,7 @@ const paramPattern = /\{(\w+)\}/g;
 /** Some clients do not encode the slashes in a model's name. */
 const honoPath = (path: string): string => path.replace(/\{model\}$/, ':model{.+}').replace(paramPattern, ':$1');
 
-/** Refusals that close the connection instead of reading the rest of the body, which may be endless. */
+/** After these refusals, the connection is closed: the rest of the body is not read, because it may be endless. */
 const unreadStatuses: ReadonlySet<number> = new Set([401, 403, 404, 405, 413]);
 
 /** Paths without parameters first: `/benchmarks/runtimes` is not a benchmark of that name. */
@@ -119,7 +119,7 @@ export function createApp({ service, rateLimit, control }: AppOptions): Hono<Env
   return app;
 }
 
-/** Keeps the service awake until this request, which comes from an authorized caller, is answered. */
+/** Keeps the service awake until this authorized request is answered. */
 function accept({ env }: Context, control: Control): void {
   // Set by hono's adapter to Node's server.
   const outgoing = isRecord(env) ? env['outgoing'] : undefined;
@@ -153,7 +153,7 @@ function answerError(context: Context, error: ApiError): Response {
   return context.json(body, status as ContentfulStatusCode);
 }
 
-/** Every operation of the contract, by the handlers of its areas; and chat at the addresses of single models. */
+/** Adds every operation of the contract, and chat at the addresses of single models. */
 function addContract(app: Hono<Env>, service: ServiceContext, guard: Guard): void {
   const all = Object.values<Area>(areas);
   for (const { name, migrations = [] } of all) service.database.migrateArea(name, migrations);

@@ -26,8 +26,8 @@ export class Authenticator {
   readonly #limit: RateLimit;
   readonly #known: RateLimiter;
   /**
-   * Separate from the buckets of valid keys, so that unknown keys do not evict them. All unknown keys share one bucket,
-   * which limits guessing.
+   * All unknown keys share one bucket, which limits guessing. It is separate from the buckets of valid keys, so that
+   * unknown keys do not evict those.
    */
   readonly #unknown: RateLimiter;
 

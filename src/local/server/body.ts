@@ -55,7 +55,7 @@ export function parseJson(text: string): unknown {
   return value;
 }
 
-/** Names the field, and the item in it, that is nested too deeply. */
+/** An error that names the field, and the item in it, that is nested too deeply. */
 function tooDeep(body: unknown): ApiError {
   const deepIn = (value: unknown, levels: number): [string, unknown] =>
     Object.entries(value ?? {}).find(([, each]) => isNestedDeeper(each, levels)) ?? ['', undefined];

@@ -27,7 +27,7 @@ async function otherModels({ catalog }: ServiceContext) {
   return catalog.upstream ? modelsUpstream(catalog.upstream) : [];
 }
 
-/** The local models, and those of the upstream server. */
+/** The local models and the models of the upstream server. */
 export async function chatModels(service: ServiceContext, organizationId: string) {
   const own = ownModels(service, organizationId);
   const known = new Set(own.map(({ id }) => id));

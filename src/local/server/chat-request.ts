@@ -73,7 +73,7 @@ function refuse(param: string): never {
   throw new ApiError(400, 'invalid_request_error', 'unsupported_parameter', message, { param });
 }
 
-/** The inference envelope has no context, so the message names every issue. */
+/** An error whose message names every issue, because the inference envelope has no context. */
 function invalid(issues: readonly Issue[]): ApiError {
   const message = issues.map(({ path, message: reason }) => (path === '' ? reason : `${path}: ${reason}`)).join('; ');
   return apiError('validation_error', message, { param: issues[0]?.path || undefined });
@@ -91,7 +91,7 @@ function turnOf({ role, content, tool_calls }: ChatBody['messages'][number], ind
 /**
  * Reads a request for a model of this service.
  *
- * @throws ApiError `validation_error`, or `unsupported_parameter` for what this service cannot do
+ * @throws ApiError `validation_error`, or `unsupported_parameter`
  */
 export function readChat(raw: unknown): ChatOrder {
   const body = check(chatBody, raw, invalid);

@@ -1,4 +1,4 @@
-/** Errors of the local service: the document's envelope, and the one for inference. */
+/** Errors of the local service, in the document's envelope or in that of inference. */
 import { type ErrorType, errorCodes } from '../../contract/errors.ts';
 
 /** The HTTP status of each code. The document has none; these were observed on services with this contract. */

@@ -24,11 +24,11 @@ export interface ServiceContext extends Stores {
   readonly signedUploads: SignedUploads;
   readonly tokens: TrajectoryTokens;
   readonly sampleChat: ChatSampler;
-  /** The user's e-mail address, which signs what they start. */
+  /** The user's e-mail address, for `created_by`. */
   readonly user: string;
 }
 
-/** A request without its query and body, which each operation has of its own. */
+/** A request without its query and body, which depend on the operation. */
 export interface BaseCall {
   readonly organizationId: string;
   readonly params: Readonly<Record<string, string>>;
@@ -61,11 +61,11 @@ type Handler<Name extends Operation = Operation> = (
   call: Call<Name>,
 ) => Sent<AnswerOf<Name>> | Promise<Sent<AnswerOf<Name>>> | ReadableStream<Uint8Array>;
 
-/** The stream of an answer whose JSON is made in pieces, as the client takes them. */
+/** Streams an answer whose JSON is generated in pieces as the client reads it. */
 export const jsonStream = (pieces: Iterable<string>): ReadableStream<Uint8Array> =>
   ReadableStream.from(pieces).pipeThrough(new TextEncoderStream());
 
-/** The address of a call and its caller. */
+/** The part of an endpoint that the router needs. */
 export type Route = Pick<Endpoint, 'operation' | 'method' | 'path' | 'auth' | 'query'>;
 
 /** The handlers of an area of the contract, by operation. */
@@ -73,7 +73,7 @@ type Handlers = { readonly [Name in Operation]?: Handler<Name> };
 
 /** An area of the contract: its handlers and its tables. */
 export interface Area {
-  /** A stable name: its migrations are counted under it. */
+  /** A stable name, under which its migrations are counted. */
   readonly name: string;
   readonly routes: Handlers;
   /** The migrations of its tables. One that has been released is never changed. */

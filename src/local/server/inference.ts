@@ -50,7 +50,7 @@ function findSource({ catalog }: ServiceContext, organizationId: string, model: 
   }
 }
 
-/** The model that a request names, in any form. */
+/** The model that a request names, whatever its form. */
 function modelOf(request: unknown): string | undefined {
   const { model } = (request ?? {}) as { model?: unknown };
   return typeof model === 'string' && model !== '' ? model : undefined;
@@ -72,8 +72,8 @@ function recorderOf({ trajectories }: ServiceContext, organizationId: string, id
 }
 
 /**
- * Answers a chat completion given as JSON. `model` overrides the one in it. A request for an upstream model
- * is forwarded unchanged, and its answer returned unchanged; both are recorded if the request names a trajectory.
+ * Answers a chat completion. `model` overrides the model in the body. A request for an upstream model is forwarded
+ * unchanged, and so is its answer. If the request names a trajectory, both are recorded there.
  *
  * @throws ApiError
  */
@@ -210,7 +210,7 @@ async function forward(
   return context.body(bytes, 200, headers);
 }
 
-/** Passes events on; a failure ends them with an error event. */
+/** Forwards events. A failure ends them with an error event. */
 async function* endingWithError(events: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   try {
     yield* events;
@@ -219,10 +219,10 @@ async function* endingWithError(events: AsyncIterable<Uint8Array>): AsyncGenerat
   }
 }
 
-/** Errors of the caller pass unchanged; errors between here and the other server become gateway errors. */
+/** Keeps errors of the caller, and turns errors between here and the upstream server into gateway errors. */
 function upstreamFailure({ status = 502, message, retryAfterMs, details, isRefusal }: UpstreamError): ApiError {
   const { code, param } = details;
-  // Not 401, which is about the key of the local service.
+  // Not 401, which would concern the key of the local service.
   if (isRefusal) return new ApiError(403, 'permission_error', 'upstream_refused', message);
   const headers = retryAfterMs === undefined ? {} : { 'Retry-After': String(Math.ceil(retryAfterMs / 1_000)) };
   if (status === 429) {

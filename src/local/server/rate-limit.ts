@@ -30,7 +30,7 @@ export class RateLimiter {
     const known = this.#buckets.get(key);
     const tokens = known ? Math.min(burst, known.tokens + ((at - known.at) / 1000) * perSecond) : burst;
     const taken = tokens >= 1;
-    // Keep the map in order of use: the first bucket has been unused for longest and is full, so it can be dropped.
+    // Keep the map in order of use: the first bucket is the least recently used and is full, so it can be dropped.
     this.#buckets.delete(key);
     const [oldest] = this.#buckets.keys();
     if (oldest !== undefined && this.#buckets.size >= mostBuckets) this.#buckets.delete(oldest);

@@ -16,13 +16,13 @@ import { logRewardBody, uploadTrajectoriesBody } from '../../contract/trajectori
 import { apiError } from './errors.ts';
 import { check } from './validate.ts';
 
-/** The schema with unknown fields accepted. */
+/** A schema that also accepts unknown fields. */
 function withOtherFields<Schema extends z.ZodMiniObject>(schema: Schema) {
   return z.catchall(schema, z.unknown());
 }
 
 const startEval = z.extend(z.partial(startEvalBody, { display_name: true }), {
-  /** The document has it in the path; the newest generation has it in the body, without the name. */
+  /** The document has it in the path, the newest generation in the body, where the display name is optional. */
   bench_id: z.optional(z.string()),
   benchmark_name: z.optional(z.string().check(z.minLength(1))),
 });
@@ -48,7 +48,7 @@ const accepted = {
   }),
 } satisfies Partial<Record<Operation, z.ZodMiniType>>;
 
-/** The body of an operation as `readBody` reads it. */
+/** The body of an operation, as returned by `readBody`. */
 export type BodyOf<Name extends Operation> = Name extends keyof typeof accepted
   ? z.output<(typeof accepted)[Name]>
   : BodyRead<Name>;

@@ -30,7 +30,7 @@ export class SignedUploads {
     this.#now = now;
   }
 
-  /** Records the announced files and returns an address for each. */
+  /** Records the declared files and returns an address for each. */
   allocate(origin: string, benchId: string, files: readonly DeclaredFile[]) {
     const expires = this.#now() + uploadLifetimeMs;
     this.#folder.declare(benchId, files);
@@ -52,7 +52,7 @@ export class SignedUploads {
    * Handles a request to an address.
    *
    * @param isIngested whether the benchmark accepts no more files
-   * @param onVerified called once the address has been found to be signed
+   * @param onVerified called once the signature is verified
    */
   async receive(
     context: Context,
@@ -68,7 +68,7 @@ export class SignedUploads {
     onVerified();
     if (Number(expires) <= this.#now()) return refuse(403, 'RequestExpired', 'The address has expired.');
     const sent = context.req.header('content-type');
-    // Without a type, the signed one is assumed; HTTP libraries add a charset.
+    // A request without a type is accepted. HTTP libraries add a charset.
     if (sent !== undefined && mediaType(sent) !== mediaType(type)) {
       return refuse(403, 'SignatureDoesNotMatch', `The address is for content of the type ${type}.`);
     }

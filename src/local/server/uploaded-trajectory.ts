@@ -1,7 +1,7 @@
 /**
- * Parses uploaded trajectories. The document does not show their shape: one has steps with messages, or a single
- * conversation (`messages`), and optional metadata about task, model, rewards, metrics and end. Other fields are kept,
- * so that an exported trajectory can be uploaded without loss.
+ * Parses uploaded trajectories. The document does not show their shape: a trajectory has steps with messages, or a
+ * single conversation (`messages`), and optional metadata about its task, model, rewards, metrics and end. Other fields
+ * are kept, so that an exported trajectory can be uploaded without loss.
  */
 import * as z from 'zod/mini';
 import { isRecord, own } from '../../base/own-property.ts';
@@ -25,7 +25,7 @@ const step = z.looseObject({
   messages,
 });
 
-/** Matches a text to one of these words, ignoring case; undefined for any other text. */
+/** Finds a word, ignoring case; undefined if it is unknown. */
 function known<Word extends string>(words: readonly Word[], text: string): Word | undefined {
   return words.find(word => word.toLowerCase() === text.toLowerCase());
 }
@@ -58,7 +58,7 @@ const loggedReward = z.looseObject({
 });
 
 /**
- * Fields that a service sets itself. In an exported trajectory they identify its source, so they become its `origin`.
+ * Fields that a service sets itself. In an exported trajectory they identify the source, so they become its `origin`.
  */
 const serviceFields = [
   'trajectory_id',
@@ -81,7 +81,7 @@ export function failureOfItem(message: string, item_index: number, context: Reco
   return { code: 'invalid_trajectory_upload', message, item_index, context };
 }
 
-/** Parses a trajectory; returns the problem if it cannot be stored. */
+/** Parses a trajectory. Returns a failure if it cannot be stored. */
 export function readUploaded(value: unknown, index: number): UploadedTrajectory | UploadFailure {
   const read = parseWhole(uploaded, value);
   if (!read.success) {
@@ -110,7 +110,7 @@ export function readUploaded(value: unknown, index: number): UploadedTrajectory 
 const opened = z.extend(uploaded, { dataset: text, dataset_name: text });
 
 /**
- * Parses the metadata of a trajectory being opened: it is running, and may have steps.
+ * Parses a trajectory that is being opened: it is running, and may have steps.
  *
  * @throws ApiError `validation_error`
  */
@@ -172,7 +172,7 @@ function aboutOf(item: Uploaded, more: Fields) {
     termination_reason: reason === undefined ? null : (known(terminationReasons, reason) ?? reason),
     task_id: item.task_id ?? ('task_id' in task ? task.task_id : null) ?? task.name ?? null,
     model_id: item.model_id ?? null,
-    // An explicit null is kept: then the record has no reward, whatever was logged to it.
+    // Keep an explicit null: the record then has no reward, whatever was logged to it.
     reward: item.reward === undefined ? weightedMean(counted) : item.reward,
     error: item.error ?? null,
     details: Object.keys(details).length === 0 ? null : JSON.stringify(details),
@@ -211,13 +211,13 @@ const readFields: ReadonlySet<string> = new Set([
 
 function unknownFields(item: Uploaded): Fields {
   const finish = finishOf(stepsOf(item));
-  // A list takes it from the messages, so that an export with it is the same as one from before.
+  // Drop a finish reason that equals the one of the messages, so that an export from a list is the same trajectory.
   const isRead = (name: string, value: unknown) =>
     readFields.has(name) || (name === 'finish_reason' && value === finish);
   return Object.fromEntries(Object.entries(item).filter(([name, value]) => !isRead(name, value)));
 }
 
-/** The task of the record, if it has more than the id that is stored separately. */
+/** The task of the record, if it has more than the id, which is stored separately. */
 function keptTask({ task, task_id }: Uploaded): Fields {
   if (task == null) return {};
   if (typeof task === 'string') return task_id == null || task_id === task ? {} : { task };
@@ -226,7 +226,7 @@ function keptTask({ task, task_id }: Uploaded): Fields {
   return isRead && task_id == null ? {} : { task };
 }
 
-/** The reward of a record without one, by its logged rewards; null if none counts. */
+/** The mean of a record's logged rewards, for a record without a reward; null if none counts. */
 export const rewardByLog = (item: object): number | null => weightedMean(rewardsOf(item as Uploaded).counted);
 
 /** The rewards of a record: those that count, and anything else in that field. */

@@ -60,7 +60,7 @@ export class BenchmarkStore {
     return row && this.#recordOf(row);
   }
 
-  /** The benchmarks of this label or name, the oldest first. */
+  /** The benchmarks with this label or name, oldest first. */
   called(organizationId: string, name: string) {
     return this.#database
       .all<BenchmarkRow>(
@@ -76,7 +76,7 @@ export class BenchmarkStore {
     return this.#database.get('select 1 from benchmarks where bench_id = ?', benchId) !== undefined;
   }
 
-  /** A benchmark in the contract's form, with its label and the name in its manifest. */
+  /** A benchmark in the contract's form, with the name in its manifest. */
   #recordOf({ details, ...row }: BenchmarkRow) {
     const eval_run_count = this.#database.count(
       'select count(*) as count from eval_runs where organization_id = ? and bench_id = ?',
@@ -91,7 +91,7 @@ export class BenchmarkStore {
     return readPage<RuntimeRow>(this.#database, runtimeList, { organization_id: organizationId }, query);
   }
 
-  /** Creates a benchmark from a manifest, in full or not at all. */
+  /** Creates a benchmark from a manifest, in one transaction. */
   ingest(
     organizationId: string,
     { tasks, name, label, family, description, visibility, ...details }: Manifest,
@@ -166,7 +166,7 @@ export class BenchmarkStore {
     );
   }
 
-  /** Sets images that are neither built nor being built to `building`. */
+  /** Sets pending and failed images to `building`. */
   beginBuild(benchId: string): void {
     this.#database.run(
       "update images set build_status = 'building', failure = null where bench_id = ? and build_status in ('pending', 'failed')",
@@ -209,7 +209,7 @@ export class BenchmarkStore {
     return this.#database.run(sql, message, benchId) > 0;
   }
 
-  /** Records a build. The image is named by its content hash, and so is the runtime that tasks share. */
+  /** Records a build. The content hash identifies the image, and the runtime that tasks share. */
   finishBuild(organizationId: string, benchId: string, taskId: string, build: ImageBuild): void {
     const set = 'update images set build_status = ?, provider_ref = ?, failure = ? where bench_id = ? and task_id = ?';
     if ('failure' in build) {

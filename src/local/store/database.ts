@@ -12,8 +12,8 @@ export class Database {
   readonly #statements: Statements;
 
   /**
-   * Opens or creates the file and migrates it. `:memory:` keeps everything in memory. With `synchronous = full` a
-   * commit waits for the disk and survives a power cut, because clients get the response after it.
+   * Opens or creates the file and migrates it. `:memory:` keeps everything in memory. A commit waits for the disk
+   * (`synchronous = full`), because clients rely on it once they get the response.
    */
   constructor(path: string) {
     this.#sqlite = new DatabaseSync(path);
@@ -90,9 +90,9 @@ export class Database {
   }
 
   /**
-   * Runs the work in a transaction, or as a part of the one that is open.
+   * Runs the work in a transaction, or as a part of the open one.
    *
-   * @throws whatever the work throws, or SQLite for a commit that failed; nothing is stored then
+   * @throws any error of the work, or of SQLite if the commit fails; nothing is stored then
    */
   transaction<Result>(work: () => Result): Result {
     if (this.#isInTransaction) return work();
@@ -117,11 +117,11 @@ export class Database {
     try {
       this.#sqlite.exec('rollback');
     } catch {
-      // Throw the error that caused the rollback instead: it says more.
+      // The error that caused the rollback is thrown.
     }
   }
 
-  /** Ends a transaction whose rollback failed, because it would swallow later writes. @throws Error of SQLite */
+  /** Ends a transaction whose rollback failed; it would swallow later writes. @throws Error of SQLite */
   #endLeftOver(): void {
     if (!this.#isInTransaction && this.#sqlite.isTransaction) this.#sqlite.exec('rollback');
   }

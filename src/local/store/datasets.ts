@@ -18,7 +18,7 @@ export interface DatasetName {
   readonly source: 'upload' | 'evaluation' | 'training';
 }
 
-/** The dataset of a benchmark's rollouts; uploads have their own. */
+/** The dataset of a benchmark's rollouts; uploads go to other datasets. */
 export function rolloutDataset(source: 'evaluation' | 'training', benchId: string, label: string): DatasetName {
   const what = source === 'evaluation' ? 'Evaluations' : 'Training';
   return { dataset_name: `${source}/${benchId}`, display_name: `${what} of ${label}`, source };
@@ -49,7 +49,7 @@ export class DatasetStore {
     return this.#database.get<DatasetRow>('select * from datasets where dataset_id = ?', datasetId);
   }
 
-  /** Returns the dataset of this name, created if missing, and marks it as changed now. */
+  /** Finds or creates the dataset with this name, and marks it as changed now. */
   touch(organizationId: string, { dataset_name, display_name, source }: DatasetName): DatasetRow {
     const known = this.#database.get<DatasetRow>(
       'select * from datasets where organization_id = ? and dataset_name = ?',

@@ -76,7 +76,7 @@ export class DeploymentStore {
     return readPage<DeploymentRow>(this.#database, deploymentList, where, query);
   }
 
-  /** Deployments by status, as two generations count them, and how many are active. */
+  /** Counts of deployments by status, in the format of two generations, and of active ones. */
   summary(organizationId: string) {
     const rows = this.#database.all<{ status: string; count: number; active: number }>(
       `select status, count(*) as count, sum(is_active) as active from deployments
@@ -139,8 +139,8 @@ export class DeploymentStore {
   }
 
   /**
-   * Completes a deployment. If its role is still production, it becomes active for its slug; not if one that was
-   * requested later is already active, because a crash or a full disk may delay the earlier one.
+   * Completes a deployment. If its role is still production, it becomes active for its slug, unless a later request is
+   * already active: a crash or a full disk may delay the earlier one.
    */
   deploy(deploymentId: string): void {
     this.#database.transaction(() => {
@@ -154,7 +154,7 @@ export class DeploymentStore {
     });
   }
 
-  /** Row ids grow with each request; two requests may have the same time. */
+  /** Compares row ids, because two requests may have the same time. */
   #isSuperseded({ organization_id, model_slug, deployment_id }: DeploymentRow): boolean {
     const later = this.#database.get(
       `select 1 from deployments where organization_id = ?1 and model_slug = ?2 and is_active = 1
@@ -198,7 +198,7 @@ export class DeploymentStore {
     });
   }
 
-  /** Makes a deployment a test deployment, which is reached by its id only, even if it is still in progress. */
+  /** Makes a deployment a test deployment, which answers only under its id, even if it is still in progress. */
   unpromote(deploymentId: string): void {
     this.#database.run(
       "update deployments set is_active = 0, role = 'test', updated_at = ? where deployment_id = ?",
@@ -217,10 +217,7 @@ export class DeploymentStore {
     );
   }
 
-  /**
-   * The newest inactive deployment of a slug or id. If it could be promoted, the one that was promoted last takes its
-   * place.
-   */
+  /** The newest inactive deployment of a slug or id; if that one is deployed, the deployment that was last promoted. */
   latestInactive(organizationId: string, name: string): DeploymentRow | undefined {
     const first = (order: string): DeploymentRow | undefined =>
       this.#database.get<DeploymentRow>(
@@ -235,7 +232,7 @@ export class DeploymentStore {
       : newest;
   }
 
-  /** The deployment is hidden at once, and deleted at the next start at the latest. */
+  /** Hides the deployment at once; it is deleted at the next start at the latest. */
   beginUndeploy(deploymentId: string): void {
     this.#database.run('update deployments set leaving = 1, is_active = 0 where deployment_id = ?', deploymentId);
   }
@@ -244,7 +241,7 @@ export class DeploymentStore {
     return this.#database.run('delete from deployments where deployment_id = ?', deploymentId) > 0;
   }
 
-  /** Every deployment's id, to find orphaned files. */
+  /** Ids of all deployments, to find orphaned files. */
   allIds(): string[] {
     return this.#database
       .all<{ deployment_id: string }>('select deployment_id from deployments')

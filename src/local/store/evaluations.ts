@@ -35,7 +35,7 @@ export interface RolloutCounts {
 
 const table = { name: 'eval_runs', id: 'eval_run_id', source: 'evaluation', statuses: evalRunStatuses } as const;
 
-/** Names a rollout of a run. */
+/** Identifies a rollout of a run. */
 export const rolloutKey = ({ task_id, sample }: Pick<Rollout, 'task_id' | 'sample'>): string => `${sample} ${task_id}`;
 
 export class EvaluationStore extends RunStore<EvalRunRow> {
@@ -59,7 +59,7 @@ export class EvaluationStore extends RunStore<EvalRunRow> {
     return this.move(runId, ['pending', 'running'], status, failure);
   }
 
-  /** The rollouts that have been recorded, as `rolloutKey` names them. */
+  /** The keys (`rolloutKey`) of the recorded rollouts. */
   finishedRollouts(runId: string): Set<string> {
     const rows = this.database.all<{ task_id: string; sample: number }>(
       'select task_id, coalesce(sample, 0) as sample from trajectories where eval_run_id = ?',
@@ -117,7 +117,7 @@ export class EvaluationStore extends RunStore<EvalRunRow> {
     return row ?? { scored: 0, failed: 0, ungraded: 0, mean: null };
   }
 
-  /** Number and mean of the rewards of each run of a benchmark that has any. */
+  /** Number and mean of the rewards of each run of a benchmark, for runs that have any. */
   rewardSums(organizationId: string, benchId: string): ReadonlyMap<string, Pick<RolloutCounts, 'scored' | 'mean'>> {
     const rows = this.database.all<{ eval_run_id: string; scored: number; mean: number }>(
       `select eval_run_id, count(reward) as scored, avg(reward) as mean from trajectories where eval_run_id in

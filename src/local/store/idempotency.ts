@@ -81,7 +81,7 @@ export class IdempotencyStore {
   }
 }
 
-/** Clients may set the options of a run in another order when they repeat it. */
+/** Ignores the order of fields, which may differ when a client repeats a request. */
 const bodyHash = ({ body }: KeyedRequest): string => sha256(orderedJson(body));
 
 const scoped = ({ operation, key }: Pick<KeyedRequest, 'operation' | 'key'>): string => `${operation} ${key}`;

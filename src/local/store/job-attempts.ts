@@ -27,7 +27,7 @@ interface Attempt {
 
 /** How to query and fail the jobs of a kind. */
 export interface JobRecords {
-  /** The amount that a job has recorded, e.g. rollouts; it grows with the job. */
+  /** How much a job has recorded, e.g. rollouts; it grows with the job. */
   readonly progress: (id: string) => number;
   /** Returns false if it has already ended. */
   readonly fail: (id: string, failure: Failure) => boolean;
@@ -48,7 +48,7 @@ export class JobAttempts {
   readonly #countFile: string;
 
   /**
-   * @param countFile an abnormal end counts only while this empty file exists: on a full disk the database accepts no
+   * @param countFile an empty file; an abnormal end counts only while it exists. On a full disk the database accepts no
    * writes, but a file can still be removed
    */
   constructor(database: Database, countFile: string) {
@@ -62,7 +62,7 @@ export class JobAttempts {
     try {
       rmSync(this.#countFile);
     } catch {
-      // The abnormal end then counts.
+      // The abnormal end counts after all.
     }
   }
 
@@ -85,7 +85,7 @@ export class JobAttempts {
 
   /**
    * At start: counts the abnormal end of the last service, if any, and sets aside jobs that were running too often.
-   * Returns the other jobs that were running; any of them may be the cause.
+   * Returns the other interrupted jobs; any of them may be the cause.
    */
   recover(records: Readonly<Record<JobKind, JobRecords>>): { id: string; kind: JobKind }[] {
     const counted = existsSync(this.#countFile) ? 1 : 0;

@@ -50,7 +50,7 @@ function decodePlace(cursor: string): Place {
     const isPlain = typeof value === 'string' || typeof value === 'number';
     if (typeof id === 'string' && typeof sort === 'string' && sortOrders.includes(order) && isPlain) return place;
   } catch {
-    // Reported below, like a cursor that parses but makes no sense.
+    // Reported below, like a cursor that parses but is invalid.
   }
   throw new ListQueryError('cursor', 'This cursor is not from this list. Start again without one.');
 }

@@ -11,8 +11,8 @@ export function organizationOfKey(database: Database, key: string): string | und
 }
 
 /**
- * Makes this the only key of the first organization, which is created if missing. Returns the organization's id. If the
- * key belongs to another organization, it stays there.
+ * Makes this the only key of its organization, or of the first one if it is new. Creates the first organization if
+ * missing. Returns the organization's id.
  */
 export function ensureOrganization(database: Database, key: string): string {
   return database.transaction(() => keyedOrganization(database, key));

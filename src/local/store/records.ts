@@ -40,7 +40,7 @@ export interface ImageRow extends Record<string, unknown> {
 
 /** How a run was started, each as JSON. */
 interface StartRecord {
-  /** The given options, for training including the defaults. */
+  /** The options from the request, for training including the defaults. */
   options: string;
   ignored_options: string;
   /** Warnings about its tasks, as sentences. */
@@ -91,7 +91,7 @@ export interface TrajectoryRow extends Record<string, unknown> {
   conversation_id: string | null;
   /** Hash of an uploaded trajectory, so that it is not stored twice. */
   content_hash: string | null;
-  /** Numbers identical trajectories of a dataset, from 1: each is a separate sample. */
+  /** Numbers identical trajectories of a dataset from 1, because each is a separate sample. */
   occurrence: number;
   termination_reason: string | null;
   model_association_source: string | null;
@@ -169,7 +169,7 @@ export interface DeploymentRow extends Record<string, unknown> {
   created_by: string;
   weights_hash: string | null;
   failure: string | null;
-  /** 1 once undeploy has begun; the next start deletes what remains. */
+  /** 1 once undeploy has begun. The next start completes it. */
   leaving: number;
   /** When it last became active. */
   promoted_at: string | null;

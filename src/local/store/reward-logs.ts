@@ -38,7 +38,7 @@ export function weightedMean(rewards: readonly Pick<RewardLog, 'value' | 'weight
   const ofValues = unitOf(counted.map(({ value }) => Math.abs(value)));
   const weights = counted.reduce((sum, { weight }) => sum + weight * ofWeights, 0);
   const values = counted.reduce((sum, { value, weight }) => sum + value * ofValues * (weight * ofWeights), 0);
-  // Rounding may put it beyond all values.
+  // Rounding may put the mean beyond all values.
   const all = counted.map(({ value }) => value).toSorted((one, other) => one - other);
   return Math.min(all.at(-1) ?? 0, Math.max(all[0] ?? 0, values / weights / ofValues));
 }
@@ -95,7 +95,7 @@ export function storeRewards(database: Database, trajectoryId: string, rewards: 
   }
 }
 
-/** The rewards of a trajectory: first the uploaded ones, in order, then the logged ones. */
+/** The rewards of a trajectory: uploaded ones in order, then logged ones. */
 export function rewardsOf(database: Database, trajectoryId: string): Readonly<Record<string, unknown>>[] {
   const rows = database.all<{ details: string }>(
     `select reward_id, name, value, weight, explanation, created_at, details from reward_logs

@@ -1,4 +1,4 @@
-/** The common part of evaluation and training runs: their start, lookup, status changes and rollouts. */
+/** What evaluation and training runs have in common: start, lookup, status changes and rollouts. */
 import { hasEnded } from '../../contract/status.ts';
 import type { Database } from './database.ts';
 import { type DatasetStore, rolloutDataset } from './datasets.ts';
@@ -10,7 +10,7 @@ export interface RunTable {
   readonly name: string;
   /** Name of the id column in this table and in the trajectories. */
   readonly id: string;
-  /** The source that its rollouts are recorded with. */
+  /** The `source` of its trajectories. */
   readonly source: 'evaluation' | 'training';
   readonly statuses: readonly string[];
 }
@@ -36,7 +36,7 @@ export interface Rollout {
   readonly error: string | null;
   /** Steps with their messages, in the contract's form. */
   readonly steps: readonly unknown[];
-  /** How it ended if it did not fail; by default, with an answer. */
+  /** How the rollout ended, if it did not fail; by default, with an answer. */
   readonly termination_reason?: string;
   /** JSON of other fields of the trajectory. */
   readonly details?: string | null;
@@ -124,11 +124,11 @@ export abstract class RunStore<Row extends RunRow> {
     );
   }
 
-  /** Records rollouts in the dataset of the benchmark. `of` is the run and the fields that its rollouts share. */
+  /** Records rollouts in the dataset of the benchmark, with the fields in `shared`. */
   protected addRollouts(
     { organization_id, bench_id }: Row,
     rollouts: readonly Rollout[],
-    of: Partial<NewTrajectory> & { readonly created_at: string },
+    shared: Partial<NewTrajectory> & { readonly created_at: string },
   ): void {
     const { source } = this.#table;
     const benchmark = this.database.get<{ label: string }>('select label from benchmarks where bench_id = ?', bench_id);
@@ -136,7 +136,7 @@ export abstract class RunStore<Row extends RunRow> {
     const { dataset_id, dataset_name } = this.#datasets.touch(organization_id, name);
     for (const { task_id, sample, reward, error, steps, termination_reason, details } of rollouts) {
       this.#trajectories.add({
-        ...of,
+        ...shared,
         organization_id,
         dataset_id,
         dataset_name,

@@ -27,10 +27,7 @@ export class SecretStore {
     this.#keyring = keyring;
   }
 
-  /**
-   * Stores a secret. An existing one of the same name gets the new value and description; its id and creation date
-   * stay.
-   */
+  /** Stores a secret. Replaces the value and the description of an existing one with the same name. */
   put(organizationId: string, secret: { name: string; value: string; description: string }): SecretRow {
     const { name, value, description } = secret;
     const known = this.#database.get<SecretRow>(

@@ -58,7 +58,7 @@ export function openStores(
   };
 }
 
-/** At start: removes orphaned files, which a kill between writing a file and its row leaves behind. */
+/** At start: removes orphaned files. A kill between writing a file and its row leaves one behind. */
 export function sweepFiles({ benchmarks, training, deployments, uploads, weights }: Stores): void {
   uploads.sweep(benchmarks.allIds());
   weights.sweep(training.allCheckpoints(), deployments.allIds());

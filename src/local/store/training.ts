@@ -51,8 +51,8 @@ export class TrainingStore extends RunStore<TrainingRunRow> {
   }
 
   /**
-   * Records a step with its rollouts and its metric, in one transaction. After a restart, steps since the last
-   * checkpoint are repeated; the earlier record of a step is kept until then.
+   * Records a step with its rollouts and its metric, in one transaction. After a restart, the run repeats the steps
+   * since the last checkpoint; each replaces its earlier record.
    */
   recordStep(
     run: TrainingRunRow,
@@ -85,7 +85,7 @@ export class TrainingStore extends RunStore<TrainingRunRow> {
     this.database.put('held_out_rewards', { training_run_id: runId, step, created_at: now(), ...result });
   }
 
-  /** Commits a checkpoint after its files are written; before that, only an earlier one of the same step exists. */
+  /** Commits a checkpoint whose files are written. Replaces an earlier checkpoint of the same step. */
   commit(run: TrainingRunRow, step: number, files: Pick<CheckpointRow, 'weights_hash' | 'state_hash'>): void {
     if (this.status(run.training_run_id) === undefined) return;
     this.database.put('checkpoints', {
@@ -195,7 +195,7 @@ export class TrainingStore extends RunStore<TrainingRunRow> {
     });
   }
 
-  /** Every checkpoint, to find orphaned files. */
+  /** All checkpoints, to find orphaned files. */
   allCheckpoints(): Pick<CheckpointRow, 'training_run_id' | 'step_index'>[] {
     return this.database.all('select training_run_id, step_index from checkpoints');
   }

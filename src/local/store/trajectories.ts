@@ -47,7 +47,7 @@ type ListedTrajectory = Pick<TrajectoryRow, (typeof listedColumns)[number]> & Re
 
 const trajectoryList = {
   table: 'trajectories',
-  // Many are stored within a millisecond: they keep their order.
+  // Many trajectories are stored within a millisecond; row ids keep their order.
   id: 'rowid',
   columns: listedColumns.join(', '),
   sorts: {
@@ -62,7 +62,7 @@ const trajectoryList = {
 
 type Stored = Omit<TrajectoryRow, 'trajectory_id' | 'num_steps' | 'finish_reason'>;
 
-/** The fields of a new trajectory; missing ones stay empty. */
+/** The fields of a new trajectory. Missing ones stay empty. */
 export interface NewTrajectory extends Partial<Stored> {
   readonly organization_id: string;
   readonly source: string;
@@ -135,7 +135,7 @@ export class TrajectoryStore {
     return {
       ...page,
       items: page.items.map(row => {
-        // A trajectory that was stored before the limit existed must not make its page unreadable.
+        // A trajectory from before the limit must not make its page unreadable.
         const details = isNestedDeeper(detailsOf(row), deepestRequest) ? null : row.details;
         return bodyOf({ ...row, details }, datasetOf(row.dataset_id));
       }),
@@ -156,7 +156,7 @@ export class TrajectoryStore {
     return withSteps ? { ...body, steps: [...this.#stepsOf(row)], rewards: this.#rewardsOf(row) } : body;
   }
 
-  /** The JSON of the record with its steps, in pieces: it can be larger than what else is in memory. */
+  /** The JSON of the record with its steps, in pieces, because it can be very large. */
   *jsonOf(row: TrajectoryRow): Generator<string> {
     const { steps: _, ...body } = this.recordOf(row, false);
     let piece = `${JSON.stringify({ ...body, rewards: this.#rewardsOf(row) }).slice(0, -1)},"steps":[`;
@@ -174,7 +174,7 @@ export class TrajectoryStore {
     const select = 'select content from trajectory_steps where trajectory_id = ? and step_index = ?';
     for (let index = 0; index < num_steps; index += 1) {
       const stored = this.#database.get<{ readonly content: string }>(select, trajectory_id, index);
-      // It has been deleted meanwhile.
+      // The trajectory was deleted meanwhile.
       if (!stored) return;
       yield stepOf(JSON.parse(stored.content) as Fields, index);
     }
@@ -203,7 +203,7 @@ function bodyOf(row: ListedTrajectory, dataset: DatasetRow | undefined) {
   const { status, termination_reason } = row;
   const details = detailsOf(row);
   return {
-    // An uploaded one wins.
+    // An uploaded finish reason in the details wins.
     finish_reason,
     ...details,
     ...rest,
@@ -228,7 +228,7 @@ const numberOf = (value: unknown): number | null => (typeof value === 'number' ?
 const integerOf = (value: unknown): number | null => (Number.isInteger(value) ? Number(value) : null);
 const writtenOrNull = (value: unknown): string | null => written(value) ?? null;
 
-/** A step in the contract's form, from one that may have fewer fields. */
+/** A step in the contract's form; the stored one may lack fields. */
 function stepOf(step: Fields, step_index: number) {
   const { reward, has_error, messages } = step;
   return {
@@ -241,8 +241,8 @@ function stepOf(step: Fields, step_index: number) {
 }
 
 /**
- * A message in the contract's form. Text fields hold text: tool calls and responses as JSON, the text of parts joined;
- * the parts themselves are in a separate field.
+ * A message in the contract's form. Text fields hold text: tool calls and responses are JSON, and the text of parts is
+ * joined. The parts themselves are in a separate field.
  */
 function storedMessage(message: Fields, index: number) {
   const { message_id, role, content, tool_calls, tool_response, reasoning, finish_reason } = message;

@@ -18,7 +18,7 @@ export interface UploadedTrajectory
   /** The training step of its model. */
   readonly step?: number;
   readonly rewards?: readonly UploadedReward[];
-  /** Where an exported trajectory comes from. It is not part of its identity. */
+  /** The source of an exported trajectory. It is not part of its identity. */
   readonly origin?: Readonly<Record<string, unknown>>;
 }
 
@@ -62,9 +62,9 @@ export class TrajectoryUploads {
   }
 
   /**
-   * Stores what can be stored. Must run in a transaction. The dataset is created with the first stored trajectory.
+   * Stores all valid items. Must run in a transaction. Creates the dataset with the first stored trajectory.
    *
-   * @param occurrences numbers identical items of the upload, from 1; computed from these items by default
+   * @param occurrences the numbers of identical items in the upload, from 1; by default counted in these items
    */
   store(
     organizationId: string,
@@ -81,7 +81,7 @@ export class TrajectoryUploads {
     return items.map((item, request_index): UploadOutcome => {
       if ('code' in item) return { ...unknownOutcome, request_index, status: 'error', failure: item };
       const { origin, rewards = [], ...content } = item;
-      // By step, as the text of all can be larger than what else is in memory.
+      // Hash step by step, because the text of all steps can be very large.
       const steps = content.steps.map(step => sha256(JSON.stringify(step)));
       const content_hash = sha256(JSON.stringify({ ...content, steps, ...(rewards.length > 0 && { rewards }) }));
       const occurrence = Math.max(occurrences[request_index] ?? 1, (latest.get(content_hash) ?? 0) + 1);

@@ -1,6 +1,6 @@
 /**
- * Files of benchmarks being uploaded. Each is named by the hash of its path, so that no path leads out of the folder.
- * It is written to a temporary file while its bytes are counted, and renamed once complete.
+ * Files of benchmarks being uploaded. A file is named by the hash of its path, so that no path leads out of the folder.
+ * It is written to a temporary file, and renamed once complete.
  */
 import { createHash, randomUUID } from 'node:crypto';
 import {
@@ -22,12 +22,12 @@ import { join } from 'node:path';
 import { renameDurably } from '../../base/replace-file.ts';
 import { sha256 } from './ids.ts';
 
-/** The received bytes differ from the announced ones. Nothing was stored. */
+/** The received bytes differ from the declared ones. Nothing was stored. */
 export class UploadMismatch extends Error {
   override readonly name = 'UploadMismatch';
 }
 
-/** An announced file. */
+/** A declared file. */
 export interface DeclaredFile {
   readonly path: string;
   readonly content_type: string;
@@ -53,7 +53,7 @@ export class UploadClosed extends Error {
   }
 }
 
-/** Lists the announced files, one per line; the last line of a path counts. */
+/** Lists the declared files, one per line; the last line of a path counts. */
 const declarations = 'declared.jsonl';
 /** Suffix of a folder that is being removed. */
 const swept = '.swept';
@@ -77,16 +77,16 @@ export class UploadFolder {
     return join(this.#folder(benchId), sha256(path));
   }
 
-  /** Whether files were announced for a benchmark, and not removed since. */
+  /** Whether files were declared for a benchmark, and not removed since. */
   has(benchId: string): boolean {
     return existsSync(join(this.#folder(benchId), declarations));
   }
 
-  /** Records the announced files, so that ingest can name missing ones. */
+  /** Records the declared files, so that ingest can name missing ones. */
   declare(benchId: string, files: readonly DeclaredFile[]): void {
     const folder = this.#folder(benchId);
     mkdirSync(folder, { recursive: true, mode: 0o700 });
-    // Each entry starts on a new line, even after one that was cut off by a crash.
+    // Start each entry on a new line, because a crash may have cut off the last one.
     const bytes = Buffer.from(files.map(file => `\n${JSON.stringify(file)}`).join(''));
     const target = openSync(join(folder, declarations), 'a', 0o600);
     try {
@@ -97,7 +97,7 @@ export class UploadFolder {
     }
   }
 
-  /** The announced files of a benchmark, ordered by path. */
+  /** The declared files of a benchmark, ordered by path. */
   declared(benchId: string): DeclaredFile[] {
     if (!this.has(benchId)) return [];
     const files = readFileSync(join(this.#folder(benchId), declarations), 'utf8')
@@ -107,7 +107,7 @@ export class UploadFolder {
     return [...byPath.values()].sort((left, right) => (left.path < right.path ? -1 : 1));
   }
 
-  /** Runs work that reads the files of a benchmark. No file can be replaced in the meantime. */
+  /** Runs work that reads the files of a benchmark, and prevents their replacement in the meantime. */
   async whileUnchanged<Result>(benchId: string, work: () => Promise<Result>): Promise<Result> {
     this.#beingRead.set(benchId, (this.#beingRead.get(benchId) ?? 0) + 1);
     try {
@@ -152,7 +152,7 @@ export class UploadFolder {
       }
       await file.sync();
       await file.close();
-      // No ingest can happen between these two.
+      // Check and rename at once, so that no ingest can happen in between.
       refuseClosed();
       renameDurably(fresh, place);
     } catch (error) {
@@ -184,8 +184,8 @@ export class UploadFolder {
   }
 
   /**
-   * At start: removes temporary files, and uploads that were not ingested for a day. Such an upload is removed as a
-   * whole, so that a remaining part is never taken for a complete upload.
+   * At start: removes temporary files, and uploads that were not ingested for a day. Removes an upload as a whole, so
+   * that a remaining part never passes for a complete upload.
    */
   sweep(benchIds: readonly string[]): void {
     if (!existsSync(this.#root)) return;
@@ -206,15 +206,12 @@ export class UploadFolder {
   }
 }
 
-/** The subfolders of a folder. Files that a desktop or a user put there are left alone. */
+/** The subfolders of a folder. Skips files that a desktop or a user put there. */
 function foldersIn(folder: string): string[] {
   return readdirSync(folder, { withFileTypes: true }).flatMap(entry => (entry.isDirectory() ? [entry.name] : []));
 }
 
-/**
- * Parses a line of announcements. Empty and cut-off lines are skipped: the client never got an address for a cut-off
- * one.
- */
+/** Parses a line of declarations. Skips empty and cut-off lines: the client never got an address for a cut-off one. */
 function declaredOn(line: string): DeclaredFile[] {
   try {
     return [JSON.parse(line) as DeclaredFile];

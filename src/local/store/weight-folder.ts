@@ -36,7 +36,7 @@ export class WeightFolder {
     rmSync(join(this.#deployments, deploymentId), { recursive: true, force: true });
   }
 
-  /** Removes files that were never committed, and those of deleted runs and deployments. */
+  /** Removes uncommitted files, and the files of deleted runs and deployments. */
   sweep(
     checkpoints: readonly { readonly training_run_id: string; readonly step_index: number }[],
     deploymentIds: readonly string[],

@@ -16,8 +16,8 @@ const evaluatedSplit = 'test';
 const pipeline_name = 'local-evaluation';
 
 /**
- * A run in the contract's form, with the names of every generation. An ended run has the mean and the number of its
- * rewards.
+ * A run in the contract's form, with the names of every generation. Once it has ended, it has the mean and number of
+ * its rewards.
  */
 function evalRunRecord(
   { engine }: ServiceContext,
@@ -130,7 +130,7 @@ function getEvalProgress(service: ServiceContext, call: Call<'getEvalProgress'>)
   const { eval_run_id, status, total_rollouts } = run;
   const { scored, failed, ungraded, mean } = service.evaluations.counts(eval_run_id);
   const ended = hasEnded(status);
-  // Does not include cancelled rollouts, which never began.
+  // Cancelled rollouts never began, so they are not included.
   const terminal_rollouts = scored + failed + ungraded;
   const left = Math.max(0, total_rollouts - terminal_rollouts);
   return {

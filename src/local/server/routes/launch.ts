@@ -14,7 +14,7 @@ export function findBenchmark({ benchmarks }: ServiceContext, organizationId: st
 /** How a request names the benchmark of a run. */
 export interface NamedBenchmark {
   readonly bench_id?: string | undefined;
-  /** Later generations accept this in place of the id if only one benchmark has this name. */
+  /** Later generations accept a name instead of the id, if only one benchmark has it. */
   readonly benchmark_name?: string | undefined;
 }
 

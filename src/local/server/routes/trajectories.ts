@@ -140,7 +140,7 @@ function checkBatch({ dataset, trajectories }: BodyOf<'uploadTrajectories'>): vo
   }
 }
 
-/** @throws ApiError `validation_error` unless it is a positive number for each item */
+/** @throws ApiError `validation_error` unless the header has a positive number for each item */
 function readOccurrences(header: string | undefined, items: number): readonly number[] | undefined {
   if (header === undefined) return undefined;
   const numbers = header.split(',').map(Number);
@@ -148,7 +148,7 @@ function readOccurrences(header: string | undefined, items: number): readonly nu
   throw invalid(occurrencesHeader, `is a positive number for each of the ${items} trajectories, separated by commas.`);
 }
 
-/** @throws ApiError if none could be stored, and none already existed */
+/** @throws ApiError if every trajectory failed */
 function summaryOf(outcomes: UploadOutcome[]) {
   const count = (status: UploadOutcome['status']): number =>
     outcomes.filter(outcome => outcome.status === status).length;
@@ -172,7 +172,7 @@ function summaryOf(outcomes: UploadOutcome[]) {
   };
 }
 
-/** A database error, which has an error number. */
+/** Whether an error comes from SQLite. */
 function isStorageError(error: unknown): error is Error {
   return sqliteCode(error) !== undefined;
 }

@@ -1,4 +1,4 @@
-/** Uploads of benchmarks: signed addresses, then ingest, which stores the uploaded files as a benchmark. */
+/** Uploads of benchmarks: allocates signed addresses, then ingests the uploaded files as a benchmark. */
 
 import type { IngestResult } from '../../../contract/benchmarks.ts';
 import { unusablePattern } from '../../../grading/patterns.ts';
@@ -19,7 +19,7 @@ const markLength = 10;
 const signatureOf = ({ keyring }: ServiceContext, organizationId: string, bareId: string): string =>
   keyring.sign('benchmark', [organizationId, bareId]).replace(/[-_]/g, 'x').slice(0, markLength);
 
-/** The service stores nothing before ingest, so the id itself encodes the organization it was minted for. */
+/** The service stores nothing before ingest, so the id itself encodes its organization. */
 function mintId(service: ServiceContext, organizationId: string): string {
   const bareId = newId('benchmark');
   return bareId + signatureOf(service, organizationId, bareId);
@@ -57,7 +57,7 @@ async function ingestBenchmark(
   const { benchmarks, uploads, idempotency } = service;
   const benchId = params['bench_id'] ?? '';
   const request = { organizationId, operation: 'ingestBenchmark', key, body: { benchId, body } };
-  // A client retries if the process died before it responded.
+  // A client retries if the service died before it responded.
   const earlier = idempotency.answerTo<IngestResult>(request);
   if (earlier) return earlier;
   checkOpen(service, organizationId, benchId);
@@ -142,7 +142,7 @@ function taskIssues({ tasks }: Manifest, declared: readonly DeclaredFile[]): Iss
   });
 }
 
-/** Check patterns before ingest, so that no image build or run fails because of one. */
+/** Checks patterns before ingest, so that no image build or run fails because of a pattern. */
 async function patternIssueOf({ tasks }: Manifest): Promise<Issue | undefined> {
   const graders = tasks.map(task => readTask(task).grader);
   const found = await unusablePattern(graders.map(grader => (grader.kind === 'regex' ? grader.pattern : undefined)));
