@@ -9,7 +9,7 @@ import type { FailedTask } from '../contract/benchmarks.ts';
 import type { AgentFields } from '../contract/generation.ts';
 import { namedAgent } from '../queries/agents.ts';
 import { benchmarkKeys } from '../queries/benchmarks.ts';
-import { hasNoRoom, isUnanswered, isUnreachable, mayHaveHappened, ServiceError } from '../service/errors.ts';
+import { hasNoRoom, isGone, isUnanswered, isUnreachable, mayHaveHappened, ServiceError } from '../service/errors.ts';
 import type { Service } from '../service/index.ts';
 import type { RememberedStore } from '../store/store.ts';
 import { counted } from '../text/numbers.ts';
@@ -18,15 +18,7 @@ import { Job, type JobState } from '../workbench/jobs.ts';
 import { type LocalFile, manifestName, planUpload, type UploadPlan } from './benchmark-plan.ts';
 import { allocate, FileBatch } from './file-batch.ts';
 import { type FileState, FileTable } from './file-table.ts';
-import {
-  BuildsNotStarted,
-  buildImages,
-  ForgottenUpload,
-  IngestedDifferently,
-  ingest,
-  isIngested,
-  isUnknown,
-} from './ingest.ts';
+import { BuildsNotStarted, buildImages, ForgottenUpload, IngestedDifferently, ingest, isIngested } from './ingest.ts';
 import { pathsNamedIn } from './local-files.ts';
 import { SentFiles } from './sent-files.ts';
 import { StorageHosts } from './storage-hosts.ts';
@@ -67,7 +59,7 @@ const mostRounds = 5;
 
 export class BenchmarkUpload extends Job<UploadState> {
   readonly #sent: SentFiles;
-  readonly #files: FileTable;
+  readonly #files = new FileTable();
   #batch = defaultBatchSize;
   #isTaken = false;
   #agent: AgentFields | undefined;
@@ -95,14 +87,13 @@ export class BenchmarkUpload extends Job<UploadState> {
         error: undefined,
       },
     );
-    this.#files = new FileTable(plan.files);
     this.#sent = new SentFiles(memory.uploads, plan.folder);
     this.#storage = new StorageHosts(memory);
     this.#sent.load();
     this.#showFolder(plan);
   }
 
-  /** Shows the files, and which of them were already sent. */
+  /** Shows the files of the folder, with those already sent. */
   #showFolder(plan: UploadPlan): void {
     this.#files.reset(plan.files, file => this.#sent.holds(file));
     this.set({ plan, sent: this.#files.bytes, sentFiles: this.#files.sent });
@@ -113,7 +104,7 @@ export class BenchmarkUpload extends Job<UploadState> {
     return this.#files.rows;
   }
 
-  /** Whether the id was ingested with different content: the folder then needs a new benchmark. */
+  /** Whether the id was ingested with different content, so the folder needs a new benchmark. */
   get isTaken(): boolean {
     return this.#isTaken;
   }
@@ -167,7 +158,7 @@ export class BenchmarkUpload extends Job<UploadState> {
     } catch (error) {
       this.#isTaken = error instanceof IngestedDifferently;
       if (!(error instanceof ForgottenUpload)) throw error;
-      // A service may take a while to find what it has ingested. Starting over would create a duplicate.
+      // A service may need a while to find an ingested benchmark. Starting over would create a duplicate.
       if (this.#sent.isIngested()) throw new BuildsNotStarted(this.#benchId);
       this.#note(clean`The service no longer knows ${this.#sent.benchId}. All files are sent again.`);
       this.#sent.forget();
@@ -239,7 +230,9 @@ export class BenchmarkUpload extends Job<UploadState> {
         await this.#sendFiles(service, todo);
       } catch (error) {
         if (!isIngested(error)) throw error;
-        this.#checkIngested(plan);
+        // This upload ingested it only if the last sent state equals the folder.
+        if (!this.#sent.isAllOf(plan)) throw new IngestedDifferently(this.#benchId);
+        this.#sent.setPhase('ingested', plan.manifestFingerprint);
         return plan;
       } finally {
         this.#sent.flush();
@@ -268,7 +261,7 @@ export class BenchmarkUpload extends Job<UploadState> {
           errors.push(error);
         }
       });
-      if (errors.length > 0) throw isUnknown(errors[0]) ? new ForgottenUpload() : errors[0];
+      if (errors.length > 0) throw isGone(errors[0]) ? new ForgottenUpload() : errors[0];
     }
     if (failed.length === 0) return;
     const words = failed.length === 1 ? failed[0] : `${failed[0]} and ${failed.length - 1} more`;
@@ -288,7 +281,7 @@ export class BenchmarkUpload extends Job<UploadState> {
     try {
       return await allocate(service, files, this.#sent.benchId, this.signal);
     } catch (error) {
-      if (isUnknown(error) && this.#sent.benchId !== undefined) throw new ForgottenUpload();
+      if (isGone(error) && this.#sent.benchId !== undefined) throw new ForgottenUpload();
       const tooMany = error instanceof ServiceError && (error.param === 'files' || error.status === 413);
       if (!tooMany || files.length === 1) throw error;
       const limit = error.context?.['limit'];
@@ -298,7 +291,7 @@ export class BenchmarkUpload extends Job<UploadState> {
     }
   }
 
-  /** False if only this file could not be sent. @throws if others would fail as well */
+  /** Returns false if only this file could not be sent. @throws Error if the other files would fail too */
   async #send(batch: FileBatch, file: LocalFile): Promise<boolean> {
     this.signal.throwIfAborted();
     this.#show(file, { state: 'sending', sent: 0 });
@@ -311,8 +304,8 @@ export class BenchmarkUpload extends Job<UploadState> {
       this.#show(file, { state: 'failed', sent: 0, error: errorMessage(error) });
       // The file is gone, so the folder must be read again.
       if (errorCode(error) === 'ENOENT') return true;
-      const ofAll = error instanceof ServiceError && error.operation !== 'putUpload';
-      if (ofAll || isUnreachable(error) || hasNoRoom(error)) throw error;
+      const concernsAll = error instanceof ServiceError && error.operation !== 'putUpload';
+      if (concernsAll || isUnreachable(error) || hasNoRoom(error)) throw error;
       return false;
     }
   }
@@ -348,30 +341,21 @@ export class BenchmarkUpload extends Job<UploadState> {
         if (!mayHaveHappened(error)) this.#sent.setPhase('sending');
         if (isIngested(error)) throw new IngestedDifferently(benchId);
         // Either the id or something in the manifest is unknown. A request for addresses shows which.
-        if (isUnknown(error)) await this.#allocate(service, plan.files.slice(0, 1));
+        if (isGone(error)) await this.#allocate(service, plan.files.slice(0, 1));
         throw error;
       }
     }
     this.#sent.setPhase('ingested', plan.manifestFingerprint);
   }
 
-  /**
-   * Called when the service reports that the benchmark was already ingested. This upload did it if the last sent state
-   * equals the folder.
-   */
-  #checkIngested(plan: UploadPlan): void {
-    if (!this.#sent.isAllOf(plan)) throw new IngestedDifferently(this.#benchId);
-    this.#sent.setPhase('ingested', plan.manifestFingerprint);
-  }
-
-  /** Files that the service has lost: the refusal of the ingest names them, and an earlier run sent them. */
+  /** Files of an earlier run that the service has lost: its refusal of the ingest names them. */
   #lostFiles(error: unknown, plan: UploadPlan): string[] {
     if (!(error instanceof ServiceError) || (error.kind !== 'validation' && error.kind !== 'conflict')) return [];
     const earlier = plan.files.filter(({ path }) => !this.#sent.sentNow(path)).map(({ path }) => path);
     return pathsNamedIn([error.message, error.context], new Set(earlier));
   }
 
-  /** Starts the builds. A retry after a failure does only this. */
+  /** Starts the builds of the images. A retry after a failure does nothing else. */
   async #build(service: Service): Promise<void> {
     this.set({ phase: 'building' });
     await buildImages(service, this.#benchId, this.signal);

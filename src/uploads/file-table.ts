@@ -10,51 +10,40 @@ export interface FileState {
 }
 
 export class FileTable {
-  #rows: FileState[] = [];
-  readonly #places = new Map<string, number>();
-  #shown: readonly FileState[] | undefined;
+  readonly #files = new Map<string, FileState>();
+  #rows: readonly FileState[] | undefined;
   #bytes = 0;
   #sent = 0;
 
-  constructor(files: readonly LocalFile[]) {
-    this.reset(files, () => false);
-  }
-
-  /** Sets a new list of files; `isSent` tells which are already sent. */
+  /** Replaces the files. @param isSent whether a file is already sent */
   reset(files: readonly LocalFile[], isSent: (file: LocalFile) => boolean): void {
-    this.#rows = [];
-    this.#places.clear();
-    this.#shown = undefined;
+    this.#files.clear();
+    this.#rows = undefined;
     this.#bytes = 0;
     this.#sent = 0;
-    for (const [index, file] of files.entries()) {
-      this.#places.set(file.path, index);
-      const sent = isSent(file);
-      this.#rows.push({ file, sent: sent ? file.size : 0, state: sent ? 'sent' : 'waiting' });
-      if (!sent) continue;
-      this.#bytes += file.size;
-      this.#sent += 1;
+    for (const file of files) {
+      this.#files.set(file.path, { file, sent: 0, state: 'waiting' });
+      if (isSent(file)) this.change(file.path, { sent: file.size, state: 'sent' });
     }
   }
 
   change(path: string, change: Omit<FileState, 'file'>): void {
-    const place = this.#places.get(path);
-    const row = place === undefined ? undefined : this.#rows[place];
-    if (place === undefined || !row) return;
+    const row = this.#files.get(path);
+    if (!row) return;
     this.#bytes += change.sent - row.sent;
     this.#sent += Number(change.state === 'sent') - Number(row.state === 'sent');
-    this.#rows[place] = { file: row.file, ...change };
-    this.#shown = undefined;
+    this.#files.set(path, { file: row.file, ...change });
+    this.#rows = undefined;
   }
 
   has(path: string): boolean {
-    return this.#places.has(path);
+    return this.#files.has(path);
   }
 
   /** The files in order. The same array until something changes. */
   get rows(): readonly FileState[] {
-    this.#shown ??= [...this.#rows];
-    return this.#shown;
+    this.#rows ??= [...this.#files.values()];
+    return this.#rows;
   }
 
   /** Bytes sent in all files. */

@@ -1,6 +1,5 @@
 /** Ingests the uploaded files as a benchmark and reports what the service left out. */
 import { randomUUID } from 'node:crypto';
-import type { FailedTask, IngestResult } from '../contract/benchmarks.ts';
 import type { AgentFields } from '../contract/generation.ts';
 import { unreadableIn } from '../contract/lists.ts';
 import { isGone, ServiceError } from '../service/errors.ts';
@@ -8,34 +7,21 @@ import type { Service } from '../service/index.ts';
 import { clean } from '../text/sanitise.ts';
 import type { UploadPlan } from './benchmark-plan.ts';
 
-export interface SentUpload {
+interface SentUpload {
   readonly benchId: string;
   /** The owner; by default, the profile's agent. */
   readonly agent: AgentFields | undefined;
   readonly plan: UploadPlan;
 }
 
-export interface IngestOutcome {
-  /** The tasks the service rejected. */
-  readonly failedTasks: readonly FailedTask[];
-  /** Missing parts and warnings, as sentences. */
-  readonly notes: readonly string[];
-}
-
-/** @throws ServiceError */
-export async function ingest(
-  service: Service,
-  { benchId, agent, plan }: SentUpload,
-  signal?: AbortSignal,
-): Promise<IngestOutcome> {
+/** Returns the tasks that the service rejected, and its warnings as sentences. @throws ServiceError */
+export async function ingest(service: Service, { benchId, agent, plan }: SentUpload, signal?: AbortSignal) {
   const input = { params: { bench_id: benchId }, query: agent ?? {}, body: plan.manifest };
   // A new key per request: a replayed response would hide changes to the folder since the last attempt.
   const options = { signal, idempotencyKey: randomUUID() };
-  return outcomeOf(await service.call('ingestBenchmark', input, options), plan.taskCount);
-}
-
-function outcomeOf({ failed_tasks, task_count, warnings }: IngestResult, sent: number): IngestOutcome {
+  const { failed_tasks, task_count, warnings } = await service.call('ingestBenchmark', input, options);
   const failedTasks = failed_tasks ?? [];
+  const sent = plan.taskCount;
   const taken = task_count ?? sent - failedTasks.length - unreadableIn(failedTasks);
   return {
     failedTasks,
@@ -66,7 +52,7 @@ export class ForgottenUpload extends Error {
   override readonly name = 'ForgottenUpload';
 
   constructor() {
-    super('The service says that it does not have the benchmark, although its files were just sent.');
+    super('The service reports that the benchmark does not exist, although its files were just sent.');
   }
 }
 
@@ -76,15 +62,12 @@ export class BuildsNotStarted extends Error {
 
   constructor(benchId: string) {
     super(
-      clean`${benchId} was ingested, but the builds of its images could not be started: the service says that it does not have it. It may not be ready yet: try again, which sends nothing else. If it was deleted, upload the folder as a new benchmark.`,
+      clean`${benchId} was ingested, but the builds of its images could not be started: the service reports that it does not exist. It may not be ready yet: try again, which sends nothing else. If it was deleted, upload the folder as a new benchmark.`,
     );
   }
 }
 
-/** Whether the service itself, not a gateway, reports that the id does not exist. */
-export const isUnknown = (error: unknown): boolean => isGone(error);
-
-/** The contract rejects an ingested id, but does not name the code. */
+/** Whether the id is already ingested. The contract does not name the code of this error. */
 export const isIngested = (error: unknown): boolean =>
   error instanceof ServiceError &&
   (error.code === 'benchmark_already_ingested' || (error.kind === 'conflict' && /ingested/i.test(error.message)));
@@ -100,7 +83,7 @@ export async function buildImages(service: Service, benchId: string, signal?: Ab
     await service.call('buildBenchmarkImages', { params }, { signal, idempotencyKey: randomUUID() });
   } catch (error) {
     // A single 404 may be temporary, so a second request must confirm that an ingested benchmark is gone.
-    if (isUnknown(error) && (await isGoneFor(service, params, signal))) throw new ForgottenUpload();
+    if (isGone(error) && (await isGoneFor(service, params, signal))) throw new ForgottenUpload();
     throw error;
   }
 }
@@ -110,6 +93,6 @@ async function isGoneFor(service: Service, params: { bench_id: string }, signal?
     await service.call('getBenchmarkReadiness', { params }, { signal });
     return false;
   } catch (error) {
-    return isUnknown(error);
+    return isGone(error);
   }
 }

@@ -1,6 +1,6 @@
 /** Lists local files to choose for an upload. */
 import { readdirSync, realpathSync, statSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { errorMessage } from '../base/errors.ts';
 import { settingPath } from '../config/paths.ts';
 
@@ -40,12 +40,9 @@ export function listFolder(path: string, wanted: (name: string) => boolean): Lis
   }
 }
 
-export function parentOf(folder: string): string {
-  return dirname(folder);
-}
-
-/** Maximum words in a path, and characters of a searched text. */
+/** Maximum words in a path. */
 const longestName = 12;
+/** Maximum characters of a text to search. */
 const longestText = 2_000;
 const mostTexts = 100_000;
 
@@ -76,9 +73,7 @@ export function pathsNamedIn(value: unknown, paths: ReadonlySet<string>): string
   return [...found];
 }
 
-/**
- * The absolute path with links resolved, so that a link to a file is the same upload. A missing file keeps its path.
- */
+/** The absolute path with links resolved, so that a link to a file is the same upload. A missing file keeps its path. */
 export function realPathOf(path: string): string {
   try {
     return realpathSync(path);

@@ -11,7 +11,7 @@ export interface Trajectory extends Item {
   readonly value: Record<string, unknown>;
   /** Its id in the record. */
   readonly id: string;
-  /** Numbers the equal trajectories of the file, from 1. Those with different `trace_id`s are not equal. */
+  /** Numbers the equal trajectories of the file, from 1. Different `trace_id`s make trajectories unequal. */
   readonly occurrence: number;
 }
 
@@ -23,10 +23,10 @@ export type Portion =
   /** The items of a request with an unknown outcome; fewer if the file has changed since. */
   | { readonly kind: 'unknown'; readonly items: readonly Trajectory[]; readonly request: SentRequest };
 
-/** Finds the trajectories with this content and hash that were sent before, with a known outcome. */
+/** Finds the sent trajectories with this content and hash that have a known outcome. */
 type FindLines = (value: Trajectory['value'], hash: string) => readonly SentLine[];
 
-/** A trajectory of the record, with the request that it is in if its outcome is unknown. */
+/** A trajectory of the record; one with an unknown outcome has its request. */
 type Recorded = { readonly number: number } & (
   | { readonly line: SentLine; readonly request?: never }
   | { readonly line?: never; readonly request: SentRequest }
@@ -36,21 +36,17 @@ const batchItems = 100;
 const batchBytes = 8 * 1024 * 1024;
 
 /** The trajectories of requests, by the hash of their content. */
-function recordedIn(requests: readonly SentRequest[]): Map<string, Recorded[]> {
-  const found = new Map<string, Recorded[]>();
-  for (const request of requests) {
-    for (const id of request.unknown) {
+function recordedIn(requests: readonly SentRequest[]): ReadonlyMap<string, readonly Recorded[]> {
+  const all = requests.flatMap(request =>
+    request.unknown.map(id => {
       const [hash = '', number] = id.split('.');
-      const each = { number: Number(number), request };
-      const equal = found.get(hash);
-      if (equal) equal.push(each);
-      else found.set(hash, [each]);
-    }
-  }
-  return found;
+      return { hash, number: Number(number), request };
+    }),
+  );
+  return Map.groupBy(all, ({ hash }) => hash);
 }
 
-/** Equal trajectories: those in the record, and the last new number given. */
+/** The equal trajectories of the record, the numbers they have, and the last new number assigned. */
 interface Equal {
   readonly recorded: readonly Recorded[];
   readonly taken: ReadonlySet<number>;
@@ -58,9 +54,9 @@ interface Equal {
 }
 
 /**
- * Finds the trajectories of a file in the record. For equal trajectories, the record has only how many were sent, not
- * which. So the first ones in the file count as those with a known outcome, the next as those with an unknown one, then
- * those sent only for others, then those of others with an unknown outcome, then new ones.
+ * Matches the trajectories of a file with the record. For equal trajectories, the record has only how many were sent,
+ * not which. So the first ones in the file are matched with known outcomes, the next with unknown outcomes, then with
+ * known and unknown outcomes of items sent only for others. The rest are new.
  */
 class RecordedFile {
   readonly #occurrences = new Occurrences();
@@ -81,7 +77,7 @@ class RecordedFile {
     const fresh = known ? last : freeAfter(last, taken);
     if (number > 1) this.#equal.set(hash, { recorded, taken, fresh });
     const isTraced = typeof value['trace_id'] === 'string';
-    // A repeated request keeps the numbers that it was sent with.
+    // A repeated request keeps its numbers.
     const occurrence = isTraced ? 1 : (known?.number ?? number);
     return { id: `${hash}.${known?.number ?? fresh}`, occurrence, ...(known && { known }) };
   }
@@ -97,7 +93,7 @@ class RecordedFile {
     const recorded = [...all.values()];
     const taken = new Set(all.keys());
     let fresh = 0;
-    for (let given = recorded.length + 1; given < number; given += 1) fresh = freeAfter(fresh, taken);
+    for (let next = recorded.length + 1; next < number; next += 1) fresh = freeAfter(fresh, taken);
     return { recorded, taken, fresh };
   }
 }
@@ -110,7 +106,7 @@ function freeAfter(last: number, taken: ReadonlySet<number>): number {
   return number;
 }
 
-/** Yields the items to send, those that were sent before, and those with an unknown outcome. */
+/** Yields unreadable items, batches of new ones, items sent before, and requests with an unknown outcome. */
 export async function* portionsOf(
   items: AsyncIterable<Item>,
   requests: readonly SentRequest[],

@@ -8,8 +8,10 @@ import type { BatchReport, Outcome } from './trajectory-outcomes.ts';
 export class UploadResults {
   readonly #outcomes: Outcome[] = [];
   #sorted: readonly Outcome[] | undefined;
-  #reports: readonly BatchReport[] = [];
-  readonly #failed: Pick<Item, 'start' | 'end'>[] = [];
+  /** The service's reports, in the order in which the requests were sent. */
+  readonly reports: BatchReport[] = [];
+  /** Byte ranges of the failed items. */
+  readonly failed: Pick<Item, 'start' | 'end'>[] = [];
 
   /** In file order. The same array until one is added. */
   get outcomes(): readonly Outcome[] {
@@ -17,20 +19,10 @@ export class UploadResults {
     return this.#sorted;
   }
 
-  /** Byte ranges of the failed items. */
-  get failed(): readonly Pick<Item, 'start' | 'end'>[] {
-    return this.#failed;
-  }
-
-  /** In the order in which the requests were sent. */
-  get reports(): readonly BatchReport[] {
-    return this.#reports;
-  }
-
   /** Whether the service reported a failure other than those of the failed trajectories. */
   get hasOtherFailure(): boolean {
     return (
-      this.#reports.some(({ kind }) => kind !== 'summary') ||
+      this.reports.some(({ kind }) => kind !== 'summary') ||
       this.#outcomes.some(({ failed, isReported }) => !failed && isReported)
     );
   }
@@ -40,15 +32,15 @@ export class UploadResults {
     pushAll(this.#outcomes, outcomes);
     this.#sorted = undefined;
     items.forEach(({ start, end }, index) => {
-      if (outcomes[index]?.failed) this.#failed.push({ start, end });
+      if (outcomes[index]?.failed) this.failed.push({ start, end });
     });
   }
 
-  /** Adds a report. Merges it with the previous one if the service said the same about the next lines. */
+  /** Adds a report. Merges it with the previous one if both say the same about consecutive lines. */
   report(report: BatchReport): void {
-    const last = this.#reports.at(-1);
+    const last = this.reports.at(-1);
     const isSame = last !== undefined && isDeepStrictEqual({ ...report, lines: last.lines }, last);
-    const merged = isSame ? { ...report, lines: [last.lines[0], report.lines[1]] as const } : report;
-    this.#reports = [...this.#reports.slice(0, isSame ? -1 : undefined), merged];
+    if (isSame) this.reports.splice(-1, 1, { ...report, lines: [last.lines[0], report.lines[1]] });
+    else this.reports.push(report);
   }
 }

@@ -45,20 +45,14 @@ export async function zipEntries(file: FileHandle): Promise<readonly ZipEntry[]>
   const entries: ZipEntry[] = [];
   for (let at = 0; at + centralBytes <= directory.length; ) {
     if (directory.readUInt32LE(at) !== signatures.central) throw new Error('The directory of the ZIP file is damaged');
-    const [method, packed, whole] = [
-      directory.readUInt16LE(at + 10),
-      directory.readUInt32LE(at + 20),
-      directory.readUInt32LE(at + 24),
-    ];
-    const [named, extra, comment] = [28, 30, 32].map(offset => directory.readUInt16LE(at + offset)) as [
-      number,
-      number,
-      number,
-    ];
+    const method = directory.readUInt16LE(at + 10);
+    const packed = directory.readUInt32LE(at + 20);
+    const whole = directory.readUInt32LE(at + 24);
+    const nameEnd = at + centralBytes + directory.readUInt16LE(at + 28);
+    const name = directory.toString('utf8', at + centralBytes, nameEnd);
     const offset = directory.readUInt32LE(at + 42);
-    const name = directory.toString('utf8', at + centralBytes, at + centralBytes + named);
     entries.push({ name, read: () => contentOf(file, { method, packed, whole, offset, name }) });
-    at += centralBytes + named + extra + comment;
+    at = nameEnd + directory.readUInt16LE(at + 30) + directory.readUInt16LE(at + 32);
   }
   return entries;
 }

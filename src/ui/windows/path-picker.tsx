@@ -1,10 +1,11 @@
 /** The window that chooses a local file or folder by navigating or typing a path. */
+import { dirname } from 'node:path';
 import { Box, Text } from 'ink';
 import { useReducer } from 'react';
 import { bytes } from '../../text/numbers.ts';
 import { sanitiseLine } from '../../text/sanitise.ts';
 import { displayWidth, fitCells, truncate } from '../../text/width.ts';
-import { type Entry, type Listing, listFolder, parentOf } from '../../uploads/local-files.ts';
+import { type Entry, type Listing, listFolder } from '../../uploads/local-files.ts';
 import { useWindowRoom } from '../app/shell-context.tsx';
 import { overlayCommands, pickerCommands } from '../keys/general.ts';
 import type { KeyPress } from '../keys/key.ts';
@@ -94,7 +95,7 @@ export function PathPicker(props: PathPickerProps) {
       bindings={[
         { command: pickerCommands.up, run: () => dispatch({ kind: 'move', by: -1 }) },
         { command: pickerCommands.down, run: () => dispatch({ kind: 'move', by: 1 }) },
-        { command: pickerCommands.parent, run: () => go(parentOf(listing.folder)) },
+        { command: pickerCommands.parent, run: () => go(dirname(listing.folder)) },
         { command: pickerCommands.use, run: () => onChoose(listing.folder), enabled: mayUseFolder },
         { command: overlayCommands.submit, run: accept },
         { command: overlayCommands.close, run: onClose },
