@@ -41,7 +41,7 @@ export interface UploadPlan {
   readonly taskCount: number;
   readonly files: readonly LocalFile[];
   readonly bytes: number;
-  /** The parts that were left out, in words. */
+  /** Notes for the user about files left out. */
   readonly notes: readonly string[];
 }
 
@@ -154,7 +154,7 @@ async function walk(root: string, folder: string, found: Found): Promise<void> {
   }
 }
 
-/** @throws FolderError if it is a broken link, or leads out of the folder */
+/** @throws FolderError if it is a broken link, or a link out of the folder */
 async function checkLink(root: string, path: string, shown: string, entry: Dirent): Promise<void> {
   if (!entry.isSymbolicLink()) return;
   const real = await realpath(path).catch((error: unknown) => {

@@ -16,17 +16,17 @@ export interface ForeignRecord {
   readonly leftOut: readonly string[];
   /** How many rewards are not numbers, and are kept in the metadata instead. */
   readonly unreadRewards?: number;
-  /** What the record says of all its trajectories, as a sentence. */
-  readonly said?: string | undefined;
+  /** A note about the whole record, as a sentence. */
+  readonly note?: string | undefined;
 }
 
-/** A reward that is missing: NaN is how Python writes one. */
+/** Whether a reward is missing. Python writes a missing one as NaN. */
 const isMissing = (reward: unknown): boolean => reward == null || Number.isNaN(reward);
 
-/** The metadata field with the rewards that are not numbers, by name. */
+/** The metadata field that keeps rewards that are not numbers, by name. */
 export const unreadRewardsField = 'unread_rewards';
 
-/** Rewards that are not numbers, for the metadata, which keeps them unchanged; JSON has no infinite number. */
+/** Metadata with the rewards that are not numbers. Infinite ones become text, because JSON has no infinite numbers. */
 function unread(rewards: readonly (readonly [name: string, value: unknown])[]): Record<string, unknown> {
   const asText = (value: unknown): unknown => (typeof value === 'number' ? String(value) : value);
   return withoutEmpty({
@@ -46,14 +46,14 @@ const hashOf = (value: unknown): string => createHash('sha256').update(JSON.stri
 const recordsIn = (value: unknown): Fields[] => (Array.isArray(value) ? value.filter(isRecord) : []);
 const recordOf = (value: unknown): Fields => (isRecord(value) ? value : {});
 
-/** `rate_limit: too fast` for an error with a message; another one as JSON. */
+/** `rate_limit: too fast` for an error with a message; other errors as JSON. */
 function problemWords(error: unknown): string {
   const { code, type, message } = recordOf(error);
   if (typeof message !== 'string') return typeof error === 'string' ? error : JSON.stringify(error);
   return [wordOf(code ?? type), message].filter(Boolean).join(': ');
 }
 
-/** The result of a batch request that failed: a trajectory with its error alone. */
+/** The trajectory of a failed batch request, with nothing but its error. */
 function failedResult(task_id: string, error: unknown): Record<string, unknown> {
   const problem = problemWords(error);
   return { task_id, error: problem, steps: [{ messages: [{ role: 'system', content: problem }] }] };
@@ -77,7 +77,7 @@ function othersOf(fields: Fields, known: readonly string[]): string[] {
   return Object.keys(withoutEmpty(fields)).filter(name => !known.includes(name));
 }
 
-/** Messages as steps: each answer of the model begins one; the first also has the prompt. */
+/** Divides messages into steps. Each answer of the model begins a step; the first step also has the prompt. */
 function stepsOf(messages: readonly Fields[]): { readonly messages: readonly Fields[] }[] {
   const steps: { messages: Fields[] }[] = [];
   let answered = false;
@@ -90,13 +90,13 @@ function stepsOf(messages: readonly Fields[]): { readonly messages: readonly Fie
   return steps;
 }
 
-/** Messages, or a text as the only message of this role. */
+/** A list of messages, or a text as a single message with this role. */
 function messagesOf(value: unknown, role: string): Fields[] {
   const text = textOf(value);
   return text === undefined ? recordsIn(value) : [{ role, content: text }];
 }
 
-/** A message of verifiers, which writes each tool call as JSON text. A text that is no call stays a text. */
+/** Parses the tool calls of a verifiers message, which are JSON texts. Other texts stay as they are. */
 function verifiersMessage(message: Fields): Fields {
   const { tool_calls } = message;
   if (!Array.isArray(tool_calls)) return message;
@@ -110,7 +110,7 @@ function verifiersMessage(message: Fields): Fields {
 const unreadReward = (reward: unknown): readonly (readonly [name: string, value: unknown])[] =>
   isMissing(reward) || numberOf(reward) !== undefined ? [] : [['reward', reward]];
 
-/** Rollouts of verifiers and of prime-rl: a prompt, a completion, which is empty if the rollout failed, and a reward. */
+/** Rollouts of verifiers and prime-rl: a prompt, a completion (empty if the rollout failed) and a reward. */
 function fromVerifiers(fields: Fields): ForeignRecord | undefined {
   const { prompt, completion, reward } = fields;
   const answers = messagesOf(completion, 'assistant');
@@ -123,14 +123,14 @@ function fromVerifiers(fields: Fields): ForeignRecord | undefined {
   const known = ['prompt', 'completion', 'reward', 'metrics', 'example_id', 'id', 'task', 'error', 'stop_condition'];
   const metadata = ['answer', 'info', 'timing', 'token_usage', 'tool_defs', 'advantage', 'is_completed', 'rollout_id'];
   const others = othersOf(fields, [...known, ...metadata, 'is_truncated', 'model']);
-  // The reward functions are siblings of the reward.
+  // The values of the reward functions are fields beside `reward`.
   const functions = others.filter(name => {
     const value = own(fields, name);
     return numberOf(value) !== undefined || isRawJson(value);
   });
   const metrics = { ...recordOf(fields['metrics']), ...kept(fields, functions) };
   const task = textOf(fields['task']);
-  // `task` names the environment: without an id, rollouts of one prompt are those of one task.
+  // `task` names the environment: without an id, rollouts of the same prompt belong to the same task.
   const example = wordOf(fields['example_id'] ?? fields['id']) ?? (task && hashOf(prompt));
   const error = fields['error'];
   const truncated = fields['is_truncated'] === true ? 'TRUNCATION' : undefined;
@@ -164,8 +164,8 @@ function inspectNumber(value: unknown): number | undefined {
 
 interface InspectReward {
   readonly name: string;
-  /** Unchanged, and as a number if it is one. */
   readonly score: unknown;
+  /** The score as a number; undefined if it is not one. */
   readonly value: number | undefined;
   readonly explanation: string | undefined;
 }
@@ -179,7 +179,7 @@ function inspectRewards(name: string, { value, explanation, answer }: Fields): I
     : [[name, value] as const];
   return parts
     .filter(([, score]) => !isMissing(score))
-    .map(([of, score]) => ({ name: of, score, value: inspectNumber(score), explanation: words }));
+    .map(([part, score]) => ({ name: part, score, value: inspectNumber(score), explanation: words }));
 }
 
 const inspectLimits: Readonly<Record<string, string>> = {
@@ -204,10 +204,10 @@ function withAttachments(value: unknown, attachments: Fields): unknown {
 /** An Inspect message with its tool calls and errors in OpenAI's form. */
 function inspectMessage(message: Fields): Fields {
   const { id: _, source: __, tool_calls, function: called, error, ...rest } = message;
-  const calls = recordsIn(tool_calls).map(({ id, function: name, arguments: given }) => ({
+  const calls = recordsIn(tool_calls).map(({ id, function: name, arguments: args }) => ({
     id,
     type: 'function',
-    function: { name, arguments: typeof given === 'string' ? given : JSON.stringify(given ?? {}) },
+    function: { name, arguments: typeof args === 'string' ? args : JSON.stringify(args ?? {}) },
   }));
   const problem = textOf(recordOf(error)['message']);
   const parts = recordsIn(rest['content']).map(inspectPart);
@@ -220,7 +220,7 @@ function inspectMessage(message: Fields): Fields {
   };
 }
 
-/** Inspect's reasoning and images in the forms that the reader knows. */
+/** Converts Inspect's reasoning and images to forms that the transcript shows. */
 function inspectPart(part: Fields): Fields {
   if (part['type'] === 'reasoning') return { type: 'thinking', thinking: part['reasoning'] ?? part['summary'] ?? '' };
   if (part['type'] === 'image') return { type: 'image_url', image_url: { url: part['image'] } };
@@ -230,17 +230,17 @@ function inspectPart(part: Fields): Fields {
 const sampleFields = ['id', 'epoch', 'messages', 'scores', 'score', 'error', 'limit', 'attachments', 'output'];
 const sampleMetadata = ['target', 'metadata', 'input', 'choices', 'total_time', 'working_time', 'model_usage'];
 
-/** A sample of an Inspect log, and how many of its scores are not numbers. @param log the log without its samples */
+/** Converts a sample of an Inspect log, and counts the scores that are not numbers. @param log the log, for its task */
 function inspectSample(sample: Fields, log: Fields): readonly [Record<string, unknown>, unreadRewards: number] {
   const { error, limit, scores, score, attachments } = sample;
   const named = Object.entries(recordOf(scores ?? (isRecord(score) ? { score } : undefined)));
   const scored = named.flatMap(([name, each]) => inspectRewards(name, recordOf(each)));
-  const [read, others] = [
-    scored.filter(each => each.value !== undefined),
-    scored.filter(each => each.value === undefined),
-  ];
-  const rewards = read.map(({ name, value, explanation }) => withoutEmpty({ name, value, explanation }));
-  const unreadable = others.map(({ name, score: value }) => [name, value] as const);
+  const rewards = scored
+    .filter(({ value }) => value !== undefined)
+    .map(({ name, value, explanation }) => withoutEmpty({ name, value, explanation }));
+  const unreadable = scored
+    .filter(({ value }) => value === undefined)
+    .map(({ name, score: value }) => [name, value] as const);
   const messages = recordsIn(withAttachments(sample['messages'], recordOf(attachments)));
   const { model, task } = recordOf(log['eval']);
   const stop = textOf(recordOf(recordsIn(recordOf(sample['output'])['choices'])[0])['stop_reason']);
@@ -271,17 +271,17 @@ function inspectSample(sample: Fields, log: Fields): readonly [Record<string, un
 }
 
 /** How the run of a log ended, unless it succeeded and has samples. */
-export function inspectEnd({ eval: of, status, error }: Fields, samples: number): string | undefined {
+export function inspectEnd({ eval: evaluation, status, error }: Fields, samples: number): string | undefined {
   if (typeof status !== 'string' || (status === 'success' && samples > 0)) return undefined;
-  const task = textOf(recordOf(of)['task']) ?? 'the log';
+  const task = textOf(recordOf(evaluation)['task']) ?? 'the log';
   const why = error == null ? '' : `: ${problemWords(error)}`;
   return `The run of ${task} has the status ${status}${samples === 0 ? ' and no samples' : ''}${why.replace(/\.$/, '')}.`;
 }
 
 function fromInspect(fields: Fields): ForeignRecord | undefined {
-  const { eval: of, plan, samples = isRecord(plan) ? [] : undefined } = fields;
-  // A run that ended before its first sample has a log without samples.
-  if (!isRecord(of) || !Array.isArray(samples)) return undefined;
+  // A run that ended before its first sample has a log with a plan, but without samples.
+  const { eval: evaluation, plan, samples = isRecord(plan) ? [] : undefined } = fields;
+  if (!isRecord(evaluation) || !Array.isArray(samples)) return undefined;
   const all = recordsIn(samples);
   const leftOut = new Set(all.flatMap(sample => othersOf(sample, [...sampleFields, ...sampleMetadata])));
   const read = all.map(sample => inspectSample(sample, fields));
@@ -290,11 +290,11 @@ function fromInspect(fields: Fields): ForeignRecord | undefined {
     trajectories: read.map(([record]) => record),
     leftOut: [...leftOut],
     unreadRewards: read.reduce((sum, [, unreadRewards]) => sum + unreadRewards, 0),
-    said: inspectEnd(fields, all.length),
+    note: inspectEnd(fields, all.length),
   };
 }
 
-/** A sample of an Inspect `.eval` file. @param header the file's `header.json` */
+/** Converts a sample of an Inspect `.eval` file. @param header the file's `header.json` */
 export function fromInspectSample(sample: Fields, header: Fields): ForeignRecord | undefined {
   return fromInspect({ ...header, eval: recordOf(header['eval']), samples: [sample] });
 }
@@ -395,7 +395,7 @@ function fromOpenAi(fields: Fields): ForeignRecord | undefined {
   return all.length === 0 ? undefined : conversation(fields, 'an OpenAI conversation', all);
 }
 
-/** A conversation, with the other fields of its record unchanged. */
+/** Converts a conversation; the other fields of its record stay unchanged. */
 function conversation(fields: Fields, format: string, messages: readonly Fields[]): ForeignRecord {
   const { messages: _, system: __, model, reward, ...more } = fields;
   const { metadata } = more;
@@ -411,7 +411,7 @@ function conversation(fields: Fields, format: string, messages: readonly Fields[
   return { format, trajectories: [record], leftOut: [], unreadRewards: unreadable.length };
 }
 
-/** Fields that only trajectories of the contract have: such records are not converted. */
+/** Fields that only trajectories of the contract have. Records with any of them are not converted. */
 const ownFields = ['steps', 'trajectory_id', 'rollout', 'rewards', 'task_id', 'trace_id', 'termination_reason'];
 
 /** Converts a record of another program; undefined for a trajectory of the contract or an unknown format. */

@@ -12,7 +12,7 @@ import { fileFingerprint, type LocalFile } from './benchmark-plan.ts';
 export interface Allocation {
   readonly benchId: string;
   readonly targets: ReadonlyMap<string, UploadUrl>;
-  /** When they expire, as returned by `uploadDeadline`. */
+  /** When they expire, from `uploadDeadline`. */
   readonly untilMs: number | undefined;
 }
 
@@ -52,7 +52,7 @@ function isAddressError(error: unknown): boolean {
 
 interface FileBatchOptions {
   readonly signal: AbortSignal;
-  /** Called with the host of a separate storage when a file is sent there, and when it is stored. */
+  /** Called with the host of a separate storage, while a file is sent there and again once it is stored. */
   readonly onSent: (host: string, isStored: boolean) => void;
 }
 

@@ -25,15 +25,15 @@ export type FileTrajectory = { readonly place: string } & (
 export class Reading {
   readonly #formats = new Map<string, number>();
   readonly #leftOut = new Set<string>();
-  readonly #said = new Set<string>();
+  readonly #recordNotes = new Set<string>();
   #unreadRewards = 0;
   #notFinite = 0;
 
-  add({ format, trajectories, leftOut, unreadRewards = 0, said }: ForeignRecord): void {
+  add({ format, trajectories, leftOut, unreadRewards = 0, note }: ForeignRecord): void {
     this.#formats.set(format, (this.#formats.get(format) ?? 0) + trajectories.length);
     for (const name of leftOut) this.#leftOut.add(name);
     this.#unreadRewards += unreadRewards;
-    if (said !== undefined) this.#said.add(said);
+    if (note !== undefined) this.#recordNotes.add(note);
   }
 
   /** @param count how many numbers are NaN or infinite, and are missing from the trajectories */
@@ -59,7 +59,7 @@ export class Reading {
     const rewards = counted(this.#unreadRewards, 'reward is not a number', 'rewards are not numbers');
     return [
       ...formats,
-      ...[...this.#said].map(each => clean`${each}`),
+      ...[...this.#recordNotes].map(each => clean`${each}`),
       ...(names.length === 0 ? [] : [clean`Left out: ${names.join(', ')}.`]),
       ...(this.#unreadRewards === 0 ? [] : [`${rewards}, and kept only in the metadata, as ${unreadRewardsField}.`]),
       ...(this.#notFinite === 0 ? [] : [`Missing: ${notFiniteWords(this.#notFinite)}, which JSON does not have.`]),
@@ -67,10 +67,10 @@ export class Reading {
   }
 }
 
-/** The trajectory as it is written: without numbers that are NaN or infinite. */
+/** The trajectory as JSON would hold it: without numbers that are NaN or infinite. */
 const asJson = (trajectory: Record<string, unknown>): Record<string, unknown> => JSON.parse(JSON.stringify(trajectory));
 
-const inspectArchive = { format: 'an Inspect log (.eval)', said: undefined };
+const inspectArchive = { format: 'an Inspect log (.eval)', note: undefined };
 
 async function* trajectoriesInZip(file: FileHandle, reading: Reading): AsyncGenerator<FileTrajectory> {
   const entries = await zipEntries(file);
@@ -84,7 +84,7 @@ async function* trajectoriesInZip(file: FileHandle, reading: Reading): AsyncGene
   const named = (name: string): ZipEntry | undefined => entries.find(entry => entry.name === name);
   const header = await jsonOf(named('header.json') ?? named('_journal/start.json'));
   const samples = entries.filter(({ name }) => /^samples\/.+\.json$/.test(name));
-  reading.add({ ...inspectArchive, trajectories: [], leftOut: [], said: inspectEnd(header, samples.length) });
+  reading.add({ ...inspectArchive, trajectories: [], leftOut: [], note: inspectEnd(header, samples.length) });
   for (const entry of samples) {
     try {
       const read = fromInspectSample(await jsonOf(entry), header);
@@ -107,7 +107,7 @@ export async function isForeignFile(file: FileHandle): Promise<boolean> {
   return false;
 }
 
-/** Yields the trajectories of a file in order, then `reading` says how it was read. @throws Error if it is damaged */
+/** Yields the trajectories of a file in order, and adds to `reading` how it was read. @throws Error if it is damaged */
 export async function* trajectoriesIn(file: FileHandle, reading: Reading): AsyncGenerator<FileTrajectory> {
   const read = bytesOf(file);
   if (isZip(await read(0))) {

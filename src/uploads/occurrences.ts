@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import { isRecord } from '../base/own-property.ts';
 
 export interface Occurrence {
-  /** Of the content: it does not depend on how it is written. */
+  /** Hash of the content, whatever the order of its fields. */
   readonly hash: string;
   /** Numbers the equal trajectories of the file, from 1. */
   readonly number: number;
@@ -27,7 +27,7 @@ export class Occurrences {
   }
 }
 
-/** Normalises the order of fields, and null to missing. */
+/** Sorts fields by name, and drops null ones. */
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted);
   if (!isRecord(value)) return value;

@@ -1,19 +1,19 @@
-/** JSON as Python's `json` writes it: with NaN and Infinity, which JSON does not have, and integers of any size. */
+/** JSON as Python's `json` writes it: with NaN and Infinity, which are not JSON, and integers of any size. */
 import { parseExactly } from '../base/exact-json.ts';
 
-/** Stands for NaN until the text is parsed. No file should have it, because models do not write it. */
+/** Replaces NaN until the text is parsed. Models do not write this text, so a file should not have it. */
 const nanMark = '\u0000NaN\u0000';
 
-/** Finds numbers that JSON may not be able to hold: named ones, or too large ones. */
+/** Matches texts that may have NaN, Infinity, or a number that overflows to it. */
 const mayOverflow = /NaN|Infinity|\d[eE]\+?\d{3}|\d{309}/;
 
 export interface ReadJson {
   readonly value: unknown;
-  /** How many of its numbers are NaN or infinite. JSON has no such numbers, so they are left out when it is written. */
+  /** How many of its numbers are NaN or infinite. `JSON.stringify` writes them as null. */
   readonly notFinite: number;
 }
 
-/** Reads JSON, including the numbers that only Python writes; large integers become raw JSON. @throws SyntaxError */
+/** Parses JSON with Python's NaN and Infinity; large integers become raw JSON. @throws SyntaxError */
 export function readJson(text: string): ReadJson {
   if (!mayOverflow.test(text)) return { value: parseExactly(text), notFinite: 0 };
   let notFinite = 0;
@@ -25,7 +25,7 @@ export function readJson(text: string): ReadJson {
   return { value, notFinite };
 }
 
-/** Replaces NaN and Infinity outside strings by JSON that is parsed to them. */
+/** Replaces NaN and Infinity outside strings with JSON that parses to them. */
 function withoutNames(text: string): string {
   const parts: string[] = [];
   let from = 0;

@@ -1,4 +1,4 @@
-/** Tracks what has been sent of one folder, in memory and in the record on disk. */
+/** Tracks which files of a folder have been sent, in memory and in the record on disk. */
 import type { RecordPhase, UploadRecords } from '../store/upload-records.ts';
 import { fileFingerprint, type LocalFile, manifestName, type UploadPlan } from './benchmark-plan.ts';
 
@@ -16,9 +16,9 @@ export class SentFiles {
   #benchId: string | undefined;
   #phase: RecordPhase = 'sending';
   #manifest: string | undefined;
-  /** Fingerprint of every declared file; undefined if it may not have arrived. */
+  /** Fingerprint of every declared file; undefined if the file may not have arrived. */
   #marks = new Map<string, string | undefined>();
-  /** Files declared, and sent, since `load`. */
+  /** Files declared and sent since `load`. */
   #declaredNow = new Set<string>();
   #sentNow = new Set<string>();
   #unwritten: [path: string, mark: string][] = [];
@@ -84,7 +84,7 @@ export class SentFiles {
     return this.#sentNow.has(path);
   }
 
-  /** Records declared files. Those in `waiting` are about to be sent, and do not count as sent yet. */
+  /** Records declared files. The `waiting` ones are about to be sent, and do not count as sent yet. */
   declare(benchId: string, files: readonly LocalFile[], waiting: readonly LocalFile[]): void {
     if (this.#benchId !== benchId) {
       this.#reset(benchId);

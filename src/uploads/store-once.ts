@@ -1,7 +1,4 @@
-/**
- * Stores trajectories that are not in a file, and records them: those that were sent before are sent again only on
- * request.
- */
+/** Stores trajectories that are not in a file, and records them, so that none is sent again without a request. */
 import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { maxOf, minOf } from '../base/many.ts';
@@ -16,7 +13,7 @@ import { clean } from '../text/sanitise.ts';
 import { Occurrences } from './occurrences.ts';
 import { howSent, nothing, sentTimes } from './trajectory-outcomes.ts';
 
-/** The trajectories, each with its lines that were sent before and the id of its new line. */
+/** For each trajectory, the lines of earlier requests that have it, and the id of its new line. */
 function itemsOf(
   trajectories: StoredTrajectories['trajectories'],
   linesOf: (hash: string) => readonly SentLine[],
@@ -31,10 +28,10 @@ function itemsOf(
 }
 
 /**
- * The action of `storeTrajectories` with a record. It refuses, and sends nothing, if any of them was sent into the
- * dataset before, or if they cannot be recorded. If called again with the same input, it sends anyway.
+ * The action of `storeTrajectories` with a record. It refuses, and sends nothing, if a trajectory was sent into the
+ * dataset before, or if the request cannot be recorded. A second call with the same input sends it anyway.
  *
- * @param again how the user sends it anyway: `press enter again`
+ * @param again how the user repeats it, in words: `press enter again`
  */
 export function storeOnce(records: TrajectoryRecords, again: string): Action<StoredTrajectories, StoreOutcome> {
   let refused: StoredTrajectories | undefined;

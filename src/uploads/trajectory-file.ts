@@ -156,7 +156,7 @@ async function itemOf(read: ReadBytes, line: number, range: Range): Promise<Item
   try {
     const bytes = await bytesAt(read, range);
     text = utf8Text(bytes);
-    // Freed at once, not by the next garbage collection: it can be larger than what else is in memory.
+    // Free the bytes now, not at the next garbage collection: they can outweigh everything else in memory.
     (bytes.buffer as ArrayBuffer).transfer(0);
   } catch {
     return unusable('It is not UTF-8.');
@@ -167,7 +167,7 @@ async function itemOf(read: ReadBytes, line: number, range: Range): Promise<Item
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return unusable('It is not an object.');
     if (isNestedDeeper(value, deepestItem))
       return unusable(`It is nested deeper than ${deepestItem} levels, and could not be read back.`);
-    // Without them it would be another trajectory, e.g. one without its reward.
+    // Without these numbers it would be a different trajectory, e.g. one without a reward.
     const error = notFinite === 0 ? undefined : `It has ${notFiniteWords(notFinite)}, which JSON does not have.`;
     return { line, ...range, value: value as Record<string, unknown>, error, notFinite };
   } catch (error) {
@@ -184,7 +184,7 @@ function utf8Text(bytes: Uint8Array): string {
   return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
 }
 
-/** One item on one line: a multi-line item is serialised again, others stay unchanged. */
+/** An item on one line: a multi-line item is serialised again, others stay unchanged. */
 export async function lineAt(read: ReadBytes, range: Pick<Item, 'start' | 'end'>): Promise<Uint8Array> {
   const bytes = await bytesAt(read, range);
   if (!bytes.includes(newline)) return bytes;
@@ -196,7 +196,7 @@ export async function lineAt(read: ReadBytes, range: Pick<Item, 'start' | 'end'>
 }
 
 async function bytesAt(read: ReadBytes, { start, end }: Range): Promise<Uint8Array> {
-  // Not `Buffer.concat`, which has all of it twice.
+  // `Buffer.concat` would hold all bytes twice.
   const whole = Buffer.allocUnsafeSlow(end - start);
   let at = start;
   while (at < end) {

@@ -9,7 +9,7 @@ import { clean, safeJson } from '../text/sanitise.ts';
 import { clockOrDay } from '../text/time.ts';
 import type { Item } from './trajectory-file.ts';
 
-/** The service's message, with details that only the context of a failure may have. */
+/** The service's message, with the code and the context of a failure. */
 export interface Reason {
   readonly message: string | undefined;
   readonly code?: string | undefined;
@@ -19,9 +19,9 @@ export interface Reason {
 export interface Outcome extends Reason {
   /** Line of the file, or index in the array, from 1. */
   readonly line: number;
-  /** `uploaded`, `skipped`, `counted`, `unknown`, or how the service says that it failed. */
+  /** `uploaded`, `skipped`, `counted`, `unknown`, or the service's word for a failure. */
   readonly status: string;
-  /** Whether it is certainly not stored, so that it is sent again. */
+  /** Certainly not stored: the next run sends it again. */
   readonly failed: boolean;
   /** Whether the answer reports that it failed, or contradicts itself, whatever the status. */
   readonly isReported?: boolean;
@@ -31,11 +31,11 @@ export interface Outcome extends Reason {
 
 /** The service's report on a request as a whole. */
 export interface BatchReport extends Reason {
-  /** A failure of the batch, the summary of an answer that did not store all, or the error of the request. */
+  /** A failure of the batch, the summary of an answer that did not store every item, or the error of the request. */
   readonly kind: 'failure' | 'summary' | 'error';
   /** The first and the last line of the request. */
   readonly lines: readonly [first: number, last: number];
-  /** The index in a failure, if it does not certainly name a line. */
+  /** The index in a failure, unless it certainly names a line. */
   readonly itemIndex?: number | undefined;
   readonly docUrl?: string | undefined;
   readonly requestId?: string | undefined;
@@ -56,16 +56,16 @@ export function reportWords({
   requestId,
   ...reason
 }: BatchReport): string {
-  const where = first === last ? `line ${first}` : `lines ${first} to ${last}`;
-  const what = { failure: 'a failure of the batch', summary: 'the service says', error: 'the request failed' }[kind];
+  const place = first === last ? `line ${first}` : `lines ${first} to ${last}`;
+  const title = { failure: 'a failure of the batch', summary: 'the service says', error: 'the request failed' }[kind];
   const more = [requestId && `request ${requestId}`, docUrl].filter(Boolean).join('  ');
   const index = itemIndex === undefined ? '' : `item_index ${itemIndex}: `;
-  return clean`${where}: ${what}: ${index}${reasonWords(reason)}${more && `  ${more}`}`;
+  return clean`${place}: ${title}: ${index}${reasonWords(reason)}${more && `  ${more}`}`;
 }
 
 export const noCounts: UploadCounts = { stored: 0, skipped: 0, failed: 0, unknown: 0 };
 
-/** How many were sent before, but only for others. */
+/** How many items were sent before, but only for another agent or with another key. */
 export type OtherCounts = Readonly<Partial<Record<Other, number>>>;
 
 export const totalOf = (others: OtherCounts): number => Object.values(others).reduce((total, each) => total + each, 0);
@@ -77,7 +77,7 @@ export const howSent = (others: Partial<Record<Other, unknown>>): string =>
     .join('');
 
 const maybe: Readonly<Record<Other, string>> = {
-  'for another agent': 'maybe the same one by another name',
+  'for another agent': 'maybe the same agent under another name',
   'with another API key': 'maybe to another organization',
 };
 
@@ -88,8 +88,8 @@ export const otherWarnings = (others: OtherCounts): string[] =>
 /**
  * `1 stored`, `2 skipped`…
  *
- * @param before how many more were sent before, and not again
- * @param others how many more were sent before only for others
+ * @param before how many more an earlier run sent
+ * @param others how many more were sent for another agent or with another key
  */
 export function countWords(
   { stored, skipped, failed, unknown }: UploadCounts,
@@ -110,7 +110,7 @@ export interface SentBefore {
   /** When the first and the last of them were sent; epoch milliseconds. */
   readonly first: number;
   readonly last: number;
-  /** How many of them were sent only for others. */
+  /** How many of them were sent only for another agent or with another key. */
   readonly others: OtherCounts;
 }
 
@@ -135,7 +135,7 @@ export function differenceOf(from: UploadCounts, counts: UploadCounts): UploadCo
   return sumOf(from, { stored: -stored, skipped: -skipped, failed: -failed, unknown: -unknown });
 }
 
-/** The counts of the items whose outcomes the service did not give one by one. */
+/** The counts of the items for which the service gave no outcomes of their own. */
 export const unknownCountsOf = ({ unknown, counted }: SentRequest): UploadCounts => ({
   ...noCounts,
   ...counted,
@@ -155,7 +155,7 @@ interface NamedItem extends Item {
   readonly id: string;
 }
 
-/** The outcome of a request: per item, as counts, for the record, and of the request as a whole. */
+/** The outcome of a request: per item, as counts, for the record, and reports on the whole request. */
 export interface RequestOutcome {
   readonly outcomes: readonly Outcome[];
   readonly counts: UploadCounts;
@@ -165,7 +165,7 @@ export interface RequestOutcome {
 
 const noneCounted = { stored: 0, skipped: 0 };
 
-/** Nothing was sent, or all of it was rejected. */
+/** No item was sent, or all were rejected. */
 export const nothing: SentItems = { stored: [], skipped: [], unknown: [], counted: noneCounted };
 
 /** The outcome is unknown for all items. */
@@ -178,8 +178,8 @@ export function lost(sent: readonly NamedItem[], message: string): RequestOutcom
 }
 
 /**
- * Items of an earlier request whose outcome is unknown. If the service counted some of the request as stored or
- * skipped, at least that many of these items are, less those that are no longer in the file.
+ * The outcome of items from an earlier request that is still unknown. If the service counted items of the request as
+ * stored or skipped, at least that many of these are, minus those no longer in the file.
  */
 export function held(
   sent: readonly NamedItem[],
@@ -199,7 +199,7 @@ export function held(
   };
 }
 
-/** All items were rejected, or not sent. */
+/** The outcome if all items were rejected, or none was sent. */
 function rejected(
   sent: readonly NamedItem[],
   reasonOf: (item: Item, index: number) => Reason,
@@ -216,7 +216,7 @@ export function isTooLarge(error: unknown): boolean {
   return error instanceof ServiceError && error.status === 413;
 }
 
-/** All items were refused, with a reason per item if the service gives one. */
+/** The outcome if all items were refused, with a reason per item if the service gives one. */
 export function refusedOutcome(sent: readonly NamedItem[], error: ServiceError): RequestOutcome {
   if (isTooLarge(error)) {
     const most = error.context?.['max_bytes'];
@@ -254,7 +254,7 @@ const linesOf = (sent: readonly Item[]): readonly [number, number] => [
   sent[sent.length - 1]?.line ?? 0,
 ];
 
-/** An empty context says nothing. */
+/** Drops an empty context. */
 const filled = (context: Reason['context'] | null): Reason['context'] =>
   context && Object.keys(context).length > 0 ? context : undefined;
 
@@ -279,7 +279,7 @@ export function answered(sent: readonly NamedItem[], answer: UploadTrajectoriesR
     failed: named('failed').length,
     unknown,
   };
-  // Unless all counted items are stored, or all are skipped, it is unknown which ones are.
+  // Unless every counted item is stored or skipped, it is unknown which ones are.
   const isWhole = only.length === counted.stored + counted.skipped;
   const settled = {
     stored: [...stored, ...(isWhole ? only.slice(0, counted.stored) : [])],
@@ -287,7 +287,7 @@ export function answered(sent: readonly NamedItem[], answer: UploadTrajectoriesR
     unknown: [...named('unknown'), ...(isWhole ? [] : only)],
     counted: isWhole ? noneCounted : counted,
   };
-  // The local service only repeats the counts.
+  // The message of the local service only repeats the counts.
   const isNews = counts.stored < sent.length && answer.message !== countWords(counts).join(', ');
   const summary = isNews ? answer.message?.trim() : undefined;
   const reports = [
@@ -306,9 +306,9 @@ function outcomeOf(line: number, { outcome, row, failure, doubt }: ItemOutcome):
   if (outcome === 'failed') return { ...known, status: row?.status ?? 'failed', message: undefined, ...reason };
   const status = statuses[outcome];
   if (outcome !== 'unknown') return { ...known, status, message: undefined, ...reason };
-  const said = row?.status
+  const report = row?.status
     ? `The service gives it the status ${row.status}`
     : 'The service did not report what happened to this one';
-  const words = [doubt ?? said, reason?.message].filter(each => each !== undefined).join(': ');
+  const words = [doubt ?? report, reason?.message].filter(each => each !== undefined).join(': ');
   return { ...known, status, ...reason, message: reason?.message === undefined ? `${words}.` : words };
 }

@@ -11,29 +11,29 @@ export interface TrajectoryUploadState extends JobState {
   readonly handled: number;
   /** Includes the earlier run that this one continues. */
   readonly counts: UploadCounts;
-  /** The counts of what this run sent. */
+  /** The counts of this run alone. */
   readonly sent: Pick<UploadCounts, 'stored' | 'skipped'>;
-  /** Whether any of it may be on the service, from this or an earlier run. */
+  /** Whether the service may have stored an item, in this or an earlier run. */
   readonly hasSent: boolean;
-  /** The stored and skipped ones that an earlier run sent, and that were not sent again. */
+  /** Stored and skipped items of earlier runs, which this run did not send again. */
   readonly sentBefore: SentBefore | undefined;
-  /** Whether the user wants the next upload to send all of it. */
+  /** Whether the user has asked to send the whole file next time. */
   readonly isForgotten: boolean;
   readonly error: Error | undefined;
 }
 
-/** Whether an upload that is done sent nothing, because all was sent before. */
+/** Whether the upload is done without sending anything, because all items were sent before. */
 export const sentNothing = ({ phase, sentBefore, counts }: TrajectoryUploadState): boolean =>
   phase === 'done' && sentBefore?.count === counts.stored + counts.skipped + counts.failed + counts.unknown;
 
-/** The counts of this run, of items sent before, and of those sent only for others. */
+/** The counts of this run, of items sent before, and of items sent only for another agent or with another key. */
 export function countsOfRun({ counts, sent, sentBefore }: TrajectoryUploadState) {
   const { others = {} } = sentBefore ?? {};
   const before = counts.stored + counts.skipped - sent.stored - sent.skipped - totalOf(others);
   return { counts: { ...counts, ...sent }, before, others };
 }
 
-/** `1 stored`, `2 skipped`… of this run, and how many were sent before. */
+/** `1 stored`, `2 skipped`… of this run, and how many items were sent before. */
 export function runWords(state: TrajectoryUploadState): string[] {
   const { counts, before, others } = countsOfRun(state);
   return countWords(counts, before, others);

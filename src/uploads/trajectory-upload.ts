@@ -61,7 +61,7 @@ import { UploadResults } from './upload-results.ts';
 /** How often a waiting upload checks whether the previous one has ended, in milliseconds. */
 const queueMs = 250;
 
-/** The upload cannot be recorded, or it is unknown what was sent before. */
+/** The upload cannot be recorded, or the record of earlier uploads cannot be read. */
 class UnrecordedError extends Error {
   override readonly name = 'UnrecordedError';
 
@@ -73,16 +73,16 @@ class UnrecordedError extends Error {
 const unrecordedWords = (why: string): string =>
   `the upload cannot be recorded, and a repeat would store it twice. ${why}. Repeat it once that is fixed; benchtop upload --new sends all of it without a record.`;
 const unknownBefore = (why: string): string =>
-  `what was sent before would be stored twice. ${why}. benchtop upload --new sends all of it.`;
+  `items sent before would be stored twice. ${why}. benchtop upload --new sends all of the file.`;
 
 export interface TrajectoryUploadOptions {
   /** The agent that owns them, if not the profile's: an id, a name, or `name:` and a name. */
   readonly agent?: string | undefined;
-  /** The record of sent items: without it, the upload cannot be continued. */
+  /** The record of sent items. Without it, a later run cannot continue the upload. */
   readonly records?: TrajectoryRecords | undefined;
   /** The file is a temporary copy of standard input: sent items can be recognised only by their content. */
   readonly isCopy?: boolean;
-  /** Sends all of it, including what was sent before, and even if it cannot be recorded. */
+  /** Sends all items, including those sent before, and even if they cannot be recorded. */
   readonly isNew?: boolean;
   /** Sends items with an unknown outcome again, so they may be stored twice. */
   readonly resendUnknown?: boolean;
@@ -104,15 +104,15 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
   readonly #resendUnknown: boolean;
   /** The absolute path of the file; empty if it is a copy. */
   readonly #source: string;
-  /** The record for its account and agent; undefined until these are known. */
+  /** The record for its account and agent; undefined until both are known. */
   #record: SentRecord | undefined;
-  /** Whether the user wants it sent although it was sent before. */
+  /** Whether to send items that were sent before. */
   #isNew: boolean;
   /** Whether a repeat would store unrecorded items twice, and whether the user wants them sent anyway. */
   #needsRecord = true;
   #mayLackRecord = false;
   #isUnrecorded = false;
-  /** The counts of this run so far, and those of earlier requests whose items it has not reached. */
+  /** The counts of this run so far, and of items recorded by earlier runs that this run has not reached. */
   #reached = noCounts;
   #ahead = noCounts;
 
@@ -151,12 +151,12 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
     return `is done: ${runWords(this.state).join(', ')}`;
   }
 
-  /** Whether it belongs to this record, whatever the agent. */
+  /** Whether the record is of its file and dataset; the agent does not matter. */
   override isOf(record: TrajectoryUploadRef): boolean {
     return this.#source === record.path && this.dataset === record.dataset;
   }
 
-  /** Forgets what was sent: the next run sends the whole file. */
+  /** Forgets the sent items: the next run sends the whole file. */
   startOver(): void {
     if (this.busy) return;
     this.#isNew = true;
@@ -183,7 +183,7 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
     return this.#results.hasOtherFailure;
   }
 
-  /** Whether any of it was sent without a record. */
+  /** Whether items were sent without a record. */
   get isUnrecorded(): boolean {
     return this.#isUnrecorded;
   }
@@ -220,13 +220,13 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
     }
   }
 
-  /** @throws UnrecordedError unless it may be sent without a record */
+  /** @throws UnrecordedError unless items may be sent without a record */
   #refuse(why = 'The record cannot be written'): void {
     if (this.#needsRecord && !this.#mayLackRecord) throw new UnrecordedError(unrecordedWords(why), this.state.hasSent);
     this.#isUnrecorded = this.#needsRecord;
   }
 
-  /** Reads the record. @throws UnrecordedError if it cannot be read, unless it may be sent without a record */
+  /** Reads the record. @throws UnrecordedError if it cannot be read, unless items may be sent without a record */
   #recorded<Each>(read: (record: SentRecord) => readonly Each[] | undefined): readonly Each[] {
     const found = this.#record ? read(this.#record) : [];
     if (!found) this.#refuse(unreadableRecord);
@@ -234,8 +234,8 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
   }
 
   /**
-   * Waits until no other upload into the dataset runs, because its items count as sent before. Returns the function
-   * that unlocks the dataset.
+   * Waits for other uploads into the dataset, because their items count as sent before. Returns the function that
+   * unlocks the dataset.
    */
   async #lock(): Promise<() => void> {
     for (;;) {
@@ -265,9 +265,9 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
     if (setAside !== undefined && this.#record?.isStartedOver !== true)
       throw new UnrecordedError(unknownBefore(setAside), this.state.hasSent);
     const skipsAll = service.skipsStored(false);
-    // Leave out the unknown ones of others that are to be sent: only others settle their requests.
+    // Leave out unknown requests of other accounts and agents if their items are sent here: only they can settle them.
     const sendsOthers = skipsAll || this.#resendUnknown;
-    // It may have failed to forget what was sent of the file.
+    // Do not read the record: `startOver` may have failed to write.
     const requests = isNew
       ? []
       : this.#recorded(record => record.requests()).filter(each => !each.other || !sendsOthers);
@@ -276,7 +276,7 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
     this.set({ size, hasSent: this.#record?.hasBegun === true, counts: this.#ahead });
     const find = (value: Trajectory['value'], hash: string): readonly SentLine[] => {
       const lines = isNew ? [] : this.#recorded(record => record.lines(hash));
-      // Records of other files do not count: their trajectories are sent again, and the service skips them.
+      // Ignore items of other files: they are sent again, and the service skips them.
       return service.skipsStored(hasTraceId(value))
         ? lines.filter(({ isOwn, other }) => isOwn || (other && !skipsAll))
         : lines;
@@ -294,9 +294,8 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
     }
     this.#ahead = noCounts;
     const { failed, unknown } = this.#reached;
-    // Keep the record of failed and unknown items, so that the next run sends only those. After another failure
-    // the user will start it again, which must not send what is stored. A service that stores nothing twice needs no
-    // other record.
+    // Keep the record while items are failed or unknown, so that the next run sends only those. After any other
+    // failure the user will start the upload again, and stored items must not be sent again.
     if (failed === 0 && unknown === 0 && !this.hasOtherFailure) this.#record?.complete(!skipsAll);
     this.set({ phase: 'done', handled: size, counts: this.#reached });
   }
@@ -336,7 +335,7 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
   /**
    * Adds the outcome of a request to this run and to the record.
    *
-   * @throws UnrecordedError if it could not be recorded, unless it may be sent without a record
+   * @throws UnrecordedError if it could not be recorded, unless items may be sent without a record
    */
   #settle(id: string, items: readonly Trajectory[], outcome: RequestOutcome, recorded?: UploadCounts): void {
     const { outcomes, counts, items: named, reports } = outcome;
@@ -359,7 +358,7 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
       this.#learn(service, items, answer);
       this.#settle(id, items, answer);
     } catch (error) {
-      // The service has answered for it, so it stays unknown.
+      // The answer could not be recorded, so the record keeps the request as unknown.
       if (error instanceof UnrecordedError) throw error;
       const isLost = mayHaveHappened(error);
       const endsAll = this.signal.aborted || affectsAllRequests(error);
@@ -395,8 +394,7 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
   }
 
   /**
-   * Sends items with an unknown outcome from an earlier run again, if this cannot store duplicates or the user allows
-   * it.
+   * Sends items of an earlier run with an unknown outcome again, if this cannot store duplicates or the user allows it.
    *
    * @throws ServiceError if the other requests would fail in the same way
    */
@@ -436,7 +434,7 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
     }
   }
 
-  /** What is sent for these, whatever the key. */
+  /** The body and the headers of a request with these items. */
   #sent(items: readonly Trajectory[]): { batch: TrajectoryBatch; headers: Record<string, string> | undefined } {
     const headers = items.some(({ occurrence }) => occurrence > 1)
       ? { [occurrencesHeader]: items.map(({ occurrence }) => occurrence).join() }

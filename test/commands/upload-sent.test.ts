@@ -96,7 +96,7 @@ it('does not send what only another agent was sent, or none, and says so, unless
       code: 6,
       out: '0 stored, 0 skipped, 0 failed, 1 sent before for another agent\n',
       notes: expect.stringMatching(
-        /^1 sent before for another agent, maybe the same one by another name\. --new sends/m,
+        /^1 sent before for another agent, maybe the same agent under another name\. --new sends/m,
       ),
     });
   }
