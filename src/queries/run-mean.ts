@@ -1,6 +1,6 @@
 /**
- * The mean reward of an evaluation run over its tasks, and how certain it is: its interval, or why there is none. One
- * function decides it for views, lists, files and commands.
+ * The mean reward of an evaluation run over its tasks, and its certainty: an interval, or the reason why there is none.
+ * Views, lists, files and commands share it.
  */
 import { isRecord } from '../base/own-property.ts';
 import type { TrajectoryReward } from '../contract/evaluations.ts';
@@ -9,41 +9,32 @@ import { evidenceFor, type Interval, intervalDefaults, intervalMethod } from '..
 import { type TaskMean, taskMean } from '../present/statistics/task-mean.ts';
 import { isBeyond, type Range, type RunTasks, withinRange } from '../present/statistics/tasks.ts';
 import type { RememberedStore } from '../store/store.ts';
-import { extentOf, type RecordedMean, type RunExtent, type SamplesPerTask } from './extent-of.ts';
+import { extentOf, type RecordedMean, type RunExtent } from './extent-of.ts';
 import { settlesWithinMs } from './held-out.ts';
 import { extremesOf, meanOfRewards, rewardsByTask, valuesOf } from './run-rewards.ts';
 
 export interface RunMean extends TaskMean {
   readonly interval: Interval | undefined;
-  /** The range, if a reward lies outside it: there is no interval then. */
+  /** The range, if a reward lies outside it and there is therefore no interval. */
   readonly outside: Range | undefined;
-  /** The number of rewards without a task. With any, there is no interval: several may belong to one task. */
+  /** The number of rewards without a task. If there are any, there is no interval: several may belong to one task. */
   readonly namelessRewards: number;
   /**
    * Whether the run was stopped with a reward for each rollout of its total. The total may count only rollouts that had
-   * begun; the interval assumes that there were to be no others.
+   * begun; the interval assumes that no others were planned.
    */
   readonly isStoppedWhole: boolean;
 }
 
-export interface RunMeanOptions {
-  readonly status?: string | null | undefined;
-  /** Rollouts of the run, if known. */
+export interface RunMeanOptions
+  extends Partial<Pick<RunExtent, 'status' | 'listed' | 'failed' | 'samplesPerTask' | 'recorded' | 'endedAt'>> {
   readonly total?: number | null | undefined;
-  readonly listed?: number | undefined;
-  readonly failed?: number | undefined;
-  /** Rollouts of each task by the options of the run, if known. */
-  readonly samplesPerTask?: SamplesPerTask | undefined;
   readonly range?: Range | undefined;
-  /** The reward facts of the record, if it was read. */
-  readonly recorded?: RecordedMean | undefined;
-  /** When it ended, if known; epoch milliseconds. */
-  readonly endedAt?: number | undefined;
 }
 
 /**
- * A reward without a known task counts as a separate task in the mean. A rollout with neither may belong to any task, so
- * it is missing like an unlisted one.
+ * A reward without a known task counts as a task of its own in the mean. A rollout with neither reward nor task may
+ * belong to any task, so it counts as missing, like an unlisted one.
  */
 export function runMeanOf(
   rewards: readonly TrajectoryReward[],
@@ -58,7 +49,7 @@ export function runMeanOf(
   const run: RunTasks = {
     tasks: all.map(listed => listed.map(each => each.reward)),
     ...known,
-    // They belong to an unknown number of tasks.
+    // Rewards without a task belong to an unknown number of tasks.
     ...(alone.length > 0 && known.end === 'running' && { total: undefined }),
   };
   const isStoppedWhole =
@@ -77,43 +68,43 @@ export function runMeanOf(
 }
 
 /**
- * The certainty of the mean of a run, without its rewards: kept beside the mean, and remembered for ended runs, so that
- * their rewards are read once.
+ * The certainty of the mean of a run, without its rewards. Remembered for ended runs, so that their rewards are read
+ * once.
  */
 export interface Certainty {
-  /** The interval of the mean over tasks. A conditional one is left out, because a list has no room for its condition. */
+  /** The interval of the mean over tasks. Left out if conditional, because a list has no room for the condition. */
   readonly interval?: Interval | undefined;
   /**
-   * Why there is none: no reward, a reward outside the range, an unknown number of missing rewards, rewards without a
-   * task, or an unknown number of rollouts.
+   * Why there is no interval: no reward, a reward outside the range, an unknown number of missing rewards, rewards
+   * without a task, or an unknown number of rollouts.
    */
   readonly reason?: 'nothing' | 'outside' | 'open' | 'nameless' | 'uncounted' | undefined;
-  /** The number of tasks and rollouts with a reward, and of all rollouts, if known. */
+  /** The number of tasks with a reward, of rollouts with a reward, and of all rollouts, if known. */
   readonly tasks: number;
   readonly rewards: number;
   readonly total?: number | undefined;
-  /** The means over the rewards and over the tasks, and what the record said at that time. */
+  /** The means over the rewards and over the tasks, and the mean in the record at that time. */
   readonly means: readonly number[];
   readonly recorded?: RecordedMean | undefined;
   /** The lowest and the highest reward; undefined without rewards. */
   readonly lowest?: number | undefined;
   readonly highest?: number | undefined;
-  /** The range of rewards that the interval is for. */
+  /** The range of rewards that the interval assumes. */
   readonly range: Range;
   /** The number of the method of the interval. */
   readonly method: number;
   /** Whether the run had ended before its rewards were read. */
   readonly isFinal: boolean;
-  /** When it ended, if known; epoch milliseconds. */
+  /** When the run ended, if known; epoch milliseconds. */
   readonly endedAt?: number | undefined;
-  /** When its rewards were read after the end, if some may be late, see `readAfterEndOf`. */
+  /** When its rewards were read after the end, if some may be late; see `readAfterEndOf`. */
   readonly readAfterEnd?: ReadAfterEnd | undefined;
 }
 
 /** The first and the last read; epoch milliseconds. */
 export type ReadAfterEnd = readonly [first: number, last: number];
 
-/** As for settling data, see `pollDelay`: looks for late rewards for five minutes, after ever longer waits. */
+/** Late rewards are looked for over five minutes, after ever longer waits, like settling data in `pollDelay`. */
 const lateReads = { firstMs: 10_000, forMs: 5 * 60_000 };
 
 type ReadOfEnded = Pick<Partial<RunExtent>, 'total' | 'endedAt'>;
@@ -123,10 +114,10 @@ const lacksRewards = (rated: number, { total = Number.POSITIVE_INFINITY }: ReadO
 const endedLongAgo = ({ endedAt }: ReadOfEnded, now: number): boolean => now - (endedAt ?? now) > settlesWithinMs;
 
 /**
- * Whether more rewards of an ended run may follow those of a certainty: they were requested before its end, or some are
+ * Whether an ended run may have more rewards than its certainty: these were requested before its end, or some are
  * missing and it has not ended long ago.
  *
- * @param failed how many rollouts are known to have failed without a reward
+ * @param failed the number of rollouts known to have failed without a reward
  */
 export function mayFollow(
   { certainty, total, endedAt }: ReadOfEnded & { readonly certainty?: Certainty | undefined },
@@ -139,10 +130,10 @@ export function mayFollow(
 }
 
 /**
- * When these rewards were read, if others may be late and no mean of the service would reveal them. Undefined for a run
- * that has all of them.
+ * When these rewards were read, if others may be late and the service reports no mean that would reveal them. Undefined
+ * if the run has all its rewards.
  *
- * @param before the previous result; what counts as the service's mean may then be the mean of an earlier read
+ * @param before the previous result. The recorded mean is then ignored, because it may come from an earlier read
  */
 export function readAfterEndOf(
   rewards: readonly TrajectoryReward[],
@@ -158,7 +149,7 @@ export function readAfterEndOf(
 }
 
 /**
- * When to look for late rewards of an ended run, in epoch milliseconds; undefined if none may come any more.
+ * When to look for late rewards of an ended run next, in epoch milliseconds; undefined if no more are expected.
  *
  * @param attemptedAt the last attempt, if it may be newer
  */
@@ -169,7 +160,7 @@ export function lateRewardsDue(readAfterEnd: ReadAfterEnd | undefined, attempted
   return last - first < lateReads.forMs ? last + Math.max(lateReads.firstMs, last - first) : undefined;
 }
 
-/** Whether rewards that were late may have come since the last read. */
+/** Whether late rewards may have come since the last read. */
 export const mayHaveCome = ({ readAfterEnd }: Certainty): boolean =>
   (lateRewardsDue(readAfterEnd) ?? Number.POSITIVE_INFINITY) <= Date.now();
 
@@ -214,29 +205,29 @@ export function certaintyOf(
   };
 }
 
-/** Whether it is still valid for the range of rewards in the settings. */
+/** Whether the certainty is still valid for the range of rewards in the settings. */
 function holdsFor({ lowest, highest, range }: Certainty, [low, high]: Range): boolean {
   const isOutside = [lowest ?? low, highest ?? high].some(reward => isBeyond(reward, [low, high]));
   return isOutside || (range[0] === low && range[1] === high);
 }
 
-/** The mean of these rewards, to compare it with that of the record. */
+/** The mean of these rewards, to compare with the mean in the record. */
 export function meanAsRecorded(rewards: readonly TrajectoryReward[]): RecordedMean {
   const { mean, rewards: graded } = meanOfRewards(rewards);
   return { mean, graded };
 }
 
-/** Means that differ by less, as a share of the range, are equal apart from rounding. */
+/** The largest rounding error of a mean, as a share of the range. */
 const rounding = 1e-4;
 
-/** Whether two means may come from the same rewards. An unknown value on one side matches any. */
+/** Whether two means may come from the same rewards. An unknown value matches any other. */
 export function isSameMean(one: Partial<RecordedMean>, other: Partial<RecordedMean>, [low, high]: Range): boolean {
   const { mean = other.mean, graded = other.graded } = one;
   const apart = Math.abs((mean ?? 0) - (other.mean ?? mean ?? 0));
   return apart <= rounding * (high - low) && graded === (other.graded ?? graded);
 }
 
-/** Whether the certainty comes from the rewards that have this mean: a run may be graded again after its end. */
+/** Whether the certainty is that of the rewards with this mean. A run may be graded again after its end. */
 function isOf({ means, rewards, recorded, range: [low, high] }: Certainty, { mean, graded }: RecordedMean): boolean {
   const isMean = (known: number | undefined): boolean =>
     known !== undefined && Math.abs(known - (mean ?? known)) <= rounding * (high - low);
@@ -244,17 +235,17 @@ function isOf({ means, rewards, recorded, range: [low, high] }: Certainty, { mea
   return isCount && (mean === undefined || [...means, recorded?.mean].some(isMean));
 }
 
-/** Whether it comes from the rewards of an ended run with this mean. */
+/** Whether the certainty is final and that of the rewards with this mean. */
 export const isOfMean = (certainty: Certainty, mean: RecordedMean, range: Range = intervalDefaults.range): boolean =>
   certainty.isFinal && holdsFor(certainty, range) && isOf(certainty, mean);
 
-/** Whether benchtop computed the mean because the service did not report it, and more rewards may come. */
+/** Whether benchtop computed the mean, because the service reports none, and more rewards may come. */
 export const isOwnMean = (certainty: Certainty | undefined, mean: RecordedMean): boolean =>
   certainty !== undefined &&
   (!certainty.isFinal || certainty.readAfterEnd !== undefined) &&
   isOf({ ...certainty, recorded: undefined }, mean);
 
-/** Whether the rewards of an ended run with this mean need not be read again for its certainty. */
+/** Whether the rewards of an ended run with this mean need not be read again. */
 export const isSettled = (certainty: Certainty | undefined, mean: RecordedMean, range?: Range): boolean =>
   certainty !== undefined && isOfMean(certainty, mean, range) && !mayHaveCome(certainty);
 
@@ -273,9 +264,9 @@ interface CountedRollouts {
 }
 
 /**
- * The interval to show beside a mean: undefined if it is unknown or belongs to other rewards. While a run continues, it
- * belongs to as many rewards as the mean; after the end, to all of them. The mean of rewards may also be outside the
- * interval of the mean of tasks, which only the view of the run has room to name.
+ * The interval to show beside a mean; undefined if it is unknown or belongs to other rewards. While a run continues, it
+ * must have as many rewards as the mean; after the end, all of them. There is also none if the mean of rewards lies
+ * outside the interval of the mean of tasks, which only the view of the run has room to explain.
  */
 export function intervalBeside({ mean, graded, status, certainty }: CertainMean, range: Range): Interval | undefined {
   if (certainty?.interval === undefined || mean === undefined || !holdsFor(certainty, range)) return undefined;
@@ -286,11 +277,11 @@ export function intervalBeside({ mean, graded, status, certainty }: CertainMean,
   return isOfMean && value >= interval.low && value <= interval.high ? interval : undefined;
 }
 
-/** Whether a list of rewards can be counted: one without any, beside a mean, lacks them. */
+/** Whether the list of rewards can be counted: if it is empty beside a mean, the service does not list them. */
 export const listsRewards = ({ rewards }: Certainty, mean: number | undefined): boolean =>
   mean === undefined || rewards > 0;
 
-/** The number of rewards in a mean and of all rollouts: as reported, otherwise as read with the rewards of this mean. */
+/** The number of rewards in a mean and of all rollouts, as reported or else as read with the rewards of this mean. */
 export function countsBeside({
   mean,
   graded,
@@ -306,7 +297,7 @@ export function countsBeside({
   return isOfMean ? { graded: graded ?? certainty.rewards, total: total ?? certainty.total } : { graded, total };
 }
 
-/** Whether the interval of an ended run is unknown because the rewards of its mean are yet to be read. */
+/** Whether the interval of an ended run is unknown because its rewards have not been read. */
 export const lacksCertainty = ({ status, certainty, ...mean }: CertainMean, range: Range): boolean =>
   mean.mean !== undefined && hasEnded(status) && !(certainty && isOfMean(certainty, mean, range));
 
@@ -343,7 +334,7 @@ function isCertainty(value: unknown): value is Certainty {
   );
 }
 
-/** The remembered certainty of a run that ended in this way. A run that was resumed has another end. */
+/** The remembered certainty of a run, unless it has ended again since. */
 export function rememberedCertainty(
   memory: Pick<RememberedStore, 'find'>,
   runId: string,

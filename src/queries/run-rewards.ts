@@ -1,5 +1,6 @@
 /** The rewards of an evaluation run, by task. */
 
+import { maxOf, minOf } from '../base/many.ts';
 import { isRecord } from '../base/own-property.ts';
 import { mean } from '../base/statistics.ts';
 import type { TrajectoryReward } from '../contract/evaluations.ts';
@@ -21,7 +22,7 @@ export interface Rollouts {
   readonly unlisted: number;
 }
 
-/** The known rewards of the listed rollouts. */
+/** The rewards of the listed rollouts. */
 export const ratedRewards = ({ listed }: Rollouts): number[] => listed.flatMap(each => each.reward ?? []);
 
 export interface RunRewards {
@@ -49,19 +50,15 @@ export function extremesOf(rewards: readonly TrajectoryReward[]): {
   readonly lowest?: number;
   readonly highest?: number;
 } {
-  const [first, ...others] = valuesOf(rewards);
-  if (first === undefined) return {};
-  return {
-    lowest: others.reduce((a, b) => Math.min(a, b), first),
-    highest: others.reduce((a, b) => Math.max(a, b), first),
-  };
+  const values = valuesOf(rewards);
+  return values.length === 0 ? {} : { lowest: minOf(values), highest: maxOf(values) };
 }
 
 /**
- * Groups rewards by task. Services may leave failed rollouts out. If the total fits an equal number of rollouts for
+ * Groups rewards by task. Services may leave out failed rollouts. If the total allows the same number of rollouts for
  * every task, the missing ones belong to the tasks with fewer; otherwise to unknown tasks.
  *
- * @param more ids of other tasks that the run may have had
+ * @param more ids of other tasks that the run may have
  */
 export function rewardsByTask(
   {
@@ -82,7 +79,7 @@ export function rewardsByTask(
   const unlisted = Math.max(0, total - rewards.length);
   const each = total / tasks.size;
   const lengths = [...tasks.values()].map(({ length }) => length);
-  const isEven = nameless.length === 0 && lengths.reduce((most, length) => Math.max(most, length), 0) === each;
+  const isEven = nameless.length === 0 && maxOf(lengths, 0) === each;
   return {
     tasks: new Map([...tasks].map(([id, listed]) => [id, { listed, unlisted: isEven ? each - listed.length : 0 }])),
     nameless: { listed: nameless, unlisted: isEven ? 0 : unlisted },
@@ -95,18 +92,18 @@ export const taskIds = (rewards: readonly TrajectoryReward[]): string[] =>
 /** How many trajectories of a list had several rewards. */
 const contradicted = new WeakMap<object, number>();
 
-/** Says how many trajectories had several rewards, and that the last one counts; empty if none had. */
+/** The note on trajectories with several rewards; empty if there are none. */
 export function contradictionWords(...lists: readonly (readonly TrajectoryReward[])[]): string {
   const count = lists.reduce((sum, list) => sum + (contradicted.get(list) ?? 0), 0);
-  const what = counted(count, 'trajectory has', 'trajectories have');
-  return count === 0 ? '' : `${what} several rewards in the answer of the service: the last one counts`;
+  const subject = counted(count, 'trajectory has', 'trajectories have');
+  return count === 0 ? '' : `${subject} several rewards in the answer of the service: the last one counts`;
 }
 
 /**
- * Removes duplicate trajectories. A repeated row is not a second rollout: if a list shifts between two pages, a row is
- * on both. The later row wins, because it was read later and a reward may have been added or corrected; fields that it
- * lacks come from the earlier one. Rows with the same id but different tasks are two rollouts. Rows without a
- * trajectory cannot be compared, so each one counts.
+ * Removes duplicate trajectories. A repeated row is not a second rollout: if a list shifts between two pages, both have
+ * the row. The later row wins, because its reward may have been added or corrected; fields that it lacks come from the
+ * earlier one. Rows with the same id but different tasks are two rollouts. Rows without a trajectory cannot be
+ * compared, so all of them count.
  */
 export function eachOnce(rewards: readonly TrajectoryReward[]): readonly TrajectoryReward[] {
   const rows = new Map<string | object, TrajectoryReward>();
@@ -126,7 +123,7 @@ export function eachOnce(rewards: readonly TrajectoryReward[]): readonly Traject
   return once;
 }
 
-/** Concatenates the rewards of several runs, with what is known about their lists. */
+/** Concatenates the rewards of several runs, with the notes on their lists. */
 export function joinedRewards(lists: readonly (readonly TrajectoryReward[])[]): readonly TrajectoryReward[] {
   const all = joinedRows(lists);
   contradicted.set(
@@ -146,15 +143,14 @@ export async function readTrajectoryRewards(
 }
 
 /**
- * Wraps the service for one command or one poll, so that several queries share one read of a run's rewards. Rewards
- * that were requested before an answer with the end of the run, or with its trajectories, are read again: they may be
- * incomplete.
+ * Wraps the service for one command or one poll, so that several queries share one read of the rewards of a run. If an
+ * answer then has the end of the run or its trajectories, the rewards are read again, because they may be incomplete.
  */
 export function readingRewardsOnce(service: Service): Service {
   const read = new Map<unknown, Promise<unknown>>();
   const ended = new Set<unknown>();
-  const sharing = (of: Service): Service => {
-    const ask = untypedCall(of);
+  const sharing = (wrapped: Service): Service => {
+    const ask = untypedCall(wrapped);
     const call: UntypedCall = async (operation, input, options) => {
       const id = input?.params?.['eval_run_id'];
       const listed = isRecord(input?.query) ? input.query['eval_run_id'] : undefined;
@@ -171,7 +167,7 @@ export function readingRewardsOnce(service: Service): Service {
       }
       return answer;
     };
-    return { ...of, call: call as Call };
+    return { ...wrapped, call: call as Call };
   };
   return { ...sharing(service), background: sharing(service.background) };
 }

@@ -8,9 +8,17 @@ import type { EvalRun, TrajectoryReward } from '../contract/evaluations.ts';
 import type { AgentFields } from '../contract/generation.ts';
 import { unreadableIn } from '../contract/lists.ts';
 import { hasEnded, isRunning, statusMeaning } from '../contract/status.ts';
-import type { CompleteTrajectoryBody, LogRewardBody, LogRewardResult, Trajectory } from '../contract/trajectories.ts';
+import type {
+  CompleteTrajectoryBody,
+  LogRewardBody,
+  LogRewardResult,
+  Trajectory,
+  UploadTrajectoriesResult,
+} from '../contract/trajectories.ts';
 import { readAnswer } from '../contract/upload-answer.ts';
 import { ApiError, ifThere, isNotOffered, ServiceError } from '../service/errors.ts';
+import type { Service } from '../service/index.ts';
+import type { CallOptions } from '../service/options.ts';
 import { readPages } from '../service/pagination.ts';
 import { countOf } from '../text/numbers.ts';
 import { clean } from '../text/sanitise.ts';
@@ -36,7 +44,7 @@ export const trajectoryKeys = {
   status: (trajectoryId: string) => ['trajectories', 'status', trajectoryId],
 } as const;
 
-/** The fields of a trajectory that lists show and the store remembers. The rest may be megabytes. */
+/** The fields that lists show and the store remembers. The rest of a trajectory may be megabytes. */
 const shownFields = [
   'trajectory_id',
   'task_id',
@@ -76,10 +84,10 @@ function observeTrajectory(trajectory: Trajectory): Observation {
   };
 }
 
-/** Only the top of a list is remembered, because there may be 100,000 trajectories. */
+/** Maximum number of rows to remember of a list, which may have 100,000. */
 const rememberedRows = 200;
 
-/** The list of trajectories. If the service has none, it shows trajectories seen in earlier lists and opened runs. */
+/** The list of trajectories. If the service has no such list, shows remembered ones. */
 export function trajectoryList(filter: TrajectoryFilter): ListSource<Trajectory> {
   const { eval_run_id: run, training_run_id: training, dataset_name: dataset } = filter;
   const part = run === undefined ? (training === undefined ? undefined : partOfTraining(training)) : partOfRun(run);
@@ -107,7 +115,7 @@ export function trajectoryList(filter: TrajectoryFilter): ListSource<Trajectory>
   });
 }
 
-/** Whether a rollout of an evaluation run has ended without its reward, which may be late; a failed one gets none. */
+/** Whether a successful rollout of an evaluation run lacks its reward, which may be late. */
 const lacksReward = ({ eval_run_id, reward, status }: Partial<Trajectory> = {}): boolean =>
   Boolean(eval_run_id) && reward == null && statusMeaning(status ?? '') === 'success';
 
@@ -121,7 +129,7 @@ export function trajectoryQuery(trajectoryId: string): LiveQuery<Trajectory> {
       if (!hasEnded(trajectory?.status)) return 'open';
       return lacksReward(trajectory) ? 'settling' : 'settled';
     },
-    // It may be megabytes, and may have been prefetched.
+    // A trajectory may be megabytes, and may have been prefetched.
     settledForMs: 5 * 60_000,
     read: ({ service, signal }) =>
       service.call(
@@ -156,7 +164,7 @@ const ofRewardsWords =
 const notFittingWords =
   'The listed rollouts do not fit the rewards of this run: these are its rewards, which may lack failed rollouts';
 
-/** The data that a list has read to tell its rows from those of others. */
+/** The data that a list has read to tell its rows from the rows of other runs or datasets. */
 interface Learnt {
   datasets?: readonly Dataset[] | undefined;
   /** Null if the service has no rewards for the run. */
@@ -165,7 +173,7 @@ interface Learnt {
   /** The rewards were read after the end. */
   isReadOver: boolean;
   total?: number | undefined;
-  /** The rows so far that neither name the run nor are among its rewards. */
+  /** The rows so far that do not name the run and are not among its rewards. */
   unlisted: readonly Trajectory[];
 }
 
@@ -184,21 +192,18 @@ async function everyDataset({ service, signal }: PageContext): Promise<readonly 
   return all;
 }
 
-/** Notes that the run is over, even if the service has no statuses, and notes its total if that cannot change. */
+/** Learns that the run is over, also from a service without statuses, and its total if that cannot change. */
 function learnExtent(learnt: Learnt, { status, total, unread }: Partial<RunExtent>): void {
   const hasStatus = status != null || unread !== undefined;
   if (hasStatus && !hasEnded(status)) return;
   // The rows of a running run may be replaced.
   if (!learnt.isOver) learnt.unlisted = [];
   learnt.isOver = true;
-  // Until it succeeds, its total may count only rollouts that have begun.
+  // Unless the run has succeeded, its total may count only rollouts that have begun.
   if (statusMeaning(status ?? '') === 'success') learnt.total = total ?? learnt.total;
 }
 
-/**
- * A page of the list of trajectories as the service sends it, and which of its rows belong to the requested run or
- * dataset.
- */
+/** Reads a page of the list of trajectories, and decides which of its rows belong to the requested run or dataset. */
 async function readFiltered(filter: TrajectoryFilter, context: PageContext, learnt: Learnt) {
   const { service, query, signal, memory } = context;
   const page = await service.call('listTrajectories', { query: { ...query, ...filter } }, { signal });
@@ -212,11 +217,11 @@ async function readFiltered(filter: TrajectoryFilter, context: PageContext, lear
   };
   let found = choose();
   if (run !== undefined) {
-    // Rewards are read again only if they lack a rollout, which may be newer, or the run has ended since.
+    // Read the rewards again only if they lack a rollout, which may be newer, or the run has ended since.
     const isNews = !learnt.rewards || (learnt.isOver && !learnt.isReadOver);
     const isInDoubt = found.others > 0 || !found.fits || (isNews && found.unsure.length > 0);
     if (isInDoubt && learnt.rewards !== null) {
-      // Read this before the rewards, which are complete only if read after the end.
+      // Read the extent first: rewards are complete only if they were read after the end.
       if (learnt.total === undefined) learnExtent(learnt, await readExtent(run, context));
       const { isOver } = learnt;
       learnt.rewards = (await ifThere(true, () => readTrajectoryRewards(run, context))) ?? null;
@@ -234,7 +239,7 @@ async function readFiltered(filter: TrajectoryFilter, context: PageContext, lear
 const idsOf = (rows: readonly Trajectory[]): ReadonlySet<string> =>
   new Set(rows.map(({ trajectory_id }) => trajectory_id));
 
-/** A page without the rows of others. */
+/** A page without rows of other runs or datasets. */
 function withoutOthers(page: Page<Trajectory>, { own, others, unsure }: OwnRows): AnnotatedPage<Trajectory> {
   return {
     ...page,
@@ -245,7 +250,7 @@ function withoutOthers(page: Page<Trajectory>, { own, others, unsure }: OwnRows)
 
 /**
  * A page of the trajectories of an evaluation run. If the service does not list trajectories, or ignores the filter by
- * run, the run's rewards are shown instead, without failed rollouts.
+ * run, the page has the rewards of the run instead, without failed rollouts.
  */
 async function readOfRun(
   eval_run_id: string,
@@ -266,7 +271,7 @@ async function readOfRun(
       }
       own = learnt.rewards;
       isMixed = found.isMixed;
-      // Rows without a run say nothing about the lists of other runs.
+      // Rows that name no run do not show that the filter is ignored.
       if (found.others > 0) capabilities.noteIgnoredFilter('eval_run_id');
     } catch (error) {
       if (!isNotOffered(error)) throw error;
@@ -295,25 +300,25 @@ async function readOfRun(
 }
 
 /**
- * The rollouts of an evaluation run that the service lists, page by page. Unlike `trajectoryList`, it falls back to
- * nothing: none if the list does not tell the runs apart.
+ * The listed rollouts of an evaluation run, page by page. Unlike `trajectoryList`, it has no fallback: it yields no
+ * rollouts if the list does not tell runs apart.
  *
  * @throws ServiceError
  */
 export async function* listedRollouts(eval_run_id: string, context: QueryContext) {
   const learnt: Learnt = { isOver: false, isReadOver: false, unlisted: [] };
   const readPage = async (cursor: string | undefined) => {
-    const asked = { ...context, query: { limit: pageSize, cursor } };
-    const { page, found } = await readFiltered({ eval_run_id }, asked, learnt);
+    const pageContext = { ...context, query: { limit: pageSize, cursor } };
+    const { page, found } = await readFiltered({ eval_run_id }, pageContext, learnt);
     return found.isMixed ? { ...page, items: [] } : withoutOthers(page, found);
   };
   yield* readPages(readPage);
 }
 
-/** A row from the rewards of its run. */
+/** Whether a row comes from the rewards of its run. */
 const isReward = ({ status }: Trajectory): boolean => status == null;
 
-/** The trajectories of an evaluation run, polled like the run; rewards are polled by their own query anyway. */
+/** The trajectories of an evaluation run, polled like the run. Another query polls the rewards. */
 export const trajectoriesOfRun = (eval_run_id: string, ended: boolean): ListSource<Trajectory> => ({
   ...trajectoryList({ eval_run_id }),
   activity: rows => {
@@ -323,8 +328,8 @@ export const trajectoriesOfRun = (eval_run_id: string, ended: boolean): ListSour
 });
 
 /**
- * The trajectories of a run read so far, with rewards for those not read yet: the rewards are complete even if the list
- * is not. Missing rewards come last in either direction.
+ * The trajectories of a run read so far, followed by rows for rewards of other trajectories: the rewards are complete
+ * even if the list is not.
  */
 export function withRewards(
   rows: readonly Trajectory[],
@@ -347,8 +352,8 @@ export function withRewards(
 }
 
 /**
- * The rollouts of a run with the rewards that its mean counts. A reward that only the list of trajectories or a record
- * has is not included.
+ * The rollouts of a run with the rewards that its mean counts. Leaves out rewards that only the list of trajectories or
+ * a record has.
  *
  * @param rewards read after the rows, or after the end
  */
@@ -379,28 +384,28 @@ export function rewardsSoFar(
   ];
 }
 
-/** Has the short-lived token of the trajectory, if the service requires one. */
-interface OfTrajectory {
+interface TrajectoryInput {
   readonly trajectory_id: string;
+  /** The short-lived token of the trajectory, if the service requires one. */
   readonly token?: string | undefined;
 }
 
-/** @throws ApiError if a successful answer says that nothing was done, or is about another trajectory */
-function accepted<Answer extends LogRewardResult>(answer: Answer, asked: string, what: string): Answer {
+/** @throws ApiError if a successful answer reports that nothing was done, or is about another trajectory */
+function accepted<Answer extends LogRewardResult>(answer: Answer, requestedId: string, task: string): Answer {
   const { ok, status, trajectory_id: id } = answer;
-  if (ok !== false && id != null && id !== '' && id !== asked) {
-    const words = clean`The service answered for the trajectory ${id} instead of ${asked}.`;
+  if (ok !== false && id != null && id !== '' && id !== requestedId) {
+    const words = clean`The service answered for the trajectory ${id} instead of ${requestedId}.`;
     const details = { code: 'other_trajectory', outcomeUnknown: true };
     throw new ApiError(`${words} It may or may not have done it: check before you repeat it.`, details);
   }
   if (ok !== false) return answer;
   const suffix = status ? clean`, with the status ${status}` : '';
-  throw new ApiError(`The service answered that it did not ${what}${suffix}.`, { code: 'not_ok' });
+  throw new ApiError(`The service reports that it did not ${task}${suffix}.`, { code: 'not_ok' });
 }
 
 /** Logs a reward. Repeating a `reward_id` is harmless. */
 export const logReward = action(
-  async (service, { trajectory_id, token, ...body }: OfTrajectory & LogRewardBody, options) =>
+  async (service, { trajectory_id, token, ...body }: TrajectoryInput & LogRewardBody, options) =>
     accepted(
       await service.call('logReward', { params: { trajectory_id }, body }, { ...options, token }),
       trajectory_id,
@@ -411,7 +416,7 @@ export const logReward = action(
 
 /** Ends a trajectory: it accepts no more rewards. */
 export const completeTrajectory = action(
-  async (service, { trajectory_id, token, ...body }: OfTrajectory & CompleteTrajectoryBody, options) =>
+  async (service, { trajectory_id, token, ...body }: TrajectoryInput & CompleteTrajectoryBody, options) =>
     accepted(
       await service.call('completeTrajectory', { params: { trajectory_id }, body }, { ...options, token }),
       trajectory_id,
@@ -421,10 +426,21 @@ export const completeTrajectory = action(
 );
 
 export interface StoredTrajectories {
+  /** The name of a dataset. It is created if it does not exist. */
   readonly dataset: string;
   readonly trajectories: readonly Readonly<Record<string, unknown>>[];
   /** The owner; by default, the profile's agent. */
   readonly agent?: AgentFields | undefined;
+}
+
+/** Sends trajectories in one request. @throws ServiceError */
+export function sendTrajectories(
+  service: Service,
+  { dataset, trajectories, agent }: StoredTrajectories,
+  options?: CallOptions,
+): Promise<UploadTrajectoriesResult> {
+  const body = { dataset, trajectories: [...trajectories], ...agent };
+  return service.call('uploadTrajectories', { body }, options);
 }
 
 /** The outcome of trajectories that were sent together. */
@@ -435,24 +451,22 @@ export interface StoreOutcome {
 }
 
 /**
- * Stores trajectories in a dataset with one request. Throws the service's reason if it stored none, or does not say
- * which are stored. The caller gives each a trace id, so that they can be sent again to a service that skips stored
- * ones.
+ * Stores trajectories in a dataset with one request. Throws the service's reason if it stored none, or does not report
+ * which ones. The caller gives each trajectory a trace id, so that a service that skips stored ones can get them again.
  */
 export const storeTrajectories = action(
-  async (service, { dataset, trajectories, agent }: StoredTrajectories, options): Promise<StoreOutcome> => {
-    const body = { dataset, trajectories: [...trajectories], ...agent };
-    const answer = await service.call('uploadTrajectories', { body }, options);
-    const { items, unknown, batchFailures } = readAnswer(answer, trajectories);
+  async (service, input: StoredTrajectories, options): Promise<StoreOutcome> => {
+    const { dataset, trajectories } = input;
+    const { items, unknown, batchFailures } = readAnswer(await sendTrajectories(service, input, options), trajectories);
     const refused = new Map(
       items.flatMap(({ outcome, failure }, index) => (outcome === 'failed' ? [[index, reasonOf(failure)]] : [])),
     );
     const doubtful = items.find(({ outcome, doubt }) => outcome === 'unknown' && doubt !== undefined);
     const reported = batchFailures[0] ?? doubtful?.failure;
-    // An answer without a failure is a success, whatever it leaves out.
+    // An answer without a failure is a success, even if it leaves out outcomes.
     if (unknown > 0 && (reported || doubtful)) {
-      const said = reported ? clean`reports ${reasonOf(reported)}, and ` : '';
-      throw new Error(`The service ${said}does not say what is stored. Look into the dataset before you save again.`);
+      const report = reported ? clean`reports ${reasonOf(reported)}, and ` : '';
+      throw new Error(`The service ${report}does not say what is stored. Look into the dataset before you save again.`);
     }
     const [first] = refused.values();
     if (first !== undefined && refused.size >= trajectories.length) throw new Error(first);

@@ -93,7 +93,7 @@ export class Counts {
     return ofKind.filter(known => {
       const { kind, id, status } = known;
       if (count ? !count.complete : !(statuses.runs(kind) && isRunning(status))) return false;
-      return !reader?.hasId(id) && (statuses.lastRead(known)?.at ?? 0) >= since;
+      return !reader?.has(id) && (statuses.lastRead(known)?.at ?? 0) >= since;
     });
   }
 
@@ -107,7 +107,7 @@ export class Counts {
     for (const known of all) {
       if (known.kind !== kind || known.gone) continue;
       const key = keyOf(known);
-      if (reader.hasId(known.id)) {
+      if (reader.has(known.id)) {
         this.#readAlone.delete(key);
         this.#triedInList.delete(key);
         continue;

@@ -18,7 +18,7 @@ import {
 } from '../contract/trajectories.ts';
 import { namedAgent } from '../queries/agents.ts';
 import { datasetKeys } from '../queries/datasets.ts';
-import { trajectoryKeys } from '../queries/trajectories.ts';
+import { type StoredTrajectories, sendTrajectories, trajectoryKeys } from '../queries/trajectories.ts';
 import { affectsAllRequests, mayHaveHappened, ServiceError } from '../service/errors.ts';
 import type { Service } from '../service/index.ts';
 import {
@@ -34,7 +34,6 @@ import type { TrajectoryRecords } from '../store/trajectory-records.ts';
 import { Job } from '../workbench/jobs.ts';
 import { fileFingerprint } from './benchmark-plan.ts';
 import { realPathOf } from './local-files.ts';
-import { sendTrajectories, type TrajectoryBatch } from './send-trajectories.ts';
 import { bytesOf, type Item, lineAt, readItems } from './trajectory-file.ts';
 import {
   answered,
@@ -435,7 +434,7 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
   }
 
   /** The body and the headers of a request with these items. */
-  #sent(items: readonly Trajectory[]): { batch: TrajectoryBatch; headers: Record<string, string> | undefined } {
+  #sent(items: readonly Trajectory[]): { batch: StoredTrajectories; headers: Record<string, string> | undefined } {
     const headers = items.some(({ occurrence }) => occurrence > 1)
       ? { [occurrencesHeader]: items.map(({ occurrence }) => occurrence).join() }
       : undefined;

@@ -1,6 +1,6 @@
 /**
  * Reads one list: polls its first page and the pages in view, reads on as the cursor nears the end, and reads the rest
- * on request. These take turns, so that an answer always meets the pages for which it was read.
+ * on request. Requests take turns, so that the pages do not change while one is in flight.
  */
 
 import { asError } from '../../base/errors.ts';
@@ -22,7 +22,7 @@ export interface ReaderPorts<Row> {
 
 /** The work of a reader besides polling. */
 export interface ReaderState {
-  /** Rows read so far, while the rest is being read for the view or for a file. */
+  /** Rows read so far, while the rest is read for the view or for a file. */
   readonly reading: number | undefined;
   /** The view waits for the rest, and can stop it. */
   readonly stoppable: boolean;
@@ -38,9 +38,9 @@ export interface RowsAge {
   readonly to: number;
 }
 
-/** Maximum pages per poll: from the first until known rows, and those in view. */
+/** Maximum pages per poll: the first ones until known rows, and those in view. */
 export const pagesPerPoll = 12;
-/** The same for a list that is not on screen and read only for its count and its running rows. */
+/** Maximum pages per poll of a list that is not on screen, and read only for its count and its running rows. */
 export const pagesPerHiddenPoll = 3;
 /** Statuses with which services reject an expired cursor. */
 const refusals: readonly (number | undefined)[] = [400, 410, 422];
@@ -102,7 +102,7 @@ export class ListReader<Row> {
     return this.#seed ?? this.#pages.data;
   }
 
-  /** How many rows there are, and whether they are all; cheaper than `data`, which is rebuilt after every page. */
+  /** The number of rows, and whether the list is complete. Cheaper than `data`, which is rebuilt after every page. */
   get extent(): Pick<ListData<Row>, 'complete' | 'dropped'> & { readonly rows: number } {
     const { complete, dropped } = this.#seed ?? this.#pages;
     return { rows: this.#seed?.rows.length ?? this.#pages.size, complete, dropped };
@@ -124,7 +124,7 @@ export class ListReader<Row> {
 
   activity(source: Pick<ListSource<Row>, 'activity'>): Activity {
     const activity = source.activity?.(this.live()) ?? 'open';
-    // Not only of this poll, which may have no page yet.
+    // Look at all pages: this poll may have none yet.
     const mayChange = activity === 'settled' && this.#pages.pages.some(page => page.mayChange);
     return mayChange ? 'settling' : activity;
   }
@@ -139,13 +139,8 @@ export class ListReader<Row> {
     return this.#cost;
   }
 
-  /** Whether the row was read with this list. */
-  has(row: Row): boolean {
-    return this.#pages.pageOf(this.source.id(row)) !== undefined;
-  }
-
-  /** Whether a row of this id was read with this list. */
-  hasId(id: string): boolean {
+  /** Whether a row with this id was read. */
+  has(id: string): boolean {
     return this.#pages.pageOf(id) !== undefined;
   }
 
@@ -207,9 +202,7 @@ export class ListReader<Row> {
     else this.#say({ ...this.#state, error: undefined });
   }
 
-  /**
-   * Reads the pages in view that were last read before `since`, in epoch milliseconds. Failures are left to the poll.
-   */
+  /** Reads pages in view that were last read before `since`, in epoch milliseconds. Leaves failures to the poll. */
   async refreshView(since: number): Promise<void> {
     const isDue = (page: ListPage<Row>): boolean => page.readAt < since;
     if (!this.#inView().some(isDue)) return;
@@ -245,8 +238,8 @@ export class ListReader<Row> {
   };
 
   /**
-   * Reads everything not yet read, or read before `notBefore`, in epoch milliseconds: for the view, or for
-   * `waiter`.
+   * Reads all rows that are unread, or were read before `notBefore`, in epoch milliseconds: for `waiter`, or by default
+   * for the view.
    */
   readonly readRest = async (notBefore = 0, waiter?: Waiter): Promise<RestOutcome> => {
     if (waiter) return this.#rest.read(notBefore, waiter);
@@ -282,7 +275,7 @@ export class ListReader<Row> {
     return done;
   }
 
-  /** The number of the page to read next on the way to the end; undefined if everything has been read. */
+  /** The number of the next page to read; undefined if the list has been read to its end. */
   #following(notBefore = 0): number | undefined {
     const { pages } = this.#pages;
     if (pages.at(-1)?.next !== null) return pages.length;
@@ -298,7 +291,7 @@ export class ListReader<Row> {
     return isTaken ? (isNew ? 'new' : 'again') : 'refused';
   }
 
-  /** Reads the oldest page in view. Returns whether there was one to read. */
+  /** Reads the oldest due page in view. Returns whether there was one. */
   async #readInView(reading: Reading, isDue = ({ round }: ListPage<Row>) => round !== reading.round): Promise<boolean> {
     const page = this.#inView().find(isDue);
     if (page) await this.#read(this.#pages.pages.indexOf(page), reading);
@@ -315,7 +308,7 @@ export class ListReader<Row> {
         if (page) shown.add(page);
       }
     }
-    // Sorted or filtered rows come from many pages, whose neighbours are not in view.
+    // Sorted or filtered rows come from many pages: the neighbours of these are not near the view.
     const wanted =
       shown.size > 2 || this.source.costly
         ? shown
@@ -373,7 +366,7 @@ export class ListReader<Row> {
     const page = await readListed(this.source, { ...context, query });
     reading.requests += page.requests ?? 1;
     context.progressed?.();
-    // If every row vanished, check the parent; if it is gone too, keep the rows.
+    // If every row vanished, check the parent: if it is gone too, this throws, and the rows stay.
     const vanished = cursor === null && page.items.length === 0 && page.dropped === 0 && this.#pages.size > 0;
     if (vanished) await partOf?.read(context);
     const rows = new Map<string, Row>();

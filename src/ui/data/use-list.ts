@@ -143,7 +143,7 @@ export function usePagedList<Row>(
     (rows: readonly Row[], nearEnd: boolean) => {
       reader.see(viewer, rows, nearEnd);
       // Read past rows that are known from elsewhere.
-      if (reader.extent.rows > 0 && rows.some(row => !reader.has(row))) void reader.readOn();
+      if (reader.extent.rows > 0 && rows.some(row => !reader.has(source.id(row)))) void reader.readOn();
       clearTimeout(timer.current);
       if (workbench.paused) return;
       const everyMs = Math.max(workbench.poll.visibleMs, leastMsOf(workbench, reader));
