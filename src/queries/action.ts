@@ -1,4 +1,4 @@
-/** Writes that users start. An action is a function that sends a request, with a declaration of its effects. */
+/** The writes that users start. An action is a function that sends a request, with a declaration of its effects. */
 
 import { unlessAborted } from '../base/abort.ts';
 import { asError } from '../base/errors.ts';
@@ -24,22 +24,22 @@ import type { Observation } from './statuses/known-resource.ts';
 
 /** A resource that an action removed. */
 export interface Removed {
-  /** Missing for kinds that have no status and are not remembered. */
+  /** Missing for resources without a status, which are not remembered. */
   readonly kind?: string;
   readonly id: string;
 }
 
 interface Removal<Input, Result> {
-  /** The resource that a success deletes, unless the response says otherwise. */
+  /** The resource that a success deletes; undefined if the response says that it was kept. */
   resource(input: Input, answer?: Result): Removed | undefined;
-  /** Reads it again. Resolves to undefined if it is no longer listed. @throws ServiceError */
+  /** Reads the resource again. Resolves to undefined if it is no longer listed. @throws ServiceError */
   reread(service: Service, input: Input, options: CallOptions): Promise<unknown>;
-  /** The answer implied by a record that can still be read, if only the record is left. */
+  /** The answer to a deletion that leaves only this record; undefined if more than the record is left. */
   kept?(record: unknown, input: Input): Result | undefined;
 }
 
 export interface ActionEffects<Input, Result> {
-  /** Query keys whose answers change; each matches every key that begins with it. */
+  /** Prefixes of the query keys whose answers change. */
   readonly touches: readonly (readonly unknown[])[];
   /**
    * Set if the action starts something: a retry with the same input reuses the idempotency key. Keys are stored under
@@ -81,7 +81,7 @@ interface SendOptions {
 interface KeyedOptions extends SendOptions {
   /** The user's own key. */
   readonly idempotencyKey?: string | undefined;
-  /** Called before sending if the same start may have happened before and the user sets no key. Nothing is sent if it throws. */
+  /** Called before sending if the start may have happened before and the user gave no key. A throw prevents sending. */
   readonly onEarlier?: ((earlier: EarlierStart) => void | Promise<void>) | undefined;
 }
 
@@ -90,10 +90,7 @@ export interface SendAllOptions<Input> extends SendOptions {
   readonly onSuccess?: ((input: Input, done: number, answer: unknown) => void) | undefined;
 }
 
-/**
- * Whether a start that may have happened can be repeated without asking: its idempotency key is known, and the service
- * honours it.
- */
+/** Whether a start with an unknown outcome can be repeated without asking: the service still honours its key. */
 export const isHarmlessRepeat = ({ isExpired }: EarlierStart, { honoursKeys }: Pick<Service, 'honoursKeys'>): boolean =>
   honoursKeys && !isExpired;
 
@@ -121,7 +118,7 @@ export async function sendKeyed<Input, Result>(
   }
 }
 
-/** Whether the service answered that there is nothing to delete. */
+/** Whether the service reports that there is nothing to delete. */
 const isNotFound = (error: unknown): error is ServiceError =>
   error instanceof ServiceError && (error.status === 404 || isGone(error));
 
@@ -178,11 +175,11 @@ function stillThere(name: string, record: unknown, refusal: ServiceError): Servi
   if (refusal instanceof CapabilityMissingError) return refusal;
   const { words, operation, noSuchPath } = refusal;
   const status = isRecord(record) && typeof record['status'] === 'string' ? record['status'] : undefined;
-  const as = status === undefined ? '' : clean` with the status ${status}`;
+  const statusWords = status === undefined ? '' : clean` with the status ${status}`;
   const isStopping = status !== undefined && statusMeaning(status) === 'stopping';
   const found = isStopping
-    ? clean`But ${name} can still be read${as}: it is not deleted yet.`
-    : clean`But ${name} can still be read${as}, so it was not deleted.`;
+    ? clean`But ${name} can still be read${statusWords}: it is not deleted yet.`
+    : clean`But ${name} can still be read${statusWords}, so it was not deleted.`;
   const advice = `If this service deletes it at another path, set assumptions.path.${operation} in the profile.`;
   return new ResponseError(`${words ?? refusal.message} ${found}${noSuchPath || isStopping ? '' : ` ${advice}`}`, {
     ...refusal,

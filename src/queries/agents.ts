@@ -1,4 +1,4 @@
-/** The agents that uploads belong to, if a service has them. */
+/** The agents that own uploads, on services that have agents. */
 import { type AgentFields, agentFields } from '../contract/generation.ts';
 import type { Agent } from '../contract/models.ts';
 import { isNotOffered, PermissionError } from '../service/errors.ts';
@@ -11,7 +11,7 @@ import type { LiveQuery } from './live-query.ts';
 /** Maximum number of agents to read; an agent beyond it must be named by id. */
 const mostAgents = 2_000;
 
-/** @throws ServiceError also if the service does not list them */
+/** @throws ServiceError also if the service has no list of agents */
 async function listAgents(service: Service, signal: AbortSignal): Promise<readonly Agent[]> {
   const agents: Agent[] = [];
   const readPage = (cursor: string | undefined) =>

@@ -30,7 +30,7 @@ export const benchmarkKeys = {
   runtimes: ['runtimes'],
 } as const;
 
-/** Starts the builds of all images that are not built; the list of images shows their progress. */
+/** Starts the builds of all missing images; the list of images shows their progress. */
 export const buildImages = action(
   (service, { bench_id }: Pick<Benchmark, 'bench_id'>, options) =>
     service.call('buildBenchmarkImages', { params: { bench_id } }, options),
@@ -102,10 +102,10 @@ export function benchmarkQuery(benchId: string): LiveQuery<Benchmark> {
   };
 }
 
-/** The status of a benchmark that only lacks secrets, which a user has to create. */
+/** The status of a benchmark that lacks nothing but secrets, which a user has to create. */
 export const secretsMissing = 'secrets missing';
 
-/** Failed once an image has failed and no other is being built, because it will not become ready by itself. */
+/** `failed` if an image has failed and none is being built: the benchmark will not become ready by itself. */
 function statusOf({ ready, missing_secret_names, unready_task_image_counts }: Readiness): string {
   if (ready) return 'ready';
   const meanings = Object.entries(unready_task_image_counts ?? {}).flatMap(([status, images]) =>
@@ -135,7 +135,7 @@ export function taskCountQuery(benchId: string): LiveQuery<TaskCount> {
   };
 }
 
-/** The number of tasks that an evaluation runs: those of the test split, or all if the service does not count by split. */
+/** The number of tasks that an evaluation runs: of the test split, or of all splits if they are not counted apart. */
 export function evaluatedTasksQuery(benchId: string): LiveQuery<{ readonly tasks?: number }> {
   const counted = taskCountQuery(benchId);
   return {

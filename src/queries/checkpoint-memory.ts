@@ -1,10 +1,10 @@
-/** What this machine remembers about the origin of checkpoints, which other records name by id alone. */
+/** Remembers where checkpoints come from, because other records have only their ids. */
 import { isRecord } from '../base/own-property.ts';
 import type { Checkpoint } from '../contract/training.ts';
 import type { RememberedStore } from '../store/store.ts';
 import type { HeldOutMean } from './held-out.ts';
 
-/** Where a checkpoint comes from. */
+/** The training run and the step of a checkpoint. */
 export interface Origin {
   readonly training_run_id: string;
   readonly display_name: string;
@@ -16,7 +16,7 @@ export interface Origin {
 const kind = 'checkpoint';
 
 interface RememberedOrigin extends Origin {
-  /** Whether its held-out reward, or that it has none, is final. */
+  /** Whether `held_out` is final, even if it is undefined. */
   readonly isMeasured: boolean;
 }
 
@@ -35,7 +35,7 @@ export function rememberedOrigin(id: string, memory: RememberedStore): Remembere
   };
 }
 
-/** Where a checkpoint comes from, as far as this machine knows. */
+/** The remembered origin of a checkpoint. */
 export function knownOrigin(id: string | null | undefined, memory: RememberedStore): Origin | undefined {
   const known = id ? rememberedOrigin(id, memory) : undefined;
   if (!known) return undefined;
@@ -61,7 +61,7 @@ export function rememberCheckpoints(
   );
 }
 
-/** @param isFinal whether it need not be read again */
+/** @param isFinal whether the held-out reward can no longer change */
 export function rememberHeldOut(
   id: string,
   held_out: HeldOutMean | undefined,

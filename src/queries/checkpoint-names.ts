@@ -5,15 +5,15 @@ import { cutOffWords } from '../service/pagination.ts';
 import { counted } from '../text/numbers.ts';
 import { bestHeldOut, heldOutOfStep } from './held-out.ts';
 
-/** The names that stand in for a step, with their meaning. */
+/** The names that can replace a step, with their meanings. */
 export const namedSteps = {
   latest: 'its last checkpoint',
   best: 'its checkpoint with the highest held-out reward',
 } as const;
 
 /**
- * Whether the word looks like a checkpoint id. Such a word always counts as one, even if something else has it as a
- * name: no operation reads a checkpoint by id, and a training run with such a name can be given as `NAME@latest`.
+ * Whether the word looks like a checkpoint id. Such a word always counts as one, even if a training run has this name,
+ * because no operation reads a checkpoint by id to decide. The run can be named as `NAME@latest`.
  */
 export function isCheckpointId(word: string): boolean {
   return /^(ckpt|cp|checkpoint)[_-][^@]*$/.test(word);
@@ -31,7 +31,9 @@ export function isLikeIdOf(word: string, checkpoints: readonly Checkpoint[]): bo
   );
 }
 
-/** Splits `first@best` into the training run and the checkpoint of it; without `@`, that is the latest. */
+/**
+ * Splits `first@best` into the name of the training run and its checkpoint. Without `@`, the checkpoint is the latest.
+ */
 export function splitCheckpointName(word: string): { readonly name: string; readonly which: string } {
   const at = word.lastIndexOf('@');
   return at < 1 ? { name: word, which: 'latest' } : { name: word.slice(0, at), which: word.slice(at + 1) };
@@ -49,9 +51,9 @@ export interface CheckpointReading<Run> {
 }
 
 /**
- * Everything that a word may mean as a checkpoint of a training run: `a@6` is step 6 of the run `a`, or a run of this
- * whole name. The id of a run beats names. It does not matter whether the run has such a checkpoint; otherwise the
- * meaning would change while it trains.
+ * All meanings of a word as a checkpoint of a training run: `a@6` is step 6 of the run `a`, or a run that is called
+ * `a@6`. The id of a run beats names. Whether the run has the checkpoint does not matter, or the meaning would change
+ * while it trains.
  *
  * @param called the training runs with this id or name
  */
@@ -73,8 +75,8 @@ export function checkpointReadings<Run>(
 }
 
 /**
- * Why the latest or the best checkpoint may not be among these, without a full stop: a row could not be read, the list
- * was cut off, or only some have a step. Undefined if it certainly is.
+ * Why the latest or the best checkpoint may be missing, without a full stop: a row could not be read, the list was cut
+ * off, or only some checkpoints have a step. Undefined if none can be missing.
  */
 export function unreadCheckpoints(checkpoints: readonly Checkpoint[]): string | undefined {
   const unread = unreadableIn(checkpoints);
@@ -88,8 +90,8 @@ export function unreadCheckpoints(checkpoints: readonly Checkpoint[]): string | 
 }
 
 /**
- * The checkpoint of a run that is called `latest`, `best` or by its step. `best` has the highest held-out reward, and of
- * equal ones the latest; none is the best if no held-out reward is known.
+ * The checkpoint of a run that is `latest`, `best` or of the given step. `best` has the highest held-out reward, and is
+ * the latest of equal ones. Without held-out rewards there is no best checkpoint.
  */
 export function checkpointCalled<Row extends Checkpoint>(
   which: string,

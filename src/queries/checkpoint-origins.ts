@@ -1,6 +1,6 @@
 /**
- * The training runs of checkpoints, for which no service has an operation. What was found once is remembered; anything
- * else takes a request per training run.
+ * Finds the training runs of checkpoints. No service has an operation for this, so a search takes a request per
+ * training run, and its results are remembered.
  */
 import { perObject } from '../base/memo.ts';
 import { hasEnded } from '../contract/status.ts';
@@ -20,16 +20,16 @@ import type { QueryContext } from './query-context.ts';
 import { everyPlainTrainingRun, observeTraining, stepsOf } from './training.ts';
 import { heldOutRewardsQuery } from './training-curves.ts';
 
-/** A checkpoint that another record refers to, with what that record says about it. */
+/** The fields of a record that refers to a checkpoint. */
 export interface Referred {
   readonly checkpoint_id?: string | null | undefined;
   readonly checkpoint_step?: number | null | undefined;
   readonly base_model_slug?: string | null | undefined;
-  /** When the record was made, so the checkpoint is older. */
+  /** When the record was created. The checkpoint is older. */
   readonly created_at?: string | null | undefined;
 }
 
-/** The most training runs whose checkpoints one search reads. */
+/** Maximum number of training runs whose checkpoints a search reads. */
 export const mostSearched = 100;
 
 /** The checkpoints of ended runs, which are final. */
@@ -42,14 +42,14 @@ function mayBeOf(run: TrainingRun, { checkpoint_step, base_model_slug, created_a
   return !differs && !isLater && (checkpoint_step ?? 0) <= (stepsOf(run) ?? Number.POSITIVE_INFINITY);
 }
 
-/** A search for the training runs of any number of checkpoints: each run is read once. */
+/** Searches for the training runs of any number of checkpoints. Reads each run once. */
 export class OriginSearch {
   readonly #checkpoints = new Map<string, Promise<readonly Checkpoint[]>>();
   readonly #heldOut = new Map<string, ReturnType<ReturnType<typeof heldOutRewardsQuery>['read']>>();
   #listed: Promise<readonly TrainingRun[]> | undefined;
 
   /**
-   * The training run of a checkpoint: among those that this machine knows, then among the newest of the service.
+   * The training run of a checkpoint. Searches the runs that this machine remembers, then the newest of the service.
    *
    * @throws ServiceError
    */
@@ -63,13 +63,13 @@ export class OriginSearch {
     );
   }
 
-  /** Where a checkpoint comes from, with its held-out reward if it `isWanted`. @throws ServiceError */
-  async find(wanted: Referred, context: QueryContext, isWanted = true): Promise<Origin | undefined> {
+  /** The origin of a checkpoint. @param withReward also reads its held-out reward @throws ServiceError */
+  async find(wanted: Referred, context: QueryContext, withReward = true): Promise<Origin | undefined> {
     const { checkpoint_id: id } = wanted;
     if (!id) return undefined;
     if (!rememberedOrigin(id, context.memory)) await this.runOf(wanted, context);
     const known = rememberedOrigin(id, context.memory);
-    if (isWanted && known?.step !== undefined && !known.isMeasured) await this.#measure(id, known, context);
+    if (withReward && known?.step !== undefined && !known.isMeasured) await this.#measure(id, known, context);
     return knownOrigin(id, context.memory);
   }
 
@@ -107,7 +107,7 @@ export class OriginSearch {
     if (known) return known;
     if (this.#checkpoints.size >= mostSearched) return Promise.resolve([]);
     const read = checkpointsByStep(service, id, { signal }).catch((error: unknown) => {
-      // It may have been deleted in the meantime, or the service lists no checkpoints.
+      // The run may have been deleted, or the service may not list checkpoints.
       if (!isAbsent(error)) throw error;
       return [];
     });
@@ -123,7 +123,7 @@ export class OriginSearch {
     const read = this.#heldOut.get(training_run_id) ?? context.shared?.(query) ?? query.read(context);
     this.#heldOut.set(training_run_id, read);
     const rewards = await read.catch((error: unknown) => {
-      // The run was deleted, or the service does not measure.
+      // The run may have been deleted, or the service may have no held-out rewards.
       if (!isAbsent(error)) throw error;
       return [];
     });

@@ -18,7 +18,7 @@ import { partOfTraining, trainingKeys, trainingRunQuery } from './training.ts';
 const listed = (service: Service, training_run_id: string, query: ListQuery, options?: CallOptions) =>
   service.call('listCheckpoints', { params: { training_run_id }, query }, options);
 
-/** The checkpoints of a run, newest last; `unreadCheckpoints` says why some may be missing. @throws ServiceError */
+/** The checkpoints of a run, newest last. See `unreadCheckpoints` for missing ones. @throws ServiceError */
 export async function checkpointsByStep(
   service: Service,
   runId: string,
@@ -46,7 +46,7 @@ function requireAll(checkpoints: readonly Checkpoint[]): void {
     throw new Error(`The newest checkpoint is not known: ${unread}. Choose one among the checkpoints of the run.`);
 }
 
-/** The newest checkpoint of a run. @throws Error for the user if it has none yet, or not all could be read */
+/** The newest checkpoint of a run. @throws Error for the user if there is none yet, or not all could be read */
 export async function lastCheckpoint(service: Service, runId: string): Promise<Checkpoint> {
   const checkpoints = await checkpointsByStep(service, runId);
   requireAll(checkpoints);
@@ -75,7 +75,7 @@ export function checkpointList(runId: string, ended: boolean): ListSource<Checkp
     readPage: async context => {
       const { service, query, signal, memory } = context;
       const page = await readPart('listCheckpoints', trainingRunQuery(runId), context, () =>
-        readRows(query, asked => listed(service, runId, asked, { signal })),
+        readRows(query, pageQuery => listed(service, runId, pageQuery, { signal })),
       );
       rememberCheckpoints(runId, page.items, memory);
       return page;
@@ -85,7 +85,7 @@ export function checkpointList(runId: string, ended: boolean): ListSource<Checkp
   };
 }
 
-/** The steps that were saved in checkpoints, by time: a run that was reset saves earlier steps again. */
+/** The steps of checkpoints, by time. A run that was reset saves earlier steps again. */
 export const checkpointTimes = (checkpoints: readonly Checkpoint[]): readonly ProgressPoint[] =>
   checkpoints
     .flatMap(({ step_index, created_at }) => {
@@ -94,7 +94,7 @@ export const checkpointTimes = (checkpoints: readonly Checkpoint[]): readonly Pr
     })
     .toSorted((left, right) => left.at - right.at);
 
-/** As many of the newest checkpoints tell the pace of a run. */
+/** The number of checkpoints that are kept for the pace of a run. */
 const newestCheckpoints = 12;
 
 /** All checkpoints of a run, oldest first, for the times of its steps. */

@@ -1,4 +1,4 @@
-/** Several evaluation runs, compared with one of them. */
+/** Compares several evaluation runs with one of them. */
 
 import type { EvalRun } from '../contract/evaluations.ts';
 import { unreadableIn } from '../contract/lists.ts';
@@ -15,12 +15,12 @@ export interface ComparedRun {
   readonly name: string;
   /** The evaluated model or checkpoint, as text. */
   readonly model?: string | undefined;
-  /** The ids of all runs that are read as this one, if there are several. */
+  /** The ids of all pooled runs, if there are several. */
   readonly pool?: readonly string[] | undefined;
   readonly read: ReadRewards;
 }
 
-/** The rewards of these runs, one row per run. Takes one or a few requests per run. */
+/** The rewards of the runs, one row per run. Takes one or a few requests per run. */
 export function comparedRuns(
   runs: readonly (Pick<EvalRun, 'eval_run_id'> & Pick<ComparedRun, 'name' | 'model' | 'pool'>)[],
 ): ListSource<ComparedRun> {

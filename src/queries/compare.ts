@@ -33,7 +33,7 @@ export interface ComparedTask {
   /** New minus base; missing if either is. */
   readonly difference: number | undefined;
   readonly rollouts: OfBoth<Rollouts>;
-  /** The runs as they were when the rewards were read: the same for every task. */
+  /** The totals of the runs when the rewards were read; the same for every task. */
   readonly runs: OfBoth<RunExtent>;
 }
 
@@ -81,14 +81,14 @@ export function telling(task: ComparedTask): OfBoth<Rollouts['listed'][number] |
   const lost = lostBy(task);
   const failed = rollouts[lost].listed.find(({ trajectory_id, reward }) => trajectory_id && reward === undefined);
   const best = isChanged(task) ? highest : lowest;
-  const of = (side: Side) => {
+  const rolloutOf = (side: Side) => {
     if (side !== lost) return best(rollouts[side]);
     return (difference ? undefined : failed) ?? lowest(rollouts[side]);
   };
-  return { base: of('base'), new: of('new') };
+  return { base: rolloutOf('base'), new: rolloutOf('new') };
 }
 
-/** Stands for the task id of unlisted rollouts, whose tasks are unknown. */
+/** The task id of unlisted rollouts, whose tasks are unknown. */
 export const unlistedTask = '';
 
 /** Every task of either run. Trajectories without a task cannot be compared and are left out. */
@@ -119,8 +119,8 @@ export function compareTasks(base: ReadRewards, fresh: ReadRewards): ComparedTas
 }
 
 /**
- * Reads the rewards of a run, and whether its tasks may have chosen its checkpoint. The latter cannot change and is
- * read once.
+ * Reads the rewards of a run, and whether its checkpoint may have been chosen by the same tasks. The latter cannot
+ * change and is read once.
  */
 function comparedRun(eval_run_id: string): (context: QueryContext) => Promise<ReadRewards> {
   let isChosen: boolean | undefined;
@@ -131,7 +131,7 @@ function comparedRun(eval_run_id: string): (context: QueryContext) => Promise<Re
       const split = await readHeldOutSplit(run, context);
       return isMeasuredAsChosen(run, split);
     } catch {
-      // The comparison works without this, and the next poll retries.
+      // The comparison works without it, and the next poll retries.
       signal.throwIfAborted();
       return undefined;
     }
@@ -147,8 +147,8 @@ function comparedRun(eval_run_id: string): (context: QueryContext) => Promise<Re
   };
 }
 
-/** Rewards that are compared, and whether more may follow although their runs have ended. */
-export interface PoolRead {
+/** The rewards of pooled runs, and whether more may follow although the runs have ended. */
+interface PoolRead {
   readonly read: ReadRewards;
   readonly mayChange: boolean;
 }
@@ -165,7 +165,7 @@ export function comparedPool(ids: readonly string[]): (context: QueryContext) =>
 /** The tasks of two runs, and notes about omissions. */
 type Comparison = AnnotatedPage<ComparedTask> & OfBoth<RewardMean>;
 
-/** @param baseRuns the ids of the runs that count as the base run, at least one; likewise for `newRuns` */
+/** @param baseRuns the ids of the runs that are pooled as the base run, at least one; likewise `newRuns` */
 export function comparison(
   baseRuns: readonly string[],
   newRuns: readonly string[],

@@ -18,7 +18,7 @@ export const deploymentKeys = {
   one: (deploymentId: string) => ['deployments', 'one', deploymentId],
 } as const;
 
-/** A deployment in progress changes by itself, but slowly; a finished one only by users. */
+/** A deployment in progress changes slowly by itself, a finished one only through users. */
 const activityOf = (status: string | null | undefined): Activity => (isRunning(status) ? 'building' : 'open');
 
 function observeDeployment(deployment: Deployment): Observation {

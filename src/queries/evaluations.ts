@@ -71,12 +71,9 @@ export const startEvaluation = action(
   {
     touches: [evaluationKeys.all, benchmarkKeys.all],
     keyed: 'startEval',
-    starts: (
-      { eval_run_id, display_name: recorded, bench_id: of },
-      { bench_id: asked, model, checkpoint, trained, display_name: requested },
-    ) => {
-      const display_name = recorded ?? requested;
-      const bench_id = of ?? asked;
+    starts: ({ eval_run_id, ...answer }, { model, checkpoint, trained, ...input }) => {
+      const display_name = answer.display_name ?? input.display_name;
+      const bench_id = answer.bench_id ?? input.bench_id;
       const from = { base_model_slug: model, parent_checkpoint_id: checkpoint, ...trained };
       // The answer has no status.
       const record = { eval_run_id, display_name, bench_id, status: null, ...from };
@@ -86,20 +83,20 @@ export const startEvaluation = action(
 );
 
 /**
- * The run that a request has started, with the options that were sent; undefined for any other request. It depends on
- * the request and its answer only, so it is the same for every form and command.
+ * The run that a request has started, with the options that were sent; undefined for other requests. Made from the
+ * request and its answer alone, so that it is the same for every form and command.
  */
 export function runWithSentOptions(
   operation: string,
   { params, body }: CallInput<unknown, unknown>,
   answer: unknown,
 ): SeenResource | undefined {
-  // Both were read with the schemas of the contract, which are loaded after the first frame.
+  // Not parsed with the schemas of the contract, which are loaded after the first frame.
   if (operation !== 'startEval' || !isRecord(answer) || !isRecord(body)) return undefined;
-  const { eval_run_id, bench_id: of } = answer;
+  const { eval_run_id } = answer;
   const { display_name, options } = body;
   if (typeof eval_run_id !== 'string' || typeof display_name !== 'string') return undefined;
-  const bench_id = typeof of === 'string' ? of : String(params?.['bench_id']);
+  const bench_id = typeof answer['bench_id'] === 'string' ? answer['bench_id'] : String(params?.['bench_id']);
   const record = { eval_run_id, display_name, bench_id, status: null, [sentOptionsField]: options };
   return { kind: 'run', id: eval_run_id, label: display_name, parent: bench_id, record };
 }
@@ -110,12 +107,12 @@ export const cancelRun = action(
   { touches: [evaluationKeys.all] },
 );
 
-type Asking = Pick<QueryContext, 'service'> & Pick<CallOptions, 'signal'>;
+type CallContext = Pick<QueryContext, 'service'> & Pick<CallOptions, 'signal'>;
 
-const listRuns = ({ service, signal }: Asking, bench_id: string, query: ListQuery) =>
+const listRuns = ({ service, signal }: CallContext, bench_id: string, query: ListQuery) =>
   service.call('listEvalRuns', { params: { bench_id }, query }, { signal });
 
-/** The document's generation needs the benchmark to delete a run. If the record does not name it, nothing is sent. */
+/** Services as in the document need the benchmark to delete a run. If the record lacks it, nothing is sent. */
 export const deleteRun = action(
   (service, { bench_id, eval_run_id }: Pick<EvalRun, 'bench_id' | 'eval_run_id'>, options) =>
     service.call('deleteEvalRun', { params: { bench_id: bench_id ?? '', eval_run_id } }, options),
@@ -135,7 +132,7 @@ export const deleteRun = action(
         const input = { params: { eval_run_id } };
         return service.call('getEvalRun', input, options).catch((error: unknown) => {
           if (!isNotOffered(error) && !mayLackPath(error)) throw error;
-          // Every service has the rewards, possibly none.
+          // Every service has an operation for the rewards, even if there are none.
           return service.call('getTrajectoryRewards', input, options);
         });
       },
@@ -150,17 +147,11 @@ const rememberedRuns = {
   observe: observeRun,
 } as const;
 
-/** Adds the options that this machine sent, unless the service returns each: the document's generation returns none. */
+/** Adds the options that this machine sent, unless the service returns them all: some services return none. */
 function withSentOptions(run: EvalRun, memory: QueryContext['memory']): EvalRun {
   const sent = sentOptionsIn(memory.find('run', run.eval_run_id)?.record);
   const isReturned = Object.keys(sent ?? {}).every(name => own(run.options ?? undefined, name) != null);
   return isReturned ? run : { ...run, [sentOptionsField]: sent };
-}
-
-/** The mean and the number of a run's rewards, under the names of its record. @throws ServiceError */
-async function listedOutcome(runId: string, context: QueryContext) {
-  const listed = meanOfRewards(await readTrajectoryRewards(runId, context));
-  return { reward_mean: listed.mean ?? null, reward_count: listed.rewards };
 }
 
 const asSent = <Page extends { readonly items: readonly EvalRun[] }>(page: Page, { memory }: QueryContext): Page => ({
@@ -195,7 +186,7 @@ export const everyListedRun: ListSource<EvalRun> = remembering(
         words: 'runs',
         operation: 'listEvalRuns',
         read: (benchId, query) => listRuns(context, benchId, query),
-        // The count may be missing and leaves out training evaluations: only a plain zero skips the request.
+        // The count may be missing: only a zero skips the request.
         mayHave: ({ eval_run_count }) => eval_run_count !== 0,
       });
       return asSent(page, context);
@@ -205,7 +196,7 @@ export const everyListedRun: ListSource<EvalRun> = remembering(
   rememberedRuns,
 );
 
-/** While the reported mean of an ended run differs from that of its listed rewards, either may be out of date. */
+/** While the reported mean of an ended run differs from the mean of its listed rewards, either may be out of date. */
 function activityOfMean(status: string | null | undefined, reported: RecordedMean, listed: RecordedMean): Activity {
   const isSame = isSameMean(reported, listed, intervalDefaults.range);
   return hasEnded(status) && !isSame ? 'settling' : activityOfRun(status);
@@ -227,8 +218,9 @@ export function evalRunQuery(runId: string, listed = unknownMean): LiveQuery<Eva
   return rememberingOne(query, runId, rememberedRuns, {
     listed: { by: 'listEvalRuns', in: parent => (parent === undefined ? everyListedRun : listedRunsOf(parent)) },
     read: async (context, seen) => {
-      // The rewards exist, possibly empty, if the run does.
-      const outcome = await listedOutcome(runId, context);
+      // If the run exists, its rewards can be read, even if there are none.
+      const { mean = null, rewards } = meanOfRewards(await readTrajectoryRewards(runId, context));
+      const outcome = { reward_mean: mean, reward_count: rewards };
       // A remembered status is valid only if it is final.
       if (hasEnded(seen?.status)) return { ...seen, eval_run_id: runId, ...outcome };
       return { ...seen, eval_run_id: runId, status: null, ...outcome, remembered_at: undefined };
@@ -255,7 +247,7 @@ export function rolloutsDone({ terminal_rollouts, live }: EvalProgress): number 
   );
 }
 
-/** The number of finished rollouts. A rollout with a reward is finished, even if the count was read before it. */
+/** The number of finished rollouts. A rollout with a reward is finished, even if the count is older. */
 export function doneWith(done: number | undefined, graded: number | undefined): number | undefined {
   return done === undefined ? undefined : Math.max(done, graded ?? 0);
 }

@@ -1,4 +1,4 @@
-/** Gathers lists that the service offers by benchmark only: no service lists all runs of an organization. */
+/** Gathers the lists of all benchmarks: no service lists all runs of an organization. */
 
 import { asError } from '../base/errors.ts';
 import { inParallel } from '../base/in-parallel.ts';
@@ -26,9 +26,9 @@ type PageContext<Row> = Parameters<ListSource<Row>['readPage']>[0];
 export interface AcrossOptions<Row> {
   readonly operation: Operation;
   readonly read: (benchId: string, query: ListQuery) => Promise<readonly Row[]>;
-  /** Whether a benchmark may have rows according to its record. Others are skipped unless all would be. */
+  /** Whether a benchmark may have rows, by its record. Others are skipped, unless none may have rows. */
   readonly mayHave?: (benchmark: Benchmark) => boolean;
-  /** In the plural, for the notes: `runs`. */
+  /** The rows in notes, in the plural: `runs`. */
   readonly words: string;
 }
 
@@ -38,9 +38,7 @@ interface Part {
   readonly cursor?: string;
 }
 
-/**
- * The rest after a page, in order: benchmarks with more rows, the benchmarks from a cursor on, then the failed parts.
- */
+/** The rest after a page, in order: benchmarks with more rows, benchmarks from a cursor on, failed parts. */
 interface Rest {
   readonly parts: readonly Part[];
   readonly benchmarks: string | null;
@@ -49,7 +47,7 @@ interface Rest {
   readonly isCutOff: boolean;
 }
 
-/** A list whose cursors loop repeats its benchmarks. Their rest must not grow, or the loop would never be noticed. */
+/** Drops repeated parts. A list whose cursors loop repeats its benchmarks: a growing rest would hide the loop. */
 const eachPartOnce = (parts: readonly Part[]): readonly Part[] => [
   ...new Map(parts.map(part => [JSON.stringify([part.benchId, part.cursor]), part])).values(),
 ];
@@ -57,9 +55,9 @@ const eachPartOnce = (parts: readonly Part[]): readonly Part[] => [
 const restOf = (cursor: string | null | undefined): Rest | undefined => (cursor ? JSON.parse(cursor) : undefined);
 
 /**
- * Reads a page: rows of the next benchmarks, newest first. If a benchmark has more rows than one response, the next
- * pages contain these before they continue with other benchmarks. If a benchmark's rows cannot be read, its old rows
- * are kept, a note counts the failed benchmarks, and the last pages retry them.
+ * Reads a page: the rows of the next benchmarks, newest first. If a benchmark has more rows than fit in one response,
+ * the next pages have these before they continue with other benchmarks. If the rows of a benchmark cannot be read, its
+ * old rows stay, a note counts the failed benchmarks, and the last pages retry them.
  *
  * @throws ServiceError if the benchmarks, or the rows of all of them, cannot be read
  */
@@ -124,7 +122,7 @@ class PartsReading<Row extends OfBenchmark> {
   /** The cursor of the rows that follow, by benchmark. */
   readonly #cursors = new Map<string, string>();
   #succeeded = 0;
-  /** Whether the endpoint may not exist: the requests in flight decide, and no others are sent until then. */
+  /** Whether the endpoint may not exist. No more requests are sent until those in flight have decided. */
   #mayBeMissing = false;
 
   constructor(context: PageContext<Row>, parts: readonly Part[], options: PartsOptions<Row>) {
@@ -139,7 +137,7 @@ class PartsReading<Row extends OfBenchmark> {
     const read = (part: Part): Promise<void> => this.#read(part);
     await inParallel(this.#nextParts(), read);
     if (!this.#mayBeMissing) return;
-    // The service has just listed these benchmarks, so it must be the endpoint that does not exist.
+    // The service has just listed the benchmarks, so the endpoint must be missing.
     if (this.#succeeded === 0) {
       for (const error of this.failed.values()) this.#context.service.capabilities.confirmMissing(error);
       throw new CapabilityMissingError(this.#options.operation);
@@ -217,7 +215,7 @@ async function nextBenchmarks(
   const query = { limit: benchmarksAPage, ...(cursor ? { cursor } : {}) };
   const page = await service.call('listBenchmarks', { query }, { signal });
   progressed?.();
-  // Rows of several benchmarks are told apart by their names.
+  // The names distinguish the rows of different benchmarks on screen.
   memory.see(page.items.map(({ bench_id: id, label }) => ({ kind: 'benchmark', id, label })));
   const held = page.items.filter(mayHave);
   // Ask for at least one benchmark even if none has rows, because only the response shows whether the service has such

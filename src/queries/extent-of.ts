@@ -1,21 +1,21 @@
-/** The state and size of a run, as the service reports it, and as the statistics need it. */
+/** The state and size of a run, as reported by the service and as needed by the statistics. */
 import { hasEnded, statusMeaning } from '../contract/status.ts';
 import type { RunEnd, RunTasks } from '../present/statistics/tasks.ts';
 
-/** The mean reward of a run, and the number of rewards in it, as the service reports them. */
+/** The mean reward of a run, and the number of its rewards, as reported by the service. */
 export interface RecordedMean {
   readonly mean: number | undefined;
   readonly graded: number | undefined;
 }
 
-/** How many rollouts of each task a run has, by its options. */
+/** The number of rollouts per task, from the options of a run. */
 export interface SamplesPerTask {
   readonly each: number;
-  /** From the options that benchtop sent: the service returns none, and may have ignored them. */
+  /** From the options that benchtop sent, because the service returns none. It may have ignored them. */
   readonly isSent: boolean;
 }
 
-/** The totals of a run, as the service reports them. */
+/** The totals of a run, as reported by the service. */
 export interface RunExtent {
   readonly status: string | null | undefined;
   /** The number of rollouts of the complete run; undefined if the service does not report it. */
@@ -23,23 +23,23 @@ export interface RunExtent {
   /** The number of rollouts in the list of rewards, including unreadable ones. */
   readonly listed?: number | undefined;
   /**
-   * How many of these have a reward but no readable task, or are unreadable. Those known to have no reward are
-   * missing, and not counted here.
+   * How many listed rollouts have a reward but no readable task, or are unreadable. Rollouts known to have no reward
+   * count as missing instead.
    */
   readonly nameless?: number | undefined;
   /** The number of listed rollouts that are known to have failed without a reward. */
   readonly failed?: number | undefined;
-  /** Rollouts of each task, by the options of the run. Read if rollouts are missing, or the service reports no total. */
+  /** Read only if rollouts are missing, or the service reports no total. */
   readonly samplesPerTask?: SamplesPerTask | undefined;
-  /** The reward facts of its record, if it was read. */
+  /** From the record of the run, if it was read. */
   readonly recorded?: RecordedMean | undefined;
-  /** When it ended, if the service says so; epoch milliseconds. */
+  /** When the run ended, if known; epoch milliseconds. */
   readonly endedAt?: number | undefined;
   /** Whether the missing rewards of one of several pooled runs cannot be counted. */
   readonly isPartOpen?: boolean | undefined;
   /** Why its status or total could not be read. */
   readonly unread?: Error | undefined;
-  /** Whether its tasks are known to be those of the held-out curve that may have chosen its checkpoint. */
+  /** Whether its tasks are known to be those of the held-out curve by which its checkpoint may have been chosen. */
   readonly isMeasuredAsChosen?: boolean | undefined;
 }
 
@@ -64,8 +64,8 @@ export const extentOf = ({
   isMeasuredAsChosen,
 }: Partial<RunExtent> = {}): Omit<RunTasks, 'tasks'> => {
   const known = Number.isInteger(total) && total > 0 && total <= mostRollouts ? total : undefined;
-  // Without a total, options that were only sent still show that rollouts may be missing. With a total they are not
-  // used: a service that ignored them would seem to have fewer tasks.
+  // Without a total, sent options still show that rollouts may be missing. With a total, ignore them: if the service
+  // did too, the run would seem to have fewer tasks.
   const isUsed = known === undefined || samplesPerTask?.isSent === false;
   return {
     total: known,

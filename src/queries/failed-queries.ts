@@ -1,4 +1,4 @@
-/** The queries whose last attempt failed: how often, and when they are retried before their next poll. */
+/** Counts the failures of queries, and retries failed queries early once the host answers again. */
 import type { QueryClient } from '@tanstack/react-query';
 import { affectsAllRequests } from '../service/errors.ts';
 import type { GateMonitor } from '../service/gate.ts';
@@ -14,9 +14,9 @@ export interface FailedQueriesOptions {
 
 export class FailedQueries {
   readonly #options: FailedQueriesOptions;
-  /** Failures since the last success, by hash, and the newest of them. */
+  /** Failures since the last success, and the newest error, by query hash. */
   readonly #failures = new Map<string, { readonly count: number; readonly last: unknown }>();
-  /** Queries that failed because of the host or the key, and when they were last retried because the host answered. */
+  /** Queries that failed because of the host or the key, and when each was last retried early. */
   readonly #heldUp = new Map<string, number>();
   #hostFailed = false;
   /** Stops following the gate and the cache. */
@@ -41,7 +41,7 @@ export class FailedQueries {
     return this.#failures.get(hash)?.count ?? 0;
   }
 
-  /** The error of its last attempt, also while it is sent again, when react-query has none; undefined after a success. */
+  /** The error of the last attempt; undefined after a success. react-query drops it while a retry is in flight. */
   lastError(hash: string): unknown {
     return this.#failures.get(hash)?.last;
   }
@@ -62,7 +62,7 @@ export class FailedQueries {
     this.#heldUp.clear();
   }
 
-  /** The first success after an outage may be an upload. */
+  /** The first success after an outage may be an upload, which is not a query. */
   readonly #follow = (): void => {
     const state = this.#options.gate.state();
     const before = this.#hostFailed;
@@ -71,8 +71,8 @@ export class FailedQueries {
   };
 
   /**
-   * Called when the host answers, or accepts the key, again: retries the queries on screen that failed for that reason,
-   * because their next poll may be a minute away. The retries are limited, in case only this query is refused.
+   * Retries queries on screen that failed because of the host or the key, because their next poll may be a minute away.
+   * Limited in rate, in case the service refuses only this query.
    */
   #askHeldUp(): void {
     const { cache, isPaused, leastMs } = this.#options;

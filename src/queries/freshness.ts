@@ -9,7 +9,7 @@ export type Freshness =
   | { readonly kind: 'stale'; readonly at: number }
   /** The last attempt failed. `at` is when the displayed data was read, if there is any. */
   | { readonly kind: 'failing'; readonly at: number | undefined; readonly retryAt: number | undefined }
-  /** The service limits the request rate: nothing is sent before `until`, though it may have asked for more time. */
+  /** The service limits the request rate. Nothing is sent before `until`, even if the service asked for more time. */
   | {
       readonly kind: 'limited';
       readonly at: number | undefined;
@@ -18,9 +18,9 @@ export type Freshness =
     }
   /** The user paused polling. */
   | { readonly kind: 'paused'; readonly at: number | undefined }
-  /** The service no longer has it. Only a manual refresh asks again. */
+  /** The service no longer has it. Only a manual refresh reads it again. */
   | { readonly kind: 'gone'; readonly at: number | undefined }
-  /** The service does not offer it: remembered data is shown, or nothing. Only a manual refresh asks again. */
+  /** The service does not offer it: remembered data is shown, or nothing. Only a manual refresh reads it again. */
   | { readonly kind: 'unlisted'; readonly at: number | undefined };
 
 export interface FreshnessFacts {
@@ -39,7 +39,7 @@ export function freshnessOf(facts: FreshnessFacts): Freshness {
   const { dataAt, isRestored = false, failedAt, intervalMs, paused, gate, ended } = facts;
   if (ended) return { kind: ended, at: dataAt };
   if (paused) return { kind: 'paused', at: dataAt };
-  // Without polling, nothing is overdue, unless there never was an answer.
+  // Without polling, nothing is overdue, except the first answer.
   const waits = intervalMs !== undefined || (dataAt === undefined && failedAt === undefined);
   if (waits && gate.kind === 'limited') {
     return gate.reason === 'rate_limit'
@@ -58,7 +58,7 @@ export function freshnessOf(facts: FreshnessFacts): Freshness {
   return { kind: 'fresh', at: dataAt, intervalMs };
 }
 
-/** An answer is overdue after this many intervals. */
+/** Number of intervals after which an answer is overdue. */
 export const overdueIntervals = 2.5;
 
 /** The freshness at `now`: fresh data becomes stale when the next answer is overdue. */
@@ -72,7 +72,7 @@ export function freshnessAt(freshness: Freshness, now: number): Freshness {
   return overdue ? { kind: 'stale', at: freshness.at } : freshness;
 }
 
-/** By urgency. */
+/** Most urgent first. */
 const order: readonly Freshness['kind'][] = [
   'paused',
   'limited',
@@ -84,13 +84,13 @@ const order: readonly Freshness['kind'][] = [
   'unlisted',
 ];
 
-/** When an answer is overdue; never if none is expected. */
+/** When the next answer is overdue; infinity if none is expected. */
 function overdueAt(freshness: Freshness): number {
   if (freshness.kind !== 'fresh' || freshness.intervalMs === undefined) return Number.POSITIVE_INFINITY;
   return freshness.at + freshness.intervalMs * overdueIntervals;
 }
 
-/** The freshness of combined parts: that of the worst part. */
+/** The freshness of the worst part. */
 export function freshnessOfParts(parts: readonly [Freshness, ...Freshness[]]): Freshness {
   return parts.reduce((first, second) => {
     const [left, right] = [order.indexOf(first.kind), order.indexOf(second.kind)];

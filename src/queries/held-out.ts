@@ -1,6 +1,4 @@
-/**
- * Summarises the held-out rewards of a training run: the newest and the best mean, with their steps and samples. Pure.
- */
+/** Summarises the held-out rewards of a training run: the newest and the best mean, with steps and samples. Pure. */
 import { maxOf } from '../base/many.ts';
 import { perObject } from '../base/memo.ts';
 import { isRecord } from '../base/own-property.ts';
@@ -17,21 +15,21 @@ export interface HeldOutSamples {
   readonly expected?: number | undefined;
 }
 
-/** A round without a reward, because each of its rollouts failed. */
+/** A round without a reward, because all its rollouts failed. */
 export interface FailedRound {
   readonly step: number;
   /** The number of its rollouts that have ended. */
   readonly failed: number;
   /** It may still get a reward. */
   readonly isUnfinished?: boolean | undefined;
-  /** By its counts, each of its rollouts has ended, though the service says that it is unfinished. */
+  /** By its counts, all its rollouts have ended, although the service reports it as unfinished. */
   readonly haveAllEnded?: boolean | undefined;
 }
 
-/** The newest of several such rounds: a finished one, or an unfinished one if none is finished. */
+/** The newest of several failed rounds: a finished one, or an unfinished one if none is finished. */
 export interface FailedRounds extends FailedRound {
   readonly rounds: number;
-  /** Whether each has as many rollouts as the newest. */
+  /** Whether all rounds have as many rollouts as the newest. */
   readonly isSame: boolean;
 }
 
@@ -42,15 +40,15 @@ export interface HeldOutMean extends HeldOutSamples {
   readonly cancelled?: number | undefined;
   /** The split of the evaluated tasks, if the service reports it. */
   readonly split?: string | undefined;
-  /** Samples are outstanding, because the service says so or by its counts. */
+  /** Samples are outstanding, as reported by the service or by its counts. */
   readonly isUnfinished?: boolean | undefined;
-  /** By its counts, each of its rollouts has ended, though the service says that it is unfinished. */
+  /** By its counts, all its rollouts have ended, although the service reports it as unfinished. */
   readonly haveAllEnded?: boolean | undefined;
-  /** A later round is out or due, but was not read: there may be a newer or a better one. */
+  /** A later round exists or is due, but was not read, so there may be a newer or better mean. */
   readonly isOld?: boolean | undefined;
-  /** The rounds after it in which every rollout failed, so that the mean may not describe the current model. */
+  /** Later rounds in which every rollout failed, so the mean may not describe the current model. */
   readonly failedSince?: FailedRounds | undefined;
-  /** The lowest and the highest mean of its curve; itself by default. */
+  /** The lowest and the highest mean of its curve; the mean itself by default. */
   readonly extremes?: readonly [lowest: number, highest: number] | undefined;
 }
 
@@ -62,30 +60,30 @@ export interface HeldOutMeans {
   readonly isUnfinished?: boolean | undefined;
   /** The newest means, oldest first. */
   readonly recent?: readonly HeldOutMean[];
-  /** The whole curve at equal distances of steps, oldest first; undefined where a reward is missing. */
+  /** The whole curve at equal distances of steps, oldest first; undefined for missing rewards. */
   readonly curve: readonly (number | undefined)[];
-  /** The usual number of steps from one reward to the next; undefined with one point. */
+  /** The usual number of steps between rewards; undefined with one point. */
   readonly everySteps: number | undefined;
   /** The last step that the curve has, with or without a reward. */
   readonly upTo: number;
 }
 
-/** A service may leave completed samples out of the mean, so the loaded ones count, if it reports them. */
+/** Prefers the loaded samples, because a service may leave completed ones out of the mean. */
 export function samplesOf(point: HeldOutReward): HeldOutSamples {
   const { loaded_trajectories, completed_samples, expected_samples } = point;
   const samples = countOf(loaded_trajectories) ?? countOf(completed_samples);
   return { samples, expected: countOf(expected_samples) ?? countOf(completed_samples) ?? samples };
 }
 
-/** The curves of the other splits of a run, by the curve of the split that decides. */
+/** The curves of the other splits of a run, by the curve of the deciding split. */
 const others = new WeakMap<readonly HeldOutReward[], readonly (readonly HeldOutReward[])[]>();
 
 const rewardsIn = (rows: readonly HeldOutReward[]): number => rows.filter(row => row.held_out_reward != null).length;
 
-/** The usual names of the tasks by which checkpoints are chosen; their order decides where a service has several. */
+/** The usual names of splits by which checkpoints are chosen, most likely first. */
 const choosing = ['validation', 'val', 'valid', 'dev', 'eval'];
 
-/** Orders splits by which one decides: by the words in their names, not by the order or number of their rows. */
+/** The rank of a split by the words in its name: the lowest decides. */
 function placeOf(split: string | undefined): number {
   if (split === undefined) return choosing.length + 1;
   const words: readonly string[] = split.toLowerCase().match(/[a-z]+/g) ?? [];
@@ -98,10 +96,9 @@ function placeOf(split: string | undefined): number {
 }
 
 /**
- * The rows of the split that decides. Other splits have other tasks, so they are separate curves and not comparable.
- * The validation tasks decide first and the test tasks last, because an evaluation on the test tasks is meant to judge
- * the chosen checkpoint. A split with a single reward is not a curve and does not decide if another split has more than
- * two.
+ * The rows of the deciding split. Other splits have other tasks, so their curves are separate and not comparable.
+ * Validation tasks come first and test tasks last, because an evaluation on the test tasks should judge the chosen
+ * checkpoint. A split with a single reward is not a curve, and does not decide if another split has more than two.
  */
 export function decidingSplit(rows: readonly HeldOutReward[]): readonly HeldOutReward[] {
   const splits = Map.groupBy(rows, ({ split }) => split ?? undefined);
@@ -121,7 +118,7 @@ export function decidingSplit(rows: readonly HeldOutReward[]): readonly HeldOutR
   return deciding;
 }
 
-/** The curves of the other splits, which decide nothing. @param deciding from `decidingSplit` */
+/** The curves of the other splits. @param deciding from `decidingSplit` */
 export const otherSplits = (deciding: readonly HeldOutReward[]): readonly (readonly HeldOutReward[])[] =>
   others.get(deciding) ?? [];
 
@@ -136,7 +133,7 @@ export function heldOutMeansOf(points: readonly HeldOutReward[]): readonly HeldO
   return means.map(mean => ({ ...mean, extremes }));
 }
 
-/** The mean of a point, if it has one. */
+/** The mean of a point; empty without a reward. */
 function meanOf(point: HeldOutReward): HeldOutMean[] {
   const { step, held_out_reward: reward, failed_samples, cancelled_samples, split } = point;
   if (reward == null) return [];
@@ -144,7 +141,7 @@ function meanOf(point: HeldOutReward): HeldOutMean[] {
   return [{ step, reward, ...samplesOf(point), ...counts, split: split ?? undefined, ...unfinished(point) }];
 }
 
-/** Whether each sample of a round has ended, by its counts; undefined without these. */
+/** Whether all samples of a round have ended, by its counts; undefined without counts. */
 function haveAllEnded(point: HeldOutReward): boolean | undefined {
   const { completed_samples, failed_samples, cancelled_samples, expected_samples } = point;
   const [expected, completed] = [countOf(expected_samples), countOf(completed_samples) ?? samplesOf(point).samples];
@@ -152,14 +149,14 @@ function haveAllEnded(point: HeldOutReward): boolean | undefined {
   return completed + (countOf(failed_samples) ?? 0) + (countOf(cancelled_samples) ?? 0) >= expected;
 }
 
-/** Not every service says whether a round is complete; the counts of its samples do. */
+/** Whether a round is incomplete, as reported by the service, or else by the counts of its samples. */
 export const isOutstanding = (point: HeldOutReward): boolean =>
   point.round_completed == null ? haveAllEnded(point) === false : !point.round_completed;
 
 const unfinished = (point: HeldOutReward): Pick<HeldOutMean, 'isUnfinished' | 'haveAllEnded'> =>
   isOutstanding(point) ? { isUnfinished: true, ...(haveAllEnded(point) && { haveAllEnded: true }) } : {};
 
-/** The round of a point, if every rollout that has ended failed. */
+/** The round of a point, if all its ended rollouts failed. */
 export function failedRound(point: HeldOutReward): FailedRound | undefined {
   const failed = countOf(point.failed_samples) ?? 0;
   const isLost = point.held_out_reward == null && failed > 0 && (samplesOf(point).samples ?? 0) === 0;
@@ -185,9 +182,7 @@ export function failedRounds(points: readonly HeldOutReward[]): FailedRounds | u
 /** Whether a round of the curve is incomplete. */
 export const hasOutstanding = perObject((points: readonly HeldOutReward[]): boolean => points.some(isOutstanding));
 
-/**
- * For this long after the end of a run, its last round may still appear and a mean may still change; in milliseconds.
- */
+/** How long after the end of a run its last round may still appear and its means may still change, in milliseconds. */
 export const settlesWithinMs = 60 * 60_000;
 
 /** Whether the round of the last of the `done` steps is listed, with a mean unless all its rollouts failed. */
@@ -210,32 +205,32 @@ export function isFinalCurve(
   return means != null && hasLastRound(means, done);
 }
 
-/** For this long after a successful end, the last round may be late. Settling data is read a little longer, see `pollDelay`. */
+/** How late the last round of a successful run may be. Settling data is read a little longer, see `pollDelay`. */
 const lastRoundWithinMs = 4 * 60_000;
 
 /**
- * Whether the curve of an ended run may lack its last round by the time of its read; a run that did not succeed may not
- * measure any more. All times are in epoch milliseconds.
+ * Whether the curve of an ended run was read too early to have its last round. Only a successful run measures after its
+ * end. All times are in epoch milliseconds.
  */
 export const mayLackRound = (
   status: string,
   { endedAt, readAt }: { readonly endedAt: number; readonly readAt: number },
 ): boolean => readAt < endedAt + (statusMeaning(status) === 'success' ? lastRoundWithinMs : 0);
 
-/** Means of an ended run that may lack its last round, marked unless they have it. @param done the finished steps */
+/** Marks the means of an ended run as old, unless they include its last round. @param done the finished steps */
 export function withoutLast(means: HeldOutMeans, done: number | undefined): HeldOutMeans {
   if (!means.isUnfinished && hasLastRound(means, done)) return means;
   return { ...means, last: { ...means.last, isOld: true }, best: { ...means.best, isOld: true } };
 }
 
-/** Whether a newer round should be out, by the finished steps and the usual distance of the rounds; undefined if unknown. */
+/** Whether a newer round is due, by the finished steps and the usual distance of rounds; undefined if unknown. */
 export const isRoundDue = ({ everySteps, upTo }: HeldOutMeans, done: number | undefined): boolean | undefined =>
   everySteps === undefined || done === undefined ? undefined : done >= upTo + everySteps;
 
-/** Means after which a newer round should be out. One object per means: intervals are cached by it. */
+/** Means with a newer round due. One object per means, because intervals are cached by it. */
 export const withOldLast = perObject((means: HeldOutMeans) => ({ ...means, last: { ...means.last, isOld: true } }));
 
-/** The part of the means that is saved: without the long curve. */
+/** The means without the long curve, to be saved. */
 export const savedMeans = (means: HeldOutMeans): HeldOutMeans => ({ ...means, curve: [], recent: [] });
 
 /** Means that an earlier session saved, marked as old; undefined if they are damaged. */
@@ -247,7 +242,7 @@ export function rememberedMeans(saved: unknown): HeldOutMeans | undefined {
   return withoutLast(savedMeans(saved as unknown as HeldOutMeans), undefined);
 }
 
-/** Finds the mean of a step, such as that of a checkpoint. */
+/** Returns a function that finds the mean of a step, e.g. of a checkpoint. */
 export function heldOutOfStep(
   rewards: readonly HeldOutReward[],
 ): (step: number | null | undefined) => HeldOutMean | undefined {
@@ -255,16 +250,16 @@ export function heldOutOfStep(
   return step => (step == null ? undefined : means.get(step));
 }
 
-/** How many of the newest means are kept; no alarm needs more. */
+/** How many of the newest means are kept, for alarms. */
 const mostRecent = 20;
 
-/** Longer curves are thinned out, because they fit on no line. */
+/** Longer curves are thinned out: no line on screen has room for more. */
 const mostValues = 512;
 
 /**
- * Values in order at `length` equal distances, thinned out to their means; undefined where there is none.
+ * Thins out values at `length` equal distances to means; undefined where there are no values.
  *
- * @param placeOf the place of each, below `length`
+ * @param placeOf the place of a value, below `length`
  */
 function thinned(
   values: ArrayLike<number | null | undefined>,
@@ -283,7 +278,7 @@ function thinned(
   return Array.from(sums, (sum, place) => (counts[place] === 0 ? undefined : sum / (counts[place] as number)));
 }
 
-/** Values of steps in order, at equal distances of steps. A step that the service leaves out counts as one without a value. */
+/** Values at equal distances of steps. A step that the service leaves out counts as a step without a value. */
 export function evenCurve(
   steps: ArrayLike<number>,
   values: ArrayLike<number | null | undefined>,
@@ -296,8 +291,8 @@ export function evenCurve(
 }
 
 /**
- * The mean if every missing sample had the lowest reward: 0, unless the curve goes lower. A comparison of evaluations
- * also counts a rollout without a reward as the lowest.
+ * The mean if every missing sample had the lowest reward, which is 0 unless the curve goes lower. Comparisons of
+ * evaluations treat rollouts without a reward in the same way.
  */
 export function worstOf({ reward, samples, expected, extremes: [lowest] = [reward, reward] }: HeldOutMean): number {
   if (samples === undefined || expected === undefined || samples >= expected) return reward;
@@ -305,15 +300,15 @@ export function worstOf({ reward, samples, expected, extremes: [lowest] = [rewar
 }
 
 /** The mean with the highest value; the latest of equal ones. */
-const highest = (means: readonly HeldOutMean[], by: (mean: HeldOutMean) => number): HeldOutMean | undefined =>
+const highest = (means: readonly HeldOutMean[], rank: (mean: HeldOutMean) => number): HeldOutMean | undefined =>
   means.reduce<HeldOutMean | undefined>((best, mean) => {
-    const [most, value] = [best ? by(best) : Number.NEGATIVE_INFINITY, by(mean)];
+    const [most, value] = [best ? rank(best) : Number.NEGATIVE_INFINITY, rank(mean)];
     return !best || value > most || (value === most && mean.step > best.step) ? mean : best;
   }, undefined);
 
 /**
- * The highest mean, by which checkpoints are chosen; the latest of equal ones. A few samples of a round are often
- * higher than all of it, so an unfinished round is the best only if there is no other, and lost samples count as the
+ * The highest mean, by which checkpoints are chosen; the latest of equal ones. The first samples of a round are often
+ * higher than the rest, so an unfinished round is best only if no round is finished, and lost samples count as the
  * lowest.
  */
 export function bestHeldOut(means: readonly HeldOutMean[]): HeldOutMean | undefined {
@@ -321,7 +316,7 @@ export function bestHeldOut(means: readonly HeldOutMean[]): HeldOutMean | undefi
   return highest(finished.length > 0 ? finished : means, worstOf);
 }
 
-/** The steps of the other means that are as high as the best one, in order: the latest of them is the best. */
+/** The steps of other means that are as high as the best one, in order. */
 export const tiedSteps = (best: HeldOutMean, means: readonly HeldOutMean[]): readonly number[] =>
   means
     .filter(
@@ -336,9 +331,8 @@ export interface Better extends HeldOutMean {
 }
 
 /**
- * A better mean without a checkpoint: of the model before training, at step 0, even if it is only as good, or of a step
- * that saved none. Otherwise a mean that is higher only because its round is incomplete or has lost samples. Undefined
- * if the curve has no such mean.
+ * A better mean without a checkpoint: of the model before training (step 0), even if it is only as good, or of a step
+ * without a checkpoint. Otherwise a mean that is higher only because its round is incomplete or has lost samples.
  */
 export function betterThan(best: HeldOutMean, rewards: readonly HeldOutReward[]): Better | undefined {
   const means = heldOutMeansOf(rewards);
@@ -379,8 +373,8 @@ export function heldOutMeans(rewards: readonly HeldOutReward[]): HeldOutMeans | 
 }
 
 /**
- * Whether a run was measured on the tasks of the held-out curve that may have chosen its checkpoint, which makes its
- * mean optimistic; false if unknown.
+ * Whether a run was measured on the tasks of the held-out curve by which its checkpoint may have been chosen, which
+ * makes its mean optimistic; false if unknown.
  */
 export const isMeasuredAsChosen = (
   { parent_checkpoint_id, split }: Pick<EvalRun, 'parent_checkpoint_id' | 'split'>,

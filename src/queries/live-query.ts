@@ -1,4 +1,4 @@
-/** Queries as passed to react-query: their options, and when they are due. */
+/** Queries for react-query: their options, and when they are due. */
 
 import { isDeepStrictEqual } from 'node:util';
 import { hashKey, type Query, type QueryFunctionContext, replaceEqualDeep } from '@tanstack/react-query';
@@ -19,17 +19,17 @@ export interface LiveQuery<Data> {
   /** Merges an answer with the previous one; by default, equal parts keep their identity. */
   readonly share?: (previous: Data | undefined, answer: Data) => Data;
   readonly activity: (data: Data | undefined) => Activity;
-  /** The shortest poll interval, in milliseconds, for data that is large. */
+  /** The shortest poll interval in milliseconds, for large data. */
   readonly leastMs?: (data: Data | undefined) => number;
-  /** How long settled data is not read again when a view opens, in milliseconds; a second by default. */
+  /** How long settled data stays fresh when a view opens, in milliseconds; a second by default. */
   readonly settledForMs?: number;
-  /** The observation in the data. Every answer is reported, whichever part of the program requested it. */
+  /** The observation in the data. Every answer is reported, whichever part of the program sent the query. */
   readonly observes?: ((data: Data) => Observation) | undefined;
   /** The observations in the rows, if the data consists of rows. */
   readonly reports?: AnswerMeta | undefined;
-  /** The resource of the whole query: once it is gone, so is the data. */
+  /** The resource that the data belongs to: if the query reports it as gone, it is deleted. */
   readonly about?: Subject | undefined;
-  /** The resource that has no held-out rewards if the service does not offer the query. */
+  /** The resource whose held-out rewards the query reads. If the service does not offer the query, it has none. */
   readonly measures?: Subject | undefined;
 }
 
@@ -51,16 +51,13 @@ type SentQuery = Pick<Query, 'queryHash'> & {
   readonly state: Pick<Query['state'], 'data' | 'error' | 'dataUpdateCount' | 'errorUpdateCount'>;
 };
 
-/** Answers are not read again for this long, in milliseconds. */
+/** How long an answer stays fresh, in milliseconds. */
 export const usualStaleMs = 1_000;
 
 /** Leaves the poll interval unchanged. */
 export const noJitter = 0.5;
 
-/**
- * For queries that were settling when they were last sent: the answer at that time, and how many earlier reads changed
- * nothing.
- */
+/** For queries that were settling when last sent: the answer then, and how many reads had not changed it. */
 const settling = new WeakMap<
   SentQuery,
   { readonly data: unknown; readonly answers: number; readonly unchanged: number }
@@ -92,7 +89,7 @@ export function delayOf(
 ): number | undefined {
   if (host.paused) return undefined;
   const { data, error } = sent.state;
-  // A missing resource or endpoint will still be missing. A manual refresh asks anyway.
+  // A missing resource or endpoint stays missing. A manual refresh still reads it.
   if (isGone(error)) return undefined;
   if (isNotOffered(error)) return error.retryAfterMs;
   return pollDelay({
@@ -107,7 +104,7 @@ export function delayOf(
   });
 }
 
-/** Changes with each answer. */
+/** A number from 0 to 1 that changes with each answer. */
 export function jitterFor({ queryHash, state }: SentQuery): number {
   return fractionOf(`${queryHash} ${state.dataUpdateCount} ${state.errorUpdateCount}`);
 }
@@ -117,7 +114,7 @@ function shareEqualParts(previous: unknown, answer: unknown): unknown {
   return hasProtoField(answer) ? answer : replaceEqualDeep(previous, answer);
 }
 
-/** When an answer may be read again. */
+/** How long an answer stays fresh, in milliseconds. */
 const staleTimeOf =
   <Data>({ activity }: LiveQuery<Data>, settledForMs: number) =>
   ({ state }: { readonly state: { readonly data: unknown } }): number =>
@@ -180,15 +177,15 @@ export function fetchOnce(host: QueryHost, query: AnyQuery): Promise<unknown> {
   return host.cache.fetchQuery({ ...optionsOf(host, query as LiveQuery<unknown>), staleTime: 0 });
 }
 
-/** Sends a query anew, even if it is in flight: that answer may be out of date. @throws what the query throws */
+/** Sends a query, and cancels the same request in flight, which may be out of date. @throws any error of the query */
 export async function fetchAnew<Data>(host: QueryHost, query: LiveQuery<Data>): Promise<Data> {
   await host.cache.cancelQueries({ queryKey: query.key, exact: true });
   return host.cache.fetchQuery<Data>({ ...optionsOf(host, query), staleTime: 0 });
 }
 
 /**
- * The query of a key, if it was sent before. The cache's own `find` hashes the keys of all its queries, and its
- * `getQueryState` makes the options of a query first, which takes as long as the hash.
+ * The query of a key, if it was sent before. Cheaper than the cache's `find`, which hashes the keys of all queries, and
+ * `getQueryState`, which builds options first.
  */
 export function cachedQuery({ cache }: Pick<QueryHost, 'cache'>, key: readonly unknown[]): Query | undefined {
   return cache.getQueryCache().get(hashKey(key));
@@ -201,7 +198,7 @@ export function dueAt(host: QueryHost, query: AnyQuery, attention: Attention): n
   if (!sent || attempts.length === 0) return 0;
   const delay = delayOf(host, query, attention, sent, noJitter);
   if (delay === undefined) return undefined;
-  // Ignore times in the future, which are from before the clock was set back.
+  // Ignore future times: the clock was set back since.
   const past = attempts.filter(at => at <= Date.now());
   return past.length === 0 ? 0 : maxOf(past) + delay;
 }

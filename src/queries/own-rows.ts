@@ -1,4 +1,4 @@
-/** Which rows of a list of trajectories belong to the requested run or dataset. */
+/** Decides which rows of a list of trajectories belong to the requested run or dataset. */
 import { perObject } from '../base/memo.ts';
 import { spelledId } from '../contract/common.ts';
 import type { Dataset } from '../contract/datasets.ts';
@@ -19,41 +19,41 @@ export interface KnownOwner {
   readonly datasets?: readonly Dataset[] | undefined;
   /** The rewards of the run. */
   readonly rewards?: readonly TrajectoryReward[] | undefined;
-  /** The run had ended before its rewards were read, or the service has no statuses of runs. */
+  /** The run had ended before its rewards were read, or the service reports no status. */
   readonly isOver?: boolean;
   /** The number of rollouts of the run, if it cannot change. */
   readonly total?: number | undefined;
-  /** Rows of other pages that neither name the run nor are among its rewards. */
+  /** Rows of other pages that do not name the run and are not among its rewards. */
   readonly earlier?: readonly Trajectory[];
 }
 
 export interface OwnRows {
-  /** The rows that belong or may belong to it, in order. */
+  /** The rows that belong or may belong to the run or dataset, in order. */
   readonly own: Trajectory[];
-  /** How many rows name another one. */
+  /** How many rows belong to another run or dataset. */
   readonly others: number;
-  /** Those of `own` that may belong to others. */
+  /** Rows of `own` that may not belong to it. */
   readonly unsure: readonly Trajectory[];
-  /** The rows without a run fit the rewards and the total. */
+  /** The rows that name no run fit the rewards and the total. */
   readonly fits: boolean;
-  /** They do not fit, and late rewards cannot explain it: some belong to other runs. */
+  /** The rows do not fit, and late rewards cannot be the reason: some belong to other runs. */
   readonly isMixed: boolean;
-  /** The rows, of all pages, that neither name the run nor are among its rewards. */
+  /** Rows of all pages that do not name the run and are not among its rewards. */
   readonly unlisted: readonly Trajectory[];
 }
 
 /**
- * Chooses the rows of a page that belong to the requested run, training run or dataset. The filters are not in the
- * document: a service may ignore them, and answer with the rows of others.
+ * Chooses the rows of a page that belong to the requested run, training run or dataset. The document does not have
+ * these filters: a service may ignore them and send other rows too.
  *
- * - A row that names it belongs to it, and a row that names another one does not. UUIDs may differ in case. A row may
- *   also name a dataset by its id, or by another spelling of its name (case, space around it), if the list of datasets
- *   identifies it. An empty string names nothing.
- * - Rows that name no evaluation run, including those of earlier pages, are compared with the run's rewards, as in the
- *   document. A row with a reward must be among them; the others may have failed, as many as the run's total allows. If
- *   they do not fit, the list has several runs, but only if the run has a reward, is not known to be running, and its
- *   total is too low for all rows: rewards may be late, or arrive only at the end.
- * - Any other row may or may not belong to it: it stays, but is `unsure`.
+ * - A row that names the owner belongs to it, and a row that names another one does not. UUIDs may differ in case. A
+ *   row may also name a dataset by its id, or by another spelling of its name (case, spaces around it), if the list of
+ *   datasets identifies it. An empty string names nothing.
+ * - Rows that name no evaluation run, including those of earlier pages, are compared with the rewards of the run. A row
+ *   with a reward must be among them; the others may have failed, as many as the total of the run allows. If they do
+ *   not fit, the list has several runs, but only if the run has a reward, is not known to be running, and its total is
+ *   too low for all rows: rewards may be late, or arrive only at the end.
+ * - Any other row stays, but is `unsure`.
  */
 export function ownRows(rows: readonly Trajectory[], filter: TrajectoryFilter, known: KnownOwner): OwnRows {
   const verdicts = new Map(rows.map(row => [row, belongs(row, filter, known)]));
@@ -80,13 +80,13 @@ export function ownRows(rows: readonly Trajectory[], filter: TrajectoryFilter, k
   return { own, others, unsure, fits, isMixed, unlisted: [...unlisted.values()] };
 }
 
-/** The ids among the rewards, and how many of the rewards have none. */
+/** The ids of the rewards, and the number of rewards without an id. */
 const rewardIds = perObject((rewards: readonly TrajectoryReward[]) => {
   const ids = new Set(rewards.flatMap(({ trajectory_id }) => (trajectory_id ? spelledId(trajectory_id) : [])));
   return { ids, nameless: rewards.length - ids.size + unreadableIn(rewards) };
 });
 
-/** Whether the rows have more rewards than these. Asked at each render, of up to 20,000 rows. */
+/** Cached, because every render asks, with up to 20,000 rows. */
 const lackingIn = perObject((rewards: readonly TrajectoryReward[]) => {
   const { ids, nameless } = rewardIds(rewards);
   return perObject(
@@ -95,11 +95,11 @@ const lackingIn = perObject((rewards: readonly TrajectoryReward[]) => {
   );
 });
 
-/** Whether listed rows of an evaluation run have a reward that the run's rewards do not have yet, by id or without one. */
+/** Whether the rows of an evaluation run have more rewards than the rewards that were read. */
 export const lackRewards = (rewards: readonly TrajectoryReward[], rows: readonly Trajectory[]): boolean =>
   lackingIn(rewards)(rows);
 
-/** Whether the row of an evaluation run must be among the run's rewards, which may leave out those that fail or stop. */
+/** Whether a row must be among the rewards of its run, which may leave out failed and stopped rollouts. */
 const isGraded = ({ reward, status }: Trajectory): boolean =>
   reward != null && ['success', 'unknown'].includes(statusMeaning(status ?? ''));
 
@@ -107,7 +107,7 @@ const isGraded = ({ reward, status }: Trajectory): boolean =>
 export const failedOf = (rows: readonly Trajectory[]): readonly Trajectory[] =>
   rows.filter(({ status, reward }) => reward == null && statusMeaning(status ?? '') === 'failure');
 
-/** Decided by the ids and names in the row; undefined if they do not tell. */
+/** Whether a row belongs to the owner, by its ids and names; undefined if these do not tell. */
 function belongs(row: Trajectory, filter: TrajectoryFilter, { datasets }: KnownOwner): boolean | undefined {
   const { eval_run_id, training_run_id, dataset_name } = filter;
   const verdicts = [
@@ -119,20 +119,20 @@ function belongs(row: Trajectory, filter: TrajectoryFilter, { datasets }: KnownO
   return verdicts.includes(undefined) ? undefined : true;
 }
 
-const isSameId = (id: string | null | undefined, asked: string): boolean | undefined =>
-  id ? spelledId(id) === spelledId(asked) : undefined;
+const isSameId = (id: string | null | undefined, requested: string): boolean | undefined =>
+  id ? spelledId(id) === spelledId(requested) : undefined;
 
 const folded = (name: string): string => name.trim().toLowerCase();
 
 function isOfDataset(
   { dataset_name: name, dataset_id: id }: Trajectory,
-  asked: string,
+  requested: string,
   datasets: readonly Dataset[] = [],
 ): boolean | undefined {
   // A dataset without a name is requested by its id.
-  if (name === asked || isSameId(id, asked)) return true;
-  if (name && folded(name) !== folded(asked)) return false;
-  const named = datasets.filter(({ dataset_name }) => dataset_name === asked);
+  if (name === requested || isSameId(id, requested)) return true;
+  if (name && folded(name) !== folded(requested)) return false;
+  const named = datasets.filter(({ dataset_name }) => dataset_name === requested);
   if (named.length === 0) return undefined;
   if (id) return named.some(({ dataset_id }) => isSameId(dataset_id, id));
   // Two datasets may have names that differ only in their spelling.

@@ -4,23 +4,23 @@ import type { ProgressPoint } from '../store/store.ts';
 import { age, duration } from '../text/time.ts';
 
 export interface Pace {
-  /** Milliseconds per step; undefined if nothing tells it. */
+  /** Milliseconds per step; undefined if unknown. */
   readonly stepMs: number | undefined;
-  /** Whether that is only the mean since its start: it grows while the run stands still. */
+  /** Whether `stepMs` is only the mean since the start, which grows while no step arrives. */
   readonly isRough?: boolean;
   /** When the count last changed, or was first read; epoch milliseconds. */
   readonly changedAt: number | undefined;
-  /** Whether the last step was seen to arrive; otherwise it may be much older than `changedAt`. */
+  /** Whether the last step was observed when it arrived; otherwise it may be much older than `changedAt`. */
   readonly isSeen: boolean;
-  /** If it was not: the newest checkpoint, and the number of steps since. */
+  /** If the last step was not observed: the newest checkpoint, and the number of steps since. */
   readonly checkpoint?: { readonly at: number; readonly stepsSince: number } | undefined;
   /** Milliseconds without a new step after which the run counts as silent. The alarms decide whether it has stalled. */
   readonly patienceMs: number;
 }
 
-/** The service's record of the times of the steps before they were observed. */
+/** The service's record of the times of steps that were not observed. */
 export interface PaceHints {
-  /** When it left the queue, or was created if it was not seen waiting; epoch milliseconds. */
+  /** When the run left the queue or, if it was not seen in the queue, was created; epoch milliseconds. */
   readonly startedAt?: number | undefined;
   /** The times of its newest checkpoints, oldest first. */
   readonly checkpoints?: readonly ProgressPoint[] | undefined;
@@ -35,7 +35,7 @@ interface Interval {
 /** The rate covers the last two minutes, or the last ten steps if those took longer. */
 const windowMs = 2 * 60_000;
 const windowSteps = 10;
-/** Beyond this many times the median, an interval counts as an outage, and a pause as a silence. */
+/** An interval of more than this many medians counts as an outage, and a pause as a silence. */
 const outlier = 3;
 /** Shorter silences are never reported: polls without focus are ten seconds apart. */
 const shortestPatienceMs = 15_000;
@@ -48,15 +48,15 @@ function median(values: readonly number[]): number | undefined {
 }
 
 /**
- * Whether an interval that begins at a count holds only whole steps, because its last step was seen to arrive; the part
- * of one that is missing otherwise is a small error in many steps.
+ * Whether an interval that begins at a count has only whole steps, because the last step before it was observed. With
+ * many steps, part of a step is a small error.
  */
 const isWhole = ({ at, since = Number.NEGATIVE_INFINITY }: ProgressPoint, { ms, steps }: Interval): boolean =>
   steps >= windowSteps || at - since <= ms;
 
 /**
- * The intervals of the window, newest first. A count that was not seen to arrive begins none: its steps belong to the
- * interval before. An interval in which the run was reset to a checkpoint is left out.
+ * The intervals of the window, newest first. A count whose last step was not observed begins no interval: its steps
+ * belong to the interval before. An interval in which the run was reset to a checkpoint is left out.
  */
 function recentIntervals(points: readonly ProgressPoint[]): Interval[] {
   const intervals: Interval[] = [];
@@ -67,7 +67,7 @@ function recentIntervals(points: readonly ProgressPoint[]): Interval[] {
     if (!from || !to) break;
     const interval = { ms: to.at - from.at, steps: to.completed_steps - from.completed_steps };
     const isUsable = interval.steps > 0 && Number.isFinite(interval.steps) && interval.ms > 0;
-    // Before the first step it may have been in the queue.
+    // Before its first step, the run may have been in the queue.
     const counts = isUsable && from.completed_steps > 0;
     if (counts && !isWhole(from, interval)) continue;
     to = from;
@@ -79,7 +79,7 @@ function recentIntervals(points: readonly ProgressPoint[]): Interval[] {
   return intervals;
 }
 
-/** The pace from the observed steps, and how long an interval usually is. */
+/** The pace and the usual interval of the observed steps. */
 function observedPace(points: readonly ProgressPoint[]) {
   const intervals = recentIntervals(points);
   const medianStep = median(intervals.map(({ ms, steps }) => ms / steps));
@@ -90,7 +90,7 @@ function observedPace(points: readonly ProgressPoint[]) {
   return { stepMs: ms / steps, between: median(usual.map(interval => interval.ms)) ?? 0 };
 }
 
-/** The pace before benchtop met the run: between its checkpoints, or else since its start. */
+/** The pace before benchtop observed the run: between its checkpoints, or else since its start. */
 function earlierPace(points: readonly ProgressPoint[], { startedAt, checkpoints = [] }: PaceHints): number | undefined {
   const between = observedPace(checkpoints);
   if (between) return between.stepMs;
@@ -100,8 +100,8 @@ function earlierPace(points: readonly ProgressPoint[], { startedAt, checkpoints 
 }
 
 /**
- * The pace of the last steps. Ignores intervals that are several times as long as usual: the service, the network or
- * this program was away.
+ * The pace of the last steps. Ignores intervals several times longer than usual: the service, the network or this
+ * program was down.
  */
 export function paceOf(points: readonly ProgressPoint[], hints: PaceHints = {}): Pace {
   const last = points.at(-1);
@@ -120,8 +120,8 @@ export function paceOf(points: readonly ProgressPoint[], hints: PaceHints = {}):
 }
 
 /**
- * How long a run has made no step, at the least. Steps that were not seen to arrive divide the time since the last
- * checkpoint, so one of the gaps is at least as long as their mean.
+ * The minimum time for which a run has made no step. Unobserved steps divide the time since the last checkpoint into
+ * gaps, and the longest gap is at least as long as their mean.
  *
  * @param at when its steps were last read; epoch milliseconds
  */
@@ -133,11 +133,11 @@ export function silenceMs({ changedAt, checkpoint }: Pace, at: number): number {
 /** How long a run has made no step. */
 export interface Silence {
   readonly forMs: number;
-  /** Its last step was not seen to arrive, and no checkpoint tells when it was made. */
+  /** The last step was not observed, and no checkpoint tells its time. */
   readonly atLeast: boolean;
 }
 
-/** The same as an estimate, where steps that were not seen to arrive followed a checkpoint: by their usual time. */
+/** Estimates how long a run has made no step. Unobserved steps after a checkpoint count with their usual time. */
 export function silenceAt(pace: Pace, at: number): Silence {
   const { checkpoint, stepMs = 0, isSeen } = pace;
   const forMs = checkpoint ? at - checkpoint.at - checkpoint.stepsSince * stepMs : 0;
@@ -150,7 +150,7 @@ export interface RunSituation {
   readonly total: number | null | undefined;
   /** When the run was last observed; epoch milliseconds. An unobserved run does not count as silent. */
   readonly observedAt: number;
-  /** When it was created, which for a queued run is before it began; epoch milliseconds. */
+  /** When the run began; for a queued run, when it was created. Epoch milliseconds. */
   readonly startedAt?: number | undefined;
   /** Epoch milliseconds. */
   readonly now: number;
@@ -158,18 +158,18 @@ export interface RunSituation {
 
 /** Whether a run is queued, silent or moving. All times are in milliseconds. */
 export type Standing =
-  /** How long it has waited; undefined if it has finished steps, because the start of the wait is then unknown. */
+  /** How long it has waited; undefined if it has finished steps, because it then began to wait at an unknown time. */
   | { readonly kind: 'queued'; readonly forMs: number | undefined }
-  /** `checkpointMs` is the age of its last checkpoint, if its last step was not seen to arrive. */
+  /** `checkpointMs` is the age of the last checkpoint, if the last step was not observed. */
   | (Silence & { readonly kind: 'silent'; readonly checkpointMs?: number | undefined })
   | { readonly kind: 'moving'; readonly stepMs: number; readonly leftMs: number | undefined }
   /** Not observed recently, or not long enough. */
   | { readonly kind: 'unknown' };
 
 /**
- * Rate and time left while steps arrive, and the length of the silence once they stop. There is no time left for a run
- * being cancelled or known only by its mean pace, no estimate before the first steps, and no silence for a run that was
- * not observed during it. A run that has not begun is queued rather than silent.
+ * The rate and the time left while steps arrive, and the length of the silence once they stop. There is no time left
+ * for a run that is being cancelled or has only a rough pace, no estimate before the first steps, and no silence while
+ * the run was not observed. A run that has not begun is queued, not silent.
  */
 export function standingOf(pace: Pace, situation: RunSituation): Standing {
   const { status, completed, total, observedAt, startedAt, now } = situation;

@@ -1,9 +1,8 @@
 /**
- * When to send a query again: one pure policy for all queries, based on the activity of the resource, its attention
- * on screen, and its recent failures. Rate limits and failures of the whole host are handled by the gate of the
- * service layer; the backoff here, and the wait that a failing endpoint asks for, are for a single query that fails while
- * others succeed, which the gate cannot see.
- * All times are in milliseconds.
+ * When to send a query again: one pure policy for all queries, based on the activity of the resource, the attention it
+ * gets on screen, and its recent failures. The gate of the service layer handles rate limits and failures of the whole
+ * host. The backoff here, and the wait that a failing endpoint requests, are for a query that fails while others
+ * succeed, which the gate cannot see. All times are in milliseconds.
  */
 
 import { hashOf } from '../base/hash.ts';
@@ -11,13 +10,13 @@ import { maxRetryAfterMs } from '../base/retry-waits.ts';
 import { hasEnded, isRunning } from '../contract/status.ts';
 import { ServiceError } from '../service/errors.ts';
 
-/** How much of the user's attention a query has. Hidden ones are not polled. */
+/** How much attention a query gets from the user. Hidden queries are not polled. */
 export type Attention = 'focused' | 'visible' | 'hidden';
 
 /**
- * What the resource is doing: `running` changes by itself and soon, `building` changes by itself slowly, `open` may be
- * changed by others at any time (a list), `settling` has ended, but answers about it do not agree, so some may be late,
- * `settled` is final. `settling` data becomes final after several reads without a change.
+ * How a resource changes: `running` soon and by itself, `building` slowly and by itself, `open` at any time through
+ * others (a list), `settled` never. `settling` has ended, but some answers may be late, because answers disagree: it
+ * becomes final after several reads without a change.
  */
 export type Activity = 'running' | 'building' | 'open' | 'settling' | 'settled';
 
@@ -32,7 +31,7 @@ export function activityOfRuns(rows: readonly { readonly status?: string | null 
   return rows.some(row => isRunning(row.status)) ? 'running' : 'open';
 }
 
-/** Poll intervals in milliseconds of running resources: with the focus, and only visible. */
+/** Poll intervals of running resources in milliseconds: with focus, and without. */
 export interface PollIntervals {
   readonly focusedMs: number;
   readonly visibleMs: number;
@@ -42,10 +41,7 @@ export const defaultIntervals: PollIntervals = { focusedMs: 2_000, visibleMs: 10
 /** The interval for builds and deployments, regardless of focus. */
 const buildingMs = 5_000;
 
-/**
- * Settling data is final after this many reads without a change. Each read waits twice as long as the one before: five
- * minutes in all.
- */
+/** Settling data is final after this many reads without a change. The waits double, five minutes in total. */
 const mostUnchanged = 5;
 
 function intervalOf({
@@ -78,7 +74,7 @@ export interface PollSituation {
   readonly failures: number;
   /** The wait that the endpoint requested with its last failure. */
   readonly requestedMs?: number | undefined;
-  /** Jitter in [0, 1), stable until the next attempt. 0.5 leaves the interval unchanged. */
+  /** In [0, 1), stable until the next attempt. 0.5 leaves the interval unchanged. */
   readonly jitter: number;
   readonly intervals?: PollIntervals;
   /** The shortest interval for an answer of this size. */
@@ -90,7 +86,7 @@ export interface PollSituation {
 /** Node fires a longer timer at once. */
 const longestTimerMs = 2 ** 31 - 1;
 
-/** Milliseconds until the next attempt, or `undefined` for none. */
+/** Milliseconds until the next attempt; undefined for none. */
 export function pollDelay(situation: PollSituation): number | undefined {
   const { attention, failures, jitter, requestedMs = 0, leastMs = 0 } = situation;
   if (attention === 'hidden') return undefined;
@@ -100,17 +96,17 @@ export function pollDelay(situation: PollSituation): number | undefined {
   const backoff = failures > 0 ? Math.min(backoffLimit, Math.max(interval, backoffBase * 2 ** failures)) : interval;
   const delay = Math.min(longestTimerMs, Math.round(backoff * (1 - jitterShare + 2 * jitterShare * jitter)));
   if (requestedMs === 0) return delay;
-  // Queries that wait for the same time must not all be sent at once.
+  // Jitter, so that queries with the same wait are not all sent at once.
   return Math.max(delay, Math.min(maxRetryAfterMs, requestedMs) + Math.round(backoffBase * jitter));
 }
 
 /**
  * The wait that a failing endpoint requested (`Retry-After` of a 5xx), in milliseconds. Only polls of this endpoint
- * wait; a manual refresh asks anyway. The gate handles rate limits.
+ * wait; a manual refresh is sent at once. The gate handles rate limits.
  */
 export function requestedWait(error: unknown): number | undefined {
   return error instanceof ServiceError && error.kind === 'server' ? error.retryAfterMs : undefined;
 }
 
-/** A number in [0, 1) derived from a text: the same text gives the same number. */
+/** Hashes a text to a number in [0, 1). */
 export const fractionOf = (text: string): number => hashOf(text) / 2 ** 32;

@@ -1,4 +1,4 @@
-/** Several runs read as one: their rollouts of a task count together, like those of a run with several of each task. */
+/** Pools several runs: all their rollouts of a task count together. */
 import { maxOf } from '../base/many.ts';
 import type { TrajectoryReward } from '../contract/evaluations.ts';
 import { isOpen, type RunEnd, type TaskRewards } from '../present/statistics/tasks.ts';
@@ -6,7 +6,7 @@ import { extentOf, type SamplesPerTask } from './extent-of.ts';
 import type { ReadRewards } from './run-extent.ts';
 import { joinedRewards, rewardsByTask } from './run-rewards.ts';
 
-/** The end of a pool is the first of these that one of its runs has. */
+/** The end of a pool is the first of these that any of its runs has. */
 const ends: readonly RunEnd[] = ['running', 'unreported', 'stopped', 'complete'];
 
 const endOf = ({ status }: ReadRewards): number => ends.indexOf(extentOf({ status }).end);
@@ -19,8 +19,8 @@ function tasksOf({ rewards }: ReadRewards): readonly TaskRewards[] {
 }
 
 /**
- * How many rollouts each task of a run has, if every task lists one: its missing rollouts then belong to these tasks. With
- * another seed, a service may choose other tasks.
+ * The number of rollouts per task of a run, if every task lists one: its missing rollouts then belong to these tasks.
+ * Worked out per run, because a service may choose other tasks for another seed.
  */
 function eachIn(run: ReadRewards): number | undefined {
   const tasks = tasksOf(run);
@@ -38,19 +38,19 @@ function samplesOf(runs: readonly ReadRewards[]): SamplesPerTask | undefined {
   const each = runs.map(eachIn);
   if (each.includes(undefined)) return undefined;
   return {
-    each: each.reduce<number>((sum, of = 0) => sum + of, 0),
+    each: each.reduce<number>((sum, samples = 0) => sum + samples, 0),
     isSent: runs.some(({ samplesPerTask }) => samplesPerTask?.isSent === true),
   };
 }
 
-/** The rollouts that a run has, but does not list. */
+/** The rollouts that a run has but does not list. */
 const unlistedIn = (run: ReadRewards): TrajectoryReward[] =>
   Array.from({ length: Math.max(0, (run.total ?? 0) - listedIn(run)) }, () => ({
     ...{ reward: null, trajectory_id: null, task_id: null },
   }));
 
 /**
- * Joins the rewards that were read of several runs.
+ * Joins the rewards of several runs.
  *
  * @param runs at least one
  */
@@ -59,7 +59,7 @@ export function pooled(runs: readonly ReadRewards[]): ReadRewards {
   if (!first || others.length === 0) return first ?? { rewards: [], status: undefined, total: undefined };
   const isCounted = runs.every(({ total }) => total !== undefined);
   const lists = runs.map(({ rewards }) => rewards);
-  // Without the total of all, those of some still show that rollouts are missing.
+  // If some totals are unknown, the others still show that rollouts are missing.
   const missing = isCounted ? [] : runs.flatMap(unlistedIn);
   const samplesPerTask = samplesOf(runs);
   const failed = runs.reduce((sum, run) => sum + (run.failed ?? 0), 0);

@@ -3,7 +3,7 @@ import type { CompareSettings } from '../config/preferences.ts';
 import type { Service } from '../service/index.ts';
 import type { RememberedStore } from '../store/store.ts';
 
-/** A query that others may have sent. */
+/** A query that other parts of the program may have sent. */
 export interface SharedQuery<Data> {
   readonly key: readonly unknown[];
   readonly read: (context: QueryContext) => Promise<Data>;
@@ -12,19 +12,16 @@ export interface SharedQuery<Data> {
 export interface QueryContext {
   readonly service: Service;
   readonly signal: AbortSignal;
-  /** Resources seen on this service before. */
+  /** The remembered resources of this service. */
   readonly memory: RememberedStore;
-  /** The last answer to the query that is read. */
+  /** The previous answer to the query. */
   readonly previous?: unknown;
-  /** Sends a query, or joins the request in flight, or takes an answer that has just arrived. */
+  /** Sends a query, joins the request in flight, or returns an answer that has just arrived. */
   readonly shared?: (<Data>(query: SharedQuery<Data>) => Promise<Data>) | undefined;
   /** How runs are compared; the defaults if missing. */
   readonly compare?: CompareSettings | undefined;
-  /** Running resources are followed elsewhere, so a list need not ask for the progress of each row. */
+  /** Other queries poll running resources, so a list need not read the progress of each row. */
   readonly isFollowed?: boolean;
-  /**
-   * Called for each part of an answer that takes several requests, so that a refresh does not abort a query that
-   * makes progress.
-   */
+  /** Called for each part of an answer of several requests, so that a refresh does not abort a query that progresses. */
   readonly progressed?: (() => void) | undefined;
 }

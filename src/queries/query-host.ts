@@ -9,7 +9,7 @@ import type { PollIntervals } from './polling.ts';
 import type { StatusStore } from './statuses/store.ts';
 
 export interface QueryHost {
-  /** Returns the service, loading and connecting it on first use. */
+  /** Returns the service; loads it and connects on first use. */
   readonly service: () => Promise<Service>;
   readonly remembered: RememberedStore;
   readonly cache: QueryClient;

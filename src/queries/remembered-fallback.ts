@@ -1,6 +1,6 @@
 /**
- * Lists and records that fall back on remembered data. If the service does not list a kind of resource, or only part of
- * it, resources seen earlier are shown instead, with a note.
+ * Lists and records that fall back on remembered data. If the service does not list a kind of resource, or lists only
+ * some of them, remembered resources are shown instead, with a note.
  */
 import type { Operation } from '../contract/endpoints.ts';
 import {
@@ -27,15 +27,15 @@ export interface Remembering<Row> {
   readonly observe: (row: Row) => Observation;
   /** Only resources of this parent. */
   readonly parent?: string | undefined;
-  /** Whether a remembered row belongs to the list; all do by default. */
+  /** Whether a remembered row belongs to the list; by default, every row does. */
   readonly keeps?: (row: Row) => boolean;
-  /** In the plural, for the note: `runs`. */
+  /** The resources in the note, in the plural: `runs`. */
   readonly words: string;
 }
 
 /**
- * A resource without a record, e.g. one seen only in an answer about progress, becomes a row with just its id.
- * Without a start time from the service, the time on this machine is used, as the service would write it.
+ * Makes a row of a remembered resource, with nothing but its id if no answer had its record. If the service sent no
+ * start time, uses the time on this machine, converted to the clock of the service.
  */
 function rowOf<Row>({ id, record, seenAt, startedAt }: RememberedResource, idName: string): Row {
   const timeOf = (at: number): string => new Date(at).toISOString();
@@ -48,7 +48,7 @@ function rowOf<Row>({ id, record, seenAt, startedAt }: RememberedResource, idNam
   } as unknown as Row;
 }
 
-/** When it was started, otherwise when it was first seen; epoch milliseconds. */
+/** When the resource was started, or else first seen; epoch milliseconds. */
 function startOf({ record, startedAt, firstSeenAt }: RememberedResource): number {
   const created = record['created_at'];
   return (typeof created === 'string' ? parseTime(created) : undefined) ?? startedAt ?? firstSeenAt;
@@ -74,9 +74,9 @@ export function remembering<Row extends object>(
   };
 }
 
-/** Where else to find a record, if the service has no endpoint for it. */
+/** Other sources of a record, if the service has no endpoint for it. */
 export interface Fallback<Row> {
-  /** The list that contains it, by its parent; the list of all if the parent is unknown. */
+  /** The list of its parent; if the parent is unknown, the list of all resources. */
   readonly listed: { readonly by: Operation; readonly in: (parent: string | undefined) => ListSource<Row> };
   /**
    * The record from another endpoint, or from memory.
@@ -122,9 +122,8 @@ export function rememberingOne<Row extends object>(
 }
 
 /**
- * Reads a record from its other endpoint. If that lacks the status, reads the list as well.
+ * Reads a record from its other endpoint. If that lacks the status, also searches the list.
  *
- * @param missed the error of its own endpoint, and the remembered record
  * @throws ServiceError
  */
 async function readElsewhere<Row extends object>(
@@ -148,7 +147,7 @@ async function readElsewhere<Row extends object>(
   throw other instanceof NotFoundError && !isGone(other) ? error : other;
 }
 
-/** Finds the record in its parent's list or, if the parent is unknown, in the list of all, which is searched once. */
+/** Finds the record in the list of its parent or, if the parent is unknown, in the list of all. */
 async function searchList<Row extends object>(
   id: string,
   { by, in: listIn }: Fallback<Row>['listed'],
@@ -173,8 +172,8 @@ async function searchList<Row extends object>(
 }
 
 /**
- * Reads a part of a record. After a 404, reads the record itself: if that exists, the endpoint is missing, because some
- * services answer unknown paths like unknown ids.
+ * Reads a part of a record. After a 404, reads the record itself: if it exists, the endpoint is missing, because some
+ * services answer unknown paths and unknown ids in the same way.
  *
  * @throws ServiceError, a CapabilityMissingError if only the record exists
  */
@@ -196,7 +195,7 @@ export async function readPart<Data, Row extends object>(
   }
 }
 
-/** Remembers rows for commands, which have no observed cache. */
+/** Remembers rows for commands, which have no cache to observe. */
 export function rememberRows<Row>(
   memory: RememberedStore,
   { observes }: { readonly observes?: ((row: Row) => Observation) | undefined },

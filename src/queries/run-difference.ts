@@ -1,4 +1,4 @@
-/** How a run differs from the baseline, without the rewards of both: remembered beside the certainty of its mean. */
+/** The difference of a run from the baseline, remembered without the rewards of both. */
 import { isRecord } from '../base/own-property.ts';
 import { type OfBoth, sides } from '../base/sides.ts';
 import { type Interval, intervalMethod } from '../present/statistics/interval.ts';
@@ -9,27 +9,27 @@ import { isInterval, isNumber, isRange, isSameMean } from './run-mean.ts';
 
 /** The difference between two ended runs, over the tasks in both. */
 export interface RunDifference {
-  /** The id of the run that it is the difference from. */
+  /** The id of the baseline run. */
   readonly baseline: string;
   /** Undefined if no task has a reward in both. */
   readonly difference?: number | undefined;
   readonly interval?: Interval | undefined;
-  /** The range of rewards that the interval is for. */
+  /** The range of rewards that the interval assumes. */
   readonly range: Range;
   /** The number of the method of the interval. */
   readonly method: number;
-  /** The means of all rewards when they were read, and their numbers. */
+  /** The mean and the number of all rewards when they were read. */
   readonly means: OfBoth<Partial<RecordedMean>>;
 }
 
-/** Whether it is still valid for these runs: another mean, or another number of rewards, means other rewards. */
+/** Whether a difference is still valid for these runs: another mean or another number of rewards means other rewards. */
 export const isDifferenceOf = (
   { baseline, means, range }: RunDifference,
-  of: { readonly baseline: string; readonly means: OfBoth<Partial<RecordedMean>>; readonly range: Range },
+  runs: Pick<RunDifference, 'baseline' | 'means' | 'range'>,
 ): boolean =>
-  baseline === of.baseline &&
-  range.every((limit, index) => limit === of.range[index]) &&
-  sides.every(side => isSameMean(means[side], of.means[side], range));
+  baseline === runs.baseline &&
+  range.every((limit, index) => limit === runs.range[index]) &&
+  sides.every(side => isSameMean(means[side], runs.means[side], range));
 
 function isRunDifference(value: unknown): value is RunDifference {
   if (!isRecord(value) || value['method'] !== intervalMethod) return false;

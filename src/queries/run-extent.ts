@@ -21,7 +21,7 @@ import type { QueryContext, SharedQuery } from './query-context.ts';
 import { type Certainty, certaintyOf, readAfterEndOf, rememberedCertainty } from './run-mean.ts';
 import { joinedRewards, readTrajectoryRewards } from './run-rewards.ts';
 
-/** The rewards of a run and, if some are missing, its listed rollouts without one. */
+/** The rewards of a run and, if some are missing, its listed rollouts without a reward. */
 export interface ReadRewards extends RunExtent {
   readonly rewards: readonly TrajectoryReward[];
   /** The certainty of the mean, if the run had ended before its rewards were read. */
@@ -29,10 +29,10 @@ export interface ReadRewards extends RunExtent {
 }
 
 /**
- * Reads the status and total of a run before its rewards, because rewards that are read after the end are complete.
- * Remembers the certainty of the mean of an ended run.
+ * Reads the status and total of a run before its rewards, because rewards read after the end are complete. Remembers
+ * the certainty of the mean of an ended run.
  *
- * @param known the run as just read
+ * @param known facts of the run that were just read
  * @param rows its listed rollouts, if they were read; see `withMissing`
  * @throws ServiceError
  */
@@ -59,7 +59,7 @@ export async function readRunRewards(
   return { ...read, certainty };
 }
 
-/** The certainty of a run's mean, from the rewards just read; for an ended run, also whether more rewards may come. */
+/** The certainty of a mean from rewards that were just read; for an ended run, also whether more rewards may come. */
 export function certaintyNow(eval_run_id: string, read: ReadRewards, { memory, compare }: QueryContext): Certainty {
   const before = rememberedCertainty(memory, eval_run_id, read)?.readAfterEnd;
   const seen = memory.find('run', eval_run_id)?.record as EvalRun | undefined;
@@ -68,7 +68,7 @@ export function certaintyNow(eval_run_id: string, read: ReadRewards, { memory, c
   return certaintyOf(read.rewards, { ...read, endedAt, range: compare?.rewardRange }, readAfterEnd);
 }
 
-/** The facts in the record of a run. */
+/** The totals in the record of a run. */
 export const extentOfRecord = (run: EvalRun): RunExtent => ({
   status: run.status,
   total: countOf(run.total_rollouts),
@@ -77,7 +77,7 @@ export const extentOfRecord = (run: EvalRun): RunExtent => ({
   endedAt: endInstant({ startedAt: run.created_at, endTime: run.completed_at }),
 });
 
-/** A total below the number of rewards is wrong. */
+/** Combines rewards with the totals of their run. A total below the number of rewards is wrong, and is dropped. */
 export function withExtent(
   rewards: readonly TrajectoryReward[],
   { status, total, samplesPerTask, recorded, endedAt, unread }: Partial<RunExtent>,
@@ -94,9 +94,9 @@ export function withExtent(
 }
 
 /**
- * A failure leaves the extent unknown. If the run is gone, reading its rewards fails.
+ * Reads the status and the total of a run. Never fails for a missing run, because reading its rewards will.
  *
- * @param known the run as just read; some services report these facts nowhere else
+ * @param known facts of the run that were just read, which some services report nowhere else
  */
 export async function readExtent(
   eval_run_id: string,
@@ -124,13 +124,13 @@ export async function readExtent(
   return { ...record, total: all, status: ended ?? (isKnown ? status : undefined), unread };
 }
 
-/** The facts in the record, or the known ones if it cannot be read. */
+/** The totals in the record, or the known ones if it cannot be read. */
 async function readRecord(
   eval_run_id: string,
   context: QueryContext,
   known: Partial<RunExtent>,
 ): Promise<Partial<RunExtent>> {
-  // A service without records has already sent all it knows in its list.
+  // A service without records has already sent everything in its list.
   if (known.status != null && !context.service.capabilities.has('getEvalRun')) return known;
   try {
     const run = await ask(evalRunQuery(eval_run_id), context);
@@ -146,9 +146,9 @@ async function readRecord(
 
 /**
  * Assigns missing rewards to tasks: adds the listed rollouts without a reward and, if more are missing, the number of
- * rollouts of each task. That is an option, so this reads the record unless an earlier answer had the options.
+ * rollouts per task. That is an option, so this reads the record unless an earlier answer had the options.
  *
- * @param rows the listed rollouts that were read so far; by default, this reads them
+ * @param rows the listed rollouts read so far; read here by default
  */
 export async function withMissing(
   eval_run_id: string,
@@ -165,12 +165,12 @@ export async function withMissing(
 
 const lacksRollouts = ({ total = 0, rewards, listed = rewards.length }: ReadRewards): boolean => total > listed;
 
-/** In a longer list, missing rewards are counted but not assigned to tasks: that takes many requests for little. */
+/** Missing rewards of longer lists are counted but not assigned to tasks, which would take many requests. */
 const mostListed = 10 * pageSize;
 
 /**
- * Adds the listed rollouts that have ended without a reward. Rollouts of a stopped run are left out: its total may count
- * only those that had begun, as this list does.
+ * Adds the listed rollouts that have ended without a reward, unless the run was stopped: then its total, like the list,
+ * may count only rollouts that had begun.
  */
 async function withListed(
   eval_run_id: string,
@@ -181,7 +181,7 @@ async function withListed(
   const { status, total = 0, rewards, listed = rewards.length } = read;
   const isOver = hasEnded(status);
   const isStopped = isOver && statusMeaning(status ?? '') !== 'success';
-  // A reward without a trajectory may be that of any row.
+  // A reward without a trajectory may belong to any row.
   if (isStopped || rewards.filter(({ trajectory_id }) => trajectory_id).length < listed) return read;
   try {
     const rows = known ?? (await readListed(eval_run_id, context, total));
@@ -207,8 +207,8 @@ async function withListed(
 }
 
 /**
- * Leaves out rollouts beyond the number that each task has, by its option or by the task with the most rewards: these
- * failed and were tried again, so the missing rewards belong to other tasks.
+ * Leaves out rollouts beyond the number per task, from the option or from the task with the most rewards: these failed
+ * and were retried, so the missing rewards belong to other tasks.
  */
 function withRoom(rows: readonly Trajectory[], { rewards, samplesPerTask }: ReadRewards): readonly Trajectory[] {
   const counts = new Map<string, number>();
@@ -243,7 +243,7 @@ async function readListed(
   return rows;
 }
 
-/** Options cannot change, so a record that was read before will do. */
+/** Uses a remembered record if there is one, because options cannot change. */
 async function readSamplesPerTask(
   eval_run_id: string,
   context: QueryContext,
@@ -260,7 +260,7 @@ const ask = <Data>(query: SharedQuery<Data>, context: QueryContext): Promise<Dat
 
 const samples = z.object({ each: number });
 
-/** How many rollouts each task has, by the options that the service returns, otherwise by those that were sent. */
+/** The number of rollouts per task, from the options that the service returns, or else from the sent ones. */
 function samplesPerTaskOf(run: EvalRun): SamplesPerTask | undefined {
   const name = 'evaluation_samples_per_task';
   const own = run.options?.[name];

@@ -1,4 +1,4 @@
-/** Lists of evaluation runs, with the means of those whose records lack them. */
+/** Lists of evaluation runs, with means for records that lack them. */
 import type { EvalRun } from '../contract/evaluations.ts';
 import { hasEnded, statusMeaning } from '../contract/status.ts';
 import { everyListedRun, listedRunsOf } from './evaluations.ts';
@@ -13,8 +13,8 @@ const lacksMean = ({ status, reward_mean, reward_count }: EvalRun): boolean =>
   hasEnded(status) && reward_mean == null && reward_count !== 0;
 
 /**
- * Whether a run was cancelled or failed and has no mean in the list, although it may have rewards: some services
- * compute it only for completed runs.
+ * Whether a cancelled or failed run may have rewards although the list has no mean: some services compute it only for
+ * successful runs.
  */
 const mayHaveRewards = (run: EvalRun): boolean => lacksMean(run) && statusMeaning(run.status ?? '') !== 'success';
 
@@ -31,8 +31,8 @@ function certaintyOfListed(run: EvalRun, { memory, compare }: QueryContext): Cer
 }
 
 /**
- * Adds the mean of the listed rewards if the service reports none, as `get` does. The rewards are read once and
- * remembered; if some may be late, they are read a few more times.
+ * Adds the mean of the listed rewards if the service reports none, as `get` does. Reads the rewards once, and a few
+ * more times if some may be late, and remembers them.
  */
 function withOutcomes(source: ListSource<EvalRun>): ListSource<EvalRun> {
   return {
@@ -46,13 +46,13 @@ function withOutcomes(source: ListSource<EvalRun>): ListSource<EvalRun> {
         if (mayHaveCome(certainty)) outdated.add(run.eval_run_id);
         return withOutcome(run, { mean: certainty.means[0], rewards: certainty.rewards });
       });
-      const asks = (run: EvalRun): boolean => mayHaveRewards(run) || outdated.has(run.eval_run_id);
+      const lacks = (run: EvalRun): boolean => mayHaveRewards(run) || outdated.has(run.eval_run_id);
       const ask = async (run: EvalRun): Promise<EvalRun> => {
         const listed = outdated.has(run.eval_run_id) ? { ...run, reward_mean: null, reward_count: null } : run;
         const read = await readRunRewards(run.eval_run_id, context, extentOfRecord(listed));
         return withOutcome(run, meanOfRewards(read.rewards));
       };
-      return { ...page, items: [...(await amended(known, asks, ask, context.signal))] };
+      return { ...page, items: [...(await amended(known, lacks, ask, context.signal))] };
     },
   };
 }

@@ -1,4 +1,4 @@
-/** The options of evaluations and training runs, as the service describes them. */
+/** The options of evaluations and training runs that the service describes. */
 
 import { isRecord } from '../base/own-property.ts';
 import type { EvalRun } from '../contract/evaluations.ts';
@@ -6,7 +6,7 @@ import { ValidationError } from '../service/errors.ts';
 import type { Service } from '../service/index.ts';
 import type { LiveQuery } from './live-query.ts';
 
-/** The operation that lists the options, for either kind of run. */
+/** The operations that list the options, one per kind of run. */
 export type OptionsOperation = 'getTrainingOptions' | 'getEvalOptions';
 
 /** Later generations list options by benchmark and by base model. */
@@ -20,7 +20,7 @@ export interface RunInput {
   readonly bench_id: string;
   readonly model?: string | undefined;
   readonly checkpoint?: string | undefined;
-  /** Where the checkpoint comes from, if known. Not sent, but remembered: the service may not report it. */
+  /** The origin of the checkpoint, if known. Not sent, but remembered, because the service may not report it. */
   readonly trained?: Pick<EvalRun, 'training_run_id' | 'step'> | undefined;
   readonly display_name?: string | undefined;
   readonly options?: Readonly<Record<string, unknown>>;
@@ -29,8 +29,8 @@ export interface RunInput {
 type Described = Readonly<Record<string, unknown>>;
 
 /**
- * The options of a new run. They are the same for every benchmark in the document's generation; later services
- * require the benchmark.
+ * The options of a new run. In the document, they are the same for every benchmark; later services require the
+ * benchmark.
  *
  * @throws ServiceError
  */
@@ -54,7 +54,7 @@ export async function readRunOptions(
   }
 }
 
-/** The names of the options that a service describes, for a model if it describes them per model; may be empty. */
+/** The names of the described options, of the given model if the service describes them per model. May be empty. */
 export function optionNames(answer: Described, model?: string): string[] {
   const { models } = answer;
   const list = Array.isArray(models) ? models.filter(isRecord) : [answer];

@@ -1,4 +1,4 @@
-/** The rewards of an evaluation run with its statistics, and how certain its mean is. */
+/** The rewards of an evaluation run with its statistics, and the certainty of its mean. */
 import { errorMessage } from '../base/errors.ts';
 import type { RolloutSnapshot } from '../contract/evaluations.ts';
 import { unreadableIn } from '../contract/lists.ts';
@@ -26,10 +26,7 @@ export interface RunResults extends ReadRewards {
   readonly statisticsError: string | undefined;
 }
 
-/**
- * The observation in the rewards of a run; with their mean and number, if the record of an ended run is known to have
- * none.
- */
+/** The observation in the rewards of a run. Includes their mean and number if the record of the ended run has none. */
 export function observationOf(id: string, certainty: Certainty | undefined): Observation {
   const { isFinal = false, recorded = undefined, means: [mean] = [], rewards } = certainty ?? {};
   const isOnly = isFinal && recorded !== undefined && recorded.mean === undefined;
@@ -37,24 +34,21 @@ export function observationOf(id: string, certainty: Certainty | undefined): Obs
 }
 
 export interface ResultsOptions {
-  /** The number of rollouts with a reward, if known: results that have all of them are read less often, or no more. */
+  /** The number of rollouts with a reward, if known. Results with all of them are polled less often, or no longer. */
   readonly scored?: number | null | undefined;
-  /** The listed rollouts: while they have rewards that the results lack, the results are settling. */
+  /** The listed rollouts. While they have rewards that the results lack, the results are settling. */
   readonly rows?: readonly Trajectory[];
   /** The status and size of the run, if the caller has just read them. */
   readonly extent?: RunExtent | undefined;
 }
 
-/** While benchtop looks for late rewards, equal answers must keep their identity, so that they count as unchanged. */
+/** Keeps the read times while benchtop looks for late rewards, so that equal answers count as unchanged. */
 function withSameReads(certainty: Certainty, { readAfterEnd }: Partial<Certainty> = {}): Certainty {
   const isSame = readAfterEnd !== undefined && lateRewardsDue(certainty.readAfterEnd) !== undefined;
   return isSame ? { ...certainty, readAfterEnd } : certainty;
 }
 
-/**
- * Rewards and statistics of a run, read together so that they agree, and polled until `ended`. The rewards are shown
- * even without statistics.
- */
+/** Rewards and statistics of a run, read together so that they agree. Polled until `ended`. */
 export function runResultsQuery(
   runId: string,
   ended: boolean,
@@ -99,10 +93,10 @@ export function runResultsQuery(
 }
 
 /**
- * The certainty of the mean of an ended run. Its rewards are final: they are read once, and their certainty is
+ * The certainty of the mean of an ended run. Its rewards are final, so they are read once, and their certainty is
  * remembered.
  *
- * @param known the run as just read
+ * @param known facts of the run that were just read
  * @throws ServiceError
  */
 export async function readFinalCertainty(
@@ -115,19 +109,19 @@ export async function readFinalCertainty(
   const { recorded = { mean: undefined, graded: undefined } } = known;
   if (remembered && isSettled(remembered, recorded, range)) return remembered;
   const read = await readRunRewards(runId, context, known);
-  // Without its status or total there is no interval, and this may change.
+  // Without the status or the total there is no interval, but the next read may have both.
   if (read.unread) throw read.unread;
   return read.certainty ?? certaintyOf(read.rewards, { ...read, range });
 }
 
-/** The certainty of the mean so far of a running run, for lines of Watch and lists. Its rewards may outlive a run. */
+/** The certainty of the mean so far of a running run. Not `about` the run, because its rewards may outlive it. */
 export function runSoFarQuery(runId: string, known: Partial<RunExtent>): LiveQuery<Certainty> {
   return {
     key: evaluationKeys.soFar(runId),
     observes: certainty => observationOf(runId, certainty),
     activity: () => 'running',
     read: async context => {
-      // Read often, so without the listed rollouts.
+      // Leave out the listed rollouts, because this is read often.
       const read = await readRunRewards(runId, context, known, []);
       return certaintyNow(runId, read, context);
     },
@@ -137,11 +131,11 @@ export function runSoFarQuery(runId: string, known: Partial<RunExtent>): LiveQue
 /**
  * The certainty alone, for lists of ended runs.
  *
- * @param the mean on screen, from the service or from the rewards
+ * @param shown the mean on screen, from the service or from the rewards
  */
-export function runCertaintyQuery(runId: string, of: RecordedMean, known: Partial<RunExtent>): LiveQuery<Certainty> {
+export function runCertaintyQuery(runId: string, shown: RecordedMean, known: Partial<RunExtent>): LiveQuery<Certainty> {
   return {
-    key: evaluationKeys.certainty(runId, of),
+    key: evaluationKeys.certainty(runId, shown),
     about: { kind: 'run', id: runId },
     observes: certainty => observationOf(runId, certainty),
     activity: () => 'settled',

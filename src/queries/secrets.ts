@@ -1,4 +1,4 @@
-/** Queries and actions for secrets: their metadata, never their values. */
+/** Queries and actions for secrets. Queries have their metadata, never their values. */
 import type { CreateSecretBody, Secret } from '../contract/secrets.ts';
 import { ApiError } from '../service/errors.ts';
 import { findOnPages } from '../service/pagination.ts';
@@ -25,7 +25,7 @@ export const deleteSecret = action(
   async (service, { secret_id }: Pick<Secret, 'secret_id'>, options) => {
     const answer = await service.call('deleteSecret', { params: { secret_id } }, options);
     if (answer.deleted === false) {
-      throw new ApiError('The service answered that it did not revoke the secret.', { code: 'not_ok' });
+      throw new ApiError('The service reports that it did not revoke the secret.', { code: 'not_ok' });
     }
     return answer;
   },

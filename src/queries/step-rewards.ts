@@ -27,15 +27,15 @@ export interface ReadStep {
 
 /** The distinct steps of a curve, in order. */
 export const stepsIn = perObject(({ steps }: Pick<TrainerCurve, 'steps'>): Float64Array => {
-  // Loops by index: `every` takes ten times as long.
+  // Loop by index: `every` takes ten times as long.
   let repeated = false;
   for (let index = 1; index < steps.length && !repeated; index += 1) repeated = steps[index - 1] === steps[index];
   return repeated ? steps.filter((step, index) => index === 0 || steps[index - 1] !== step) : steps;
 });
 
 /**
- * The steps to read, newest first: all if they are few; otherwise the newest, and a sample of the others at round
- * distances, which keeps the choice stable while the run grows.
+ * The steps to read, newest first: all if there are few, otherwise the newest and a sample of the others at round
+ * distances, so that the sample changes little while the run grows.
  */
 export function stepsToRead(steps: Float64Array, most = mostStepsRead): readonly number[] {
   const newest = steps.subarray(-Math.min(newestSteps, most));
@@ -44,7 +44,7 @@ export function stepsToRead(steps: Float64Array, most = mostStepsRead): readonly
   if (older.length <= room) return [...steps].reverse();
   const [first = 0, last = 0] = [older[0], older.at(-1)];
   let every = roundStep(Math.max(1, (last - first) / Math.max(1, room)));
-  // The first of each multiple. There are few of them among up to a million steps.
+  // Binary search for the first step of each multiple: there may be a million steps.
   const chosenBy = (distance: number): readonly number[] => {
     const chosen: number[] = [];
     const multipleAt = (index: number): number => Math.floor((older[index] as number) / distance);
@@ -76,9 +76,9 @@ async function readStep(
 }
 
 /**
- * Reads steps, in the order of the steps.
+ * Reads the rollouts of steps, in order.
  *
- * @param onUnread called with the failure of a step, which is then left out; may throw it
+ * @param onUnread called with the error of a step, which is then left out; throws it by default
  * @throws ServiceError
  */
 export async function readSteps(
@@ -102,7 +102,7 @@ export async function readSteps(
 }
 
 /**
- * Steps of a run. Each poll reads a few more, until all wanted steps are read. A step is read once.
+ * The rollouts of the wanted steps of a run. Each poll reads a few more steps, each step once.
  *
  * @param known the answer so far
  */
@@ -120,7 +120,7 @@ export function stepRewardsQuery(
   return {
     key: trainingKeys.stepsRead(runId),
     share: (_, answer) => answer,
-    // A run that restarts at a checkpoint repeats the steps after it.
+    // Steps may become unwanted: a run that restarts at a checkpoint repeats the steps after it.
     activity: read => (unread(read).length > 0 || kept(read).length < (read?.length ?? 0) ? 'running' : 'settled'),
     read: async context => {
       const before = kept(known());

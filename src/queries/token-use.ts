@@ -1,4 +1,4 @@
-/** How many tokens earlier rollouts took, to estimate a new training run. */
+/** The number of tokens that earlier rollouts used, to estimate the cost of a new training run. */
 import { ifThere } from '../service/errors.ts';
 import type { LiveQuery } from './live-query.ts';
 import type { QueryContext } from './query-context.ts';
@@ -6,18 +6,18 @@ import { readSteps } from './step-rewards.ts';
 import { trainingKeys, trainingRunsOf } from './training.ts';
 import { trainerRewardsQuery } from './training-curves.ts';
 
-/** Each of the newest runs takes two requests. */
+/** Maximum number of runs to read. Each takes two requests. */
 const mostRuns = 3;
 
 export interface TokenUse {
-  /** The mean of the generated tokens of a rollout. */
+  /** Mean generated tokens per rollout. */
   readonly tokens: number;
-  /** The step that was counted, and its training run. */
+  /** The step whose rollouts were counted, and the name of its training run. */
   readonly step: number;
   readonly name: string;
 }
 
-/** Undefined if the service reports no tokens of the last step. */
+/** The token use of the last step of a run; undefined if the service does not report it. */
 async function lastStepOf(run: { readonly id: string; readonly name: string }, context: QueryContext) {
   const curve = await trainerRewardsQuery(run.id, true).read(context);
   const last = curve.steps.at(-1);
@@ -28,7 +28,7 @@ async function lastStepOf(run: { readonly id: string; readonly name: string }, c
   return { tokens: counts.reduce((sum, each) => sum + each, 0) / counts.length, step: last, name: run.name };
 }
 
-/** The last step of the newest run on this benchmark and model; empty if there is none that reports its tokens. */
+/** The token use of the newest run on this benchmark and model that reports it; empty if none does. */
 export async function readTokenUse(benchId: string, model: string, context: QueryContext): Promise<Partial<TokenUse>> {
   const { items } = await trainingRunsOf(benchId).readPage({ ...context, query: {} });
   for (const run of items.filter(({ base_model_slug }) => base_model_slug === model).slice(0, mostRuns)) {

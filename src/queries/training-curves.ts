@@ -11,16 +11,15 @@ import type { QueryContext } from './query-context.ts';
 import { readPart } from './remembered-fallback.ts';
 import { trainingKeys, trainingRunQuery } from './training.ts';
 
-/** The reader of each curve. It keeps the rows, because the next answer mostly repeats them. */
+/** The reader of each curve. It keeps the rows, because most of the next answer repeats them. */
 const readers = new WeakMap<TrainerCurve, TrainerCurveReader>();
 
-/**
- * A curve is always read whole, at 35 bytes a point. Far beyond the columns of a chart, a few new points are not worth
- * more than 700 KB a second.
- */
+/** Limits the traffic of long curves, which are always read whole, to 700 KB per second at 35 bytes per point. */
 const mostPointsASecond = 20_000;
 
-/** @param steps the steps done, if known: a curve that has them all is read again only when there are more */
+/**
+ * @param steps the number of finished steps, if known. A curve with all of them is not read again until there are more
+ */
 export function trainerRewardsQuery(runId: string, ended: boolean, steps?: number | null): LiveQuery<TrainerCurve> {
   return {
     key: trainingKeys.trainerRewards(runId),
@@ -40,7 +39,8 @@ export function trainerRewardsQuery(runId: string, ended: boolean, steps?: numbe
       const { TrainerCurveReader } = await import('../contract/trainer-curve-reader.ts');
       const previous = context.previous as TrainerCurve | undefined;
       let known = previous && readers.get(previous);
-      // A cancelled read and its successor must not share it, and a retry cannot know what a lost answer left in it.
+      // Use a reader once: a cancelled read and its successor must not share it, and a lost answer may leave rows in
+      // it.
       if (previous) readers.delete(previous);
       let reader = new TrainerCurveReader();
       const begin = (): TrainerCurveReader => {
@@ -52,7 +52,7 @@ export function trainerRewardsQuery(runId: string, ended: boolean, steps?: numbe
       const answer = await readPart('getTrainerRewards', trainingRunQuery(runId), context, () =>
         context.service.call('getTrainerRewards', { params }, options),
       );
-      // Some services wrap the list in another way.
+      // Some services wrap the list differently, so that it was not read as a stream.
       for (const row of answer.trainer_rewards) reader.add(row);
       const curve = shareWhole(previous, reader.curve(unreadableIn(answer.trainer_rewards)));
       readers.set(curve, reader);
@@ -62,9 +62,9 @@ export function trainerRewardsQuery(runId: string, ended: boolean, steps?: numbe
 }
 
 /**
- * The held-out rewards of a run on the tasks of one split, see `decidingSplit`.
+ * The held-out rewards of a run on the tasks of the deciding split, see `decidingSplit`.
  *
- * @param isFinal whether those of an ended run are final, apart from incomplete rounds
+ * @param isFinal whether the rewards of an ended run are final, apart from incomplete rounds
  */
 export function heldOutRewardsQuery(
   runId: string,
@@ -82,7 +82,7 @@ export function heldOutRewardsQuery(
       measured: heldOutMeans(rewards) ?? null,
       failedRounds: failedRounds(rewards),
     }),
-    // New rewards arrive only every few steps. The last rounds may be complete only after the end of the run.
+    // New rewards arrive only every few steps. The last rounds may end after the run.
     activity: rewards => {
       if (!ended) return 'building';
       if (rewards && hasOutstanding(rewards)) return 'open';
@@ -98,7 +98,7 @@ export function heldOutRewardsQuery(
   };
 }
 
-/** The tasks of the held-out curve of the training run that made the evaluated checkpoint, if they can be read. */
+/** The split of the held-out curve of the training run that made the evaluated checkpoint, if it can be read. */
 export async function readHeldOutSplit(
   { parent_checkpoint_id, training_run_id, split }: EvalRun,
   context: QueryContext,

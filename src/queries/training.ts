@@ -58,7 +58,7 @@ export const startTraining = action(
   {
     touches: [trainingKeys.all],
     keyed: 'startTraining',
-    starts: (run, asked) => observeTraining({ ...run, display_name: run.display_name ?? asked.display_name }),
+    starts: (run, input) => observeTraining({ ...run, display_name: run.display_name ?? input.display_name }),
   },
 );
 
@@ -85,7 +85,7 @@ export const deleteTraining = action(
   },
 );
 
-/** The step budget of a run, from its progress, otherwise its options. */
+/** The step budget of a run, from its progress or else its options. */
 export function stepsOf({ options, total_steps }: ProgressedRun): number | undefined {
   const steps = countOf(total_steps) ?? options?.['num_steps'];
   return typeof steps === 'number' && Number.isFinite(steps) ? countOf(steps) : undefined;
@@ -131,16 +131,16 @@ function runsOf(benchId: string): ListSource<TrainingRun> {
   return remembering(listed, { ...remembered, parent: benchId });
 }
 
-/** A training run with its progress, which its record lacks. */
+/** A training run with its progress, which the record lacks. */
 export type ProgressedRun = TrainingRun &
   Partial<Pick<TrainingProgress, 'completed_steps' | 'total_steps'>> & {
-    /** When it was seen leaving the queue, in epoch milliseconds; null if nobody saw it leave. */
+    /** When it was seen leaving the queue, in epoch milliseconds; null if it left unseen. */
     readonly began_at?: number | null;
   };
 
 /**
- * Adds the progress of each run to a list that nothing else follows. It is requested once for runs that ended before
- * their last step, and again for unfinished runs; it is left out if unavailable.
+ * Adds the progress of each run to a list, unless other queries poll the runs. Reads it once for runs that ended before
+ * their last step, and in every poll for unfinished ones. Leaves out progress that cannot be read.
  */
 function withProgress(source: ListSource<TrainingRun>): ListSource<ProgressedRun> {
   const { readPage, fallback } = source;
@@ -189,7 +189,7 @@ const withBegin = (run: ProgressedRun, memory: RememberedStore): ProgressedRun =
 
 /** The remembered progress of a run, if it is still valid. */
 function progressOf(run: TrainingRun, memory: RememberedStore): Pick<ProgressedRun, 'completed_steps' | 'total_steps'> {
-  // The progress of a run that had ended early is final. A successful run has done all its steps.
+  // The progress of a run that ended early is final. A successful run has finished all its steps.
   const isFinal = hasEnded(run.status) && statusMeaning(run.status ?? '') !== 'success';
   if (!isFinal && stepsOf(run) !== undefined) return {};
   const { status, completed_steps, total_steps } = memory.find('training', run.training_run_id)?.record ?? {};
@@ -238,7 +238,7 @@ export function trainingProgressQuery(runId: string): LiveQuery<TrainingProgress
       done: completed_steps,
       total: total_steps,
       reason: failureReason(failure),
-      // The record may lack them.
+      // Remember what the record may lack.
       ...((total_steps != null || hasEnded(status)) && {
         record: {
           ...(status != null && { status }),
@@ -257,10 +257,10 @@ export function partOfTraining(runId: string): NonNullable<ListSource<never>['pa
   return { kind: 'training', id: runId, read: trainingRunQuery(runId).read };
 }
 
-/** The reward of a rollout, with its position in the answer, since not every rollout has an id. */
+/** The reward of a rollout, with its position in the answer, because some rollouts have no id. */
 export type StepRollout = TrajectoryReward & { readonly place: number };
 
-/** The rewards of a completed step's rollouts, which are final. @param task only those of this task */
+/** The rewards of the rollouts of a finished step, which are final. @param task limits them to a task */
 export function stepRewardList(runId: string, step: number, task?: string): ListSource<StepRollout> {
   return {
     key: [...trainingKeys.stepRewards(runId, step), ...(task === undefined ? [] : [task])],
@@ -280,7 +280,7 @@ export function stepRewardList(runId: string, step: number, task?: string): List
   };
 }
 
-/** The same rollouts as trajectories: their other fields are unknown. Rewards without a trajectory are left out. */
+/** The rollouts of a finished step as trajectories, without other fields. Rewards without a trajectory are left out. */
 export function stepTrajectories(runId: string, step: number): ListSource<Trajectory> {
   const list = stepRewardList(runId, step);
   return {

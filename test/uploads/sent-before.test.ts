@@ -427,7 +427,7 @@ it('sends nothing while the record of what was sent may be in a damaged file, ex
   const records = new TrajectoryRecords(tables);
   const { service, sent } = storing([], []);
   const refused = await upload(service, ['a'], { records });
-  expect(refused.state.error?.message).toMatch(/^Nothing was sent: .*broken-.*--new sends all of it\.$/);
+  expect(refused.state.error?.message).toMatch(/^Nothing was sent: .*broken-.*--new sends all of the file\.$/);
   expect(sent).toEqual([]);
   const forced = await upload(service, ['a'], { records, isNew: true });
   expect([forced.state.phase, forced.isUnrecorded, sent]).toEqual(['done', false, [['a']]]);

@@ -1,12 +1,12 @@
-/** Completes the rows of a list with data that takes a request per row. */
+/** Completes the rows of a list with one request per incomplete row. */
 
 import { inParallel } from '../../base/in-parallel.ts';
 
 /**
- * The rows, with incomplete ones replaced by the answers; the same array if all are complete. If one cannot be read,
- * the rows stay unchanged: the others would fail as well, and the list is useful without them.
+ * Replaces incomplete rows with the answers; returns the same array if all are complete. Stops at the first failure,
+ * because the others would fail too, and the list is useful with incomplete rows.
  *
- * @throws if the signal aborts
+ * @throws Error if the signal aborts
  */
 export async function amended<Row>(
   rows: readonly Row[],

@@ -6,26 +6,26 @@ import { runningOf } from '../statuses/store.ts';
 import type { ListData, ListSource } from './list-source.ts';
 import { type ListReader, pagesPerHiddenPoll, pagesPerPoll } from './reader.ts';
 
-/** The newer of two states of a list. An answer may arrive before an older one is on screen. */
+/** The newer of two states of a list. */
 function newer<Row>(previous: ListData<Row> | undefined, answer: ListData<Row>): ListData<Row> {
   return previous && previous.version > answer.version ? previous : answer;
 }
 
-/** With more running resources, which are read one by one, lists are read less often. */
+/** Lists are polled less often if more resources than this run, because each of these is polled too. */
 export const fewRunning = 10;
 
-/** The shortest poll interval of a list, in milliseconds: a list across benchmarks takes many requests. */
+/** The shortest poll interval of a list in milliseconds, longer if a poll takes many requests. */
 export function leastMsOf<Row>({ poll, statuses }: QueryHost, { source, cost }: ListReader<Row>): number {
   if (source.derived) return 0;
   return cost * (runningOf(statuses).length > fewRunning ? poll.visibleMs : poll.focusedMs);
 }
 
-/** The query of a list: all callers share one reader with its pages. */
+/** The query of a list. All callers share one reader with its pages. */
 export function listQuery<Row>(host: QueryHost, source: ListSource<Row>): LiveQuery<ListData<Row>> {
   const reader = host.lists.of(source);
   return {
     key: source.key,
-    // Rows read long ago may be outdated.
+    // Report only rows of the last poll: others may be out of date.
     reports: {
       observes: source.observes,
       rows: () => reader.live().slice(0, source.observesFirst) as object[],

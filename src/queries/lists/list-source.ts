@@ -1,4 +1,4 @@
-/** The source of a list, and its data. */
+/** The declaration of a list, and its data. */
 import type { ListQuery, Page } from '../../contract/common.ts';
 import { cursorAfter, hasMoreAfter, unreadableIn } from '../../contract/lists.ts';
 import { CapabilityMissingError, isNotOffered } from '../../service/errors.ts';
@@ -8,11 +8,11 @@ import type { QueryContext } from '../query-context.ts';
 import type { Observation } from '../statuses/known-resource.ts';
 import type { Subject } from '../statuses/observe.ts';
 
-/** The largest page the contract allows: fewest requests. */
+/** The largest page that the contract allows, for the fewest requests. */
 export const pageSize = 200;
 /**
- * Reading stops after this many consecutive pages without a new row, because the cursors may form a loop. Pages that
- * are gathered by benchmark may be empty for longer.
+ * Maximum consecutive pages without a new row, because the cursors may form a loop. Many pages in a row may be empty if
+ * they are gathered by benchmark.
  */
 export function maxPagesWithoutNewRows({ costly = false }: Pick<ListSource<never>, 'costly'>): number {
   return costly ? 50 : 5;
@@ -26,35 +26,35 @@ export type AnnotatedPage<Row> = Page<Row> & {
   readonly note?: string | undefined;
   /** Set only for rows from the remembered store: when the oldest was seen, in epoch milliseconds; 0 without rows. */
   readonly remembered_at?: number | undefined;
-  /** Describes the rest after this page, with `restKey`. Shown if this is the last page read so far and more follow. */
+  /** Describes the rest after this page, with `restKey`. Shown while this is the last page read and more follow. */
   readonly rest?: string | undefined;
-  /** It combines several answers, and some could not be read. */
+  /** The page combines several answers, and some could not be read. */
   readonly isPartial?: boolean;
-  /** It may have rows of earlier pages. */
+  /** The page may repeat rows of earlier pages. */
   readonly mayRepeat?: boolean;
   /** How many rows were left out, because the service did not apply the filter. */
   readonly others?: number;
-  /** Ids of rows, on this page or an earlier one, that may belong to others: nothing says what they belong to. */
+  /** Ids of rows, on this page or an earlier one, that may not belong to the list: no field tells. */
   readonly unsure?: ReadonlySet<string>;
-  /** Another answer contradicts it and may be out of date, so the page is not final yet. */
+  /** Another answer contradicts the page, so it is not final yet. */
   readonly mayChange?: boolean;
-  /** How many requests it took; 1 by default. */
+  /** How many requests the page took; 1 by default. */
   readonly requests?: number;
-  /** Whether a row was not covered by this request: a known row then stays. */
+  /** Whether the request did not cover a row. Such a row stays if it is known. */
   readonly isUnread?: (row: Row) => boolean;
 };
 
-/** Says how many rows of a list were left out, because the service did not apply its filter. */
+/** The note on rows that were left out, because the service did not apply the filter of the list. */
 export const othersWords = (others: number): string =>
   `${others} unrelated row${others === 1 ? '' : 's'} left out: the service did not apply the filter`;
 
-/** Says how many rows of a list may not belong to it. */
+/** The note on rows that may not belong to the list. */
 export const unsureWords = (rows: number): string =>
   rows === 1
     ? '1 row may be unrelated: the service does not say what it belongs to'
     : `${rows} rows may be unrelated: the service does not say what they belong to`;
 
-/** A list that comes in a single answer. */
+/** The only page of a list. */
 export function wholePage<Row>(items: readonly Row[], note?: string): AnnotatedPage<Row> {
   return { items: [...items], has_more: false, next_cursor: null, dropped: unreadableIn(items), note };
 }
@@ -67,9 +67,9 @@ export const rowsMadeElsewhere = <Row>(key: readonly unknown[], id: RowId<Row>):
 });
 
 /**
- * Reads a page of a list that some services send as a whole. The first request has no query, which those may reject.
+ * Reads a page of a list that some services send whole. The first request has no query, because those may reject it.
  *
- * @throws what `read` throws
+ * @throws any error of `read`
  */
 export async function readRows<Row>(
   { cursor, limit = pageSize }: ListQuery,
@@ -95,14 +95,14 @@ export interface ListSource<Row> {
   readonly sameRowsAs?: readonly unknown[];
   /** The list accepts `sort` and `order`. */
   readonly sorts?: boolean;
-  /** A page takes many requests, so the next one is read only on demand, not when the cursor is near. */
+  /** A page takes many requests, so the next page is read only on demand, not when the cursor comes near. */
   readonly costly?: boolean;
   readonly observes?: ((row: Row) => Observation) | undefined;
   /** The rows have only the ids of their resources, so they are reported only for resources that are already known. */
   readonly onlyNames?: boolean;
-  /** Limits how many rows are reported, if there are too many to remember. */
+  /** Maximum number of rows to report, if there are too many to remember. */
   readonly observesFirst?: number;
-  /** What the rows are doing; `open` if nothing runs. */
+  /** The activity of the rows, which decides the poll interval; `open` by default. */
   readonly activity?: (rows: readonly Row[]) => Activity;
 }
 
@@ -116,13 +116,13 @@ export async function readListed<Row>(
   } catch (error) {
     if (!fallback || !isNotOffered(error)) throw error;
     const page = await fallback(context);
-    // The refusal may have another cause, which its message names.
+    // The advice names other possible causes of the refusal.
     const words = error instanceof CapabilityMissingError ? error.advice : '';
     return words === '' ? page : { ...page, note: [page.note, words].filter(Boolean).join('. ') };
   }
 }
 
-/** The part of a list read so far. The same object until something in it changes. */
+/** The rows of a list read so far. The same object until something in it changes. */
 export interface ListData<Row> extends SavedList {
   readonly rows: readonly Row[];
   readonly remembered_at: number | undefined;

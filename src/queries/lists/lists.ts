@@ -29,9 +29,7 @@ export class Lists {
   readonly #memory: () => RememberedStore | undefined;
   readonly #readers = new Map<string, KnownReader>();
   readonly #counts = new Map<string, ListCount>();
-  /**
-   * Lists whose counts are shown. They are kept after the rows are dropped, so that a known count does not disappear.
-   */
+  /** Lists whose counts are on screen. Their counts are kept after the rows are dropped. */
   readonly #shownCounts = new Set<string>();
   /** Fields by which the service does not sort, by list hash. */
   readonly #refused = new Map<string, Set<string>>();
@@ -94,7 +92,7 @@ export class Lists {
     if (!this.#shownCounts.has(hash)) this.#counts.delete(hash);
   }
 
-  /** The reader of a list, if it was requested before. */
+  /** The reader of a list, if it exists. */
   find(key: readonly unknown[]): ListReader<never> | undefined {
     return this.#readers.get(hashKey(key))?.reader;
   }
@@ -151,7 +149,7 @@ export class Lists {
     this.#listeners.notify();
   }
 
-  /** Removes rows that the program just deleted, from every list whose key begins with `under`. */
+  /** Removes deleted rows from every list with the key prefix `under`. */
   remove(under: readonly unknown[], ids: readonly string[]): void {
     for (const id of ids) this.#removed.add(id);
     for (const { key, reader } of this.#readers.values()) {

@@ -1,7 +1,7 @@
 /**
- * The pages of one list, in order. Cursors are opaque: some name the previous row, some are offsets. So the rows
- * decide what an answer replaces: the reader continues until it meets a known row, then replaces everything up to
- * that row in one step. The known rows after it stay.
+ * The pages of one list, in order. Cursors are opaque: some name the previous row, some are offsets. So the rows decide
+ * what an answer replaces: the reader continues until it meets a known row, then replaces everything up to that row at
+ * once. The known rows after it stay.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { partlyReadWords } from '../../contract/lists.ts';
@@ -10,18 +10,18 @@ import { type ListData, othersWords, unsureWords } from './list-source.ts';
 
 /** One answer: a page of a list. */
 export interface ListAnswer<Row> {
-  /** The cursor that reads it; null for the first page. */
+  /** The cursor of this page; null for the first page. */
   readonly cursor: string | null;
   /** Cursor of the next page; null at the end of the list. */
   readonly next: string | null;
-  /** By id, in order. Each row belongs to one page. */
+  /** By id, in order. A row is on one page only. */
   readonly rows: ReadonlyMap<string, Row>;
   readonly dropped: number;
   readonly repeated: number;
   readonly others: number;
-  /** Ids of rows, on this page or another one, that may belong to others. */
+  /** Ids of rows, on this page or another one, that may not belong to the list. */
   readonly unsure: ReadonlySet<string>;
-  /** The last page, although the service has more rows: it sent no cursor to read them. */
+  /** The service has more rows, but sent no cursor to read them. */
   readonly isCutOff: boolean;
   readonly mayChange: boolean;
   readonly note: string | undefined;
@@ -33,7 +33,7 @@ export interface ListAnswer<Row> {
   readonly round: number;
 }
 
-/** An answer that is part of the list. */
+/** An answer in the list. */
 export interface ListPage<Row> extends ListAnswer<Row> {
   /** A sequence number of the answer. */
   readonly taken: number;
@@ -44,7 +44,7 @@ export class ListPages<Row> {
   readonly #pageOf = new Map<string, ListPage<Row>>();
   #data: ListData<Row> | undefined;
   #changed = true;
-  /** The number of answers so far, and the number when `news` was last called. */
+  /** The number of answers so far, and at the last call of `news`. */
   #taken = 0;
   #reported = 0;
 
@@ -122,8 +122,8 @@ export class ListPages<Row> {
 
   /**
    * Whether the known rows after the last row of `answers` still follow it. The first answer replaces the page at
-   * `from`. Rows that the answers leave out are gone, unless only the last row has moved, which the last rows of two
-   * answers in the former order show.
+   * `from`. Known rows before the last one that the answers lack are gone, unless only the last row has moved: then the
+   * last rows of the previous two answers are in their old order.
    */
   meets(from: number, answers: readonly ListAnswer<Row>[]): boolean {
     const [before, end] = [answers.at(-2), answers.at(-1)].map(answer => answer && lastId(answer));
@@ -142,8 +142,8 @@ export class ListPages<Row> {
   }
 
   /**
-   * Replaces the known rows, from the page at `from` to the last row of the answers. The rows after these stay if the
-   * answers meet them; otherwise they are dropped, and read again on demand.
+   * Replaces the known rows, from the page at `from` to the last row of the answers. Later rows stay if the answers
+   * meet them; otherwise they are dropped, and read again on demand.
    */
   splice(from: number, answers: readonly ListAnswer<Row>[], meet: boolean): void {
     const last = answers.at(-1);

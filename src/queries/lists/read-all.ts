@@ -1,4 +1,4 @@
-/** Reads the rest of a list to its end, once for the view and all exports that wait for it. */
+/** Reads a list to its end, once for the view and all exports that wait for it. */
 
 import { setImmediate as turn } from 'node:timers/promises';
 import { unlessAborted } from '../../base/abort.ts';
@@ -8,9 +8,9 @@ import type { QueryContext } from '../query-context.ts';
 /** How reading the rest ended. */
 export type RestOutcome = 'complete' | 'stopped' | 'failed';
 
-/** A wait for the rest that continues without a view. */
+/** A caller that waits for the rest. */
 export interface Waiter {
-  /** Ends this wait, but no other wait for the same rows. */
+  /** Ends this wait, but not the others. */
   readonly signal: AbortSignal;
   /** Called with the number of rows read so far. */
   readonly onProgress: (rows: number) => void;
@@ -19,7 +19,7 @@ export interface Waiter {
 /** The result of one step: a new page, a page read again, or a refusal because the cursor has expired. */
 export type RestStep = 'new' | 'again' | 'refused';
 
-/** The part of a list's reader that reading the rest needs. */
+/** The interface to the reader of the list. */
 export interface RestPorts {
   readonly context: (signal: AbortSignal) => Promise<QueryContext>;
   /** Number of rows read so far. */
@@ -28,12 +28,12 @@ export interface RestPorts {
   readonly isRead: (notBefore: number) => boolean;
   /** Reads the next page; undefined if there is none. @throws ServiceError */
   readonly step: (notBefore: number, context: QueryContext) => Promise<RestStep | undefined>;
-  /** Reading fails after this many consecutive pages without a new row. */
+  /** Maximum consecutive pages without a new row; reading then fails. */
   readonly mostFruitless: () => number;
   readonly publish: () => void;
-  /** Called with the number of rows read so far, and with undefined once it has ended. */
+  /** Called with the number of rows read so far, and with undefined at the end. */
   readonly onProgress: (rows: number | undefined) => void;
-  /** Called with the error if reading fails, and with undefined when it begins. */
+  /** Called with the error if reading fails, and with undefined at the beginning. */
   readonly onError: (error: Error | undefined) => void;
 }
 
@@ -45,7 +45,7 @@ const mostRefused = 5;
 export class RestReader {
   readonly #ports: RestPorts;
   #rest: { readonly stop: AbortController; readonly outcome: Promise<RestOutcome> } | undefined;
-  /** The waits for the rest. Reading continues until the last one is aborted. */
+  /** Reading continues until the last of them gives up. */
   readonly #waiting = new Set<Waiter>();
 
   constructor(ports: RestPorts) {
@@ -57,8 +57,8 @@ export class RestReader {
   }
 
   /**
-   * Reads everything not yet read, or read before `notBefore`, in epoch milliseconds. Rows already read stay if it is
-   * stopped or fails.
+   * Reads all rows that are unread, or were read before `notBefore`, in epoch milliseconds. If reading stops or fails,
+   * the rows read so far stay.
    */
   async read(notBefore: number, waiter: Waiter): Promise<RestOutcome> {
     const { signal } = waiter;
@@ -79,7 +79,7 @@ export class RestReader {
         const begun = this.#rest === undefined;
         this.#rest ??= this.#begin(notBefore);
         const outcome = await unlessAborted(this.#rest.outcome, signal).catch((): RestOutcome => 'stopped');
-        // The other read may have stopped, or accepted rows that are too old for this one.
+        // A read for another waiter may have stopped, or accepted rows that are too old for this one.
         if (begun || outcome === 'failed') return outcome;
       }
     } finally {

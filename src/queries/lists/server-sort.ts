@@ -1,4 +1,4 @@
-/** Sorting by the service. Until all rows have been read, only the service's order is correct. */
+/** Sorting by the service. Until all rows are read, only the service can sort them correctly. */
 
 import { own } from '../../base/own-property.ts';
 import { isNotOffered, ServiceError } from '../../service/errors.ts';
@@ -47,7 +47,7 @@ export function inOrder<Row>(
   };
 }
 
-/** A later page is refused because of its cursor, unless the error names the field. */
+/** Whether the service refuses the order. A refusal of a later page concerns the cursor, unless it names the field. */
 function isRefusal(error: unknown, later: boolean): boolean {
   if (!(error instanceof ServiceError)) return false;
   if (error.param !== undefined) return error.param === 'sort' || error.param === 'order';

@@ -8,9 +8,9 @@ import { type FailedRounds, type HeldOutMeans, mayLackRound, withoutLast } from 
 import type { RunDifference } from '../run-difference.ts';
 import type { Certainty } from '../run-mean.ts';
 
-/** How the rollouts of an evaluation had ended by one read of them. */
+/** How the rollouts of an evaluation had ended when they were read. */
 export interface RolloutEnds {
-  /** Undefined if the service does not tell. */
+  /** Undefined if the service does not report it. */
   readonly failed: number | undefined;
   readonly ended: number;
   /** Whether the list was read to its end. */
@@ -34,11 +34,11 @@ export interface Observation {
   readonly graded?: number | null | undefined;
   /** The certainty of the mean of an evaluation, if its rewards were read. */
   readonly certainty?: Certainty | undefined;
-  /** How an evaluation differs from the baseline, if the rewards of both were read. */
+  /** The difference of an evaluation from the baseline, if the rewards of both were read. */
   readonly difference?: RunDifference | undefined;
-  /** The number of failed rollouts. */
+  /** The number of failed rollouts, from the progress. */
   readonly failed?: number | null | undefined;
-  /** The same by a read of the rollouts, where the progress lacks it. */
+  /** The ends of the rollouts, read from their list if the progress lacks them. */
   readonly ends?: RolloutEnds | undefined;
   /** The newest and the best held-out mean; null if the curve was read and has none. */
   readonly measured?: HeldOutMeans | null | undefined;
@@ -46,17 +46,17 @@ export interface Observation {
   readonly failedRounds?: FailedRounds | undefined;
   /** When its newest checkpoints were saved, oldest first. */
   readonly checkpoints?: readonly ProgressPoint[] | undefined;
-  /** The values of its curve, oldest first; undefined for a step without one. */
+  /** The values of its curve, oldest first; undefined for a step without a value. */
   readonly curve?: readonly (number | undefined)[] | undefined;
-  /** When it began, as the service wrote it. */
+  /** When it began, as written by the service. */
   readonly startedAt?: string | null | undefined;
-  /** When it ended, as the service wrote it. */
+  /** When it ended, as written by the service. */
   readonly endTime?: string | null | undefined;
-  /** Why it failed, as the service says. */
+  /** Why it failed, in the words of the service. */
   readonly reason?: string | null | undefined;
   /** Id of its parent, e.g. the benchmark of a run. */
   readonly parent?: string | null | undefined;
-  /** The record as the service sent it, if the answer holds it; saved between starts. */
+  /** The record as the service sent it, if the answer has it; saved between starts. */
   readonly record?: Readonly<Record<string, unknown>> | undefined;
 }
 
@@ -72,11 +72,11 @@ export interface KnownResource {
   readonly graded: number | undefined;
   /** The certainty of the mean of an evaluation, as of the last read of its rewards. */
   readonly certainty: Certainty | undefined;
-  /** How an evaluation differs from the baseline, as of the last read of the rewards of both. */
+  /** The difference of an evaluation from the baseline, as of the last read of the rewards of both. */
   readonly difference: RunDifference | undefined;
-  /** The number of failed rollouts. */
+  /** The number of failed rollouts, from the progress. */
   readonly failed: number | undefined;
-  /** The same by a read of the rollouts, where the progress lacks it. */
+  /** The ends of the rollouts, read from their list if the progress lacks them. */
   readonly ends: RolloutEnds | undefined;
   /** When it first had this number of rewards; epoch milliseconds. */
   readonly gradedAt: number | undefined;
@@ -93,7 +93,7 @@ export interface KnownResource {
    * it was never seen in the queue.
    */
   readonly beganAt: number | null | undefined;
-  /** Why it failed, as the service says. */
+  /** Why it failed, in the words of the service. */
   readonly reason: string | undefined;
   /** Id of its parent, e.g. the benchmark of a run. */
   readonly parent: string | undefined;
@@ -103,13 +103,13 @@ export interface KnownResource {
   readonly error: string | undefined;
   /** The service no longer has it. */
   readonly gone: boolean;
-  /** This program started it, and no answer has had its status yet. It is followed, but does not count as running. */
+  /** This program started it, and no answer has its status yet. It is polled, but does not count as running. */
   readonly isNew: boolean;
 }
 
 export type Named = Pick<KnownResource, 'kind' | 'id'>;
 
-/** Names a resource in a map. */
+/** The key of a resource in a map. */
 export const keyOf = ({ kind, id }: Named): string => `${kind} ${id}`;
 
 /** Keeps the old numbers if the new ones are equal, so that nothing is redrawn. */
@@ -122,13 +122,13 @@ function sameCurve(old: KnownResource['curve'], next: Observation['curve']): Kno
 const newer = <Value>(old: Value | undefined, next: Value | undefined): Value | undefined =>
   next === undefined || isDeepStrictEqual(old, next) ? old : next;
 
-/** An answer without held-out rewards takes away remembered ones, which have no curve, and leaves those that were read. */
+/** An answer without held-out rewards removes remembered means, which have no curve, but not means that were read. */
 function measuredOf(old: KnownResource['measured'], next: KnownResource['measured']): KnownResource['measured'] {
   if (next !== null) return newer(old, next);
   return old && old.curve.length > 0 ? old : null;
 }
 
-/** The mean so far by the rewards of a running run, if an answer without a mean has more rewards than were known. */
+/** The mean so far of a running run, from an answer that has no mean, but more rewards than were known. */
 function meanSoFarIn(old: KnownResource, { certainty, status, mean }: Observation): Partial<KnownResource> {
   if (!certainty || certainty.isFinal || mean != null || hasEnded(status ?? old.status)) return {};
   const isOlder = old.graded === undefined ? old.mean !== undefined : certainty.rewards <= old.graded;
@@ -151,7 +151,7 @@ export function merged(old: KnownResource, observation: Observation): KnownResou
     failed: countOf(observation.failed) ?? old.failed,
     ends: newer(old.ends, observation.ends),
     measured: measuredOf(old.measured, observation.measured),
-    // An answer with means replaces the failed rounds as well, because later rounds may have a mean now.
+    // An answer with means also replaces the failed rounds, because later rounds may have a mean now.
     failedRounds: observation.measured ? observation.failedRounds : newer(old.failedRounds, observation.failedRounds),
     checkpoints: newer(old.checkpoints, observation.checkpoints),
     curve: sameCurve(old.curve, observation.curve),
@@ -166,8 +166,8 @@ export function merged(old: KnownResource, observation: Observation): KnownResou
 }
 
 /**
- * Drops progress read before the end unless it was complete, because it is not final: the answer with the end may lack
- * progress, as those of a list do.
+ * Drops incomplete progress that was read before the end, because it is not final. The answer with the end may lack
+ * progress, as a list does.
  */
 export function withoutProgress(known: KnownResource): KnownResource {
   const { done, total, graded } = known;
@@ -177,24 +177,24 @@ export function withoutProgress(known: KnownResource): KnownResource {
   return { ...known, done: undefined, mean, graded: undefined, failed: undefined };
 }
 
-/** The finished steps: a list shows the end without the progress. */
+/** The number of finished steps. A successful run has finished all, even if its progress is unknown. */
 export const finishedSteps = ({ done, status = '', total }: KnownResource): number | undefined =>
   done ?? (statusMeaning(status) === 'success' ? total : undefined);
 
-/** Marks the held-out means unless they have the last round. */
+/** Marks the held-out means as old, unless they have the last round. */
 export const withOldMeans = (known: KnownResource): KnownResource =>
   known.measured ? { ...known, measured: withoutLast(known.measured, finishedSteps(known)) } : known;
 
-/** The same, if the means were read when that round may not have been listed. Both times are in epoch milliseconds. */
+/** Marks means as old if they may have been read before the last round. Times are in epoch milliseconds. */
 export const withLateMeans = (known: KnownResource, readAt: number, endedAt = endInstant(known)): KnownResource =>
   hasEnded(known.status) && mayLackRound(known.status ?? '', { endedAt: endedAt ?? 0, readAt })
     ? withOldMeans(known)
     : known;
 
-/** If two reads are further apart, the time at which a resource left the queue is unknown. */
+/** If two reads are further apart than this, the time at which a resource left the queue is unknown. */
 const mostApartMs = 60_000;
 
-/** When it was seen leaving the queue. */
+/** When the resource was seen leaving the queue; see `beganAt`. */
 export function beginningOf(
   before: KnownResource,
   next: KnownResource,

@@ -1,5 +1,5 @@
 /**
- * Observes the query cache and reports every answer to the status store, whichever view, poll or action requested it.
+ * Observes the query cache and reports every answer to the status store, whichever part of the program sent the query.
  * Queries only declare the observations in their data.
  */
 
@@ -22,13 +22,13 @@ export interface AnswerMeta extends Record<string, unknown> {
   readonly observes?: ((row: never) => Observation) | undefined;
   /** The rows of the data; the data itself by default. */
   readonly rows?: ((data: never) => readonly object[]) | undefined;
-  /** The rows read since it was last called; all of them by default. */
+  /** The rows read since the last call; all rows by default. */
   readonly news?: (() => readonly object[]) | undefined;
   /** The rows only name their resources, so they are reported only for resources that are already known. */
   readonly onlyNames?: boolean | undefined;
-  /** The resource of the whole query, which answers 404 once it is gone. */
+  /** The resource that the data belongs to. The query answers 404 once it is gone. */
   readonly about?: Subject | undefined;
-  /** The resource that has no held-out rewards if the service does not offer the query. */
+  /** The resource whose held-out rewards the query reads. If the service does not offer the query, it has none. */
   readonly measures?: Subject | undefined;
   /** The resource that the rows belong to. If they are not found, it may be gone, so it is read. */
   readonly partOf?: Subject | undefined;
@@ -44,7 +44,7 @@ export interface Observers {
   readonly statuses: StatusStore;
   /** Called with every report, e.g. to remember it. */
   readonly onObserved: (observations: readonly Observation[], times: ReadTimes) => void;
-  /** Called when no query finds the resource any more. */
+  /** Called when no query finds the resource any longer. */
   readonly onGone: (subject: Subject) => void;
 }
 
@@ -63,18 +63,18 @@ function dataOf({ state: { data } }: Query): object | undefined {
   return typeof data === 'object' && data !== null ? data : undefined;
 }
 
-/** Resends a request in flight, because its answer may be older than the 404. */
+/** Sends the query again, even if it is in flight, because that answer may be older than the 404. */
 const fetchAgain = (query: Query): Promise<unknown> => query.fetch(undefined, { cancelRefetch: true });
 
 class AnswerObserver {
   readonly #cache: QueryCache;
   readonly #observers: Observers;
   readonly #sentAt = new Map<string, number>();
-  /** The data last reported, by query: a cancelled request puts the same data back. */
+  /** The data last reported, by query: a cancelled request restores the same data. */
   readonly #latest = new WeakMap<Query, unknown>();
   /** Unchanged rows keep their identity from answer to answer, so most of a long list need not be reported. */
   readonly #reported = new WeakMap<object, Observation>();
-  /** Resources that only a list still has. Once no list has them either, they are read again. */
+  /** Resources that only lists still have. Once no list has them either, they are read again. */
   readonly #onlyListed = new Map<string, Subject>();
   readonly stop: () => void;
 
@@ -95,7 +95,7 @@ class AnswerObserver {
     });
   }
 
-  /** `at` is the time of arrival: the data may carry an older time, if only part of it is new. */
+  /** @param at the time of arrival. The data may have an older time, if only part of it is new */
   #arrived(query: Query, at: number): void {
     const { meta = {} } = query;
     const data = dataOf(query);
@@ -121,8 +121,8 @@ class AnswerObserver {
     if (!before) this.#reported.set(row, observation);
     const goneAt = statuses.goneAt(observation);
     if (goneAt !== undefined) {
-      // An answer that was requested before the 404 does not bring the resource back, but the same row in a later
-      // answer does. Parts such as curves may outlive the resource.
+      // An answer requested before the 404 does not bring the resource back, but the same row in a later answer does.
+      // Parts such as curves may outlive the resource.
       if (sentAt < goneAt || !(meta.rows || isAbout(query, observation))) return [];
       if (meta.rows) this.#onlyListed.set(keyOf(observation), observation);
       return [observation];
@@ -148,8 +148,8 @@ class AnswerObserver {
   }
 
   /**
-   * A 404 may concern one endpoint only, or come from a copy of the data that lags behind: the resource is gone once no
-   * query about it finds it, and no list that had it still does.
+   * A 404 may concern only one endpoint, or come from a replica that lags behind. So the resource is gone once no query
+   * about it finds it, and no list has it.
    */
   #missed(subject: Subject): void {
     this.#onlyListed.delete(keyOf(subject));
@@ -178,7 +178,7 @@ class AnswerObserver {
     return queries.length > 0;
   }
 
-  /** Reads again the resources that only this list had, once it no longer has them. */
+  /** Reads resources again that only lists had, once no list has them. */
   #readUnlisted(): void {
     for (const [key, subject] of this.#onlyListed) {
       if (this.#listsWith(subject).length > 0) continue;

@@ -1,4 +1,4 @@
-/** Detects runs that continue from an earlier step, e.g. because their service was killed. */
+/** Detects runs that restart at an earlier step, e.g. because their service was killed. */
 
 import { Listeners } from '../../base/listeners.ts';
 import { isRunning } from '../../contract/status.ts';
@@ -8,11 +8,11 @@ export interface Restart {
   readonly resource: KnownResource;
   /** The highest step seen before. */
   readonly from: number;
-  /** The step it continues from. */
+  /** The step at which it restarts. */
   readonly step: number;
 }
 
-/** Several queries see the same restart within this time, in milliseconds. */
+/** Time in milliseconds within which restarts seen by several queries count as one. */
 const sameMs = 30_000;
 
 export class Restarts {
@@ -31,7 +31,7 @@ export class Restarts {
     return this.#behind.get(runId);
   }
 
-  /** Records the progress of a run as the query `by` reports it. */
+  /** Records the progress of a run. @param by the query that reports it */
   follow(resource: KnownResource, step: number, by: string): void {
     const { id } = resource;
     const done = this.#done.get(by) ?? new Map<string, number>();

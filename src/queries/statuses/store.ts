@@ -1,7 +1,7 @@
 /**
- * The single store of statuses. Whatever reads a run, a training run, a deployment, a benchmark or a trajectory reports
- * it here; whatever depends on a status (notices, Watch, the counts of the frame, the remembered store) subscribes
- * here. So each change is announced once, no matter which part of the program read it first.
+ * The single store of statuses. Every answer with a run, a training run, a deployment, a benchmark or a trajectory is
+ * reported here, and everything that depends on a status (notices, Watch, the counts of the frame, the remembered
+ * store) subscribes here. So each change is announced once, no matter which part of the program read it first.
  */
 import { Listeners } from '../../base/listeners.ts';
 import { hasEnded, isRunning, isUnknown } from '../../contract/status.ts';
@@ -22,7 +22,7 @@ import {
 
 /** A kind of resource whose statuses are tracked; each resource declares its own. */
 export interface Kind {
-  /** Runs on its own: it is counted and watched even without a pin, and its end is announced. */
+  /** Such a resource runs by itself: it is counted and watched even without a pin, and its end is announced. */
   readonly runs?: boolean;
   /** Its end is final. Other kinds may change again: a deployment is stopped, a benchmark loses a secret. */
   readonly endsForGood?: boolean;
@@ -40,7 +40,7 @@ export interface Transition {
   readonly to: string;
   /** Whether it ended with this change, or vanished from the service while it ran. */
   readonly ended: boolean;
-  /** The mean in the same answer, and thus as recent as the end. */
+  /** The mean in the same answer. */
   readonly mean?: number | undefined;
   /** When it was last read before the change; epoch milliseconds. */
   readonly lastReadAt?: number | undefined;
@@ -64,11 +64,11 @@ interface Entry {
   statusAt: number;
   /** When an answer last reported its progress; epoch milliseconds. */
   doneAt: number | undefined;
-  /** When that last changed; epoch milliseconds. */
+  /** When its progress last changed; epoch milliseconds. */
   movedAt: number | undefined;
   /** When it was found to be gone; epoch milliseconds. */
   goneAt: number | undefined;
-  /** Whether its end is news: this program has read or started it, or it was seen running before. */
+  /** Whether its end is news: this program has read or started it, or an earlier one saw it running. */
   seen: boolean;
   /** Whether its end was announced as a transition. */
   announced: boolean;
@@ -88,7 +88,7 @@ function newEntry(known: KnownResource, readAt: number, seen = false): Entry {
   };
 }
 
-/** When the end was seen; undefined if the resource runs again, or only vanished and was found again. */
+/** When the end was seen; undefined if the resource runs again, or had only vanished and is found again. */
 function endStillSeen(before: KnownResource, next: KnownResource, { announced }: Entry): number | undefined {
   return hasEnded(next.status) && (!before.gone || announced) ? next.endedAt : undefined;
 }
@@ -139,7 +139,7 @@ export class StatusStore {
     return this.#entries.get(keyOf(resource))?.doneAt;
   }
 
-  /** When that last changed, in epoch milliseconds; undefined if it never did. */
+  /** When its progress last changed, in epoch milliseconds; undefined if it never did. */
   movedAt(resource: Named): number | undefined {
     return this.#entries.get(keyOf(resource))?.movedAt;
   }
@@ -231,8 +231,8 @@ export class StatusStore {
   }
 
   /**
-   * Loads resources seen by an earlier start or before a switch of profiles. It changes nothing already known. The ends
-   * of those that were running will be announced.
+   * Loads resources seen by an earlier start, or before a switch of profiles. Resources already known stay unchanged.
+   * The end of a resource that was running will be announced.
    */
   recall(
     resources: readonly (ResourceRef & {
@@ -252,7 +252,7 @@ export class StatusStore {
     this.#announce(changed, []);
   }
 
-  /** Loads resources whose end an earlier start saw, and which was not dismissed. It changes nothing already known. */
+  /** Loads resources with an end that an earlier start saw and nobody dismissed. Known resources stay unchanged. */
   recallEnded(
     resources: readonly (ResourceRef & { readonly ended: Partial<KnownResource>; readonly at: number })[],
   ): void {
@@ -283,15 +283,13 @@ export class StatusStore {
     this.#change(resource, known => ({ ...known, error }));
   }
 
-  /** Records that the service offers no held-out rewards, so none are yet to be read. Those remembered stay. */
+  /** Records that the service has no held-out rewards to read. Remembered ones stay. */
   unmeasured(resource: Named): void {
     const known = this.get(resource);
     if (known) this.#change(known, ({ measured = null, ...others }) => ({ ...others, measured }));
   }
 
-  /**
-   * Records that the service no longer has it. This is announced if it was running, or is watched for another reason.
-   */
+  /** Records that the service no longer has a resource. Announces this if the resource was running or `isWatched`. */
   gone(resource: Named, isWatched = false, at = Date.now()): void {
     const entry = this.#entries.get(keyOf(resource));
     if (!entry || entry.known.gone) return;
@@ -309,7 +307,7 @@ export class StatusStore {
     this.#announce(true, []);
   }
 
-  /** Forgets it, e.g. because this program deleted it. */
+  /** Forgets a resource, e.g. because this program deleted it. */
   forget(resource: Named): void {
     this.#announce(this.#entries.delete(keyOf(resource)), []);
   }
@@ -323,17 +321,17 @@ export class StatusStore {
     this.#announce(true, []);
   }
 
-  /** Uses the remembered time only for the first answer, and only if that has no status. */
+  /** Uses the remembered time only for the first answer, and only if it has no status. */
   #gradedAt(before: KnownResource, next: KnownResource, at: number): number {
     const { graded, status } = next;
     if (before.graded !== undefined || graded === undefined || status !== undefined) return at;
     return Math.min(at, this.#rewardsSince(next, graded) ?? at);
   }
 
-  /** An answer that was requested before the end was seen is out of date and does not undo the end. */
+  /** Drops the status of an answer that was requested before the end was seen, because it is out of date. */
   #keepingEnd({ known, statusAt }: Entry, observation: Observation, { askedAt, at }: ReadTimes): Observation {
     const takesBack = hasEnded(known.status) && observation.status != null && !hasEnded(observation.status);
-    // If it arrives before the end was seen, the clock was set back.
+    // If the answer arrives before the end was seen, the clock was set back.
     const isLater = askedAt > statusAt || at < statusAt;
     if (!takesBack || (!this.#kinds.get(observation.kind)?.endsForGood && isLater)) return observation;
     const { kind, id, label, startedAt } = observation;
@@ -348,15 +346,15 @@ export class StatusStore {
   }
 }
 
-/** A running resource not seen for this long is no longer counted or polled. */
+/** A running resource that was not read for this long is no longer counted or polled. */
 export const lostAfterMs = 12 * 60 * 60_000;
 
-/** The running resources, without those with a missing or unknown status. */
+/** The running resources with a known status. */
 export function runningOf(statuses: StatusStore, now = Date.now()): KnownResource[] {
   return followedOf(statuses, now).filter(({ status }) => isRunning(status) && !isUnknown(status ?? ''));
 }
 
-/** The running resources, and those that this program started and whose status is still unknown. */
+/** The running resources, and the ones that this program started that have no status yet. */
 export function followedOf(statuses: StatusStore, now = Date.now()): KnownResource[] {
   return statuses
     .all()
