@@ -1,5 +1,3 @@
-/** Binary search. */
-
 /** Binary search: index of the last item whose place is at or before `place`; -1 if there is none. */
 export function lastAt(count: number, placeAt: (index: number) => number, place: number): number {
   let low = 0;

@@ -3,7 +3,7 @@ import { chmodSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { sqliteCode } from './errors.ts';
-import { checkOwnFile, makePrivateFolder } from './ownership.ts';
+import { fileSharing, makePrivateFolder, SharedError } from './ownership.ts';
 
 /** SQLite's result codes if another process holds a lock (SQLITE_BUSY, SQLITE_LOCKED). */
 const lockedCodes: readonly (number | undefined)[] = [5, 6];
@@ -18,7 +18,8 @@ export function takeLock(path: string): (() => void) | undefined {
   let lock: DatabaseSync | undefined;
   try {
     // SQLite and chmod would both follow a link.
-    checkOwnFile(path, 'change');
+    const sharing = fileSharing(path, 'change');
+    if (sharing) throw new SharedError(path, sharing);
     lock = new DatabaseSync(path);
     chmodSync(path, 0o600);
     lock.exec('pragma locking_mode = exclusive; begin exclusive;');

@@ -71,12 +71,6 @@ export function fileSharing(path: string, danger: Danger): Sharing | undefined {
   return sharingOf(path, found, danger, danger === 'read' ? '600' : 'go-w');
 }
 
-/** @throws SharedError if others share a file that only this program writes, or it is a link */
-export function checkOwnFile(path: string, danger: Danger): void {
-  const sharing = fileSharing(path, danger);
-  if (sharing) throw new SharedError(path, sharing);
-}
-
 /** Creates the missing folders one by one: below /proc, Node's own `recursive` never ends. */
 function makeFolders(path: string): void {
   const make = (): void => {

@@ -15,7 +15,7 @@ import { isTyped, typeable } from '../text/typed.ts';
 import { CommandError, type ExitCode, exitCodes } from './exit.ts';
 import { exitCodeAfterChange, exitCodeOf } from './failure.ts';
 import type { CommandIo } from './io.ts';
-import { checkRecordFlags, printRecord, type RecordFlags, recordText } from './output.ts';
+import { checkField, printRecord, type RecordFlags, recordText } from './output.ts';
 import { fieldsOfSeen, type Seen, seenWords } from './seen.ts';
 import { parseUntil } from './until.ts';
 import { untilEnded } from './until-ended.ts';
@@ -143,9 +143,9 @@ export async function start<Input, Result>(
 /** So that `--field id` works for every record that `printOutcome` prints. */
 const withId = z.object({ id: z.string() });
 
-/** Checks how a record will be printed before anything is written. @throws CommandError as `checkRecordFlags` does */
-export function checkOutcomeFlags(flags: RecordFlags, answers: readonly z.ZodMiniType[], io: CommandIo): Promise<void> {
-  return checkRecordFlags(flags, [...answers, withId], io);
+/** Checks --field before anything is written. @throws CommandError as `checkField` does */
+export function checkOutcomeField(flags: RecordFlags, answers: readonly z.ZodMiniType[]): void {
+  checkField(flags, [...answers, withId]);
 }
 
 /** Prints the result of a write. If that fails, standard error names the result: the write has happened. */

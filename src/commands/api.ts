@@ -18,7 +18,7 @@ import { type Preview, printPreviews, trajectoryToken } from './act.ts';
 import { type Field, fieldsGiven, fieldsOf, givenBody, isAddress, parsedBody, pathOf } from './api-input.ts';
 import { CommandError, exitCodes } from './exit.ts';
 import type { CommandIo } from './io.ts';
-import { checkRecordFlags, filtered, noteUnreadable, recordText } from './output.ts';
+import { checkField, filtered, noteUnreadable, recordText } from './output.ts';
 import { didYouMean } from './suggest.ts';
 import { type CommandInput, methods } from './table/commands.ts';
 import { withService } from './with-service.ts';
@@ -227,7 +227,7 @@ function headText({ status, headers }: AnswerHead): string {
 /**
  * Puts a bare array into the contract's `items` envelope, which some services omit; --paginate joins the items instead.
  */
-const inItems = (answer: unknown, paginate = false): unknown =>
+const inItems = (answer: unknown, paginate: boolean | undefined): unknown =>
   Array.isArray(answer) && !paginate ? { items: answer } : answer;
 
 async function printAnswer(
@@ -262,7 +262,7 @@ export async function run({ args, flags }: CommandInput<'api'>, io: CommandIo): 
   }
   const { target, rest } = targetOf(await withPath(args, flags, io), flags);
   const isChange = target.endpoint ? isWrite(target.endpoint) : target.method !== 'GET';
-  await checkRecordFlags(flags, isChange && target.endpoint ? [target.endpoint.response] : [], io);
+  if (isChange && target.endpoint) checkField(flags, [target.endpoint.response]);
   const fields = await fieldsOf(rest, flags, io);
   const text = await givenBody(flags, io);
   const request = target.endpoint

@@ -12,7 +12,7 @@ import type { EarlierStart } from '../store/start-keys.ts';
 import type { ResourceRef } from '../store/store.ts';
 import { clean } from '../text/sanitise.ts';
 import { clockOrDay, parseTime } from '../text/time.ts';
-import { type ActFlags, checkOutcomeFlags, earlierWords, finish, printRequests, start } from './act.ts';
+import { type ActFlags, checkOutcomeField, earlierWords, finish, printRequests, start } from './act.ts';
 import { CommandError, type ExitCode, exitCodes } from './exit.ts';
 import { resourceOrThrow } from './find.ts';
 import { runHint } from './find-checkpoint.ts';
@@ -21,13 +21,12 @@ import { missingSecrets } from './readiness.ts';
 import { didYouMean } from './suggest.ts';
 import { type CommandContext, repeatAdvice } from './with-service.ts';
 
-/** Checks the print flags against the start's response and, with --wait, the final record. @throws CommandError */
-export function checkPrinted(flags: ActFlags, { prints }: Pick<Start, 'prints'>, io: CommandIo): Promise<void> {
+/** Checks --field against the start's response and, with --wait, the final record. @throws CommandError */
+export function checkPrinted(flags: ActFlags, { prints }: Pick<Start, 'prints'>): void {
   const operations = flags.wait ? prints : prints.slice(0, 1);
-  return checkOutcomeFlags(
+  checkOutcomeField(
     flags,
     operations.map(name => endpoints[name].response),
-    io,
   );
 }
 

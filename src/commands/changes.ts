@@ -22,7 +22,7 @@ import { clean, sanitiseLine } from '../text/sanitise.ts';
 import {
   type ActFlags,
   askLine,
-  checkOutcomeFlags,
+  checkOutcomeField,
   confirm,
   printOutcome,
   printRequests,
@@ -42,7 +42,7 @@ import { CommandError, type ExitCode, exitCodes, worstOf } from './exit.ts';
 import { exitCodeOf } from './failure.ts';
 import { type Found, findAmong, nameOf, resourceOrThrow } from './find.ts';
 import { type CommandIo, readInput } from './io.ts';
-import { checkRecordFlags } from './output.ts';
+import { checkField } from './output.ts';
 import { confirmEntry } from './production.ts';
 import type { CommandInput } from './table/commands.ts';
 import type { ServiceFlags } from './table/flags.ts';
@@ -108,7 +108,7 @@ async function changeAll(
   // A resource may have its own verb: secrets are revoked.
   const past = changes.find(({ verb }) => verb === command)?.past ?? command;
   const removes = changes.every(({ send }) => send.removes);
-  await checkRecordFlags(flags, [flags.wait ? waitedFor : changed], io);
+  checkField(flags, [flags.wait ? waitedFor : changed]);
   const work = async (context: CommandContext): Promise<ExitCode> => {
     const run: ChangeRun = { command, past, flags, io, context };
     if (!flags.dryRun) context.service.requireWrites();
@@ -300,7 +300,7 @@ export async function promoteOne(
   { args: [word = ''], flags }: CommandInput<'promote'>,
   io: CommandIo,
 ): Promise<number> {
-  await checkOutcomeFlags(flags, [deployment], io);
+  checkOutcomeField(flags, [deployment]);
   return withService(flags, io, async context => {
     const among = [resourceOrThrow('deployments')];
     const { id, row } = await findAmong(among, word, context, 'write');
@@ -337,7 +337,7 @@ export async function reward({ args, flags }: CommandInput<'reward'>, io: Comman
   if (Number.isNaN(value)) throw new CommandError(`The value of a reward is a number, not ${text}.`);
   const { explanation, weight, rewardId } = flags;
   const token = trajectoryToken(flags, io);
-  await checkOutcomeFlags(flags, [logRewardResult, z.object({ reward_id: z.string() })], io);
+  checkOutcomeField(flags, [logRewardResult, z.object({ reward_id: z.string() })]);
   const reward_id = rewardId ?? randomUUID();
   const input = { trajectory_id, token, reward_id, name, value, explanation, weight };
   return withService(flags, io, async context => {
@@ -362,7 +362,7 @@ export async function setSecret(
   { args: [name = ''], flags }: CommandInput<'secret set'>,
   io: CommandIo,
 ): Promise<number> {
-  await checkOutcomeFlags(flags, [secret], io);
+  checkOutcomeField(flags, [secret]);
   return withService(flags, io, async context => {
     if (!flags.dryRun) context.service.requireWrites();
     const value = flags.dryRun ? '' : await readSecret(name, io);

@@ -15,7 +15,7 @@ import { bytes, counted } from '../text/numbers.ts';
 import { clean } from '../text/sanitise.ts';
 import { CommandError, type ExitCode, exitCodes } from './exit.ts';
 import { type CommandIo, readInput } from './io.ts';
-import { checkRecordFlags, printRecord, printsRecord } from './output.ts';
+import { checkField, printRecord, printsRecord } from './output.ts';
 import type { CommandInput } from './table/commands.ts';
 import { type CommandContext, withService } from './with-service.ts';
 
@@ -111,7 +111,7 @@ export async function run({ args, flags }: CommandInput<'chat'>, io: CommandIo):
   const parameters = { temperature: flags.temperature, top_p: flags.topP, max_tokens: flags.maxTokens };
   const history: ChatMessage[] = flags.system === undefined ? [] : [{ role: 'system', content: flags.system }];
 
-  await checkRecordFlags(flags, [chatCompletion], io);
+  checkField(flags, [chatCompletion]);
   const mayLackField = (names: readonly string[]): boolean => declaresField(chatCompletion, names);
   return withService(flags, io, async ({ service, memory, signal }) => {
     /** Sends the conversation so far; the answer becomes part of it. */

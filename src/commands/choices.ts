@@ -7,7 +7,7 @@ import { signTest } from '../present/statistics/sign-test.ts';
 import { openRemembered } from './connect.ts';
 import { CommandError, exitCodes } from './exit.ts';
 import type { CommandIo } from './io.ts';
-import { checkRecordFlags, printRecord, rowsText } from './output.ts';
+import { printRecord, rowsText } from './output.ts';
 import type { CommandInput } from './table/commands.ts';
 import { configFlags } from './table/flags.ts';
 
@@ -37,7 +37,6 @@ const columns: readonly Column<Row>[] = [
 ];
 
 export async function run({ flags }: CommandInput<'choices'>, io: CommandIo): Promise<number> {
-  await checkRecordFlags(flags, [], io);
   const memory = openRemembered(loadConfig(configFlags(flags), io.environment));
   try {
     if (!memory.isOpen) throw new CommandError('The saved conversations cannot be read.', exitCodes.failed);

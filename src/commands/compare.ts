@@ -32,7 +32,7 @@ import { clean } from '../text/sanitise.ts';
 import { CommandError, exitCodes } from './exit.ts';
 import { type Found, findAmong, resourceOrThrow } from './find.ts';
 import type { CommandIo } from './io.ts';
-import { checkRecordFlags, lineText, printRecord, printsRecord, rowsText } from './output.ts';
+import { lineText, printRecord, printsRecord, rowsText } from './output.ts';
 import type { CommandInput } from './table/commands.ts';
 import { type CommandContext, withService } from './with-service.ts';
 
@@ -125,17 +125,23 @@ const sideFields = (compared: Compared, run: TaskMean, rewards: RewardMean, pair
   mean_bounds: boundsField(run),
 });
 
+/** The range of --reward-range, by default that of the settings. @throws CommandError for text that is no range */
+export function rewardRangeOf(
+  { rewardRange }: { readonly rewardRange?: string | undefined },
+  { compare }: CommandContext,
+): Range {
+  const range = rewardRange === undefined ? compare.rewardRange : parseRange(rewardRange);
+  if (range === undefined) throw new CommandError('--reward-range takes two numbers, the lower one first, e.g. 0..1.');
+  return range;
+}
+
 /** @throws CommandError for a value that is out of bounds */
-function comparisonOptions(
-  flags: CommandInput<'compare'>['flags'],
-  { compare }: CommandContext['config']['preferences'],
-): ComparisonOptions {
-  const { confidence = 0.95, equalWithin = compare.equalWithin, rewardRange, missing = 'bound' } = flags;
+function comparisonOptions(flags: CommandInput<'compare'>['flags'], context: CommandContext): ComparisonOptions {
+  const { confidence = 0.95, equalWithin = context.compare.equalWithin, missing = 'bound' } = flags;
   if (!(confidence > 0 && confidence < 1))
     throw new CommandError('--confidence takes a number between 0 and 1, e.g. 0.95.');
   if (equalWithin < 0) throw new CommandError('--equal-within takes a number from 0, e.g. 0.05.');
-  const range = rewardRange === undefined ? compare.rewardRange : parseRange(rewardRange);
-  if (range === undefined) throw new CommandError('--reward-range takes two numbers, the lower one first, e.g. 0..1.');
+  const range = rewardRangeOf(flags, context);
   checkGate(flags.failBelow, range);
   const { samplesPerTask } = flags;
   return { confidence, equalWithin, range, missing, ended: flags.ended, samplesPerTask };
@@ -260,9 +266,8 @@ export async function run(
     if (length > 2 && failBelow !== undefined) throw new CommandError('--fail-below is for two runs.');
   };
   if (!flags.pool) checkCount(words);
-  await checkRecordFlags(flags, [], io);
   return withService(flags, io, async context => {
-    const options = comparisonOptions(flags, context.config.preferences);
+    const options = comparisonOptions(flags, context);
     const found = await findRuns(words, context, flags.ended, io);
     const isPlainPair = found.length === 2 && !flags.pool;
     if (!isPlainPair && new Set(found.map(({ id }) => id)).size < found.length)

@@ -13,12 +13,11 @@ import { clean } from '../text/sanitise.ts';
 import { exitCodes } from './exit.ts';
 import { findAmong, resourceOrThrow } from './find.ts';
 import type { CommandIo } from './io.ts';
-import { checkRecordFlags, noteUnreadable, printRecord } from './output.ts';
+import { noteUnreadable, printRecord } from './output.ts';
 import type { CommandInput } from './table/commands.ts';
 import { type CommandContext, withService } from './with-service.ts';
 
 export async function run({ args: [word = ''], flags }: CommandInput<'describe'>, io: CommandIo): Promise<number> {
-  await checkRecordFlags(flags, [], io);
   return withService(flags, io, async context => {
     const { id, row } = await findAmong([resourceOrThrow('training')], word, context);
     if (flags.audit) return printAudit(id, context, { flags, io });

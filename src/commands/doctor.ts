@@ -31,7 +31,7 @@ import { connectTo, openRemembered, originsOf, type ServiceConnection } from './
 import { exitCodes } from './exit.ts';
 import { messageOf } from './failure.ts';
 import type { CommandIo } from './io.ts';
-import { checkRecordFlags, printRecord, printsRecord } from './output.ts';
+import { checkJq, printRecord, printsRecord } from './output.ts';
 import { printPastAlarms } from './past-alarms.ts';
 import { jobNotes } from './serve.ts';
 import type { CommandInput } from './table/commands.ts';
@@ -311,7 +311,7 @@ async function* findings(flags: CommandInput<'doctor'>['flags'], io: CommandIo):
 }
 
 export async function run({ flags }: CommandInput<'doctor'>, io: CommandIo): Promise<number> {
-  await checkRecordFlags(flags, [], io);
+  await checkJq(flags, io);
   if (flags.alarms !== undefined) return printPastAlarms(flags.alarms, flags, io);
   const all: Finding[] = [];
   for await (const finding of findings(flags, io)) {

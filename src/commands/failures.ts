@@ -6,18 +6,16 @@ import { readRollouts as readOwn, withEnds } from '../rollouts/read.ts';
 import { counted } from '../text/numbers.ts';
 import { exitCodes } from './exit.ts';
 import type { CommandIo } from './io.ts';
-import { checkRecordFlags, printRecord, rowsText } from './output.ts';
+import { printRecord, rowsText } from './output.ts';
 import { codeOf, readRollouts } from './rollouts.ts';
 import type { CommandInput } from './table/commands.ts';
 import { withService } from './with-service.ts';
 
 export async function run({ args: [word = ''], flags }: CommandInput<'failures'>, io: CommandIo): Promise<number> {
-  await checkRecordFlags(flags, [], io);
   return withService(flags, io, async context => {
-    const among = ['runs', 'training', 'datasets'];
-    const { id, rows, rewards, unread } = await readRollouts(word, among, context, io, async owner =>
-      withEnds(await readOwn(owner, context), context),
-    );
+    const { id, rows, rewards, unread } = await readRollouts(word, context, io, {
+      read: async owner => withEnds(await readOwn(owner, context), context),
+    });
     const classes = outcomeClasses(rows);
     const record = {
       id,

@@ -19,7 +19,7 @@ import { type Found, resourceOrThrow } from './find.ts';
 import { findOrCheckpoint, recordedCheckpoint } from './find-checkpoint.ts';
 import type { CommandIo } from './io.ts';
 import { rowSchema } from './list.ts';
-import { checkRecordFlags, noteUnreadable, printRecord, printsRecord } from './output.ts';
+import { noteUnreadable, printRecord, printsRecord } from './output.ts';
 import { progressWords, withoutReward } from './seen.ts';
 import type { CommandInput } from './table/commands.ts';
 import { type CommandContext, withService } from './with-service.ts';
@@ -120,7 +120,6 @@ export async function run({ args, flags }: CommandInput<'get'>, io: CommandIo): 
       `Single ${only.names[0]} cannot be read: benchtop list ${only.names[0]} --${only.needs} ID lists them.`,
     );
   }
-  await checkRecordFlags(flags, [], io);
   return withService(flags, io, async given => {
     const context = { ...given, service: readingRewardsOnce(given.service), inFull: true };
     const { resource, id, row } = await findToShow(among, second ?? first, context);

@@ -24,7 +24,7 @@ import { findAmong, idOf, resourceOrThrow } from './find.ts';
 import type { CommandIo } from './io.ts';
 import { ListOutput } from './list-output.ts';
 import { MeasuredRows } from './measured-rows.ts';
-import { checkRecordFlags, filtered, isLineByLine, type ListFormat, lineText, rowsText } from './output.ts';
+import { filtered, isLineByLine, type ListFormat, lineText, rowsText } from './output.ts';
 import { didYouMean } from './suggest.ts';
 import type { CommandInput } from './table/commands.ts';
 import { type CommandContext, withService } from './with-service.ts';
@@ -318,7 +318,6 @@ export async function run({ args, flags }: CommandInput<'list'>, io: CommandIo):
   // Unknown names are refused before anything is read.
   const named = namedColumns(resource, resource.measures?.columns([], defaultRange) ?? resource.columns, flags, io);
   const status = flags.status === undefined ? undefined : new WantedStatus(resource, flags.status);
-  await checkRecordFlags({ jq: flags.jq }, [], io);
   return withService(flags, io, async given => {
     const context = { ...given, service: readingRewardsOnce(given.service) };
     if (hasNotes(resource)) {

@@ -23,7 +23,7 @@ import { Notes } from '../workbench/notes.ts';
 import { openRemembered } from './connect.ts';
 import { CommandError, type ExitCode, exitCodes } from './exit.ts';
 import type { CommandIo } from './io.ts';
-import { checkRecordFlags, printRecord, rowsText } from './output.ts';
+import { printRecord, rowsText } from './output.ts';
 import { writeOutput } from './output-file.ts';
 import type { CommandInput } from './table/commands.ts';
 import { configFlags } from './table/flags.ts';
@@ -86,7 +86,6 @@ const chosen = (all: readonly Note[], flag: string | undefined): Note[] =>
   all.filter(note => saysSomething(note) && (flag === undefined || note.flag === flag));
 
 export async function list({ flags }: CommandInput<'notes list'>, io: CommandIo): Promise<number> {
-  await checkRecordFlags(flags, [], io);
   return withNotes(flags, io, async ({ memory, read }) => {
     const all = chosen(allNotes(memory), flags.flag);
     const text = () => rowsText(all, columns, 'table', io);

@@ -93,20 +93,19 @@ export interface RecordFlags {
 export const printsRecord = ({ json, field, jq }: RecordFlags): boolean =>
   json === true || field !== undefined || jq !== undefined;
 
-/**
- * Checks the print flags before any request, so that a typo cannot hide the result of a write.
- *
- * @param answers response schemas that make up the record; none if they depend on the record itself
- * @throws CommandError if jq cannot compile the filter, or if no answer has such a field in the contract
- */
-export async function checkRecordFlags(
-  { field, jq }: RecordFlags,
-  answers: readonly z.ZodMiniType[],
-  io: CommandIo,
-): Promise<void> {
+/** Checks --jq before any request. @throws CommandError if jq is missing or cannot compile the filter */
+export async function checkJq({ jq }: RecordFlags, io: CommandIo): Promise<void> {
   if (jq !== undefined) await (await import('./jq.ts')).checkFilter(jq, io);
-  if (field === undefined || answers.length === 0) return;
-  if (answers.some(answer => mayHaveField(answer, field.split('.')))) return;
+}
+
+/**
+ * Checks --field before a write, so that a typo cannot hide its result.
+ *
+ * @param answers response schemas that make up the record
+ * @throws CommandError if none of them has such a field
+ */
+export function checkField({ field }: RecordFlags, answers: readonly z.ZodMiniType[]): void {
+  if (field === undefined || answers.some(answer => mayHaveField(answer, field.split('.')))) return;
   throw new CommandError(`There is no field ${field} in the answer. Nothing was sent.`);
 }
 

@@ -149,9 +149,6 @@ function unknownCommand(name: string): CommandError {
   return new CommandError(`Unknown command '${word}'. ${hint}`);
 }
 
-const isKey = (tokens: readonly Token[], key: string): boolean =>
-  tokens.some(token => token.kind === 'flag' && token.key === key);
-
 /**
  * Parses a command line.
  *
@@ -164,7 +161,8 @@ export function parse(given: readonly string[]): Parsed {
   const isGroup = name !== undefined && Object.hasOwn(groups, name);
   // An unknown command is an error even with --help.
   const isKnown = spec !== undefined || isGroup || name === undefined;
-  if (isKnown && isKey([...before, ...after], 'help')) return { kind: 'help', name };
+  const asksHelp = [...before, ...after].some(token => token.kind === 'flag' && token.key === 'help');
+  if (isKnown && asksHelp) return { kind: 'help', name };
   const { version, ...globals } = flagsIn(before, { ...workbench, flags: rootFlags });
   if (version) return { kind: 'version', json: wantsJson(words) };
   if (name === undefined) {

@@ -15,11 +15,12 @@ import {
   ungradedWords,
 } from '../rollouts/regrade.ts';
 import { type GraderChoice, GraderError, regraderOf } from '../rollouts/regraders.ts';
-import { counted, parseRange } from '../text/numbers.ts';
+import { counted } from '../text/numbers.ts';
 import { clean } from '../text/sanitise.ts';
+import { rewardRangeOf } from './compare.ts';
 import { CommandError, exitCodes } from './exit.ts';
 import type { CommandIo } from './io.ts';
-import { checkRecordFlags, lineText, printRecord, rowsText } from './output.ts';
+import { lineText, printRecord, rowsText } from './output.ts';
 import { readRollouts } from './rollouts.ts';
 import type { CommandInput } from './table/commands.ts';
 import { withService } from './with-service.ts';
@@ -56,15 +57,11 @@ function graderIn(flags: Flags) {
 
 export async function run({ args: [word = ''], flags }: CommandInput<'regrade'>, io: CommandIo): Promise<number> {
   const graderFor = graderIn(flags);
-  await checkRecordFlags(flags, [], io);
   // A program that grades has a process group of its own, so that no signal to this one ends it.
   io.stopOnSignals?.();
   return withService(flags, io, async context => {
-    const { compare } = context.config.preferences;
-    const range = flags.rewardRange === undefined ? compare.rewardRange : parseRange(flags.rewardRange);
-    if (range === undefined)
-      throw new CommandError('--reward-range takes two numbers, the lower one first, e.g. 0..1.');
-    const { id, ...rollouts } = await readRollouts(word, ['runs', 'training', 'datasets'], context, io);
+    const range = rewardRangeOf(flags, context);
+    const { id, ...rollouts } = await readRollouts(word, context, io);
     const graded: Regraded[] = [];
     const left = { failed: 0, running: 0 };
     await regradeAll(rollouts.rows, graderFor(context.service, range), context, {

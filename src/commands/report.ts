@@ -40,7 +40,7 @@ export async function run({ args: words, flags }: CommandInput<'report'>, io: Co
           reading,
         );
       }
-      const found = await readRollouts(word, ['runs', 'training', 'datasets'], context, io);
+      const found = await readRollouts(word, context, io);
       code = codeOf(found);
       return rolloutsReport(found, found, flags, reading);
     };

@@ -11,19 +11,15 @@ export type FoundRollouts = Found & OwnRollouts;
 export const codeOf = (...read: readonly (Pick<OwnRollouts, 'unread'> | undefined)[]) =>
   read.some(each => each !== undefined && each.unread.length > 0) ? exitCodes.failed : exitCodes.done;
 
-/**
- * @param readOf reads the rollouts of the found resource
- * @throws CommandError if there is nothing with this id or name; ServiceError
- */
+/** @throws CommandError if there is nothing with this id or name; ServiceError */
 export async function readRollouts(
   word: string,
-  among: readonly string[],
   context: CommandContext,
   io: Pick<CommandIo, 'note'>,
-  readOf = readOwn,
+  { among = ['runs', 'training', 'datasets'], read = readOwn } = {},
 ): Promise<FoundRollouts> {
   const found = await findAmong(among.map(resourceOrThrow), word, context);
-  const read = await readOf(found, context);
-  for (const note of read.notes) io.note(`${note}.`);
-  return { ...found, ...read };
+  const rollouts = await read(found, context);
+  for (const note of rollouts.notes) io.note(`${note}.`);
+  return { ...found, ...rollouts };
 }

@@ -114,10 +114,8 @@ async function run(parsed: Parsed, io: CommandIo): Promise<number> {
 }
 
 async function printVersion({ flags }: CommandInput<'version'>, io: CommandIo): Promise<number> {
+  const [{ versionText }, { printRecord }] = await Promise.all([import('./help.ts'), import('./output.ts')]);
   const { node } = process.versions;
-  const { versionText } = await import('./help.ts');
-  const isPlain = !flags.json && flags.field === undefined && flags.jq === undefined;
-  if (isPlain) await io.print(versionText);
-  else await (await import('./output.ts')).printRecord({ version, node }, version, flags, io);
+  await printRecord({ version, node }, version, flags, io, { text: () => versionText });
   return exitCodes.done;
 }

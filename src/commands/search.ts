@@ -12,7 +12,7 @@ import { forgetAllTexts, openTexts } from './connect.ts';
 import { CommandError, exitCodes } from './exit.ts';
 import { type Found, findAmong, resourceOrThrow } from './find.ts';
 import type { CommandIo } from './io.ts';
-import { checkRecordFlags, printRecord, printsRecord, tableText } from './output.ts';
+import { printRecord, printsRecord, tableText } from './output.ts';
 import type { CommandInput } from './table/commands.ts';
 import { configFlags } from './table/flags.ts';
 import { type CommandContext, withService } from './with-service.ts';
@@ -114,7 +114,6 @@ export async function run({ args, flags }: CommandInput<'search'>, io: CommandIo
   if (!flags.in)
     throw new CommandError('Name what to search: --in and a run, a training run, a dataset or a benchmark.');
   if (flags.in.some(word => word.trim() === '')) throw new CommandError('--in is empty: name what to search.');
-  await checkRecordFlags(flags, [], io);
   return withService(flags, io, async context => {
     const found: Found[] = [];
     for (const word of flags.in ?? []) found.push(await findAmong(among, word, context));

@@ -11,22 +11,7 @@ import { counted, reward } from '../text/numbers.ts';
 import { sanitiseLine } from '../text/sanitise.ts';
 
 export type Seen = Pick<KnownResource, 'id' | 'label' | 'status' | 'done' | 'total' | 'mean'> &
-  Partial<
-    Pick<
-      LookedAt,
-      | 'kind'
-      | 'graded'
-      | 'failed'
-      | 'measured'
-      | 'failedRounds'
-      | 'parent'
-      | 'startedAt'
-      | 'heldOut'
-      | 'endTime'
-      | 'unreadable'
-      | 'waits'
-    >
-  > & {
+  Partial<LookedAt> & {
     /** Why it failed, if it did and the service says so. */
     readonly failure?: RunFailure | undefined;
     /** The interval of an evaluation's mean, if its rewards can be read. */

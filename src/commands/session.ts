@@ -102,8 +102,7 @@ function withProfile(settings: Settings, profile: NewProfile): Settings {
   const isSame = saved.baseUrl !== undefined && sameOrigin(saved.baseUrl, profile.baseUrl);
   const kept = isSame ? others : general;
   const changed: ProfileSettings = { ...kept, baseUrl: profile.baseUrl, ...keySettings(profile) };
-  const profiles = new Map(Object.entries(settings.profiles ?? {})).set(profile.name, changed);
-  return { ...settings, profiles: Object.fromEntries(profiles), defaultProfile: profile.name };
+  return { ...settings, profiles: { ...settings.profiles, [profile.name]: changed }, defaultProfile: profile.name };
 }
 
 /** Whether a profile is in the settings file, and what will be saved there. */

@@ -46,9 +46,8 @@ function keyWords({ apiKey, apiKeyEnv, apiKeyFile, apiKeyCommand }: ProfileSetti
 
 export async function listProfiles({ flags }: CommandInput<'profile list'>, io: CommandIo): Promise<number> {
   const { settings } = readSettings(pathIn(io));
-  const profiles = new Map(Object.entries(settings.profiles ?? {}));
-  if (!profiles.has('local')) profiles.set('local', {});
-  const rows = [...profiles].map(
+  const profiles = { ...settings.profiles, local: settings.profiles?.['local'] ?? {} };
+  const rows = Object.entries(profiles).map(
     ([name, profile]): ProfileRow => ({
       name,
       address: profile.baseUrl ?? 'the local service',
@@ -140,8 +139,8 @@ export async function addProfile(
     if (own(settings.profiles, name)) {
       throw new CommandError(`There is already a profile ${name}. benchtop profile remove ${name} removes it.`);
     }
-    const profiles = new Map(Object.entries(settings.profiles ?? {})).set(name, profile);
-    return { ...settings, profiles: Object.fromEntries(profiles), ...(flags.use ? { defaultProfile: name } : {}) };
+    const profiles = { ...settings.profiles, [name]: profile };
+    return { ...settings, profiles, ...(flags.use ? { defaultProfile: name } : {}) };
   };
   const config = loadConfig({ profile: name }, io.environment, add);
   if (!flags.unchecked) await testService(config, io.signal);

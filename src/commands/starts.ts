@@ -161,7 +161,7 @@ async function startRun(given: RunCommand, run: RunStart, io: CommandIo): Promis
   const { checkpoint: from, name } = flags;
   const runs = runsOf(given, run);
   if ('until' in flags && flags.until !== undefined) parseUntil(flags.until);
-  await checkPrinted(flags, run, io);
+  checkPrinted(flags, run);
   return withService(flags, io, async context => {
     const benchmark = await benchmarkOf(args[0], context);
     const checkpoint = from === undefined ? undefined : await findCheckpoint(from, context, 'write');
@@ -298,7 +298,7 @@ export function productionWords({ id, step, run }: FoundCheckpoint, slug: string
 
 export async function deploy({ args: [word = ''], flags }: CommandInput<'deploy'>, io: CommandIo): Promise<number> {
   const start = trainingActions.deploy.sends;
-  await checkPrinted(flags, start, io);
+  checkPrinted(flags, start);
   return withService(flags, io, async context => {
     const checkpoint = await deployableCheckpoint(word, context, io.note);
     noteChoice(word, checkpoint, io);
@@ -324,7 +324,7 @@ export async function deploy({ args: [word = ''], flags }: CommandInput<'deploy'
 
 export async function build({ args: [word], flags }: CommandInput<'build'>, io: CommandIo): Promise<number> {
   const { change } = benchmarkActions.build;
-  await checkPrinted(flags, change, io);
+  checkPrinted(flags, change);
   return withService(flags, io, async context => {
     const benchmark = await benchmarkOf(word, context);
     return begin({ ...change, benchmark }, benchmark, flags, context, io);

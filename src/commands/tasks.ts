@@ -14,7 +14,7 @@ import {
 import { checkBenchmarks } from './compare.ts';
 import { CommandError } from './exit.ts';
 import type { CommandIo } from './io.ts';
-import { checkRecordFlags, printRecord, rowsText } from './output.ts';
+import { printRecord, rowsText } from './output.ts';
 import { codeOf, readRollouts } from './rollouts.ts';
 import type { CommandInput } from './table/commands.ts';
 import { withService } from './with-service.ts';
@@ -43,17 +43,17 @@ const passesAt = (group: TaskGroup, of: typeof passAtK) =>
   Object.fromEntries(passCurve([passesOf(group)]).map(({ k }) => [k, of(passesOf(group), k) ?? null]));
 
 export async function run({ args: [word = ''], flags }: CommandInput<'tasks'>, io: CommandIo): Promise<number> {
-  await checkRecordFlags(flags, [], io);
   const { steps } = flags;
   if (steps !== undefined && parseSteps(steps) === undefined) {
     throw new CommandError('--steps takes steps of training, e.g. 50..60, 50.. or 50.');
   }
   return withService(flags, io, async context => {
-    const owner = await readRollouts(word, ['runs', 'training', 'datasets'], context, io);
+    const owner = await readRollouts(word, context, io);
     const { id, rewards } = owner;
     const rows = ofSteps(owner.rows, steps);
     const ofBase = { note: (words: string) => io.note(`${flags.base}: ${words}`) };
-    const other = flags.base === undefined ? undefined : await readRollouts(flags.base, ['runs'], context, ofBase);
+    const read = (base: string) => readRollouts(base, context, ofBase, { among: ['runs'] });
+    const other = flags.base === undefined ? undefined : await read(flags.base);
     if (other) checkBenchmarks([owner, other], io);
     const tasks = groupsOf(rows, {
       run: rewards,

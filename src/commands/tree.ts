@@ -28,7 +28,7 @@ import { resourceOrThrow } from './find.ts';
 import { findOrCheckpoint, searchCheckpoint } from './find-checkpoint.ts';
 import type { CommandIo } from './io.ts';
 import { withMeasured } from './measured-rows.ts';
-import { checkRecordFlags, printRecord, tableText } from './output.ts';
+import { printRecord, tableText } from './output.ts';
 import type { CommandInput } from './table/commands.ts';
 import { type CommandContext, withService } from './with-service.ts';
 
@@ -36,7 +36,6 @@ import { type CommandContext, withService } from './with-service.ts';
 const mostRead = 100;
 
 export async function run({ args: [word], flags }: CommandInput<'tree'>, io: CommandIo): Promise<number> {
-  await checkRecordFlags(flags, [], io);
   return withService(flags, io, async context => {
     const target = word === undefined ? undefined : await findTarget(word, context);
     const all = await readTree(target?.benchmark, context, io);
@@ -157,26 +156,23 @@ function noteLeftOut(read: readonly (readonly [TreeKind, string])[], rows: reado
   }
 }
 
+/** The training runs to read. Notes that there are more. */
+function firstOf(training: readonly TrainingRun[], what: string, advice: string, { note }: CommandIo) {
+  const { length } = training;
+  if (length > mostRead) note(`The tree has the ${what} of ${mostRead} of ${length} training runs. ${advice}`);
+  return training.slice(0, mostRead);
+}
+
 /** The held-out rewards of the training runs, as in their list: one request each, except for remembered ones. */
 async function readHeldOut(training: readonly TrainingRun[], context: CommandContext, io: CommandIo) {
-  const read = training.slice(0, mostRead);
-  if (read.length < training.length) {
-    io.note(
-      `The tree has the held-out rewards of ${mostRead} of ${training.length} training runs. Name a benchmark to see those of its runs.`,
-    );
-  }
+  const read = firstOf(training, 'held-out rewards', 'Name a benchmark to see those of its runs.', io);
   const rows = await withMeasured(resourceOrThrow('training'), read, new Set(['held-out']), context);
   return new Map(rows.map(({ training_run_id: id, held_out }: MeasuredTraining) => [id, held_out]));
 }
 
 async function readParts(training: readonly TrainingRun[], context: CommandContext, io: CommandIo) {
   const parts = new Map<string, KnownTraining>();
-  const read = training.slice(0, mostRead);
-  if (read.length < training.length) {
-    io.note(
-      `The tree has the checkpoints of ${mostRead} of ${training.length} training runs. Name another run to see its checkpoints.`,
-    );
-  }
+  const read = firstOf(training, 'checkpoints', 'Name another run to see its checkpoints.', io);
   await inParallel(read, async ({ training_run_id: id }) => {
     const { service, signal } = context;
     const [checkpoints = [], heldOut = []] = await Promise.all([

@@ -59,19 +59,17 @@ export async function readRewards(service: Service, runId: string, signal: Abort
 /** Decides after each reading whether a run has ended. */
 export class UntilJudge {
   readonly #until: Until;
-  readonly #now: () => number;
   #state: string | undefined;
+  /** When the state last changed, by `performance.now`. */
   #since = 0;
 
-  /** @param now in milliseconds, on a monotonic clock */
-  constructor(until: Until, now: () => number = () => performance.now()) {
+  constructor(until: Until) {
     this.#until = until;
-    this.#now = now;
   }
 
   isMet({ graded, state }: RewardsRead): boolean {
     const { rewards, quietMs } = this.#until;
-    const now = this.#now();
+    const now = performance.now();
     if (state !== this.#state) [this.#state, this.#since] = [state, now];
     if (rewards !== undefined) return graded >= rewards;
     return quietMs !== undefined && graded > 0 && now - this.#since >= quietMs;

@@ -31,7 +31,7 @@ import { CommandError, type ExitCode, exitCodes } from './exit.ts';
 import { exitCodeAfterChange, exitCodeOf } from './failure.ts';
 import { resourceOrThrow, rowsNamed } from './find.ts';
 import type { CommandIo } from './io.ts';
-import { checkRecordFlags, printRecord, printsRecord } from './output.ts';
+import { checkField, printRecord, printsRecord } from './output.ts';
 import { type MissingSecrets, missingSecrets } from './readiness.ts';
 import type { CommandInput } from './table/commands.ts';
 import { inOwnForm, withFile } from './trajectory-files.ts';
@@ -379,7 +379,7 @@ export async function run({ args, flags }: CommandInput<'upload'>, io: CommandIo
   const [path = ''] = args;
   const { dataset, failures, resendUnknown, wait } = flags;
   const isBenchmark = await isFolder(path);
-  await checkRecordFlags(flags, [isBenchmark ? uploadedBenchmark : uploadedTrajectories], io);
+  checkField(flags, [isBenchmark ? uploadedBenchmark : uploadedTrajectories]);
   if (isBenchmark && dataset !== undefined) {
     throw new CommandError('A folder is a benchmark; --dataset is for a file of trajectories.');
   }

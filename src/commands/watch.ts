@@ -15,7 +15,7 @@ import { CommandError, type ExitCode, exitCodes, worstOf } from './exit.ts';
 import { exitCodeOf } from './failure.ts';
 import { findAmong } from './find.ts';
 import type { CommandIo } from './io.ts';
-import { checkRecordFlags, printRecord } from './output.ts';
+import { printRecord } from './output.ts';
 import { fieldsOfSeen, type Seen, seenWords } from './seen.ts';
 import type { CommandInput } from './table/commands.ts';
 import { parseUntil } from './until.ts';
@@ -130,7 +130,6 @@ export async function run({ args, flags }: CommandInput<'watch'>, io: CommandIo)
     throw new CommandError(
       'One of the ids is empty: nothing is watched. Without ids, everything that runs is watched.',
     );
-  await checkRecordFlags(flags, [], io);
   if (flags.since !== undefined) {
     if (args.length > 0) throw new CommandError('--since is about everything: name no resource with it.');
     return printInbox(flags, io);

@@ -17,6 +17,7 @@ import { connectTo, openRemembered } from './connect.ts';
 import { requestNotes } from './debug.ts';
 import { CommandError, exitCodes } from './exit.ts';
 import type { CommandIo } from './io.ts';
+import { checkJq, type RecordFlags } from './output.ts';
 import { configFlags, type ServiceFlags } from './table/flags.ts';
 
 export interface CommandContext {
@@ -133,14 +134,16 @@ async function noteCertificates({ service }: Profile, { environment, note }: Com
  * Connects, runs the work, and closes everything. --timeout counts from here.
  *
  * @param past the past participle of the work's verb, for an error with --wait
- * @throws ConfigError, ServiceError, and whatever the work throws; CommandError with 124 after the end of --timeout
+ * @throws ConfigError, ServiceError, and whatever the work throws; CommandError for a wrong --jq, or with 124 after the
+ * end of --timeout
  */
 export async function withService<Result>(
-  flags: ServiceFlags & LimitFlags,
+  flags: ServiceFlags & LimitFlags & RecordFlags,
   io: CommandIo,
   work: (context: CommandContext) => Promise<Result>,
   past = 'started',
 ): Promise<Result> {
+  await checkJq(flags, io);
   const config = loadConfig(configFlags(flags), io.environment);
   if (config.profile.missingAddress) throw config.profile.missingAddress;
   for (const warning of config.warnings) io.note(warning);

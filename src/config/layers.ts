@@ -9,21 +9,15 @@ import type { ProfileSettings } from './schema.ts';
  * The service settings accepted on the command line. Secrets are named by a variable or a file, since other users can
  * read a process's arguments.
  */
-export interface ProfileFlags {
+export interface ProfileFlags
+  extends Readonly<
+    Pick<
+      ProfileSettings,
+      | `${'apiKey' | 'inferenceToken' | 'upstreamKey'}${'Env' | 'File'}`
+      | ('baseUrl' | 'inferenceUrl' | 'caFile' | 'allowInsecureHttp' | 'readOnly' | 'agent' | 'upstream')
+    >
+  > {
   readonly profile?: string | undefined;
-  readonly baseUrl?: string | undefined;
-  readonly inferenceUrl?: string | undefined;
-  readonly apiKeyEnv?: string | undefined;
-  readonly apiKeyFile?: string | undefined;
-  readonly inferenceTokenEnv?: string | undefined;
-  readonly inferenceTokenFile?: string | undefined;
-  readonly caFile?: string | undefined;
-  readonly allowInsecureHttp?: boolean | undefined;
-  readonly readOnly?: boolean | undefined;
-  readonly agent?: string | undefined;
-  readonly upstream?: string | undefined;
-  readonly upstreamKeyEnv?: string | undefined;
-  readonly upstreamKeyFile?: string | undefined;
 }
 
 const texts = {

@@ -26,7 +26,7 @@ const folders = {
  * The user's home: HOME if it is an absolute path, else the home from the user database. A user without an entry there,
  * as in most containers, gets the root folder.
  */
-function homeFolder({ HOME }: Environment = process.env): string {
+function homeFolder({ HOME }: Environment): string {
   if (HOME && isAbsolute(HOME)) return HOME;
   try {
     // Windows does not use HOME.
@@ -41,7 +41,8 @@ function homeFolder({ HOME }: Environment = process.env): string {
  * Folders by the XDG Base Directory Specification 0.8 (`$XDG_CONFIG_HOME/benchtop`; relative paths are ignored, as it
  * demands). `BENCHTOP_CONFIG_DIR` and similar variables name a folder directly.
  */
-export function findPaths(environment: Environment, home: string = homeFolder(environment)): Paths {
+export function findPaths(environment: Environment): Paths {
+  const home = homeFolder(environment);
   const find = ({ own, xdg, fallback }: (typeof folders)[keyof typeof folders]): string => {
     const named = environment[own];
     if (named) return resolve(named);
@@ -68,6 +69,6 @@ export function tightenDefaultFolders(environment: Environment): void {
 }
 
 /** A path from a setting: `~/` is the home folder, relative paths are resolved against `base`. */
-export function settingPath(path: string, base: string, home: string = homeFolder()): string {
-  return path === '~' || path.startsWith('~/') ? join(home, path.slice(1)) : resolve(base, path);
+export function settingPath(path: string, base: string): string {
+  return path === '~' || path.startsWith('~/') ? join(homeFolder(process.env), path.slice(1)) : resolve(base, path);
 }

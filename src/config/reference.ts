@@ -35,12 +35,11 @@ export const profileReference: Words<ProfileSettings> = {
   upstreamKeyCommand: 'Program and arguments that print the key of the upstream server.',
 };
 
-export const settingsReference: Words<Omit<Settings, 'poll' | 'triage' | 'search' | 'compare' | 'alarms'>> & {
-  readonly poll: Words<NonNullable<Settings['poll']>>;
-  readonly triage: Words<NonNullable<Settings['triage']>>;
-  readonly search: Words<NonNullable<Settings['search']>>;
-  readonly compare: Words<NonNullable<Settings['compare']>>;
-  readonly alarms: Words<NonNullable<Settings['alarms']>>;
+/** The settings that are objects of further ones. */
+type Area = 'poll' | 'triage' | 'search' | 'compare' | 'alarms';
+
+export const settingsReference: Words<Omit<Settings, Area>> & {
+  readonly [Name in Area]: Words<NonNullable<Settings[Name]>>;
 } = {
   $schema: 'The JSON Schema of this file, for editors. benchtop does not read it.',
   defaultProfile: 'The profile to use if no flag or variable names one.',

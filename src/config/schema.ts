@@ -1,6 +1,6 @@
 /**
- * The schema of `config.json`. Every part may be missing; the defaults are in profile.ts and preferences.ts. It is
- * built on first use, so a start without the file does not wait for it.
+ * The schema of `config.json`. Every part may be missing; reference.ts describes each setting, and the defaults are in
+ * profile.ts and preferences.ts. It is built on first use, so a start without the file does not wait for it.
  */
 import * as z from 'zod/mini';
 import { generations } from '../contract/generation.ts';
@@ -15,9 +15,7 @@ const command = () => z.optional(z.array(z.string().check(z.minLength(1))).check
 /** Settings of one service. At most one of the four forms of each secret may be set. */
 const profileSettings = () =>
   z.strictObject({
-    /** Address of the service; without one, the local service is used. */
     baseUrl: text(),
-    /** Address of chat completions, if it is not the service's own. */
     inferenceUrl: text(),
     apiKey: text(),
     apiKeyEnv: text(),
@@ -27,17 +25,13 @@ const profileSettings = () =>
     inferenceTokenEnv: text(),
     inferenceTokenFile: text(),
     inferenceTokenCommand: command(),
-    /** Certificates (PEM) to trust in addition to the system's. */
     caFile: text(),
     allowInsecureHttp: flag(),
     readOnly: flag(),
-    /** Names that this service uses where the contract is silent; see the assumptions of the service layer. */
+    /** Names by assumption; the service layer checks both. */
     assumptions: z.optional(z.record(z.string(), z.string())),
-    /** The generation of the service; detected from its answers if missing. */
     generation: z.optional(z.enum(generations)),
-    /** The agent that uploads belong to: its id, or `name:` and its name. */
     agent: text(),
-    /** For the local service: an OpenAI-compatible server that answers instead of its own models. */
     upstream: text(),
     upstreamKey: text(),
     upstreamKeyEnv: text(),
@@ -70,32 +64,23 @@ const seconds = () => z.optional(z.number().check(z.gte(1), z.lte(3_600)));
 
 const makeSettings = () =>
   z.strictObject({
-    /** For editors. */
     $schema: z.optional(z.string()),
     defaultProfile: text(),
     profiles: z.optional(z.record(z.string().check(z.minLength(1)), profileSettings())),
     theme: z.optional(z.enum(themes)),
     mouse: flag(),
     notices: z.optional(z.enum(noticeKinds)),
-    /** How images are shown; `auto` decides by the terminal. */
     images: z.optional(z.enum(imageChoices)),
-    /** Name of the section that the program opens. */
     home: text(),
-    /** If false, no conversation is saved to disk. */
     chatHistory: flag(),
-    /** Keys by command id; an empty list removes a command's keys. */
     keys: z.optional(z.record(z.string(), z.array(z.string().check(z.minLength(1))))),
-    /** Seconds between two polls. */
     poll: z.optional(z.strictObject({ focusedSeconds: seconds(), visibleSeconds: seconds() })),
-    /** When a run calls for attention. */
     alarms: z.optional(
       z.strictObject({
         ...alarmRules,
-        /** By a pattern on the name of the benchmark. */
         benchmarks: z.optional(z.record(z.string().check(z.minLength(1)), z.strictObject(alarmRules))),
       }),
     ),
-    /** Flags on trajectories and runs. */
     triage: z.optional(
       z.strictObject({
         flags: z.optional(
@@ -104,11 +89,8 @@ const makeSettings = () =>
         author: z.optional(z.string().check(z.minLength(1), z.maxLength(100))),
       }),
     ),
-    /** The texts of trajectories that are kept on disk, to search them again. */
     search: z.optional(z.strictObject({ indexMegabytes: z.optional(z.number().check(z.gte(0), z.lte(100_000))) })),
-    /** The unit of the prices of models, e.g. `USD per 1M tokens`. */
     priceUnit: z.optional(z.string().check(z.refine(text => parsePriceUnit(text) !== undefined))),
-    /** How runs are compared. */
     compare: z.optional(
       z.strictObject({
         equalWithin: z.optional(z.number().check(z.gte(0))),

@@ -16,21 +16,11 @@ const points = { letter: 16, row: 8, wordStart: 10, textStart: 14, gapStart: -3,
 /** Longer texts are matched only up to this length. */
 const maximumLength = 2_000;
 
-interface Prepared {
-  readonly terms: readonly string[];
-  /** Same indexes as the text, in lower case unless the query has capitals. */
-  readonly subject: string;
-}
-
-function prepare(query: string, text: string): Prepared {
-  const exact = hasCapitals(query);
-  return { terms: termsOf(query, exact), subject: subjectOf(text, exact) };
-}
-
 function termsOf(query: string, exact: boolean): readonly string[] {
   return (exact ? query : foldCase(query)).split(/\s+/).filter(term => term !== '');
 }
 
+/** Has the same indexes as the text. */
 function subjectOf(text: string, exact: boolean): string {
   const subject = text.slice(0, maximumLength);
   return exact ? subject : foldCase(subject);
@@ -48,10 +38,11 @@ export function fuzzyFilter(query: string): (text: string) => boolean {
 
 /** Where and how well `query` matches, or undefined if it does not. */
 export function fuzzyMatch(query: string, text: string): FuzzyMatch | undefined {
-  const { terms, subject } = prepare(query, text);
+  const exact = hasCapitals(query);
+  const subject = subjectOf(text, exact);
   let score = 0;
   let hits: readonly number[] = [];
-  for (const term of terms) {
+  for (const term of termsOf(query, exact)) {
     const found = matchTerm(term, subject);
     if (!found) return undefined;
     score += scoreOf(found, text);

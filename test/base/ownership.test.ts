@@ -5,14 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { takeLock } from '../../src/base/file-lock.ts';
-import {
-  checkOwnFile,
-  fileSharing,
-  folderSharing,
-  makePrivateFolder,
-  sharingOf,
-  tightenFolder,
-} from '../../src/base/ownership.ts';
+import { fileSharing, folderSharing, makePrivateFolder, sharingOf, tightenFolder } from '../../src/base/ownership.ts';
 
 const me = process.getuid?.() ?? 0;
 let folder: string;
@@ -97,9 +90,9 @@ describe('a file that only this program writes (X5)', () => {
     writeFileSync(path, 'x', { mode: 0o600 });
     expect(fileSharing(path, 'read')).toBeUndefined();
     chmodSync(path, 0o666);
-    expect(() => checkOwnFile(path, 'read')).toThrow(`chmod 600 ${path}`);
+    expect(fileSharing(path, 'read')?.fix).toContain(`chmod 600 ${path}`);
     symlinkSync(path, join(folder, 'link'));
-    expect(() => checkOwnFile(join(folder, 'link'), 'change')).toThrow('is not a plain file');
+    expect(fileSharing(join(folder, 'link'), 'change')?.words).toBe('is not a plain file');
   });
 
   it('is no lock that leads to another file', () => {

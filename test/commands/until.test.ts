@@ -1,15 +1,17 @@
 /** When an evaluation counts as ended by its rewards. */
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { parseUntil, type RewardsRead, readRewards, UntilJudge } from '../../src/commands/until.ts';
 import { notFound, scriptedService } from '../queries/scripted-service.ts';
+import { startVirtualTime } from '../ui/program/virtual-time.ts';
 
 const read = (graded: number, state = `${graded}`): RewardsRead => ({ graded, mean: undefined, state });
 
 it('is quiet once it has a reward and nothing new has come for so long (C2)', () => {
-  let now = 0;
-  const judge = new UntilJudge(parseUntil('quiet=60s'), () => now);
+  startVirtualTime();
+  const start = performance.now();
+  const judge = new UntilJudge(parseUntil('quiet=60s'));
   const at = (ms: number, rewards: RewardsRead): boolean => {
-    now = ms;
+    vi.advanceTimersByTime(start + ms - performance.now());
     return judge.isMet(rewards);
   };
   // Without a reward it may not have begun.

@@ -1,19 +1,18 @@
 import { chmod, stat } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { makePrivateFolder } from '../../src/base/ownership.ts';
 import { findPaths, settingPath, tightenDefaultFolders } from '../../src/config/paths.ts';
 import { temporaryFolder } from './folder.ts';
 
 describe('findPaths', () => {
   it('follows the XDG defaults', () => {
-    expect(findPaths({}, '/home/u')).toEqual({
+    expect(findPaths({ HOME: '/home/u' })).toEqual({
       config: '/home/u/.config/benchtop',
       state: '/home/u/.local/state/benchtop',
       cache: '/home/u/.cache/benchtop',
       data: '/home/u/.local/share/benchtop',
     });
-    expect(findPaths({ HOME: '/home/v' }).config).toBe('/home/v/.config/benchtop');
   });
 
   it('are in the home that the system knows if HOME names none', () => {
@@ -24,10 +23,13 @@ describe('findPaths', () => {
   });
 
   it('takes XDG folders, unless relative, and its own variables above them', () => {
-    const paths = findPaths(
-      { XDG_CONFIG_HOME: '/x', XDG_STATE_HOME: 'relative', XDG_DATA_HOME: '/y', BENCHTOP_DATA_DIR: '/z' },
-      '/h',
-    );
+    const paths = findPaths({
+      HOME: '/h',
+      XDG_CONFIG_HOME: '/x',
+      XDG_STATE_HOME: 'relative',
+      XDG_DATA_HOME: '/y',
+      BENCHTOP_DATA_DIR: '/z',
+    });
     expect(paths).toMatchObject({ config: '/x/benchtop', state: '/h/.local/state/benchtop', data: '/z' });
   });
 });
@@ -57,8 +59,10 @@ describe('folders', () => {
   });
 
   it('may be named from home or from a base', () => {
-    expect(settingPath('~/k', '/base', '/home/u')).toBe('/home/u/k');
-    expect(settingPath('k', '/base', '/home/u')).toBe('/base/k');
-    expect(settingPath('/k', '/base', '/home/u')).toBe('/k');
+    vi.stubEnv('HOME', '/home/u');
+    onTestFinished(() => void vi.unstubAllEnvs());
+    expect(settingPath('~/k', '/base')).toBe('/home/u/k');
+    expect(settingPath('k', '/base')).toBe('/base/k');
+    expect(settingPath('/k', '/base')).toBe('/k');
   });
 });

@@ -2,7 +2,6 @@
 import {
   agentFlag,
   dryRunFlag,
-  exclusiveRecordFlags,
   recordFlags,
   screenFlags,
   serviceFlags,
@@ -13,7 +12,7 @@ import {
 import { notes } from './notes.ts';
 import { results } from './results.ts';
 import { setup } from './setup.ts';
-import { type CommandSpec, type FlagValues, spec } from './spec.ts';
+import { type CommandSpec, exclusiveRecordFlags, type FlagValues, spec } from './spec.ts';
 import { verbs } from './verbs.ts';
 
 /** `benchtop` without a command. */
@@ -104,7 +103,6 @@ export const commands = {
       { name: 'ID|NAME', of: 'of resource' },
     ],
     flags: { ...serviceFlags, ...recordFlags },
-    exclusive: [exclusiveRecordFlags],
     examples: ['benchtop get evr_1', 'benchtop get benchmark t-words --json'],
   }),
   watch: spec({
@@ -134,7 +132,11 @@ for.`,
       alarm: { description: 'stop with exit code 8 when an alarm begins' },
       ...recordFlags,
     },
-    exclusive: [exclusiveRecordFlags, ['since', 'until'], ['since', 'timeout'], ['since', 'alarm']],
+    exclusive: [
+      ['since', 'until'],
+      ['since', 'timeout'],
+      ['since', 'alarm'],
+    ],
     examples: ['benchtop watch --since last', 'benchtop watch first --alarm'],
   }),
   chat: spec({
@@ -156,7 +158,6 @@ for.`,
       ignoreInput: { short: 'n', description: 'do not read standard input, as in a loop that reads it' },
       ...recordFlags,
     },
-    exclusive: [exclusiveRecordFlags],
     examples: ["benchtop chat benchtop/tutor-base 'opposite: hot?'"],
   }),
   upload: spec({
@@ -187,7 +188,11 @@ recorded, or their record is in a damaged file, nothing is sent without --new.`,
       dryRun: { short: 'n', description: 'read the folder or file and print what would be sent' },
       ...recordFlags,
     },
-    exclusive: [exclusiveRecordFlags, ['dryRun', 'wait'], ['dryRun', 'failures'], ['new', 'resendUnknown']],
+    exclusive: [
+      ['dryRun', 'wait'],
+      ['dryRun', 'failures'],
+      ['new', 'resendUnknown'],
+    ],
     examples: ['benchtop upload ./my-benchmark --wait', 'benchtop upload rollouts.jsonl --dataset production'],
   }),
   api: spec({
@@ -245,7 +250,7 @@ JSON; for a path outside the contract, unchanged. Without an operation, lists al
   ...results,
   ...notes,
   ...setup,
-  version: spec({ summary: 'print the version', flags: recordFlags, exclusive: [exclusiveRecordFlags] }),
+  version: spec({ summary: 'print the version', flags: recordFlags }),
   doctor: spec({
     summary: 'check the installation and say what to fix',
     about:
@@ -261,7 +266,7 @@ JSON; for a path outside the contract, unchanged. Without an operation, lists al
       model: { value: 'MODEL', of: 'chat model', description: 'also ask this model for an answer' },
       ...recordFlags,
     },
-    exclusive: [exclusiveRecordFlags, ['alarms', 'model']],
+    exclusive: [['alarms', 'model']],
     examples: ['benchtop doctor --alarms first'],
   }),
   serve: spec({

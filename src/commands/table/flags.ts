@@ -111,9 +111,6 @@ export const recordFlags = {
   jq: { value: 'FILTER', short: 'q', description: 'filter the JSON with the program jq, which must be installed' },
 } as const satisfies Readonly<Record<string, FlagSpec>>;
 
-/** At most one of them may be given. */
-export const exclusiveRecordFlags = ['json', 'field', 'jq'] as const;
-
 export const dryRunFlag = {
   dryRun: { short: 'n', description: 'print the request instead of sending it' },
 } as const satisfies Readonly<Record<string, FlagSpec>>;

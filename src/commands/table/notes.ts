@@ -1,5 +1,5 @@
 /** Commands for what people say of answers: flags, notes and choices. */
-import { exclusiveRecordFlags, jsonFlag, recordFlags, serviceFlags } from './flags.ts';
+import { jsonFlag, recordFlags, serviceFlags } from './flags.ts';
 import { type CommandSpec, spec } from './spec.ts';
 
 const { profile } = serviceFlags;
@@ -11,7 +11,6 @@ export const notes = {
     about:
       'Notes are kept on this machine, per profile. In the workbench, 1 to 9 flag a row and the quote key writes a note.',
     flags: { profile, flag: flagFlag, ...recordFlags },
-    exclusive: [exclusiveRecordFlags],
   }),
   'notes set': spec({
     summary: 'flag trajectories or runs, or write a note on them',
@@ -52,6 +51,5 @@ export const notes = {
 this machine, per profile, with their conversations. P is that of the exact two-sided sign test, which leaves out equal
 answers and holds for one look (Dixon and Mood 1946).`,
     flags: { profile, ...recordFlags },
-    exclusive: [exclusiveRecordFlags],
   }),
 } as const satisfies Readonly<Record<string, CommandSpec>>;

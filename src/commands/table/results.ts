@@ -2,8 +2,18 @@
 import { aboutAudit } from '../../present/about-audit.ts';
 import { aboutAgreement, aboutIntervals } from '../../present/statistics/about.ts';
 import { aboutPasses } from '../../present/statistics/pass-at-k.ts';
-import { exclusiveRecordFlags, jsonFlag, recordFlags, screenFlags, serviceFlags } from './flags.ts';
-import { type CommandSpec, spec } from './spec.ts';
+import { jsonFlag, recordFlags, screenFlags, serviceFlags } from './flags.ts';
+import { type CommandSpec, exclusiveRecordFlags, type FlagSpec, spec } from './spec.ts';
+
+const passAtFlag = {
+  value: 'N',
+  number: 'any',
+  description: 'the lowest reward that passes (default: the highest of the range)',
+} as const satisfies FlagSpec;
+const rewardRangeFlag = {
+  value: 'LO..HI',
+  description: 'the lowest and the highest possible reward (default: from the settings, 0..1)',
+} as const satisfies FlagSpec;
 
 export const results = {
   compare: spec({
@@ -45,10 +55,7 @@ ${aboutIntervals}`,
         number: 'any',
         description: 'runs that differ by no more count as equal (default: from the settings, 0.05)',
       },
-      rewardRange: {
-        value: 'LO..HI',
-        description: 'the lowest and the highest possible reward (default: from the settings, 0..1)',
-      },
+      rewardRange: rewardRangeFlag,
       missing: {
         value: 'HOW',
         choices: ['bound', 'ignore'],
@@ -90,18 +97,13 @@ ${aboutPasses}`,
         kinds: ['run'],
         description: 'also show the difference from this evaluation run',
       },
-      passAt: {
-        value: 'N',
-        number: 'any',
-        description: 'the lowest reward that passes (default: the highest of the range)',
-      },
+      passAt: passAtFlag,
       steps: {
         value: 'FROM..TO',
         description: 'only the rollouts of these steps of a training run, e.g. 50..60, 50.. or 50',
       },
       ...recordFlags,
     },
-    exclusive: [exclusiveRecordFlags],
     examples: ['benchtop tasks second --base first'],
   }),
   failures: spec({
@@ -110,7 +112,6 @@ ${aboutPasses}`,
 steps, and prints how many are in each group, their share and their mean reward. The JSON has their ids.`,
     args: [{ name: 'ID|NAME', of: 'seen', kinds: ['run', 'training', 'dataset'] }],
     flags: { ...serviceFlags, ...recordFlags },
-    exclusive: [exclusiveRecordFlags],
     examples: ['benchtop failures second', "benchtop list trajectories --run second --filter 'ended:max_steps'"],
   }),
   search: spec({
@@ -143,7 +144,7 @@ search.indexMegabytes limits their size.`,
       forget: { description: 'delete the texts kept on this machine' },
       ...recordFlags,
     },
-    exclusive: [exclusiveRecordFlags, ['forget', 'in']],
+    exclusive: [['forget', 'in']],
     examples: [
       'benchtop search "permission denied" --in evr_1',
       `benchtop search '/pytest .*-k/' --in production --json`,
@@ -178,18 +179,11 @@ ${aboutAgreement}`,
       },
       judge: { value: 'MODEL', of: 'chat model', needs: 'rubric', description: 'a model that grades by the rubric' },
       rubric: { value: 'TEXT|@FILE', needs: 'judge', description: 'the criteria of the model' },
-      passAt: {
-        value: 'N',
-        number: 'any',
-        description: 'the lowest reward that passes (default: the highest of the range)',
-      },
-      rewardRange: {
-        value: 'LO..HI',
-        description: 'the lowest and the highest possible reward (default: from the settings, 0..1)',
-      },
+      passAt: passAtFlag,
+      rewardRange: rewardRangeFlag,
       ...recordFlags,
     },
-    exclusive: [exclusiveRecordFlags, ['with', 'command', 'judge']],
+    exclusive: [['with', 'command', 'judge']],
     examples: [
       'benchtop regrade evr_1 --with exact',
       `benchtop regrade evr_1 --with 'regex ^twelve$' --json`,
@@ -215,7 +209,6 @@ of the groups have taught nothing.
       audit: { description: 'an audit of the reward: what may be wrong, and the rollouts to read' },
       ...recordFlags,
     },
-    exclusive: [exclusiveRecordFlags],
     examples: ['benchtop describe first', 'benchtop describe first --audit'],
   }),
   tree: spec({
@@ -226,7 +219,6 @@ training runs. HELD-OUT is the held-out reward at the step of a checkpoint, and 
 its best one.`,
     args: [{ name: 'ID|NAME', of: 'seen', kinds: ['benchmark', 'training', 'run', 'deployment'], optional: true }],
     flags: { ...serviceFlags, ...recordFlags },
-    exclusive: [exclusiveRecordFlags],
     examples: ['benchtop tree t-words', 'benchtop tree first --json'],
   }),
   export: spec({

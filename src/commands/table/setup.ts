@@ -1,6 +1,6 @@
 /** Commands for the settings and the shell. */
 import { defaultAssumptions } from '../../contract/assumptions.ts';
-import { exclusiveRecordFlags, jsonFlag, recordFlags, yesFlag } from './flags.ts';
+import { jsonFlag, recordFlags, yesFlag } from './flags.ts';
 import { type CommandSpec, spec } from './spec.ts';
 
 export const setup = {
@@ -10,7 +10,6 @@ export const setup = {
       ...recordFlags,
       field: { ...recordFlags.field, description: 'print only this field of each profile, one per line' },
     },
-    exclusive: [exclusiveRecordFlags],
   }),
   'profile use': spec({
     summary: 'make a profile the default',

@@ -87,8 +87,14 @@ export interface CommandSpec {
   readonly takesText?: true;
 }
 
-/** Declares a command and keeps the types of its flags. */
-export const spec = <const Spec extends CommandSpec>(given: Spec): Spec => given;
+/** The forms in which a record is printed. */
+export const exclusiveRecordFlags = ['json', 'field', 'jq'] as const;
+
+/** Declares a command and keeps the types of its flags. A record is printed in one form only. */
+export const spec = <const Spec extends CommandSpec>(given: Spec): Spec =>
+  Object.hasOwn(given.flags, 'jq')
+    ? { ...given, exclusive: [exclusiveRecordFlags, ...(given.exclusive ?? [])] }
+    : given;
 
 /** The parsed value of a flag. */
 type FlagValue<Flag extends FlagSpec> = Flag extends { many: true }

@@ -2,7 +2,6 @@
 import {
   dryRunFlag,
   exclusiveDryRunFlags,
-  exclusiveRecordFlags,
   idempotencyKeyFlag,
   recordFlags,
   serviceFlags,
@@ -28,8 +27,8 @@ const checkpointWords =
 
 const startFlags = { ...idempotencyKeyFlag, ...waitFlags } as const;
 const outcomeFlags = { ...dryRunFlag, ...recordFlags } as const;
-const exclusiveOutcomes = [exclusiveRecordFlags, exclusiveDryRunFlags] as const;
-const exclusiveWaiting = [exclusiveRecordFlags, ['dryRun', 'wait'], exclusiveDryRunFlags] as const;
+const exclusiveOutcomes = [exclusiveDryRunFlags] as const;
+const exclusiveWaiting = [['dryRun', 'wait'], exclusiveDryRunFlags] as const;
 
 export const verbs = {
   evaluate: spec({
@@ -134,7 +133,7 @@ the slug first, or takes --yes.`,
       ...yesFlag,
       ...outcomeFlags,
     },
-    exclusive: [exclusiveRecordFlags, ['undo', 'demote'], exclusiveDryRunFlags],
+    exclusive: [['undo', 'demote'], exclusiveDryRunFlags],
   }),
   reward: spec({
     summary: 'log a reward to a trajectory',
