@@ -1,11 +1,10 @@
-import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { constants, type Stats } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { isAbsolute } from 'node:path';
-import type { Readable } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
-import { errorCode } from '../base/errors.ts';
+import { errorCode, errorMessage } from '../base/errors.ts';
 import { own } from '../base/own-property.ts';
+import { runProgram } from '../base/run-program.ts';
 import type { Environment } from '../text/terminal.ts';
 import { ConfigError, describeOrigin, type Origin } from './origin.ts';
 import { settingPath } from './paths.ts';
@@ -137,7 +136,7 @@ function refusedAs(path: string, stats: Stats): string | undefined {
   const isOfShell = stats.isFIFO() && /^\/(dev\/(fd\/|stdin$)|proc\/)/.test(path);
   if (stats.isFIFO() && !isOfShell) return 'is a named pipe, not a file: use a file or a command';
   if (!stats.isFile() && !isOfShell) return 'is not a file';
-  if (stats.size > maxSecretBytes) return `is larger than a secret can be (${maxSecretBytes / 1_024} KiB)`;
+  if (stats.size > maxSecretBytes) return `is larger than ${maxSecretBytes / 1_024} KiB, the limit for a secret`;
   return undefined;
 }
 
@@ -160,76 +159,23 @@ async function readUpTo(file: FileHandle, size: number, signal: AbortSignal | un
 }
 
 /**
- * Runs a program without a shell, so no word is expanded or split. It has no input and no terminal (a prompt would
- * overwrite the screen), and is killed with all its children after 15 seconds, once the signal aborts, and when this
- * process exits. Only the secret is taken from its output; neither output stream is ever shown.
+ * Runs a program without a terminal, since a prompt would overwrite the screen. Only the secret is taken from its
+ * output, which is never shown.
  *
  * @throws ConfigError
  */
-async function runCommand(command: readonly string[], origin: Origin, signal?: AbortSignal): Promise<string> {
-  const [program = '', ...parameters] = command;
-  const refusal = (what: string): ConfigError => {
-    const advice = 'Run it by hand to see what it says; it must work without a prompt.';
-    return new ConfigError(`The command of ${describeOrigin(origin)} (${program}) ${what}. ${advice}`, origin);
-  };
-  const child = spawn(program, parameters, {
-    stdio: ['ignore', 'pipe', 'ignore'],
-    detached: hasProcessGroups,
-    shell: false,
-  });
-  const killed = Promise.withResolvers<never>();
-  const kill = (what: string): void => {
-    killed.reject(refusal(what));
-    killGroup(child);
-  };
-  const timer = setTimeout(() => kill(`did not end within ${timeoutMs / 1_000} seconds`), timeoutMs);
-  const stop = (): void => kill('was stopped before it ended');
-  const onExit = (): void => killGroup(child);
-  signal?.addEventListener('abort', stop);
-  process.on('exit', onExit);
-  const ended = outputOf(child, refusal, () => kill('printed more than a secret can be')).finally(() => {
-    clearTimeout(timer);
-    signal?.removeEventListener('abort', stop);
-    process.off('exit', onExit);
-  });
-  if (signal?.aborted) stop();
-  return Promise.race([killed.promise, ended]);
-}
-
-const hasProcessGroups = process.platform !== 'win32';
-
-/** Kills a program with its children, where the system has process groups. */
-function killGroup(child: ChildProcessByStdio<null, Readable, null>): void {
-  child.stdout.destroy();
-  try {
-    if (hasProcessGroups && child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
-    else child.kill('SIGKILL');
-  } catch {
-    // It exited by itself.
-  }
-}
-
-/** Collects a program's output until it exits. @throws ConfigError if it fails or cannot be started */
-function outputOf(
-  child: ChildProcessByStdio<null, Readable, null>,
-  refusal: (what: string) => ConfigError,
-  onTooLong: () => void,
+async function runCommand(
+  command: readonly string[],
+  origin: Origin,
+  signal: AbortSignal | undefined,
 ): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    let length = 0;
-    child.stdout.on('data', (chunk: Buffer) => {
-      chunks.push(chunk);
-      length += chunk.length;
-      if (length > maxSecretBytes) onTooLong();
-    });
-    child.on('error', error => {
-      const reason = errorCode(error) === 'ENOENT' ? 'was not found' : `could not be started (${errorCode(error)})`;
-      reject(refusal(reason));
-    });
-    child.on('close', (code, killedBy) => {
-      if (code === 0) resolve(Buffer.concat(chunks).toString('utf8'));
-      else reject(refusal(killedBy ? `was killed by ${killedBy}` : `failed with exit code ${code}`));
-    });
-  });
+  try {
+    return await runProgram(command, { limitMs: timeoutMs, signal });
+  } catch (error) {
+    const advice = 'Run it by hand to see what it says; it must work without a prompt.';
+    throw new ConfigError(
+      `The command of ${describeOrigin(origin)} (${command[0]}) ${errorMessage(error)}. ${advice}`,
+      origin,
+    );
+  }
 }

@@ -1,7 +1,7 @@
 /** Graders for existing rollouts: those of the local service, a command, or a model with a rubric. */
-import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
-import { errorCode, errorMessage } from '../base/errors.ts';
+import { errorMessage } from '../base/errors.ts';
 import { isRecord, own } from '../base/own-property.ts';
+import { runProgram } from '../base/run-program.ts';
 import { shellWords, UnclosedQuoteError } from '../base/shell-words.ts';
 import { answerText, saidIn } from '../contract/inference.ts';
 import type { Trajectory, TrajectoryMessage } from '../contract/trajectories.ts';
@@ -118,18 +118,6 @@ export function graderOf(words: string): Regrader {
   };
 }
 
-const mostOutput = 64 * 1024;
-const hasProcessGroups = process.platform !== 'win32';
-
-function killGroup(child: ChildProcessWithoutNullStreams): void {
-  try {
-    if (hasProcessGroups && child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
-    else child.kill('SIGKILL');
-  } catch {
-    // It has ended.
-  }
-}
-
 /**
  * Runs a program for each trajectory, without a shell: it reads the trajectory as JSON and prints a reward, and after
  * it an explanation. It is killed with its children once it takes longer than `limitMs`.
@@ -144,67 +132,20 @@ export function commandGrader(line: string, limitMs: number): Regrader {
     if (error instanceof UnclosedQuoteError) throw new GraderError(error.message);
     throw error;
   }
-  const [program, ...parameters] = words;
+  const [program] = words;
   if (program === undefined) throw new GraderError('The command is empty: name a program.');
   return async (trajectory, signal) => {
-    const out = await outputOf(program, parameters, JSON.stringify(trajectory), limitMs, signal);
+    const running = runProgram(words, { limitMs, input: JSON.stringify(trajectory), signal });
+    const out = await running.catch((error: unknown) => {
+      signal.throwIfAborted();
+      throw new Error(clean`${program} ${errorMessage(error)}`);
+    });
     const [first = '', ...rest] = sanitiseLine(out).trim().split(/\s+/);
     const reward = Number(first);
     if (first === '' || !Number.isFinite(reward))
       throw new Error(clean`${program} did not print a number first: ${first.slice(0, 80)}`);
     return { reward, explanation: rest.join(' ') };
   };
-}
-
-function outputOf(
-  program: string,
-  parameters: readonly string[],
-  input: string,
-  limitMs: number,
-  signal: AbortSignal,
-): Promise<string> {
-  signal.throwIfAborted();
-  const { promise, resolve, reject } = Promise.withResolvers<string>();
-  const child = spawn(program, parameters, { stdio: 'pipe', detached: hasProcessGroups, shell: false });
-  const stop = (reason: unknown): void => {
-    reject(reason);
-    killGroup(child);
-  };
-  const onAbort = (): void => stop(signal.reason);
-  const onExit = (): void => killGroup(child);
-  const timer = setTimeout(() => stop(new Error(`${program} took longer than ${limitMs / 1_000} s`)), limitMs);
-  signal.addEventListener('abort', onAbort);
-  process.on('exit', onExit);
-  let [out, problem] = ['', ''];
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    out += text;
-    if (out.length > mostOutput) stop(new Error(`${program} printed more than a reward`));
-  });
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    problem = (problem + text).slice(-mostOutput);
-  });
-  // A program that does not read its input closes it.
-  child.stdin.on('error', () => {});
-  child.on('error', error => {
-    const isUnknown = errorCode(error) === 'ENOENT';
-    reject(new Error(isUnknown ? `${program} was not found` : `${program} cannot be started (${errorCode(error)})`));
-  });
-  child.on('close', (code, killedBy) => {
-    const last = problem.trim().split('\n').at(-1) ?? '';
-    if (code === 0) resolve(out);
-    else
-      reject(
-        new Error(
-          clean`${program} ${killedBy ? `was killed by ${killedBy}` : `failed with exit code ${code}`}${last && `: ${last}`}`,
-        ),
-      );
-  });
-  child.stdin.end(input);
-  return promise.finally(() => {
-    clearTimeout(timer);
-    signal.removeEventListener('abort', onAbort);
-    process.off('exit', onExit);
-  });
 }
 
 /** In cells; wide, so that the judge gets unwrapped lines. */

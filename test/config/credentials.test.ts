@@ -97,7 +97,7 @@ describe('a credential that cannot be had', () => {
       [`console.log('sk-secret'); console.error('sk-secret'); process.exit(3)`, 'exit code 3'],
       [`console.log('sk-secret\\nsk-secret')`, 'one line'],
       [`console.log('')`, 'an empty secret'],
-      [`console.log('sk-secret'.repeat(20000)); setInterval(() => {}, 1000)`, 'more than a secret'],
+      [`console.log('sk-secret'.repeat(20000)); setInterval(() => {}, 1000)`, 'more than 64 KiB'],
       [`process.kill(process.pid, 'SIGTERM'); setInterval(() => {}, 1000)`, 'SIGTERM'],
     ] as const;
     for (const [script, expected] of commands) {
@@ -123,7 +123,7 @@ describe('a credential that cannot be had', () => {
     );
     expect(messages).toEqual([
       expect.stringContaining(`${pipe} is a named pipe, not a file: use a file or a command; `),
-      expect.stringContaining(`${large} is larger than a secret can be (64 KiB); `),
+      expect.stringContaining(`${large} is larger than 64 KiB, the limit for a secret; `),
       expect.stringContaining('/dev/null is not a file; '),
       expect.stringContaining(`${folder} is not a file; `),
     ]);

@@ -71,7 +71,7 @@ it('says what a command did wrong', async () => {
   const node = (code: string) => commandGrader(`${process.execPath} -e '${code}'`, 20_000)(rollout([]), never);
   await expect(node('console.log("good")')).rejects.toThrow('did not print a number first: good');
   await expect(node('console.error("broken");process.exit(3)')).rejects.toThrow('failed with exit code 3: broken');
-  await expect(node('console.log("1".repeat(1e6))')).rejects.toThrow('printed more than a reward');
+  await expect(node('console.log("1".repeat(1e6))')).rejects.toThrow('printed more than 64 KiB');
   expect(() => commandGrader(`grade 'x`, 1)).toThrow('closing');
 });
 
