@@ -5,7 +5,7 @@ import type { HeldOutReward } from '../../src/contract/training.ts';
 import { heldOutMeans } from '../../src/queries/held-out.ts';
 import { fetchOnce } from '../../src/queries/live-query.ts';
 import { readRunRewards } from '../../src/queries/run-extent.ts';
-import { intervalBeside } from '../../src/queries/run-mean.ts';
+import { countsBeside, intervalBeside } from '../../src/queries/run-mean.ts';
 import { observationOf } from '../../src/queries/run-results.ts';
 import type { Observation } from '../../src/queries/statuses/known-resource.ts';
 import { heldOutRewardsQuery } from '../../src/queries/training-curves.ts';
@@ -213,12 +213,13 @@ async function withRewards(...first: readonly number[]) {
   report(observationOf(run.id, certainty));
   show('watch');
   const round = following(workbench, false);
-  const intervalOf = () => intervalBeside({ mean: undefined, graded: undefined, ...statuses.get(run) }, [0, 1]);
+  const shown = () => ({ mean: undefined, graded: undefined, total: undefined, ...statuses.get(run) });
+  const intervalOf = () => intervalBeside(shown(), [0, 1]);
   const readLater = async () => {
     vi.setSystemTime(Date.now() + 60_000);
     await fetchOnce(workbench, round);
-    const { mean, graded } = statuses.get(run) ?? {};
-    return [scripted.asked('getTrajectoryRewards'), mean, graded, intervalOf() !== undefined];
+    const { graded } = countsBeside(shown());
+    return [scripted.asked('getTrajectoryRewards'), shown().mean, graded, intervalOf() !== undefined];
   };
   const grade = (...next: readonly number[]): void => {
     rewards = next;

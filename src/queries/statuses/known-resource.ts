@@ -1,12 +1,13 @@
 /** The known state of one resource, from all answers about it. Pure. */
 import { isDeepStrictEqual } from 'node:util';
 import { hasEnded, statusMeaning } from '../../contract/status.ts';
+import { defaultRange } from '../../present/statistics/interval.ts';
 import type { ProgressPoint, ResourceRef } from '../../store/store.ts';
 import { countOf } from '../../text/numbers.ts';
 import { endInstant } from '../../text/time.ts';
 import { type FailedRounds, type HeldOutMeans, mayLackRound, withoutLast } from '../held-out.ts';
 import type { RunDifference } from '../run-difference.ts';
-import type { Certainty } from '../run-mean.ts';
+import { type Certainty, isSameMean } from '../run-mean.ts';
 
 /** How the rollouts of an evaluation had ended when they were read. */
 export interface RolloutEnds {
@@ -138,6 +139,8 @@ function meanSoFarIn(old: KnownResource, { certainty, status, mean }: Observatio
 /** A resource after an answer about it. */
 export function merged(old: KnownResource, observation: Observation): KnownResource {
   const soFar = meanSoFarIn(old, observation);
+  // A count that was read with another mean is not that of this one.
+  const isOfMean = isSameMean({ mean: old.mean }, { mean: observation.mean ?? undefined }, defaultRange);
   return {
     ...old,
     label: observation.label || old.label,
@@ -145,7 +148,7 @@ export function merged(old: KnownResource, observation: Observation): KnownResou
     done: countOf(observation.done) ?? old.done,
     total: countOf(observation.total) ?? old.total,
     mean: observation.mean ?? soFar.mean ?? old.mean,
-    graded: countOf(observation.graded) ?? soFar.graded ?? old.graded,
+    graded: countOf(observation.graded) ?? soFar.graded ?? (isOfMean ? old.graded : undefined),
     certainty: newer(old.certainty, observation.certainty),
     difference: newer(old.difference, observation.difference),
     failed: countOf(observation.failed) ?? old.failed,

@@ -417,6 +417,9 @@ describe('what is known', () => {
     expect(endOf(numbers, { done: 30, graded: 29 })).toEqual({ ...none, done: 30, total: 30, graded: 29 });
     const whole = { ...numbers, done: 30, graded: 29 };
     expect(endOf(whole, {})).toEqual(whole);
+    // A count belongs to its mean: the same, apart from rounding.
+    expect(endOf(whole, { mean: 0.50004 })).toEqual({ ...whole, mean: 0.50004 });
+    expect(endOf(whole, { mean: 0.75 })).toEqual({ ...whole, mean: 0.75, graded: undefined });
     // The mean without a count is the last value of a curve.
     const { graded: _, ...trained } = numbers;
     expect(endOf(trained, {})).toEqual({ ...none, total: 30, mean: 0.5 });
