@@ -9,7 +9,7 @@ import { type Block, transcriptOf } from './transcript.ts';
 
 /** A message to compare, sanitised. */
 export interface Message {
-  /** The index of its step, and the step's number. */
+  /** The index of its step, and the number of the step. */
   readonly step: number;
   readonly number: number;
   readonly role: string;
@@ -66,7 +66,7 @@ function withoutCallId({ text, heading }: Block): string {
   return open !== -1 && title.endsWith(')') ? title.slice(0, open) + text.slice(title.length) : text;
 }
 
-/** Messages shown side by side. One is undefined if the other side has no message of this role at this point. */
+/** Messages shown side by side. A side is undefined if it has no message of this role at this point. */
 export interface AlignedPair {
   readonly left: Message | undefined;
   readonly right: Message | undefined;
@@ -161,12 +161,10 @@ export function likeFirstDifference(
 ): { readonly left: number; readonly right: number } | undefined {
   const differing = pairs[first];
   if (!differing) return undefined;
-  const isLike = (message: Message | undefined, side: 'left' | 'right', of: readonly Message[]): boolean => {
-    if (!message) return false;
+  const count = (side: 'left' | 'right'): number => {
+    const message = differing[side];
     const place = pairs.slice(0, first).filter(each => each[side]).length;
-    const own = of[place];
-    return own?.role === message.role && own.key === message.key;
+    return others.filter(({ [place]: own }) => message && own?.role === message.role && own.key === message.key).length;
   };
-  const count = (side: 'left' | 'right'): number => others.filter(of => isLike(differing[side], side, of)).length;
   return { left: count('left'), right: count('right') };
 }

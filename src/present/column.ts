@@ -10,11 +10,17 @@ import { displayWidth, type TruncateOptions } from '../text/width.ts';
 
 export type Cell = string | number | undefined;
 
-/** The text for a value that is unknown, unlike none. */
+/** The text of an unknown value. A value that does not exist is blank. */
 export const unknownCell = '–';
 
+interface WidthRange {
+  readonly min: number;
+  readonly max: number;
+  readonly grow: number;
+}
+
 /** A width in cells, or a range; spare cells are distributed by `grow`. */
-export type ColumnWidth = number | { readonly min: number; readonly max: number; readonly grow: number };
+export type ColumnWidth = number | WidthRange;
 
 export interface Column<Row> {
   /** Stable name: the user's choices are saved under it. */
@@ -26,27 +32,27 @@ export interface Column<Row> {
   readonly wide?: boolean;
   /** Shown only if chosen; always available to filters and sorting. */
   readonly hidden?: boolean;
-  /** Dropped while a text would be cut. */
+  /** Dropped if a text of another column would be cut. */
   readonly yields?: boolean;
   /**
-   * Although `wide`, it comes before times and whole names, because one decides by it. Of several, that with the lowest
-   * number comes first, and of equal ones the last.
+   * Users decide by this column, so it gets room before times and long names although it is `wide`. The lowest number
+   * gets room first; of equal numbers, the last column.
    */
   readonly decides?: number;
   /** Shown only if a row has a value, or if chosen. */
   readonly ifAny?: boolean;
-  /** Id of the column that it explains: without that, it would be read as that of another one. */
+  /** Id of the column that it explains. Not shown without that column, or it would seem to explain another one. */
   readonly beside?: string;
-  /** In output for programs although it is wide. On the screen, the text of another column includes the value. */
+  /** Included in output for programs although it is wide. On screen, the text of another column has the value. */
   readonly forPrograms?: boolean;
   /** The contract's name of the field, for sorting by the service. */
   readonly field?: string | undefined;
   readonly value: (row: Row) => Cell;
   /** Higher is better, so the first sort by it is descending. */
   readonly bestFirst?: boolean;
-  /** What to sort by if it differs from the value. */
+  /** The value to sort by, if it differs. */
   readonly sortedBy?: (row: Row) => Cell;
-  /** The text to show if it differs from the value. Need not be safe for a terminal. */
+  /** The text to show, if it differs from the value. Need not be safe for a terminal. */
   readonly text?: (row: Row) => string;
   /** A shorter text, used if the full one does not fit. */
   readonly shortText?: (row: Row) => string;
@@ -56,29 +62,29 @@ export interface Column<Row> {
   readonly exported?: (row: Row) => unknown;
   /** The value is an instant in epoch milliseconds: a filter compares its age. */
   readonly isTime?: boolean;
-  /** Whether the value of a row was not read yet, which the screen shows unlike none. */
+  /** Whether the value of a row has not been read yet. The screen then shows `unknownCell`. */
   readonly isUnread?: (row: Row) => boolean;
   /** False if filters skip it, e.g. an age, which changes while the user types. */
   readonly filtered?: boolean;
   /**
-   * Where a long text is cut: by default in the middle, because names and ids in a list often share a prefix. Rows
-   * that would look alike show where they differ instead.
+   * Where a long text is cut: by default in the middle, because names and ids in a list often share a prefix. Texts
+   * that would look alike keep the part in which they differ.
    */
   readonly cutAt?: 'start' | 'end';
-  /** The end of the text that tells the row from others with its name: only the name before it is cut. */
+  /** The end of the text, if it distinguishes rows with the same name: only the name before it is cut. */
   readonly ending?: (row: Row) => string;
   /** The value is a status, shown in words with its mark and style. */
   readonly status?: boolean;
-  /** The known statuses. A filter for a status that is neither here nor in a row shows an error. */
+  /** The known statuses. A filter for a status that is neither known nor in a row shows an error. */
   readonly known?: readonly string[];
   /** The text is a state, shown with the mark and style of this status. */
   readonly look?: (row: Row) => StatusLook;
 }
 
-/** The look of a state: that of a status, or of something that needs the user. */
+/** The look of a state: of a status, or of an alarm. */
 export type StatusLook = StatusMeaning | 'alarm';
 
-/** A status column. If the service sent no status, the value is missing, as in any other column. */
+/** A status column. */
 export function statusColumn<Row>(
   statusOf: (row: Row) => string | null | undefined,
   {
@@ -91,18 +97,16 @@ export function statusColumn<Row>(
   return { id: 'status', title: 'STATUS', field, width, value, status: true, known };
 }
 
-/** A column of ids, shown if there is room or, if not `wide`, always. */
+/** A column of ids. @param wide whether it is shown only if there is room */
 export const idColumn = <Row>(idOf: (row: Row) => string | undefined, wide = true): Column<Row> => ({
   ...{ id: 'id', title: 'ID', width: { min: 12, max: 40, grow: 1 }, wide },
   value: idOf,
 });
 
-/** The name of something by its id; undefined if it is not known. */
+/** Looks up the name of a resource by its id; undefined if unknown. */
 export type NameOf = (id: string) => string | undefined;
 
-/**
- * The column with its ids shown and sorted as names, where known. The values remain the ids; a filter accepts either.
- */
+/** A column of ids that shows and sorts names, where known. The values remain the ids; filters accept both. */
 export function namedColumn<Row>(column: Column<Row>, nameOf: NameOf): Column<Row> {
   const text = (row: Row): string => {
     const id = String(column.value(row) ?? '');
@@ -111,10 +115,10 @@ export function namedColumn<Row>(column: Column<Row>, nameOf: NameOf): Column<Ro
   return { ...column, text, sortedBy: row => text(row) || undefined };
 }
 
-/** The user's choices for a column; anything else follows its declaration. */
+/** The user's choices for a column; the declaration is the default. */
 interface ColumnPreference {
   readonly shown?: boolean;
-  /** Cells more than declared; fewer if negative. */
+  /** Cells added to the declared width; may be negative. */
   readonly wider?: number;
 }
 
@@ -123,13 +127,12 @@ export type ColumnChoice = Readonly<Record<string, ColumnPreference>>;
 
 const narrowest = 4;
 
-/** The column with the user's width. */
-function withPreference<Row>(column: Column<Row>, { wider = 0 }: ColumnPreference): Column<Row> {
-  if (wider === 0) return column;
-  const { width } = column;
-  if (typeof width === 'number') return { ...column, width: Math.max(narrowest, width + wider) };
-  const min = Math.max(narrowest, width.min + wider);
-  return { ...column, width: { ...width, min, max: Math.max(min, width.max + wider) } };
+/** The declared width, changed by the user's choice. */
+function rangeOf(width: ColumnWidth, { wider = 0 }: ColumnPreference): WidthRange {
+  const range = typeof width === 'number' ? { min: width, max: width, grow: 1 } : width;
+  if (wider === 0) return range;
+  const min = Math.max(narrowest, range.min + wider);
+  return { ...range, min, max: Math.max(min, range.max + wider) };
 }
 
 export interface FittedColumn<Row> {
@@ -169,7 +172,7 @@ export function withNamesCut<Row>(
   });
 }
 
-/** Cells of a name before its ending; an ending that leaves fewer is cut with the name. */
+/** Minimum cells of a name before its ending. If the ending leaves fewer, it is cut with the name. */
 const leastName = 3;
 
 function endingIn<Row>(column: Column<Row>, row: Row, width: number): string {
@@ -181,10 +184,6 @@ function endingIn<Row>(column: Column<Row>, row: Row, width: number): string {
 /** Cells between two columns. */
 export const columnGap = 2;
 
-function smallest(width: ColumnWidth): number {
-  return typeof width === 'number' ? width : width.min;
-}
-
 function totalWidth(widths: readonly number[]): number {
   return widths.reduce((sum, width) => sum + width, 0) + columnGap * Math.max(0, widths.length - 1);
 }
@@ -192,7 +191,7 @@ function totalWidth(widths: readonly number[]): number {
 /** The width of the widest text by column id. */
 export type WidestTexts = Map<string, number>;
 
-/** Cells of a name that it gets before other texts grow, if it needs them. */
+/** Cells that a name gets before other texts grow, if it needs them. */
 const shortName = 16;
 
 /** Cells of the mark before a status. */
@@ -215,7 +214,7 @@ export function equalColumns<Row>(columns: readonly Column<Row>[], rows: readonl
 export const equalWords = <Row>(column: Column<Row>, row: Row): string =>
   `${column.title} ${sanitiseLine(cellText(column, row))}`;
 
-/** Returns the width of the widest text so far, in the short form if there is one. */
+/** Returns the width of the widest text so far, in its short form if there is one. */
 function measure<Row>(column: Column<Row>, rows: readonly Row[], widest: WidestTexts): number {
   const mark = column.status || column.look ? markWidth : 0;
   const most = (id: string, textOf: (row: Row) => string): number => {
@@ -229,14 +228,16 @@ function measure<Row>(column: Column<Row>, rows: readonly Row[], widest: WidestT
   return shortText ? most(`${column.id} short`, shortText) : whole;
 }
 
+type RangedColumn<Row> = Column<Row> & { readonly width: WidthRange };
+
 /**
- * The column with a width that suits its texts. One that must not be cut is wide enough for them, because a cut number
- * would be a different one. Words need no more room than the widest, unless the user chose it; a number keeps the room
- * for more digits.
+ * The column with a width that suits its texts. A text that must not be cut, such as a number, gets the room that it
+ * needs. Words need no more room than the widest, unless the user chose the width; numbers keep room for more digits.
  */
-function suited<Row>(column: Column<Row>, widest: number, isChosen: boolean): Column<Row> {
-  const { width, align, whole, title } = column;
-  const { min, max, grow } = typeof width === 'number' ? { min: width, max: width, grow: 1 } : width;
+function suited<Row>(column: Column<Row>, widest: number, preference: ColumnPreference): RangedColumn<Row> {
+  const { align, whole, title } = column;
+  const { min, max, grow } = rangeOf(column.width, preference);
+  const isChosen = Boolean(preference.wider);
   const isNumber = align === 'right';
   const least = isNumber || whole ? Math.max(min, widest) : min;
   // One cell more for the arrow of a sorted column.
@@ -245,12 +246,12 @@ function suited<Row>(column: Column<Row>, widest: number, isChosen: boolean): Co
 }
 
 /**
- * The columns that fit into `room` cells, in order, with their widths. The first one is always included, and is cut
- * before any number is. An empty column makes room for those that would be cut. An optional column takes only spare
- * room, and none if it is empty.
+ * The columns that fit into `room` cells, in order, with their widths. The first column is always included, and is cut
+ * before any number is. An empty column is dropped if others would be cut. An optional column takes only spare room,
+ * and none if it is empty.
  *
- * @param widest also covers rows that were shown before, so that widths do not change back while rows scroll
- * @param equal ids of columns that make room for others because all their values are equal
+ * @param widest also covers rows shown before, so that widths do not change back while rows scroll
+ * @param equal ids of columns to drop if others need room, because all their values are equal
  */
 export function fitColumns<Row>(
   declared: readonly Column<Row>[],
@@ -260,31 +261,28 @@ export function fitColumns<Row>(
   widest: WidestTexts = new Map(),
   equal: ReadonlySet<string> = new Set(),
 ): readonly FittedColumn<Row>[] {
-  const columns = declared.map(column => {
-    const preference = own(choice, column.id) ?? {};
-    return suited(withPreference(column, preference), measure(column, rows, widest), Boolean(preference.wider));
-  });
+  const columns = declared.map(column => suited(column, measure(column, rows, widest), own(choice, column.id) ?? {}));
   const isBlank = ({ id }: Column<Row>): boolean => (widest.get(id) ?? 0) === 0;
   const isVain = (column: Column<Row>): boolean => column.ifAny === true && isBlank(column);
   const wanted = columns.filter(
     column => own(choice, column.id)?.shown ?? !(column.wide || column.hidden || isVain(column)),
   );
-  let shown: readonly Column<Row>[] = wanted.length > 0 ? wanted : columns.slice(0, 1);
+  let shown: readonly RangedColumn<Row>[] = wanted.length > 0 ? wanted : columns.slice(0, 1);
   const isChosen = ({ id }: Column<Row>): boolean => own(choice, id)?.shown !== undefined;
-  const textWidth = ({ id, width }: Column<Row>): number => neededWidth(width, widest.get(id));
-  const shortWidth = ({ id, width }: Column<Row>): number =>
+  const textWidth = ({ id, width }: RangedColumn<Row>): number => neededWidth(width, widest.get(id));
+  const shortWidth = ({ id, width }: RangedColumn<Row>): number =>
     neededWidth(width, widest.get(`${id} short`) ?? widest.get(id));
-  const least = ({ width }: Column<Row>): number => smallest(width);
+  const least = ({ width }: RangedColumn<Row>): number => width.min;
   const isEmpty = (column: Column<Row>): boolean => rows.length > 0 && isBlank(column);
   const isEqual = ({ id }: Column<Row>): boolean => equal.has(id);
-  const isTooWide = (some: readonly Column<Row>[], needs: (column: Column<Row>) => number): boolean =>
+  const isTooWide = (some: readonly RangedColumn<Row>[], needs: (column: RangedColumn<Row>) => number): boolean =>
     totalWidth(some.map(needs)) > room;
   /** Drops columns from the right while the others need more room. */
   const dropped = (
-    some: readonly Column<Row>[],
+    some: readonly RangedColumn<Row>[],
     isDispensable: (column: Column<Row>) => boolean | undefined,
-    needs: (column: Column<Row>) => number,
-  ): readonly Column<Row>[] => {
+    needs: (column: RangedColumn<Row>) => number,
+  ): readonly RangedColumn<Row>[] => {
     let left = some;
     while (left.length > 1 && isTooWide(left, needs)) {
       const last = left.findLastIndex((column, index) => index > 0 && !isChosen(column) && isDispensable(column));
@@ -293,23 +291,23 @@ export function fitColumns<Row>(
     }
     return left;
   };
-  // While others would be cut, drop empty columns, then those with the same text in all rows, then those that yield; a
-  // text with a shorter form needs only the room of that.
+  // While others would be cut, drop empty columns, then columns with the same text in all rows, then columns that
+  // yield. A text with a shorter form needs only the room of that form.
   shown = dropped(shown, isEmpty, textWidth);
   shown = dropped(shown, isEqual, textWidth);
   shown = dropped(shown, ({ yields }) => yields, shortWidth);
   // Columns that do not fit are dropped from the right; the rest share the room.
   while (shown.length > 1 && isTooWide(shown, least)) shown = shown.slice(0, -1);
-  const isOffered = (column: Column<Row>): boolean =>
+  const isOffered = (column: RangedColumn<Row>): boolean =>
     column.wide === true &&
     !isChosen(column) &&
     !shown.includes(column) &&
     !isEmpty(column) &&
     (column.beside === undefined || shown.some(({ id }) => id === column.beside));
-  const shownWith = (column: Column<Row>): readonly Column<Row>[] =>
+  const shownWith = (column: Column<Row>): readonly RangedColumn<Row>[] =>
     columns.filter(other => other === column || shown.includes(other));
-  // A short name is not cut for an optional column, nor for a time in a list with columns that one decides by.
-  const leastNamed = (column: Column<Row>): number =>
+  // A short name is not cut to make room for an optional column, or for a time if other columns decide.
+  const leastNamed = (column: RangedColumn<Row>): number =>
     column === columns[0] ? Math.max(least(column), Math.min(shortName, textWidth(column))) : least(column);
   const deciding = columns.filter(({ decides }) => decides !== undefined).reverse();
   if (deciding.length > 0) shown = dropped(shown, ({ isTime }) => isTime, leastNamed);
@@ -318,17 +316,17 @@ export function fitColumns<Row>(
     const more = dropped(shownWith(column), other => other !== column && (isEqual(other) || other.isTime), leastNamed);
     if (!isTooWide(more, leastNamed)) shown = more;
   }
-  const needed = ({ id, width }: Column<Row>): number =>
+  const needed = ({ id, width }: RangedColumn<Row>): number =>
     Math.max(comfortable(width), neededWidth(width, widest.get(id)));
   for (const column of columns) {
     if (isOffered(column) && !isTooWide(shownWith(column), needed)) shown = shownWith(column);
   }
   const widths = shown.map(isTooWide(shown, leastNamed) ? least : leastNamed);
-  // Names that must be told apart get their room before the long form of other texts.
+  // Names that would look alike if cut get their room before the long form of other texts.
   if (rows.some(row => shown.some(({ ending }) => ending?.(row))))
-    share(shown, widths, room, column => (column.cutAt === 'end' ? smallest(column.width) : shortWidth(column)));
+    share(shown, widths, room, column => (column.cutAt === 'end' ? least(column) : shortWidth(column)));
   share(shown, widths, room, textWidth);
-  share(shown, widths, room, ({ width }) => (typeof width === 'number' ? width : width.max));
+  share(shown, widths, room, ({ width }) => width.max);
   const over = Math.max(0, totalWidth(widths) - room);
   return shown.map((column, index) => ({
     column,
@@ -336,29 +334,24 @@ export function fitColumns<Row>(
   }));
 }
 
-/** An optional column must leave the others more than their minimum. */
-function comfortable(width: ColumnWidth): number {
-  return typeof width === 'number' ? width : Math.min(width.max, Math.ceil(width.min * 1.5));
-}
+/** The room that an optional column must leave to the others: more than their minimum. */
+const comfortable = ({ min, max }: WidthRange): number => Math.min(max, Math.ceil(min * 1.5));
 
-/** The width that shows the widest text, up to the column's maximum. */
-function neededWidth(width: ColumnWidth, text: number = 0): number {
-  return typeof width === 'number' ? width : Math.max(width.min, Math.min(width.max, text));
-}
+/** The width that shows the widest text, up to the maximum of the column. */
+const neededWidth = ({ min, max }: WidthRange, text = 0): number => Math.max(min, Math.min(max, text));
 
-/** Distributes the spare cells over the growing columns, each up to its limit. */
+/** Distributes the spare cells over the columns, each up to its limit. */
 function share<Row>(
-  columns: readonly Column<Row>[],
+  columns: readonly RangedColumn<Row>[],
   widths: number[],
   room: number,
-  limitOf: (column: Column<Row>) => number,
+  limitOf: (column: RangedColumn<Row>) => number,
 ): void {
   let spare = room - totalWidth(widths);
   while (spare > 0) {
     const growing = columns.flatMap((column, index) => {
       const max = limitOf(column);
-      const { width } = column;
-      return typeof width !== 'number' && (widths[index] ?? 0) < max ? [{ index, grow: width.grow, max }] : [];
+      return (widths[index] ?? 0) < max ? [{ index, grow: column.width.grow, max }] : [];
     });
     const shares = growing.reduce((sum, { grow }) => sum + grow, 0);
     if (shares === 0) break;

@@ -1,8 +1,8 @@
 /**
- * Writes a report to one file: HTML that loads nothing, or Markdown. All texts may be untrusted and are escaped. It
- * is written in parts, so that the transcripts need not fit in memory together.
+ * Writes a report to one file: HTML that loads nothing, or Markdown. All texts may be untrusted and are escaped. Yields
+ * parts, so that the transcripts need not fit in memory together.
  */
-import { maxOf } from '../base/many.ts';
+import { maxOf, minOf } from '../base/many.ts';
 import { exportRows } from '../text/export.ts';
 import { asReceived, reward } from '../text/numbers.ts';
 import { sanitise } from '../text/sanitise.ts';
@@ -39,7 +39,7 @@ const entities: ReadonlyMap<string, string> = new Map([
   ["'", '&#39;'],
 ]);
 
-/** Escapes text for HTML, and makes hidden characters visible, such as those that reverse text. */
+/** Escapes text for HTML, and makes hidden characters visible, such as bidirectional overrides. */
 const html = (text: string): string =>
   sanitise(text, { multiline: true, mode: 'show' }).replace(/[&<>"']/g, character => entities.get(character) ?? '');
 
@@ -68,8 +68,7 @@ function curvesSvg({ curves }: Extract<ReportBlock, { kind: 'curves' }>): string
   if (points.length === 0) return '<p>No values.</p>\n';
   const { width, height, left, bottom, top } = chart;
   const range = (values: readonly number[]): readonly [number, number] => {
-    let [low, high] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
-    for (const value of values) [low, high] = [Math.min(low, value), Math.max(high, value)];
+    const [low, high] = [minOf(values), maxOf(values)];
     return low === high ? [low - 0.5, high + 0.5] : [low, high];
   };
   const [first, last] = range(points.map(({ x }) => x));
@@ -122,7 +121,7 @@ const cellText = (value: unknown): string =>
       ? JSON.stringify(value)
       : asReceived(value as string | number);
 
-/** Facts as rows, the group before the label. */
+/** Facts as rows, with the group before the label. */
 const factRows = (facts: readonly Fact[]): (readonly [string, string])[] =>
   withValue(facts).map(({ label, value, exported, group }) => [
     group === undefined ? label : `${group.toLowerCase()}: ${label}`,
@@ -202,7 +201,7 @@ function blockMarkdown(block: ReportBlock): string {
     case 'words':
       return `${markdown(block.text)}\n\n`;
     case 'facts':
-      // A cell of Markdown is one line.
+      // A cell of a Markdown table cannot have line breaks.
       return tableMarkdown(
         ['fact', 'value'],
         factRows(block.facts).map(([label, value]) => [label, value.replaceAll('\n', '; ')]),

@@ -1,4 +1,4 @@
-/** Describes the size of runs before they are started. Pure. */
+/** Describes the size and the cost of runs before they start. Pure. */
 import { minOf } from '../base/many.ts';
 import { isRecord, own } from '../base/own-property.ts';
 import { count, counted, money, type PriceUnit } from '../text/numbers.ts';
@@ -8,32 +8,29 @@ type Values = Readonly<Record<string, unknown>>;
 
 const factors = ['num_steps', 'train_batch_size', 'samples_per_instance'] as const;
 
-/** The options of a model; a service describes them per model, or for all models. */
+/** The described options of a model. A service describes options per model, or for all models. */
 export function describedFor(offered: unknown, model: string | undefined): Values {
   if (!isRecord(offered)) return {};
   const { models } = offered;
   const list = Array.isArray(models) ? models.filter(isRecord) : [];
-  const of = list.find(each => own(each, 'base_model_slug') === model || own(each, 'model_slug') === model);
-  const options = own<unknown>(of ?? offered, 'options');
+  const entry = list.find(each => own(each, 'base_model_slug') === model || own(each, 'model_slug') === model);
+  const options = own<unknown>(entry ?? offered, 'options');
   return isRecord(options) ? options : list.length > 0 ? {} : offered;
 }
 
-/** The generated tokens of a rollout: the mean in a step of an earlier run. */
-interface Use {
-  readonly tokens: number;
-  readonly step: number;
-  readonly name: string;
-}
-
 /** The known facts that the cost depends on, besides the options. */
-export interface KnownCost extends Partial<Use> {
+export interface KnownCost {
+  /** Mean generated tokens per rollout, in a step of an earlier run with this name. */
+  readonly tokens?: number;
+  readonly step?: number;
+  readonly name?: string;
   /** The number of tasks that an evaluation runs. */
   readonly tasks?: number;
-  /** The price of the tokens that the model generates, in the unit of the prices. */
+  /** The price of generated tokens, in the unit of the prices. */
   readonly price?: number | undefined;
 }
 
-/** A run to start: its options by name, and those that the service describes. */
+/** A run to start: its options by name, and the options that the service describes. */
 export interface CostedRun {
   readonly options: Values;
   readonly offered: unknown;
@@ -42,7 +39,7 @@ export interface CostedRun {
 
 const costUnknown = 'cost unknown: prices have no unit';
 
-/** `about $4.10 for the tokens out`; otherwise why it is not known. */
+/** `about $4.10 for the tokens out`, or why the cost is unknown. */
 function costWords(tokens: number | undefined, price: number | undefined, unit: PriceUnit | undefined): string {
   if (!unit) return costUnknown;
   if (price === undefined) return 'cost unknown: the model has no price';
@@ -50,7 +47,7 @@ function costWords(tokens: number | undefined, price: number | undefined, unit: 
   return `about ${money((tokens / unit.tokens) * price, unit.currency)} for the tokens out`;
 }
 
-/** Looks up chosen numbers, or the service's defaults. */
+/** Returns a function that looks up a chosen number, or the default of the service. */
 function numbersOf({ options, offered, model }: CostedRun): (name: string) => number | undefined {
   const described = describedFor(offered, model);
   return name => {
@@ -96,10 +93,10 @@ export function evaluationCost(
  * `60 steps x 16 tasks x 16 samples = 15,360 rollouts, about 18M tokens out, at 1,200 each as in step 60 of words; cost
  * unknown: …`. No service states the unit of its prices: without the setting, the cost is unknown.
  *
- * @param chosen the chosen options by name; others have the service's default
- * @param offered the options as the service describes them
- * @param known the tokens of a rollout before, and the price, as far as they are known
- * @param unit the unit of the prices, if the settings have it
+ * @param chosen the chosen options by name; the others have the default of the service
+ * @param offered the options that the service describes
+ * @param known the tokens of an earlier rollout, and the price, if known
+ * @param unit the unit of the prices, from the settings
  */
 export function trainingCost(
   chosen: Values,

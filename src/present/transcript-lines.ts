@@ -1,6 +1,7 @@
-/** Lays out a transcript in lines of a given width, with folding. Pure. */
+/** Lays out a transcript in lines of a given width, with folds. Pure. */
 
 import { lastAt } from '../base/binary-search.ts';
+import { perObject } from '../base/memo.ts';
 import { rowsMadeOf } from '../contract/lists.ts';
 import type { Trajectory } from '../contract/trajectories.ts';
 import { displayWidth, truncate } from '../text/width.ts';
@@ -48,7 +49,7 @@ const allOpen: OpenFolds = { kinds: new Set<FoldKind>(['reasoning', 'tools']), p
 
 /** The styles and marks of the lines. */
 export interface TranscriptMarks {
-  /** Marks every line of reasoning (one cell), which otherwise looks like an answer. */
+  /** Marks every line of reasoning, which otherwise looks like an answer; one cell. */
   readonly bar: string;
   /** Marks a folded message or step. */
   readonly closed?: string;
@@ -71,26 +72,26 @@ export interface TranscriptLines {
 
 /** The layout of a block. */
 interface Laid {
-  /** For each line: its start in the block's text, its length, and its hanging indent in cells. */
+  /** For each line: its start in the text of the block, its length, and its hanging indent in cells. */
   readonly bounds: readonly number[];
-  /** The lines with styles, instead of those of the text. */
+  /** Styled lines, which replace the lines of the text. */
   readonly drawn?: readonly string[];
-  /** The line that replaces the folded ones, and the number of lines before it. */
+  /** The line that replaces folded lines, and the number of lines before it. */
   readonly note?: { readonly after: number; readonly kind: LineKind; readonly text: string };
   /** Text after the heading. */
   readonly headingEnd?: string;
   /** Text before the heading. */
   readonly headingStart?: string;
-  /** The folded positions: from the first, up to but not including the second. */
+  /** The range of folded positions; the end is exclusive. */
   readonly hidden?: readonly [from: number, to: number];
   /** The position of the folded message or step that hides it. */
   readonly closedBy?: number;
 }
 
-/** Visible lines of a folded response: its beginning and its end. */
+/** Numbers of visible lines at the start and at the end of a folded response. */
 const firstLines = 2;
 const lastLines = 3;
-/** Minimum cells of a folded call beside its id and the key. */
+/** Minimum cells of the summary of a folded call, before its id and the key get room. */
 const leastSummary = 40;
 const indent = '  ';
 
@@ -100,9 +101,9 @@ function indentOf({ kind, heading, indented }: Block, isHeading: boolean, { bar 
   return indent + (kind === 'reasoning' ? `${bar} ` : indent);
 }
 
-/** Numbers in the bounds of a line. */
+/** How many numbers the bounds of a line have. */
 const perLine = 3;
-/** The indentation or bullet of a line, which sets the hanging indent. */
+/** The indentation or the bullet of a line, as wide as its hanging indent. */
 const hanging = /^ *(?:(?:[-*+•]|\d{1,3}[.)]) +)?/;
 
 function boundsOf({ text, indented, heading }: Block, width: number): number[] {
@@ -139,7 +140,7 @@ function markdownOf({ text }: Block, width: number, markdown: NonNullable<Transc
   for (const [index, line] of drawn.entries()) {
     const plain = line.replace(styleSequence, '');
     const [word] = /[\p{L}\p{N}]+/u.exec(plain) ?? [];
-    // Search only near the last word: a missing word would cost a scan of the whole text. Positions must ascend.
+    // Search only near the last word, or a missing word would cost a scan of the whole text. Positions must ascend.
     const from = Math.floor(place);
     const found = word === undefined ? -1 : text.slice(from, from + 4 * width).indexOf(word);
     place = Math.max(found === -1 ? 0 : from + found, index === 0 ? 0 : place + leastStep);
@@ -173,7 +174,7 @@ function foldedOf(block: Block, width: number, marks: TranscriptMarks): Laid {
     const tails = [[summary.id, isWhole ? '' : key], [isWhole ? '' : key], [summary.id]].map(
       parts => more + inBrackets(parts.filter(Boolean).join(', ')),
     );
-    // The summary of the call matters more than its id and the key.
+    // Leave out the id or the key if the summary would get too little room.
     const needed = Math.min(displayWidth(summary.text), leastSummary);
     const tail = tails.find(each => room(each) >= needed) ?? more;
     const line = {
@@ -186,7 +187,7 @@ function foldedOf(block: Block, width: number, marks: TranscriptMarks): Laid {
   const bounds = boundsOf(block, width);
   const first = firstLines + (heading === undefined ? 0 : 1);
   const count = bounds.length / perLine - first - lastLines;
-  // Showing one more line costs as much as the note about it.
+  // A note about a single line takes as much room as the line.
   if (count <= 1) return { bounds };
   const tail = bounds.slice(-perLine * lastLines);
   return {
@@ -223,10 +224,10 @@ function lineOf(block: Block, laid: Laid, index: number, marks: TranscriptMarks)
   };
 }
 
-/** Blocks after a heading to search for its first words. */
+/** Maximum number of blocks to search for first words. */
 const blocksOfWords = 100;
 
-/** The first line of the message or step that begins with this block, preferably what the model wrote or called. */
+/** The first line of the message or step that begins with this block, preferably a text or call of the model. */
 export function firstWords({ blocks }: Pick<Transcript, 'blocks'>, index: number): string {
   const isStep = blocks[index]?.head === 'step';
   let words = '';
@@ -244,7 +245,7 @@ export function firstWords({ blocks }: Pick<Transcript, 'blocks'>, index: number
 
 /**
  * Returns a function to call for each block in order. For a folded message or step, it returns the heading with the
- * first words, and nothing for the other blocks.
+ * first words, and no lines for the other blocks. Undefined for blocks that are not folded in this way.
  */
 function createFolding(
   blocks: readonly Block[],
@@ -274,7 +275,7 @@ function createFolding(
 /** The beginning of a diff, with the column of its marks. */
 const difference = /^( {0,80})(?:diff --git |@@ -\d|\*\*\* Begin Patch)/m;
 const json = /^\s*(?:\{|\[|"(?:[^"\\\n]|\\.){0,200}": ?)/;
-/** Characters to search back for the beginning of a wrapped line. */
+/** Maximum characters to search back for the start of a wrapped line. */
 const longestLine = 10_000;
 
 interface Syntax {
@@ -283,22 +284,15 @@ interface Syntax {
   readonly marks: number | undefined;
 }
 
-const syntaxes = new WeakMap<Block, Syntax>();
-
 /** Computed only for visible blocks. */
-function syntaxOf(block: Block): Syntax {
-  const known = syntaxes.get(block);
-  if (known) return known;
-  const { kind, text, heading } = block;
+const syntaxOf = perObject(({ kind, text, heading }: Block): Syntax => {
   const isTool = kind === 'call' || kind === 'response';
   const body = isTool && heading !== undefined ? text.slice(text.indexOf('\n') + 1) : text;
-  const made = {
+  return {
     isJson: isTool && json.test(body),
     marks: isTool || kind === 'text' ? difference.exec(body)?.[1]?.length : undefined,
   };
-  syntaxes.set(block, made);
-  return made;
-}
+});
 
 function paintOf(block: Block, from: number): Paint | undefined {
   const { isJson, marks } = syntaxOf(block);
@@ -315,8 +309,8 @@ function paintOf(block: Block, from: number): Paint | undefined {
 }
 
 /**
- * Lays out a transcript for a width. Call the result with the open folds; it lays out again only blocks whose fold
- * changed.
+ * Lays out a transcript for a width. Returns a function of the open folds, which lays out again only blocks with
+ * changed folds.
  */
 export function layOut(
   { blocks }: Transcript,
@@ -356,7 +350,7 @@ export function layOut(
   };
 }
 
-/** Every unwrapped line for searching, folded or not. */
+/** Every unwrapped line, folded or not, for searching. */
 export function* searchedLines({ blocks }: Transcript): Generator<{ readonly text: string; readonly place: number }> {
   for (const block of blocks) {
     let { place } = block;
