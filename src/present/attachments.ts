@@ -9,9 +9,9 @@ import { truncate } from '../text/width.ts';
 const dataUrl = /^data:([\w.+-]+\/[\w.+-]+)?[^,]{0,200};base64,/;
 const dataUrls = /data:([\w.+-]+\/[\w.+-]+)?(?:;[\w.+=-]{1,100})*;base64,([A-Za-z0-9+/=_-]{64,})/g;
 const base64 = /^[A-Za-z0-9+/\r\n]+={0,2}$/;
-/** Shorter texts without spaces are shown, as they may be ids, hashes or keys. */
+/** Shorter texts without spaces are shown: they may be ids, hashes or keys. */
 const leastBinary = 2_048;
-/** Cells for an address. */
+/** Maximum cells of an address. */
 const longestAddress = 80;
 
 /** The decoded size of base64 text of this length. */
@@ -33,7 +33,7 @@ export function binaryWords(text: string): string | undefined {
     return head === undefined ? undefined : `${mediaWords(type).trim()} ${sizeOf(text.length - head.length)}`;
   }
   if (text.length < leastBinary || text.slice(0, 200).includes(' ') || !base64.test(text.trimEnd())) return undefined;
-  // Require mixed characters, as a single long word is not base64.
+  // Require mixed characters, because a single long word is not base64.
   return /[a-z]/.test(text) && /[A-Z]/.test(text) && /\d/.test(text) ? `base64 ${sizeOf(text.length)}` : undefined;
 }
 
@@ -45,7 +45,7 @@ export function withoutData(text: string): string {
   });
 }
 
-/** Fields that hold the content or its address, in the forms of OpenAI, Anthropic, MCP and Hugging Face. */
+/** Fields with the content or its address, in the formats of OpenAI, Anthropic, MCP and Hugging Face. */
 const holders = [
   'source',
   'image_url',
@@ -80,13 +80,13 @@ function textIn(places: readonly Fields[], fields: readonly string[]): string | 
   return undefined;
 }
 
-/** The part itself, and the objects that may hold its content. */
+/** The part itself, and the objects in it that may have its content. */
 const placesOf = (part: Fields): readonly Fields[] => [
   part,
   ...holders.map(field => own(part, field)).filter(isRecord),
 ];
 
-/** The base64 text of an image among the parts of a message; undefined if it is elsewhere, or not an image. */
+/** The base64 text of an image in a part of a message; undefined if the part has only an address, or no image. */
 export function imageIn(part: Fields): string | undefined {
   if (!String(part['type']).includes('image')) return undefined;
   const content = textIn(placesOf(part), contents);
@@ -95,7 +95,7 @@ export function imageIn(part: Fields): string | undefined {
 }
 
 /**
- * Describes an image, a sound or a file among the parts of a message: `image png 288 KB`, `image https://…`. Undefined
+ * Describes an image, audio, a video or a file in a part of a message: `image png 288 KB`, `image https://…`. Undefined
  * if the part is not an attachment, or has neither data nor an address.
  */
 export function attachmentWords(part: Fields): string | undefined {

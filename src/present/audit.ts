@@ -1,6 +1,6 @@
 /**
- * Audits a training run for signs that its reward is gamed or teaches nothing. A finding is a hint, not a proof: it
- * names the rollouts to read. Pure.
+ * Audits a training run for signs that the model games its reward or learns nothing from it. A finding is a hint, not a
+ * proof: it names the rollouts to read. Pure.
  */
 import { mean } from '../base/statistics.ts';
 import { earlyEndOf } from '../contract/finish-reason.ts';
@@ -15,11 +15,10 @@ export interface AuditRollout {
   readonly task_id?: string | null | undefined;
   readonly reward?: number | null | undefined;
   readonly completion_tokens?: number | null | undefined;
-  /** The last answer; an empty one counts. */
+  /** The last answer; may be empty. */
   readonly answer?: string | undefined;
-  /** Why the model ended it. */
   readonly finish_reason?: string | undefined;
-  /** Everything before the first answer. */
+  /** The messages before the first answer. */
   readonly question?: string | undefined;
 }
 
@@ -69,7 +68,7 @@ export interface Finding {
   readonly of: number;
 }
 
-/** Most findings cover this many of the newest steps read. */
+/** Number of newest steps that most findings cover. */
 const auditedSteps = 3;
 const newestOf = (steps: readonly AuditStep[]): readonly AuditStep[] =>
   steps.filter(({ rewards }) => rewards.length > 0).slice(-auditedSteps);
@@ -77,21 +76,21 @@ const mostEvidence = 100;
 
 /** Thresholds of the findings, tuned on the sample benchmarks. `npm run bench -- audit` measures their accuracy. */
 const limits = {
-  /** The lower limit of the rank correlation of reward and length, and the least number of rollouts. */
+  /** Minimum of the lower limit of the rank correlation of reward and length, and of the number of rollouts. */
   length: { correlation: 0.6, rollouts: 24 },
   /**
-   * Share of the questions that get the same long answer; and for a short one, which may be right for several questions,
-   * also the share of the rollouts, and how often it comes for each time that the next one does.
+   * Share of the questions that get the same long answer. For a short answer, which may be right for several questions,
+   * also its share of the rollouts, and its ratio to the next most frequent answer.
    */
   answer: { questions: 4, words: 5, ofQuestions: 0.5, short: { ofQuestions: 0.7, ofRollouts: 0.4, ofNext: 2 } },
-  /** Share of the answers that were cut off and get the highest reward. */
+  /** Share of the answers that were cut off and all get the highest or all the lowest reward. */
   cutOff: { answers: 16, share: 0.5 },
   /** Share of long answers with few distinct words. */
   repetition: { words: 8, distinct: 1 / 4, answers: 8, share: 0.5 },
   duplicates: { tasks: 2, share: 0.25 },
   never: { steps: 3, rollouts: 48 },
   hard: { share: 0.9 },
-  /** The rise of the trainer's reward as a share of the range, and the share of it that the held-out reward must follow. */
+  /** The rise of the trainer's reward as a share of the range, and the share of it that the held-out reward needs. */
   heldOut: { points: 3, rise: 0.15, follows: 0.5 },
 } as const;
 
@@ -116,7 +115,7 @@ export interface Correlation {
   readonly value: number;
   readonly low: number;
   readonly high: number;
-  /** Pairs in the groups in which both values vary. */
+  /** Number of pairs in groups where both values vary. */
   readonly pairs: number;
 }
 
@@ -163,7 +162,7 @@ function inSteps(steps: readonly AuditStep[]): string {
   return first === last ? `in step ${first}` : `in steps ${first} to ${last}`;
 }
 
-/** The reward correlates with the length of the answer. */
+/** Finds a correlation of the reward with the length of the answer. */
 function lengthFinding(steps: readonly AuditStep[]): Finding | undefined {
   if (steps.length < auditedSteps) return undefined;
   const known = ({ task_id, reward: score, completion_tokens: tokens }: AuditRollout): boolean =>
@@ -188,7 +187,7 @@ function lengthFinding(steps: readonly AuditStep[]): Finding | undefined {
 
 const wordsOf = (text: string): string[] => text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
 
-/** Many questions get the same answer. */
+/** Finds an answer that many questions get. */
 function answerFinding(steps: readonly AuditStep[]): Finding | undefined {
   const read = evidenceOf(steps, ({ answer }) => answer !== undefined);
   const questionOf = ({ question, task_id }: Evidence): string | undefined => question ?? task_id ?? undefined;
@@ -214,8 +213,8 @@ function answerFinding(steps: readonly AuditStep[]): Finding | undefined {
 }
 
 /**
- * Most answers are cut off, and a grader that only passes or fails gives them the highest reward or the lowest. Where a
- * reward is a share, e.g. of the words that fit, a cut-off answer may well get one.
+ * Finds answers that are cut off, if they are most answers and a pass/fail grader gives them all the highest or all the
+ * lowest reward. A partial reward, e.g. for the share of fitting words, may be right for a cut-off answer.
  */
 function cutOffFinding(all: readonly AuditStep[], steps: readonly AuditStep[], range: Range): Finding | undefined {
   const [low, high] = widenedRange(range, all);
@@ -230,7 +229,7 @@ function cutOffFinding(all: readonly AuditStep[], steps: readonly AuditStep[], r
   return finding('cut_off', words, which);
 }
 
-/** Answers repeat their own words. */
+/** Finds answers that repeat their own words. */
 function repetitionFinding(steps: readonly AuditStep[]): Finding | undefined {
   const { words: long, distinct, answers, share } = limits.repetition;
   const read = evidenceOf(steps, ({ answer }) => answer !== undefined);
@@ -245,7 +244,7 @@ function repetitionFinding(steps: readonly AuditStep[]): Finding | undefined {
   return finding('repetition', words, found);
 }
 
-/** Several tasks ask the same question. */
+/** Finds tasks that ask the same question. */
 function duplicatesFinding(steps: readonly AuditStep[]): Finding | undefined {
   const read = evidenceOf(steps, ({ question, task_id }) => question !== undefined && Boolean(task_id));
   const tasks = new Set(read.map(({ task_id }) => task_id));
@@ -259,7 +258,7 @@ function duplicatesFinding(steps: readonly AuditStep[]): Finding | undefined {
   return finding('duplicates', words, repeated.flat());
 }
 
-/** No rollout, or hardly any, gets a reward. */
+/** Finds a lack of rewards: no rollout, or hardly any, gets one. */
 function hardFinding(all: readonly AuditStep[], steps: readonly AuditStep[], range: Range): Finding | undefined {
   const widened = widenedRange(range, all);
   const scores = all.flatMap(({ rewards }) => scoresOf(rewards));
@@ -276,9 +275,9 @@ function hardFinding(all: readonly AuditStep[], steps: readonly AuditStep[], ran
   return finding('hard', words, evidenceOf(steps, scored));
 }
 
-/** How far the difference of two means may be off, with 95%; 0 if their number of samples is unknown. */
+/** The margin of error of the difference of two means, at 95%; 0 if their number of samples is unknown. */
 function marginOf(one: AuditHeldOut, other: AuditHeldOut, [low, high]: Range): number {
-  // Rewards between the limits vary at most as much as these: p(1 - p).
+  // Rewards within the limits have at most the variance of rewards at the limits: p(1 - p).
   const errorOf = ({ reward: value, samples }: AuditHeldOut): number => {
     const share = Math.max(0, Math.min(1, (value - low) / (high - low)));
     return samples === undefined ? 0 : Math.max(share * (1 - share), 0.05) / Math.max(1, samples);
@@ -292,7 +291,7 @@ const byReward = (steps: readonly AuditStep[]): Evidence[] =>
     (left, right) => (left.reward ?? 0) - (right.reward ?? 0),
   );
 
-/** The trainer's reward rises, and the held-out reward does not follow. */
+/** Finds a rise of the trainer's reward that the held-out reward does not follow. */
 function heldOutFinding({ trainer, heldOut, steps, range }: AuditInput): Finding | undefined {
   const { points, rise: least, follows } = limits.heldOut;
   const [low, high] = range;
@@ -317,7 +316,7 @@ function heldOutFinding({ trainer, heldOut, steps, range }: AuditInput): Finding
   return undefined;
 }
 
-/** The held-out reward has certainly fallen from its best. */
+/** Finds a significant fall of the held-out reward from its best. */
 function fallFinding({ heldOut, steps, range }: AuditInput): Finding | undefined {
   const last = heldOut.at(-1);
   const best = heldOut.reduce<AuditHeldOut | undefined>(
@@ -346,12 +345,12 @@ export function audit(input: AuditInput): readonly Finding[] {
   ].filter(each => each !== undefined);
 }
 
-/** The number of rollouts whose texts are read, and of each task. */
+/** The number of rollouts whose texts are read, in total and per task. */
 const textsRead = { all: 48, each: 2 } as const;
 
 /**
- * Ids of the rollouts whose texts the audit reads: as many of each of the newest steps, two of each of evenly spaced
- * tasks, or more where there are few tasks. A rollout without a task is read as one of its own.
+ * The ids of rollouts whose texts the audit reads: the same number from each of the newest steps, two from each of
+ * evenly spaced tasks, or more if there are few tasks. A rollout without a task counts as a task of its own.
  */
 export function textsToRead(steps: readonly AuditStep[]): readonly string[] {
   const newest = newestOf(steps);

@@ -2,7 +2,7 @@
 
 /**
  * The ranks of hints, most important first: the purpose of a view, other decisions, stopping work, following a row, the
- * rest, and mere conveniences.
+ * rest, and conveniences.
  */
 export const hintRanks = ['main', 'second', 'stop', 'follow', 'usual', 'last'] as const;
 export type HintRank = (typeof hintRanks)[number];
@@ -15,18 +15,15 @@ export interface Command {
   readonly keys: readonly string[];
   /** Heading in help, e.g. `Move`. */
   readonly group: string;
-  /** The word on the hint line; commands without one are only in help. */
+  /** The word on the hint line. Commands without a hint are only in help. */
   readonly hint?: string;
-  /** Hints of the first ranks come first, and remain if there is little room; `usual` by default. */
+  /** Decides the order of hints, and which ones remain if there is little room; `usual` by default. */
   readonly rank?: HintRank;
-  /**
-   * The command only dispatches, so that several presses in one read need one redraw: 100 `j` move 100 rows and draw
-   * once. Other commands redraw before and after.
-   */
+  /** The command only dispatches, so several presses in one read need one redraw: 100 `j` draw once. */
   readonly repeats?: boolean;
   /** Repeated presses run the command once, with a count: `]]]]]` opens only the fifth neighbour. */
   readonly counts?: boolean;
-  /** False if the palette should not offer it, such as cursor movement. */
+  /** False if the palette does not offer it, such as cursor movement. */
   readonly palette?: boolean;
   /** Changes something on the service; disabled in read-only mode. */
   readonly writes?: boolean;

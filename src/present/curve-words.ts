@@ -1,4 +1,4 @@
-/** Curves in words, for screen readers and for scripts. Pure. */
+/** Describes curves in words, for screen readers and scripts. Pure. */
 import { leftOutOf } from '../base/steps.ts';
 import { counted, reward } from '../text/numbers.ts';
 import { courseOf, type Turn } from './statistics/course.ts';
@@ -7,7 +7,7 @@ import { courseOf, type Turn } from './statistics/course.ts';
 export interface StepValue {
   readonly step: number;
   readonly value: number | null | undefined;
-  /** Covers only part of the samples, so it counts as an extreme only if all values do. */
+  /** The value covers only some of the samples, so it is not an extreme, unless all values are unfinished. */
   readonly isUnfinished?: boolean | undefined;
 }
 
@@ -23,7 +23,7 @@ const turnWords: Readonly<Record<Turn, string>> = {
   unclear: 'unclear, too few values',
 };
 
-/** The gaps of a curve, including steps that are left out: `no value from step 4000 to 12000 (39 points)`. */
+/** The gaps of a curve, including left-out steps: `no value from step 4000 to 12000 (39 points)`. */
 function gapWords(points: readonly StepValue[]): readonly string[] {
   const gaps: { readonly from: number; to: number; count: number }[] = [];
   let isOpen = false;
@@ -64,10 +64,7 @@ function courseWords(points: readonly KnownValue[]): readonly string[] {
   return words.length === 0 ? [] : [`course: ${words.join(', then ')}`];
 }
 
-/**
- * A curve in sentences: its extent, first, last, highest (the latest of equal ones, as `best` is elsewhere) and lowest
- * value, its course and its gaps.
- */
+/** A curve in sentences: first, last, highest (the latest of equals) and lowest value, course, gaps. */
 export function curveWords(name: string, points: readonly StepValue[]): readonly string[] {
   const sorted = points.toSorted((left, right) => left.step - right.step);
   const known = sorted.filter((point): point is KnownValue => point.value != null && Number.isFinite(point.value));
@@ -75,12 +72,13 @@ export function curveWords(name: string, points: readonly StepValue[]): readonly
   if (!first || !last) return [`${name}: no values yet`];
   const finished = known.filter(({ isUnfinished }) => !isUnfinished);
   const ranked = finished.length > 0 ? finished : known;
-  const highest = (of: readonly KnownValue[]) => of.reduce((most, point) => (point.value >= most.value ? point : most));
-  const lowest = (of: readonly KnownValue[]) =>
-    of.reduce((least, point) => (point.value < least.value ? point : least));
+  const highest = (some: readonly KnownValue[]) =>
+    some.reduce((most, point) => (point.value >= most.value ? point : most));
+  const lowest = (some: readonly KnownValue[]) =>
+    some.reduce((least, point) => (point.value < least.value ? point : least));
   const at = ({ step, value }: KnownValue): string => `${reward(value)} at step ${step}`;
-  const extreme = (of: typeof highest): string => {
-    const [counts, any] = [of(ranked), of(known)];
+  const extreme = (extremeOf: typeof highest): string => {
+    const [counts, any] = [extremeOf(ranked), extremeOf(known)];
     const isBeyond = any.value !== counts.value && any.isUnfinished;
     return isBeyond ? `${at(counts)} (${at(any)} is from an incomplete round)` : at(counts);
   };

@@ -1,4 +1,4 @@
-/** Facts as text, for a terminal, a pipe or a file. Pure. */
+/** Writes facts as text, for a terminal, a pipe or a file. Pure. */
 import { maxOf } from '../base/many.ts';
 import { asReceived } from '../text/numbers.ts';
 import { sanitise, sanitiseLine } from '../text/sanitise.ts';
@@ -12,7 +12,7 @@ const widestLabel = 24;
 
 /**
  * Labels and values, one per line; each group begins with its title. Long values wrap in their column. Without a width,
- * as in a pipe, nothing wraps and times stay as the service sent them.
+ * e.g. in a pipe, nothing wraps, and times stay as the service sent them.
  */
 export function factText(facts: readonly Fact[], width: number | undefined): string {
   const shown = withValue(facts);

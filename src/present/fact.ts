@@ -1,11 +1,11 @@
-/** A record as labels and values, for the inspector, `benchtop get` and line mode. Pure. */
+/** Facts: a record as labels and values, for the inspector, `benchtop get` and line mode. Pure. */
 import type { RunFailure } from '../contract/common.ts';
 import { unreadableFields } from '../contract/lists.ts';
 import { statusWords } from '../contract/status.ts';
 import { asReceived } from '../text/numbers.ts';
 import { compact } from './other-fields.ts';
 
-/** Another resource that a value names, which can be opened. */
+/** Another resource that a value names, and that can be opened. */
 export interface Reference {
   /** The first name of its resource, e.g. `training`. */
   readonly resource: string;
@@ -26,7 +26,7 @@ export interface Fact {
   readonly refers?: Reference | undefined;
 }
 
-/** A fact whose value is the id of another resource, which opens from here. */
+/** A fact that names another resource by its id. */
 export function referenceFact(
   label: string,
   resource: string,
@@ -36,7 +36,7 @@ export function referenceFact(
   return { label, value: id, ...(id && { refers: { resource, id, ...(within && { within }) } }) };
 }
 
-/** The fields that could not be read, as they were sent. */
+/** The fields that could not be read, as the service sent them. */
 export function unreadableFacts(row: { readonly [unreadableFields]?: unknown }): readonly Fact[] {
   const fields = row[unreadableFields];
   return fields === undefined ? [] : [{ label: 'unreadable', value: compact(fields) }];
@@ -47,7 +47,7 @@ export function withValue(facts: readonly Fact[]): readonly Fact[] {
   return facts.filter(({ value }) => value !== undefined && value !== null && value !== '');
 }
 
-/** A status in words. If the service did not send one, the value is missing. */
+/** A status in words; without a value if the service sent none. */
 export function statusFact(label: string, status: string | null | undefined): Fact {
   return { label, value: status && statusWords(status), exported: status ?? undefined };
 }
@@ -58,7 +58,7 @@ interface Remarks {
   readonly waits_because?: string | null | undefined;
 }
 
-/** Why a run waits, its warnings about its tasks, and its ignored options. */
+/** The reason why a run waits, its warnings, and its ignored options. */
 export function warningFacts({ warnings, ignored_options: ignored, waits_because }: Remarks): readonly Fact[] {
   return [
     { label: 'waits', value: waits_because },
@@ -74,7 +74,7 @@ export function optionLines(options: Readonly<Record<string, unknown>> | null | 
     .join('\n');
 }
 
-/** A failure in full: its context is often the only helpful part. */
+/** A failure with its context, which is often the only helpful part. */
 export function failureFacts(failure: RunFailure | null | undefined): readonly Fact[] {
   if (!failure) return [];
   const context = failure.context && Object.keys(failure.context).length > 0 ? failure.context : undefined;

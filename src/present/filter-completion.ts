@@ -1,4 +1,4 @@
-/** Completes the word being typed in the filter of a list, from the columns and their values. Pure. */
+/** Completes the last word in the filter of a list with columns and their values. Pure. */
 import { asReceived } from '../text/numbers.ts';
 import { sanitiseLine } from '../text/sanitise.ts';
 import type { Column } from './column.ts';
@@ -7,11 +7,11 @@ import { columnNamed, initials, isWholeText, namesOf, plainName, termParts, toke
 export interface FilterCompletion {
   /** Where the completed word begins in the filter. */
   readonly from: number;
-  /** The whole words, best first. A column ends with an operator, so that its value follows. */
+  /** Whole words, best first. The name of a column ends with an operator, so that the user types the value next. */
   readonly words: readonly string[];
 }
 
-/** Values are searched for in this many rows. */
+/** Maximum number of rows to search for values. */
 const mostRows = 5_000;
 
 /** Completes the last word of a filter. @param typed the filter up to the cursor */
@@ -38,18 +38,18 @@ export function completeFilter<Row>(
   return { from, words: values.map(value => `${before}${/\s/.test(value) ? `"${value}"` : value}`) };
 }
 
-/** The columns whose name, title or initials begin like this, each with its usual operator. */
-function columnWords<Row>(begun: string, columns: readonly Column<Row>[], rows: readonly Row[]): readonly string[] {
-  const wanted = plainName(begun);
-  const isBegun = (name: string): boolean =>
+/** The columns with this prefix of their name, title or initials, each with its usual operator. */
+function columnWords<Row>(prefix: string, columns: readonly Column<Row>[], rows: readonly Row[]): readonly string[] {
+  const wanted = plainName(prefix);
+  const isMatch = (name: string): boolean =>
     plainName(name).startsWith(wanted) || (wanted.length > 1 && initials(name).startsWith(wanted));
   return columns
     .toSorted((one, other) => Number(one.hidden ?? false) - Number(other.hidden ?? false))
     .flatMap(column => {
       const names = namesOf(column).map(name => name.toLowerCase());
-      // A title may be several words, or the name of another column.
+      // A title may have several words, or be the name of another column.
       const name = names.find(
-        each => isBegun(each) && /^[a-z][\w.-]*$/.test(each) && columnNamed(columns, each) === column,
+        each => isMatch(each) && /^[a-z][\w.-]*$/.test(each) && columnNamed(columns, each) === column,
       );
       return name === undefined ? [] : [`${name}${operatorOf(column, rows)}`];
     });
@@ -63,14 +63,14 @@ function operatorOf<Row>({ isTime, status, value, align }: Column<Row>, rows: re
   return isNumber ? '>' : ':';
 }
 
-/** The values of a column that begin like the typed one, or contain it: the frequent ones first, numbers in order. */
+/** The values of a column that begin with or contain the typed text: texts by frequency, numbers in order. */
 function valuesOf<Row>(
   { value, text, isTime, known = [] }: Column<Row>,
   rows: readonly Row[],
   typed: string,
   isNumeric: boolean,
 ): readonly string[] {
-  // An age changes while the user types, and a rounded number is useless for a comparison.
+  // Leave out ages, which change while the user types, and rounded numbers, which are useless in a comparison.
   if (isTime) return [];
   const counts = new Map<string | number, number>();
   for (const row of rows.slice(0, mostRows)) {
@@ -83,9 +83,9 @@ function valuesOf<Row>(
   );
   const wanted = typed.toLowerCase();
   const words = [...new Set([...found.map(([each]) => asReceived(each)), ...(isNumeric ? [] : known)])];
-  // Only values that can be typed unchanged.
+  // Leave out values that cannot be typed unchanged.
   const typable = words.filter(word => word !== typed && word === sanitiseLine(word) && !word.includes('"'));
-  const begun = typable.filter(word => word.toLowerCase().startsWith(wanted));
-  const within = typable.filter(word => !begun.includes(word) && word.toLowerCase().includes(wanted));
-  return [...begun, ...within];
+  const starting = typable.filter(word => word.toLowerCase().startsWith(wanted));
+  const containing = typable.filter(word => !starting.includes(word) && word.toLowerCase().includes(wanted));
+  return [...starting, ...containing];
 }

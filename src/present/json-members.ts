@@ -1,6 +1,4 @@
-/**
- * Splits JSON text into members without parsing the values, so that numbers and repeated keys stay as written. Pure.
- */
+/** Splits JSON text into members without parsing values, so that numbers and repeated keys stay as written. Pure. */
 import { isNestedDeeper } from '../base/json-depth.ts';
 
 /** A field of an object or, with an empty name, an element of an array. */
@@ -10,7 +8,7 @@ export interface JsonMember {
   readonly json: string;
 }
 
-/** Whether a text is JSON that can be laid out. JSON that is nested too deeply counts as text. */
+/** Whether a text is JSON that can be laid out. JSON that is nested too deeply counts as plain text. */
 export function isJson(text: string): boolean {
   try {
     return !isNestedDeeper(JSON.parse(text));
@@ -19,7 +17,7 @@ export function isJson(text: string): boolean {
   }
 }
 
-/** The end of the string that begins at `start`, after its closing quote. The text must be valid JSON. */
+/** The position after the closing quote of the string at `start`. The text must be valid JSON. */
 export function endOfString(text: string, start: number): number {
   for (let at = start + 1; ; at += 1) {
     at = text.indexOf('"', at);
@@ -29,7 +27,7 @@ export function endOfString(text: string, start: number): number {
   }
 }
 
-/** The text of a JSON string, or undefined for any other value. The text must be valid JSON. */
+/** The text of a JSON string; undefined for other values. The JSON must be valid. */
 export function stringOf(json: string): string | undefined {
   if (!json.startsWith('"')) return undefined;
   return json.includes('\\') ? (JSON.parse(json) as string) : json.slice(1, -1);
@@ -93,7 +91,7 @@ export function jsonOf(members: readonly JsonMember[], names: readonly string[])
   return undefined;
 }
 
-/** Whether an object has a field twice, so that a parser would drop one of the values. */
+/** Whether an object has a field twice. A parser would drop one of the values. */
 export function repeats(members: readonly JsonMember[]): boolean {
   return new Set(members.map(({ name }) => name)).size < members.length;
 }

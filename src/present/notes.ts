@@ -1,4 +1,4 @@
-/** Flags and notes as columns, facts and counts. */
+/** Shows flags and notes as columns, facts and counts. */
 import { counted } from '../text/numbers.ts';
 import type { Column } from './column.ts';
 import type { Fact } from './fact.ts';
@@ -13,7 +13,7 @@ interface NoteWords {
 
 type NotesById<Note extends NoteWords> = ReadonlyMap<string, readonly Note[]>;
 
-/** The distinct flags; those of messages with their number. */
+/** The distinct flags. A flag of a message has the number of the message: `bad #3`. */
 export function flagsOf(notes: readonly NoteWords[] = []): string {
   const flags = notes.flatMap(({ flag, message }) => (flag === '' ? [] : message === 0 ? flag : `${flag} #${message}`));
   return [...new Set(flags)].join(', ');

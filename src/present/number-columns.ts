@@ -1,9 +1,9 @@
-/** Columns of numbers that some rows lack. */
+/** Columns of numbers that rows may lack. */
 import { reward } from '../text/numbers.ts';
 import type { Column } from './column.ts';
 import type { Interval } from './statistics/interval.ts';
 
-/** A column as wide as its title or its numbers, whichever is wider. */
+/** A column as wide as its title or its widest number. */
 export function numberColumn<Row>(
   id: string,
   title: string,
@@ -19,16 +19,16 @@ export function numberColumn<Row>(
 
 /** A 95% confidence interval: `0.501..0.693`. Sorted by its lower limit. */
 export function intervalColumn<Row>(
-  of: (row: Row) => Interval | undefined,
+  intervalOf: (row: Row) => Interval | undefined,
   { id = 'interval', title = '95% CI', text = reward } = {},
 ): Column<Row> {
   const limits = (row: Row, words: (limit: number) => string | number): string | undefined => {
-    const interval = of(row);
+    const interval = intervalOf(row);
     return interval && `${words(interval.low)}..${words(interval.high)}`;
   };
   return {
     ...{ id, title, width: 12, align: 'right', filtered: false, bestFirst: true },
-    value: row => of(row)?.low,
+    value: row => intervalOf(row)?.low,
     text: row => limits(row, text) ?? '',
     exported: row => limits(row, limit => limit),
   };

@@ -1,4 +1,4 @@
-/** Fields that are not in the contract, one per line. Pure. */
+/** Writes the fields that are not in the contract, one per line. Pure. */
 import { binaryWords } from './attachments.ts';
 
 export function otherFields(row: object, known: ReadonlySet<string>): readonly string[] {
@@ -7,7 +7,7 @@ export function otherFields(row: object, known: ReadonlySet<string>): readonly s
     .map(([name, value]) => `${name}: ${compact(value)}`);
 }
 
-/** A value on one line, as JSON unless it is text; binary content is replaced by its size. */
+/** A value on one line, as JSON unless it is text. Binary content is replaced by its size. */
 export function compact(value: unknown): string {
   const shown = (each: unknown): unknown => {
     const binary = typeof each === 'string' ? binaryWords(each) : undefined;

@@ -39,13 +39,13 @@ export function errorClass(error: string): string {
     .trim();
 }
 
-/** Why the environment or the service ended it. */
+/** Why the environment or the service ended the rollout. */
 export const endedBy = ({ rollout, termination_reason: own }: Trajectory): string | undefined =>
   rollout?.termination_reason ?? (typeof own === 'string' ? own : undefined);
 
 /**
- * Why the model ended its last answer. Undefined if the service sends neither the reason nor the steps. Cached: the
- * reader shows it at every key, and a trajectory may have thousands of messages.
+ * Why the model ended its last answer; undefined if the service sends neither the reason nor the steps. Cached, because
+ * the reader shows it at every key, and a trajectory may have thousands of messages.
  */
 export const finishOf = perObject(({ steps, finish_reason: own }: Trajectory): string | undefined => {
   if (typeof own === 'string') return own;
@@ -53,7 +53,7 @@ export const finishOf = perObject(({ steps, finish_reason: own }: Trajectory): s
   return messages.findLast(({ finish_reason }) => finish_reason)?.finish_reason ?? undefined;
 });
 
-/** Above this many distinct numbers of steps, they are grouped: 1, 2-3, 4-7, 8-15, ... */
+/** More distinct numbers of steps than this are grouped: 1, 2-3, 4-7, 8-15, ... */
 const mostNumbers = 10;
 
 function stepsClass(steps: number | undefined, isExact: boolean): string | undefined {
@@ -66,7 +66,7 @@ function stepsClass(steps: number | undefined, isExact: boolean): string | undef
 /** Rollouts with the same outcome. */
 export interface OutcomeClass {
   readonly by: OutcomeKind;
-  /** Undefined for rollouts without a value. */
+  /** Undefined if the rollouts have none. */
   readonly value: string | undefined;
   readonly rows: readonly Trajectory[];
   /** The share of all rollouts. */
@@ -76,7 +76,7 @@ export interface OutcomeClass {
   readonly mean: number | undefined;
 }
 
-/** Returns a function that classifies a rollout of these. */
+/** Returns a function that classifies the given rollouts. */
 export function classOf(rows: readonly Trajectory[]): (row: Trajectory, by: OutcomeKind) => string | undefined {
   const isExact = new Set(rows.map(({ num_steps }) => countOf(num_steps))).size <= mostNumbers;
   return (row, by) => {
@@ -95,18 +95,15 @@ export function classOf(rows: readonly Trajectory[]): (row: Trajectory, by: Outc
   };
 }
 
-/**
- * The classes of these rollouts, failures first, then the most frequent. Omits criteria that no rollout has a value
- * for.
- */
+/** The classes of rollouts, failures first, then the most frequent. Omits criteria for which no rollout has a value. */
 export function outcomeClasses(rows: readonly Trajectory[]): readonly OutcomeClass[] {
   const classIn = classOf(rows);
   return (Object.keys(outcomeKinds) as OutcomeKind[]).flatMap(by => {
     const groups = Map.groupBy(rows, row => classIn(row, by));
     if (groups.size === 1 && groups.has(undefined)) return [];
-    const classes = [...groups].map(([value, of]): OutcomeClass => {
-      const scores = scoresOf(of);
-      return { by, value, rows: of, share: of.length / rows.length, scores, mean: mean(scores) };
+    const classes = [...groups].map(([value, group]): OutcomeClass => {
+      const scores = scoresOf(group);
+      return { by, value, rows: group, share: group.length / rows.length, scores, mean: mean(scores) };
     });
     const rank = ({ value, rows: [first] }: OutcomeClass): number =>
       value === undefined ? 2 : by === 'status' && first && hasFailed(first) ? 0 : 1;

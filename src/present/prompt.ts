@@ -1,4 +1,4 @@
-/** The prompt of a rollout: the texts of its messages before the first answer, as they were sent. Pure. */
+/** The prompt of a rollout: the texts of its messages before the first answer. Pure. */
 import type { Trajectory } from '../contract/trajectories.ts';
 import { type MessagePart, partsOf } from './transcript-parts.ts';
 
@@ -11,10 +11,10 @@ export interface Prompt {
   readonly leftOut: readonly string[];
 }
 
-/** Roles of instructions to the model. */
+/** The roles of messages with instructions. */
 const systemRoles: ReadonlySet<string> = new Set(['system', 'developer']);
 
-/** Describes a part that cannot be sent as text; undefined for a text. */
+/** Describes a part that cannot be sent as text; undefined for text. */
 function otherThanText(part: MessagePart): string | undefined {
   switch (part.kind) {
     case 'attachment':
@@ -30,7 +30,7 @@ function otherThanText(part: MessagePart): string | undefined {
   }
 }
 
-/** Undefined if no user message comes before the first answer. */
+/** The prompt; undefined if there is no user message before the first answer. */
 export function promptOf({ steps }: Pick<Trajectory, 'steps'>): Prompt | undefined {
   const messages = (steps ?? []).flatMap(step => step.messages ?? []);
   const first = messages.findIndex(({ role }) => role === 'assistant');

@@ -1,6 +1,6 @@
 /**
- * JSON for reading: indented, with multi-line strings shown as lines. Tokens are kept as written, so that large numbers
- * and repeated keys stay as the model or the tool sent them. Pure, and linear in the length of the text.
+ * Lays out JSON for reading: indented, with multi-line strings as lines. Tokens are kept as written, so that large
+ * numbers and repeated keys stay as the model or the tool sent them. Pure; takes linear time.
  */
 import { binaryWords } from './attachments.ts';
 import { endOfString, isJson, stringOf } from './json-members.ts';
@@ -8,9 +8,9 @@ import { endOfString, isJson, stringOf } from './json-members.ts';
 const step = '  ';
 /** Marks a multi-line string; its lines follow, indented. */
 const block = '|';
-/** The field in which tool calls carry JSON within JSON. */
+/** The field of tool calls that has JSON within JSON. */
 const nestedKey = '"arguments"';
-/** Classifies characters between tokens: a space, a single-character token, the quote of a string. */
+/** The kind of a character outside strings: a space, a single-character token, a quote, or part of another token. */
 const kinds = new Uint8Array(128);
 const [other, aSpace, aMark, aQuote] = [0, 1, 2, 3] as const;
 for (const character of ' \t\r\n') kinds[character.charCodeAt(0)] = aSpace;
@@ -125,15 +125,15 @@ function linesOf(json: string): string[] {
   return writer.lines;
 }
 
-/** An object, an array, or a string that holds JSON, as readable lines; anything else unchanged. */
+/** An object, an array or a JSON string as readable lines; other texts unchanged. */
 export function readableJson(text: string): string {
   if (!/^\s*["{[]/.test(text) || !isJson(text)) return text;
-  // A plain string needs no quotes.
+  // Show a string without quotes.
   if (text.trimStart().startsWith('"')) return JSON.parse(text) as string;
   return linesOf(text).join('\n');
 }
 
-/** The same without an object's braces: otherwise a fold would show nothing else. */
+/** Like `readableJson`, but without the braces of an object: a fold would show nothing else. */
 export function readableFields(text: string): string {
   const shown = readableJson(text);
   if (shown === text || !shown.startsWith('{\n') || !shown.endsWith('\n}')) return shown;

@@ -36,9 +36,9 @@ export function lengthPoints(rows: readonly Trajectory[], length: Length): reado
     .sort((one, other) => one.length - other.length);
 }
 
-/** The rank correlation over all rollouts, and within the tasks that they name; undefined if too few values differ. */
+/** The rank correlation over all rollouts, and within their tasks; undefined if too few values differ. */
 export function lengthCorrelation(points: readonly LengthPoint[]) {
-  const pairs = (of: readonly LengthPoint[]) => of.map(point => [point.length, point.reward] as const);
+  const pairs = (some: readonly LengthPoint[]) => some.map(point => [point.length, point.reward] as const);
   const named = points.filter(({ row }) => row.task_id);
   const tasks = [...Map.groupBy(named, ({ row }) => row.task_id).values()];
   return { all: groupedCorrelation([pairs(points)]), within: groupedCorrelation(tasks.map(pairs)) };
@@ -47,14 +47,19 @@ export function lengthCorrelation(points: readonly LengthPoint[]) {
 const correlationWords = ({ value, low, high, pairs }: Correlation): string =>
   `${reward(value)}, 95% ${reward(low)} to ${reward(high)}, ${counted(pairs, 'rollout')}`;
 
-/** The correlation in sentences. @param of the number of all rollouts @param isReading whether more will be known */
+/**
+ * The correlation in sentences.
+ *
+ * @param total the number of all rollouts
+ * @param isReading whether more rollouts are still being read
+ */
 export function lengthWords(
   points: readonly LengthPoint[],
   length: Length,
-  of: number,
+  total: number,
   isReading = false,
 ): readonly string[] {
-  const counts = `${points.length} of ${counted(of, 'rollout')} with a reward and a known number of ${length}`;
+  const counts = `${points.length} of ${counted(total, 'rollout')} with a reward and a known number of ${length}`;
   const known = isReading ? `still reading: ${counts} so far` : counts;
   const { all, within } = lengthCorrelation(points);
   if (isReading && !all) return [known];

@@ -1,7 +1,7 @@
 /**
  * The filter of a list: words that a row must contain, and conditions on columns, such as `status:failed lr>1e-5
- * heldout<0.5 age<2d model~tutor`. `!` before either excludes; quotes keep spaces and operators in a word. A filter
- * that begins with `/` or `~` is a regular expression or a fuzzy text, as in a search.
+ * heldout<0.5 age<2d model~tutor`. `!` before a word or a condition excludes; quotes keep spaces and operators in a
+ * word. A filter that begins with `/` or `~` is a regular expression or a fuzzy text, as in a search.
  */
 import { statusWords } from '../contract/status.ts';
 import { type Filter, type FilterError, inverseOf, parseFilter, textFilter } from '../text/filter.ts';
@@ -21,9 +21,9 @@ export interface RowFilter<Row> {
 
 /** An error in a filter. */
 export interface Mistake {
-  /** One sentence for the user. */
+  /** A sentence for the user. */
   readonly words: string;
-  /** The part of the filter. */
+  /** The wrong part of the filter. */
   readonly at: Range;
 }
 
@@ -51,14 +51,14 @@ function numberOf(text: string): number | undefined {
 
 export interface Token {
   readonly text: string;
-  /** Where it begins and ends in the filter, with its sign and quotes. */
+  /** Its range in the filter, with its sign and quotes. */
   readonly at: Range;
-  /** Begins with a quote, so that operators in it are text. */
+  /** Whether it begins with a quote, so that its operators are text. */
   readonly isQuoted: boolean;
   readonly isInverse: boolean;
 }
 
-/** The words of a filter. Quotes may still be open. */
+/** The words of a filter. The last quote may be unclosed. */
 export function tokensOf(input: string): Token[] {
   return [...input.matchAll(/(!?)(?:"([^"]*)"?|((?:[^\s"]|"[^"]*"?)+))/g)].flatMap(match => {
     const [all, sign = '', quoted, word] = match;
@@ -68,7 +68,7 @@ export function tokensOf(input: string): Token[] {
   });
 }
 
-/** Whether a filter is one expression or one fuzzy text, without words and terms. */
+/** Whether a filter is a single expression or fuzzy text, without words and terms. */
 export const isWholeText = (input: string): boolean => /^[/~]/.test(input);
 
 export const plainName = (name: string): string => name.toLowerCase().replace(/[-_. ]/g, '');
@@ -114,13 +114,13 @@ interface Term<Row> {
   readonly doubt?: ((rows: readonly Row[]) => string | undefined) | undefined;
 }
 
-/** The value to compare: for a time, its age. */
+/** The value to compare; for a time, its age. */
 function comparedValue<Row>({ value, isTime }: Column<Row>, row: Row, now: number): string | number | undefined {
   const compared = value(row);
   return isTime && typeof compared === 'number' ? now - compared : compared;
 }
 
-/** Returns an error if no known status and no status of a row is accepted. */
+/** Returns an error if the term accepts no known status and no status of a row. */
 const statusDoubt =
   <Row>({ value, known = [] }: Column<Row>, wanted: string, accepts: (text: string) => boolean): Term<Row>['doubt'] =>
   rows => {
@@ -130,7 +130,7 @@ const statusDoubt =
     return `No status ${sanitiseLine(wanted)}. Statuses: ${statuses.map(each => sanitiseLine(statusWords(each))).join(', ')}`;
   };
 
-/** A row without a value passes only `!=`. */
+/** A term on a column. A row without a value passes only `!=`. */
 function termOn<Row>(column: Column<Row>, operator: Operator, wanted: string): Term<Row> | FilterError {
   const number = numberOf(wanted);
   const compare = comparisons.get(operator);
@@ -175,7 +175,7 @@ export function termParts({ text, isQuoted }: Token) {
   return { name, operator, value: rest.slice(operator.length).replace(/^"|"$/g, '') };
 }
 
-/** Parses a term on a column; undefined for a plain word. Without a value yet, all rows pass. */
+/** Parses a term on a column; undefined for a plain word. Without a value, which is still being typed, all rows pass. */
 function termOf<Row>(token: Token, columns: readonly Column<Row>[]): Term<Row> | FilterError | undefined {
   const parts = termParts(token);
   if (!parts) return undefined;
@@ -201,7 +201,7 @@ export function columnsIn<Row>(input: string, columns: readonly Column<Row>[]): 
 
 const everything: Filter = { ok: true, kind: 'all', accepts: () => true, matches: () => [] };
 
-/** Joins filters: a text must pass all of them, and all matches are highlighted. */
+/** Combines filters: a text must pass all of them, and all matches are highlighted. */
 function together(filters: readonly Filter[]): Filter {
   const [only] = filters;
   if (!only) return everything;
@@ -230,7 +230,7 @@ function merged(ranges: readonly Range[]): readonly Range[] {
 const withPlace = (words: string | undefined, at: Range): Mistake | undefined =>
   words === undefined ? undefined : { words, at };
 
-/** Parses what the user has typed so far. */
+/** Parses a filter, which may still be incomplete. */
 export function parseRowFilter<Row>(
   input: string,
   columns: readonly Column<Row>[],
@@ -264,5 +264,5 @@ export function parseRowFilter<Row>(
   };
 }
 
-/** Whether a longer input can only exclude more rows: true for words without operators. */
+/** Whether a filter has only words without operators, so that a longer one can only exclude more rows. */
 export const isPlainWords = (input: string): boolean => input !== '' && !/[/!~:<>="]/.test(input);

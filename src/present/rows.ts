@@ -1,4 +1,4 @@
-/** Filters and sorts the rows of a table. Pure; caches its last result, so that a cursor move costs nothing. */
+/** Filters and sorts the rows of a table. Caches the last result, so that a cursor move costs nothing. */
 import { statusWords } from '../contract/status.ts';
 import { type Filter, type FilteredTexts, filterTexts, pick } from '../text/filter.ts';
 import type { Range } from '../text/fuzzy.ts';
@@ -10,13 +10,13 @@ import { isSameSort, type Sort, sortOrder } from './sort.ts';
 export interface ArrangedRows<Row> {
   readonly rows: readonly Row[];
   readonly ids: readonly string[];
-  /** The active filter; undefined if the typed text is not a valid one. */
+  /** The active filter; undefined if the typed text is invalid. */
   readonly filter: Filter | undefined;
   /** The filter's error, or why not all rows were searched. */
   readonly notice: string | undefined;
   /** Why the filter matches no row, if it names a status that does not exist. */
   readonly doubt: string | undefined;
-  /** The part of the filter that the notice or the doubt is about. */
+  /** The part of the filter that caused the notice or the doubt. */
   readonly mistake: Range | undefined;
 }
 
@@ -29,30 +29,30 @@ export interface Arrange<Row> {
   (rows: readonly Row[], arrangement: Arrangement): ArrangedRows<Row>;
   /**
    * Prepares the search texts of a few thousand rows from `from` on, so that the first character of a filter does not
-   * wait for them. Returns the row to continue at; undefined at the end.
+   * wait for them. Returns the index to continue at; undefined at the end.
    */
   readonly prepare: (rows: readonly Row[], from: number) => number | undefined;
 }
 
-/** Rows prepared at a time: a few milliseconds of work. */
+/** Number of rows prepared at a time, for a few milliseconds of work. */
 export const preparedAtOnce = 2_000;
 
-/** The index of a row by id, -1 if there is none; `hint` is its former index. */
+/** The index of the row with this id, or -1. @param hint its former index */
 export function indexOfId({ ids }: Pick<ArrangedRows<unknown>, 'ids'>, id: string, hint = 0): number {
   return ids[hint] === id ? hint : ids.indexOf(id);
 }
 
-/** Rows in order, with the search texts prepared so far. */
+/** Rows in order, with their search texts. */
 interface Searchable<Row> {
   readonly rows: readonly Row[];
   /** The text of the row at an index. */
   readonly textAt: (place: number) => string;
 }
 
-/** How far from its former index a row is searched for: a bit more than a page. */
+/** How far a row is searched for from its former index: a bit more than a page. */
 const shift = 250;
 
-/** The search texts of one table's rows. A row that stays from list to list is prepared once. */
+/** The search texts of the rows of one table. The text of a row that stays is prepared once. */
 class SearchedTexts<Row> {
   readonly #read: (row: Row) => string;
   #rows: readonly Row[] = [];
@@ -70,7 +70,7 @@ class SearchedTexts<Row> {
     return text;
   }
 
-  /** Takes a new list, where most rows are at or near their former index. */
+  /** Takes a new list, in which most rows are near their former index. */
   use(rows: readonly Row[]): void {
     if (rows === this.#rows) return;
     const [oldRows, oldTexts] = [this.#rows, this.#texts];
@@ -92,7 +92,7 @@ export function createArrange<Row>(columns: readonly Column<Row>[], id: (row: Ro
   const words = new StatusWords();
   const texts = new SearchedTexts<Row>(row => {
     let joined = '';
-    // One cell per line, so that an expression can match the ends of each.
+    // One cell per line, so that an expression can match the start and the end of a cell.
     for (const column of searched) joined += `${searchedText(column, row, words)}\n`;
     return sanitise(joined, { multiline: true });
   });
@@ -117,14 +117,14 @@ export function createArrange<Row>(columns: readonly Column<Row>[], id: (row: Ro
     texts.use(rows);
     const parsed = parseRowFilter(arrangement.filter, columns);
     const ordered = sort(rows, arrangement.sort);
-    // A longer plain text only matches rows that the shorter one matched.
+    // A longer plain text can only match rows that the shorter one matched.
     const narrowed = rows === lastRows && last && narrows(last.arrangement, arrangement) ? last.found : ordered;
     const { kept, notice } =
       'error' in parsed ? { kept: undefined, notice: parsed.error } : filterSearchable(narrowed, parsed);
     const found = kept
       ? { rows: pick(narrowed.rows, kept), textAt: (place: number) => narrowed.textAt(kept[place] ?? 0) }
       : narrowed;
-    // If the new character removed no row, such as in a common prefix, reuse the last result.
+    // Reuse the last ids if the new character removed no row, e.g. in a common prefix.
     const ids = last?.answer.rows === found.rows ? last.answer.ids : found.rows.map(id);
     const filter = 'error' in parsed ? undefined : parsed.text;
     const doubt = 'error' in parsed || found.rows.length > 0 ? undefined : parsed.doubt(rows);
@@ -155,8 +155,8 @@ function filterSearchable<Row>({ rows, textAt }: Searchable<Row>, { text, accept
 const onOneLine = (text: string): string => (text.includes('\n') ? sanitiseLine(text) : text);
 
 /**
- * The search text of a cell: its text on one line, except numbers shown as words (an age changes while the user types).
- * A status or a name is searchable both as shown and as the service writes it, one per line.
+ * The search text of a cell: its text on one line. Empty for numbers shown as words, such as ages, which change while
+ * the user types. A status or a name is searchable both as shown and as written by the service, one per line.
  */
 function searchedText<Row>(column: Column<Row>, row: Row, words: StatusWords): string {
   const value = column.value(row);
@@ -166,7 +166,7 @@ function searchedText<Row>(column: Column<Row>, row: Row, words: StatusWords): s
   return shown === line ? line : `${line}\n${shown}`;
 }
 
-/** Each status in words; 100,000 rows have a few. */
+/** Caches statuses in words: 100,000 rows have only a few statuses. */
 class StatusWords {
   readonly #known = new Map<string, string>();
 
@@ -184,7 +184,7 @@ function sameArrangement(left: Arrangement, right: Arrangement): boolean {
 }
 
 function narrows(from: Arrangement, to: Arrangement): boolean {
-  // A capital makes a word case-sensitive, which also only narrows it.
+  // A capital letter makes a word case-sensitive, which also narrows it.
   return (
     isPlainWords(from.filter) &&
     isPlainWords(to.filter) &&

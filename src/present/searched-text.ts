@@ -1,24 +1,24 @@
-/** The text of a trajectory as lines to search, each with its position in the transcript. */
+/** Splits a trajectory into lines to search, each with its position in the transcript. */
 import type { Trajectory } from '../contract/trajectories.ts';
 import { type Block, transcriptOf } from './transcript.ts';
 
-/** The origin of the lines of a block. */
+/** The origin of consecutive lines. */
 export interface Origin {
-  /** Index of its first line in the part. */
+  /** Index of the first line in the part. */
   readonly from: number;
   /** The number of the step; undefined outside steps. */
   readonly step?: number | undefined;
   /** Counts from 1 over the whole trajectory; undefined outside messages. */
   readonly message?: number | undefined;
-  /** The role of the message, and the kind of its part if it differs: `assistant call`. */
+  /** The role of the message, with the kind of its part if it differs: `assistant call`. */
   readonly role: string;
-  /** The number of its first line in the message, from 1. */
+  /** The number of the first line in the message, from 1. */
   readonly line: number;
-  /** Its position in the transcript. */
+  /** The position of the first line in the transcript. */
   readonly place: number;
 }
 
-/** Consecutive lines of a trajectory: either of messages, or of anything else. */
+/** Consecutive lines of a trajectory: only of messages, or only of other blocks. */
 export interface SearchedPart {
   /** Joined by line feeds. */
   readonly body: string;
@@ -26,12 +26,12 @@ export interface SearchedPart {
   readonly origins: readonly Origin[];
 }
 
-/** A part ends after this many characters. */
+/** Number of characters after which a part ends. */
 const partLength = 64 * 1024;
-/** Longer lines are split, so that a single one cannot block the screen. */
+/** Longer lines are split, so that none can block the screen. */
 const longestLine = 512 * 1024;
 
-/** Generated headings, which no model or tool wrote. */
+/** Headings that benchtop generates. */
 const headings: ReadonlySet<string> = new Set(['step', 'system', 'user', 'assistant', 'tool', 'role', 'blank', 'fold']);
 
 function linesOf({ text, heading }: Block): { readonly lines: string[]; readonly skipped: number } {
@@ -57,7 +57,7 @@ const partNames: ReadonlyMap<string, string> = new Map([
   ['error', 'error'],
 ]);
 
-/** The lines of a trajectory in parts of limited size, read one after the other. */
+/** The lines of a trajectory in parts of limited size. */
 export function* searchedParts(trajectory: Trajectory): Generator<SearchedPart, void> {
   let lines: string[] = [];
   let origins: Origin[] = [];

@@ -1,4 +1,4 @@
-/** Lays out two aligned trajectories in two columns or in one, with the words that differ marked. Pure. */
+/** Lays out two aligned trajectories in two columns or one, and marks the words that differ. Pure. */
 import { differencesOf } from '../base/differences.ts';
 import { pushAll } from '../base/many.ts';
 import { counted } from '../text/numbers.ts';
@@ -17,7 +17,7 @@ export interface SideLine {
   /** In a single column, one side is undefined. */
   readonly left: SideText | undefined;
   readonly right: SideText | undefined;
-  /** Its position: the index of the pair plus the fraction of its lines above. */
+  /** Its position: the index of the pair, plus the fraction of the lines of the pair above it. */
   readonly place: number;
 }
 
@@ -31,19 +31,19 @@ interface SideOptions {
   readonly width: number;
   /** In a single column, the lines of the left side come first. */
   readonly columns: 1 | 2;
-  /** Show equal messages, and the equal lines of others, as well. */
+  /** Whether to show equal messages, and equal lines of other messages. */
   readonly all: boolean;
 }
 
 /** Characters between the columns. */
 export const sideGap = 3;
-/** Maximum characters shown of a message; the reader shows the rest. */
+/** Maximum characters shown of a message. The reader shows it whole. */
 const mostText = 6_000;
 /** Characters shown before the first difference of a longer message. */
 const before = 1_000;
-/** Equal lines shown next to those that differ. */
+/** Number of equal lines shown next to differing ones. */
 const around = 2;
-/** Maximum insertions and deletions of lines to search for; more are shown as if all of them differed. */
+/** Maximum insertions and deletions of lines to search for; with more, all lines are shown as different. */
 const mostLines = 400;
 /** Maximum characters laid out; later messages get one line each. */
 const mostLaidOut = 4_000_000;
@@ -58,7 +58,7 @@ function headOf({ left, right }: AlignedPair, side: 'left' | 'right'): string {
   return [`step ${message.number}`, message.role, isSame ? '' : message.finish].filter(Boolean).join('  ');
 }
 
-/** The part of two texts around their first difference, and how many characters are left out. */
+/** The parts of two texts around their first difference, and the number of characters left out. */
 function shownParts(left: string, right: string) {
   if (Math.max(left.length, right.length) <= mostText)
     return { texts: [left, right], before: 0, after: [0, 0] } as const;
@@ -66,7 +66,7 @@ function shownParts(left: string, right: string) {
   while (same < left.length && left[same] === right[same]) same += 1;
   const start = same > before ? beginsAt(left, same - before) : 0;
   const end = Math.min(left.length, start + mostText);
-  // Both parts end before the same words; otherwise their ends would differ.
+  // End both parts before the same words, or their ends would differ.
   const sameEnd = right.length - (left.length - end);
   const isSame = end < left.length && sameEnd > start && right.endsWith(left.slice(end));
   const otherEnd = Math.min(right.length, isSame && sameEnd - start < 2 * mostText ? sameEnd : start + mostText);
@@ -77,13 +77,13 @@ function shownParts(left: string, right: string) {
   } as const;
 }
 
-/** The start of a line at or before this position, otherwise of a word, otherwise of a character. */
+/** The start of the line, the word or at least the character at this position. */
 function beginsAt(text: string, position: number): number {
   for (const end of ['\n', ' ']) {
     const at = text.lastIndexOf(end, position) + 1;
     if (at > position - before) return at;
   }
-  // Not within a surrogate pair.
+  // Do not split a surrogate pair.
   return position - (/[\uDC00-\uDFFF]/.test(text.charAt(position)) ? 1 : 0);
 }
 
@@ -151,10 +151,10 @@ export function sideBySide({ pairs }: Alignment, { width, columns, all }: SideOp
 const lengthWords = (message: Message | undefined): string =>
   message === undefined ? '' : counted(message.text.length, 'character');
 
-/** A line, and whether it is the same on both sides; undefined if it is not part of the message. */
+/** A line, and whether it is equal on both sides; undefined if it is not part of the message. */
 type Row = Omit<SideLine, 'place'> & { readonly isEqual?: boolean };
 
-/** The lines of a message, and the index of the first that differs. */
+/** The lines of a message, and the index of the first differing one. */
 interface Rows {
   readonly rows: readonly Row[];
   readonly first?: number;
@@ -212,13 +212,13 @@ function rowsOf(left: readonly SideText[], right: readonly SideText[], columns: 
     mostLines,
   );
   const isMarked = ({ marks }: SideText): boolean => marks.length > 0;
-  // An equal line may contain another word of the message.
+  // A line may have the same text although its words are marked as different.
   const equal = matched.filter(([one, other]) => ![left[one], right[other]].some(line => line && isMarked(line)));
   const rows: Row[] = [];
   let [one, other] = [0, 0];
   for (const [toOne, toOther] of [...equal, [left.length, right.length] as const]) {
     const [ones, others] = [left.slice(one, toOne), right.slice(other, toOther)];
-    // After the last differing word, lines only wrap differently.
+    // After the last differing word, only the wrapping differs.
     const [last, lastOther] = [ones.findLastIndex(isMarked) + 1, others.findLastIndex(isMarked) + 1];
     const rewrapped = last + lastOther === 0 ? 0 : Math.min(ones.length - last, others.length - lastOther);
     const [end, endOther] = [ones.length - rewrapped, others.length - rewrapped];
@@ -250,7 +250,7 @@ const changedRows = (ones: readonly SideText[], others: readonly SideText[], col
         ...others.map(right => ({ kind: 'text', left: undefined, right, isEqual: false }) as const),
       ];
 
-/** The rows with their indexes; of many equal ones, only those next to one that differs. */
+/** The rows with their indexes. Long runs of equal rows are folded, except next to differing rows. */
 function folded(rows: readonly Row[]): readonly { readonly line: Row; readonly at: number }[] {
   const shown: { line: Row; at: number }[] = [];
   for (let at = 0; at < rows.length; ) {

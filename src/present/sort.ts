@@ -1,4 +1,4 @@
-/** Sorts many rows by the values of a column. Pure. */
+/** Sorts rows by the values of a column. Pure. */
 import type { Cell } from './column.ts';
 
 export interface Sort {
@@ -13,7 +13,7 @@ export function isSameSort(left: Sort | undefined, right: Sort | undefined): boo
 
 type Comparison = (left: Cell, right: Cell) => number;
 
-/** Created lazily, because this takes milliseconds. */
+/** Created on first use, because that takes milliseconds. */
 let collator: Intl.Collator | undefined;
 
 function byText(): Comparison {
@@ -25,8 +25,8 @@ const bySize: Comparison = (left, right) => Number(left) - Number(right);
 
 /**
  * The indexes of the rows in sorted order: numbers by size, texts in natural order (`run 9` before `run 10`), missing
- * values last in either direction. The sort is stable. Only distinct values are compared, so 100,000 rows with a few
- * statuses take only as long as counting them.
+ * values last in both directions. The sort is stable. Only distinct values are compared, so that 100,000 rows with a
+ * few statuses take no longer than counting them.
  */
 export function sortOrder<Row>(
   rows: readonly Row[],
@@ -39,7 +39,7 @@ export function sortOrder<Row>(
   });
   const distinct = [...new Set(values)].filter(cell => cell !== undefined);
   const compare = distinct.every(cell => typeof cell === 'number') ? bySize : byText();
-  // All neighbours have been compared; without a tie there is nothing left to do.
+  // The sort compares all neighbours, so without a tie the loop below need not.
   let isTied = false;
   distinct.sort((left, right) => {
     const order = compare(left, right);
@@ -55,11 +55,11 @@ export function sortOrder<Row>(
     before = cell;
   }
   const last = place + 1;
-  // Counting sort: each value's rows begin where the previous value's end.
+  // Counting sort: the rows of a value begin where the rows of the previous value end.
   const starts = new Uint32Array(last + 2);
   const placeOf = Uint32Array.from(values, cell => {
     const found = cell === undefined ? undefined : places.get(cell);
-    // Missing values come last in either direction.
+    // Missing values come last in both directions.
     if (found === undefined) return last;
     return descending ? place - found : found;
   });

@@ -3,11 +3,11 @@ import { isRecord, own } from '../base/own-property.ts';
 import { clean } from '../text/sanitise.ts';
 import { describedFor } from './start-cost.ts';
 
-/** The option that draws other random numbers. */
+/** The option that seeds the random numbers. */
 export const seedOption = 'seed';
-/** More options than these would make a name too long to read in a list. */
+/** Maximum number of options in a name. */
 const mostNamed = 3;
-/** In characters; of an option with a longer value, the name contains only the option. */
+/** Maximum characters of a value; for a longer value, the name has only the option. */
 const longestValue = 24;
 
 const isEqual = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other);
@@ -17,10 +17,10 @@ const wordOf = (name: string): string =>
   name === 'learning_rate' ? 'lr' : name.replace(/^num_/, '').replaceAll('_', ' ');
 
 /**
- * `seed 2 lr 0.03 kl penalty 0.1`: the chosen options that differ from the default of the service. The seed comes first:
- * it tells runs that start together apart.
+ * `seed 2 lr 0.03 kl penalty 0.1`: the chosen options that differ from the defaults of the service. The seed comes
+ * first, because it often distinguishes runs that start together.
  *
- * @param offered the options as the service describes them
+ * @param offered the options that the service describes
  */
 export function differingOptions(
   chosen: Readonly<Record<string, unknown>>,

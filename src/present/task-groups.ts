@@ -16,11 +16,11 @@ export type GroupRollout = TrajectoryReward & Partial<Pick<Trajectory, 'status' 
 const isFailure = (status: string | null | undefined): boolean =>
   status != null && ['failure', 'stopped'].includes(statusMeaning(status));
 
-/** Whether its execution failed or was stopped. It may have a reward nevertheless. */
+/** Whether the execution of a rollout failed or was stopped. It may still have a reward. */
 export const hasFailed = ({ status, error, rollout }: GroupRollout): boolean =>
   isFailure(status) || isFailure(rollout?.status) || Boolean(error);
 
-/** Why the execution of a rollout does not count as ended. Undefined also for an unknown or missing status. */
+/** Why a rollout has no regular end; undefined for an unknown or missing status too. */
 export function unendedState(row: GroupRollout): 'failed' | 'running' | undefined {
   if (hasFailed(row)) return 'failed';
   const isKnownToRun = [row.status, row.rollout?.status].some(each => each && isRunning(each) && !isUnknown(each));
@@ -37,13 +37,13 @@ export interface TaskGroup {
   /** The known rewards, lowest first. */
   readonly scores: readonly number[];
   readonly mean: number | undefined;
-  /** Rewards that count as passed. */
+  /** The number of rewards that count as passed. */
   readonly passed: number;
-  /** Failed executions, with a reward or without. */
+  /** Failed executions, with or without a reward. */
   readonly failed: number;
-  /** Those without a reward. */
+  /** Failed executions without a reward. */
   readonly failedUnscored: number;
-  /** Other rollouts without a reward: ended, or of an unknown status. */
+  /** Other rollouts without a reward that have ended or have an unknown status. */
   readonly unscored: number;
   readonly running: number;
   /** Rollouts that the service does not list. */
@@ -51,7 +51,7 @@ export interface TaskGroup {
   /** Mean number of completion tokens of the rollouts with a known number; undefined if no number is known. */
   readonly tokens: number | undefined;
   readonly kind: GroupKind;
-  /** Its rewards at each step of training, in order, if the rollouts are of several steps. */
+  /** Its rewards at each step of training, in order, if the rollouts come from several steps. */
   readonly course?: readonly StepScores[] | undefined;
   /** The same task in another run. */
   readonly base?: { readonly mean: number | undefined; readonly scores: readonly number[] };
@@ -63,7 +63,7 @@ export interface TaskGroup {
 const sortedScores = (rollouts: readonly GroupRollout[]): number[] =>
   scoresOf(rollouts).sort((left, right) => left - right);
 
-/** How many rollouts a task has, listed or not. */
+/** The number of rollouts of a task, listed or not. */
 export const rolloutsOf = ({ rollouts, unlisted }: TaskGroup): number => rollouts.length + unlisted;
 
 export const passesOf = ({ scores, passed }: TaskGroup): Passes => ({ count: scores.length, passed });
@@ -98,12 +98,12 @@ export function groupOf(
 export function courseOf(rollouts: readonly GroupRollout[]): readonly StepScores[] {
   const bySteps = Map.groupBy(rollouts, ({ policy_step }) => policy_step ?? undefined);
   return [...bySteps]
-    .flatMap(([step, of]) => (step === undefined ? [] : { step, scores: sortedScores(of) }))
+    .flatMap(([step, group]) => (step === undefined ? [] : { step, scores: sortedScores(group) }))
     .map(each => ({ ...each, mean: mean(each.scores) }))
     .sort((left, right) => left.step - right.step);
 }
 
-/** The group with its difference to the same task of another run. */
+/** The group with its difference from the same task of another run. */
 export function withBase(group: TaskGroup, base: readonly number[] | undefined): TaskGroup {
   if (!base) return group;
   return { ...group, base: { mean: mean(base), scores: base }, difference: meanDifference(base, group.scores) };
@@ -132,9 +132,9 @@ export function bestRollout(rollouts: readonly TrajectoryReward[]): TrajectoryRe
 export function answerOf({ steps }: Pick<Trajectory, 'steps'>): string | undefined {
   const own = (steps ?? []).flatMap(step => step.messages ?? []).filter(({ role }) => role === 'assistant');
   const calls = callsOf(own.at(-1)?.tool_calls ?? '').filter(({ name, text }) => name !== '' || text !== '');
-  // Some agents write the name of the tool as text.
-  const said = own.flatMap(({ content }) => messageContent(content) || []);
-  const text = said.findLast(each => !calls.some(({ name }) => name === each.trim())) ?? '';
+  // Skip texts that are only the name of a tool, which some agents write.
+  const texts = own.flatMap(({ content }) => messageContent(content) || []);
+  const text = texts.findLast(each => !calls.some(({ name }) => name === each.trim())) ?? '';
   const words = [text, ...calls.map(call => [call.name, call.text].filter(Boolean).join(' '))].filter(Boolean);
   return words.length === 0 ? undefined : words.join('\n');
 }
@@ -157,7 +157,7 @@ export function tokensOf({
   return counts.length === 0 ? undefined : counts.reduce((sum, each) => sum + each, 0);
 }
 
-/** Names of a duration, most exact first, and their unit in seconds. */
+/** Names of duration metrics, most exact first, with their unit in seconds. */
 const durations = [
   ['latency_ms', 0.001],
   ['duration_ms', 0.001],

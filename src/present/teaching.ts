@@ -1,14 +1,11 @@
 /**
- * The teaching signal of a training step. A group is the rollouts of one task. A policy gradient with a group
- * baseline gets no gradient from a group whose rewards are all equal. Pure.
+ * The teaching signal of training steps. A group is the rollouts of one task in a step. A policy gradient with a group
+ * baseline gets no gradient from a group with equal rewards. Pure.
  */
 import { counted, percent } from '../text/numbers.ts';
 import { type Range, withinRange } from './statistics/tasks.ts';
 
-/**
- * Groups whose rewards differ; are all the highest, all the lowest, or equal in between; or with fewer than two
- * rewards.
- */
+/** Groups with different rewards; all the highest; all the lowest; other equal ones; fewer than two rewards. */
 export const groupKinds = ['teaches', 'easy', 'hard', 'equal', 'unscored'] as const;
 export type GroupKind = (typeof groupKinds)[number];
 
@@ -39,12 +36,12 @@ export interface StepTeaching {
   /** Groups of two or more rollouts, by kind. */
   readonly counts: GroupCounts;
   readonly groups: number;
-  /** Rollouts that cannot be grouped: those without a task, and single rollouts of a task in a step without groups. */
+  /** Rollouts without a group: without a task, and alone with their task in a step without groups. */
   readonly nameless: number;
   readonly alone: number;
 }
 
-/** The rollouts by task, and how many name none. */
+/** The rollouts by task, and the number of rollouts without a task. */
 export function byTask<Row extends Pick<TaskReward, 'task_id'>>({ rewards }: { readonly rewards: readonly Row[] }) {
   const named = rewards.filter(({ task_id }) => task_id);
   return { tasks: Map.groupBy(named, ({ task_id }) => task_id ?? ''), nameless: rewards.length - named.length };
@@ -93,7 +90,7 @@ export function pooled(steps: readonly StepTeaching[]): Pick<StepTeaching, 'coun
   return { counts, groups: steps.reduce((sum, { groups }) => sum + groups, 0) };
 }
 
-/** Steps to pool, because a single step has few groups. */
+/** Number of steps to pool, because a single step has few groups. */
 const window = 3;
 
 /** The period, up to the newest step, in which most groups teach nothing. */
@@ -104,8 +101,8 @@ export interface TeachingTurn extends Pick<StepTeaching, 'counts' | 'groups'> {
 }
 
 /**
- * The step since which at least half of the groups teach nothing, in every three consecutive steps read. Undefined if
- * the newest three teach more, or if fewer than three were read.
+ * The period in which at least half of the groups teach nothing, in every three consecutive steps read, up to the
+ * newest. Undefined if the newest three teach more, or if fewer than three were read.
  */
 export function teachingTurn(steps: readonly StepTeaching[]): TeachingTurn | undefined {
   const grouped = steps.filter(({ groups }) => groups > 0).toSorted((left, right) => left.step - right.step);

@@ -1,20 +1,20 @@
-/** Times as lists show them, and time columns. */
+/** Times as shown in lists, and time columns. */
 import { age, duration, endInstant, maxAheadMs, parseTime } from '../text/time.ts';
 import type { Column } from './column.ts';
 import type { Fact } from './fact.ts';
 
-/** The epoch milliseconds of a service's time, for sorting. */
+/** A time from the service in epoch milliseconds. */
 export function instant(time: string | null | undefined): number | undefined {
   return parseTime(time ?? undefined);
 }
 
-/** How long ago an instant was: `2m ago`; `in 3d` if it is yet to come; empty if it is undefined. */
+/** The age of an instant: `2m ago`; `in 3d` if it is in the future; empty if it is undefined. */
 export function agoOf(at: number | undefined, now = Date.now()): string {
   if (at === undefined) return '';
   return at - now > maxAheadMs ? `in ${age(at - now)}` : `${age(now - at)} ago`;
 }
 
-/** How long ago a time was, as `agoOf` says it; `?` if it cannot be parsed, empty if it is missing. */
+/** The age of a time from the service, like `agoOf`; `?` if it cannot be parsed, empty if it is missing. */
 export function ageOf(time: string | null | undefined): string {
   if (time == null || time === '') return '';
   const at = parseTime(time);
@@ -62,15 +62,15 @@ export interface Timed {
   readonly created_at?: string | null | undefined;
   readonly completed_at?: string | null | undefined;
   /**
-   * When it was seen leaving the queue, in epoch milliseconds; null if it was in the queue and nobody saw it leave;
-   * undefined if it was never seen there.
+   * When it was seen leaving the queue, in epoch milliseconds; null if it was seen in the queue, but not leaving it;
+   * undefined if it was never seen in the queue.
    */
   readonly began_at?: number | null | undefined;
 }
 
 /**
- * How long an ended run ran, in milliseconds. Includes the time in the queue, which services do not report, unless the
- * run was seen leaving the queue.
+ * The duration of an ended run in milliseconds. Includes the time in the queue, which services do not report, unless
+ * the run was seen leaving the queue.
  */
 function took({ created_at, completed_at, began_at }: Timed): number | undefined {
   const [from, to] = [began_at ?? instant(created_at), endInstant({ startedAt: created_at, endTime: completed_at })];
@@ -83,10 +83,10 @@ function queued({ created_at, began_at }: Timed): number | undefined {
   return from === undefined || began_at == null ? undefined : Math.max(0, began_at - from);
 }
 
-/** `queued 3m, ran 38m`; says that the queue is included if its share is unknown. Empty until one of them is known. */
+/** `queued 3m, ran 38m`, or the total with a note if the time in the queue is unknown. Empty while both are unknown. */
 export function tookWords(row: Timed): string {
   const [waited, ran] = [queued(row), took(row)];
-  if (waited === undefined) return ran === undefined ? '' : `${duration(ran)}, any time in the queue included`;
+  if (waited === undefined) return ran === undefined ? '' : `${duration(ran)}, including any time in the queue`;
   return [`queued ${duration(waited)}`, ran === undefined ? '' : `ran ${duration(ran)}`].filter(Boolean).join(', ');
 }
 
@@ -109,10 +109,10 @@ function lengthColumn<Row extends Timed>(
   };
 }
 
-/** How long an ended run ran. */
+/** The duration of an ended run. */
 export const durationColumn = <Row extends Timed>(): Column<Row> => lengthColumn('took', took, () => '');
 
-/** How long a run was in the queue, or that TOOK may include it. */
+/** The time of a run in the queue, or a note that TOOK may include it. */
 export const queueColumn = <Row extends Timed>(): Column<Row> =>
   lengthColumn('queued', queued, row => (took(row) === undefined ? '' : 'in TOOK'));
 

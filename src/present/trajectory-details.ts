@@ -1,4 +1,4 @@
-/** The rewards and metrics of a trajectory, and its fields that are not in the contract. Pure. */
+/** The rewards and metrics of a trajectory, and its fields outside the contract, as facts. Pure. */
 
 import { isRecord } from '../base/own-property.ts';
 import { unreadableFields } from '../contract/lists.ts';
@@ -82,12 +82,12 @@ const knownFields: ReadonlySet<string> = new Set([...Object.keys(contractFields)
 /** Whether a field only repeats another field. */
 function repeats({ policy_step, rollout }: Trajectory, name: string, value: unknown): boolean {
   if (name === 'step') return value === policy_step;
-  // The facts have it.
+  // Another fact shows it.
   if (name === 'finish_reason') return typeof value === 'string';
   return name === 'termination_reason' && value === rollout?.termination_reason;
 }
 
-/** How its model was found, unless other facts already say so. */
+/** How the model of a trajectory was found, without what other facts show. */
 function associationOf({ model_association_metadata: metadata, ...shown }: Trajectory): unknown {
   if (!isRecord(metadata)) return metadata;
   const known = new Set<unknown>([shown.eval_run_id, shown.training_run_id]);

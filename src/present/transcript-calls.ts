@@ -1,4 +1,4 @@
-/** Tool calls of a message, in the document's form, OpenAI's and Anthropic's. Pure. */
+/** Parses the tool calls of a message, in the formats of the document, OpenAI and Anthropic. Pure. */
 import { binaryWords } from './attachments.ts';
 import { isJson, jsonOf, membersOf, otherLines, repeats, stringOf } from './json-members.ts';
 import { compact } from './other-fields.ts';
@@ -20,10 +20,10 @@ export interface ToolCall {
 const callNames = ['name', 'tool_name', 'tool'] as const;
 const callArguments = ['arguments', 'input', 'args', 'parameters'] as const;
 const callIds = ['id', 'call_id', 'tool_call_id', 'tool_use_id'] as const;
-/** Fields that are the same in every call and not worth showing. */
+/** Fields that are alike in every call, and not shown. */
 const callEnvelope: ReadonlySet<string> = new Set(['type', 'index', 'function', 'cache_control']);
 
-/** Parses tool calls in a text: the JSON of one or several, or any other text. */
+/** Parses a text with tool calls: JSON with one or several calls, or any other text. */
 export function callsOf(text: string): readonly ToolCall[] {
   if (!isJson(text)) return [plainCall(text)];
   const inner = stringOf(text.trim());
@@ -38,7 +38,7 @@ function plainCall(text: string): ToolCall {
   return { kind: 'call', id: undefined, name: '', summary, more: rest.length, text };
 }
 
-/** One call, from its JSON. */
+/** Parses a call from its JSON. */
 export function callOf(json: string): ToolCall {
   const outer = membersOf(json);
   const members = [...outer, ...membersOf(jsonOf(outer, ['function']) ?? '')];
@@ -60,7 +60,7 @@ export function callOf(json: string): ToolCall {
   };
 }
 
-/** Arguments that describe a call best, most important first. */
+/** The arguments that describe a call best, most important first. */
 const mainArguments = [
   'command',
   'cmd',
@@ -74,7 +74,7 @@ const mainArguments = [
   'text',
 ] as const;
 
-/** The arguments on one line, the command first. */
+/** The arguments on one line, with the command first. */
 function summaryOf(input: string | undefined): Pick<ToolCall, 'summary' | 'more'> {
   const text = input === undefined ? '' : (stringOf(input) ?? input).trim();
   if (!text.startsWith('{') || !isJson(text)) return firstLine(text);

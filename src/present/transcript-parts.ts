@@ -1,6 +1,6 @@
 /**
- * The parts of a message: reasoning, text, refusals, tool calls and their results, attachments, and unknown fields.
- * Reads the document's format, OpenAI's and Anthropic's. Pure.
+ * Divides a message into parts: reasoning, text, refusals, tool calls and their results, attachments, and unknown
+ * fields. Reads the formats of the document, OpenAI and Anthropic. Pure.
  */
 
 import { pushAll } from '../base/many.ts';
@@ -24,7 +24,7 @@ export interface ToolResponse {
 
 export type MessagePart =
   | { readonly kind: 'reasoning' | 'text' | 'refusal' | 'json'; readonly text: string }
-  /** With the base64 text of an image. */
+  /** `image` is the base64 text of an image. */
   | { readonly kind: 'attachment'; readonly text: string; readonly image: string | undefined }
   | ToolCall
   | ToolResponse;
@@ -33,12 +33,12 @@ const knownFields: ReadonlySet<string> = new Set(Object.keys(messageSchema.shape
 
 export const otherMessageFields = (message: TrajectoryMessage): readonly string[] => otherFields(message, knownFields);
 
-/** Roles whose content is the result of a tool call. */
+/** The roles of messages with the result of a tool call. */
 const toolRoles: ReadonlySet<string> = new Set(['tool', 'function']);
 
 export const isToolRole = (role: string | null | undefined): boolean => role != null && toolRoles.has(role);
 
-/** Whether a message is the result of a tool that failed. */
+/** Whether a message is the result of a failed tool call. */
 export const failed = ({ is_error }: TrajectoryMessage): boolean => is_error === true || is_error === 'true';
 
 /** The parts of a message, in reading order. */
@@ -63,10 +63,10 @@ export function partsOf(message: TrajectoryMessage): readonly MessagePart[] {
   return parts;
 }
 
-/** The original content: the local service has its parts in a separate field. */
+/** The original content. The local service has its parts in a separate field. */
 function contentOf({ content, content_parts: parts }: TrajectoryMessage): unknown {
   if (!Array.isArray(parts) || parts.length === 0) return content;
-  // Earlier versions wrote other parts into the text as JSON.
+  // The text may have other parts as JSON.
   return content == null || content === contentText(parts) || content === messageContent(parts) ? parts : content;
 }
 
@@ -115,7 +115,7 @@ function partOf(part: unknown): readonly MessagePart[] {
   return [jsonPart(part)];
 }
 
-/** The text of a document that Anthropic's format has as text, after its title; undefined if it has none. */
+/** The title and the text of a document in Anthropic's format; undefined if the document is not text. */
 function documentText({ type, title, source }: Readonly<Record<string, unknown>>): string | undefined {
   if (type !== 'document' || !isRecord(source)) return undefined;
   const text =
@@ -140,7 +140,7 @@ const resultIds = ['tool_call_id', 'tool_use_id', 'call_id'] as const;
 const resultBodies = ['content', 'output', 'result', 'response'] as const;
 const resultEnvelope: ReadonlySet<string> = new Set(['type', 'role', 'name', 'is_error', 'cache_control']);
 
-/** Parses tool results in a text: one or several with the ids of their calls, parts, or any other text. */
+/** Parses a text with tool results: JSON with one or several results, with parts, or any other text. */
 function responsesOf(text: string, message: TrajectoryMessage): readonly MessagePart[] {
   const trimmed = text.trimStart();
   const plain: ToolResponse = {
@@ -159,7 +159,7 @@ function responsesOf(text: string, message: TrajectoryMessage): readonly Message
   return [{ ...plain, text: bodyOf(text) }];
 }
 
-/** A result with the id of its call; undefined if it has none. */
+/** Parses a result that has the id of its call; undefined without an id. */
 function responseOf(members: readonly JsonMember[]): ToolResponse | undefined {
   const id = stringOf(jsonOf(members, resultIds) ?? '');
   const body = jsonOf(members, resultBodies);
@@ -174,7 +174,7 @@ function responseOf(members: readonly JsonMember[]): ToolResponse | undefined {
   };
 }
 
-/** The body of a result, from its JSON: a text, parts, or a value. */
+/** Parses the body of a result from its JSON: a text, parts, or another value. */
 function bodyOf(json: string): string {
   const text = stringOf(json);
   if (text !== undefined) return readableFields(text);

@@ -1,7 +1,7 @@
 /**
- * A trajectory as blocks of text: the messages of each step, their cost, and errors. Every character has a position
- * that depends on the trajectory alone, not on the width or the folds. Pure, and linear in the length of the text, so
- * that megabytes open quickly.
+ * Converts a trajectory to blocks of text: the messages of each step, their tokens, and errors. Every character has a
+ * position that depends on the trajectory alone, not on the width or the folds. Pure; takes linear time, so that
+ * megabytes open quickly.
  */
 import { lastAt } from '../base/binary-search.ts';
 import { unreadableIn } from '../contract/lists.ts';
@@ -38,7 +38,7 @@ export type LineKind =
   | 'fold'
   | 'blank';
 
-/** How a block folds: reasoning entirely, a tool call to one line, a response to its first and last lines. */
+/** How a block folds: reasoning to its heading, a tool call to one line, a response to its first and last lines. */
 export type FoldKind = 'reasoning' | 'tools';
 
 /** A text in one style, safe for a terminal. */
@@ -46,25 +46,23 @@ export interface Block {
   readonly kind: LineKind;
   /** May have several lines. */
   readonly text: string;
-  /** Its position. */
+  /** Its position in the transcript. */
   readonly place: number;
   /** Index of the step in the trajectory's `steps`, or -1 before the first. */
   readonly step: number;
   readonly indented: boolean;
-  /** The kind of its first line, if that is a heading: the lines below it are indented further. */
+  /** The kind of its first line, if this is a heading. The lines below it are indented further. */
   readonly heading?: LineKind | undefined;
   readonly fold?: FoldKind | undefined;
   /** The number of the step, if the block begins one. */
   readonly number?: number | undefined;
   /** Set on a heading: of a step, a message, or the part after the last step. */
   readonly head?: 'step' | 'message' | 'end' | undefined;
-  /** The base64 text of the image that it describes. */
+  /** The base64 text of the image that the block describes. */
   readonly image?: string | undefined;
   /** May be Markdown. */
   readonly markdown?: boolean;
-  /**
-   * The line shown for a folded tool call, the number of lines it omits, and the id of the call if there are several.
-   */
+  /** The line of a folded tool call, the number of lines it omits, and its id if the message has several calls. */
   readonly summary?: { readonly text: string; readonly more: number; readonly id?: string | undefined } | undefined;
 }
 
@@ -90,11 +88,11 @@ export interface HiddenText extends HiddenCount {
   readonly overwritten: number;
 }
 
-/** `3 hidden characters, 12 lines written over`. Colours alone are not mentioned. */
+/** `3 hidden characters, 12 lines overwritten`. Colours alone are not mentioned. */
 export const wordsOfHidden = ({ characters, overwritten: lines }: HiddenText): string =>
   [
     characters === 0 ? '' : numbers.counted(characters, 'hidden character'),
-    lines === 0 ? '' : `${numbers.counted(lines, 'line')} written over`,
+    lines === 0 ? '' : `${numbers.counted(lines, 'line')} overwritten`,
   ]
     .filter(Boolean)
     .join(', ');
@@ -129,7 +127,7 @@ class Writer {
   readonly errors: number[] = [];
   /** The latest call with each id. */
   readonly calls = new Map<string, MadeCall>();
-  /** The unknown fields of the latest message of each role: the next one shows only others. */
+  /** The unknown fields of the latest message of each role. The next message shows only different ones. */
   readonly others = new Map<string, readonly string[]>();
   readonly hidden = { sequences: 0, characters: 0, overwritten: 0 };
   readonly #options: TranscriptOptions;
@@ -161,7 +159,7 @@ class Writer {
     this.#head = 'end';
   }
 
-  /** Writes a line that is generated here or already sanitised. */
+  /** Writes a line that benchtop generates, or that is already sanitised. */
   line(kind: LineKind, text: string, indented = false): void {
     this.#push({ kind, text, indented });
   }
@@ -247,7 +245,7 @@ function tokenWords({ prompt_tokens, completion_tokens }: TrajectoryMessage): st
   return parts;
 }
 
-/** Cells of the summary of a call in the heading of its result. */
+/** Maximum cells of the summary of a call in the heading of its result. */
 const shortSummary = 40;
 
 /** Describes the call that a result belongs to. */
@@ -289,12 +287,12 @@ function writeMessage(writer: Writer, message: TrajectoryMessage): void {
   const role = sanitiseLine(message.role ?? 'unknown role');
   const parts = partsOf(message);
   const first = parts.find(part => part.kind === 'response');
-  // The role line of a tool is the heading of its result.
+  // The heading of a tool message is also the heading of its result.
   const result = isToolRole(message.role) ? first : undefined;
   const { message_id: number } = message;
   const id = typeof number === 'string' ? number : message.uploaded_message_id;
   const isError = failed(message) || (result?.isError ?? false);
-  // Most important first: the line is cut, not wrapped.
+  // Most important first, because the line is cut, not wrapped.
   const facts = [
     ...(isError ? ['error'] : []),
     ...(result ? [resultWords(writer, result)] : []),
@@ -304,7 +302,7 @@ function writeMessage(writer: Writer, message: TrajectoryMessage): void {
     ...(typeof number === 'number' ? [`id ${number}`] : []),
   ].filter(Boolean);
   if (isError) writer.markError();
-  // A tool's name is that of its result.
+  // The heading of a result already has the name of the tool.
   const named = message.name && !result ? sanitiseLine(`${role} ${message.name}`) : role;
   writer.beginMessage(roleKinds.get(role) ?? 'role', [named, ...facts].join('  ·  '));
   const parallel = parts.filter(part => part.kind === 'call').length > 1;
@@ -351,16 +349,16 @@ function writeOthers(writer: Writer, fields: readonly string[]): void {
     writer.section('meta', fields.join('\n'), { title: 'other fields', heading: 'meta', fold: 'tools' });
 }
 
-/** Whether a message is marked as the error of its step. */
+/** Whether a message explains the error of its step. */
 const saysWhy = (message: TrajectoryMessage): boolean =>
   failed(message) || partsOf(message).some(part => part.kind === 'response' && part.isError);
 
 const knownStepFields: ReadonlySet<string> = new Set(Object.keys(stepSchema.shape));
 
 /**
- * The step's title: its number, its reward, and whether it failed. A missing reward is shown as missing, not as 0.
+ * The title of a step: its number, its reward, and whether it failed. A missing reward is shown as missing, not as 0.
  *
- * @param hasRewards whether any step has a reward: otherwise a missing one is not worth a mention
+ * @param hasRewards whether any step has a reward. If none has, rewards are not shown
  */
 function stepTitle(step: TrajectoryStep, number: number, hasRewards: boolean): string {
   const parts = [`Step ${number}`, ...(hasRewards ? [`reward ${numbers.reward(step.reward)}`] : [])];
@@ -408,8 +406,8 @@ function writeDetails(writer: Writer, trajectory: Trajectory): void {
   }
 }
 
-/** Reports unreadable parts. */
-function writeUnreadable(writer: Writer, what: string, rows: readonly unknown[] | null | undefined): void {
+/** Reports unreadable messages or steps. */
+function writeUnreadable(writer: Writer, kind: string, rows: readonly unknown[] | null | undefined): void {
   const count = unreadableIn(rows ?? []);
-  if (count > 0) writer.error(`${numbers.counted(count, what)} could not be read.`);
+  if (count > 0) writer.error(`${numbers.counted(count, kind)} could not be read.`);
 }

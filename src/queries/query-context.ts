@@ -22,6 +22,6 @@ export interface QueryContext {
   readonly compare?: CompareSettings | undefined;
   /** Other queries poll running resources, so a list need not read the progress of each row. */
   readonly isFollowed?: boolean;
-  /** Called for each part of an answer of several requests, so that a refresh does not abort a query that progresses. */
+  /** Called for each part of an answer of several requests, so that a refresh does not abort a progressing query. */
   readonly progressed?: (() => void) | undefined;
 }

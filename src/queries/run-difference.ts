@@ -22,7 +22,7 @@ export interface RunDifference {
   readonly means: OfBoth<Partial<RecordedMean>>;
 }
 
-/** Whether a difference is still valid for these runs: another mean or another number of rewards means other rewards. */
+/** Whether a difference is still valid for these runs. Another mean or number of rewards means other rewards. */
 export const isDifferenceOf = (
   { baseline, means, range }: RunDifference,
   runs: Pick<RunDifference, 'baseline' | 'means' | 'range'>,

@@ -310,12 +310,12 @@ it('takes the number of rollouts per task from the user where the service return
   expect(JSON.parse(said.out)).toMatchObject({
     verdict: 'better',
     samples_per_task: 4,
-    caution: 'the new run is taken to have 4 rollouts of each task (--samples-per-task 4)',
+    caution: 'the new run is assumed to have 4 rollouts per task (--samples-per-task 4)',
   });
   options = { evaluation_samples_per_task: 3 };
   const other = await cli('compare', [...words, '--samples-per-task', '4', '--json']);
   expect(JSON.parse(other.out)).toMatchObject({
-    caution: 'the service says 3 rollouts of each task of the new run, so --samples-per-task 4 is not used',
+    caution: 'the service reports 3 rollouts per task for the new run, so --samples-per-task 4 is not used',
   });
 });
 

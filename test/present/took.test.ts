@@ -9,9 +9,9 @@ const said = (row: Timed) => [column.text?.(row), queue.text?.(row), tookWords(r
 
 it('leaves the time in the queue out, and says when that is unknown, in lists as in facts (C3)', () => {
   expect(said({ ...times, began_at: Date.parse('2026-01-01T10:03:00Z') })).toEqual(['38m', '3m', 'queued 3m, ran 38m']);
-  expect(said(times)).toEqual(['41m', 'in TOOK', '41m, any time in the queue included']);
+  expect(said(times)).toEqual(['41m', 'in TOOK', '41m, including any time in the queue']);
   // It was in the queue, but nobody saw it leave.
-  expect(said({ ...times, began_at: null })).toEqual([...['41m', 'in TOOK', '41m, any time in the queue included']]);
+  expect(said({ ...times, began_at: null })).toEqual([...['41m', 'in TOOK', '41m, including any time in the queue']]);
   expect(said({ created_at: times.created_at, began_at: Date.parse('2026-01-01T10:03:00Z') })).toEqual([
     '',
     '3m',

@@ -1,10 +1,10 @@
 /**
- * Measures how far two graders agree on which rollouts pass. Pure.
+ * Measures how well two graders agree on which rollouts pass. Pure.
  *
- * The interval of kappa holds each value that either of two tests of it accepts: the chi-squared distance of the counts
- * from the closest table with that kappa, or their likelihood ratio (on inverting both: Agresti, Categorical Data
- * Analysis, 2013). Either test alone is too narrow for some tables, and so is a standard error: that of the jackknife
- * held kappa in 89% of samples of 25 tasks.
+ * The interval of kappa has every value that at least one of two tests accepts: the chi-squared distance of the counts
+ * from the closest table with that kappa, and their likelihood ratio (on inverting both: Agresti, Categorical Data
+ * Analysis, 2013). Each test alone is too narrow for some tables, and so is a standard error: an interval with the
+ * jackknife's contained kappa in 89% of samples of 25 tasks.
  */
 import { minOf } from '../../base/many.ts';
 import { crossing } from './root.ts';
@@ -28,7 +28,7 @@ export interface Agreement {
   readonly interval: { readonly low: number; readonly high: number } | undefined;
 }
 
-/** Counts of rollouts that passed both graders, only the first, only the second, neither. */
+/** The numbers of rollouts that passed both graders, only the first, only the second, or neither. */
 type Cells = readonly [both: number, first: number, second: number, neither: number];
 
 function kappaOf([both, first, second, neither]: Cells): number | undefined {
@@ -61,7 +61,7 @@ const tolerance = 5e-4;
 
 function intervalOf(judged: readonly Judged[], cells: Cells, kappa: number | undefined): Agreement['interval'] {
   const sizes = [...Map.groupBy(judged, ({ task }) => task).values()].map(({ length }) => length);
-  // The rollouts of a task may be alike, so they count as one. Unequal tasks are worth fewer (Kish 1965).
+  // The rollouts of a task may be alike, so they count as one. Tasks of unequal size count as fewer (Kish 1965).
   const size = judged.length ** 2 / sizes.reduce((sum, each) => sum + each ** 2, 0);
   if (kappa === undefined || size < fewestTasks) return undefined;
   const shares = cells.map(each => each / judged.length);
@@ -74,10 +74,7 @@ function intervalOf(judged: readonly Judged[], cells: Cells, kappa: number | und
   return { low: end(-1), high: end(1) };
 }
 
-/**
- * The distance of the observed shares of `size` tasks from the closest table with this kappa: the lower result of both
- * tests.
- */
+/** The distance of the observed shares of `size` tasks from the closest table with this kappa, by the lenient test. */
 function distanceTo(kappa: number, shares: readonly number[], size: number): number {
   const closest = (distance: (seen: number, expected: number) => number): number =>
     // A table is given by kappa, the mean pass rate of both graders, and the difference of their pass rates.
@@ -86,7 +83,7 @@ function distanceTo(kappa: number, shares: readonly number[], size: number): num
       return lowestOf(-most, most, difference => {
         const table = tableOf(kappa, rate, difference);
         const lacking = minOf(table);
-        // There is no such table; the distance decreases towards the nearest one.
+        // There is no such table. Make the distance decrease towards the nearest one.
         if (lacking < -1e-12) return 1e9 * (1 - lacking);
         return table.reduce((sum, share, cell) => sum + distance(shares[cell] ?? 0, Math.max(share, 1e-15)), 0);
       });
@@ -103,19 +100,19 @@ function tableOf(kappa: number, rate: number, difference: number): Cells {
 }
 
 const golden = (Math.sqrt(5) - 1) / 2;
-/** Each narrows the bracket by the golden ratio; the function is flat at its lowest value. */
+/** Few rounds are enough, because the functions are flat near their lowest value. */
 const goldenRounds = 16;
 
 /** The lowest value of a function that falls and then rises, by golden-section search. */
-function lowestOf(low: number, high: number, of: (at: number) => number): number {
+function lowestOf(low: number, high: number, value: (at: number) => number): number {
   let [from, width] = [low, high - low];
-  let [left, right] = [of(high - golden * width), of(low + golden * width)];
+  let [left, right] = [value(high - golden * width), value(low + golden * width)];
   for (let round = 0; round < goldenRounds; round++) {
     width *= golden;
-    if (left < right) [left, right] = [of(from + (1 - golden) * width), left];
+    if (left < right) [left, right] = [value(from + (1 - golden) * width), left];
     else {
       from += (width / golden) * (1 - golden);
-      [left, right] = [right, of(from + golden * width)];
+      [left, right] = [right, value(from + golden * width)];
     }
   }
   return Math.min(left, right);

@@ -8,23 +8,21 @@ import type { IntervalOptions } from './interval.ts';
 import { lacks, type TaskMean } from './task-mean.ts';
 import { isEachUsed, planOf, type RunTasks } from './tasks.ts';
 
-/**
- * The caveat for a run on the tasks of its checkpoint's held-out curve: the highest point of a curve is partly luck.
- */
+/** The caveat for a run on the tasks of the held-out curve of its checkpoint: the highest point is partly luck. */
 export const optimisticWords = 'optimistic if the held-out curve of the same tasks chose its checkpoint';
 
-/** Caveats about the choice of the runs and about the rollouts per task; may be empty. */
+/** Caveats about the choice of checkpoints and about the rollouts per task; may be empty. */
 export function cautionWords(runs: readonly RunTasks[], means: OfBoth<TaskMean>, options: IntervalOptions): string {
   const chosen = sides.filter((_, index) => runs[index]?.isMeasuredAsChosen);
-  const given = sides.flatMap((side, index) => {
+  const perTask = sides.flatMap((side, index) => {
     const [run, other] = [runs[index], runs[1 - index]];
     const isUsed = run && lacks(means[side]) && !means[side].isOpen && missingOf(run, options) === 'bound';
     return isUsed && other ? eachWords(side, run, { run: other, isWhole: !lacks(means[otherSide(side)]) }) : [];
   });
-  return [...chosen.map(side => `the ${side} run is ${optimisticWords}`), ...given].join('; ');
+  return [...chosen.map(side => `the ${side} run is ${optimisticWords}`), ...perTask].join('; ');
 }
 
-/** Says whether the user's number of rollouts per task is used, and whether the other run contradicts it. */
+/** Whether the user's number of rollouts per task is used, and whether the other run contradicts it. */
 function eachWords(
   side: Side,
   { isEachGiven, unusedEach, ...run }: RunTasks,
@@ -33,15 +31,16 @@ function eachWords(
   const { samplesPerTask: each = 0 } = run;
   if (unusedEach !== undefined)
     return [
-      `the service says ${counted(each, 'rollout')} of each task of the ${side} run, so --samples-per-task ${unusedEach} is not used`,
+      `the service reports ${counted(each, 'rollout')} per task for the ${side} run, so --samples-per-task ${unusedEach} is not used`,
     ];
   if (!isEachGiven) return [];
   const flag = `--samples-per-task ${each}`;
   if (!isEachUsed(run)) {
-    const so = planOf(run).isAny ? 'these may belong to any task' : 'it is not used';
-    return [`${flag} does not fit the rollouts of the ${side} run, so ${so}`];
+    const result = planOf(run).isAny ? 'missing rollouts may belong to any task' : 'it is not used';
+    return [`${flag} does not fit the rollouts of the ${side} run, so ${result}`];
   }
   const most = maxOf(other.run.tasks.map(({ length }) => length));
-  const but = other.isWhole && most !== each ? `, though the ${otherSide(side)} run has ${most} of a task at most` : '';
-  return [`the ${side} run is taken to have ${counted(each, 'rollout')} of each task (${flag})${but}`];
+  const contrast =
+    other.isWhole && most !== each ? `, although the ${otherSide(side)} run has at most ${most} per task` : '';
+  return [`the ${side} run is assumed to have ${counted(each, 'rollout')} per task (${flag})${contrast}`];
 }

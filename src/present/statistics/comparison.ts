@@ -29,7 +29,7 @@ import {
 } from './verdict.ts';
 
 export interface ComparisonOptions extends VerdictOptions {
-  /** Rollouts per task, given by the user for runs whose service does not return it. */
+  /** Rollouts per task, from the user, for a service that does not report them. */
   readonly samplesPerTask?: number | undefined;
 }
 
@@ -45,20 +45,20 @@ export interface ComparedRuns extends OfBoth<TaskMean>, SharedTasks {
   readonly interval: Interval | undefined;
   /** Whether the interval holds only if all rollouts are listed, which the service does not report. */
   readonly isConditional: boolean;
-  /** The number of pairs that are higher, lower and the same in the new run. */
+  /** The number of pairs with a higher, a lower and an equal reward in the new run. */
   readonly wins: number;
   readonly losses: number;
   readonly ties: number;
   readonly verdict: Verdict;
   /** A caveat about the means and the verdict; may be empty. */
   readonly caution: string;
-  /** The indices of the tasks of both ended runs that have no reward in either. */
+  /** The indices of the tasks in both ended runs that have a reward in neither. */
   readonly ungraded: readonly number[];
   /** Whether the difference is at least `least`. */
   readonly gate: (least: number) => Gate;
   /**
-   * The approximate number of tasks like these that would show half of the difference to be real; undefined without a
-   * difference or an interval, and if out of reach.
+   * The approximate number of similar tasks that would be enough to confirm half of the difference; undefined without a
+   * difference or an interval, or if out of reach.
    */
   readonly tasksForHalf: () => number | undefined;
 }
@@ -129,14 +129,14 @@ export function summariseComparison(
   };
 }
 
-/** The tasks that both runs list, and neither has a reward for. */
+/** The tasks that both runs list, and for which neither has a reward. */
 const ungradedIn = ([base, fresh]: readonly [RunTasks, RunTasks]): number[] =>
   base.tasks.flatMap((rewards, index) => {
     const both = [rewards, fresh.tasks[index] ?? []];
     return both.every(each => isListed(each) && rated(each).length === 0) ? [index] : [];
   });
 
-/** Subtracting half of the difference leaves the other half, with the same variation between tasks. */
+/** The number of tasks that would confirm half of the difference, assuming the same variation between tasks. */
 function tasksForHalf({ evidence, pairs, interval }: Situation, average: number | undefined): number | undefined {
   if (!average || interval === undefined) return undefined;
   const times = timesUntil(each => evidence.shows(average > 0 ? 'above' : 'below', average / 2, each));

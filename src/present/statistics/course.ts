@@ -1,51 +1,51 @@
-/** The course of a curve: where it rises, falls or stays level. Pure. */
+/** Finds the course of a curve: where it rises, falls or stays level. Pure. */
 import { maxOf, minOf } from '../../base/many.ts';
 import { mean } from '../../base/statistics.ts';
 
 export type Turn = 'rises' | 'falls' | 'level' | 'swings' | 'unclear';
 
-/** A part of a curve that goes one way. */
+/** A part of a curve with one direction. */
 export interface Stretch {
   readonly turn: Turn;
   /** Index of its last value. */
   readonly last: number;
 }
 
-/** More values are averaged in bins of equal size: the time is quadratic. */
+/** More values are averaged in bins of equal size, because the time is quadratic. */
 const mostValues = 200;
 const mostPieces = 4;
-/** A level piece of fewer values is part of a neighbour. */
+/** A level piece of fewer values belongs to a neighbour. */
 const leastLevel = 3;
 /** A smaller change is level, as a share of the range of the values. */
 const leastChange = 0.1;
-/** The noise is at least this share of the range, so that a smooth bend is not cut into many pieces. */
+/** Minimum noise as a share of the range, so that a smooth bend is not split into many pieces. */
 const leastNoise = 0.01;
-/** From this many values on, a curve without a clear change is level. */
+/** A curve of at least this many values without a clear change is level; a shorter one is unclear. */
 const levelFrom = 10;
-/** The variance of noise is 1.3 times the second mean in `noiseOf`; more, because that is uncertain. */
+/** In theory, the variance of the noise is 1.3 times the second mean in `noiseOf`; higher to be safe. */
 const turnShare = 2.2;
-/** A piece swings if its values scatter this many times as much as neighbours do. */
+/** A piece swings if its values scatter this many times as much as neighbouring values. */
 const swing = 2;
-/** More stretches than this end as `swings`. */
+/** With more stretches, the last one is `swings`. */
 const mostStretches = 4;
 /** A line may end beyond the next piece by this share of its change. */
 const mostOvershoot = 0.3;
 
 interface Piece {
   readonly from: number;
-  /** The first value after it. */
+  /** Index after its last value. */
   readonly to: number;
   readonly start: number;
   readonly end: number;
-  /** Its values go up and down far more than neighbours do: it has no line. */
+  /** Its values go up and down too much for a line. */
   readonly swings: boolean;
-  /** A jump to the next piece is greater than this: a line ends beyond a bend, and waves may end anywhere. */
+  /** A smaller jump to the next piece does not count: a line ends beyond a bend, and waves may end anywhere. */
   readonly slack: number;
 }
 
 /**
- * Variance of the noise: how far each value is from the mean of its neighbours, or if that is less, from the nearer one
- * of them where the curve turns. The first is more certain, the second is not misled by bends and jumps.
+ * The variance of the noise: from the distance of each value to the mean of its neighbours or, if that is less, to the
+ * nearer neighbour at turns of the curve. The first is more certain, the second is not misled by bends and jumps.
  */
 function noiseOf(values: readonly number[]): number {
   const inner = values
@@ -56,7 +56,7 @@ function noiseOf(values: readonly number[]): number {
   return Math.min(mean(bends) ?? 0, (mean(turns) ?? 0) * turnShare);
 }
 
-/** Whether values rise as well as fall by more than is level. */
+/** Whether values both rise and fall by more than a level change. */
 function goesBack(values: readonly number[]): boolean {
   let [low, high, rise, fall] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, 0, 0];
   for (const value of values) {
@@ -66,7 +66,7 @@ function goesBack(values: readonly number[]): boolean {
   return Math.min(rise, fall) > leastChange;
 }
 
-/** The best pieces of values whose range is 1, each level or a line. */
+/** The best division into pieces, each level or a line. @param values with the range 1 */
 function piecesOf(values: readonly number[], noise: number): readonly Piece[] {
   const { length } = values;
   // Tuned so that at most one in twenty courses of noise alone is not level, from ten values on.
@@ -91,7 +91,7 @@ function piecesOf(values: readonly number[], noise: number): readonly Piece[] {
     const rest = isSloped ? line : level;
     return { average, slope: isSloped ? slope : 0, rest, cost: rest / noise + (isSloped ? 2 : 1) * penalty };
   };
-  // Of the first `to` values in `count + 1` pieces: the least cost, and where the last piece begins.
+  // For the first `to` values in `count + 1` pieces: the lowest cost, and the start of the last piece.
   const costs = [
     Array.from({ length: length + 1 }, (_, to) => (to === 0 ? Number.POSITIVE_INFINITY : fitted(0, to).cost)),
   ];
@@ -128,7 +128,7 @@ function piecesOf(values: readonly number[], noise: number): readonly Piece[] {
   return pieces;
 }
 
-/** A part of a curve; without a turn of its own, it takes that of a neighbour. */
+/** A part of a curve. Without a turn of its own, it takes the turn of a neighbour. */
 interface Move {
   readonly turn: Turn | undefined;
   readonly last: number;
@@ -151,7 +151,7 @@ function movesOf(values: readonly number[], pieces: readonly Piece[], noise: num
     if (!before) return [own];
     const jump = turnOf(start - before.end, Math.max(before.slack, slack, leastChange));
     const isReal = turnOf((values[from] ?? 0) - (values[from - 1] ?? 0), 0) === jump;
-    // A rise ends at the last value that is higher than the one before.
+    // A rise ends at the last value that is higher than its predecessor.
     const isNone = Math.abs(start - before.end) <= error;
     const between = { last: isNone ? from - 1 : from, start: before.end, end: start };
     return [{ ...between, turn: isReal && jump !== 'level' ? jump : undefined }, own];
@@ -173,10 +173,10 @@ function merged(moves: readonly Move[]): readonly Move[] {
 }
 
 /**
- * The stretches with their ends among all values, which the pieces only come near: between a rise and a fall the highest
- * or lowest value of both, otherwise beside the largest change among the values that were averaged there.
+ * Moves the ends of stretches, which the pieces only approximate: between a rise and a fall to the highest or lowest
+ * value of both, otherwise beside the largest change among the values in the bins there.
  *
- * @param size of the bins
+ * @param size the number of values in a bin
  */
 function withEnds(stretches: readonly Stretch[], values: readonly number[], size: number): readonly Stretch[] {
   const ended: Stretch[] = [];
@@ -201,7 +201,7 @@ function withEnds(stretches: readonly Stretch[], values: readonly number[], size
   return ended;
 }
 
-/** Without the turn of a level part between two that go the same way. */
+/** Drops the turn of a level part between two parts with the same slope. */
 const withoutRest = (move: Move, index: number, moves: readonly Move[]): Move => {
   const before = moves[index - 1]?.turn;
   return move.turn === 'level' && isSlope(before) && before === moves[index + 1]?.turn
@@ -210,12 +210,12 @@ const withoutRest = (move: Move, index: number, moves: readonly Move[]): Move =>
 };
 
 /**
- * The course of a curve: the pieces, each level or a line, with the least squares and a penalty for each of their
- * numbers, after Y.-C. Yao, "Estimating the number of change-points via Schwarz' criterion", Statistics & Probability
- * Letters 6 (1988), found by the dynamic program of I. E. Auger and C. E. Lawrence, "Algorithms for the optimal
- * identification of segment neighborhoods", Bulletin of Mathematical Biology 51 (1989). The noise is that between
- * neighbours, after T. Gasser, L. Sroka and C. Jennen-Steinmetz, "Residual variance and residual pattern in nonlinear
- * regression", Biometrika 73 (1986). Nothing for fewer than three values.
+ * The course of a curve: pieces, each level or a line, with the least squares plus a penalty per parameter, after Y.-C.
+ * Yao, "Estimating the number of change-points via Schwarz' criterion", Statistics & Probability Letters 6 (1988),
+ * found by the dynamic program of I. E. Auger and C. E. Lawrence, "Algorithms for the optimal identification of segment
+ * neighborhoods", Bulletin of Mathematical Biology 51 (1989). The noise is estimated from neighbours, after T. Gasser,
+ * L. Sroka and C. Jennen-Steinmetz, "Residual variance and residual pattern in nonlinear regression", Biometrika 73
+ * (1986). Empty for fewer than three values.
  */
 export function courseOf(all: readonly number[]): readonly Stretch[] {
   if (all.length < 3) return [];
@@ -228,7 +228,7 @@ export function courseOf(all: readonly number[]): readonly Stretch[] {
   const range = high - low;
   const last = all.length - 1;
   if (range === Number.POSITIVE_INFINITY) return [];
-  // Rounding errors are no change.
+  // Ignore rounding errors.
   if (range <= Math.max(Math.abs(low), Math.abs(high)) * 1e-12) return [{ turn: 'level', last }];
   const scaled = values.map(value => (value - low) / range);
   const noise = Math.max(noiseOf(scaled), leastNoise ** 2);

@@ -3,16 +3,16 @@ import type { Tally } from './tally.ts';
 
 /** Step of the trapezoidal rule. */
 const step = 0.2;
-/** The integral is cut off where the integrand has decayed by this many powers of e. */
+/** The integral is truncated where the integrand has decayed by this many powers of e. */
 const negligible = 32;
 
 /**
- * The probability that Σ wᵢxᵢ is at most `point`, where the weights w are Dirichlet distributed with the counts of the
- * sample as parameters and `floor`, a value below or equal to all others, has the parameter 1 more.
+ * The probability that Σ wᵢxᵢ is at most `point`. The weights w have a Dirichlet distribution; its parameters are the
+ * counts of the sample, and 1 more for `floor`, a value that is not above any other.
  *
- * The weights are independent gamma variables over their sum, so that the event is T = Σ Gᵢ(point - xᵢ) ≥ 0. Either its
- * probability or that of T < 0 is integrated, whichever is likely smaller. Its relative error is below 1e-6: the
- * largest was 1e-7, for samples with a closed form and for thousands of random ones with a step 20 times smaller.
+ * The weights are independent gamma variables over their sum, so the event is T = Σ Gᵢ(point - xᵢ) ≥ 0. Integrates its
+ * probability or that of T < 0, whichever is likely smaller. The relative error is below 1e-6: the largest found was
+ * 1e-7, for samples with a closed form and, compared with a step 20 times smaller, for thousands of random samples.
  */
 export function chanceAtMost({ values, counts }: Tally, floor: number, point: number): number {
   const { length } = values;
@@ -28,7 +28,7 @@ export function chanceAtMost({ values, counts }: Tally, floor: number, point: nu
     distances[index + 1] = distance;
     mean += (counts[index] ?? 0) * distance;
   }
-  // The distances are shares of the largest: the saddle point is then between 0 and 1.
+  // Scale the distances by the largest, so that the saddle point is between 0 and 1.
   const scaled = (by: number): Float64Array => distances.map(distance => distance / by);
   const chance =
     mean > 0 ? 1 - chancePositive(scaled(point - top), parameters) : chancePositive(scaled(point - floor), parameters);
@@ -36,10 +36,10 @@ export function chanceAtMost({ values, counts }: Tally, floor: number, point: nu
 }
 
 /**
- * The probability that Σ Gᵢdᵢ is positive, given that its mean is not. The largest distance d is 1, and the parameters
- * of the gamma variables G are the counts.
+ * The probability that Σ Gᵢdᵢ is positive, if its mean is not. The largest distance d is 1, and the parameters of the
+ * gamma variables G are the counts.
  *
- * That is the inversion integral of the moment generating function along a path through the saddle point of the
+ * Computed as the inversion integral of the moment generating function along a path through the saddle point of the
  * integrand (C. W. Helstrom, "Approximate evaluation of detection probabilities in radar and optical communications",
  * IEEE Transactions on Aerospace and Electronic Systems 14, 1978; H. E. Daniels, "Tail probability approximations",
  * International Statistical Review 55, 1987), by the trapezoidal rule. The path is the branch of a hyperbola with the
@@ -49,7 +49,7 @@ export function chanceAtMost({ values, counts }: Tally, floor: number, point: nu
 function chancePositive(distances: Float64Array, counts: Float64Array): number {
   const { length } = distances;
   const saddle = saddlePoint(distances, counts);
-  // The exponents at the saddle point, and the derivatives of their sum: each distance, and the pole 1/z of the inversion.
+  // The logarithm of the integrand at the saddle point, and its derivatives, with the pole 1/z of the inversion.
   let logarithm = -Math.log(saddle);
   const poleRatio = -1 / saddle;
   let second = poleRatio ** 2;
@@ -74,7 +74,7 @@ function chancePositive(distances: Float64Array, counts: Float64Array): number {
     const run = Math.cosh(at);
     const x = spread * bend * (run - 1);
     const y = spread * rise;
-    // The product of the factors 1 - (x + iy)r, and the part of those that occur more than once, in polar form.
+    // The product of the factors 1 - (x + iy)r. Factors that occur more than once are multiplied in polar form.
     let real = 1 - x * poleRatio;
     let imaginary = -y * poleRatio;
     let logSize = 0;
@@ -101,7 +101,7 @@ function chancePositive(distances: Float64Array, counts: Float64Array): number {
   return (Math.exp(logarithm) * spread * step * sum) / Math.PI;
 }
 
-/** Where the integrand is smallest on the real axis between 0 and 1. Its logarithm is convex there. */
+/** The minimum of the integrand on the real axis between 0 and 1, where its logarithm is convex. */
 function saddlePoint(distances: Float64Array, counts: Float64Array): number {
   let [low, high] = [0, 1];
   let at = 0.5;
@@ -119,7 +119,7 @@ function saddlePoint(distances: Float64Array, counts: Float64Array): number {
     else low = at;
     const newton = at - slope / curvature;
     const next = newton > low && newton < high ? newton : (low + high) / 2;
-    // The integral is the same along every line near the saddle point, so a rough estimate will do.
+    // A rough estimate is enough: the integral is the same along every path near the saddle point.
     if (Math.abs(next - at) < 1e-3 * Math.min(next, 1 - next)) return next;
     at = next;
   }

@@ -1,4 +1,4 @@
-/** The values of tasks with every missing reward at its lowest or its highest. */
+/** Fills in missing rewards with the lowest or the highest reward. */
 import { maxOf, minOf } from '../../base/many.ts';
 import { mean, withoutRounding } from '../../base/statistics.ts';
 import { joined, lowestIn, lowestMean, type Tally, tallyOf, tallyOfSame } from './tally.ts';
@@ -21,21 +21,21 @@ export interface Filling {
 /** The values of tasks with every missing reward at its worst for one limit. */
 export interface Lowest {
   readonly certain: Tally;
-  /** Those of tasks that may or may not count: at worst, exactly those below the limit do. */
+  /** The values of tasks that may or may not count. At worst, exactly the tasks below the limit count. */
   readonly optional: Tally;
 }
 
-/** The values for the lower limit, and the negated ones, whose negated lower limit is the upper limit. */
+/** The values for the lower limit, and the negated values: the negated lower limit of these is the upper limit. */
 export interface Filled {
   readonly low: Lowest;
   readonly mirrored: Lowest;
 }
 
-/** Pending rewards are never ignored: those of a run that is or may be running. */
+/** How missing rewards of a run count. Pending rewards, of a run that is or may be running, are never ignored. */
 export const missingOf = ({ end }: Pick<RunTasks, 'end'>, { missing }: Pick<Filling, 'missing'>): Missing =>
   end === 'running' || end === 'unreported' ? 'bound' : missing;
 
-/** A listed task's mean with every missing reward at the lowest, and at the highest. */
+/** The mean of a listed task with every missing reward at the lowest, and at the highest. */
 function boundsOf(rewards: TaskRewards, each: number, missing: Missing, [low, high]: Range): Bounds | undefined {
   const values = rated(rewards);
   const average = mean(values);
@@ -61,11 +61,11 @@ function sideOf(run: RunTasks, filling: Filling) {
 
 type Side = ReturnType<typeof sideOf>;
 
-/** The listed tasks, by whether they count. */
+/** The listed tasks, by whether they certainly count. */
 interface ByCertainty {
   readonly certain: readonly Listed[];
   readonly optional: readonly Listed[];
-  /** Tasks that only the other run lists, for each run. */
+  /** For each run, the tasks that only the other run lists. */
   readonly single: readonly [readonly Listed[], readonly Listed[]];
 }
 
@@ -91,9 +91,9 @@ function byCertainty(one: Side, other: Side | undefined, range: Range): ByCertai
 }
 
 /**
- * The values of one run, or the differences (second minus first) of two whose tasks are in the same order. The result
- * holds whichever common tasks the missing rollouts belong to. A task without a reward in both runs counts only where
- * that is worse: it may not be a common task, so the mean without it is possible too.
+ * The values of one run, or the differences (second minus first) of two runs with tasks in the same order. The result
+ * is valid whichever common tasks the missing rollouts belong to. A task without a reward in both runs counts only if
+ * that is worse: it may not be a common task, so the mean without it is also possible.
  */
 export function filled([first, second]: readonly [RunTasks, RunTasks?], filling: Filling): Filled {
   const { range } = filling;
@@ -115,8 +115,8 @@ export function filled([first, second]: readonly [RunTasks, RunTasks?], filling:
       const steps = Math.min(all, Math.ceil(mostFallen / tasks.length));
       return tasks.map(task => ({ first, values: fallingOf(task, steps, all, sign, range) }));
     };
-    // This sample is at or below that of any choice: below each limit, it has as many values as any choice can bring
-    // there. If that is more values than there are listed tasks, the lowest ones give a limit that is no higher.
+    // This sample is not above the sample of any choice: below each limit, it has as many values as any choice can
+    // bring there. If these are more values than listed tasks, the lowest ones give a limit that is not higher.
     const ofBoth: Falling[] = Array.from({ length: Math.min(inBoth, certain.length) }, () => ({
       first: other ? 2 : 1,
       values: [end],
@@ -136,24 +136,25 @@ export function filled([first, second]: readonly [RunTasks, RunTasks?], filling:
 
 const worstOf = ([low, high]: Bounds, sign: 1 | -1): number => (sign === 1 ? low : -high);
 
-/** A task: its value, and that of each run. */
+/** A task: its value, and its value in each run. */
 interface Listed {
   readonly value: Bounds;
   readonly parts: readonly { readonly bounds: Bounds; readonly count: number; readonly isAny: boolean }[];
 }
 
-/** Maximum values of all tasks with loose rollouts. */
+/** Maximum number of values of all tasks with loose rollouts. */
 const mostFallen = 30_000;
 
-/** The values of a task with `first`, `first + 1`, … loose rollouts in it, descending. */
+/** The values of a task with `first`, `first + 1`, … loose rollouts, descending. */
 export interface Falling {
   readonly first: number;
   readonly values: readonly number[];
 }
 
 /**
- * The lowest values of a task with 0 to `most` loose rollouts, each in the run where it lowers the value most. This is
- * optimal, because each further one in a run lowers it less. If there are more, `all`, the next one replaces all others.
+ * The lowest values of a task with 0 to `most` loose rollouts, each placed in the run where it lowers the value most.
+ * This is optimal, because each further rollout in a run lowers the value less. If `all` loose rollouts are more, the
+ * next value assumes that they replace all others.
  */
 function fallingOf({ value, parts }: Listed, most: number, all: number, sign: 1 | -1, range: Bounds): number[] {
   // The value of the second run, or of the only one, counts positively.
@@ -177,8 +178,8 @@ function fallingOf({ value, parts }: Listed, most: number, all: number, sign: 1 
 
 /**
  * As many values below each limit as `budget` loose rollouts can bring there, whichever tasks they are in; at most
- * `size`. The cheapest tasks give the most. From one limit to the next, a task costs one less. The total cost is
- * updated rather than summed again, because there may be thousands of limits and costs.
+ * `size`. The cheapest tasks give the most values. From one limit to the next, a task costs one rollout less. The total
+ * cost is updated instead of summed again, because there may be thousands of limits and costs.
  */
 export function lowestOfEvery(tasks: readonly Falling[], budget: number, size: number): number[] {
   const steps = tasks.flatMap(({ first, values }) =>
@@ -189,7 +190,7 @@ export function lowestOfEvery(tasks: readonly Falling[], budget: number, size: n
     steps.map(({ cost }) => cost),
     0,
   );
-  /** By the number of loose rollouts that bring a task to the limit, how many tasks need it. */
+  /** How many tasks need a number of loose rollouts to reach the limit, by that number. */
   const costs = new Int32Array(highest + 2);
   // All tasks that need at most `each` are affordable: their number, and their total cost.
   let [each, count, spent] = [0, 0, 0];

@@ -1,4 +1,4 @@
-/** Confidence intervals for means of tasks. One module for the screen, the commands and the gate. */
+/** Confidence intervals for means of tasks, for the screen, the commands and the gate. */
 
 import { greatestChance, lowerLimit } from './bounded-mean.ts';
 import { type Filling, filled, type Lowest, meansOf, missingOf } from './filled.ts';
@@ -6,8 +6,8 @@ import { repeated } from './tally.ts';
 import { isOpen, isOutside, type Range, type RunTasks, rated, withEach, withoutOvershoot } from './tasks.ts';
 
 /**
- * How an interval is computed. If a reward is outside the range, the true range is unknown and there is no interval: an
- * unseen, rare reward may be large enough for any mean.
+ * How an interval is computed. If a reward is outside the range, the true range is unknown, and there is no interval: a
+ * rare, unseen reward may be large enough for any mean.
  */
 export interface IntervalOptions extends Filling {
   /** Between 0 and 1. */
@@ -18,8 +18,8 @@ export const defaultRange: Range = [0, 1];
 export const intervalDefaults: IntervalOptions = { confidence: 0.95, range: defaultRange, missing: 'bound' };
 
 /**
- * The version of the method behind intervals and their assumptions. Increase it with any change that gives other
- * intervals for the same rewards, so that remembered ones are read again.
+ * The version of the method and its assumptions. Increase it with any change that gives other intervals for the same
+ * rewards, so that remembered intervals are computed again.
  */
 export const intervalMethod = 2;
 
@@ -32,26 +32,21 @@ export interface Interval {
 /** The data behind an interval. */
 export interface Evidence {
   readonly interval: () => Interval | undefined;
-  /**
-   * Why there is no interval: no task has a reward in every run, a reward is outside the range, or an unknown number of
-   * rewards is missing.
-   */
+  /** Why there is no interval: no common task with a reward, a reward out of range, or uncounted missing rewards. */
   readonly reason: 'nothing' | 'outside' | 'open' | undefined;
   /** The lowest and the highest mean, whatever the missing rewards are. */
   readonly bounds: () => Range;
-  /**
-   * Whether `times` as much of the same data would show that the mean is above `point` (or below, with `below`).
-   */
+  /** Whether `times` as much of the same data would show that the mean is above or below `point`. */
   readonly shows: (direction: 'above' | 'below', point: number, times: number) => boolean;
 }
 
 /**
- * The interval for the mean reward of one run's tasks, or for the mean difference (second minus first) of two runs
- * whose tasks are in the same order: Gaffke's bound, with missing rewards at their worst for each limit.
+ * The interval for the mean reward of the tasks of one run, or for the mean difference (second minus first) of two runs
+ * with tasks in the same order: Gaffke's bound, with missing rewards at their worst for each limit.
  *
- * The interval also holds if one looks after every rollout, in any order. A pending reward counts as the lowest for the
- * lower limit, so that this limit only rises as rollouts end: it can be too high at some look only if it is too high at
- * the last one.
+ * The interval stays valid with a look after every rollout, in any order. A pending reward counts as the lowest for the
+ * lower limit, so this limit only rises as rollouts end: if it is too high at some look, it is too high at the last
+ * one.
  */
 export function evidenceFor(given: readonly [RunTasks, RunTasks?], options: IntervalOptions): Evidence {
   const { confidence, range } = options;
@@ -87,11 +82,11 @@ const none = (reason: Evidence['reason']): Evidence => ({
   shows: () => false,
 });
 
-/** More than this many times the data is out of reach. */
+/** More data than this many times the present data is out of reach. */
 const mostTimes = 1_024;
 
 /**
- * How many times the data `isShown` needs, assuming that more data is like the present data: 1 if it is shown already,
+ * How many times the present data `isShown` needs, assuming that further data is similar: 1 if it is already shown,
  * undefined if out of reach.
  */
 export function timesUntil(isShown: (times: number) => boolean): number | undefined {

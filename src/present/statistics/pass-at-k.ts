@@ -1,6 +1,6 @@
 /** Estimates how often a task passes in several rollouts. Pure. */
 
-/** Help on both measures, with their sources. Imports nothing. */
+/** Help on both measures, with their sources. */
 export const aboutPasses = `A rollout passes if its reward is at least the highest of the range in the settings (compare.rewardRange). pass@k is the
 probability that at least one of k rollouts of a task passes, by the unbiased estimator of HumanEval (Chen et al. 2021, arXiv
 2107.03374); pass^k is the probability that all k pass (Yao et al. 2024, tau-bench, arXiv 2406.12045). Both count only the
@@ -8,24 +8,24 @@ rollouts with a reward, and average over the tasks that have at least k of them.
 of 0 are counted separately. A group of two or more equal rewards is marked: a trainer that compares the rollouts of a task learns
 nothing from it.`;
 
-/** Of `count` rollouts, `passed` passed. */
+/** The number of rollouts, and of rollouts that passed. */
 export interface Passes {
   readonly count: number;
   readonly passed: number;
 }
 
-/** The probability that at least one of `k` rollouts, drawn without replacement, passed; undefined if there are fewer. */
+/** The probability that at least one of `k` drawn rollouts passed; undefined if there are fewer than `k`. */
 export function passAtK({ count, passed }: Passes, k: number): number | undefined {
   if (count < k) return undefined;
   return 1 - passAllK({ count, passed: count - passed }, k);
 }
 
-/** The probability that all of `k` rollouts passed, which is C(passed, k) / C(count, k); undefined if there are fewer. */
+/** The probability that all of `k` rollouts passed: C(passed, k) / C(count, k); undefined if there are fewer. */
 export function passHatK(passes: Passes, k: number): number | undefined {
   return passes.count < k ? undefined : passAllK(passes, k);
 }
 
-/** As a product, because the binomial coefficients overflow. */
+/** Computed as a product, because the binomial coefficients overflow. */
 function passAllK({ count, passed }: Passes, k: number): number {
   let share = 1;
   for (let drawn = 0; drawn < k; drawn += 1) share *= Math.max(0, passed - drawn) / (count - drawn);
@@ -41,7 +41,7 @@ export interface PassPoint {
   readonly all: number;
 }
 
-/** Both measures for 1, 2, 4, ... rollouts, and for as many as most tasks have. */
+/** Both measures for 1, 2, 4, ... rollouts, and for the median number of rollouts per task. */
 export function passCurve(tasks: readonly Passes[]): readonly PassPoint[] {
   const counts = tasks.map(({ count }) => count).sort((left, right) => left - right);
   const usual = counts[Math.floor(counts.length / 2)] ?? 0;
@@ -50,8 +50,8 @@ export function passCurve(tasks: readonly Passes[]): readonly PassPoint[] {
     .filter(k => k > 0)
     .map(k => {
       const enough = tasks.filter(({ count }) => count >= k);
-      const sum = (of: (passes: Passes, k: number) => number | undefined): number =>
-        enough.reduce((total, each) => total + (of(each, k) ?? 0), 0) / enough.length;
-      return { k, tasks: enough.length, any: sum(passAtK), all: sum(passHatK) };
+      const average = (measure: (passes: Passes, k: number) => number | undefined): number =>
+        enough.reduce((total, each) => total + (measure(each, k) ?? 0), 0) / enough.length;
+      return { k, tasks: enough.length, any: average(passAtK), all: average(passHatK) };
     });
 }

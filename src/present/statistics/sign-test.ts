@@ -1,13 +1,12 @@
 /**
- * The exact two-sided sign test: how likely a split at least as uneven is if either side is as likely to win. Ties are
- * left out (W. J. Dixon and A. M. Mood, "The statistical sign test", Journal of the American Statistical Association
- * 41, 1946). It holds for a single look: whoever stops when the value is low finds it low more often. Undefined without
- * wins and losses.
+ * The exact two-sided sign test: the probability of a split at least as uneven if both sides are equally likely to win.
+ * Ties are left out (W. J. Dixon and A. M. Mood, "The statistical sign test", Journal of the American Statistical
+ * Association 41, 1946). It is valid for a single look only. Undefined without wins and losses.
  */
 export function signTest(wins: number, losses: number): number | undefined {
   const decided = wins + losses;
   if (decided === 0) return undefined;
-  // In logarithms: 2 ** -decided underflows.
+  // Use logarithms, because 2 ** -decided underflows.
   let log = -decided * Math.LN2;
   let tail = 0;
   for (let count = 0; count <= Math.min(wins, losses); count += 1) {

@@ -1,8 +1,8 @@
-/** The distinct values of a sample with their counts. Most rewards have one of a few values. */
+/** The distinct values of a sample with their counts. Most rewards have one of only a few values. */
 export interface Tally {
   /** Ascending. */
   readonly values: Float64Array;
-  /** Positive, but not always integers: one and a half times the sample stands for 50 % more of the same data. */
+  /** Positive, but not always integers: counts times 1.5 stand for 50 % more of the same data. */
   readonly counts: Float64Array;
   /** The sum of the counts. */
   readonly size: number;
@@ -28,7 +28,7 @@ export function tallyOf(sample: readonly number[]): Tally {
 export const tallyOfSame = (value: number, count: number): Tally =>
   count === 0 ? tallyOf([]) : { values: Float64Array.of(value), counts: Float64Array.of(count), size: count };
 
-/** Two samples as one. */
+/** Joins two samples. */
 export function joined(one: Tally, other: Tally): Tally {
   if (one.size === 0 || other.size === 0) return one.size === 0 ? other : one;
   const values = Float64Array.from(new Set([...one.values, ...other.values])).sort();
@@ -43,7 +43,7 @@ export function joined(one: Tally, other: Tally): Tally {
   return { values, counts, size: one.size + other.size };
 }
 
-/** The `size` lowest values of a sample, or all if these are fewer. */
+/** The `size` lowest values of a sample, or all if there are fewer. */
 export function lowestIn(sample: Tally, size: number): Tally {
   if (size >= sample.size) return sample;
   let left = size;
@@ -64,7 +64,7 @@ export function below(sample: Tally, limit: number): Tally {
   return { values: sample.values.slice(0, first), counts, size: counts.reduce((sum, count) => sum + count, 0) };
 }
 
-/** The lowest mean of a sample with any of the optional values: each counts that lowers it. */
+/** The lowest mean of a sample with any of the optional values. */
 export function lowestMean(sample: Tally, optional: Tally): number {
   let [sum, size] = [sample.size === 0 ? 0 : tallyMean(sample) * sample.size, sample.size];
   for (const [index, value] of optional.values.entries()) {

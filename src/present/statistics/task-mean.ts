@@ -1,4 +1,4 @@
-/** The mean reward of a run's tasks, and its bounds over all possible missing rewards. */
+/** The mean reward of the tasks of a run, and its bounds over all possible missing rewards. */
 import { mean } from '../../base/statistics.ts';
 import { filled, meansOf } from './filled.ts';
 import {
@@ -20,7 +20,7 @@ import {
   withoutOvershoot,
 } from './tasks.ts';
 
-/** The mean reward of a run's tasks, and the missing rewards. */
+/** The mean reward of the tasks of a run, and the missing rewards. */
 export interface TaskMean {
   /** Over the tasks with a reward. */
   readonly mean: number | undefined;
@@ -33,10 +33,10 @@ export interface TaskMean {
   readonly rollouts: number;
   /** Whether the service does not report how many rollouts the run has. */
   readonly isUncounted: boolean;
-  /** The number of rollouts assumed for each task, and by how many that exceeds `rollouts`; 0 if none. */
+  /** The number of rollouts assumed per task, and how many more than `rollouts` that makes; 0 if none. */
   readonly each: number;
   readonly unlistedRollouts: number;
-  /** Whether only the other run has this many rollouts of a task, so that nothing requires it of this one. */
+  /** Whether only the other run has `each` rollouts of a task, so that this run need not have as many. */
   readonly isEachOfOther: boolean;
   /** Tasks that only the other run lists. The service does not report whether this run has them. */
   readonly unlisted: number;
@@ -44,7 +44,7 @@ export interface TaskMean {
   readonly nameless: number;
   /** Rollouts that are known to have failed, among those that count as missing. */
   readonly failed: number;
-  /** The lowest and the highest mean, over all possible missing rewards; undefined if none is missing. */
+  /** The lowest and the highest mean over all possible missing rewards; undefined if none is missing. */
   readonly bounds: Bounds | undefined;
   readonly end: RunEnd;
   /** The missing rewards cannot be counted, so there are no bounds. */
@@ -81,11 +81,10 @@ export function taskMean(given: RunTasks, range: Range): TaskMean {
   };
 }
 
-/** @param run with its listed tasks alone: all unlisted ones are worth the lowest, or the highest reward */
+/** @param run with its listed tasks alone: the unlisted ones all count with the lowest, or with the highest reward */
 function meanBounds(run: RunTasks, range: Range): Bounds {
   const { isAny, reach } = planOf(run);
-  // If the total is unknown, the condition is then that all rollouts are listed: no task has `each` rollouts without
-  // these.
+  // If the total is unknown, the condition is that all rollouts are listed: without the loose ones, no task has `each`.
   if (isAny && reach * run.tasks.length <= mostPlaced) {
     const filledWith = (fill: number, sign: 1 | -1): ListedTask[] =>
       run.tasks.map(rewards => {
@@ -100,7 +99,7 @@ function meanBounds(run: RunTasks, range: Range): Bounds {
   return meansOf(filled([run], { missing: 'bound', range }));
 }
 
-/** A task's listed rollouts, with the sum of their rewards. */
+/** The number of listed rollouts of a task, and the sum of their rewards. */
 interface ListedTask {
   readonly sum: number;
   readonly count: number;
@@ -112,16 +111,13 @@ export const withoutReward = ({ rollouts, rated }: TaskMean): number => rollouts
 /** Whether a rollout or a task is missing from the mean. */
 export const lacks = (run: TaskMean): boolean => withoutReward(run) > 0 || run.unlistedRollouts > 0 || run.unlisted > 0;
 
-/**
- * Maximum loose rollouts times tasks to place one by one. Above it, the mean is that of the values of the limits, which is
- * valid but wider.
- */
+/** Maximum product of loose rollouts and tasks to place rollouts one by one. Above it, uses wider, but valid bounds. */
 const mostPlaced = 100_000;
 
 /**
- * The lowest mean of tasks if `loose` rollouts with the lowest reward, `fill`, belong to these or to other tasks. The
- * ones in these tasks are placed greedily where they lower the sum most. This is optimal, because each further rollout
- * in a task lowers it less.
+ * The lowest mean of tasks if `loose` rollouts with the lowest reward, `fill`, belong to these or to other tasks.
+ * Rollouts in these tasks are placed greedily where they lower the sum most. This is optimal, because each further
+ * rollout in a task lowers the sum less.
  */
 function leastMean(tasks: readonly ListedTask[], loose: number, fill: number): number {
   const placed = tasks.map(task => ({ ...task }));

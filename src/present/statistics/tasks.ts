@@ -1,16 +1,19 @@
 /**
- * Means are computed over tasks. Several rollouts of a task are not independent, so they count as their mean. A
- * rollout without a reward is included: it counts as a value between the lowest and the highest reward.
+ * Runs as tasks with rewards. Means are computed over tasks: several rollouts of a task are not independent, so they
+ * count as their mean. A rollout without a reward counts with any value between the lowest and the highest reward.
  */
 import { maxOf } from '../../base/many.ts';
 
 /** The range of rewards. */
 export type Range = readonly [low: number, high: number];
 
-/** Graders that add weighted parts overshoot: .2 + .4 + .3 + .1 is 1.0000000000000002. As a share of the range. */
+/**
+ * Tolerance as a share of the range, because graders that add weighted parts overshoot: .2 + .4 + .3 + .1 is
+ * 1.0000000000000002.
+ */
 const roundingShare = 1e-9;
 
-/** The reward, or the end of the range if it is beyond that by rounding only. */
+/** The reward, or the end of the range if only rounding puts it beyond. */
 export function withinRange(reward: number, [low, high]: Range): number {
   const slack = (high - low) * roundingShare;
   if (reward > high && reward <= high + slack) return high;
@@ -23,16 +26,13 @@ export function isBeyond(reward: number, range: Range): boolean {
   return value < range[0] || value > range[1];
 }
 
-/**
- * How to treat rollouts without a reward: `bound` counts them as the lowest for one limit and as the highest for the
- * other.
- */
+/** How rollouts without a reward count: `bound` is as the lowest for one limit and as the highest for the other. */
 export type Missing = 'bound' | 'ignore';
 
 /** The state of a run: complete, running, stopped or failed, or not reported by the service. */
 export type RunEnd = 'complete' | 'running' | 'stopped' | 'unreported';
 
-/** The rewards of a task's listed rollouts; undefined for a rollout without one. */
+/** The rewards of the listed rollouts of a task; undefined for a rollout without a reward. */
 export type TaskRewards = readonly (number | undefined)[];
 
 /** The tasks of one run. */
@@ -43,17 +43,17 @@ export interface RunTasks {
   readonly total?: number | undefined;
   /** The number of rollouts seen so far, including those with an unknown reward or task. */
   readonly least?: number | undefined;
-  /** How many rollouts have a reward but no readable task, or are unreadable. They are not in `tasks`. */
+  /** The number of rollouts with a reward but no readable task, and of unreadable ones. They are not in `tasks`. */
   readonly nameless?: number | undefined;
-  /** How many rollouts are known to have failed without a reward. */
+  /** The number of rollouts known to have failed without a reward. */
   readonly failed?: number | undefined;
-  /** Rollouts per task, if the options of the run or the user give the number. */
+  /** Rollouts per task, from the options of the run or from the user. */
   readonly samplesPerTask?: number | undefined;
   /** Whether the number comes from the user, because the service returns none. */
   readonly isEachGiven?: boolean | undefined;
   /** The user's number, if the service returns another one, which takes precedence. */
   readonly unusedEach?: number | undefined;
-  /** Rollouts that each listed task counts with, if the service does not report the total. Set by `withEach`. */
+  /** The number of rollouts assumed per listed task, if the service does not report the total. Set by `withEach`. */
   readonly each?: number | undefined;
   readonly end: RunEnd;
   /** Whether the missing rewards of one of several pooled runs cannot be counted. */
@@ -62,53 +62,47 @@ export interface RunTasks {
   readonly isMeasuredAsChosen?: boolean | undefined;
 }
 
-/** The lowest and the highest value, over all possible missing rewards. */
+/** The lowest and the highest value over all possible missing rewards. */
 export type Bounds = readonly [low: number, high: number];
 
 export const rated = (rewards: TaskRewards): number[] => rewards.filter(reward => reward !== undefined);
 
 export const lengthOf = (tasks: readonly TaskRewards[]): number => tasks.reduce((sum, { length }) => sum + length, 0);
 
-/**
- * The number of rollouts of a run. If the service does not report it: the number seen, or that of the tasks if
- * higher.
- */
+/** The number of rollouts of a run, as reported or else as seen; undefined if neither adds to the tasks. */
 export const totalOf = ({ tasks, total, least = 0 }: RunTasks): number | undefined =>
   total ?? (least > lengthOf(tasks) ? least : undefined);
 
-/**
- * Whether the service lists the rewards of a run that may have ended, but does not report how many rollouts it has. It
- * may leave failed ones out.
- */
+/** Whether a run may have ended, but its number of rollouts is not reported: failed ones may be left out. */
 export const isUncounted = ({ end, total }: Pick<RunTasks, 'end' | 'total'>): boolean =>
   total === undefined && (end === 'complete' || end === 'unreported');
 
-/** The number of rollouts of the task with the most, listed or by the options. */
+/** The highest number of rollouts of a task, listed or from the options. */
 export const mostOf = ({ tasks, samplesPerTask = 0 }: RunTasks): number =>
   tasks.reduce((most, { length }) => Math.max(most, length), samplesPerTask);
 
 /**
- * Rollouts are missing at least where a task of an uncounted run lists fewer than its options say, or without options,
- * fewer than another task of either run.
+ * Sets `each` for uncounted runs: a task lacks rollouts if it lists fewer than the options of its run say or, without
+ * options, fewer than another task of either run.
  */
 export function withEach<Runs extends readonly (RunTasks | undefined)[]>(runs: Runs): Runs {
   const most = maxOf(runs.map(run => (run ? mostOf(run) : 0)));
-  const of = (run: RunTasks | undefined): RunTasks | undefined =>
+  const completed = (run: RunTasks | undefined): RunTasks | undefined =>
     run === undefined || run.each !== undefined || !isUncounted(run)
       ? run
       : { ...run, each: run.samplesPerTask === undefined ? most : mostOf(run) };
-  return runs.map(of) as readonly (RunTasks | undefined)[] as Runs;
+  return runs.map(completed) as readonly (RunTasks | undefined)[] as Runs;
 }
 
-/** How many rollouts the listed tasks of an uncounted run lack to have the same number each. */
+/** The number of rollouts that the listed tasks of an uncounted run lack to have `each` of them. */
 export const lackOf = ({ tasks, each = 0 }: RunTasks): number =>
   tasks.reduce((sum, { length }) => sum + (length === 0 ? 0 : Math.max(0, each - length)), 0);
 
-/** Which tasks the rollouts that a run does not list may belong to. */
+/** The tasks to which unlisted rollouts may belong. */
 interface Plan {
-  /** The number of rollouts that each listed task has, if it lists fewer. */
+  /** The number of rollouts of each listed task that lists fewer. */
   readonly each: number;
-  /** The maximum number of tasks whose value these rollouts may change further, or that only they belong to. */
+  /** The maximum number of further tasks that unlisted rollouts may change, or that have only unlisted rollouts. */
   readonly reach: number;
   /** Whether these may be listed tasks. */
   readonly isAny: boolean;
@@ -119,34 +113,37 @@ interface Plan {
 export const isListed = ({ length }: TaskRewards): boolean => length > 0;
 
 /**
- * Only the options that the service returns tell how many rollouts each task has: a total that fits an equal number for
- * every task may do so by chance. Otherwise a missing rollout may belong to any task, and that of a task which only the
- * other run lists need not belong to this run.
+ * Only the options of a run tell how many rollouts each task has: a total that fits an equal number for every task may
+ * do so by chance. Without options, a missing rollout may belong to any task, and this run need not have the tasks that
+ * only the other run lists.
  */
 export function planOf(run: RunTasks): Plan {
-  const { tasks, samplesPerTask: given } = run;
+  const { tasks, samplesPerTask } = run;
   const [total, listed, own] = [totalOf(run), lengthOf(tasks), tasks.filter(isListed).length];
   if (run.total === undefined || run.total < listed) {
     // A row without a task may be an additional rollout of any task, unless the tasks lack more rollouts than there are
-    // such rows: then the condition is that none has more than `each`. In either case, it may belong to a task of its
-    // own.
+    // such rows: then the condition is that no task has more than `each`. In both cases, it may have a task of its own.
     const loose = Math.max(0, (total ?? 0) - listed);
     const isAny = loose > 0 && loose >= lackOf(run);
     return { each: run.each ?? 0, reach: tasks.length - own + loose, isAny, tasks: tasks.length };
   }
-  if (given !== undefined && run.total % given === 0 && given >= mostOf(run) && given * own <= run.total)
-    return { each: given, reach: run.total / given - own, isAny: false, tasks: run.total / given };
+  if (
+    samplesPerTask !== undefined &&
+    run.total % samplesPerTask === 0 &&
+    samplesPerTask >= mostOf(run) &&
+    samplesPerTask * own <= run.total
+  ) {
+    const all = run.total / samplesPerTask;
+    return { each: samplesPerTask, reach: all - own, isAny: false, tasks: all };
+  }
   const loose = run.total - listed;
   return { each: 0, reach: loose, isAny: loose > 0, tasks: loose === 0 ? own : undefined };
 }
 
-/** Whether the number of rollouts of each task fits the run, and so is used. */
+/** Whether `samplesPerTask` fits the run and is used. */
 export const isEachUsed = (run: RunTasks): boolean => planOf(run).each === run.samplesPerTask;
 
-/**
- * The runs if each task has as many rollouts as the one with the most; undefined if that changes nothing, or does not
- * fit the total.
- */
+/** The runs with equally many rollouts per task; undefined if that changes nothing or does not fit a total. */
 export function evenlyFilled(
   runs: readonly [RunTasks, RunTasks],
 ): { readonly each: number; readonly runs: readonly [RunTasks, RunTasks] } | undefined {
@@ -161,26 +158,24 @@ export function evenlyFilled(
     : { each, runs: filledUp };
 }
 
-/**
- * Whether the missing rewards cannot be counted: the service does not report how many are pending or lost.
- */
+/** Whether the missing rewards cannot be counted, because the service does not report how many are pending or lost. */
 export function isOpen({ tasks, total = 0, end, isPartOpen = false }: RunTasks): boolean {
   if (isPartOpen) return true;
   if (end === 'complete' || end === 'unreported') return false;
   const listed = lengthOf(tasks);
   if (total < listed || total === 0) return true;
-  // The total may count only the rollouts that have begun: before the stop, or so far. While it runs, those without
-  // a reward count as missing in any case.
+  // The total may count only rollouts that have begun, before the stop or so far. While the run is in progress,
+  // rollouts without a reward count as missing in any case.
   return total === (end === 'stopped' ? listed : lengthOf(tasks.map(rated)));
 }
 
-/** The tasks that both runs should have a reward for. */
+/** The tasks for which both runs should have a reward. */
 export interface SharedTasks {
-  /** At most this many have no reward in one of the runs. */
+  /** The maximum number of common tasks without a reward in one of the runs. */
   readonly lacking: number;
-  /** The maximum number of such tasks. */
+  /** The maximum number of common tasks. */
   readonly tasks: number;
-  /** How many of either may not be common tasks, because one of the runs lists no rollout of them. */
+  /** How many of both numbers may not be common tasks, because one of the runs lists no rollout of them. */
   readonly unsure: number;
 }
 

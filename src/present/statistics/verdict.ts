@@ -1,4 +1,4 @@
-/** The verdict on a comparison and the gate, in words. */
+/** The verdict on a comparison and the result of the gate, in words. */
 
 import { type OfBoth, type Side, sides } from '../../base/sides.ts';
 import { counted, differenceUntil } from '../../text/numbers.ts';
@@ -8,7 +8,7 @@ import { lacks, type TaskMean, withoutReward } from './task-mean.ts';
 import type { RunEnd } from './tasks.ts';
 
 export interface VerdictOptions extends IntervalOptions {
-  /** Runs count as equal if the whole interval of their difference is within this. */
+  /** Runs count as equal if the whole interval of their difference is within plus or minus this. */
   readonly equalWithin: number;
   /** Treats runs without a known status as ended, and listed rewards as complete. */
   readonly ended?: boolean | undefined;
@@ -19,12 +19,9 @@ export type VerdictKind = 'better' | 'worse' | 'equal' | 'undecided';
 /** How the new run compares with the base. */
 export interface Verdict {
   readonly kind: VerdictKind;
-  /** The verdict, the same on the screen, in `compare` and in the gate. */
+  /** The same on screen, in `compare` and in the gate. */
   readonly words: string;
-  /**
-   * The approximate number of additional tasks that would decide it; undefined if it is decided, or if more tasks would
-   * not help.
-   */
+  /** The approximate number of further tasks that would decide it; undefined if decided, or if they would not help. */
   readonly moreTasks?: number | undefined;
 }
 
@@ -41,33 +38,33 @@ export interface Situation {
   readonly interval: Interval | undefined;
   readonly pairs: number;
   readonly means: OfBoth<TaskMean>;
-  /** Whether all missing rewards are those of tasks that neither run has a reward for. */
+  /** Whether rewards are missing only for tasks that neither run has graded. */
   readonly isOnlyUngraded: boolean;
-  /** The runs that may have more rollouts than the service lists, by an unknown number: a verdict is conditional. */
+  /** The runs that may have an unknown number of unlisted rollouts, so that a verdict is conditional. */
   readonly uncounted: readonly Side[];
   /** Rollouts without a reward that are ignored. */
   readonly ignored: number;
-  /** The comparison if each task had this number of rollouts, which nothing confirms. */
+  /** The comparison if every task had this number of rollouts, which is unconfirmed. */
   readonly even: { readonly each: number; readonly evidence: Evidence } | undefined;
   readonly caution: string;
   readonly options: VerdictOptions;
 }
 
-/** Names the flag that would decide it; empty if it would not, or nothing is missing. */
+/** Names the flag that would decide it; empty if it would not. */
 function evenWords({ even }: Situation, decides: (evidence: Evidence) => boolean): string {
   if (even === undefined || !decides(even.evidence)) return '';
   return `if each task has ${counted(even.each, 'rollout')}, compare --samples-per-task ${even.each} decides it`;
 }
 
-/** Which run is better with the required confidence, if any. */
+/** Whether the new run is better or worse with the required confidence. */
 function direction({ shows }: Evidence, times: number): 'better' | 'worse' | undefined {
   if (shows('above', 0, times)) return 'better';
   return shows('below', 0, times) ? 'worse' : undefined;
 }
 
 /**
- * The verdict if there were `times` as much of the same data. A difference within `equalWithin` counts as equal even if
- * it is significant.
+ * The verdict with `times` as much of the same data. A difference within `equalWithin` counts as equal even if it is
+ * significant.
  */
 function verdictFor(evidence: Evidence, equalWithin: number, times: number): VerdictKind {
   const isEqual = evidence.shows('above', -equalWithin, times) && evidence.shows('below', equalWithin, times);
@@ -77,11 +74,11 @@ function verdictFor(evidence: Evidence, equalWithin: number, times: number): Ver
 /** `equal within ±0.05`, even if the new run is certainly a little better. */
 function equalWords(evidence: Evidence, equalWithin: number): string {
   const certain = direction(evidence, 1);
-  const higher = certain && `, though the new run is certainly ${certain === 'better' ? 'higher' : 'lower'}`;
+  const higher = certain && `, although the new run is certainly ${certain === 'better' ? 'higher' : 'lower'}`;
   return `equal within ±${equalWithin}${higher ?? ''}`;
 }
 
-/** The fact that the service does not report about the uncounted runs, and the condition of a verdict without it. */
+/** The fact about uncounted runs that the service does not report, and the condition of a verdict without it. */
 function unreportedWords({ uncounted, means }: Situation): { readonly reason: string; readonly condition: string } {
   const each = new Set(uncounted.filter(side => means[side].unlistedRollouts > 0).map(side => means[side].each));
   const atMost =
@@ -117,7 +114,7 @@ export function verdictOf(situation: Situation): Verdict {
   if (situation.uncounted.length === 0 || (isUndecided && situation.interval === undefined))
     return { ...verdict, words };
   const { reason, condition } = unreportedWords(situation);
-  // The verdict is undecided whatever else is missing, and a long text may be cut off.
+  // Name no other reason why the verdict is undecided: a long text may be truncated.
   const isLacking = situation.uncounted.some(side => situation.means[side].unlistedRollouts > 0);
   if (isUndecided && isLacking && verdict.moreTasks === undefined) return { ...verdict, words };
   const still = isUndecided ? 'still ' : '';
@@ -152,10 +149,7 @@ function plainVerdict(situation: Situation): Verdict {
   return { kind, words: words === '' ? kind : `${kind}: ${words}`, ...more };
 }
 
-/**
- * Whether the missing rewards may reverse the verdict of the present ones: a few may leave it undecided, but cannot
- * reverse it.
- */
+/** Whether the missing rewards may reverse the verdict of the present ones. A few may only leave it undecided. */
 function mayReverse(without: VerdictKind, { bounds }: Evidence, equalWithin: number): boolean {
   const [low, high] = bounds();
   const isEqual = low >= -equalWithin && high <= equalWithin;
@@ -165,9 +159,9 @@ function mayReverse(without: VerdictKind, { bounds }: Evidence, equalWithin: num
 const nothingInBoth = 'no task has a reward in both runs';
 
 /**
- * Why the data cannot decide, other than that there is too little of it.
+ * Why the data cannot decide, unless it is only too little data.
  *
- * @param reverses whether the present rewards alone would decide, and the missing ones may reverse that
+ * @param reverses whether the present rewards alone would decide, and the missing ones may reverse the verdict
  */
 function whyNot({ evidence, means, options }: Situation, reverses = false): string | undefined {
   if (evidence.reason === 'nothing') {
@@ -234,7 +228,7 @@ export function sensible(count: number): number {
   return Math.ceil(whole / unit) * unit;
 }
 
-/** Whether the difference certainly reaches the lowest allowed one, with an explanation. */
+/** Whether the difference is certainly at least the lowest allowed one, with an explanation. */
 export function gateOf(situation: Situation, least: number): Gate {
   const { outcome, sentences } = plainGate(situation, least);
   const isUnsure = situation.uncounted.length > 0 && situation.interval !== undefined;
@@ -289,7 +283,7 @@ function plainGate(
   return undecided(moreTasks === undefined ? marginWords(situation, interval.low) : `${words} would decide it`);
 }
 
-/** Says that the missing rewards matter, and names the flags that ignore them, unless they will still arrive. */
+/** Notes that the missing rewards matter, and names the flags that ignore them, unless they may still arrive. */
 function withoutThese({ means }: Situation): string {
   const ends = sides.filter(side => lacks(means[side])).map(side => means[side].end);
   if (ends.includes('running')) return 'these could decide it';
@@ -297,14 +291,14 @@ function withoutThese({ means }: Situation): string {
   return `ignoring these would decide it${flags} --missing ignore`;
 }
 
-/** Names the flag that leaves out the tasks that neither run can grade, which would keep it undecided for ever. */
+/** Names the flag that leaves out tasks that neither run has graded, which would keep the verdict undecided forever. */
 function gradedWords({ isOnlyUngraded, means, pairs }: Situation, without: VerdictKind): string {
   if (!isOnlyUngraded || sides.some(side => means[side].end === 'unreported')) return '';
   const other = `the ${counted(pairs, 'task')} that both graded`;
   return `neither run has graded these tasks: --missing ignore compares ${other}${without === 'undecided' ? ', undecided too' : ''}`;
 }
 
-/** Suggests a limit that would pass, if more tasks like these would not decide it. */
+/** Suggests a limit that would pass, because more tasks like these would not decide it. */
 function marginWords({ options: { range }, uncounted }: Situation, low: number): string {
   const unit = 10 ** (Math.floor(Math.log10(Math.abs(low))) - 1);
   const margin = Number((Math.floor(low / unit) * unit).toPrecision(2));

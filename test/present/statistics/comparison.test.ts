@@ -93,7 +93,7 @@ describe('a verdict', () => {
     const higher = compared(before, after, { equalWithin: 0.1 });
     expect(higher.verdict).toEqual({
       kind: 'equal',
-      words: 'equal within ±0.1, though the new run is certainly higher',
+      words: 'equal within ±0.1, although the new run is certainly higher',
     });
     expect(higher.interval?.low).toBeGreaterThan(0);
     expect([higher.gate(0).outcome, compared(after, before, { equalWithin: 0.1 }).gate(0).outcome]).toEqual([
@@ -101,7 +101,7 @@ describe('a verdict', () => {
       'failed',
     ]);
     expect(compared(after, before, { equalWithin: 0.1 }).verdict.words).toBe(
-      'equal within ±0.1, though the new run is certainly lower',
+      'equal within ±0.1, although the new run is certainly lower',
     );
     // No larger is not certain, or is not asked.
     expect(compared(before, after, { equalWithin: 0.02 }).verdict.words).toBe('the new run is better');
@@ -538,12 +538,12 @@ describe('the number of rollouts of each task', () => {
     const given = look({ samplesPerTask: 4, isEachGiven: true });
     expect(given.verdict.words).toBe('the new run is better');
     expect(given.interval).toEqual(look({ samplesPerTask: 4 }).interval);
-    const caution = 'the new run is taken to have 4 rollouts of each task (--samples-per-task 4)';
+    const caution = 'the new run is assumed to have 4 rollouts per task (--samples-per-task 4)';
     expect([given.caution, look({ samplesPerTask: 4 }).caution]).toEqual([caution, '']);
-    expect(given.gate(0).words).toContain('The new run is taken to have 4 rollouts of each task');
+    expect(given.gate(0).words).toContain('The new run is assumed to have 4 rollouts per task');
     const other = look({ samplesPerTask: 3, isEachGiven: true });
     expect(other.caution).toBe(
-      '--samples-per-task 3 does not fit the rollouts of the new run, so these may belong to any task',
+      '--samples-per-task 3 does not fit the rollouts of the new run, so missing rollouts may belong to any task',
     );
     expect(other.interval).toEqual(look().interval);
   });
@@ -555,7 +555,7 @@ describe('the number of rollouts of each task', () => {
     );
     const returned: RunTasks = { tasks: fresh, total: 80, end: 'complete', samplesPerTask: 3, unusedEach: 4 };
     expect(summariseComparison({ ...returned, tasks: base }, returned).caution).toBe(
-      'the service says 3 rollouts of each task of the new run, so --samples-per-task 4 is not used',
+      'the service reports 3 rollouts per task for the new run, so --samples-per-task 4 is not used',
     );
     const ignoring = { ...comparisonDefaults, missing: 'ignore' } as const;
     const given = { samplesPerTask: 4, isEachGiven: true };
@@ -563,7 +563,7 @@ describe('the number of rollouts of each task', () => {
     const whole: RunTasks = { tasks: base, total: 80, end: 'complete', ...given };
     expect(summariseComparison(whole, run('complete'), ignoring).caution).toBe('');
     // Pending rewards are never ignored.
-    expect(summariseComparison(whole, run('running'), ignoring).caution).toContain('is taken to have 4 rollouts');
+    expect(summariseComparison(whole, run('running'), ignoring).caution).toContain('is assumed to have 4 rollouts');
   });
 
   it('is named with what the other run has, if that is whole and has another', () => {
@@ -572,7 +572,7 @@ describe('the number of rollouts of each task', () => {
     const run: RunTasks = { tasks: [...begun, ...begun.map(() => [])], total: 100, end: 'running', ...given };
     const whole: RunTasks = { tasks: base, total: 80, end: 'complete', ...given };
     expect(summariseComparison(whole, run).caution).toBe(
-      'the new run is taken to have 5 rollouts of each task (--samples-per-task 5), though the base run has 4 of a task at most',
+      'the new run is assumed to have 5 rollouts per task (--samples-per-task 5), although the base run has at most 4 per task',
     );
     expect(summariseComparison({ ...whole, total: 81 }, run).caution).not.toContain('though');
   });

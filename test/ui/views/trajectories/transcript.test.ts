@@ -216,7 +216,7 @@ describe('a transcript', () => {
     expect(lines).toEqual(expect.arrayContaining(['"stdout": |', '100%', 'done', 'b']));
     expect(lines.join('\n')).not.toContain('50%');
     expect(transcriptOf(shown, { showHidden: false }).hidden).toEqual({ sequences: 0, characters: 1, overwritten: 2 });
-    expect(transcriptText(shown, 80)).toMatch(/\nLeft out: 1 hidden character, 2 lines written over\.\n$/);
+    expect(transcriptText(shown, 80)).toMatch(/\nLeft out: 1 hidden character, 2 lines overwritten\.\n$/);
     expect(transcriptText(saying({ role: 'user', content: 'plain' }), 80)).not.toContain('Left out');
     const all = laid(shown, 80, opening(['tools']), true).map(line => line.text.trim());
     expect(all.some(line => /^10%␍ *50%␍ *100%$/.test(line))).toBe(true);
