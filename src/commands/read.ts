@@ -1,5 +1,5 @@
 /** `benchtop read`: reads a file of rollouts in any known format, without a service. */
-import { mkdtempSync, rmSync, unwatchFile, watchFile } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
@@ -8,13 +8,14 @@ import { parseWhole } from '../contract/proto-field.ts';
 import { trajectory as trajectorySchema } from '../contract/trajectories.ts';
 import type { RunningService } from '../local/daemon/daemon.ts';
 import { readUploaded, rewardByLog } from '../local/server/uploaded-trajectory.ts';
-import type { UploadFailure } from '../local/store/trajectory-uploads.ts';
 import { factText } from '../present/fact-text.ts';
 import { transcriptText } from '../present/transcript-lines.ts';
 import { trajectoryFacts } from '../resources/trajectories.ts';
 import { clean, safeJson } from '../text/sanitise.ts';
-import { type FileTrajectory, Reading, trajectoriesIn } from '../uploads/foreign-files.ts';
+import { Reading, trajectoriesIn } from '../uploads/foreign-files.ts';
+import type { ShownFile } from '../workbench/workbench.ts';
 import { CommandError, type ExitCode, exitCodes } from './exit.ts';
+import { FollowedFile, refusal } from './followed-file.ts';
 import { emptyHeap, keepHeapSmall } from './heap.ts';
 import type { CommandIo } from './io.ts';
 import type { CommandInput } from './table/commands.ts';
@@ -24,8 +25,6 @@ type Flags = CommandInput<'read'>['flags'];
 
 /** Columns of a transcript for a program: wide enough to leave its lines whole. */
 const unwrapped = 10_000;
-
-const refusal = ({ message }: UploadFailure): string => `Unreadable ${message}`;
 
 /** A trajectory of a file as the service would send it, or why the service refuses it. */
 function received(item: Record<string, unknown>, index: number) {
@@ -41,13 +40,6 @@ function received(item: Record<string, unknown>, index: number) {
   if (read.success && Array.isArray(steps) && steps.length > 0) return read.data;
   const refused = readUploaded(item, index);
   return 'code' in refused ? refusal(refused) : 'It cannot be read.';
-}
-
-function holdsNone({ first, count }: Unread): CommandError {
-  const none = 'The file holds no trajectories';
-  if (first === undefined) return new CommandError(`${none}.`);
-  const more = count === 1 ? '' : ` ${count - 1} more cannot be read.`;
-  return new CommandError(`${none}: ${first}${more}`, exitCodes.failed);
 }
 
 /** Prints the transcripts, or the trajectories as JSON Lines. */
@@ -68,105 +60,17 @@ async function printAll(path: string, { json }: Flags, io: CommandIo): Promise<E
       }
     }
   });
-  if (count === unread.count) throw holdsNone(unread);
+  if (count === unread.count) throw unread.holdsNone();
   unread.note(io);
   for (const note of reading.notes) io.note(note);
   return unread.count + reading.unreadRewards > 0 ? exitCodes.failed : exitCodes.done;
 }
 
-const textOf = (each: FileTrajectory): string => JSON.stringify(each);
-
-/** The part of a file that the dataset has. */
-interface Stored {
-  /** The number of trajectories and rewards that it lacks; a note names each. */
-  readonly missing: number;
-  /**
-   * The last trajectory that it has: its number in the file, its JSON, and its time in epoch milliseconds. Undefined to
-   * store all again.
-   */
-  readonly last: { readonly number: number; readonly text: string; readonly created: number } | undefined;
-}
-
-/**
- * Stores the trajectories of the file as a dataset of a folder: those after `last`, if the file still has it where it
- * was, otherwise all. Notes the missing ones.
- *
- * @throws CommandError if none can be read
- */
-async function store(
-  path: string,
-  name: string,
-  dataFolder: string,
-  io: CommandIo,
-  last?: Stored['last'],
-): Promise<Stored> {
-  const [{ fillFolder }, { newId }] = await Promise.all([
-    import('../local/daemon/serve.ts'),
-    import('../local/store/ids.ts'),
-  ]);
-  const reading = new Reading();
-  const unread = new Unread();
-  let count = 0;
-  let stored: { readonly number: number; readonly each: FileTrajectory } | undefined;
-  let created = last?.created ?? 0;
-  let isAsBefore = last === undefined;
-  await fillFolder(dataFolder, ({ database, trajectoryUploads }, organization) => {
-    if (!last) database.run('delete from trajectories');
-    /** Returns why it is not shown; undefined if it is. */
-    const add = (trajectory: Record<string, unknown>): string | undefined => {
-      const read = readUploaded(trajectory, 0);
-      if ('code' in read) return refusal(read);
-      const stored = (trace_id: string) =>
-        database.transaction(() => {
-          const [outcome] = trajectoryUploads.store(organization, name, [{ ...read, trace_id }]);
-          if (outcome?.status !== 'uploaded') return outcome;
-          // The screen sorts by this time, and would reverse the trajectories of one millisecond.
-          created = Math.max(created + 1, Date.now());
-          const created_at = new Date(created).toISOString();
-          database.run(
-            'update trajectories set created_at = ? where trajectory_id = ?',
-            created_at,
-            outcome.trajectory_id,
-          );
-          return outcome;
-        });
-      const outcome = stored(read.trace_id ?? newId('trace'));
-      // All are shown, also equal ones and those of a group with one id.
-      return outcome?.status === 'uploaded' ? undefined : stored(newId('trace'))?.failure?.message;
-    };
-    return withOpenFile(path, io, async file => {
-      for await (const each of trajectoriesIn(file, reading)) {
-        io.signal.throwIfAborted();
-        count += 1;
-        if (last && count === last.number) isAsBefore = textOf(each) === last.text;
-        if (last && count <= last.number) continue;
-        if (!isAsBefore) return;
-        const why = 'error' in each ? each.error : add(each.trajectory);
-        if (why === undefined) {
-          stored = { number: count, each };
-          continue;
-        }
-        unread.add(each.place, why);
-      }
-    });
-  });
-  if (!isAsBefore) return store(path, name, dataFolder, io);
-  if (count === unread.count) throw holdsNone(unread);
-  unread.note(io);
-  for (const note of reading.notes) io.note(note);
-  return {
-    missing: unread.count + reading.unreadRewards,
-    last: stored ? { number: stored.number, text: textOf(stored.each), created } : last,
-  };
-}
-
 /** A local service in this process that has only the trajectories of a file. */
-export interface ServedFile extends RunningService, Pick<Stored, 'missing'> {
+export interface ServedFile extends RunningService {
   readonly folder: string;
+  readonly file: ShownFile;
 }
-
-/** Poll interval of the file, in milliseconds. */
-const lookMs = 1_000;
 
 /**
  * Serves a file under `name`, and follows it. The folder of the service is deleted at exit.
@@ -177,26 +81,15 @@ export async function serveFile(path: string, name: string, io: CommandIo): Prom
   const folder = mkdtempSync(join(tmpdir(), 'benchtop-read-'));
   process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
   const dataFolder = join(folder, 'data');
-  const first = store(path, name, dataFolder, io);
-  // The screen has no place for notes.
-  const quiet = { ...io, note: () => undefined };
-  let stored: Promise<Pick<Stored, 'last'>> = first;
-  const follow = (): void => {
-    stored = stored.then(({ last }) =>
-      // While a program writes the file, it may be missing or incomplete.
-      store(path, name, dataFolder, quiet, last).catch(() => ({ last: undefined })),
-    );
-  };
-  // Before the file is read, so that no change is missed.
-  watchFile(path, { interval: lookMs, persistent: false }, follow);
+  const file = new FollowedFile(path, name, dataFolder, io);
+  await file.open();
   try {
-    const { missing } = await first;
     const { serve } = await import('../local/daemon/serve.ts');
     const running = await serve({ dataFolder, samples: false, signal: io.signal });
-    void running.ended.then(() => unwatchFile(path, follow));
-    return { ...running, folder, missing };
+    void running.ended.then(() => file.close());
+    return { ...running, folder, file };
   } catch (error) {
-    unwatchFile(path, follow);
+    file.close();
     throw error;
   }
 }
@@ -210,7 +103,7 @@ async function openOnScreen(path: string, name: string, { theme, mouse }: Flags,
   if (isLarge) keepHeapSmall();
   const served = await serveFile(path, name, io);
   if (isLarge) emptyHeap();
-  const { baseUrl, apiKey, missing } = served;
+  const { baseUrl, apiKey, file } = served;
   const environment = {
     // The key that the environment sets belongs to the address that it names.
     BENCHTOP_BASE_URL: baseUrl,
@@ -220,7 +113,6 @@ async function openOnScreen(path: string, name: string, { theme, mouse }: Flags,
     BENCHTOP_STATE_DIR: join(served.folder, 'state'),
     BENCHTOP_CACHE_DIR: join(served.folder, 'cache'),
   };
-  const file = missing === 0 ? name : `${name}, ${missing} not read in full`;
   const sort = { column: 'created', descending: false };
   const start = { view: 'list', resource: 'trajectories', scope: { dataset: name }, sort } as const;
   const tui = await import('./tui.tsx');

@@ -38,9 +38,17 @@ export class Unread {
     return this.#count;
   }
 
-  /** The first one in words; undefined if all was read. */
-  get first(): string | undefined {
-    return this.#kinds.values().next().value?.first[0];
+  /** The first one, and how many more there are; undefined if all was read. */
+  get words(): string | undefined {
+    const first = this.#kinds.values().next().value?.first[0];
+    return this.#count < 2 ? first : `${first?.replace(/\.?$/, '.')} ${this.#count - 1} more cannot be read.`;
+  }
+
+  /** The error of a file of which nothing could be read. */
+  holdsNone(): CommandError {
+    const none = 'The file holds no trajectories';
+    const { words } = this;
+    return words === undefined ? new CommandError(`${none}.`) : new CommandError(`${none}: ${words}`, exitCodes.failed);
   }
 
   /** Notes each: many errors of the same kind are counted. */

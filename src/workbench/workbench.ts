@@ -40,6 +40,15 @@ const forgetAfterMs = 10 * 60_000;
 /** Name of the setting with how far the service's clock is behind, for what is shown before it answers. */
 const clockSetting = 'clock behind';
 
+/** A file of rollouts that is read on screen, and may change. */
+export interface ShownFile {
+  /** Its name, and what of it is missing. */
+  readonly title: string;
+  /** What of it was not read, as sentences. */
+  readonly problem: string | undefined;
+  readonly subscribe: (listener: () => void) => () => void;
+}
+
 export interface WorkbenchOptions {
   /** The kinds of resources whose statuses are tracked. */
   readonly kinds: Kinds;
@@ -55,8 +64,8 @@ export interface WorkbenchOptions {
   readonly readOnly?: boolean;
   /** Whether conversations are saved to disk. */
   readonly keepsChats?: boolean;
-  /** Title of the file of rollouts that the service was started for, and ends with. */
-  readonly file?: string | undefined;
+  /** The file that the service was started for, and ends with. */
+  readonly file?: ShownFile | undefined;
   readonly poll?: PollIntervals;
   readonly compare?: CompareSettings;
   readonly priceUnit?: PriceUnit | undefined;
@@ -85,8 +94,8 @@ export class Workbench implements QueryHost {
   readonly profile: string;
   readonly readOnly: boolean;
   readonly keepsChats: boolean;
-  /** Title of the file that is read; flags and notes on it would be lost. */
-  readonly file: string | undefined;
+  /** The file that is read; flags and notes on it would be lost. */
+  readonly file: ShownFile | undefined;
   readonly poll: PollIntervals;
   readonly compare: CompareSettings;
   readonly priceUnit: PriceUnit | undefined;

@@ -2,11 +2,13 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { appendFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { gzipSync } from 'node:zlib';
 import { expect, it, onTestFinished } from 'vitest';
 import { exitCodes } from '../../src/commands/exit.ts';
 import type { CommandIo } from '../../src/commands/io.ts';
 import { serveFile } from '../../src/commands/read.ts';
+import { databasePath } from '../../src/local/store/database-path.ts';
 import { eventually } from '../eventually.ts';
 import { cliOn, testFolder } from './cli.ts';
 
@@ -17,6 +19,12 @@ const textOf = (lines: readonly (object | string)[]): string =>
 
 const rollout = (task_id: string) => ({ task_id, ...saying('hi') });
 
+interface Row {
+  readonly task_id: string;
+  readonly trajectory_id: string;
+  readonly created_at: string;
+}
+
 /** A file on screen. */
 async function opened(lines: readonly (object | string)[]) {
   const path = join(testFolder(), 'file.jsonl');
@@ -26,15 +34,16 @@ async function opened(lines: readonly (object | string)[]) {
   const served = await serveFile(path, 'file.jsonl', io as unknown as CommandIo);
   onTestFinished(() => served.stop());
   const url = `${served.baseUrl}/api/v1/trajectories?limit=100&sort=created_at&order=asc`;
-  const rows = async (): Promise<readonly { readonly task_id: string; readonly created_at: string }[]> =>
+  const rows = async (): Promise<readonly Row[]> =>
     ((await (await fetch(url, { headers: { 'X-API-Key': served.apiKey } })).json()) as { items: [] }).items;
-  return { path, rows, missing: served.missing, notes };
+  const tasks = async () => (await rows()).map(({ task_id }) => task_id);
+  return { path, rows, tasks, file: served.file, folder: served.folder, notes };
 }
 
 /** The tasks in the order of the screen, and what is said of the others. */
 async function readOf(lines: readonly (object | string)[]) {
-  const { rows, missing, notes } = await opened(lines);
-  return { tasks: (await rows()).map(({ task_id }) => task_id), missing, notes };
+  const { tasks, file, notes } = await opened(lines);
+  return { tasks: await tasks(), title: file.title, notes };
 }
 
 it('stores the file without a request, so that none of it is in memory twice', async () => {
@@ -62,7 +71,7 @@ it('reads what a service would refuse, and says what is missing', async () => {
     ]),
   ).toEqual({
     tasks: ['broken', 'equal', 'equal'],
-    missing: 2,
+    title: 'file.jsonl, 2 not read in full',
     notes: [
       expect.stringContaining('line 2: It is not JSON'),
       expect.stringMatching(/^line 3: Unreadable messages/),
@@ -84,55 +93,112 @@ it('refuses a file with nothing readable, and leaves nothing of it behind', asyn
 
 it('shows the trajectories in the order of the file', async () => {
   const tasks = Array.from({ length: 60 }, (_, index) => `task ${index}`);
-  const { rows, missing, notes } = await opened(tasks.map(rollout));
+  const { rows, file, notes } = await opened(tasks.map(rollout));
   const shown = await rows();
-  expect({ tasks: shown.map(({ task_id }) => task_id), missing, notes }).toEqual({ tasks, missing: 0, notes: [] });
+  expect({ tasks: shown.map(({ task_id }) => task_id), title: file.title, notes }).toEqual({
+    tasks,
+    title: 'file.jsonl',
+    notes: [],
+  });
   // The screen sorts a short list by these times.
   expect(new Set(shown.map(({ created_at }) => created_at)).size).toBe(tasks.length);
 });
 
 it('shows a trajectory that is larger than a service takes', async () => {
   const large = 'a line of a log\n'.repeat((33 * 1024 * 1024) / 16);
-  expect(await readOf([{ task_id: 'large', ...saying(large) }])).toEqual({ tasks: ['large'], missing: 0, notes: [] });
+  expect(await readOf([{ task_id: 'large', ...saying(large) }])).toEqual({
+    tasks: ['large'],
+    title: 'file.jsonl',
+    notes: [],
+  });
 });
 
 it('shows all trajectories, also those of one trace', async () => {
   const first = { task_id: 'first', trace_id: 'a', ...saying('one') };
   expect(await readOf([first, { ...first, ...saying('two') }, first, { task_id: 'last', ...saying('hi') }])).toEqual({
     tasks: ['first', 'first', 'first', 'last'],
-    missing: 0,
+    title: 'file.jsonl',
     notes: [],
   });
 });
 
 it('follows a file that grows, and keeps what is shown of it', async () => {
-  const { path, rows, notes } = await opened([{ task_id: 'one', ...saying('hi') }, '{"task_id": "two", "messa']);
+  const { path, tasks, rows, notes } = await opened([rollout('one'), '{"task_id": "two", "messa']);
   const [first] = await rows();
   const noted = [...notes];
-  writeFileSync(path, textOf(['one', 'two', 'two'].map(task_id => ({ task_id, ...saying('hi') }))));
-  await eventually(async () => {
-    expect((await rows()).map(({ task_id }) => task_id)).toEqual(['one', 'two', 'two']);
-  });
-  expect((await rows())[0]).toEqual(first);
-  appendFileSync(path, textOf([{ task_id: 'last', ...saying('hi') }]));
-  await eventually(async () => {
-    expect((await rows()).map(({ task_id }) => task_id)).toEqual(['one', 'two', 'two', 'last']);
-  });
+  writeFileSync(path, textOf(['one', 'two', 'two'].map(rollout)));
+  await eventually(async () => expect(await tasks()).toEqual(['one', 'two', 'two']));
+  expect((await rows())[0]?.trajectory_id).toBe(first?.trajectory_id);
+  const before = await rows();
+  appendFileSync(path, textOf([rollout('last')]));
+  await eventually(async () => expect(await tasks()).toEqual(['one', 'two', 'two', 'last']));
+  expect((await rows()).slice(0, 3)).toEqual(before);
   expect(notes).toEqual(noted);
 });
 
+it('says at all times how much of the file is not read, and why', async () => {
+  const { path, tasks, file } = await opened([rollout('one'), 'no JSON', rollout('two'), '{"task_id": "three"']);
+  const half = { title: 'file.jsonl, 2 not read in full', problem: expect.stringMatching(/^line 2: .* 1 more cannot/) };
+  expect(file).toMatchObject(half);
+  writeFileSync(path, textOf([rollout('one'), 'no JSON', rollout('two'), rollout('three')]));
+  await eventually(() => expect(file.title).toBe('file.jsonl, 1 not read in full'));
+  appendFileSync(path, textOf(['no JSON', { messages: 'broken' }, rollout('four')]));
+  await eventually(() => expect(file.title).toBe('file.jsonl, 3 not read in full'));
+  expect(file.problem).toMatch(/^line 5: It is not JSON: .* 1 more cannot be read\.$/);
+  expect(await tasks()).toEqual(['one', 'two', 'three', 'four']);
+  writeFileSync(path, '');
+  await eventually(() => expect(file.problem).toBe('The file holds no trajectories.'));
+  expect({ title: file.title, tasks: await tasks() }).toEqual({ title: 'file.jsonl', tasks: [] });
+});
+
 it('shows nothing of what a file held before it was written again', async () => {
-  const { path, rows } = await opened(['one', 'two'].map(task_id => ({ task_id, ...saying('hi') })));
-  writeFileSync(path, textOf(['other', 'two', 'three'].map(task_id => ({ task_id, ...saying('ho') }))));
-  await eventually(async () => {
-    expect((await rows()).map(({ task_id }) => task_id)).toEqual(['other', 'two', 'three']);
-  });
+  const { path, tasks, rows } = await opened(['one', 'two', 'last'].map(rollout));
+  const [, two, last] = await rows();
+  writeFileSync(path, textOf(['other', 'two', 'last'].map(rollout)));
+  await eventually(async () => expect(await tasks()).toEqual(['other', 'two', 'last']));
+  // What is marked stays marked.
+  expect((await rows()).slice(1).map(({ trajectory_id }) => trajectory_id)).toEqual(
+    [two, last].map(row => row?.trajectory_id),
+  );
+  writeFileSync(path, textOf([rollout('other')]));
+  await eventually(async () => expect(await tasks()).toEqual(['other']));
+});
+
+it('keeps what is shown if a change cannot be stored, and says so', async () => {
+  const { path, tasks, file, folder } = await opened(['one', 'two'].map(rollout));
+  const database = new DatabaseSync(databasePath(join(folder, 'data')));
+  onTestFinished(() => database.close());
+  database.exec(`create trigger full before insert on trajectories when new.task_id = 'four'
+    begin select raise(abort, 'disk is full'); end`);
+  writeFileSync(path, textOf(['three', 'four'].map(rollout)));
+  await eventually(() => expect(file.title).toBe('file.jsonl, last change not read'));
+  expect(file.problem).toContain('disk is full');
+  expect(await tasks()).toEqual(['one', 'two', 'three']);
+  database.exec('drop trigger full');
+  appendFileSync(path, textOf([rollout('five')]));
+  await eventually(async () => expect(await tasks()).toEqual(['three', 'four', 'five']));
+  expect(file).toMatchObject({ title: 'file.jsonl', problem: undefined });
+});
+
+it('calls a trajectory by the id that the file gives it', async () => {
+  const { rows } = await opened([
+    { trajectory_id: 'traj_own', trace_id: 'a', ...rollout('one') },
+    { trace_id: 'a', ...rollout('two') },
+    { trace_id: 'a', ...rollout('three') },
+    { trace_id: 'no/address', ...rollout('four') },
+  ]);
+  expect((await rows()).map(({ trajectory_id }) => trajectory_id)).toEqual([
+    'traj_own',
+    'a',
+    expect.stringMatching(/^traj_\w{12}$/),
+    expect.stringMatching(/^traj_\w{12}$/),
+  ]);
 });
 
 it('notes few of many errors of the same kind, and counts the others', async () => {
-  const { missing, notes } = await readOf([rollout('one'), ...Array.from({ length: 1_500 }, () => 'no JSON')]);
-  expect({ missing, notes }).toEqual({
-    missing: 1_500,
+  const { title, notes } = await readOf([rollout('one'), ...Array.from({ length: 1_500 }, () => 'no JSON')]);
+  expect({ title, notes }).toEqual({
+    title: 'file.jsonl, 1500 not read in full',
     notes: [
       ...[2, 3, 4].map(line => expect.stringContaining(`line ${line}: It is not JSON: `)),
       'and 1497 more: It is not JSON.',

@@ -12,7 +12,7 @@ import { useShell } from '../../src/ui/app/shell-context.tsx';
 import type { TerminalPort } from '../../src/ui/app/terminal-port.ts';
 import { View } from '../../src/ui/app/view.tsx';
 import { createTheme } from '../../src/ui/widgets/theme/theme.tsx';
-import { Workbench } from '../../src/workbench/workbench.ts';
+import { type ShownFile, Workbench } from '../../src/workbench/workbench.ts';
 import { openScreen, type Screen, type ScreenOptions } from '../screen.ts';
 import { fakeService } from '../service/fake-service.ts';
 
@@ -25,8 +25,8 @@ export const noTerminal: TerminalPort = {
 };
 
 export interface StageOptions extends ScreenOptions {
-  /** Title of the file that is read. */
-  readonly file?: string;
+  /** The file that is read. */
+  readonly file?: ShownFile;
   readonly service?: () => Promise<Service>;
   readonly terminal?: TerminalPort;
 }

@@ -104,12 +104,15 @@ function openData(folder: string): Stores {
  *
  * @param work called with the stores and the id of the organization
  */
-export async function fillFolder(folder: string, work: (stores: Stores, organizationId: string) => Promise<void>) {
+export async function fillFolder<Result>(
+  folder: string,
+  work: (stores: Stores, organizationId: string) => Promise<Result>,
+): Promise<Result> {
   makeDataFolder(folder);
   const stores = openData(folder);
   try {
     stores.database.get('pragma synchronous = off');
-    await work(stores, ensureOrganization(stores.database, apiKeyOf(folder)));
+    return await work(stores, ensureOrganization(stores.database, apiKeyOf(folder)));
   } finally {
     stores.database.close();
   }

@@ -64,6 +64,7 @@ type Stored = Omit<TrajectoryRow, 'trajectory_id' | 'num_steps' | 'finish_reason
 
 /** The fields of a new trajectory. Missing ones stay empty. */
 export interface NewTrajectory extends Partial<Stored> {
+  readonly trajectory_id?: string;
   readonly organization_id: string;
   readonly source: string;
   readonly status: string;
@@ -80,8 +81,7 @@ export class TrajectoryStore {
     this.#datasets = datasets;
   }
 
-  add({ steps, ...trajectory }: NewTrajectory): string {
-    const trajectory_id = newId('trajectory');
+  add({ steps, trajectory_id = newId('trajectory'), ...trajectory }: NewTrajectory): string {
     this.#database.transaction(() => {
       this.#database.insert('trajectories', {
         trace_id: newId('trace'),

@@ -80,10 +80,7 @@ export class TrajectoryUploads {
     );
     return items.map((item, request_index): UploadOutcome => {
       if ('code' in item) return { ...unknownOutcome, request_index, status: 'error', failure: item };
-      const { origin, rewards = [], ...content } = item;
-      // Hash step by step, because the text of all steps can be very large.
-      const steps = content.steps.map(step => sha256(JSON.stringify(step)));
-      const content_hash = sha256(JSON.stringify({ ...content, steps, ...(rewards.length > 0 && { rewards }) }));
+      const content_hash = hashOf(item);
       const occurrence = Math.max(occurrences[request_index] ?? 1, (latest.get(content_hash) ?? 0) + 1);
       latest.set(content_hash, occurrence);
       const known = dataset && this.#find(dataset.dataset_id, item.trace_id, content_hash, occurrence);
@@ -91,25 +88,28 @@ export class TrajectoryUploads {
       if (known) return { ...unknownOutcome, request_index, status: 'skipped', ...identityOf(known) };
       dataset ??= this.#datasets.touch(organizationId, uploadDataset(datasetName));
       const trace_id = item.trace_id ?? newId('trace');
-      const stored = {
-        ...content,
-        trace_id,
-        conversation_id: item.conversation_id ?? trace_id,
-        organization_id: organizationId,
-        dataset_id: dataset.dataset_id,
-        dataset_name: datasetName,
-        source: 'upload',
-        content_hash,
-        occurrence,
-        details: withOrigin(item.details, origin),
-        model_association_source: item.model_id ? 'upload' : 'none',
-      };
-      const trajectory_id = this.#trajectories.add(stored);
-      storeRewards(this.#database, trajectory_id, rewards);
-      const model_id = typeof item.model_id === 'string' ? item.model_id : null;
-      const identity = identityOf({ ...stored, model_id, trajectory_id });
+      const identity = identityOf(this.add(dataset, item, { trace_id, content_hash, occurrence }));
       return { ...unknownOutcome, request_index, status: 'uploaded', ...identity };
     });
+  }
+
+  /** Adds a trajectory to a dataset; returns its fields. Must run in a transaction. */
+  add(
+    { organization_id, dataset_id, dataset_name }: DatasetRow,
+    { origin, rewards = [], ...content }: UploadedTrajectory,
+    given: Identity,
+  ): Known {
+    const model_association_source = content.model_id ? 'upload' : 'none';
+    const stored = {
+      ...content,
+      ...{ organization_id, dataset_id, dataset_name, source: 'upload', model_association_source, ...given },
+      conversation_id: content.conversation_id ?? given.trace_id,
+      details: withOrigin(content.details, origin),
+    };
+    const trajectory_id = this.#trajectories.add(stored);
+    storeRewards(this.#database, trajectory_id, rewards);
+    const model_id = typeof content.model_id === 'string' ? content.model_id : null;
+    return { ...stored, model_id, trajectory_id };
   }
 
   hasTrace(datasetId: string, traceId: string): boolean {
@@ -130,10 +130,25 @@ export class TrajectoryUploads {
   }
 }
 
+/** The content of a trajectory as a hash. */
+export function hashOf({ origin: _, rewards = [], ...content }: UploadedTrajectory): string {
+  // Hash step by step, because the text of all steps can be very large.
+  const steps = content.steps.map(step => sha256(JSON.stringify(step)));
+  return sha256(JSON.stringify({ ...content, steps, ...(rewards.length > 0 && { rewards }) }));
+}
+
 /** @param details as JSON, if there are any */
 function withOrigin(details: unknown, origin: UploadedTrajectory['origin']): string | null {
   const known = typeof details === 'string' ? details : null;
   return origin ? JSON.stringify({ ...(JSON.parse(known ?? '{}') as object), origin }) : known;
+}
+
+interface Identity {
+  readonly trajectory_id?: string;
+  readonly trace_id: string;
+  readonly content_hash: string;
+  readonly occurrence: number;
+  readonly created_at?: string;
 }
 
 interface Known {

@@ -6,7 +6,7 @@ import { type Dispatch, useCallback, useEffect, useMemo, useReducer, useState } 
 import type { NoticeKind } from '../../config/preferences.ts';
 import { type Place, placeKey } from '../../resources/place.ts';
 import { isBusy } from '../../resources/watch.ts';
-import { useSetting, useWorkbench } from '../data/workbench.tsx';
+import { useFile, useSetting, useWorkbench } from '../data/workbench.tsx';
 import { globalCommands, recordCommands } from '../keys/general.ts';
 import { MouseProvider } from '../keys/mouse-regions.tsx';
 import { type Binding, KeyScope, useKeyOf, useRouter } from '../keys/router.tsx';
@@ -87,6 +87,10 @@ function useEventToasts(showToast: Shell['toast']): void {
     const [warning = remembered.problem ?? remembered.setAside] = connection.warnings;
     if (warning !== undefined) showToast({ kind: 'warning', text: warning, news: true });
   }, [connection.warnings, remembered, showToast]);
+  const unread = useFile('problem');
+  useEffect(() => {
+    if (unread !== undefined) showToast({ kind: 'warning', text: unread, news: true });
+  }, [unread, showToast]);
   useEffect(
     () => remembered.onProblem(problem => showToast({ kind: 'warning', text: problem, news: true })),
     [remembered, showToast],

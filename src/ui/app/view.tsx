@@ -6,7 +6,7 @@ import type { Attention } from '../../queries/polling.ts';
 import { sanitiseLine } from '../../text/sanitise.ts';
 import type { AnyJob } from '../../workbench/jobs.ts';
 import { useUploads } from '../data/use-uploads.ts';
-import { useExports, useWorkbench } from '../data/workbench.tsx';
+import { useExports, useFile, useWorkbench } from '../data/workbench.tsx';
 import { useMouseRegion } from '../keys/mouse-regions.tsx';
 import { type Binding, KeyScope } from '../keys/router.tsx';
 import { useMemory } from '../navigation/memory.tsx';
@@ -128,7 +128,8 @@ const shortUploadWords = (jobs: readonly AnyJob[]): string => uploadWords(jobs, 
 
 /** The top border: the profile and the freshness. */
 function FrameTitle({ columns, freshness }: { columns: number; freshness: Freshness | undefined }) {
-  const { profile, readOnly, file } = useWorkbench();
+  const { profile, readOnly } = useWorkbench();
+  const title = useFile('title') ?? profile;
   const theme = useTheme();
   const running = useRunningCount();
   const long = useFreshness(freshness, freshnessWords);
@@ -145,7 +146,7 @@ function FrameTitle({ columns, freshness }: { columns: number; freshness: Freshn
     [long, counted, exporting, uploading],
     [short, counted, exporting, shortUploading],
   ].map(each => each.filter(Boolean).join(` ${theme.glyphs.bullet} `));
-  const name = `${sanitiseLine(file ?? profile)}${readOnly ? ' (read-only)' : ''}`;
+  const name = `${sanitiseLine(title)}${readOnly ? ' (read-only)' : ''}`;
   const titles = [`benchtop ${theme.glyphs.horizontal}${theme.glyphs.horizontal} ${name}`, name];
   return <Text wrap="truncate">{titleLine(columns, titles, words, mark, theme)}</Text>;
 }

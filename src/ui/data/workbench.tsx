@@ -14,6 +14,8 @@ import type { ResourceRef } from '../../store/store.ts';
 import type { Export } from '../../workbench/exports.ts';
 import type { Workbench } from '../../workbench/workbench.ts';
 
+const noFile = () => () => {};
+
 const WorkbenchContext = createContext<Workbench | undefined>(undefined);
 
 export function WorkbenchProvider({ workbench, children }: { workbench: Workbench; children: ReactNode }) {
@@ -34,6 +36,12 @@ export function useWorkbench(): Workbench {
 export function usePaused(): boolean {
   const workbench = useWorkbench();
   return useSyncExternalStore(workbench.subscribe, () => workbench.paused);
+}
+
+/** The value of the file that is read; undefined without a file. */
+export function useFile(name: 'title' | 'problem'): string | undefined {
+  const { file } = useWorkbench();
+  return useSyncExternalStore(file?.subscribe ?? noFile, () => file?.[name]);
 }
 
 export function useExports(): readonly Export[] {

@@ -160,7 +160,7 @@ it.each([
         listTrajectories: () => pageOf(rows),
         getTrajectory: () => ({ ...rows[0], steps: [{ messages: [{ role: 'assistant', completion_tokens: 7 }] }] }),
       }),
-    file: 'a.jsonl',
+    file: { title: 'a.jsonl', problem: undefined, subscribe: () => () => {} },
     columns: 200,
     rows: 40,
   });

@@ -5,6 +5,7 @@ import { refOf, resourceAt } from '../../../resources/catalogue.ts';
 import { labelOf, noneSeenWords, placeOf, type ResourceOf } from '../../../resources/define.ts';
 import type { Place } from '../../../resources/place.ts';
 import type { ViewProps } from '../../app/registry.ts';
+import { useWorkbench } from '../../data/workbench.tsx';
 import { useActions } from '../record/use-actions.tsx';
 import type { ResourceListProps } from './list-props.ts';
 import { ResourceList } from './resource-list.tsx';
@@ -33,6 +34,7 @@ export interface ResourceListViewProps<Row extends object> extends Partial<Resou
 export function ResourceListView<Row extends object>({ resource, place, ...more }: ResourceListViewProps<Row>) {
   // A view shows one place from mount to unmount.
   const [source] = useState(() => resource.list(place.scope ?? {}));
+  const { file } = useWorkbench();
   return (
     <ResourceList
       {...listProps(resource)}
@@ -40,6 +42,7 @@ export function ResourceListView<Row extends object>({ resource, place, ...more 
       startAt={place.at}
       {...(place.sort && { sort: place.sort })}
       actions={useActions(resource)}
+      {...(file && { emptyWords: 'The file holds no trajectories' })}
       {...more}
     />
   );

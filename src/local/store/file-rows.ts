@@ -1,0 +1,95 @@
+/**
+ * The trajectories of a file on screen, as a dataset. Each keeps its id when the file is read again, and those of the
+ * earlier reading stay until the new one is complete.
+ */
+import type { Database } from './database.ts';
+import { type DatasetStore, uploadDataset } from './datasets.ts';
+import { sha256 } from './ids.ts';
+import type { DatasetRow } from './records.ts';
+import { hashOf, type TrajectoryUploads, type UploadedTrajectory } from './trajectory-uploads.ts';
+
+interface FileStores {
+  readonly database: Database;
+  readonly datasets: DatasetStore;
+  readonly trajectoryUploads: TrajectoryUploads;
+}
+
+/** An id that needs no escape in an address. */
+const plainId = /^\w[\w.:-]{0,99}$/;
+
+export class FileRows {
+  readonly #database: Database;
+  readonly #uploads: TrajectoryUploads;
+  readonly #dataset: DatasetRow;
+  /** How many there are of each content that occurs more than once. */
+  readonly #equal = new Map<string, number>();
+  /** When the last one was added; epoch milliseconds. */
+  #latest: number;
+
+  constructor({ database, datasets, trajectoryUploads }: FileStores, organizationId: string, name: string) {
+    this.#database = database;
+    this.#uploads = trajectoryUploads;
+    this.#dataset = datasets.touch(organizationId, uploadDataset(name));
+    const { latest } = database.get<{ latest: string | null }>('select max(created_at) latest from trajectories') ?? {};
+    this.#latest = Date.parse(latest ?? '') || 0;
+  }
+
+  /** Marks all as those of an earlier reading, which `endAgain` removes. */
+  beginAgain(): void {
+    this.#database.run('update trajectories set occurrence = -abs(occurrence)');
+  }
+
+  endAgain(): void {
+    this.#database.run('delete from trajectories where occurrence < 0');
+  }
+
+  /** Adds a trajectory after all others, also an equal one. */
+  add(item: UploadedTrajectory): void {
+    this.#database.transaction(() => {
+      const content_hash = hashOf(item);
+      const occurrence = this.#occurrenceOf(content_hash);
+      // The screen sorts by this time, and would reverse the trajectories of one millisecond.
+      this.#latest = Math.max(this.#latest + 1, Date.now());
+      const created_at = new Date(this.#latest).toISOString();
+      const trajectory_id = this.#ownId(item) ?? `traj_${sha256(`${content_hash} ${occurrence}`).slice(0, 12)}`;
+      const earlier = this.#find('trajectory_id', trajectory_id);
+      if (earlier?.content_hash === content_hash) {
+        this.#database.run(
+          'update trajectories set occurrence = ?, created_at = ? where trajectory_id = ?',
+          ...[occurrence, created_at, trajectory_id],
+        );
+        return;
+      }
+      this.#database.run('delete from trajectories where trajectory_id = ?', trajectory_id);
+      const { trace_id } = item;
+      const isFree = trace_id !== undefined && !this.#find('trace_id', trace_id);
+      const ids = { trajectory_id, trace_id: isFree ? trace_id : `trace_${trajectory_id}` };
+      this.#uploads.add(this.#dataset, item, { ...ids, content_hash, occurrence, created_at });
+    });
+  }
+
+  #occurrenceOf(contentHash: string): number {
+    const { dataset_id } = this.#dataset;
+    const known =
+      this.#equal.get(contentHash) ??
+      this.#database.count(
+        'select max(occurrence, 0) count from trajectories where dataset_id = ? and content_hash = ? order by occurrence desc',
+        ...[dataset_id, contentHash],
+      );
+    if (known > 0) this.#equal.set(contentHash, known + 1);
+    return known + 1;
+  }
+
+  /** The id that the file gives it, unless an earlier one of the file has it. */
+  #ownId({ origin, trace_id }: UploadedTrajectory): string | undefined {
+    const id = [origin?.['trajectory_id'], trace_id].find(each => typeof each === 'string' && plainId.test(each));
+    return typeof id === 'string' && !((this.#find('trajectory_id', id)?.occurrence ?? 0) > 0) ? id : undefined;
+  }
+
+  #find(column: 'trajectory_id' | 'trace_id', value: string) {
+    return this.#database.get<{ readonly content_hash: string; readonly occurrence: number }>(
+      `select content_hash, occurrence from trajectories where dataset_id = ? and ${column} = ?`,
+      ...[this.#dataset.dataset_id, value],
+    );
+  }
+}
