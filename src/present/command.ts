@@ -32,3 +32,16 @@ export interface Command {
 }
 
 export type CommandTable = Readonly<Record<string, Command>>;
+
+/** A table of commands with a common group, or with other common properties; a command may override these. */
+export function commandTable<Name extends string>(
+  common: string | (Partial<Command> & Pick<Command, 'group'>),
+  commands: Readonly<Record<Name, Omit<Command, 'group'> & Partial<Command>>>,
+): Readonly<Record<Name, Command>> {
+  const shared = typeof common === 'string' ? { group: common } : common;
+  const entries = Object.entries<Partial<Command>>(commands).map(([name, command]) => [
+    name,
+    { ...shared, ...command },
+  ]);
+  return Object.fromEntries(entries) as Readonly<Record<Name, Command>>;
+}
