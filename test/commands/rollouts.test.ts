@@ -141,5 +141,5 @@ it('prints how a task went over the steps of training, and takes some of them (B
   });
   expect((await cli('tasks', ['d', '--steps', '39', '--json'])).out).not.toContain('by_step');
   expect((await cli('tasks', ['d', '--steps', '60..50'])).code).toBe(exitCodes.usage);
-  expect((await cli('tasks', ['d', '--steps', '99'])).notes).toContain('No rollout is of steps 99.');
+  expect((await cli('tasks', ['d', '--steps', '99'])).notes).toContain('There is no rollout in steps 99.');
 });

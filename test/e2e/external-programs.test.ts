@@ -276,7 +276,7 @@ describe('a file of rollouts', () => {
     // Nothing of the service that the file is read from.
     expect(session.text()).not.toMatch(/Deployments|127\.0\.0\.1|traj_|local:\/\//);
     session.type('1');
-    await session.waitFor('Nothing is kept of this file: benchtop upload sends it');
+    await session.waitFor('Flags and notes of a file are not kept: benchtop upload sends it');
     expect(session.text()).not.toContain('<1>');
     // In the window of a note, q would be a letter.
     session.type("'q");

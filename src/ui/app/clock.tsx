@@ -32,7 +32,7 @@ const noChanges = () => () => {};
 /**
  * The value that `derive` computes from the time (epoch milliseconds); the caller is redrawn when it changes.
  *
- * @param changes subscribes to what else the value depends on
+ * @param changes subscribes to the other sources of the value
  */
 export function useTime<Derived extends string | number | undefined>(
   derive: (now: number) => Derived,

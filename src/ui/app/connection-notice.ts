@@ -48,12 +48,12 @@ function shownWords(state: ConnectionState, now: number, keyOf: KeyOf): string |
   return state.kind !== 'silent' && forMs < patienceMs ? undefined : `${words}… ${age(forMs)}`;
 }
 
-/** Starting and being busy are not worth announcing. */
+/** The end of a start or of a wait is not worth announcing. */
 const isWaiting = ({ kind }: ConnectionState): boolean => kind === 'starting' || kind === 'silent';
 
 /**
- * The current message about the connection. `say` shows short news; `keep` stores each warning to be read later. The
- * caller is redrawn only when the message changes: most starts have none.
+ * The current message about the connection. `say` shows short news; `keep` adds each warning to the log. The caller is
+ * redrawn only when the message changes: most starts have none.
  */
 export function useConnectionNotice({ say, keep }: Pick<ToastLine, 'say' | 'keep'>): Toast | undefined {
   const { connection } = useWorkbench();

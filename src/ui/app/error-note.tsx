@@ -118,7 +118,7 @@ export function useDeleted(kind: string, id: string): string | undefined {
 
 interface ErrorNoteProps extends Size {
   readonly error: Error;
-  /** Names no keys: pressing them would type into a field. */
+  /** Whether to omit keys: in a form, they would be typed into a field. */
   readonly inForm?: boolean;
 }
 

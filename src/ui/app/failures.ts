@@ -10,7 +10,7 @@ import { sanitiseLine } from '../../text/sanitise.ts';
 import { truncate } from '../../text/width.ts';
 
 export interface Failure {
-  /** What failed, in one safe line without source code. */
+  /** The failure in one sanitised line, without source code. */
   readonly words: string;
   /** Path of the report; undefined if none could be written. */
   readonly report: string | undefined;

@@ -65,7 +65,7 @@ export function Footer({ columns, layout, registry, trail, toast, isWindow }: Fo
 /** Columns of the main keys. */
 const roomForHints = 24;
 
-/** A message. Hints stay next to it if there is room; if the message is cut, its key shows the rest. */
+/** The line of a message, with hints if there is room; a truncated message gets the key that shows the rest. */
 export function toastLine(
   columns: number,
   toast: Toast,

@@ -98,7 +98,7 @@ export function uploadWords(jobs: readonly AnyJob[], short = false): string {
     .join(' ');
 }
 
-/** The style and the glyph of the freshness; the words alone would suffice. */
+/** The styled glyph of the freshness; the words have the same information. */
 export function freshnessMark(freshness: Freshness, now: number, { styles, glyphs }: Theme): string {
   const state = freshnessAt(freshness, now);
   const marks = {
@@ -207,17 +207,17 @@ export function hintsFor(offered: readonly Offer[], room: number): readonly Hint
   return inOrder.filter(hint => chosen.has(hint)).map(({ key, word }) => ({ key, word }));
 }
 
-/** Cells of the hints that crumbs must not displace: what the view is for, what stops work, and help. */
+/** Cells of the hints that crumbs must not displace: the main commands, the ones that stop work, and help. */
 export function mainHintsWidth(offered: readonly Offer[]): number {
   const main = rankedHints(offered).filter(({ priority }) => priority <= rankOf('stop'));
   return main.reduce((sum, hint) => sum + hintWidth(hint) + hintGap, 0);
 }
 
-/** Fewer cells of the crumbs would say nothing. */
+/** Crumbs in fewer cells are useless. */
 const leastTrail = 8;
 
 /**
- * Most cells of the crumbs in a terminal of this many columns.
+ * Maximum cells of the crumbs in a terminal of this many columns.
  *
  * @param main cells of the hints that matter more
  */

@@ -50,7 +50,7 @@ function toastKind({ resource, to }: Transition): Toast['kind'] {
 
 const severity = ['info', 'success', 'warning', 'danger'] as const;
 
-/** One notice for everything that ended with one answer; the worst outcome sets its colour. */
+/** One notice for all ends that one answer reported; the worst outcome sets its colour. */
 export function noticeOf(ended: readonly Transition[]): Toast | undefined {
   if (ended.length === 0) return undefined;
   const words = bothForms(nameOf =>
@@ -88,9 +88,9 @@ function jobNotice(job: AnyJob, resumeKey: string | undefined): Toast | undefine
 }
 
 /**
- * Sums up the inbox after an absence, in the words of Watch, and again as more events of the absence become known.
+ * Summarises the inbox after an absence, in the words of Watch, and again as more events of the absence become known.
  *
- * @param isShown whether the view has the same words, or the events themselves
+ * @param isShown whether the view shows the summary or the events
  */
 function useMissedNotice(toast: (toast: Toast) => void, isShown: boolean): void {
   const { inbox } = useWorkbench();
@@ -140,7 +140,7 @@ export function useNotices(
       statuses.onTransitions(transitions => {
         const isNews = (transition: Transition): boolean => {
           const { kind, id } = transition.resource;
-          // Ends during an absence are summed up instead.
+          // The summary of the inbox covers ends during an absence.
           return transition.ended && !inbox.isMissed(transition) && (statuses.runs(kind) || pins.has(kind, id));
         };
         announce(noticeOf(transitions.filter(isNews)));

@@ -22,7 +22,7 @@ interface ReadingLine {
 export interface ReadingWindowProps {
   readonly title: string;
   readonly lines: readonly ReadingLine[];
-  /** Whether the window takes the full height, even for few lines. */
+  /** Whether the window has the full height, even for few lines. */
   readonly isTall?: boolean;
   /** Text below the lines, before the keys. */
   readonly words?: string;

@@ -22,8 +22,8 @@ export interface ViewDefinition<Name extends ViewName = ViewName> {
   /** Terminal columns from which the inspector is shown, until the user shows or hides it; always if missing. */
   readonly inspectorFrom?: number;
   /**
-   * Terminal columns from which the side panes are shown, until the user shows or hides one; that choice is for this
-   * view alone.
+   * Terminal columns from which the side panes are shown, until the user shows or hides one. That choice does not
+   * affect views without this property.
    */
   readonly sidesFrom?: number;
   /** The meaning of its numbers, for help. */

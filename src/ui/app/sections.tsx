@@ -75,7 +75,7 @@ const wideFrom = 40;
 const stepMs = 10_000;
 const minuteMs = 60_000;
 
-/** The age of the count of the section under the cursor; without one, that of the oldest overdue count. */
+/** The age of the count of a section; without a section, of the oldest overdue count. */
 function ageOfCounts(workbench: Workbench, section: Section | undefined, now: number): string {
   const readAt = section
     ? section.listKey && workbench.lists.countOf(section.listKey)?.readAt

@@ -115,7 +115,7 @@ function useEventToasts(showToast: Shell['toast']): void {
         showToast({
           kind: why === undefined ? 'warning' : 'info',
           text: why === undefined ? `Read-only: cannot ${title}` : `Cannot ${title}. ${why}`,
-          short: why ?? 'Turned off: read-only',
+          short: why ?? 'Disabled: read-only',
         }),
       ),
     [onRefused, showToast],

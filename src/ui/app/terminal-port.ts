@@ -15,8 +15,8 @@ export interface TerminalPort {
    */
   readonly runExternal: (command: string, args: readonly string[]) => Promise<number>;
   /**
-   * Suspends the program, as ctrl-z does in a shell, until it is continued. Ignores a suspend key typed before it
-   * continued.
+   * Suspends the program, as ctrl-z does in a shell, until it is continued. Ignores a suspend key that was typed before
+   * the program continued.
    */
   readonly suspend: (press: KeyPress) => void;
   /** Ends the program. */

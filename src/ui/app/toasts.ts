@@ -42,9 +42,9 @@ function toastReducer(toasts: Toasts, action: ToastAction): Toasts {
   return { shown, log: [toast, ...others].slice(0, mostLogged) };
 }
 
-/** How long a notice is shown at most. A key or navigation ends it sooner. */
+/** Maximum time for which a notice is shown, in milliseconds. A key or navigation ends it sooner. */
 const longestMs = { info: 4_000, success: 4_000, warning: 8_000, danger: 12_000 } as const;
-/** A key does not remove it sooner, so that a typing user sees it. */
+/** Minimum time, in milliseconds, so that a typing user sees it. */
 const shortestMs = 1_500;
 
 /** The notices, and the only functions that create one: they sanitise the text. */

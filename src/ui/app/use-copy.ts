@@ -4,8 +4,8 @@ import { useShell } from './shell-context.tsx';
 import { copySequence } from './terminal/clipboard.ts';
 
 /**
- * Returns a function that asks the terminal to copy a text, and says so. The terminal does not answer, so success is
- * unknown.
+ * Returns a function that asks the terminal to copy a text, and shows a notice. The terminal does not answer, so
+ * success is unknown.
  */
 export function useCopy(): (text: string, what: string) => void {
   const { terminal, toast } = useShell();

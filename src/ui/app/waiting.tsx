@@ -7,7 +7,7 @@ import { useWorkbench } from '../data/workbench.tsx';
 import { useTime } from './clock.tsx';
 import { againWords, requestedWords } from './frame-lines.ts';
 
-/** Why requests are held back, and until when; undefined if they are not. `now` is in epoch milliseconds. */
+/** Why requests are delayed, and until when; undefined if they are not. `now` is in epoch milliseconds. */
 export function heldBackWords(gate: GateState, now: number): string | undefined {
   if (gate.kind === 'open' || gate.until <= now) return undefined;
   const why = gate.reason === 'rate_limit' ? 'Rate limited' : 'The service is failing';

@@ -1,4 +1,4 @@
-/** The held-out rewards of training runs on screen: those of an ended run are read until they are final. */
+/** The held-out rewards of training runs on screen. For an ended run, they are read until they are final. */
 import { heldOutRewardsQuery } from '../../queries/training-curves.ts';
 import { hasFinalCurve } from '../../resources/rotation-turns.ts';
 import { useWorkbench } from './workbench.tsx';

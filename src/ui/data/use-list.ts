@@ -27,7 +27,7 @@ export interface PagedList<Row> {
   readonly notes: readonly string[];
   /** Why the last page could not be read; undefined if it was. */
   readonly pageError: Error | undefined;
-  /** Rows read so far, while the rest is read. */
+  /** Number of rows read so far, while the rest is read. */
   readonly reading: number | undefined;
   /** Reads the next page, even if nothing shows the list. */
   readonly readOn: () => Promise<void>;
@@ -37,7 +37,7 @@ export interface PagedList<Row> {
   readonly readForFile: (waiter: Waiter) => Promise<RestOutcome>;
   /** Stops reading the rest for the view, if in progress; rows already read stay. */
   readonly stop: (() => void) | undefined;
-  /** Tells which rows are on screen: their pages are polled and, near the end of the list, the next page is read. */
+  /** Reports the rows on screen: their pages are polled and, near the end of the list, the next page is read. */
   readonly see: (rows: readonly Row[], nearEnd: boolean) => void;
   readonly oldest: (rows: readonly Row[]) => RowsAge | undefined;
   /** The newest state, even before it is drawn. */
@@ -108,8 +108,8 @@ export interface OrderedSource<Row> {
 }
 
 /**
- * Chooses the list to read for an order. The client sorts a complete list; otherwise the service is asked for the
- * order, once: if it refuses, the client sorts the rows read so far.
+ * Chooses the list to read for an order. The client sorts a complete list. Otherwise the service sorts; once it has
+ * refused an order, the client sorts the rows read so far.
  */
 export function useOrderedSource<Row>(source: ListSource<Row>, wanted: FieldOrder | undefined): OrderedSource<Row> {
   const workbench = useWorkbench();
@@ -142,7 +142,7 @@ export function usePagedList<Row>(
   const see = useCallback(
     (rows: readonly Row[], nearEnd: boolean) => {
       reader.see(viewer, rows, nearEnd);
-      // Read past rows that are known from elsewhere.
+      // Rows from elsewhere are on screen: read on until the list has them.
       if (reader.extent.rows > 0 && rows.some(row => !reader.has(source.id(row)))) void reader.readOn();
       clearTimeout(timer.current);
       if (workbench.paused) return;

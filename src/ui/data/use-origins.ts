@@ -1,4 +1,4 @@
-/** The training runs of checkpoints that rows on screen name by id, searched in the background. */
+/** Finds the training runs of checkpoints that rows on screen refer to by id, in the background. */
 import { useMemo } from 'react';
 import { inParallel } from '../../base/in-parallel.ts';
 import { OriginSearch, type Referred } from '../../queries/checkpoint-origins.ts';
@@ -7,7 +7,7 @@ import type { Attention } from '../../queries/polling.ts';
 import { isAbsent } from '../../service/errors.ts';
 import { useLive } from './use-live.ts';
 
-/** Searches once for these checkpoints. What is found is remembered; the answer only says that it was. */
+/** Searches once for these checkpoints, and remembers their origins. The answer is only the time of its end. */
 function originsQuery(referred: readonly Referred[]): LiveQuery<number> {
   return {
     key: ['checkpoints', 'origins', ...new Set(referred.flatMap(({ checkpoint_id: id }) => id ?? []))],

@@ -63,7 +63,7 @@ export function useUnfinishedUploads(): readonly UnfinishedUpload[] {
   );
 }
 
-/** The id of the only job that may upload it. */
+/** The id of the only job that may upload this file. */
 export const trajectoryJobId = ({ path, dataset, agent }: TrajectoryUploadRef): string =>
   JSON.stringify(['trajectories', path, dataset, agent ?? '']);
 

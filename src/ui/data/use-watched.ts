@@ -60,7 +60,7 @@ export const inboxCount: SectionCount = {
   read: ({ inbox }) => inbox.list().length,
 };
 
-/** Refreshes the data on screen that was read before the end. Other data is read when shown. */
+/** Refreshes data on screen that is older than the end of a resource. Other data is read when shown. */
 function refreshAfterEnd(cache: QueryClient, { kind, id, endedAt = 0 }: KnownResource): void {
   for (const queryKey of resourceOfKind(kind)?.watch?.shownIn?.(id) ?? []) {
     const isOld = (query: Query): boolean => query.state.dataUpdatedAt < endedAt;

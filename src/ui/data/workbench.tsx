@@ -74,7 +74,7 @@ export function usePin(resources: readonly ResourceRef[]): () => string {
   };
 }
 
-/** Registers work that would be lost, in words, while the caller is on screen; undefined for none. */
+/** Registers a description of unfinished work while the caller is on screen, so that leaving asks first. */
 export function useUnfinished(words: string | undefined): void {
   const { unfinished } = useWorkbench();
   const id = useId();

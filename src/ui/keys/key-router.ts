@@ -56,7 +56,7 @@ export class Router {
   #holds = 0;
   #draw: ((then: () => void) => void) | undefined;
   #offered: readonly Offer[] | undefined;
-  /** When the press that was handled last was read. */
+  /** The time at which the last handled press was read. */
   #pressedAt: number | undefined;
 
   constructor(options: RouterOptions) {
@@ -149,7 +149,7 @@ export class Router {
     }
   }
 
-  /** Whether nothing need be drawn between a press and its neighbours. */
+  /** Whether a press and its neighbours can be handled without a frame in between. */
   repeats(press: KeyPress): boolean {
     for (const { handlers } of this.#scopes.path()) {
       const [binding] = this.#boundTo(press.name, handlers);
@@ -268,7 +268,7 @@ export class Router {
     return this.#offered;
   };
 
-  /** The same with the bindings as last drawn, to run one of them. */
+  /** Like `offered`, but with the bindings as last drawn, so that one of them can be run. */
   offers(): readonly Offer[] {
     const taken = new Set<string>();
     const fields: FieldHandlers[] = [];

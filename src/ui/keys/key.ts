@@ -15,13 +15,13 @@ export interface KeyPress {
   readonly text: string;
   /** The number of presses in a row, for a command that counts them; 1 if missing. */
   readonly count?: number;
-  /** The number that was typed just before; calling it takes back what its first digit did. */
+  /** Returns the number typed just before the key, and undoes the command of its first digit. */
   readonly number?: () => number;
-  /** Called by the command of a digit with how to take it back, should the digit begin a number. */
+  /** Called by the command of a digit with a function that undoes it, in case the digit begins a number. */
   readonly ifNumber?: (takeBack: () => void) => void;
   /**
-   * When it was read, by `performance.now`, the same for all presses of a read; it may be handled later. Missing if it
-   * comes from no key.
+   * The time of the read (`performance.now`), equal for all presses of one read, which may be handled later. Missing
+   * for a press that no key made.
    */
   readonly at?: number;
 }

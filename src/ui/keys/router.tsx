@@ -99,7 +99,7 @@ export function KeyRouter({ overrides = noOverrides, readOnly = false, onFailure
 export interface KeyScopeProps extends ScopeHandlers {
   readonly active?: boolean;
   readonly modal?: boolean;
-  /** Whether the other keys of the read that opened it are ignored: they were typed, or pasted, for something else. */
+  /** Whether the scope ignores the other keys of the read that opened it: they were meant for something else. */
   readonly guarded?: boolean;
   readonly children?: ReactNode;
 }

@@ -40,9 +40,9 @@ interface Scope {
   readonly sequence: number;
   readonly active: boolean;
   readonly modal: boolean;
-  /** It takes no key of the read that opened it. */
+  /** Ignores the other keys of the read that opened it. */
   readonly guarded: boolean;
-  /** When the press that opened it was read. */
+  /** The time at which the press that opened it was read. */
   readonly openedAt: number | undefined;
   readonly handlers: ScopeHandlers;
 }
@@ -52,7 +52,7 @@ export class Scopes {
   readonly #scopes = new Map<string, Scope>();
   #sequence = 0;
 
-  /** Adds or updates a scope. @param at when the last press was read */
+  /** Adds or updates a scope. @param at the time at which the last press was read */
   set(id: string, scope: Omit<Scope, 'id' | 'sequence' | 'openedAt'>, at?: number): void {
     const known = this.#scopes.get(id);
     if (!known) this.#sequence += 1;

@@ -10,8 +10,8 @@ export class TypedNumber {
   #takeBack: (() => void) | undefined;
 
   /**
-   * The press with what it needs to know of a number; undefined for one more digit of a number whose first digit was a
-   * command, which is taken back.
+   * Adds `number` or `ifNumber` to a press. Undefined for a further digit if the first digit ran a command, which is
+   * then undone.
    */
   read(press: KeyPress): KeyPress | undefined {
     const { name, at = performance.now() } = press;
@@ -38,7 +38,7 @@ export class TypedNumber {
 
   #undo(): void {
     const takeBack = this.#takeBack;
-    // The digits that follow are no commands either.
+    // Later digits of the number run no command either.
     this.#takeBack = takeBack && (() => {});
     takeBack?.();
   }

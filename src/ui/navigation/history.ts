@@ -100,7 +100,8 @@ export function historyReducer(history: History, action: HistoryAction): History
       return { past: [...past, present].slice(-depth), present: next, future: future.slice(1), last: present };
     }
     case 'last': {
-      // If it is adjacent in the history, the other places stay on both sides.
+      // If it is the next or the previous place in the history, step there, so that the other places stay on both
+      // sides.
       if (last === undefined) return history;
       if (last === future[0]) return historyReducer(history, { kind: 'forward' });
       if (last === past.at(-1)) return historyReducer(history, { kind: 'back' });

@@ -13,7 +13,7 @@ export interface SiblingList {
   readonly rows?: readonly string[];
   /** The service has more rows. */
   readonly partial?: boolean;
-  /** Reads more of these, and returns the longer list. */
+  /** Reads more rows, and returns the longer list. */
   readonly readMore?: () => Promise<SiblingList>;
 }
 
@@ -45,7 +45,10 @@ export class Siblings {
     return this.#shown.get(resource) === id;
   }
 
-  /** The row of the record last shown, if it is in the same list as `row`: the user may have stepped on from there. */
+  /**
+   * The row of the last shown record if it is in the same list as `row`, otherwise `row`: the user may have stepped on
+   * from `row`.
+   */
   lastShown(row: string): string {
     for (const [resource, list] of this.#lists) {
       const { rows = list.ids } = list;
@@ -83,8 +86,8 @@ export class Siblings {
   }
 
   /**
-   * The place this many rows after `id` (before it, if negative) and its distance in rows; the outermost place if there
-   * are fewer rows with one. Undefined at the ends, or if `id` was not opened from a list.
+   * The place `by` rows after `id` (before it, if negative), or the first or last one if there are fewer rows, and its
+   * distance in rows. Undefined at the ends, or if `id` was not opened from a list.
    */
   step(resource: string, id: string, by: number): { readonly place: Place | undefined; readonly steps: number } {
     const list = this.#lists.get(resource);
@@ -164,7 +167,7 @@ function useMemoryOf<Value>(place: string, name: string): readonly [Value | unde
   return [initial, remember];
 }
 
-/** The orders of the lists shown so far. */
+/** The neighbours of records in the lists shown so far. */
 export function useSiblings(): Siblings {
   const context = useContext(MemoryContext);
   const [fallback] = useState(() => new Siblings());

@@ -10,7 +10,7 @@ interface KnownRecord {
   readonly kind: string;
   readonly id: string;
   readonly label: string;
-  /** What tells it from others of its kind and label. */
+  /** Distinguishes it from others of the same kind and label. */
   readonly apart?: string | undefined;
 }
 
@@ -29,7 +29,7 @@ export interface PaletteSources {
   readonly open: OpenTrail;
 }
 
-/** These far outnumber all others, and many share a name. */
+/** Trajectories far outnumber all other resources, and many share a name. */
 export const manyKind = 'trajectory';
 /** Number of known ids to offer for a prefix. */
 const mostBeginnings = 8;
@@ -44,7 +44,7 @@ const idLike = /^(?=.*\d)[\w.:-]{2,128}$/;
  */
 export function paletteEntries(
   typed: string,
-  { entries, seen: ofLate, named: seenNamed = () => [], recent, open }: PaletteSources,
+  { entries, seen: recentlySeen, named: seenNamed = () => [], recent, open }: PaletteSources,
 ): readonly PaletteEntry[] {
   const words = typed.trim().split(/\s+/);
   const [first = '', word = first] = words;
@@ -54,7 +54,7 @@ export function paletteEntries(
   const alike = seenNamed(named ? word : typed.trim());
   // Matches in the same case come first.
   const isExact = ({ id, label }: KnownRecord): boolean => id === word || label === typed.trim();
-  const seen = uniqueRecords([...alike.filter(isExact), ...alike, ...ofLate]);
+  const seen = uniqueRecords([...alike.filter(isExact), ...alike, ...recentlySeen]);
   const candidates = named ? seen.filter(({ kind }) => kind === named.kind) : seen;
   const isId = ({ id }: KnownRecord): boolean => id.toLowerCase() === word.toLowerCase();
   const ids = words.length > 1 && !named ? [] : candidates.filter(isId);
@@ -111,8 +111,8 @@ function beginnings(word: string, seen: readonly KnownRecord[], open: OpenTrail)
 }
 
 /**
- * Entries for ids never seen before, of the named kind or of any. The kind whose ids look like it comes first: another
- * service may have other ids.
+ * Entries for ids never seen before, of the named kind or of any. The kind with ids of this form comes first, but
+ * another service may use other forms.
  */
 function unknownEntries(id: string, named: Resource | undefined, open: OpenTrail): PaletteEntry[] {
   const ofForm = named ?? resourceOfId(id);

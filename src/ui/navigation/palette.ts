@@ -39,7 +39,7 @@ export function rankEntries(
   return [...byRank(exact), ...byRank(ranked.filter(entry => !exact.includes(entry)))];
 }
 
-/** Truncates titles to `width` cells so that they differ, and so that the words of the query in them stay. */
+/** Truncates titles to `width` cells so that they stay distinct and still show the words of the query. */
 export function cutTitles(
   titles: readonly string[],
   width: number,

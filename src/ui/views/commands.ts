@@ -2,7 +2,7 @@
 import { commandTable } from '../../present/command.ts';
 
 export const watchCommands = commandTable('Watch', {
-  dismiss: { id: 'watch.dismiss', title: 'dismiss what has ended', keys: ['backspace'], hint: 'dismiss' },
+  dismiss: { id: 'watch.dismiss', title: 'dismiss lines that have ended', keys: ['backspace'], hint: 'dismiss' },
   group: { id: 'watch.group', title: 'group by benchmark, by status, or not', keys: ['Z'] },
   fold: { id: 'watch.fold', title: 'fold or unfold the group', keys: ['z'], hint: 'fold' },
 });
@@ -26,7 +26,7 @@ export const compareCommands = commandTable('Comparison', {
   other: { id: 'compare.other', title: 'open the rollout of the other run', keys: ['b'], hint: 'other run' },
   pool: {
     id: 'compare.pool',
-    title: 'read the runs of a model that differ in their seed as one',
+    title: 'pool the runs of a model that differ only in their seed',
     keys: ['M'],
     hint: 'pool seeds',
   },
@@ -41,7 +41,7 @@ export const triageCommands = commandTable('Triage', {
     hint: 'flag',
     palette: false,
   },
-  undo: { id: 'triage.undo', title: 'take the last flag back', keys: ['0'], palette: false },
+  undo: { id: 'triage.undo', title: 'undo the last flag', keys: ['0'], palette: false },
   note: { id: 'triage.note', title: 'write a note on it', keys: ["'"] },
 });
 
@@ -112,7 +112,7 @@ export const pairCommands = commandTable('Side by side', {
 export const tasksCommands = commandTable('Tasks', {
   base: { id: 'tasks.base', title: 'compare with another run', keys: ['b'], hint: 'compare' },
   life: { id: 'tasks.life', title: 'the task step by step, with its best answers', keys: ['.', ','], hint: 'by step' },
-  steps: { id: 'tasks.steps', title: 'only some steps of training', keys: ['#'], hint: 'steps' },
+  steps: { id: 'tasks.steps', title: 'only some training steps', keys: ['#'], hint: 'steps' },
 });
 
 export const chatCommands = commandTable('Chat', {
@@ -125,7 +125,11 @@ export const chatCommands = commandTable('Chat', {
   regenerate: { id: 'chat.regenerate', title: 'regenerate the last answer, in a new branch', keys: ['R'] },
   previousQuestion: { id: 'chat.previous-question', title: 'select the previous question', keys: ['K'], repeats: true },
   nextQuestion: { id: 'chat.next-question', title: 'select the next question', keys: ['J'], repeats: true },
-  edit: { id: 'chat.edit', title: 'edit the selected question, in a new branch; again to give it up', keys: ['E'] },
+  edit: {
+    id: 'chat.edit',
+    title: 'edit the selected question, in a new branch; again to discard the edit',
+    keys: ['E'],
+  },
   previousBranch: { id: 'chat.previous-branch', title: 'the previous branch', keys: ['['] },
   nextBranch: { id: 'chat.next-branch', title: 'the next branch', keys: [']'] },
   choose: {
@@ -138,12 +142,12 @@ export const chatCommands = commandTable('Chat', {
   side: { id: 'chat.side', title: 'switch to the other model', keys: ['v'] },
   previousCheckpoint: {
     id: 'chat.previous-checkpoint',
-    title: 'put the question to the previous deployed checkpoint',
+    title: 'ask the previous deployed checkpoint',
     keys: [','],
   },
   nextCheckpoint: {
     id: 'chat.next-checkpoint',
-    title: 'put the question to the next deployed checkpoint',
+    title: 'ask the next deployed checkpoint',
     keys: ['.'],
     hint: 'next checkpoint',
   },
@@ -198,7 +202,7 @@ export const chartCommands = commandTable('Curves', {
   scale: { id: 'chart.scale', title: 'logarithmic or linear scale', keys: ['L'] },
   kinds: { id: 'chart.kinds', title: 'held-out curves, trainer curves, both, or diagnostics', keys: ['u'] },
   time: { id: 'chart.time', title: 'align runs by time or by step', keys: ['T'] },
-  full: { id: 'chart.full', title: 'full height for the curves, or the usual', keys: ['f'], hint: 'full' },
+  full: { id: 'chart.full', title: 'full or normal height for the curves', keys: ['f'], hint: 'full' },
   words: { id: 'chart.words', title: 'describe the curves in words', keys: ['W'] },
   reset: { id: 'chart.reset', title: 'reset zoom, crosshair and overlays', keys: ['0'] },
   grid: { id: 'chart.grid', title: 'a chart for each run, or one for all', keys: ['m'], hint: 'grid' },

@@ -60,12 +60,12 @@ export function InboxView() {
   const { rewardRange } = workbench.compare;
   const source = useMemo(() => inboxList(workbench), [workbench]);
   const rows = useInbox();
-  // The facts say how long ago.
+  // The facts have ages.
   useTime(agoTick);
   const { dismiss, undo } = useDismissal();
   const { inbox } = workbench;
   const { glyphs } = useTheme();
-  // What is new when it is opened is marked until it is left; the first time, that is all.
+  // Events that are new on opening stay marked until the user leaves; the first time, all are new.
   const [since] = useState(() => inbox.newSince);
   useEffect(() => {
     inbox.opened();

@@ -101,15 +101,15 @@ function useReadingOn(lists: readonly OpenList[]) {
     await reader.readOn();
     setReading(others => others.filter(each => !isSame(each, source)));
     const { error } = reader.state();
-    const words = `More ${treeKinds[kind].many} could not be read; those read before stay.`;
+    const words = `More ${treeKinds[kind].many} could not be read; earlier ones stay.`;
     if (error) toast({ kind: 'warning', text: `${words} ${error.message}` });
   };
   return { unread, readOn };
 }
 
 /**
- * Polls the queries of the tree less often the more branches are open: together they take half of what the rounds in the
- * background leave to the view on screen, because these read the same lists for the section counts.
+ * Polls the queries of the tree less often the more branches are open. Together they take half of the requests that the
+ * rounds in the background leave to the view, because the section counts read the same lists.
  */
 function budgeted({ poll, statuses }: Workbench, open: ReadonlySet<string>) {
   const lists = 2;
@@ -148,7 +148,7 @@ function useOpenedTraining(
   return { parts, lives: [...checkpoints, ...heldOut] };
 }
 
-/** The read part of the tree: the benchmarks and the open branches. */
+/** The tree as far as it has been read: the benchmarks and the open branches. */
 function useLineage(open: ReadonlySet<string>) {
   const workbench = useWorkbench();
   const keyOf = useKeyOf();

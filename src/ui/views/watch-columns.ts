@@ -16,7 +16,7 @@ import { type Glyphs, unicodeGlyphs } from '../widgets/theme/glyphs.ts';
 /** Uploads have no id on the service. */
 export const idWords = ({ kind, id, group }: WatchedResource): string => (kind === uploadKind || group ? '' : id);
 
-/** The text that tells a line from others with its label; empty if there are none. */
+/** The text that distinguishes a line from others with its label; empty if there are none. */
 const endingOf = ({ apart }: WatchedResource): string => (apart === undefined ? '' : ` (${apart})`);
 
 const nameWords = (row: WatchedResource): string => row.label + endingOf(row);
@@ -61,18 +61,18 @@ const lacksInterval = (row: WatchedResource, range: Range): boolean =>
 export const curveOf = ({ measured, curve }: WatchedResource): readonly (number | undefined)[] =>
   measured?.curve ?? curve;
 
-/** Its alarms; without any, why it failed. */
+/** The alarms of a line; without any, why it failed. */
 const reasonWords = ({ alarms, reason }: WatchedResource): string =>
   alarms.length > 0 ? alarms.map(({ words }) => words).join('; ') : (reason ?? '');
 
-/** Its rate. The state says how long it has been queued or silent. */
+/** The rate of a line. The state has the time for which it has been queued or silent. */
 const paceWords = ({ standing, rate }: WatchedResource): string =>
   standing.kind === 'queued' || standing.kind === 'silent' ? '' : rate;
 
 const shortPace = (row: WatchedResource): string =>
   row.standing.kind === 'moving' ? rateWords(row.standing.stepMs) : paceWords(row);
 
-/** Its alarms; without any, why it failed, or its rate. */
+/** The alarms of a line; without any, why it failed, or its rate. */
 export const noteWords = (row: WatchedResource): string => reasonWords(row) || paceWords(row);
 
 /** A column that is shown if there is room for all others. */
@@ -90,7 +90,7 @@ const shareColumn = ({ room, widestProgress = 0 }: WatchColumnsOptions): Column<
   width: room < narrow ? 4 : { min: 4, max: 13, grow: 8 },
   align: 'right',
   value: ({ done, total }) => (done === undefined || !total ? undefined : done / total),
-  // Of one width, so that not only some rows have the short form.
+  // Of one width, so that all rows have the short form or none.
   text: row => (room < narrow ? shareWords(row) : shortProgress(row).padStart(widestProgress)),
   shortText: shareWords,
 });
@@ -108,11 +108,11 @@ const countColumns: readonly Column<WatchedResource>[] = [
 
 /** Below this pane width, a line has its name, its reward, its progress and its state. */
 export const narrow = 72;
-/** From this pane width on, what has ended has its duration. */
+/** From this pane width on, ended lines have their duration. */
 const ample = 90;
 /** The share of the pane that a long name takes before the other columns grow. */
 const labelShare = 0.14;
-/** From this pane width on, progress is two counts, and the last and best reward have all that belongs to them. */
+/** From this pane width on, progress has two columns, and the last and best reward have all their columns. */
 export const roomy = 130;
 
 export interface WatchColumnsOptions {
@@ -120,7 +120,7 @@ export interface WatchColumnsOptions {
   readonly room: number;
   /** The range of rewards in the settings. */
   readonly range: Range;
-  /** Whether names have a text that tells them apart: other columns then make room for it. */
+  /** Whether names have a text that distinguishes them: other columns then make room for it. */
   readonly tellsApart?: boolean;
   /** The width of the widest `shortProgress`. */
   readonly widestProgress?: number;
@@ -130,7 +130,7 @@ export interface WatchColumnsOptions {
   readonly glyphs?: Pick<Glyphs, 'pinned' | 'closed' | 'opened'>;
 }
 
-/** The least cells of a name. @param room width of the pane in cells */
+/** The minimum cells of a name. @param room width of the pane in cells */
 export const nameWidth = (room: number): number => Math.min(16, Math.max(10, Math.floor(room * labelShare)));
 
 const labelColumn = (room: number, glyphs: Pick<Glyphs, 'pinned' | 'closed' | 'opened'>): Column<WatchedResource> => ({
@@ -183,7 +183,7 @@ const paceColumn: Column<WatchedResource> = {
   shortText: shortPace,
 };
 
-/** Why it needs the user or failed. In less room, its pace has a separate column, which gives way to the name. */
+/** Why a line needs the user or failed. In a narrow pane, the pace has its own column, which gives way to the name. */
 const noteColumn = (isRoomy: boolean): Column<WatchedResource> => ({
   id: 'note',
   title: isRoomy ? 'PACE, REASON' : 'REASON',
@@ -229,7 +229,7 @@ export function watchColumns(options: WatchColumnsOptions): readonly Column<Watc
     ranked(best, 2),
     ...(isRoomy ? [ranked({ ...bestInterval, isUnread }, 6)] : []),
     ranked(isRoomy ? bestStep : { ...bestStep, title: 'AT', width: 2 }, 3),
-    // The last ones give way: one decides by the state, which all lines have, and few have a mean.
+    // The last ones give way: users decide by the state, which all lines have, and few lines have a mean.
     ...(isNarrow ? [state, share, meanColumn] : [...(isRoomy ? countColumns : [share]), state]),
     ranked(
       curve('curve', isRoomy ? 'HELD-OUT CURVE' : 'CURVE', row => row.measured?.curve ?? []),

@@ -142,7 +142,7 @@ export function WatchView() {
   );
 }
 
-/** The curves of a training run, the rewards of an evaluation, or what a deployment serves. */
+/** The curves of a training run, the rewards of an evaluation, or the model of a deployment. */
 function LinePreview({ row, ...rest }: PreviewProps<WatchedResource>) {
   const { kind, id, status } = row;
   if (kind === 'training') return <TrainingPreview row={{ training_run_id: id, status }} {...rest} />;
@@ -189,7 +189,7 @@ function factsOfLine(workbench: Workbench, row: WatchedResource) {
 
 const hintRank = ({ rank }: Command): HintRank => (rank === 'main' ? 'follow' : rank === 'stop' ? 'usual' : 'last');
 
-/** The actions on lines: those of their resource, the same as in its list. */
+/** The actions on lines: the same as in the list of their resource. */
 function useLineActions(): (lines: readonly WatchedResource[]) => readonly Binding[] {
   const workbench = useWorkbench();
   const actionsOf = useActionsByKind();
@@ -199,7 +199,7 @@ function useLineActions(): (lines: readonly WatchedResource[]) => readonly Bindi
       .map(binding => ({ ...binding, rank: hintRank(binding.command) }));
 }
 
-/** Takes the lines that ended off the screen. */
+/** Dismisses the lines that have ended. */
 function dismissal(workbench: Workbench, lines: readonly WatchedResource[]): Binding {
   const ended = lines.filter(({ endedAt }) => endedAt !== undefined);
   return {
@@ -235,7 +235,7 @@ function newestReward({ graded, gradedAt }: WatchedResource): string | undefined
 const tookOf = ({ startedAt, beganAt, endTime }: WatchedResource): string =>
   tookWords({ created_at: startedAt, began_at: beganAt, completed_at: endTime });
 
-/** The mean of a run with the number of its rewards; otherwise the only number. */
+/** The mean of a run with the number of its rewards, if that is known. */
 function rewardWords(row: WatchedResource): string | undefined {
   const { mean } = row;
   const { graded } = countsBeside(row);

@@ -24,7 +24,7 @@ export interface ActionMenuProps {
   readonly onClose: () => void;
 }
 
-/** All actions on a resource, to choose from. */
+/** Lets the user choose one of all actions on a resource. */
 export function ActionMenu({ title, bindings: offered, onClose }: ActionMenuProps) {
   const router = useRouter();
   const bindings = offered.filter(router.usable);
@@ -60,14 +60,14 @@ export function ActionMenu({ title, bindings: offered, onClose }: ActionMenuProp
 
 export interface LoadingWindowProps {
   readonly title: string;
-  /** Shown while it loads, in place of words about data from the service. */
+  /** Shown while it loads; by default, words about data from the service. */
   readonly words?: string;
   /** Why the form cannot be shown; undefined while it is loading. */
   readonly error?: Error | undefined;
   readonly onClose: () => void;
 }
 
-/** Shown instead of a form until its data has been read, or could not be read. */
+/** Shown instead of a form while its data is loading, and if that fails. */
 export function LoadingWindow({ title, words, error, onClose }: LoadingWindowProps) {
   const { width, inner, ...most } = useWindowRoom(64);
   const room = { width: inner, height: most.height - windowMargin.lines };
@@ -138,7 +138,7 @@ export interface ChoiceWindowProps<Value> {
 /** With more choices than this, typing narrows them. */
 const fewChoices = 5;
 
-/** A choice of one value among several. */
+/** Lets the user choose one of several values. */
 export function ChoiceWindow<Value>(props: ChoiceWindowProps<Value>) {
   const { title, choices, waiting = false, emptyWords, onChoose, onClose } = props;
   const widest = maxOf(
@@ -232,8 +232,8 @@ function useSearch(
 function SearchedMenu({ search, width }: { readonly search: ReturnType<typeof useSearch>; readonly width: number }) {
   const { styles } = useTheme();
   const { typed, found, at, height, count } = search;
-  const of = found.length === count ? '' : ` of ${count}`;
-  const position = found.length === 0 ? `none of ${count}` : `${at + 1}/${found.length}${of}`;
+  const total = found.length === count ? '' : ` of ${count}`;
+  const position = found.length === 0 ? `none of ${count}` : `${at + 1}/${found.length}${total}`;
   const room = width - displayWidth(position) - 2;
   const line = withCaret(lineView(typed, Math.max(1, room - 1)), 0, styles.caret);
   return (

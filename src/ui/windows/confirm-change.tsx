@@ -19,7 +19,7 @@ interface ChangedPart {
   readonly resource: Pick<Resource, 'get' | 'label' | 'list' | 'names'>;
   readonly action: ChangeAction<object>;
   readonly rows: readonly object[];
-  /** Which of the chosen rows stay as they are, and why; empty for none. */
+  /** Names the chosen rows that do not change, with the reason; empty for none. */
   readonly leftOut: string;
   readonly onRemoved?: (() => void) | undefined;
 }
@@ -49,30 +49,30 @@ export function ConfirmChange({ parts, onClose }: ConfirmChangeProps) {
   const workbench = useWorkbench();
   const newest = useNewestRows(parts);
   /**
-   * The rows as they were read again. The next question is about these, whatever a list says afterwards: they are
-   * compared with the same records, and a list may lag behind.
+   * The rows as last read before sending. The next question is about these, even if a list has other rows: a list may
+   * lag behind the records.
    */
   const [checked, setChecked] = useState<ReadonlyMap<object, object>>(new Map());
   const rows = parts.flatMap(part => part.rows);
   const partOf = new Map(parts.flatMap(part => part.rows.map(row => [row, part] as const)));
   const nowOf = (row: object): object => checked.get(row) ?? newest.get(row) ?? row;
-  const asked = (left: readonly object[]) =>
+  const changesOf = (left: readonly object[]) =>
     left.flatMap(was => {
       const { resource, action: own } = partOf.get(was) ?? {};
       return resource && own ? [{ resource, change: own.change, was, row: nowOf(was) }] : [];
     });
   const names = apart(
-    asked(rows).map(({ resource, row }) => ({ name: labelOf(resource, row), id: idOf(resource, row) })),
+    changesOf(rows).map(({ resource, row }) => ({ name: labelOf(resource, row), id: idOf(resource, row) })),
   );
   const nameOf = new Map(rows.map((row, index) => [row, names[index] ?? '']));
   const label = (row: object): string => nameOf.get(row) ?? '';
-  const isKnown = useProduction(asked(rows), setChecked);
-  const outages = (left: readonly object[]) => asked(left).flatMap(({ change, row }) => outagesOf(change, [row]));
+  const isReady = useProduction(changesOf(rows), setChecked);
+  const outages = (left: readonly object[]) => changesOf(left).flatMap(({ change, row }) => outagesOf(change, [row]));
   const check: CheckInputs<object> = async (left, service, signal) => {
-    const those = asked(left);
+    const changes = changesOf(left);
     const context = { service, signal, memory: workbench.remembered };
-    const read = await recheck(those, query => unlessStopped(fetchAnew(workbench, query), signal), context);
-    const now = those.flatMap(({ resource, was }, index) => {
+    const read = await recheck(changes, query => unlessStopped(fetchAnew(workbench, query), signal), context);
+    const now = changes.flatMap(({ resource, was }, index) => {
       const row = resource.get && read.rows[index];
       return row ? [[was, row] as const] : [];
     });
@@ -83,11 +83,11 @@ export function ConfirmChange({ parts, onClose }: ConfirmChangeProps) {
   const leftOf = ({ rows: own }: ChangedPart, left: ReadonlySet<object>): readonly object[] =>
     own.filter(row => left.has(row));
   const titleOf = (left: readonly object[]): string => {
-    const those = new Set(left);
-    const count = (part: ChangedPart) => ({ ...part, ...part.action, count: leftOf(part, those).length });
+    const remaining = new Set(left);
+    const count = (part: ChangedPart) => ({ ...part, ...part.action, count: leftOf(part, remaining).length });
     return changeTitle(count(first), ...others.map(count));
   };
-  if (!isKnown) return <LoadingWindow title={titleOf(rows)} onClose={onClose} />;
+  if (!isReady) return <LoadingWindow title={titleOf(rows)} onClose={onClose} />;
   return (
     <Confirm
       {...first.action.change}
@@ -95,10 +95,10 @@ export function ConfirmChange({ parts, onClose }: ConfirmChangeProps) {
       onClose={onClose}
       title={titleOf}
       question={left => {
-        const those = new Set(left);
+        const remaining = new Set(left);
         const words = parts.flatMap(part => {
           const { change } = part.action;
-          const named = leftOf(part, those).map(row => change.called?.(nowOf(row)) ?? label(row));
+          const named = leftOf(part, remaining).map(row => change.called?.(nowOf(row)) ?? label(row));
           const changed = named.length === 0 ? '' : `${namesOf(named)}: ${change.loses}`;
           return [changed, part.leftOut && `Not ${part.leftOut}.`].filter(Boolean);
         });
@@ -125,20 +125,20 @@ export function ConfirmChange({ parts, onClose }: ConfirmChangeProps) {
 }
 
 /**
- * Reads what is in production of the rows before the question, if the change needs it.
+ * Reads which rows are in production before the question is asked, if the change depends on it.
  *
- * @returns whether it is known, or cannot be
+ * @returns whether that is known, or could not be read
  */
 function useProduction(
-  asked: readonly (Pick<Asked<object>, 'change' | 'row'> & { readonly was: object })[],
+  changes: readonly (Pick<Asked<object>, 'change' | 'row'> & { readonly was: object })[],
   onRead: (found: ReadonlyMap<object, object>) => void,
 ): boolean {
   const workbench = useWorkbench();
-  const [isRead, setRead] = useState(asked.every(({ change }) => change.withProduction === undefined));
+  const [isRead, setRead] = useState(changes.every(({ change }) => change.withProduction === undefined));
   // Only the first rows count: the window is about them.
   const [read] = useState(() => async (signal: AbortSignal): Promise<void> => {
     const service = await unlessStopped(workbench.service(), signal);
-    const found = await withProduction(asked, { service, signal, memory: workbench.remembered });
+    const found = await withProduction(changes, { service, signal, memory: workbench.remembered });
     onRead(new Map(found.map(({ was, row }) => [was, row])));
   });
   useEffect(() => {

@@ -110,8 +110,8 @@ export function Confirm<Row>(props: ConfirmProps<Row>) {
   const [answer, dispatch] = useReducer(typedReducer, untyped);
   const sending = useActionForEach(action, rows, check);
   // Once all are sent, the question stays until the window closes.
-  const asked = sending.left.length > 0 ? sending.left : rows;
-  const words = props.typed?.(asked);
+  const remaining = sending.left.length > 0 ? sending.left : rows;
+  const words = props.typed?.(remaining);
   const typed = words === undefined ? undefined : typeable(words);
   const [typedFor, setTypedFor] = useState(typed);
   if (typed !== typedFor) {
@@ -124,7 +124,7 @@ export function Confirm<Row>(props: ConfirmProps<Row>) {
   const previewed = usePreview(preview, action, sending.left, inner);
   const size = { width: inner, height: most.height - windowMargin.lines - keyLines };
   const content = contentOf(
-    { ...props, rows: asked, question: props.question(asked) },
+    { ...props, rows: remaining, question: props.question(remaining) },
     rows.length,
     sending,
     previewed,
@@ -138,7 +138,7 @@ export function Confirm<Row>(props: ConfirmProps<Row>) {
       return;
     }
     if (!(await sending.start())) {
-      // What was typed for another question confirms nothing.
+      // Text that was typed for another question must not confirm this one.
       dispatch('again');
       return;
     }
@@ -148,7 +148,7 @@ export function Confirm<Row>(props: ConfirmProps<Row>) {
   const keys = typed === undefined ? confirmCommands : { yes: confirmCommands.typed, no: confirmCommands.leave };
   return (
     <Window
-      title={props.title(asked)}
+      title={props.title(remaining)}
       width={width}
       height={content.height + keyLines + windowMargin.lines}
       danger
@@ -198,7 +198,7 @@ interface Content {
 /**
  * The parts that fit, in order of importance: the question, errors, requests, names.
  *
- * @param count how many rows there were at first
+ * @param count the initial number of rows
  */
 function contentOf<Row>(
   {

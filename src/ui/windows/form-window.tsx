@@ -30,7 +30,7 @@ export interface FormWindowProps<Input, Result> {
   readonly describe?: (service: Service, input: Input) => unknown;
   /** Called with the values and the name of the focused field, after they have changed. */
   readonly onChange?: (values: FormValues, focused: string | undefined) => void;
-  /** When the same input was last sent with an unknown outcome, if the action does not tell by its key. */
+  /** When the same input was last sent with an unknown outcome; by default, the action knows by its key. */
   readonly sentBefore?: (input: Input) => number | undefined;
   /** How to find out the outcome of a request whose answer was lost. */
   readonly lostAdvice?: string | undefined;
@@ -86,7 +86,7 @@ const mostErrorLines = 6;
 interface FormLines {
   readonly summary: readonly string[];
   readonly hasFailed: boolean;
-  /** Whether a line says what the form waits for. */
+  /** Whether a line shows the progress or a warning. */
   readonly hasNote: boolean;
   readonly preview: number;
 }

@@ -11,7 +11,7 @@ export function listOf(names: readonly string[], most: number): string[] {
   return [...names.slice(0, most - 1), `and ${names.length - most + 1} more`];
 }
 
-/** The names, those that several rows share with their ids. */
+/** The names; a name that several rows share is followed by the id. */
 export function apart(rows: readonly { readonly name: string; readonly id: string }[]): string[] {
   const counts = new Map<string, number>();
   for (const { name } of rows) counts.set(name, (counts.get(name) ?? 0) + 1);

@@ -124,7 +124,7 @@ it('edits an earlier question in a new branch, and has the old one again, also a
   await screen.press('esc', 'K');
   await screen.waitFor('▸ you');
   await screen.press('E');
-  await screen.waitFor('Editing question 1 of 2, sent in a new branch; esc E gives it up');
+  await screen.waitFor('Editing question 1 of 2, sent in a new branch; esc E discards the edit');
   await screen.press('esc', 'E');
   await screen.waitFor(text => text.includes('› not sent yet') && !text.includes('Editing'));
   await screen.press('esc', 'K', 'E', 'ctrl-u');

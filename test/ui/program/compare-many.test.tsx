@@ -69,7 +69,7 @@ it.each([
   const screen = await open(columns, rows, index => ({ options: { seed: index } }));
   await screen.press(' ', ' ', ' ', ' ', ' ', ' ');
   await screen.press('=');
-  await eventually(() => expect(screen.text()).toContain('6 runs in 3 groups that differ in the seed only: M'));
+  await eventually(() => expect(screen.text()).toContain('6 runs in 3 groups that differ only in the seed: M'));
   await screen.press('M');
   // The earliest of the six is in the baseline.
   await eventually(() => expect(screen.text()).toMatch(/CI 97\.5% each, so all 2 hold with 95%/));

@@ -79,10 +79,10 @@ it('asks before it replaces what was saved elsewhere since the window opened', a
   await stage.type('mine');
   saveElsewhere('theirs');
   await stage.press('enter');
-  await stage.waitFor('Changed elsewhere meanwhile: theirs. Press enter');
+  await stage.waitFor('Changed elsewhere: theirs. Press enter');
   saveElsewhere('theirs, longer');
   await stage.press('enter');
-  await stage.waitFor('meanwhile: theirs, longer. Press');
+  await stage.waitFor('elsewhere: theirs, longer. Press');
   expect(said()[0]).toEqual(['', 'theirs, longer']);
   await stage.press('enter');
   await stage.waitFor(text => !text.includes('Note on one'));
@@ -183,7 +183,7 @@ it('takes a digit before another or before G for a number, which flags nothing (
   expect(said().map(each => each?.[0])).toEqual(['grader broken', undefined, undefined]);
   await stage.press('k');
   await stage.type('1500G');
-  await stage.waitFor('A number, which flags nothing');
+  await stage.waitFor('Typed as a number, so nothing is flagged');
   await stage.waitFor('3/3');
   expect(said().map(each => each?.[0])).toEqual(['grader broken', undefined, undefined]);
   await stage.press('g', '3');

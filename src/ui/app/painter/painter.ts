@@ -25,8 +25,8 @@ const mostUnderWay = 350;
 /** A terminal that does not answer the first request within this time never will. */
 const patienceMs = 1_000;
 /**
- * If a terminal that answered before is silent for this long, an answer was lost, or the user typed what looked like
- * one. Slow lines get several times the estimated transfer time.
+ * If a terminal that answered before is silent for this long, an answer was lost, or the user typed something that
+ * looked like one. Slow lines get several times the estimated transfer time.
  */
 const lostAfterMs = 4_000;
 const lostAfterTimes = 3;

@@ -15,7 +15,7 @@ export interface OutputStream extends NodeJS.WritableStream {
 const retryMs = 5;
 /** How long to retry the last bytes while the terminal accepts none. */
 const patienceMs = 100;
-/** Characters of a long write that are on their way at once, about as many as in a large frame. */
+/** Characters of a long write that are in flight at once, about as many as in a large frame. */
 const sliceLength = 16_384;
 
 export class Output {
@@ -24,7 +24,7 @@ export class Output {
   #pending = 0;
   /** Writes the next slice of a long write, until its end. */
   #next: (() => void) | undefined;
-  /** What waits for that end: in a sequence, it would spoil both. */
+  /** Bytes that wait for that end: inside its sequence, they would corrupt both. */
   #held = '';
 
   /** `onDrained` is called whenever everything written so far has been accepted. */
@@ -58,7 +58,7 @@ export class Output {
     next();
   }
 
-  /** Stops a long write. Returns what must be written then: the end of its sequence (ST, ECMA-48 8.3.143), and more. */
+  /** Stops a long write. Returns the end of its sequence (ST, ECMA-48 8.3.143) and the bytes that waited for it. */
   cutOff(): string {
     return this.#next ? `\u001b\\${this.#endLong()}` : '';
   }

@@ -115,9 +115,9 @@ class Terminal {
 
   /** Draws until the program ends. Returns the exit code. */
   run(draw: (port: TerminalPort) => ReactNode): Promise<number> {
-    this.#heedSignals();
-    this.#heedFaults();
-    this.#heedTerminal();
+    this.#handleSignals();
+    this.#handleFaults();
+    this.#handleTerminal();
     // Before any request to the terminal: its answers must not be echoed.
     this.#input.setRawMode(true);
     // Synchronous: the first frame need not wait for these bytes to be accepted.
@@ -258,13 +258,13 @@ class Terminal {
 
   readonly #onStopSignal = (): void => void this.#suspend(process.pid);
 
-  /** Switches off what a program that was ended may have left on: even one that ends when asked may leave the mouse. */
+  /** Resets the terminal after a program that was ended: even one that exits on request may leave the mouse on. */
   #reset(): void {
     this.#input.renew();
     this.#output.writeNow(switchAllOff());
   }
 
-  /** Ends another program that has the terminal, and then this one. */
+  /** Ends the program that has the terminal, if there is one, and then this one. */
   async #endBy(signal: EndingSignal): Promise<void> {
     if (this.#external.isRunning) {
       await this.#external.end();
@@ -274,7 +274,7 @@ class Terminal {
     process.exit(codeOf(signal));
   }
 
-  #heedSignals(): void {
+  #handleSignals(): void {
     for (const signal of endingSignals) {
       process.on(signal, () => {
         // Keys for a pager, which the terminal sends to the whole process group.
@@ -292,7 +292,7 @@ class Terminal {
     });
   }
 
-  #heedFaults(): void {
+  #handleFaults(): void {
     // Written immediately, warnings would appear in the middle of the screen.
     process.removeAllListeners('warning');
     process.on('warning', ({ name, message }) => {
@@ -307,7 +307,7 @@ class Terminal {
     process.on('exit', this.#leave);
   }
 
-  #heedTerminal(): void {
+  #handleTerminal(): void {
     const { stdin, stdout } = process;
     // Not stdout's own event: it misses a size that changed and changed back, which costs the terminal the cut-off
     // part.

@@ -71,7 +71,7 @@ function optionsIn(value: unknown): Options {
 
 type OptionsByModel = ReadonlyMap<string | undefined, Options>;
 
-/** The options by model, if the service lists them per model; otherwise under an empty name. */
+/** The options by model, if the service lists them per model; otherwise under undefined. */
 function optionsByModel(offered: Fields | undefined): OptionsByModel {
   const models = offered?.['models'];
   if (!Array.isArray(models)) return new Map([[undefined, optionsIn(offered?.['options'] ?? offered)]]);
@@ -171,7 +171,7 @@ function widest(one: OptionDescription, other: OptionDescription): OptionDescrip
 }
 
 /**
- * The fields for the options that a service accepts. A value is also checked against those of the chosen model.
+ * The fields for the options that a service accepts. A value is also checked against the options of the chosen model.
  *
  * @param modelOf the model among the values of the form
  * @param others whole-number options to offer if the service lists none

@@ -48,7 +48,7 @@ interface StartRunProps extends ActionWindowProps<Benchmark> {
   readonly several?: readonly SeveralOrigin[] | undefined;
 }
 
-/** A training run with its benchmark, and the checkpoint to start from if the form does not ask which. */
+/** A training run with its benchmark, and the checkpoint to start from unless the form asks for it. */
 export interface SeveralOrigin extends CheckpointOrigin {
   readonly benchmark: Benchmark;
 }
@@ -77,7 +77,7 @@ export function StartRunWindow({ checkpoint = noCheckpoint, ...props }: StartRun
   return <LoadingWindow title={titleOf(props)} error={error} onClose={onClose} />;
 }
 
-/** At least one, each once. */
+/** The distinct benchmarks of the form; at least one. */
 const benchmarksOf = ({ row, several = [] }: StartRunProps): readonly Benchmark[] => [
   ...new Map([row, ...several.map(({ benchmark }) => benchmark)].map(each => [each.bench_id, each])).values(),
 ];
@@ -99,7 +99,7 @@ interface RunOffer {
 
 /**
  * The choices of the form; undefined until they are known. With a chosen model, does not wait for the list of models.
- * Benchmarks with different options have none in common that one field could mean.
+ * If the benchmarks differ in their options, the form has no fields for them.
  */
 function useRunOffer(
   { options }: RunStart,
@@ -127,7 +127,7 @@ interface StartRunFormProps extends StartRunProps, RunOffer {
   readonly checkpoint: Checkpoint | undefined;
 }
 
-/** The choice that the values of the form make. */
+/** Interprets the values of the form. */
 function useChosen({ row: benchmark, start, model, offered, run, checkpoint, several }: StartRunFormProps) {
   const modelOf = (values: FormValues): string | undefined => model ?? filled(values, 'model');
   // Created once: a later answer must not replace the user's input.
@@ -176,7 +176,7 @@ function useChosen({ row: benchmark, start, model, offered, run, checkpoint, sev
 
 type Chosen = ReturnType<typeof useChosen>;
 
-/** The usual name of the run, told apart from those of earlier runs. */
+/** The default name of the run, distinct from the names of earlier runs. */
 function useUsualName({ start, offered }: StartRunFormProps, chosen: Chosen) {
   const { remembered } = useWorkbench();
   // A run that has just started must not change the number in the name of this form.
@@ -271,7 +271,7 @@ function eachOf({ isEach }: RunStart, values: FormValues): readonly [FormValues,
 
 const seedField = `options.${seedOption}`;
 
-/** The field of an option, whose value must fit every run that the form starts. */
+/** The field of an option. Its value must be valid for every run that the form starts. */
 function optionField({ field }: OptionSpec, start: RunStart, runsOf: Chosen['eachOf']): FieldSpec {
   if (!start.isEach) return field;
   const { check, name, help = '' } = field;
@@ -279,7 +279,7 @@ function optionField({ field }: OptionSpec, start: RunStart, runsOf: Chosen['eac
   return {
     ...field,
     ...(isSeed &&
-      typeof help === 'string' && { help: `${help} Several, e.g. 1,2,3 or 1-3, start a run with each.`.trim() }),
+      typeof help === 'string' && { help: `${help} Several seeds, e.g. 1,2,3 or 1-3, start one run each.`.trim() }),
     check: (text, values = {}) => {
       const each = runsOf({ ...values, [name]: text });
       if (isSeed && each.length > mostStarted) return `${each.length} runs; at most ${mostStarted} at once`;

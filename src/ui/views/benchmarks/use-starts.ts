@@ -7,7 +7,7 @@ import { groupOf } from '../../../store/start-keys.ts';
 import { clean } from '../../../text/sanitise.ts';
 import { useWorkbench } from '../../data/workbench.tsx';
 
-/** The failure of some of several starts, with what has started. */
+/** The error if only some of several starts have succeeded. */
 function partly(
   done: number,
   failed: readonly { readonly input: RunInput; readonly error: Error | undefined }[],
@@ -28,7 +28,7 @@ interface StartedRuns {
 }
 
 /**
- * Starts that are sent as one action. Until all have started, what has started is not sent again, even from another
+ * Sends several starts as one action. Until all have succeeded, a retry skips the successful ones, even from another
  * window or command.
  */
 export function useStarts({ send, kind }: RunStart): {

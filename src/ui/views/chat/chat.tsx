@@ -52,7 +52,7 @@ function sideLines(side: Side, alone: boolean, width: number, theme: Theme): str
   ];
 }
 
-/** Where a slug comes from: an active deployment, or the list of models. */
+/** The fact of a slug refers to its active deployment, otherwise to its entry in the list of models. */
 function modelFact(label: string, slug: string, deployments: readonly Deployment[]): Fact {
   const serving = deployments.find(({ model_slug, is_active }) => model_slug === slug && is_active);
   const fact = serving
@@ -99,7 +99,7 @@ function useDraft(text: string) {
   return [draft, dispatch] as const;
 }
 
-/** The slugs to choose from: listed models, active deployments, and those of the chat endpoint. */
+/** The slugs to choose from: listed models, active deployments, and models of the chat endpoint. */
 function useSlugs(
   listed: readonly SupportedModel[],
   deployments: readonly Deployment[],
@@ -220,7 +220,7 @@ function Input({ pane, lines, draft, dispatch, bindings, questions }: InputProps
   const keyOf = useKeyOf();
   const { editing } = draft;
   const edited = editing && `${questions.indexOf(editing.question) + 1} of ${questions.length}`;
-  const givesUp = `${keyOf(chatCommands.leave)} ${keyOf(chatCommands.edit)} gives it up`;
+  const discards = `${keyOf(chatCommands.leave)} ${keyOf(chatCommands.edit)} discards the edit`;
   const writing = pane.focused && draft.writing;
   const view = areaView(draft.typed, pane.width - 4, lines);
   const empty = draft.typed.characters.length === 0;
@@ -232,7 +232,7 @@ function Input({ pane, lines, draft, dispatch, bindings, questions }: InputProps
     >
       <Text wrap="truncate">
         {edited
-          ? styles.warning(fitCells(` Editing question ${edited}, sent in a new branch; ${givesUp}`, pane.width))
+          ? styles.warning(fitCells(` Editing question ${edited}, sent in a new branch; ${discards}`, pane.width))
           : styles.border(glyphs.horizontal.repeat(pane.width))}
       </Text>
       <Box flexDirection="column" height={lines}>

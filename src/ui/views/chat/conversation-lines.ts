@@ -49,7 +49,7 @@ function paragraph(kind: ConversationLineKind, text: string, width: number): Con
   return lines.map(line => ({ kind, text: indent + line }));
 }
 
-/** A streaming answer up to this length is laid out again with every word; a longer one only at its end. */
+/** A streaming answer up to this length is laid out again with every word; a longer one only at the end. */
 const longestStreamed = 20_000;
 /** The hidden start of a longer reasoning grows in units of this many characters, so that its lines rarely change. */
 const hiddenAtOnce = 10_000;
@@ -85,7 +85,7 @@ export interface TurnMarks {
   readonly isSelected?: boolean;
   /** Its position among its variants in other branches. */
   readonly fork?: Fork | undefined;
-  /** How it was chosen. */
+  /** The user's choice between this answer and the other. */
   readonly verdict?: string | undefined;
 }
 
@@ -234,7 +234,7 @@ export function createConversationLayout(theme: Theme): ConversationLayout {
     const byWidth = known.get(turn) ?? new Map<number, readonly ConversationLine[]>();
     known.set(turn, byWidth);
     const lines = byWidth.get(width) ?? turnLines(turn, width, false, theme);
-    // The two widths side by side; others are those of another terminal size.
+    // Two widths may be side by side; any other is from another terminal size.
     if (byWidth.size > 1 && !byWidth.has(width)) byWidth.clear();
     byWidth.set(width, lines);
     return lines;

@@ -9,9 +9,9 @@ export interface Draft {
   readonly writing: boolean;
   /** Which of the two conversations is on screen. */
   readonly side: 0 | 1;
-  /** The index among the turns of the selected question; undefined for the last. */
+  /** The turn index of the selected question; undefined for the last one. */
   readonly question: number | undefined;
-  /** The question that the text replaces when it is sent, and the unsent message before. */
+  /** The question that the text will replace, and the unsent message from before the edit. */
   readonly editing: { readonly question: number; readonly before: EditState } | undefined;
 }
 
@@ -23,11 +23,11 @@ export type DraftAction =
   | { readonly kind: 'side' }
   /** Selects the question this many after the selected one; stays at the ends. */
   | { readonly kind: 'select'; readonly by: -1 | 1; readonly questions: readonly number[] }
-  /** For another conversation or branch: nothing is selected or being edited. */
+  /** Ends the selection and the edit, for another conversation or branch. */
   | { readonly kind: 'leave-questions' }
-  /** Changes a question that was sent. */
+  /** Begins to edit a question that was sent. */
   | { readonly kind: 'edit'; readonly question: number; readonly text: string }
-  /** Ends the change of a question: it was sent, or given up. */
+  /** Ends the edit of a question that was sent or discarded. */
   | { readonly kind: 'end-edit' };
 
 export const emptyDraft: Draft = {
@@ -38,7 +38,7 @@ export const emptyDraft: Draft = {
   editing: undefined,
 };
 
-/** The selected one of the questions, by their indexes among the turns; the last by default. */
+/** The turn index of the selected question; by default, of the last one. */
 export function selectedQuestion({ question }: Draft, questions: readonly number[]): number | undefined {
   return question !== undefined && questions.includes(question) ? question : questions.at(-1);
 }

@@ -90,7 +90,7 @@ function useWindows(chat: ChatState, slugs: readonly string[], leaveQuestions: (
 
 type DraftState = readonly [Draft, Dispatch<DraftAction>];
 
-/** The keys for one of the questions: to select it, change it, and choose between its answers. */
+/** The keys that select a question, edit it, and choose between its answers. */
 function useQuestionBindings(chat: ChatState, [draft, dispatch]: DraftState): readonly Binding[] {
   const { toast, layout } = useShell();
   const keyOf = useKeyOf();
@@ -128,7 +128,7 @@ function useQuestionBindings(chat: ChatState, [draft, dispatch]: DraftState): re
   ];
 }
 
-/** Sends the message, as the next one or in place of the question that is edited. */
+/** Sends the message, as the next one or in place of the edited question. */
 function useSend(chat: ChatState, [draft, dispatch]: DraftState): () => void {
   const { toast } = useShell();
   const keyOf = useKeyOf();
@@ -149,7 +149,7 @@ function useSend(chat: ChatState, [draft, dispatch]: DraftState): () => void {
   };
 }
 
-/** @param read the side whose answer is copied */
+/** @param read the side from which to copy the answer */
 export function useBindings(
   chat: ChatState,
   read: Side,

@@ -43,7 +43,7 @@ export interface ChatState {
   readonly stop: () => void;
   /** Sends the last question again, in a new branch; to one side alone if only that is incomplete. */
   readonly again: () => void;
-  /** Puts the last question to another second model, in its branch. */
+  /** Sends the last question to another second model, in its branch. */
   readonly askSecond: (model: string) => void;
   /** Replaces the question at an index of the turns, in a new branch. */
   readonly edit: (index: number, text: string) => void;
@@ -58,12 +58,11 @@ export interface ChatState {
   /** The choice for the answers at an index of the turns, if there is one. */
   readonly choiceAt: (index: number) => Choice | undefined;
   /**
-   * Chooses the better of the answers at an index of the turns; the same again takes it back. Returns the counts for
-   * their models.
+   * Records the better answer at a turn index; the same choice again removes it. Returns the counts for the two models.
    */
   readonly choose: (index: number, better: Preference) => Counts | undefined;
   /**
-   * The two models whose answers are chosen between: those that gave the last answers, otherwise those that were asked.
+   * The two models that the choices compare: the ones that gave the last answers, otherwise the ones that were asked.
    */
   readonly compared: Choice['models'] | undefined;
   /** The choices between them, in all saved conversations. */
@@ -150,7 +149,7 @@ function useChoices(
 
 const lastOf = ({ session }: Side): Turn | undefined => session.conversation.turns.at(-1);
 
-/** Puts questions to every side. @param keepBranch is called before an answer is replaced */
+/** Sends questions to every side. @param keepBranch is called before an answer is replaced */
 function questionsTo(
   sides: readonly Side[],
   keepBranch: () => void,
@@ -178,7 +177,7 @@ function questionsTo(
   };
 }
 
-/** Changes the settings of the current branch; the answers of a second model that is replaced stay in their branch. */
+/** Changes the settings of the current branch; answers of a replaced second model stay in their branch. */
 function settingsOf(
   { settings, turns, secondTurns }: Branch,
   second: ChatSession,
@@ -281,7 +280,7 @@ export function useChat(model: string, start?: ChatStart): ChatState {
   };
 }
 
-/** The model that answers in place of the one that is asked, by its last answer. */
+/** The model that gave the last answer to a request to `asked`. */
 const answererFor = (asked: string, turns: readonly Turn[] = noTurns): string =>
   turns.findLast(({ stats }) => stats?.model === asked)?.answeredBy ?? asked;
 

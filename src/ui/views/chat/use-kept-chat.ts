@@ -40,7 +40,7 @@ export function useKeptChat(
       const chat = { id, title: titleOf(turns), talk };
       const save = (): boolean => workbench.remembered.keepChat(chat);
       const key = unsavedKey(id);
-      // Saving is tried again before the program ends.
+      // Saving is retried before the program exits.
       const unsaved = {
         words: clean`The conversation "${chat.title}", which could not be saved`,
         stop: () => void save(),

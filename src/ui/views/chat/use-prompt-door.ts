@@ -1,4 +1,4 @@
-/** The key that puts the prompt of a rollout to its base model and its checkpoint, side by side in the chat. */
+/** The key that sends the prompt of a rollout to its base model and its checkpoint, side by side in the chat. */
 import { errorMessage } from '../../../base/errors.ts';
 import type { Trajectory } from '../../../contract/trajectories.ts';
 import { promptOf } from '../../../present/prompt.ts';
@@ -10,10 +10,10 @@ import { useWorkbench } from '../../data/workbench.tsx';
 import type { Binding } from '../../keys/router.tsx';
 import { promptCommands } from '../commands.ts';
 
-/** Milliseconds; the checkpoint may have to be searched for. */
+/** Timeout in milliseconds; finding the checkpoint may take several requests. */
 const longestReading = 30_000;
 
-/** A rollout, as read or by its id. */
+/** A rollout that was read, or the id of one. */
 type Rollout = Trajectory | string | null | undefined;
 
 export function usePromptDoor(): (rollout: Rollout) => Binding {
@@ -26,7 +26,7 @@ export function usePromptDoor(): (rollout: Rollout) => Binding {
       const trajectory = typeof rollout === 'string' ? await trajectoryQuery(rollout).read(context) : rollout;
       const prompt = promptOf(trajectory);
       if (!prompt) {
-        toast({ kind: 'warning', text: 'It has no prompt: no user message comes before the first answer' });
+        toast({ kind: 'warning', text: 'This rollout has no prompt: no user message comes before the first answer' });
         return;
       }
       const { base, checkpoint, training, words } = await answerersOf(trajectory, context);
@@ -54,10 +54,10 @@ export function usePromptDoor(): (rollout: Rollout) => Binding {
       ? 'No rollout is known here'
       : workbench.file === undefined
         ? undefined
-        : 'No model answers here: a file has none',
+        : 'A file has no models to ask',
     run: () => {
       if (!rollout) return;
-      toast({ kind: 'info', text: 'Reading who can answer its prompt…' });
+      toast({ kind: 'info', text: 'Finding the models for its prompt…' });
       void ask(rollout);
     },
   });

@@ -13,7 +13,7 @@ import { useWorkbench } from '../../data/workbench.tsx';
 import { type ActionWindowProps, ChoiceWindow, LoadingWindow } from '../../windows/choice-window.tsx';
 import { Confirm } from '../../windows/confirm.tsx';
 
-/** Deployments in production, those of the same slug first. */
+/** Deployments in production, starting with the ones of the same slug. */
 function demotable(promoted: Deployment, listed: readonly Deployment[]): Deployment[] {
   const answering = listed.filter(
     ({ deployment_id, role, is_active }) =>

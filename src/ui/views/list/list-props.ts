@@ -56,11 +56,11 @@ export interface ResourceListProps<Row> {
   readonly open?: PlaceOf<Row>;
   /** Whether the keys for neighbours stop at a row; by default at every row. */
   readonly isNeighbour?: (row: Row) => boolean;
-  /** Other places that a row opens, by command, and why it opens none. */
+  /** Other places that a row opens, by command, and the reason if it opens none. */
   readonly opens?: readonly { readonly command: Command; readonly place: PlaceOf<Row>; readonly why?: string }[];
   /** Facts in the inspector about the row under the cursor. */
   readonly facts: (row: Row) => readonly Fact[];
-  /** Words about the row under the cursor, in the line below the rows: no column has room for them. */
+  /** Text about the row under the cursor, in the line below the rows, if no column has room for it. */
   readonly below?: ((row: Row) => string | undefined) | undefined;
   /** More lines in the inspector, below the facts. The row is undefined if there is none or the cursor moves. */
   readonly details?: (row: Row | undefined, pane: Pane) => ReactNode;
@@ -90,7 +90,7 @@ export interface ResourceListProps<Row> {
   readonly joined?: readonly string[];
   /** Notes below the rows, in addition to those about the list itself. */
   readonly notes?: readonly string[];
-  /** Shown beside the filter: the parts of the rows that it does not search, because they were not read. */
+  /** Shown beside the filter: the unread parts of the rows, which it cannot search. */
   readonly unsearched?: string | undefined;
   /** Lines below a table of few rows, in at most this height. */
   readonly footer?: (height: number) => readonly string[];

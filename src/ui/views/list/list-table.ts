@@ -37,7 +37,7 @@ export interface ListTable<Row> {
   /** The order of the list before the user chooses one. */
   readonly usualSort: Sort | undefined;
   readonly room: ListRoom;
-  /** Asks what to search for in the texts; undefined for a list without texts. */
+  /** Opens the form that searches the texts; undefined for a list without texts. */
   readonly searchTexts: ((initial: string) => void) | undefined;
   /** Opens a place of a row, with the other rows as its neighbours. */
   readonly openAs: (row: Row, placeOf: PlaceOf<Row>) => void;
@@ -201,7 +201,7 @@ function useOpening<Row extends object>(
   return (row: Row, placeOf: PlaceOf<Row>, { arranged, state }: Table<Row>): boolean => {
     const target = placeOf(row);
     if (!target) return false;
-    // The neighbours of two side by side are those of either.
+    // Two rollouts side by side have the neighbours of one of them.
     const one = target.view === 'pair' ? open?.(row) : target;
     if (one?.view === 'record') {
       const { resource } = one;
@@ -244,7 +244,7 @@ function siblingRows<Row extends object>(
   return { ids, placeAt };
 }
 
-/** The neighbours if rows open other records; some rows may open none. */
+/** The neighbours of a list in which rows open other records, or none. */
 function siblingPlaces<Row>(
   rows: readonly Row[],
   placeOf: PlaceOf<Row> = () => undefined,

@@ -115,7 +115,7 @@ function useTableWords<Row extends object>(props: ListPaneProps<Row>) {
   const keyOf = useKeyOf();
   const asking = useAskingWords();
   const { filter } = table.state;
-  // A service that does not list these may not start them either.
+  // If the service does not list this resource, it may not start one either.
   const isUnlisted = noneSeen !== undefined && live.freshness.kind === 'unlisted';
   const words = `${props.emptyWords}${advise(props.emptyAdvice)}`;
   const { rows } = table.arranged;
@@ -136,9 +136,9 @@ function useTableWords<Row extends object>(props: ListPaneProps<Row>) {
   return {
     emptyWords: emptyListWords(empty, isUnlisted ? noneSeen : words, keyOf),
     facts: [
-      // The mark of the row under the cursor: other words of the line are about all rows.
+      // The marker shows that this is about the row under the cursor; the rest is about all rows.
       below ? `${marker} ${sanitiseLine(below)}` : '',
-      // The order is that of the others alone.
+      // Only the other rows are in order.
       unread > 0 ? `${sorted?.title} of ${unread} of ${rowCount(rows.length)} not read yet` : '',
       ...listFacts({ ...list, read, filtered: filter !== '', sorted: sort !== undefined }, keyOf),
       age,
@@ -168,7 +168,7 @@ function RowInspector<Row extends object>(props: RowInspectorProps<Row>) {
   const above = isPreviewed ? (doors.partAt[1] ?? 0) : doors.lines.length;
   const [first, rest] = [doors.lines.slice(0, above), doors.lines.slice(above)];
   const at = doors.at ?? 0;
-  // Long facts leave the preview a half: it has the parts that users read first.
+  // Long facts leave half of the lines to the preview, which users read first.
   const shown = Math.min(first.length, isPreviewed ? Math.ceil(inspector.height / 2) : inspector.height);
   const room = inspector.height - shown;
   // The other parts share the rest.

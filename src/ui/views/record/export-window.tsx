@@ -69,7 +69,7 @@ const formatWords: Readonly<Record<ExportFormat, string>> = {
   markdown: 'Markdown table',
 };
 
-/** Saves a file, with its progress among the exports. @param stopped stops it as well */
+/** Saves a file, with its progress among the exports. @param stopped also stops it */
 export function saveOther<Result>(
   { exports, service: connect, remembered: memory, compare }: Workbench,
   { title, save }: { readonly title: string; readonly save: (reading: FileReading) => Promise<Result> },
@@ -133,7 +133,7 @@ function useFormats({ record, document, exportable, files = [], siblings }: Expo
 
 export function ExportWindow(props: ExportWindowProps) {
   const formats = useFormats(props);
-  const underWay = useExports().map(({ title, rows, stop }, index) => ({
+  const running = useExports().map(({ title, rows, stop }, index) => ({
     key: `stop.${index}`,
     label: clean`Stop the export of ${title} (${rowCount(rows)} so far)`,
     value: stop,
@@ -141,7 +141,7 @@ export function ExportWindow(props: ExportWindowProps) {
   return (
     <ChoiceWindow
       title="Export as"
-      choices={[...formats, ...underWay]}
+      choices={[...formats, ...running]}
       emptyWords="There is nothing to export."
       onChoose={choose => choose()}
       onClose={props.onClose}

@@ -26,7 +26,7 @@ export interface RecordViewProps<Row extends object> {
   readonly place: Place<'record'>;
   /** The known part of the record before it is read. */
   readonly unread?: Row;
-  /** The facts; by default those that the resource declares. */
+  /** The facts; by default, the ones that the resource declares. */
   readonly facts?: (row: Row) => readonly Fact[];
   /** Lines below the name, once it is read. */
   readonly head?: (row: Row) => readonly string[];

@@ -10,7 +10,7 @@ import { useTheme } from '../../widgets/theme/theme.tsx';
 
 export interface RecordWithParts {
   readonly isDeleted: boolean;
-  /** Whether some of it has been read, now or before. */
+  /** Whether a part of it has been read, now or earlier. */
   readonly isRead: boolean;
   /** Whether it is still loading, without an error. */
   readonly isUnread: boolean;
@@ -50,7 +50,7 @@ export function useRecordWithParts(
   };
 }
 
-/** The list properties that come from the record, which stands in for a missing row. */
+/** The list properties that come from the record, which replaces a missing row. */
 export function partsProps(
   { isDeleted: deleted, isRead, error: headerError }: RecordWithParts,
   pin: ResourceRef,

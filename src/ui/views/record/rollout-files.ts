@@ -22,7 +22,7 @@ const formats: readonly (readonly [ReportFormat, string])[] = [
 /** Loaded when a report is written. */
 const reports = () => import('../../../rollouts/report.ts');
 
-/** One choice for each format of a report. @param of what it is on, in words */
+/** One choice for each format of a report. @param of the subject of the report */
 function reportFiles(
   of: string,
   name: ExportTitle,

@@ -6,7 +6,7 @@ import { checkpointActions, training } from '../../../resources/training.ts';
 import type { Binding } from '../../keys/router.tsx';
 import { type ActedRows, useActionsOfAll } from './use-actions.tsx';
 
-/** Only the lists offer deletion, because they show more about what would be lost. */
+/** Only the lists offer deletion, because they show more about the rows that would be lost. */
 const withoutDeletion = ({ actions = {} }: Resource): ActionTable<object> =>
   Object.fromEntries(Object.entries(actions).filter(([, action]) => !action.destructive));
 

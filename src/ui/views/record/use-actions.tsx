@@ -38,7 +38,9 @@ export function useActions<Row extends object>(
   return rows => bindingsOf([{ resource, actions, onRemoved, rows } as unknown as ActedRows]);
 }
 
-/** Returns the bindings for rows of several resources: an action that all of these have works on all rows at once. */
+/**
+ * Returns the bindings for rows of several resources: an action of all of these resources applies to all rows at once.
+ */
 export function useActionsOfAll(): (parts: readonly ActedRows[]) => readonly Binding[] {
   const shell = useShell();
   const known = useLastAnswer();
@@ -83,8 +85,8 @@ interface ActionTarget extends ActedRows {
   readonly leftOut: string;
 }
 
-/** Among more rows, those that an action does not apply to are not named: they are found with each drawing. */
-const mostTold = 200;
+/** With more rows, the ones that an action does not apply to are not named: finding them slows each render. */
+const mostNamed = 200;
 
 /** The rows that the action of this name applies to, or why it applies to none. */
 function targetsOf(name: string, parts: readonly ActedRows[], known: Known): readonly ActionTarget[] | string {
@@ -101,10 +103,10 @@ function targetsOf(name: string, parts: readonly ActedRows[], known: Known): rea
       return typeof why === 'string' ? why : '';
     };
     const applies = new Set(isRefused ? [] : rows);
-    const others = part.rows.length > mostTold ? [] : part.rows.filter(row => !applies.has(row));
+    const others = part.rows.length > mostNamed ? [] : part.rows.filter(row => !applies.has(row));
     const reasons = Map.groupBy(others, whyNot);
-    const isTold = part.rows.length > 1 && (!isRefused || reasons.has(''));
-    const named = [...reasons].filter(([why]) => isTold && why !== '');
+    const isNamed = part.rows.length > 1 && (!isRefused || reasons.has(''));
+    const named = [...reasons].filter(([why]) => isNamed && why !== '');
     const words = named.map(([why, those]) => `${labels(those)}: ${why}`).join('; ');
     if (isRefused) return words || rows;
     targets.push({ ...part, action, rows, leftOut: words });
@@ -113,7 +115,7 @@ function targetsOf(name: string, parts: readonly ActedRows[], known: Known): rea
   if (ways.size > 1) return 'The marked lines are of different kinds: this works on one kind at a time';
   const [first, ...others] = targets;
   if (others.length === 0 || !first?.action.opens) return targets;
-  // One window opens for all of them, so a limit on their number is for all.
+  // One window opens for all of them, so a limit on their number covers all.
   const together = first.action.to(
     targets.flatMap(({ rows }) => rows),
     known,

@@ -1,4 +1,4 @@
-/** Facts as doors: the resources that they refer to open from there, and back returns to the same fact. */
+/** References in facts: the user selects one, opens its resource, and comes back to the same fact. */
 import { useEffect, useState } from 'react';
 import { errorMessage } from '../../../base/errors.ts';
 import { pushAll } from '../../../base/many.ts';
@@ -50,14 +50,14 @@ function useNameOf(): (reference: Reference) => string | undefined {
   };
 }
 
-/** Opens the resource that a fact refers to. Searches for the training run of a checkpoint if it is unknown. */
+/** Opens the resource of a reference. Searches for the training run of a checkpoint if that is unknown. */
 function useOpenReference(): (reference: Reference) => Promise<boolean> {
   const shell = useShell();
   const workbench = useWorkbench();
   const nameOf = useNameOf();
-  return async given => {
-    const origin = given.resource === 'checkpoints' ? knownOrigin(given.id, workbench.remembered) : undefined;
-    const reference = { ...given, within: given.within ?? origin?.training_run_id };
+  return async wanted => {
+    const origin = wanted.resource === 'checkpoints' ? knownOrigin(wanted.id, workbench.remembered) : undefined;
+    const reference = { ...wanted, within: wanted.within ?? origin?.training_run_id };
     const known = placeOfReference(reference, nameOf(reference));
     if (known) {
       shell.open(known);

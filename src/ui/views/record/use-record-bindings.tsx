@@ -31,9 +31,9 @@ export interface RecordOptions extends ExportOptions {
   readonly actions: readonly Binding[];
   /** The reference for pinning it to Watch; undefined if its kind is not watched. */
   readonly pin?: ResourceRef | undefined;
-  /** Those of the marked rows, which are pinned instead. */
+  /** The references of the marked rows, which are pinned instead. */
   readonly markedPins?: readonly ResourceRef[] | undefined;
-  /** The id whose neighbours to find, if not that of `record`. */
+  /** The id to find neighbours of, if it is not the id of `record`. */
   readonly siblingId?: string | undefined;
 }
 

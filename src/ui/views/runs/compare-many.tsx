@@ -31,7 +31,7 @@ import { compareCommands, rolloutCommands } from '../commands.ts';
 import { ResourceList } from '../list/resource-list.tsx';
 import { comparisonFiles } from '../record/rollout-files.ts';
 
-/** The letter of each run with its verdict and what it depends on, wrapped. */
+/** The letter and the verdict of each run, wrapped. */
 function verdictLines(grid: Grid, width: number): readonly string[] {
   return gridVerdicts(grid).flatMap(({ letter, words }) => {
     const [first = '', ...rest] = wrap(words, width - letter.length - 1);
@@ -39,9 +39,9 @@ function verdictLines(grid: Grid, width: number): readonly string[] {
   });
 }
 
-/** Says that some runs may be read as one. */
+/** Tells the user that some runs can be pooled. */
 const poolWords = (runs: readonly NamedRun[], keyOf: ReturnType<typeof useKeyOf>): string =>
-  `${runs.length} runs in ${counted(pooledRuns(runs).length, 'group')} that differ in the seed only: ${keyOf(compareCommands.pool)} reads each group as one`;
+  `${runs.length} runs in ${counted(pooledRuns(runs).length, 'group')} that differ only in the seed: ${keyOf(compareCommands.pool)} pools each group`;
 
 /** The list that reads the runs, their comparison with the base, and the tasks on which they differ most. */
 function useGrid({ runs, base }: ViewProps<'compare-many'>['place']) {

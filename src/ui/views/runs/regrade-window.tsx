@@ -94,8 +94,8 @@ function fieldsFor(models: readonly string[], [low, high]: Range): readonly Fiel
       : { kind: 'text', name: 'model', label: 'Model', when: isOne(judge), check: required('Name a model') },
     {
       ...{ kind: 'text', name: 'rubric', label: 'Rubric', multiline: true, when: isOne(judge) },
-      help: `What the model grades by, from ${low} to ${high}. It is asked once for each rollout.`,
-      check: required('Write what the model grades by'),
+      help: `Criteria for rewards from ${low} to ${high}. The model is asked once for each rollout.`,
+      check: required('Enter a rubric'),
     },
     {
       ...{ kind: 'text', name: 'passAt', label: 'Passes from a reward of', initial: String(high) },
@@ -120,7 +120,7 @@ function ConfirmProgram({ line, onRun, onClose }: { line: string; onRun: () => v
   );
 }
 
-/** Grades with the same choices again, or for the first time; a program only after a question. */
+/** Starts grading, for the first time or again. Asks before it runs a program. */
 export function useRegrade(): (owner: Owner, grader: GraderChoice, passAt: number, replaces?: boolean) => void {
   const shell = useShell();
   const workbench = useWorkbench();

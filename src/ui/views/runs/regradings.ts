@@ -1,4 +1,4 @@
-/** The regradings of this session: begun by their form, shown by their view. */
+/** The regradings of this session, which a form starts and a view shows. */
 import { randomUUID } from 'node:crypto';
 import { perObject } from '../../../base/memo.ts';
 import type { Regrading } from '../../../rollouts/regrading.ts';
@@ -13,7 +13,7 @@ const regradingsOf = perObject((_: Workbench) => new Map<string, Regrading>());
 export const regradingWith = (workbench: Workbench, id: string): Regrading | undefined =>
   regradingsOf(workbench).get(id);
 
-/** Starts it, and returns its id. It continues when its view is left. */
+/** Starts a regrading, and returns its id. It continues when the user leaves its view. */
 export function startRegrading(workbench: Workbench, regrading: Regrading): string {
   const id = randomUUID();
   const all = regradingsOf(workbench);

@@ -1,4 +1,4 @@
-/** The trajectories that a search goes through. Lists that were already read are not read again. */
+/** The trajectories of a search. Lists that were already read are not read again. */
 import type { Trajectory } from '../../../contract/trajectories.ts';
 import type { ListSource } from '../../../queries/lists/list-source.ts';
 import { readSteps } from '../../../queries/step-rewards.ts';
@@ -19,7 +19,7 @@ interface Rows<Row> {
 }
 
 /**
- * The rows of a list while it is read, the known ones first; at the end all, without those that it no longer has.
+ * Yields the rows of a list while it is read, known rows first; the last item has all rows, and the ids that have gone.
  *
  * @throws Error if reading fails before the first row
  */
@@ -98,7 +98,7 @@ export async function* pagesOf(workbench: Workbench, { scope, step }: SearchedTe
   }
 }
 
-/** The rollouts of a step, without those that lack an id. */
+/** The rollouts of a step that have an id. */
 function ofRewards(rewards: readonly (Partial<Pick<Trajectory, 'trajectory_id'>> | object)[]): Rows<Trajectory> {
   const rows = (rewards as readonly Partial<Trajectory>[]).flatMap(({ trajectory_id, ...row }) =>
     trajectory_id ? [{ ...row, trajectory_id }] : [],

@@ -45,7 +45,7 @@ interface RunningSearch {
   readonly again: () => void;
 }
 
-/** Keep a finished search for the way back. */
+/** Runs the search, and keeps its result for the way back. */
 function useTextSearch(place: Place<'search'>): RunningSearch {
   const workbench = useWorkbench();
   const key = useMemo(() => ['text-search', placeKey(place)], [place]);

@@ -7,7 +7,7 @@ import type { PlaceOf } from '../list/list-props.ts';
 /** The scope of the rollouts. */
 type Whose = Pick<Place<'outcomes'>, 'scope' | 'label' | 'steps'>;
 
-/** Their texts, to search. */
+/** The texts of these rollouts, for a search. */
 export const textsIn = ({ scope, label = Object.values(scope).join(' '), steps }: Whose): SearchedTexts => ({
   ...{ scope, label },
   ...(scope.training !== undefined && steps !== undefined && /^\d+$/.test(steps) && { step: Number(steps) }),
@@ -19,7 +19,7 @@ const views = [
   { command: rolloutCommands.lengths, view: 'lengths' },
 ] as const;
 
-/** For the rows of a list, each of which has rollouts. */
+/** For a list in which each row has rollouts. */
 export const opensRollouts = <Row>(of: (row: Row) => Whose | undefined) =>
   views.map(({ command, view }) => {
     const place: PlaceOf<Row> = row => {
@@ -46,7 +46,7 @@ export interface Rollout {
 
 /**
  * Opens two rollouts side by side.
- * @param sides the rollouts and their names; with fewer than two, the key says why
+ * @param why shown unless `sides` are two different rollouts with ids
  */
 export function pairBinding(
   sides: readonly (Rollout & { readonly name?: string })[],
@@ -62,7 +62,7 @@ export function pairBinding(
   };
 }
 
-/** The place of the twin of a trajectory, whose own twin is that trajectory. */
+/** The place of the twin of a trajectory, with that trajectory as its own twin. */
 export function twinPlace(place: Place<'record'>): Place<'record'> | undefined {
   const { id, twin } = place;
   if (twin?.id === undefined) return undefined;

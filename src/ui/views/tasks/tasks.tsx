@@ -152,7 +152,7 @@ export function TasksView({ place }: ViewProps<'tasks'>) {
         rollouts,
         rows.length === 0
           ? steps
-            ? `No rollout is of steps ${steps}`
+            ? `There is no rollout in steps ${steps}`
             : 'There are no rollouts'
           : 'No rollout names its task',
       )}
@@ -204,7 +204,7 @@ export function RolloutsView({ place }: ViewProps<'rollouts'>) {
       {...list}
       notes={[...notes, ...list.notes]}
       sort={byReward}
-      emptyWords={emptyRollouts(rollouts, 'No rollout is like this')}
+      emptyWords={emptyRollouts(rollouts, 'No rollout matches')}
       preview={TrajectoryPreview}
     />
   );

@@ -1,4 +1,4 @@
-/** The lengths of rollouts: from their list, from the index of a search, and of a sample or of all by reading each. */
+/** The lengths of rollouts: from their list, from the search index, or by reading a sample or all of them. */
 import { useEffect, useMemo, useState } from 'react';
 import { errorMessage } from '../../../base/errors.ts';
 import { isRunning } from '../../../contract/status.ts';
@@ -14,20 +14,20 @@ import { type Binding, useKeyOf } from '../../keys/router.tsx';
 import { lengthCommands } from '../commands.ts';
 import type { Rollouts } from './use-rollouts.ts';
 
-/** The number of rollouts to read unasked. */
+/** Number of rollouts to read without being asked. */
 const sampleSize = 48;
-/** Rollouts of more steps are too large to read unasked. */
+/** Rollouts with more steps are too large to read without being asked. */
 const mostSteps = 500;
 /** The interval between updates of the screen, in milliseconds. */
 const updateMs = 250;
-/** Points are computed again after this growth of the number read: it takes time, and changes little. */
+/** The points are computed again once this many times more rollouts are read: it takes time, and changes little. */
 const growth = 1.2;
-/** The golden ratio: its multiples, wrapped around, are spread evenly however many are taken. */
+/** The golden ratio: any number of its multiples, modulo 1, is spread evenly. */
 const golden = 0.618_033_988_75;
 
 const isLarge = ({ num_steps }: Trajectory): boolean => (num_steps ?? 0) > mostSteps;
 
-/** The rows so ordered that the first ones, however many, are an even sample. The large ones come last. */
+/** Orders rows so that any number of first rows is an even sample. Large ones come last. */
 function spread(rows: readonly Trajectory[]): readonly Trajectory[] {
   const placed = rows.map((row, index) => ({ row, at: ((index * golden) % 1) + Number(isLarge(row)) }));
   return placed.sort((one, other) => one.at - other.at).map(({ row }) => row);
@@ -45,7 +45,7 @@ export interface LengthReader {
   readonly bindings: readonly Binding[];
 }
 
-/** @param length is read for a sample of the rollouts that neither the list nor the index knows it of, or for all */
+/** @param length read for a sample of the rollouts, or for all, if neither the list nor the search index has it */
 export function useLengthReader({ rows, key, isReading: isListing }: Rollouts, length: Length): LengthReader {
   const workbench = useWorkbench();
   const keyOf = useKeyOf();
@@ -95,7 +95,7 @@ export function useLengthReader({ rows, key, isReading: isListing }: Rollouts, l
   }, [workbench, rows, isListing, length, stored, read, isAll]);
   const isReading = reading.of > 0;
   const drawn = isReading ? Math.floor(Math.log(1 + reading.done) / Math.log(growth)) : `all ${reading.done}`;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the number says when enough more was read
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `drawn` changes once enough more has been read
   const shown = useMemo(() => withLengths(rows, length, read, stored), [rows, length, read, stored, drawn]);
   const left = isListing || length === 'steps' ? 0 : unknownOf(shown, length, read).length;
   const failed = [...read.values()].filter(each => each === undefined).length;
@@ -119,7 +119,7 @@ export function useLengthReader({ rows, key, isReading: isListing }: Rollouts, l
     bindings: [
       {
         command: lengthCommands.all,
-        why: left > 0 ? undefined : 'All that can be read has been',
+        why: left > 0 ? undefined : 'There is no other rollout to read',
         run: () => setAll(true),
       },
       { command: lengthCommands.stop, enabled: isReading, run: () => setAll(false) },

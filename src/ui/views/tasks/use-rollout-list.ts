@@ -1,4 +1,4 @@
-/** What every list of rollouts has: flags and notes, two rollouts side by side, the prompt in the chat, and files. */
+/** The common parts of lists of rollouts: flags and notes, two side by side, the prompt in the chat, and files. */
 import type { Column } from '../../../present/column.ts';
 import type { Fact } from '../../../present/fact.ts';
 import { noteFacts } from '../../../present/notes.ts';
@@ -14,7 +14,7 @@ import { trajectoryNoted } from '../triage/noted.ts';
 import { useNoted, useTriage } from '../triage/use-triage.tsx';
 import { markTwo, pairBinding, type Rollout } from './rollout-doors.ts';
 
-/** The facts about a rollout on screen; of a file, only those that belong to it. */
+/** Returns a function that limits the facts of a rollout in a file to the ones that belong to the file. */
 export function useShownFacts(): (facts: readonly Fact[]) => readonly Fact[] {
   const { file } = useWorkbench();
   return file === undefined ? facts => facts : factsOfFile;
@@ -24,11 +24,11 @@ const idOf = ({ trajectory_id }: Rollout): string => trajectory_id ?? '';
 
 interface RolloutList<Row> extends Required<Pick<ResourceListProps<Row>, 'columns' | 'notes' | 'facts' | 'files'>> {
   readonly actions: (rows: readonly Row[]) => readonly Binding[];
-  /** The keys that flag alone. */
+  /** Only the keys for flags and notes. */
   readonly flags: (rows: readonly Row[]) => readonly Binding[];
 }
 
-/** @param rows those read so far, whose flags are counted */
+/** @param rows the rows read so far, to count their flags */
 export function useRolloutList<Row extends Rollout>(
   columns: readonly Column<Row>[],
   factsOf: (row: Row) => readonly Fact[],

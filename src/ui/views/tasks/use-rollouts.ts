@@ -24,7 +24,7 @@ export interface Rollouts {
   readonly loaded: boolean;
   /** Whether rows are still being read. */
   readonly isReading: boolean;
-  /** The known facts of their run, once all its rollouts have been read. */
+  /** The extent of their run, once all its rollouts have been read. */
   readonly run: RunExtent | undefined;
   readonly error: Error | undefined;
   /** Notes on missing rollouts. */

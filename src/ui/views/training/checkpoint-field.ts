@@ -1,4 +1,4 @@
-/** The choice of a checkpoint in forms: its rows with the numbers to choose by, and its names. Pure. */
+/** The form field for a checkpoint: options with their numbers, and the names to type. Pure. */
 import type { EvalRun } from '../../../contract/evaluations.ts';
 import type { Checkpoint, HeldOutReward, TrainingRun } from '../../../contract/training.ts';
 import type { Range } from '../../../present/statistics/tasks.ts';
@@ -23,13 +23,13 @@ export interface OfferedCheckpoint {
   readonly row: Checkpoint & Measured;
   /** The 95% limits of its held-out reward, if known. */
   readonly limits?: { readonly low: number; readonly high: number } | undefined;
-  /** Its names after the `@`, besides its step. */
+  /** Its names after the `@`, apart from its step. */
   readonly called: readonly string[];
 }
 
 export const runName = ({ display_name, training_run_id }: TrainingRun): string => display_name ?? training_run_id;
 
-/** `step 5 of words`; its id if the step is not known. */
+/** `step 5 of words`; the id if the step is unknown. */
 export const checkpointWords = ({ row: { step_index: step, checkpoint_id }, run }: OfferedCheckpoint): string =>
   clean`${step == null ? checkpoint_id : `step ${step}`} of ${runName(run)}`;
 
@@ -43,7 +43,7 @@ export function offeredOf(
 ): readonly OfferedCheckpoint[] {
   const limits = new Map(heldOutLimits(heldOut, range).map(each => [each.step, each]));
   const newestFirst = checkpoints.toSorted((left, right) => (right.step_index ?? 0) - (left.step_index ?? 0));
-  // Another one may be the latest or the best.
+  // If some are unread, one of those may be the latest or the best.
   const which = unreadCheckpoints(checkpoints) === undefined ? Object.keys(namedSteps) : [];
   const names = which.map(each => [each, checkpointCalled(each, checkpoints, heldOut)] as const);
   return withMeasured(newestFirst, heldOut, evaluations, range).map(row => ({
@@ -54,7 +54,7 @@ export function offeredOf(
   }));
 }
 
-/** Everything that a typed word may mean among these runs. */
+/** Returns a function that finds the meanings of a typed word among these runs. */
 export function readingsAmong<Run extends TrainingRun>(
   runs: readonly Run[],
 ): (word: string) => readonly CheckpointReading<Run>[] {
@@ -66,7 +66,7 @@ export function readingsAmong<Run extends TrainingRun>(
   return word => checkpointReadings(word, called, run => run.training_run_id);
 }
 
-/** The numbers of a checkpoint, the most important first. `best` is that of its run. */
+/** The numbers of a checkpoint, the most important first. */
 function factsOf({ row, limits }: OfferedCheckpoint): string[] {
   const { held_out, ties, evaluations, is_deployable } = row;
   const samples = held_out?.samples === undefined ? '' : ` n=${held_out.samples}`;
@@ -114,7 +114,7 @@ export interface CheckpointChoice {
   readonly isOfOne: boolean;
   /** The base model of the new run, if it is known. */
   readonly model?: string | undefined;
-  /** Why a typed name stands for no checkpoint; undefined for an id. */
+  /** Why a typed name is not a checkpoint; undefined for an id. */
   readonly problem: (word: string) => string | undefined;
 }
 
@@ -168,17 +168,17 @@ export function checkpointField(
   };
 }
 
-/** The state of a run whose checkpoints are read. */
+/** How far the checkpoints of a run have been read. */
 export interface ReadState {
   readonly isRead: boolean;
   readonly error: Error | undefined;
-  /** Why its held-out rewards are not known. */
+  /** Why its held-out rewards are unknown. */
   readonly heldOutError?: Error | undefined;
   /** Why it may have other checkpoints, see `unreadCheckpoints`. */
   readonly unread?: string | undefined;
 }
 
-/** Why this name stands for no checkpoint; undefined if it may be an id, because the service then decides. */
+/** Why this name is not a checkpoint; undefined if it may be an id, because the service then decides. */
 export function nameProblem(
   word: string,
   runs: readonly TrainingRun[],
@@ -209,5 +209,5 @@ export function nameProblem(
   if (!list.loaded) return 'Reading the training runs…';
   const { name } = splitCheckpointName(word);
   if (name === word) return /\s/.test(word) ? 'An id has no spaces' : undefined;
-  return clean`No training run here is called ${name}${list.complete ? '' : ', as far as they are read: use an id'}`;
+  return clean`No training run here is called ${name}${list.complete ? '' : ', among the ones read so far: use an id'}`;
 }

@@ -17,7 +17,7 @@ const checkpointOf =
   async service =>
     checkpoint ?? lastCheckpoint(service, training_run_id);
 
-/** The benchmarks of runs, whose labels the names of new runs need; undefined until each read succeeds or fails. */
+/** The benchmarks of runs, for the names of new runs; undefined until each read succeeds or fails. */
 function useBenchmarks(runs: readonly CheckpointSource[]): readonly Benchmark[] | undefined {
   const ids = [...new Set(runs.map(({ bench_id }) => bench_id ?? ''))];
   const answers = useLives(ids.map(benchmarkQuery), 'visible');

@@ -242,7 +242,7 @@ export function previewLines(
   return [...drawChart(series, { width, height: room, theme, xRange }).lines, ...legend];
 }
 
-/** Says if held-out means have fewer samples than expected, and so are less certain, or are still incomplete. */
+/** A note if held-out means are incomplete, or have fewer samples than expected and so are less certain. */
 export function heldOutNote(heldOut: readonly HeldOutReward[]): string | undefined {
   const short = heldOut.flatMap(point => {
     const { samples: of, expected } = samplesOf(point);

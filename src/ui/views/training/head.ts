@@ -51,7 +51,7 @@ export function useStepsDone(
   return counted;
 }
 
-/** Says that the run went back to a checkpoint, until it has caught up. */
+/** A note that the run went back to a checkpoint, until it has caught up. */
 export function useRestart(runId: string, ended: boolean): string | undefined {
   const restart = useWorkbench().restarts.of(runId);
   if (ended || !restart) return undefined;

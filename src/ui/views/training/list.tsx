@@ -47,7 +47,7 @@ function measuredRun(row: ProgressedRun, known: Known): MeasuredTraining {
   };
 }
 
-/** The steps and the rewards that were read. */
+/** Joins runs with their known steps and rewards. */
 const knownRuns: KnownJoin<ProgressedRun, Known, MeasuredTraining> = {
   kind: 'training',
   id: ({ training_run_id }) => training_run_id,
@@ -74,12 +74,12 @@ function useOldSteps(): string | undefined {
   );
 }
 
-/** A run with what Watch says of it, if it has a line there. */
+/** A run with its state in Watch, if it has a line there. */
 type StatedRun = MeasuredTraining & { readonly state?: LineState };
 
 type Join = (rows: readonly MeasuredTraining[]) => readonly StatedRun[];
 
-/** Returns a function that adds what Watch says of each run. Where that is unchanged, the row stays the same object. */
+/** Returns a function that adds the state in Watch to each run. A row with an unchanged state stays the same object. */
 function useStates(): Join {
   const now = usePaceTime();
   const lines = useWatched(now);
@@ -99,7 +99,7 @@ function useStates(): Join {
   }, [lines, now, stated]);
 }
 
-/** The state of a run; without a line in Watch, it is that of its record. */
+/** The state of a run in Watch; without a line there, the state of its record. */
 function stateOfRow(row: StatedRun): LineState {
   const { training_run_id: id, status, state, created_at, completed_at, began_at: beganAt } = row;
   const times = { startedAt: created_at ?? undefined, endTime: completed_at ?? undefined, beganAt };

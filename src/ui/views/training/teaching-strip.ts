@@ -15,7 +15,7 @@ import { displayWidth, padStart, truncate } from '../../../text/width.ts';
 import { wrap } from '../../../text/wrap.ts';
 import type { Style, Theme } from '../../widgets/theme/theme.tsx';
 
-/** The part of a run's teaching signal that was read. */
+/** The teaching signal of a run, as far as it has been read. */
 export interface TeachingSignal {
   /** In order. */
   readonly steps: readonly StepTeaching[];
@@ -98,8 +98,8 @@ export function stripOf(signal: TeachingSignal, height: number, width: number): 
   const rows = signal.steps.length === 0 ? 0 : stripRows(height);
   if (stripRows(height) === 0) return undefined;
   const note = signal.problem ?? (signal.turn && turnWords(signal.turn));
-  const isSaid = note !== undefined && height >= withNote && rows > 0;
-  const notes = isSaid ? wrap(note, width).slice(0, mostNotes) : [];
+  const hasNote = note !== undefined && height >= withNote && rows > 0;
+  const notes = hasNote ? wrap(note, width).slice(0, mostNotes) : [];
   return {
     height: rows + 1 + notes.length,
     lines: (frame, theme) => [

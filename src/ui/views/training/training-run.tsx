@@ -56,7 +56,7 @@ const { overlay: _, ...ofOpenRun } = ofTrainingRun;
 
 /** If the run cannot be read, neither can its checkpoints, and their list shows the error. */
 const errorLinesBelow = 3;
-/** A lower pane has no room for the teaching signal, which is then not read. */
+/** In a lower pane, the teaching signal has no room and is not read. */
 const withTeaching = 18;
 const newestFirst = { column: 'step', descending: true } as const;
 /** Lines for the checkpoints: few in a low pane or under a chart of full height, otherwise a share of the pane. */

@@ -1,4 +1,6 @@
-/** Reads the checkpoints that a form offers: those of one training run, or of the newest runs and of one named. */
+/**
+ * Reads the checkpoints that a form offers: of one training run, or of the newest runs and the run that the user types.
+ */
 import { useState } from 'react';
 import { hasEnded } from '../../../contract/status.ts';
 import type { Checkpoint, HeldOutReward, TrainingRun } from '../../../contract/training.ts';
@@ -19,7 +21,7 @@ import {
   readingsAmong,
 } from './checkpoint-field.ts';
 
-/** Each run takes two requests. The checkpoints of others can be named. */
+/** Each run takes two requests. The user can type checkpoints of other runs. */
 const mostRuns = 5;
 
 /** A training run and its preset checkpoint, if there is one. */
@@ -29,7 +31,7 @@ export interface CheckpointOrigin {
 }
 
 export interface CheckpointChoiceOptions {
-  /** The training runs that the form was opened from, with the checkpoints that it was opened with. */
+  /** The training runs, and any checkpoints, from which the form was opened. */
   readonly from?: readonly CheckpointOrigin[];
   /** The runs to choose among. */
   readonly source: ListSource<TrainingRun>;
@@ -37,7 +39,7 @@ export interface CheckpointChoiceOptions {
   readonly benchId?: string | undefined;
   /** The value of the field. */
   readonly value: string;
-  /** Whether the user has come to the field: nothing is read before. */
+  /** Whether the user has focused the field: nothing is read before that. */
   readonly isSeen: boolean;
   readonly model?: string | undefined;
 }

@@ -49,7 +49,7 @@ export function useTeaching(
     return read.map(step => teachingOf(step, widened));
   }, [read, range]);
   const turn = useMemo(() => teachingTurn(taught), [taught]);
-  // The strip must not come and go with each attempt: the chart above it would move by a line.
+  // With each attempt, the strip must not disappear and move the chart above it by a line.
   const error = live.error ?? (live.data ? undefined : failed.lastError(hashKey(trainingKeys.stepsRead(runId))));
   if (!shown || known === 0 || (!live.data && isNotOffered(error))) return undefined;
   const problem = error ? 'the rewards of the steps cannot be read' : undefined;

@@ -8,7 +8,7 @@ import { type Image, imageBytes } from './terminal-image.ts';
 
 export interface ImageWindowProps {
   readonly image: Image;
-  /** What it is, in ASCII. */
+  /** Describes the image, in ASCII. */
   readonly words: string;
   readonly terminal: ImageTerminal;
   readonly onClose: () => void;

@@ -48,7 +48,7 @@ import { useNeighbours } from './use-neighbours.ts';
 const twoColumnsFrom = 100;
 /** Lines shown before a difference, if they are not more than half of all: the head, a fold, and equal lines. */
 const beforeDifference = 5;
-/** Maximum number of other rollouts of the task to read, to count those with the same message. */
+/** Maximum number of other rollouts of the task to read, to count how many have the same message. */
 const mostOthers = 8;
 /** Maximum steps of a rollout that is read only to be counted. */
 const mostSteps = 500;
@@ -121,7 +121,7 @@ function useListed({ left, right }: ViewProps<'pair'>['place']): Place<'record'>
   return ids.includes(left.id) && ids.includes(right.id) ? place : undefined;
 }
 
-/** The keys that lead to the same two the other way round, to either of them, and to the next two of the comparison. */
+/** The keys that swap the sides, open one of them, and go to the next pair of the comparison. */
 function usePairDoors(place: ViewProps<'pair'>['place'], listed: Place<'record'> | undefined): readonly Binding[] {
   const { left, right } = place;
   const shell = useShell();
@@ -191,7 +191,7 @@ function positionWords({ pairs, differing, isExact }: Alignment): string {
   return isExact ? words : `${words}; they differ too much to find all equal parts`;
 }
 
-/** The rollouts listed so far of the training step or dataset of a rollout: without a run, they are its neighbours. */
+/** The listed rollouts of the training step or dataset of a rollout; a rollout without a run is compared with these. */
 function useListedLike(rollout: Trajectory | undefined): readonly TrajectoryReward[] {
   const { training_run_id: training, dataset_name: dataset, policy_step: step } = rollout ?? {};
   const ofStep = useListedRows(useMemo(() => stepRewardList(training ?? '', step ?? -1), [training, step]));
@@ -216,7 +216,7 @@ function useLikes(alignment: Alignment | undefined, left: Trajectory | undefined
       .filter(each => each.task_id === task && each.trajectory_id)
       .flatMap(({ trajectory_id: id }) => (id && id !== left?.trajectory_id && id !== right?.trajectory_id ? id : [])),
   );
-  // Of both runs in turn: those of one run alone would say nothing of the other.
+  // Alternate between both runs: one run does not represent the other.
   const longest = maxOf(
     others.map(({ length }) => length),
     0,
@@ -225,7 +225,7 @@ function useLikes(alignment: Alignment | undefined, left: Trajectory | undefined
   const read = useLives(wants ? ids.slice(0, mostOthers).map(trajectoryQuery) : [], 'visible');
   const known = read.flatMap(({ data }) => data ?? []);
   const key = known.map(({ trajectory_id }) => trajectory_id).join(' ');
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the key says which are known
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `key` identifies the known rollouts
   return useMemo(() => {
     if (!alignment || known.length === 0) return undefined;
     const found = likeFirstDifference(alignment, known.map(messagesOf));

@@ -79,7 +79,7 @@ function jumps({ transcript, newest, isLoading, scroll }: ReaderState): readonly
   ];
 }
 
-/** The keys that fold and unfold. @param kinds those of the blocks */
+/** The keys that fold and unfold. @param kinds the kinds of folds in the text */
 function folds(
   { transcript, isLoading, scroll, shown, show }: ReaderState,
   kinds: ReadonlySet<Block['fold']>,
@@ -117,7 +117,7 @@ function imageAt(transcript: Transcript, place: number): FoundImage | undefined 
   return base64 === undefined ? undefined : { base64, message };
 }
 
-/** The heading of the message or the step at a position; at the title of a step, of its first message. */
+/** The heading of the message or the step at a position; at the title of a step, the heading of its first message. */
 function headAt(transcript: Transcript, heads: readonly number[], place: number): Block | undefined {
   const blockOf = (position: number): Block | undefined => transcript.blocks[blockIndexAt(transcript, position)];
   const current = blockOf(place);

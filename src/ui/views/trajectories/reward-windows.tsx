@@ -51,7 +51,7 @@ export function LogRewardWindow({ row, onClose }: ActionWindowProps<Trajectory>)
       label: 'Reward id',
       initial: crypto.randomUUID(),
       help: 'The service logs a reward with this id only once.',
-      check: value => (value.trim() === '' ? 'An id is needed' : undefined),
+      check: value => (value.trim() === '' ? 'Enter an id' : undefined),
     },
     tokenField,
   ]);

@@ -1,6 +1,6 @@
 /**
  * Images on the terminal, by the protocols of kitty (https://sw.kovidgoyal.net/kitty/graphics-protocol/) and of iTerm2
- * (https://iterm2.com/documentation-images.html). Of an image, nothing is sent but its bytes in base64. Pure.
+ * (https://iterm2.com/documentation-images.html). Sends only the bytes of an image, in base64. Pure.
  */
 import type { ImageTerminal } from '../../app/terminal-port.ts';
 
@@ -22,7 +22,7 @@ export function problemWith({ format, bytes }: Image, display: Display): string 
   return ratio > 0 && Number.isFinite(ratio) && bytes.includes('IEND') ? undefined : 'The image is incomplete.';
 }
 
-/** The width of a PNG image through its height (PNG, 11.2.2). */
+/** The width of a PNG image divided by its height (PNG, 11.2.2). */
 function pngRatio(bytes: Buffer): number {
   return bytes.length < 24 ? Number.NaN : bytes.readUInt32BE(16) / bytes.readUInt32BE(20);
 }
@@ -35,8 +35,8 @@ const kittyId = 1_650_811_748;
 const longestPart = { kitty: 4_096, iterm2: 1_000_000 } as const;
 
 /**
- * The bytes that show an image from the cursor on, scaled to fit the cells with its proportions, and those that remove
- * it, where clearing the screen might not.
+ * The bytes that show an image from the cursor on, scaled to fit the cells in its proportions, and the bytes that
+ * remove it if clearing the screen does not.
  */
 export function imageBytes(
   { format, bytes }: Image,
@@ -58,7 +58,7 @@ export function imageBytes(
     return { show: sequences.join(''), remove: `${end}\u001b_Ga=d,d=I,i=${kittyId},q=2\u001b\\` };
   }
   const options = `inline=1;size=${bytes.length};width=${columns};height=${room.rows};preserveAspectRatio=1;doNotMoveCursor=1`;
-  // WezTerm takes any length, and knows no parts.
+  // WezTerm accepts any length, but does not support parts.
   if (display === 'wezterm' || base64.length <= longestPart.iterm2) {
     return { show: `\u001b]1337;File=${options}:${base64}\u0007`, remove: '' };
   }

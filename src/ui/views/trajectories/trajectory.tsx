@@ -138,8 +138,7 @@ function Transcript({ steps, reader, notes, stepsWidth, width, height }: Transcr
 }
 
 /**
- * Names the run of the trajectory, and says that it has no twin. Names only one run, because the middle of a long line
- * is cut.
+ * Names the run of the trajectory, and says if it has no twin. Only one run, because the middle of a long line is cut.
  */
 function twinWords({ twin }: Place<'record'>): readonly string[] {
   if (!twin) return [];
@@ -173,7 +172,7 @@ interface HeadProps {
   readonly trajectory: Trajectory | undefined;
 }
 
-/** Cells of the task that its reward, its status and its end leave. */
+/** Minimum cells of the task beside its outcome. */
 const leastName = 8;
 
 /** `reward 0.600 · completed · MAX_STEPS · 3/64` after the task, which is cut to make room. */
@@ -200,8 +199,8 @@ function HeadLine({ name, position, width, trajectory }: HeadProps) {
 }
 
 /**
- * The reward and how it ended, most important first: the reason for the end matters more than `completed`. Also what
- * may be long.
+ * The reward and the end, most important first: the reason for the end matters more than `completed`. Parts that may be
+ * long are separate.
  */
 function outcomeWords({ reward: value, status, rollout, error }: Trajectory) {
   const own = rollout?.status === status ? undefined : rollout?.status;
@@ -276,7 +275,7 @@ const StepColumn = memo(({ steps, current, wordsOf, width, height }: StepColumnP
 });
 StepColumn.displayName = 'StepColumn';
 
-/** Whether any step has a reward, or tokens: a column of none says nothing. */
+/** Whether any step has a reward, or tokens: an empty column would be useless. */
 const numbersIn = perObject((steps: readonly TrajectoryStep[]) => ({
   hasRewards: steps.some(step => step.reward != null),
   hasTokens: steps.some(step => tokensOf(step) !== undefined),

@@ -52,7 +52,7 @@ export interface Reader {
   readonly step: number;
   /** The first words of a step. */
   readonly wordsOf: (step: number) => string;
-  /** Says what the text hides; empty if nothing. */
+  /** Counts the hidden characters in the text; empty if there are none. */
   readonly hiddenWords: string;
   readonly bindings: readonly Binding[];
 }

@@ -19,7 +19,7 @@ import { PlainFormWindow } from '../../windows/form-window.tsx';
 import { triageCommands } from '../commands.ts';
 import type { ShownMessage } from '../trajectories/use-reader.ts';
 
-/** The notes that are not empty, by the id of the resource. */
+/** The non-empty notes, by the id of the resource. */
 export function useNotes(): ReadonlyMap<string, readonly Note[]> {
   const { notes } = useWorkbench();
   return useSyncExternalStore(notes.subscribe, notes.byId);
@@ -38,15 +38,15 @@ interface Shared {
 }
 
 function sharedOf(values: readonly string[]): Shared {
-  const said = values.filter(value => value !== '');
-  const distinct = new Set(said).size;
+  const filled = values.filter(value => value !== '');
+  const distinct = new Set(filled).size;
   if (distinct > 1) return { value: '', words: `${distinct} different` };
-  const isOnAll = said.length === 0 || said.length === values.length;
-  return isOnAll ? { value: said[0] ?? '' } : { value: '', words: `only on ${said.length} of ${values.length}` };
+  const isOnAll = filled.length === 0 || filled.length === values.length;
+  return isOnAll ? { value: filled[0] ?? '' } : { value: '', words: `only on ${filled.length} of ${values.length}` };
 }
 
 /** The author's flag and note on the marked rows, or on one message. */
-interface Said {
+interface SavedNote {
   readonly message: number;
   readonly text: Shared;
   readonly flag: Shared;
@@ -54,14 +54,14 @@ interface Said {
 
 /** The value of flags that differ: no flag is a control character. */
 const different = '\0';
-const initialFlag = ({ flag }: Said): string => (flag.words === undefined ? flag.value : different);
+const initialFlag = ({ flag }: SavedNote): string => (flag.words === undefined ? flag.value : different);
 
 /** @param whole the note on the whole trajectory: text typed for it moves to a message that has no note yet */
-function saidFields(said: Said, flags: readonly string[], whole: Said = said): readonly FieldSpec[] {
-  const { message, text, flag } = said;
+function savedFields(note: SavedNote, flags: readonly string[], whole: SavedNote = note): readonly FieldSpec[] {
+  const { message, text, flag } = note;
   const when = ({ about = '0' }: FormValues): boolean => about === String(message);
   const moved = (name: string, saved: string, before: string) =>
-    said === whole || saved !== ''
+    note === whole || saved !== ''
       ? saved
       : (values: FormValues) => {
           const typed = own(values, `${name}0`) ?? '';
@@ -83,7 +83,7 @@ function saidFields(said: Said, flags: readonly string[], whole: Said = said): r
           ...{ value, label: sanitiseLine(value) },
         })),
       ],
-      initial: moved('flag', initialFlag(said), initialFlag(whole)),
+      initial: moved('flag', initialFlag(note), initialFlag(whole)),
     },
   ];
 }
@@ -94,7 +94,7 @@ const changedCells = 120;
 /** Warns that another program has changed a note since the window was opened. */
 function replaceWords({ flag = '', text = '' }: Partial<Note> = {}, key: string): string {
   const now = sanitiseLine([flag, text].filter(Boolean).join(', ')) || 'empty';
-  return `Changed elsewhere meanwhile: ${truncate(now, changedCells)}. Press ${key} again to replace it`;
+  return `Changed elsewhere: ${truncate(now, changedCells)}. Press ${key} again to replace it`;
 }
 
 function NoteWindow({ of, messages, onClose }: NoteWindowProps) {
@@ -102,12 +102,12 @@ function NoteWindow({ of, messages, onClose }: NoteWindowProps) {
   const keyOf = useKeyOf();
   const save = useSave();
   const ownOn = (message: number) => of.map(({ id }) => notes.own({ id, message }));
-  // What the user knows to be saved: another program may change it while the window is open.
+  // The saved notes as the user last saw them: another program may change them while the window is open.
   const [known] = useState(() => new Map([0, ...messages.map(({ number }) => number)].map(at => [at, ownOn(at)])));
   // The saved values at the start: only fields that the user changes are saved.
-  const [said] = useState(() =>
-    [...known].map(([number, before]): Said => {
-      // As the field shows it, so that it differs only if the user changes it.
+  const [saved] = useState(() =>
+    [...known].map(([number, before]): SavedNote => {
+      // As the field shows the text, so that it differs only if the user changes it.
       const text = sharedOf(before.map(note => textOf(editStateOf(note?.text ?? ''))));
       return { message: number, text, flag: sharedOf(before.map(note => note?.flag ?? '')) };
     }),
@@ -118,12 +118,12 @@ function NoteWindow({ of, messages, onClose }: NoteWindowProps) {
       { value: '0', label: 'all of it' },
       ...messages.map(({ number, role }) => ({ value: String(number), label: `message ${number}, ${role}` })),
     ];
-    const words = said.flatMap(each => saidFields(each, notes.flags, said[0]));
-    return said.length > 1 ? [{ ...about, options }, ...words] : words;
-  }, [notes, said, messages]);
+    const words = saved.flatMap(each => savedFields(each, notes.flags, saved[0]));
+    return saved.length > 1 ? [{ ...about, options }, ...words] : words;
+  }, [notes, saved, messages]);
   const name = of.length === 1 ? sanitiseLine(of[0]?.label ?? '') : `${of.length} marked`;
   const changeIn = (values: FormValues) => {
-    const about = said.find(each => String(each.message) === values['about']) ?? said[0];
+    const about = saved.find(each => String(each.message) === values['about']) ?? saved[0];
     if (!about) return undefined;
     const { message } = about;
     const [text = '', flag = ''] = [own(values, `text${message}`), own(values, `flag${message}`)];
@@ -158,7 +158,7 @@ function NoteWindow({ of, messages, onClose }: NoteWindowProps) {
     <PlainFormWindow
       title={`Note on ${name}`}
       fields={fields}
-      start={said.length > 1 ? 1 : 0}
+      start={saved.length > 1 ? 1 : 0}
       warningOf={warningOf}
       onSubmit={submit}
       onClose={onClose}
@@ -198,7 +198,7 @@ export function useTriage(): (of: readonly Noted[], messages?: readonly ShownMes
       if (!save(of, { flag: isSet ? '' : wanted })) return;
       ifNumber(() => {
         notes.takeBack();
-        shell.toast({ kind: 'info', text: 'A number, which flags nothing: G goes to it' });
+        shell.toast({ kind: 'info', text: 'Typed as a number, so nothing is flagged: G goes to it' });
       });
       const others = notes.replaced.filter(each => each !== '' && each !== wanted);
       const instead = others.length === 0 ? '' : ` instead of ${others.join(', ')}`;
@@ -206,7 +206,7 @@ export function useTriage(): (of: readonly Noted[], messages?: readonly ShownMes
       shell.toast({ kind: 'info', text: `${words}: ${keyOf(triageCommands.undo)} takes it back` });
     };
     const enabled = of.length > 0;
-    const why = file === undefined ? undefined : 'Nothing is kept of this file: benchtop upload sends it';
+    const why = file === undefined ? undefined : 'Flags and notes of a file are not kept: benchtop upload sends it';
     return [
       { command: triageCommands.flag, enabled, why, run: ({ name, ifNumber }) => flag(Number(name), ifNumber) },
       {

@@ -20,7 +20,7 @@ import { agentField } from './agent-field.ts';
 /** The outcomes of an upload so far. */
 export const sentWords = ({ counts }: TrajectoryRecord): string => countWords(counts).join(', ');
 
-/** The question about trajectories that were sent without an answer, if any. */
+/** Asks about trajectories that were sent without an answer, if there are any. */
 function resendField(unknown: number): FieldSpec[] {
   if (unknown === 0) return [];
   return [
@@ -83,7 +83,7 @@ function useUpload(
 
 interface UploadFormProps {
   readonly file: OpenedFile;
-  /** Writes the file before the upload starts; its title then names what is written. */
+  /** Writes the file before the upload starts; `title` describes its content. */
   readonly prepare?: { readonly title: string; readonly write: (signal: AbortSignal) => Promise<string> };
   readonly onClose: () => void;
 }

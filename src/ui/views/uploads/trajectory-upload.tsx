@@ -72,7 +72,7 @@ function wordsOf(state: TrajectoryUploadState): string {
   return phaseWords[(phase === 'failed' || phase === 'cancelled') && !hasSent ? (`${phase}Before` as const) : phase];
 }
 
-/** @param height of the view; reports that leave no room for the rows are counted */
+/** @param height of the view; reports without room above the rows are counted */
 function headLines(job: TrajectoryUpload, { width, height }: Size, theme: Theme): string[] {
   const { state } = job;
   const { counts, before, others } = countsOfRun(state);

@@ -46,9 +46,11 @@ export interface ChoiceFieldSpec extends FieldBase {
   readonly options: readonly ChoiceOption[];
   /** A function follows the values of other fields until the user chooses. */
   readonly initial?: string | ((values: FormValues) => string);
-  /** While focused, shows the options as a list; up and down move in it, and it takes a text that is not an option. */
+  /**
+   * While focused, shows the options as a list; up and down move in it, and it accepts a text that is not an option.
+   */
   readonly isList?: boolean;
-  /** Whether space marks options, for several: the value of `marksOf(name)` has the marked ones. */
+  /** Whether space marks several options; the value of `marksOf(name)` has the marked ones. */
   readonly many?: boolean;
   /** Whether a typed text has a meaning of its own: it then does not choose an option that contains it. */
   readonly isName?: (text: string) => boolean;
@@ -61,7 +63,7 @@ type FieldValue =
   | { readonly kind: 'text'; readonly edit?: EditState }
   | { readonly kind: 'choice'; readonly value?: string; readonly marked?: readonly string[] };
 
-/** The name of the value that holds the marked options of a choice, one a line. */
+/** The name of the value with the marked options of a choice, one per line. */
 export const marksOf = (name: string): string => `${name}.marked`;
 
 export interface FormState {
@@ -169,7 +171,7 @@ function soughtOption(field: ChoiceFieldSpec, sought: string): ChoiceOption | un
   return at === undefined ? undefined : options[at];
 }
 
-/** Chooses the option with the typed text; in a list, a text without one is kept as it is. */
+/** Chooses the option with the typed text; a list keeps a text that matches no option. */
 function seek(state: FormState, field: ChoiceFieldSpec, { name, text }: KeyPress): FormState {
   const { sought: before = '' } = state;
   if (name !== 'backspace' && !isSought(state, field, text)) return state;

@@ -31,7 +31,7 @@ export interface ChartOptions {
   readonly yRange?: Range | undefined;
   /** A logarithmic scale, on which only values above 0 can be drawn. */
   readonly log?: boolean | undefined;
-  /** Points alone, without lines between them: faint in a cell that has few of them. */
+  /** Draws points without lines between them; cells with few points are faint. */
   readonly isScatter?: boolean;
 }
 

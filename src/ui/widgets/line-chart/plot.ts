@@ -73,7 +73,7 @@ export class Plot {
     this.#trace(points, pattern, (x, y) => this.#dot(this.#lines, x, y, series));
   }
 
-  /** Points without lines, those in a cell with few of them faint: dots alone would hide how many there are. */
+  /** Points without lines. Cells with few points are faint, because dots alone would hide how many there are. */
   scatter(points: readonly Dot[], series: number): void {
     const cellOf = ([x, y]: Dot): string => `${Math.floor(x / dotsAcross)} ${Math.floor(y / dotsDown)}`;
     const cells = [...Map.groupBy(points, cellOf).values()];

@@ -14,10 +14,10 @@ export interface Curve {
 
 export interface ChartSeries {
   readonly name: string;
-  /** Its name, if several are in one chart. */
+  /** The name of the run, if the chart has several runs. */
   readonly of?: string | undefined;
   readonly curve: Curve;
-  /** It is drawn faint, behind the others. */
+  /** Drawn faint, behind the others. */
   readonly isFaint?: boolean | undefined;
   /** The values before smoothing, drawn faint behind the curve. */
   readonly raw?: Curve | undefined;
@@ -145,7 +145,7 @@ export interface Shown extends Range {
   readonly positive: boolean;
 }
 
-/** The indices of the points from x `low` to `high`; the second is not part of it. */
+/** The indices of the points from x `low` to `high`; `to` is exclusive. */
 function indicesIn(xs: Float64Array, { low, high }: Range): readonly [from: number, to: number] {
   let to = indexAt(xs, high);
   while (xs[to] === high) to += 1;
@@ -166,7 +166,7 @@ interface Summary extends Range {
   readonly count: number;
 }
 
-/** Sums up the values between two indices that are at least `least`. */
+/** Summarises the values between two indices that are at least `least`. */
 function scan(ys: Float64Array, from: number, to: number, least = Number.NEGATIVE_INFINITY): Summary {
   let [low, high, sum, count] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, 0, 0];
   for (let index = from; index < to; index += 1) {
@@ -191,7 +191,7 @@ const blocksOf = perObject(({ ys }: Curve): readonly Summary[] =>
   ),
 );
 
-/** Sums up the points between two indices. @param positive leaves out values up to 0 */
+/** Summarises the points between two indices. @param positive leaves out values up to 0 */
 function summaryOf(curve: Curve, from: number, to: number, positive: boolean): Summary {
   if (positive) return scan(curve.ys, from, to, leastPositive);
   const [first, last] = [Math.ceil(from / blockSize), Math.floor(to / blockSize)];
@@ -262,7 +262,7 @@ export interface Columns {
 }
 
 /**
- * Sums up a curve in `count` columns between two x. Each keeps its least and greatest value, so that no peak is lost
+ * Summarises a curve in `count` columns between two x. Each keeps its least and greatest value, so that no peak is lost
  * (U. Jugel et al., "M4: A Visualization-Oriented Time Series Data Aggregation", VLDB 2014).
  */
 export const columnsOf = lastResult((curve, { low, high, positive }: Shown, count: number): Columns => {

@@ -26,7 +26,7 @@ export interface ScrollOptions {
   readonly places?: ScrollPlaces;
   /** False while the text is being read: actions wait for it. */
   readonly ready?: boolean;
-  /** Goes to what a number before `G` names; by default, a line. */
+  /** The target of a number typed before `G`; by default, the line with this number. */
   readonly goTo?: (number: number) => ScrollAction;
 }
 

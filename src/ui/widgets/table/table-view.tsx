@@ -47,9 +47,9 @@ export interface TableViewProps<Row> {
   readonly read?: ReadonlySet<string>;
   /** Shown if there are no rows. */
   readonly emptyWords: string;
-  /** Shown beside the filter: the parts of the rows that it does not search, because they were not read. */
+  /** Shown beside the filter: the unread parts of the rows, which it cannot search. */
   readonly unsearched?: string | undefined;
-  /** The order before the user chooses one, which is not named. */
+  /** The default order, which the line below the rows does not name. */
   readonly usualSort?: Sort | undefined;
   /** Facts for the line below the rows, most important first. */
   readonly facts?: readonly string[];
@@ -65,7 +65,7 @@ const countRoom = (rows: number, isFiltered: boolean): number =>
 /** `all rows: MODEL tutor-base; STATUS completed`. */
 const inAllRows = (words: readonly string[]): string => `all rows: ${words.join('; ')}`;
 
-/** The columns that fit, and texts for those whose values are all equal. */
+/** The columns that fit, and texts for columns with equal values in all rows. */
 function useFittedColumns<Row>({ table, columns, width, unsearched, usualSort }: TableViewProps<Row>) {
   const { shown } = table;
   const { ellipsis } = useTheme().glyphs;
@@ -79,10 +79,10 @@ function useFittedColumns<Row>({ table, columns, width, unsearched, usualSort }:
     [columns, width, choice, shown, widest, ellipsis, equal],
   );
   const isShown = (id: string): boolean => fitted.some(({ column }) => column.id === id);
-  const given = columns.filter(
+  const replaced = columns.filter(
     ({ id, wide, decides }) => (!wide || decides !== undefined) && equal.has(id) && !isShown(id),
   );
-  const words = given.filter(({ id }) => own(choice, id)?.shown !== false).map(({ id }) => equal.get(id) ?? '');
+  const words = replaced.filter(({ id }) => own(choice, id)?.shown !== false).map(({ id }) => equal.get(id) ?? '');
   const { sort } = table.state;
   const by = isSameSort(sort, usualSort) ? undefined : columns.find(({ id }) => id === sort?.column);
   const order = by && !isShown(by.id) ? `sorted by ${by.title}` : '';
@@ -150,8 +150,7 @@ export function TableView<Row>(props: TableViewProps<Row>) {
 }
 
 /**
- * Texts for the columns whose values are all equal, by id, as far as they fit below the rows; the rest keep their
- * columns.
+ * Texts for columns with equal values in all rows, by id, as many as fit below the rows; the rest keep their columns.
  */
 function useEqualColumns<Row>({ arranged, state }: Table<Row>, columns: readonly Column<Row>[], width: number) {
   const { sort, filter, marks } = state;
@@ -236,9 +235,9 @@ function completionWords([first, ...others]: readonly string[], room: number, { 
 
 function countWords<Row>({ arranged, cursor, state, isGrouped }: Table<Row>, total: number, hasMore: boolean): string {
   if (total === 0) return '';
-  const of = state.filter === '' && !isGrouped ? total : arranged.ids.length;
+  const count = state.filter === '' && !isGrouped ? total : arranged.ids.length;
   const more = hasMore ? '+' : '';
-  return `${cursor + 1}/${of}${more}${state.filter === '' ? '' : ` of ${total}${more}`}`;
+  return `${cursor + 1}/${count}${more}${state.filter === '' ? '' : ` of ${total}${more}`}`;
 }
 
 /** Cells before the first column: the cursor and the mark. */
@@ -260,7 +259,7 @@ export function headerText<Row>(columns: readonly FittedColumn<Row>[], sort: Sor
     const before = index === 0 ? gutter : columnGap;
     const spare = column.align === 'right' ? before - 1 : 0;
     const room = width - Math.max(0, displayWidth(arrow) - spare);
-    // Its beginning can be read best, but it may also be that of another one, as with the names of options.
+    // The beginning of a title is easiest to read, but titles of options may begin alike.
     const start = column.title.slice(0, Math.max(0, room - 1));
     const isAlone = columns.every(each => each.column === column || !each.column.title.startsWith(start));
     const position = isAlone ? 'end' : 'middle';

@@ -30,7 +30,10 @@ export interface TableOptions<Row> {
   readonly grouped?: readonly Row[] | undefined;
   /** The members of a group row: actions on the row apply to them. */
   readonly membersOf?: ((row: Row) => readonly Row[] | undefined) | undefined;
-  /** New rows may come first: the cursor stays on its row, also before the user moves it, and the first row in view. */
+  /**
+   * New rows may come first: the cursor stays on its row, even before the user moves it, and the first row stays in
+   * view.
+   */
   readonly keepsTop?: boolean | undefined;
   /** The rows are already in the requested order. */
   readonly sorted?: boolean;
@@ -86,7 +89,7 @@ const otherLines = 2;
 /** Read the next page this many rows before the end. */
 const rowsNearEnd = 60;
 
-/** How long the first row is under a cursor that was not moved before the cursor stays on it: lists fill at first. */
+/** How long one row must be first before an unmoved cursor stays on it: a list fills at first. */
 const heldAfterMs = 15_000;
 
 const noRows: readonly never[] = [];
@@ -126,12 +129,12 @@ export function useTable<Row>(options: TableOptions<Row>): Table<Row> {
     [typed, columns, rows],
   );
   const current = arranged.rows[cursor];
-  const restless = keepsTop && state.cursorId === undefined ? arranged.ids[cursor] : undefined;
+  const firstId = keepsTop && state.cursorId === undefined ? arranged.ids[cursor] : undefined;
   useEffect(() => {
-    if (restless === undefined) return undefined;
-    const timer = setTimeout(() => dispatch({ kind: 'select', id: restless }), heldAfterMs);
+    if (firstId === undefined) return undefined;
+    const timer = setTimeout(() => dispatch({ kind: 'select', id: firstId }), heldAfterMs);
     return () => clearTimeout(timer);
-  }, [restless, dispatch]);
+  }, [firstId, dispatch]);
   return {
     ...{ state, arranged, cursor, offset, rowLines, noticeLines, current, typing, dispatch },
     completions: completion?.words ?? noLines,

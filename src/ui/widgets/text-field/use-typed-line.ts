@@ -29,7 +29,7 @@ export interface TypedLine<State, Action> extends Typed<State> {
   readonly replace: (text: string) => void;
   /** Ends typing; the text stays. */
   readonly end: () => void;
-  /** The keys while the user types; some other bindings may work meanwhile. */
+  /** The keys while the user types, and other bindings that work at the same time. */
   readonly handlers: (others?: readonly Binding[]) => ScopeHandlers;
 }
 

@@ -19,7 +19,7 @@ export const unicodeGlyphs = {
   bullet: '•',
   folded: '▸',
   unfolded: '▾',
-  /** A closed and an open branch of a list, whose cursor is the marker. */
+  /** A closed and an open branch of a list, distinct from the marker of the cursor. */
   closed: '+',
   opened: '-',
   horizontal: '─',

@@ -189,7 +189,7 @@ export function createTheme(name: ThemeName = 'terminal', ascii = false): Theme 
 
 /**
  * The theme for an environment, which decides on colours if no theme is chosen. A locale other than UTF-8 selects ASCII
- * glyphs. A terminal with sixteen colours shows the dark and light themes in these.
+ * glyphs. On a terminal with sixteen colours, the dark and light themes use the terminal's own.
  */
 export function themeFor(
   wanted: ThemeName | undefined,

@@ -106,7 +106,7 @@ it.each([
   ['twice@5', '2 training runs are called twice: use the id of one'],
   ['first@7', 'Use trn_6 or trn_1@7: first@7 has 2 meanings'],
   ['first@x', 'Reading the checkpoints of first@x…'],
-  ['none@5', 'No training run here is called none, as far as they are read: use an id'],
+  ['none@5', 'No training run here is called none, among the ones read so far: use an id'],
 ])('%s: %s', (word, words) => {
   const twice = ['trn_3', 'trn_4'].map(id => ({ training_run_id: id, display_name: 'twice' }));
   const named = ['first@7', 'first@x'].map((name, at) => ({ training_run_id: `trn_${6 + at}`, display_name: name }));
