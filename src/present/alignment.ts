@@ -1,5 +1,5 @@
 /** Aligns the messages of two trajectories by content and role, and finds the words that differ. Pure. */
-import { differencesOf } from '../base/differences.ts';
+import { type Differences, differencesOf } from '../base/differences.ts';
 import { pushAll } from '../base/many.ts';
 import type { Trajectory } from '../contract/trajectories.ts';
 import { asReceived, reward } from '../text/numbers.ts';
@@ -85,24 +85,18 @@ export interface Alignment {
 /** Maximum insertions and deletions of messages to search for; more take seconds. */
 const mostEdits = 1_000;
 
-export function align(left: readonly Message[], right: readonly Message[]): Alignment {
-  const keyOf = ({ role, key }: Message): string => `${role}\n${key}`;
-  const { matched, isExact } = differencesOf(left.map(keyOf), right.map(keyOf), mostEdits);
-  const pairs: AlignedPair[] = [];
-  let [one, other] = [0, 0];
-  for (const [toOne, toOther] of [...matched, [left.length, right.length] as const]) {
-    pushAll(pairs, byRole(left.slice(one, toOne), right.slice(other, toOther)));
-    if (toOne < left.length) pairs.push({ left: left[toOne], right: right[toOther], isEqual: true });
-    [one, other] = [toOne + 1, toOther + 1];
-  }
-  const first = pairs.findIndex(({ isEqual }) => !isEqual);
-  return { pairs, first, differing: pairs.filter(({ isEqual }) => !isEqual).length, isExact };
-}
+const roleOf = ({ role }: Message): string => role.replace(' (error)', '');
+const keyOf = ({ role, key }: Message): string => `${role}\n${key}`;
 
-/** Pairs differing messages by role, in order. */
-function byRole(left: readonly Message[], right: readonly Message[]): AlignedPair[] {
-  const roles = (messages: readonly Message[]): string[] => messages.map(({ role }) => role.replace(' (error)', ''));
-  const { matched } = differencesOf(roles(left), roles(right), mostEdits);
+/** Swapped sides are aligned in the same way. */
+export function align(left: readonly Message[], right: readonly Message[]): Alignment {
+  const keys = [left.map(keyOf), right.map(keyOf)] as const;
+  const shorter = Math.min(left.length, right.length);
+  let same = 0;
+  while (same < shorter && keys[0][same] === keys[1][same]) same += 1;
+  const isSwapped = (keys[0][same] ?? '') > (keys[1][same] ?? '');
+  const { matched: found, isExact } = isSwapped ? matchedFrom(same, right, left) : matchedFrom(same, left, right);
+  const matched = isSwapped ? found.map(([toOther, toOne]) => [toOne, toOther] as const) : found;
   const pairs: AlignedPair[] = [];
   let [one, other] = [0, 0];
   for (const [toOne, toOther] of [...matched, [left.length, right.length] as const]) {
@@ -114,10 +108,57 @@ function byRole(left: readonly Message[], right: readonly Message[]): AlignedPai
       pairs,
       right.slice(other, toOther).map(each => ({ left: undefined, right: each, isEqual: false })),
     );
-    if (toOne < left.length) pairs.push({ left: left[toOne], right: right[toOther], isEqual: false });
+    const isEqual = keys[0][toOne] === keys[1][toOther];
+    if (toOne < left.length) pairs.push({ left: left[toOne], right: right[toOther], isEqual });
     [one, other] = [toOne + 1, toOther + 1];
   }
-  return pairs;
+  const first = pairs.findIndex(({ isEqual }) => !isEqual);
+  return { pairs, first, differing: pairs.filter(({ isEqual }) => !isEqual).length, isExact };
+}
+
+/**
+ * The indexes of messages to show side by side. From the first difference on, the messages of that step are paired by
+ * role. Equal messages are searched for only in the steps after it: a tool call may be repeated, and the first one is
+ * what the other side did not do then.
+ *
+ * @param same the number of equal messages before the first difference
+ */
+function matchedFrom(same: number, left: readonly Message[], right: readonly Message[]): Differences {
+  const matched: (readonly [left: number, right: number])[] = Array.from({ length: same }, (_, at) => [at, at]);
+  let [one, other] = [same, same];
+  const pairByRole = (to: number, toOther: number): void => {
+    const roles = [left.slice(one, to).map(roleOf), right.slice(other, toOther).map(roleOf)] as const;
+    const [from, fromOther] = [one, other];
+    for (const [at, atOther] of differencesOf(...roles, mostEdits).matched) {
+      matched.push([from + at, fromOther + atOther]);
+    }
+    [one, other] = [to, toOther];
+  };
+  pairByRole(...endsOfStep(same, left, right));
+  const [start, startOther] = [one, other];
+  const equal = differencesOf(left.slice(start).map(keyOf), right.slice(startOther).map(keyOf), mostEdits);
+  for (const [at, atOther] of equal.matched) {
+    pairByRole(start + at, startOther + atOther);
+    matched.push([one, other]);
+    [one, other] = [one + 1, other + 1];
+  }
+  pairByRole(left.length, right.length);
+  return { matched, isExact: equal.isExact };
+}
+
+/** Where the step of the first difference ends on both sides: at once on a side that is already at its next step. */
+function endsOfStep(first: number, left: readonly Message[], right: readonly Message[]): readonly [number, number] {
+  const [one, other] = [left[first], right[first]];
+  const areInside = [left, right].map(side => side[first]?.step === side[first - 1]?.step);
+  const isSameRole = one && other && roleOf(one) === roleOf(other);
+  const endOf = (side: readonly Message[], isInside: boolean | undefined): number => {
+    if (!isInside && !isSameRole && areInside.includes(true)) return first;
+    const end = side.findIndex(
+      ({ step, role }, at) => at >= first && (step !== side[first]?.step || role === rewardsRole),
+    );
+    return end === -1 ? side.length : end;
+  };
+  return [endOf(left, areInside[0]), endOf(right, areInside[1])];
 }
 
 /** Ranges of a text, in characters. */

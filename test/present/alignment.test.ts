@@ -65,6 +65,53 @@ it('pairs messages by role around what is equal, and finds the first difference'
   expect(alignmentOf(called('call_1'), called('call_2')).first).toBe(-1);
 });
 
+/** A trajectory of steps that call a tool with this argument, and get its answer. */
+const calling = (...words: readonly string[]): Trajectory =>
+  trajectoryOf(
+    words.map((word, index) => [
+      ...(index === 0 ? [['user', 'What do cheese and torch cost?'] as const] : []),
+      ['assistant', `look up ${word}`],
+      ['tool', `the price of ${word}`],
+    ]),
+  );
+const saidIn = ({ pairs }: ReturnType<typeof align>) =>
+  pairs.map(({ left, right, isEqual }) => [left?.text, isEqual ? '=' : right?.text]);
+
+it('shows what both did at the first difference, also where one of them does it later', () => {
+  const right = calling('torch', 'bread', 'cheese', 'salt');
+  expect(saidIn(alignmentOf(calling('cheese', 'salt'), right)).slice(0, -1)).toEqual([
+    ['What do cheese and torch cost?', '='],
+    ['look up cheese', 'look up torch'],
+    ['the price of cheese', 'the price of torch'],
+    [undefined, 'look up bread'],
+    [undefined, 'the price of bread'],
+    [undefined, 'look up cheese'],
+    [undefined, 'the price of cheese'],
+    ['look up salt', '='],
+    ['the price of salt', '='],
+  ]);
+});
+
+it('gives a message that only one step has nothing beside it, and pairs the rewards', () => {
+  const one = trajectoryOf([
+    [
+      ['assistant', 'look'],
+      ['tool', 'nothing there'],
+    ],
+  ]);
+  const other = trajectoryOf([[['assistant', 'look']], [['assistant', 'look again']], [['tool', 'nothing there']]], 1);
+  const rewards = ['reward 0', 'reward 1.00'];
+  expect(saidIn(alignmentOf(one, other))).toEqual([
+    ['look', '='],
+    ['nothing there', undefined],
+    [undefined, 'look again'],
+    [undefined, 'nothing there'],
+    rewards,
+  ]);
+  const ended = trajectoryOf([[['assistant', 'look']]]);
+  expect(saidIn(alignmentOf(ended, other)).slice(-2)).toEqual([[undefined, 'nothing there'], rewards]);
+});
+
 it('counts the other rollouts that say the same where the difference begins', () => {
   const others = [bad, bad, good, trajectoryOf([[['user', 'another']]])].map(messagesOf);
   expect(likeFirstDifference(alignmentOf(good, bad), others)).toEqual({ left: 1, right: 2 });
@@ -105,6 +152,18 @@ it('keeps every message of both sides in order, at any width', () => {
       expect(alignment.pairs.flatMap(pair => pair.left ?? [])).toEqual(left);
       expect(alignment.pairs.flatMap(pair => pair.right ?? [])).toEqual(right);
       for (const pair of alignment.pairs) expect(pair.isEqual).toBe(pair.left?.key === pair.right?.key);
+      // All is equal up to the first difference, and messages beside each other have the same role.
+      const same = left.findIndex(({ role, key }, index) => role !== right[index]?.role || key !== right[index]?.key);
+      expect(alignment.first).toBe(same);
+      const paired = ({ pairs }: typeof alignment) => pairs.filter(pair => pair.left && pair.right);
+      for (const pair of paired(alignment)) expect(pair.left?.role).toBe(pair.right?.role);
+      // What both do at the first difference is side by side, if its role is the same.
+      const differing = alignment.pairs[same];
+      if (left[same]?.role === right[same]?.role) expect(differing?.right).toBe(right[same]);
+      expect(paired(align(right, left))).toEqual(
+        paired(alignment).map(pair => ({ ...pair, left: pair.right, right: pair.left })),
+      );
+      expect(align(left, left.slice()).differing).toBe(0);
       const columns = width < 100 ? 1 : 2;
       const { lines, differences } = sideBySide(alignment, { width, columns, all });
       expect(differences).toHaveLength(alignment.differing);
