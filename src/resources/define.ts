@@ -159,7 +159,7 @@ export function defineResource<Row extends object>(given: ResourceOf<Row>): Reso
   const { id: idOfRow } = list({});
   const observes = (row: Row): Observation => {
     const named = { kind, id: idOfRow(row), label: label?.(row), status: status?.(row), parent: parent?.(row) };
-    // Only the list knows rows that cannot be read alone, so it remembers them.
+    // Only the list knows rows that cannot be read alone, so it remembers and forgets them.
     return get ? named : { ...named, record: row as Readonly<Record<string, unknown>> };
   };
   const onlyNames = get !== undefined && status === undefined;
@@ -167,7 +167,8 @@ export function defineResource<Row extends object>(given: ResourceOf<Row>): Reso
     ...declared,
     list: scope => {
       const source = list(scope);
-      return source.observes ? source : { ...source, observes, onlyNames };
+      const isAll = !get && Object.keys(scope).length === 0;
+      return source.observes ? source : { ...source, observes, onlyNames, ...(isAll && { all: kind }) };
     },
   };
   if (!get) return observing;

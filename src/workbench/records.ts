@@ -6,7 +6,7 @@ import type { Lists } from '../queries/lists/lists.ts';
 import { rememberedDifference } from '../queries/run-difference.ts';
 import { rememberedCertainty } from '../queries/run-mean.ts';
 import type { Observation } from '../queries/statuses/known-resource.ts';
-import type { Subject } from '../queries/statuses/observe.ts';
+import type { AllOfKind, Subject } from '../queries/statuses/observe.ts';
 import type { Restarts } from '../queries/statuses/restarts.ts';
 import {
   type Kinds,
@@ -154,6 +154,12 @@ export class Records {
   gone(subject: Subject): void {
     this.#of.statuses.gone(subject, this.#of.pins.has(subject.kind, subject.id));
     this.#forget(subject);
+  }
+
+  /** Forgets what the service no longer has of a kind; what was seen later than `before` may be newer than the answer. */
+  keepOnly({ kind, ids }: AllOfKind, before: number): void {
+    for (const { id, seenAt } of this.#of.remembered().seenSince(0, { kinds: [kind] }))
+      if (seenAt < before && !ids.has(id)) this.#forget({ kind, id });
   }
 
   #forget({ kind, id }: Subject): void {

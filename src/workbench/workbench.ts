@@ -216,6 +216,7 @@ export class Workbench implements QueryHost {
     this.#stopObserving = observeAnswers(this.cache, {
       statuses: this.statuses,
       onObserved: (observations, times) => this.records.observed(observations, times),
+      onAll: (all, { askedAt = 0 }) => this.records.keepOnly(all, askedAt),
       onGone: subject => this.records.gone(subject),
     });
   }

@@ -2,12 +2,16 @@
 import { QueryObserver } from '@tanstack/react-query';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { datasetKeys } from '../../src/queries/datasets.ts';
+import { listQuery } from '../../src/queries/lists/list-query.ts';
+import { optionsOf } from '../../src/queries/live-query.ts';
 import { kinds } from '../../src/resources/catalogue.ts';
+import { datasets } from '../../src/resources/datasets.ts';
 import { RememberedStore } from '../../src/store/store.ts';
 import { TrajectoryUpload } from '../../src/uploads/trajectory-upload.ts';
 import { Job, type JobState } from '../../src/workbench/jobs.ts';
 import { type ConnectionMonitor, type ConnectionState, Workbench } from '../../src/workbench/workbench.ts';
 import { eventually } from '../eventually.ts';
+import { pageOf } from '../queries/scripted-service.ts';
 import { fakeService } from '../service/fake-service.ts';
 
 it('reads what is on screen once for each restart of the service, and not when it is only found', async () => {
@@ -67,6 +71,30 @@ it('knows nothing any more of what the program has deleted', () => {
   workbench.records.started({ ...run, label: 'baseline', status: 'running' });
   workbench.records.deleted(run, []);
   expect([workbench.statuses.get(run), workbench.remembered.find('run', 'evr_1')]).toEqual([undefined, undefined]);
+});
+
+it('forgets the datasets that the whole list lacks', async () => {
+  const names = ['one', 'two', 'three'];
+  let [listed, more] = [names, false];
+  const service = fakeService({
+    listDatasets: () => ({
+      ...pageOf(listed.map(dataset_name => ({ dataset_id: `ds_${dataset_name}`, dataset_name }))),
+      has_more: more,
+    }),
+  });
+  const workbench = new Workbench({ kinds, service: async () => service, profile: 'test' });
+  onTestFinished(() => workbench.close());
+  const seen = async () => {
+    await workbench.cache.fetchQuery({ ...optionsOf(workbench, listQuery(workbench, datasets.list({}))), staleTime: 0 });
+    return workbench.remembered.seenSince(0, { kinds: ['dataset'] }).map(({ label }) => label);
+  };
+  expect((await seen()).sort()).toEqual([...names].sort());
+  [listed, more] = [['two'], true];
+  expect(await seen()).toHaveLength(3);
+  more = false;
+  vi.setSystemTime(Date.now() + 1_000);
+  onTestFinished(() => void vi.useRealTimers());
+  expect(await seen()).toEqual(['two']);
 });
 
 it('follows how far training runs are, and forgets what a query said that is shown no more', async () => {

@@ -16,6 +16,11 @@ export interface Subject {
   readonly id: string;
 }
 
+export interface AllOfKind {
+  readonly kind: string;
+  readonly ids: ReadonlySet<string>;
+}
+
 /** Declarations of a query about itself and its data. */
 export interface AnswerMeta extends Record<string, unknown> {
   /** The observation in the data, or in each of its rows. */
@@ -26,6 +31,8 @@ export interface AnswerMeta extends Record<string, unknown> {
   readonly news?: (() => readonly object[]) | undefined;
   /** The rows only name their resources, so they are reported only for resources that are already known. */
   readonly onlyNames?: boolean | undefined;
+  /** The resources of a kind, if the data has all there are. */
+  readonly all?: (() => AllOfKind | undefined) | undefined;
   /** The resource that the data belongs to. The query answers 404 once it is gone. */
   readonly about?: Subject | undefined;
   /** The resource whose held-out rewards the query reads. If the service does not offer the query, it has none. */
@@ -44,6 +51,8 @@ export interface Observers {
   readonly statuses: StatusStore;
   /** Called with every report, e.g. to remember it. */
   readonly onObserved: (observations: readonly Observation[], times: ReadTimes) => void;
+  /** Called with every answer that has all resources of a kind. */
+  readonly onAll?: (all: AllOfKind, times: ReadTimes) => void;
   /** Called when no query finds the resource any longer. */
   readonly onGone: (subject: Subject) => void;
 }
@@ -109,6 +118,8 @@ class AnswerObserver {
       this.#observers.onObserved(observations, times);
     }
     if (meta.rows) this.#readUnlisted();
+    const all = meta.all?.();
+    if (all) this.#observers.onAll?.(all, times);
   }
 
   #newsOf(row: object, query: Query, sentAt: number): Observation[] {
