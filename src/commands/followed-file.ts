@@ -35,6 +35,7 @@ export class FollowedFile implements ShownFile {
   readonly #name: string;
   readonly #dataFolder: string;
   readonly #io: CommandIo;
+  readonly #cut: string | undefined;
   readonly #listeners = new Listeners();
   readonly subscribe = this.#listeners.subscribe;
   /** The part of the file that is stored: its length in bytes, and its hash. */
@@ -45,11 +46,13 @@ export class FollowedFile implements ShownFile {
   #reading: Promise<void> = Promise.resolve();
   #isChanged = false;
 
-  constructor(path: string, name: string, dataFolder: string, io: CommandIo) {
+  /** @param cut why the file ends early */
+  constructor(path: string, name: string, dataFolder: string, io: CommandIo, cut?: string) {
     this.#path = path;
     this.#name = name;
     this.#dataFolder = dataFolder;
     this.#io = io;
+    this.#cut = cut;
     this.#said = { title: name, problem: undefined };
   }
 
@@ -112,9 +115,10 @@ export class FollowedFile implements ShownFile {
       ),
     );
     const missing = before + unread.count + reading.unreadRewards;
+    const gap = this.#cut === undefined ? `${missing} not read in full` : 'ends early';
     this.#said = {
-      title: missing === 0 ? this.#name : `${this.#name}, ${missing} not read in full`,
-      problem: this.#last.place === 0 ? unread.holdsNone().message : unread.words,
+      title: missing === 0 && this.#cut === undefined ? this.#name : `${this.#name}, ${gap}`,
+      problem: this.#last.place === 0 ? unread.holdsNone().message : (this.#cut ?? unread.words),
     };
     return { unread, notes: reading.notes };
   }

@@ -43,7 +43,7 @@ function received(item: Record<string, unknown>, index: number) {
 }
 
 /** Prints the transcripts, or the trajectories as JSON Lines. */
-async function printAll(path: string, { json }: Flags, io: CommandIo): Promise<ExitCode> {
+async function printAll(path: string, { json }: Flags, io: CommandIo, cut?: string): Promise<ExitCode> {
   const reading = new Reading();
   const unread = new Unread();
   let count = 0;
@@ -63,7 +63,7 @@ async function printAll(path: string, { json }: Flags, io: CommandIo): Promise<E
   if (count === unread.count) throw unread.holdsNone();
   unread.note(io);
   for (const note of reading.notes) io.note(note);
-  return unread.count + reading.unreadRewards > 0 ? exitCodes.failed : exitCodes.done;
+  return cut !== undefined || unread.count + reading.unreadRewards > 0 ? exitCodes.failed : exitCodes.done;
 }
 
 /** A local service in this process that has only the trajectories of a file. */
@@ -75,13 +75,14 @@ export interface ServedFile extends RunningService {
 /**
  * Serves a file under `name`, and follows it. The folder of the service is deleted at exit.
  *
+ * @param cut why the file ends early
  * @throws CommandError if none can be read
  */
-export async function serveFile(path: string, name: string, io: CommandIo): Promise<ServedFile> {
+export async function serveFile(path: string, name: string, io: CommandIo, cut?: string): Promise<ServedFile> {
   const folder = mkdtempSync(join(tmpdir(), 'benchtop-read-'));
   process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
   const dataFolder = join(folder, 'data');
-  const file = new FollowedFile(path, name, dataFolder, io);
+  const file = new FollowedFile(path, name, dataFolder, io, cut);
   await file.open();
   try {
     const { serve } = await import('../local/daemon/serve.ts');
@@ -98,10 +99,16 @@ export async function serveFile(path: string, name: string, io: CommandIo): Prom
 const largeFile = 4 * 1024 * 1024;
 
 /** Opens the file on screen under `name`, so that lists, groups and search work as usual. */
-async function openOnScreen(path: string, name: string, { theme, mouse }: Flags, io: CommandIo): Promise<number> {
+async function openOnScreen(
+  path: string,
+  name: string,
+  { theme, mouse }: Flags,
+  io: CommandIo,
+  cut?: string,
+): Promise<number> {
   const isLarge = (await stat(path)).size > largeFile;
   if (isLarge) keepHeapSmall();
-  const served = await serveFile(path, name, io);
+  const served = await serveFile(path, name, io, cut);
   if (isLarge) emptyHeap();
   const { baseUrl, apiKey, file } = served;
   const environment = {
@@ -127,7 +134,14 @@ export async function run({ args: [path = ''], flags }: CommandInput<'read'>, io
     if (facts.isDirectory()) throw new CommandError(clean`${path} is a folder: name a file.`);
   }
   const isOnScreen = process.stdin.isTTY && io.columns !== undefined && !flags.json && !flags.text;
-  return withFile(path, io, file =>
-    isOnScreen ? openOnScreen(file, basename(path), flags, io) : printAll(file, flags, io),
+  let cut: string | undefined;
+  return withFile(
+    path,
+    io,
+    file => (isOnScreen ? openOnScreen(file, basename(path), flags, io, cut) : printAll(file, flags, io, cut)),
+    why => {
+      cut = why;
+      io.note(why);
+    },
   );
 }

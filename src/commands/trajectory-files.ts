@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { createGunzip } from 'node:zlib';
+import { constants, createGunzip, type ZlibOptions } from 'node:zlib';
 import { errorCode, errorMessage, isDiskFull } from '../base/errors.ts';
 import { clean } from '../text/sanitise.ts';
 import { isForeignFile, Reading, trajectoriesIn } from '../uploads/foreign-files.ts';
@@ -67,13 +67,16 @@ const isPacked = (path: string, io: CommandIo): Promise<boolean> =>
     return buffer.toString('hex') === '1f8b';
   });
 
+/** Called for a packed file that is damaged or still written, and can be read in part; says why. */
+type OnCut = (why: string) => void;
+
 /**
  * Returns a path that can be read repeatedly at any position. Standard input, a pipe or a device is first copied to a
  * file in `folder`, and a file packed with gzip is unpacked there.
  *
  * @throws CommandError if standard input is a terminal, or the file is damaged
  */
-async function seekable(path: string, folder: string, io: CommandIo): Promise<string> {
+async function seekable(path: string, folder: string, io: CommandIo, onCut?: OnCut): Promise<string> {
   const { input, signal } = io;
   if (path === '-' && input.isTTY) throw new CommandError('Pipe the trajectories in: - is standard input.');
   const copy = (name: string) => createWriteStream(join(folder, name), { mode: 0o600 });
@@ -83,18 +86,32 @@ async function seekable(path: string, folder: string, io: CommandIo): Promise<st
     await pipeline(path === '-' ? input : createReadStream(path), copy('trajectories.jsonl'), { signal });
   }
   if (!(await isPacked(file, io))) return file;
-  await pipeline(createReadStream(file), createGunzip(), copy('unpacked.jsonl'), { signal }).catch((error: unknown) => {
+  const unpacked = join(folder, 'unpacked.jsonl');
+  const unpack = (options: ZlibOptions) =>
+    pipeline(createReadStream(file), createGunzip(options), copy('unpacked.jsonl'), { signal });
+  await unpack({}).catch(async (error: unknown) => {
     signal.throwIfAborted();
-    throw new CommandError(clean`It cannot be unpacked: ${errorMessage(error)}.`);
+    const name = path === '-' ? 'Standard input' : path;
+    // Unpack what there is of an unfinished file.
+    await unpack({ finishFlush: constants.Z_SYNC_FLUSH }).catch(() => signal.throwIfAborted());
+    if (!onCut || !errorCode(error)?.startsWith('Z_') || (await stat(unpacked)).size === 0)
+      throw new CommandError(clean`${name} cannot be unpacked: ${errorMessage(error)}.`);
+    onCut(clean`${name} ends early: ${errorMessage(error)}.`);
   });
-  return join(folder, 'unpacked.jsonl');
+  return unpacked;
 }
 
-/** Works on a file of trajectories that can be read repeatedly. @throws CommandError if there is no room for a copy */
+/**
+ * Works on a file of trajectories that can be read repeatedly.
+ *
+ * @param onCut if missing, a packed file must be whole
+ * @throws CommandError if there is no room for a copy
+ */
 export async function withFile<Result>(
   path: string,
   io: CommandIo,
   work: (file: string, folder: string) => Promise<Result>,
+  onCut?: OnCut,
 ): Promise<Result> {
   // Remove the copy, which an immediate exit would leave behind.
   io.stopOnSignals?.();
@@ -107,7 +124,7 @@ export async function withFile<Result>(
   const onExit = (): void => rmSync(folder, { recursive: true, force: true });
   process.on('exit', onExit);
   try {
-    return await work(await seekable(path, folder, io), folder);
+    return await work(await seekable(path, folder, io, onCut), folder);
   } finally {
     process.off('exit', onExit);
     await rm(folder, { recursive: true, force: true });

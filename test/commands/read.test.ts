@@ -3,7 +3,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { appendFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { gzipSync } from 'node:zlib';
+import { constants, gzipSync } from 'node:zlib';
 import { expect, it, onTestFinished } from 'vitest';
 import { exitCodes } from '../../src/commands/exit.ts';
 import type { CommandIo } from '../../src/commands/io.ts';
@@ -237,8 +237,8 @@ it.each([
   ],
   [
     'is damaged gzip',
-    gzipSync(textOf([rollout('one')])).subarray(0, 30),
-    /It cannot be unpacked: unexpected end of file/,
+    gzipSync(textOf([rollout('one')])).subarray(0, 10),
+    /file\.jsonl cannot be unpacked: unexpected end of file/,
   ],
 ])('says in one error that a file %s', async (_, content, words) => {
   const path = join(testFolder(), 'file.jsonl');
@@ -260,4 +260,22 @@ it('reads a file that is packed with gzip', async () => {
       .map(line => JSON.parse(line)),
   ).toMatchObject([{ task_id: 'one' }, { task_id: 'two' }]);
   expect(notes).toBe('');
+});
+
+it('reads what is whole of a packed file that is still written, and says that it ends early', async () => {
+  const path = join(testFolder(), 'file.jsonl.gz');
+  writeFileSync(path, gzipSync(textOf([rollout('one'), rollout('two')]), { finishFlush: constants.Z_SYNC_FLUSH }));
+  const early = `${path} ends early: unexpected end of file.`;
+  const { code, out, notes } = await cliOn({ baseUrl: 'http://127.0.0.1:1', apiKey: 'key' })('read', [path, '--json']);
+  expect({ code, rows: out.trim().split('\n').length, notes }).toEqual({
+    code: exitCodes.failed,
+    rows: 2,
+    notes: JSON.stringify({ note: early }),
+  });
+  const shown = join(testFolder(), 'shown.jsonl');
+  writeFileSync(shown, out);
+  const io = { note: () => {}, signal: new AbortController().signal } as unknown as CommandIo;
+  const { file, stop } = await serveFile(shown, 'file.jsonl.gz', io, early);
+  onTestFinished(() => stop());
+  expect(file).toMatchObject({ title: 'file.jsonl.gz, ends early', problem: early });
 });

@@ -85,7 +85,10 @@ it('forgets the datasets that the whole list lacks', async () => {
   const workbench = new Workbench({ kinds, service: async () => service, profile: 'test' });
   onTestFinished(() => workbench.close());
   const seen = async () => {
-    await workbench.cache.fetchQuery({ ...optionsOf(workbench, listQuery(workbench, datasets.list({}))), staleTime: 0 });
+    await workbench.cache.fetchQuery({
+      ...optionsOf(workbench, listQuery(workbench, datasets.list({}))),
+      staleTime: 0,
+    });
     return workbench.remembered.seenSince(0, { kinds: ['dataset'] }).map(({ label }) => label);
   };
   expect((await seen()).sort()).toEqual([...names].sort());

@@ -32,7 +32,7 @@ export function listQuery<Row>(host: QueryHost, source: ListSource<Row>): LiveQu
       news: () => reader.news(source.observesFirst) as object[],
       onlyNames: source.onlyNames,
       partOf: source.partOf,
-      all: () => 
+      all: () =>
         source.all !== undefined && isWhole(reader.data)
           ? { kind: source.all, ids: new Set(reader.data.rows.map(source.id)) }
           : undefined,
