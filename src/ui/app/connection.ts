@@ -27,7 +27,7 @@ export interface Connection {
    * Full sentences: whether the current profile is in the settings file, and that the user's input will be saved there.
    */
   readonly keeping: string;
-  /** The generation of the service and how it is known; undefined before the first request. */
+  /** The generation of the service and the evidence for it; undefined before the first request. */
   readonly generation: () => string | undefined;
   /** Sentences about ignored settings. */
   readonly warnings: readonly string[];

@@ -103,7 +103,7 @@ function FailedWindow({ failure, onRetry, onClose }: FallbackProps & { readonly 
   );
 }
 
-/** If the view fails while rendering or in an effect, shows a pane that says so. */
+/** If the view fails while rendering or in an effect, shows the failure in its pane. */
 export function ViewBoundary({ children }: { readonly children: ReactNode }) {
   return (
     <Boundary
@@ -120,7 +120,7 @@ interface WindowBoundaryProps {
   readonly onClose: (id: string) => void;
 }
 
-/** A window above the panes. If it fails, shows a window that says so. */
+/** A window above the panes. If it fails, shows the failure in a window. */
 export function WindowBoundary({ overlay, onClose }: WindowBoundaryProps) {
   const close = (): void => onClose(overlay.id);
   return (

@@ -30,7 +30,9 @@ export interface ViewDefinition<Name extends ViewName = ViewName> {
   readonly about?: string;
   /** Every command of the view, for help and for validating key overrides. */
   readonly commands: readonly Command[];
-  /** The general commands that are active in it, e.g. those of a list. Global commands are active in every view. */
+  /**
+   * The general commands that are active in it, e.g. the commands of a list. Global commands are active in every view.
+   */
   readonly general: readonly CommandTable[];
 }
 
@@ -39,7 +41,7 @@ export interface Section {
   readonly title: string;
   readonly names: readonly string[];
   readonly place: Place;
-  /** Key of the list whose rows it counts. */
+  /** Key of the list to count. */
   readonly listKey?: readonly unknown[];
   /** A custom count, if it is not the size of a list. */
   readonly count?: SectionCount;
@@ -75,8 +77,8 @@ export function findView({ views }: Registry, place: Place): ViewDefinition | un
 }
 
 /**
- * The sets of commands that may be active at the same time: those of a window, and those of each view with its general
- * commands.
+ * The sets of commands that may be active at the same time: the commands of a window, and the commands of each view
+ * with its general ones.
  */
 export function keyLayers({ views }: Registry): readonly (readonly Command[])[] {
   const ofViews = views.map(({ id, commands, general }) => {

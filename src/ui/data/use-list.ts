@@ -43,8 +43,8 @@ export interface PagedList<Row> {
   /** The newest state, even before it is drawn. */
   readonly latest: () => ListData<Row>;
   /**
-   * Who sorts the rows: the `service`, whose order must be kept, or the client, with `all` rows or only those `read`.
-   * `pending` until the service has answered: the rows keep their former order.
+   * Who sorts the rows: the `service`, whose order must be kept, or the client, with `all` rows or only the ones `read`
+   * so far. `pending` until the service has answered: the rows keep their former order.
    */
   readonly sortedAs: 'service' | 'all' | 'read' | 'pending';
 }
@@ -103,7 +103,7 @@ export function useWholeList<Row>(source: ListSource<Row>, attention: Attention)
 export interface OrderedSource<Row> {
   readonly source: ListSource<Row>;
   readonly query: LiveQuery<ListData<Row>>;
-  /** The unordered list, whose rows are shown until the service has answered; undefined if it is the list to read. */
+  /** The unordered list, shown until the service has answered; undefined if it is the list to read. */
   readonly plain: ListData<Row> | undefined;
 }
 

@@ -18,7 +18,7 @@ export interface Live<Data> {
 /** A manual refresh resends requests without progress for this long, in milliseconds. */
 const patienceMs = 5_000;
 
-/** Cancels hanging requests, and resends those on screen. */
+/** Cancels hanging requests, and resends the ones for data on screen. */
 async function giveUpHanging({ waitingSince, cache }: Workbench): Promise<void> {
   const since = performance.now() - patienceMs;
   const isHanging = ({ queryHash, state }: Query): boolean =>

@@ -20,7 +20,7 @@ export interface Offer {
   readonly keys: readonly string[];
 }
 
-/** A command whose key did nothing, and why; if no reason is set, the program is read-only. */
+/** A command that was refused, and why; without a reason, because the program is read-only. */
 export interface Refusal {
   readonly command: Command;
   readonly why?: string | undefined;

@@ -1,5 +1,5 @@
 /**
- * Optional mouse support: the wheel scrolls what is under the pointer, a click focuses and selects, a double click
+ * Optional mouse support: the wheel scrolls the part under the pointer, a click focuses and selects, a double click
  * opens. Parts of the screen register with their layout position; a window above the screen disables the mouse for it.
  */
 import { type DOMElement, measureElement } from 'ink';

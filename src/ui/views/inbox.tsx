@@ -60,7 +60,7 @@ export function InboxView() {
   const { rewardRange } = workbench.compare;
   const source = useMemo(() => inboxList(workbench), [workbench]);
   const rows = useInbox();
-  // The facts have ages.
+  // Redraws the ages in the facts.
   useTime(agoTick);
   const { dismiss, undo } = useDismissal();
   const { inbox } = workbench;

@@ -42,7 +42,7 @@ function shareWords(row: WatchedResource): string {
   return done === undefined || !total ? counts(row).done : `${Math.floor((100 * done) / total)}%`;
 }
 
-/** Whether its number comes from the trainer, whose rewards do not decide between runs. */
+/** Whether the number of a line comes from the trainer. Its rewards do not decide between runs. */
 const isTrainers = ({ kind }: WatchedResource): boolean => rewardName(kind) === 'trainer';
 
 /** The mean of an evaluation with its counts. */

@@ -1,4 +1,4 @@
-/** A window above the screen, with a border and a title. It covers what is behind it and gets all keys. */
+/** A window above the screen, with a border and a title. It covers the screen behind it and gets all keys. */
 import { Box, Text } from 'ink';
 import type { ReactNode } from 'react';
 import { sanitiseLine } from '../../text/sanitise.ts';

@@ -127,7 +127,7 @@ export function ConfirmChange({ parts, onClose }: ConfirmChangeProps) {
 /**
  * Reads which rows are in production before the question is asked, if the change depends on it.
  *
- * @returns whether that is known, or could not be read
+ * @returns whether that has been read, or has failed
  */
 function useProduction(
   changes: readonly (Pick<Asked<object>, 'change' | 'row'> & { readonly was: object })[],

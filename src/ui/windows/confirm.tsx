@@ -28,7 +28,7 @@ import { requestLines } from './requests.ts';
 export interface ConfirmProps<Row> {
   /** Names the remaining rows. */
   readonly title: (left: readonly Row[]) => string;
-  /** Describes what will happen to the remaining rows. */
+  /** Describes the effect on the remaining rows. */
   readonly question: (left: readonly Row[]) => string;
   /** The verb of the button, e.g. `delete`, and of the result, e.g. `deleted`. */
   readonly verb: string;

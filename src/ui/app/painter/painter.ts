@@ -1,9 +1,9 @@
 /**
  * Keeps the newest frame on the terminal. Of frames that arrive while the line is busy, only the last one is sent. The
- * line is busy while the output stream is full, and while the terminal has not confirmed what it was sent: over SSH,
- * bytes may wait in invisible buffers, so now and then the painter requests a status report (DSR, ECMA-48 8.3.35),
- * which the terminal answers once it has processed everything before. On a slow line, a large frame waits until no
- * newer one follows; otherwise it would be outdated on arrival.
+ * line is busy while the output stream is full, and while the terminal has not confirmed the bytes that it was sent:
+ * over SSH, bytes may wait in invisible buffers, so now and then the painter requests a status report (DSR, ECMA-48
+ * 8.3.35), which the terminal answers once it has processed everything before. On a slow line, a large frame waits
+ * until no newer one follows; otherwise it would be outdated on arrival.
  */
 import { minOf } from '../../../base/many.ts';
 import { diffFrame } from './diff.ts';

@@ -94,7 +94,7 @@ const roleField: FieldSpec = {
   })),
 };
 
-/** Production is confirmed by typing the slug. @param effect describes what the deployment changes */
+/** Production is confirmed by typing the slug. @param effect describes the effect of the deployment */
 const confirmationField = (effect: (values: FormValues) => string): FieldSpec => ({
   kind: 'text',
   name: 'confirmed',

@@ -45,7 +45,10 @@ export function useListBindings<Row extends object>(
   ];
 }
 
-/** Goes to the facts of the row, which select its first reference. While they are hidden, only its hint tells of them. */
+/**
+ * Focuses the facts of the row and their first reference. While the facts are hidden, only this hint shows that there
+ * are any.
+ */
 function useReferencesBinding<Row>({ facts }: ResourceListProps<Row>, { table: { current } }: ListTable<Row>): Binding {
   const { setFocus } = useShell();
   const { focused } = usePane('main');
@@ -70,7 +73,7 @@ function useRowBindings<Row extends object>(props: ResourceListProps<Row>, shown
   };
   const areMarked = targets.length > 1;
   const keyOf = useKeyOf();
-  // The row under the cursor is not what the user marked.
+  // The user did not mark the row under the cursor.
   const why =
     targets.length === 0 && table.lostMarks > 0
       ? `No marked row is in the list any more: ${keyOf(listCommands.unmark)} unmarks`

@@ -84,26 +84,29 @@ export interface ResourceListProps<Row> {
   /** Files that can be exported besides the rows. */
   readonly files?: (rows: ListedRows<Row>) => readonly (OtherFile | ExportWay)[];
   readonly sort?: Sort;
-  /** Adds rows known from elsewhere; the same function while nothing changes. */
+  /** Adds data from elsewhere to the rows; the same function while nothing changes. */
   readonly join?: (rows: readonly Row[]) => readonly Row[];
   /** Ids of columns that the joined rows make complete, even if the list has unread rows. */
   readonly joined?: readonly string[];
-  /** Notes below the rows, in addition to those about the list itself. */
+  /** Notes below the rows, in addition to the notes about the list itself. */
   readonly notes?: readonly string[];
   /** Shown beside the filter: the unread parts of the rows, which it cannot search. */
   readonly unsearched?: string | undefined;
   /** Lines below a table of few rows, in at most this height. */
   readonly footer?: (height: number) => readonly string[];
-  /** Lines above the table, for a list that is part of a larger view. */
+  /** Lines above the table, two cells narrower than the pane, for a list that is part of a larger view. */
   readonly header?: readonly string[];
   /** The error shown by the header, so that its request id can be copied. */
   readonly headerError?: Error | undefined;
   /** The error that the header shows in full, so that the list need not repeat it. */
   readonly errorAbove?: Error | undefined;
-  /** The trajectories whose texts `//` searches, of all rows or of one; without any, it begins an expression on the rows. */
+  /**
+   * The trajectories that `//` searches, of all rows or of one; without any, `//` begins an expression that filters the
+   * rows.
+   */
   readonly texts?: SearchedTexts | ((row: Row) => SearchedTexts | undefined) | undefined;
   readonly bindings?: readonly Binding[];
-  /** Commands that move the cursor by some rows, besides those of every list. */
+  /** Commands that move the cursor by some rows, besides the usual ones. */
   readonly moves?: readonly { readonly command: Command; readonly by: number }[];
   /** The id of the row under the cursor at first; by default, the cursor is on the first row. */
   readonly startAt?: string | undefined;

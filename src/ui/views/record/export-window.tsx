@@ -39,7 +39,7 @@ export interface OtherFile {
   /** Its name among the running exports: `the report on first`. */
   readonly title: string;
   /**
-   * Reads and writes it. Returns a sentence on what was saved, and where.
+   * Reads and writes it. Returns words for the saved data, and its path.
    *
    * @throws Error that says why nothing was saved
    */

@@ -110,7 +110,7 @@ export const flaggedRollouts = (ids: readonly string[]): ChosenRollouts => ({
   ids: async () => ids,
 });
 
-/** Saves trajectories with their steps. Returns the path, and what was saved in words. */
+/** Saves trajectories with their steps. Returns the path, and words for the saved data. */
 export async function saveWithSteps(
   { ids: idsOf }: ChosenRollouts,
   reading: FileReading,

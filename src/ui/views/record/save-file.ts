@@ -48,7 +48,7 @@ type Parts = Iterable<string> | AsyncIterable<string>;
  * Writes a text in parts to a new file in the start folder of the program. Returns the absolute path.
  *
  * @param parts called again if another export in the same second has taken the name
- * @throws as `exportToFile` does, and whatever the parts throw
+ * @throws the errors of `exportToFile` and of the parts
  */
 export function saveParts(
   { kind, id = '' }: ExportTitle,

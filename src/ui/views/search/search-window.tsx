@@ -1,4 +1,4 @@
-/** Asks what to search for in the texts of trajectories. */
+/** The form for a search in the texts of trajectories. */
 import { useMemo } from 'react';
 import type { SearchedTexts } from '../../../resources/place.ts';
 import { parseLineSearch } from '../../../text/line-search.ts';

@@ -65,8 +65,8 @@ export interface FoundImage {
 }
 
 /**
- * Returns a function that shows an image on the terminal; if the terminal cannot, it opens the viewer of the system, or
- * says where the file is if there is none.
+ * Returns a function that shows an image on the terminal; if the terminal cannot, it opens the viewer of the system or,
+ * without one, shows the path of the file.
  */
 export function useOpenImage(): (found: FoundImage) => Promise<void> {
   const { toast, showOverlay, terminal } = useShell();

@@ -48,7 +48,7 @@ interface ChosenFile {
   readonly resendUnknown: boolean;
 }
 
-/** A file whose form is open. */
+/** The file of an open form. */
 export interface OpenedFile {
   readonly path: string;
   readonly begun: TrajectoryRecord | undefined;

@@ -172,7 +172,7 @@ function styleOf(sgr: Sgr): Style {
   return text => (text === '' ? '' : `\u001b[${sgr}m${text}\u001b[0m`);
 }
 
-/** Creates a theme. ASCII glyphs are for terminals whose fonts or encodings lack the others. */
+/** Creates a theme. ASCII glyphs are for terminals without Unicode fonts or encodings. */
 export function createTheme(name: ThemeName = 'terminal', ascii = false): Theme {
   const palette: Palette = palettes[name];
   const styles = Object.fromEntries(styleNames.map(style => [style, styleOf(palette.styles[style])])) as Styles;
