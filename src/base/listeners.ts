@@ -1,3 +1,8 @@
+/** Returns a function that ends several subscriptions. */
+export const endAll = (stops: readonly (() => unknown)[]) => (): void => {
+  for (const stop of stops) stop();
+};
+
 /** Callbacks for changes and events; `subscribe` has the form that React's `useSyncExternalStore` expects. */
 export class Listeners<Event = void> {
   readonly #listeners = new Set<(event: Event) => void>();

@@ -12,6 +12,13 @@ export function maxOf(values: Iterable<number>, least = Number.NEGATIVE_INFINITY
   return max;
 }
 
+/** The largest size among these items; without any, 0. */
+export const largestOf = <Item>(items: Iterable<Item>, sizeOf: (item: Item) => number): number =>
+  maxOf(
+    Array.from(items, item => sizeOf(item)),
+    0,
+  );
+
 /** The smallest of these numbers and `most`; without any, Infinity. */
 export function minOf(values: Iterable<number>, most = Number.POSITIVE_INFINITY): number {
   let min = most;

@@ -3,7 +3,7 @@
  * when the value that it derives from the time changes.
  */
 import { useCallback, useSyncExternalStore } from 'react';
-import { Listeners } from '../../base/listeners.ts';
+import { endAll, Listeners } from '../../base/listeners.ts';
 
 const tickMs = 1_000;
 const readers = new Listeners();
@@ -42,15 +42,7 @@ export function useTime<Derived extends string | number | undefined>(
     if (timer === undefined) now = Date.now();
     return derive(now);
   }, [derive]);
-  const subscribeToBoth = useCallback(
-    (reader: () => void) => {
-      const stops = [subscribe(reader), changes(reader)];
-      return () => {
-        for (const stop of stops) stop();
-      };
-    },
-    [changes],
-  );
+  const subscribeToBoth = useCallback((reader: () => void) => endAll([subscribe(reader), changes(reader)]), [changes]);
   return useSyncExternalStore(subscribeToBoth, read);
 }
 

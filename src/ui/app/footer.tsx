@@ -18,7 +18,6 @@ import { type Toast, toastMarks } from './shell-context.tsx';
 import { isKept } from './toasts.ts';
 
 export interface FooterProps {
-  readonly columns: number;
   readonly layout: Layout;
   readonly registry: Registry;
   /** From the section down to the current place. */
@@ -46,7 +45,8 @@ function useCrumbs(registry: Registry, trail: readonly Place[], columns: number)
   return useSyncExternalStore(workbench.statuses.subscribe, read).split('\n');
 }
 
-export function Footer({ columns, layout, registry, trail, toast, isWindow }: FooterProps) {
+export function Footer({ layout, registry, trail, toast, isWindow }: FooterProps) {
+  const { columns } = layout;
   const theme = useTheme();
   const offered = useOffered();
   const crumbs = useCrumbs(registry, trail, columns);

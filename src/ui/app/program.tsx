@@ -43,12 +43,7 @@ export function Program({
         <FailuresProvider value={failures}>
           <KeyRouter overrides={overrides} readOnly={workbench.readOnly} onFailure={failures.announce}>
             <ConnectionProvider value={connection}>
-              <ShellScreen
-                registry={registry}
-                terminal={terminal}
-                {...(start && { start })}
-                {...(notices && { notices })}
-              />
+              <ShellScreen {...{ registry, terminal, start, notices }} />
             </ConnectionProvider>
           </KeyRouter>
         </FailuresProvider>

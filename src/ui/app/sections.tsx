@@ -14,27 +14,25 @@ import { KeyScope } from '../keys/router.tsx';
 import { useTheme } from '../widgets/theme/theme.tsx';
 import { useTime } from './clock.tsx';
 import type { Size } from './layout.ts';
-import type { Section } from './registry.ts';
-import type { ShellAction } from './shell-state.ts';
+import type { Registry, Section } from './registry.ts';
+import { type ShellAction, type ShellState, sectionOf } from './shell-state.ts';
 
-export interface SectionsProps {
-  readonly sections: readonly Section[];
+interface SectionsProps {
+  readonly registry: Registry;
   readonly size: Size;
-  readonly focused: boolean;
-  readonly cursor: number;
-  /** Index of the section that is shown; -1 for none. */
-  readonly shown: number;
+  readonly state: ShellState;
   readonly dispatch: Dispatch<ShellAction>;
 }
 
-export function Sections({ sections, size, focused, cursor, shown, dispatch }: SectionsProps) {
+export function Sections({ registry: { sections }, size, state, dispatch }: SectionsProps) {
+  const focused = state.focus === 'sections';
+  const { section: cursor } = state;
+  const shown = sectionOf(state);
   const isWide = size.width >= wideFrom;
   const move = (by: number) => () => dispatch({ kind: 'move-section', by });
   const region = useMouseRegion({
     onWheel: by => dispatch({ kind: 'move-section', by: Math.sign(by) }),
-    onClick: line => {
-      dispatch({ kind: 'open-section', section: line });
-    },
+    onClick: line => dispatch({ kind: 'open-section', section: line }),
   });
   return (
     <KeyScope
@@ -44,10 +42,7 @@ export function Sections({ sections, size, focused, cursor, shown, dispatch }: S
         { command: listCommands.down, run: move(1) },
         { command: listCommands.top, run: move(-sections.length) },
         { command: listCommands.bottom, run: move(sections.length) },
-        {
-          command: listCommands.open,
-          run: () => dispatch({ kind: 'open-section' }),
-        },
+        { command: listCommands.open, run: () => dispatch({ kind: 'open-section' }) },
       ]}
     >
       <Box ref={region} width={size.width} height={size.height} flexDirection="column" flexShrink={0} overflow="hidden">

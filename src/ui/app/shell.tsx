@@ -1,8 +1,10 @@
 /**
  * The shell around the views: the frame, the sections, the current view, the windows above it, and the global commands.
  */
+
 import { Box, Text } from 'ink';
 import { type Dispatch, useCallback, useEffect, useMemo, useReducer, useState } from 'react';
+import { endAll } from '../../base/listeners.ts';
 import type { NoticeKind } from '../../config/preferences.ts';
 import { type Place, placeKey } from '../../resources/place.ts';
 import { isBusy } from '../../resources/watch.ts';
@@ -25,14 +27,7 @@ import { Following, useNotices } from './notices.tsx';
 import { findView, type Registry, type ViewDefinition } from './registry.ts';
 import { Sections } from './sections.tsx';
 import { type Overlay, type Shell, ShellProvider, type Toast } from './shell-context.tsx';
-import {
-  currentPlace,
-  initialShellState,
-  type ShellAction,
-  type ShellState,
-  sectionOf,
-  shellReducer,
-} from './shell-state.ts';
+import { currentPlace, initialShellState, type ShellAction, shellReducer } from './shell-state.ts';
 import type { TerminalPort } from './terminal-port.ts';
 import { useTerminalSize } from './terminal-size.ts';
 import { NoticeLogContext, useToasts } from './toasts.ts';
@@ -41,9 +36,9 @@ export interface ShellProps {
   readonly registry: Registry;
   readonly terminal: TerminalPort;
   /** Where the program opens, if not at home. */
-  readonly start?: Place;
+  readonly start?: Place | undefined;
   /** How to announce the end of watched work. */
-  readonly notices?: NoticeKind;
+  readonly notices?: NoticeKind | undefined;
 }
 
 const ConnectWindow = lazyWindow(async () => (await import('./connect-window.tsx')).ConnectWindow);
@@ -130,7 +125,7 @@ interface GlobalBindingsContext {
   readonly togglePane: (pane: keyof HiddenPanes) => void;
 }
 
-/** The panes on screen, without those that the user or the view hides. */
+/** The panes on screen, except the ones that the user or the view hides. */
 function useLayout(view: ViewDefinition | undefined, focus: Shell['focus'], dispatch: Dispatch<ShellAction>) {
   const { columns, rows } = useTerminalSize();
   const everywhere = useSetting<HiddenPanes>('hidden panes', {});
@@ -179,10 +174,7 @@ function useGlobalBindings(
       command: globalCommands.palette,
       run: () => shell.showOverlay('palette', close => <PaletteOverlay registry={registry} onClose={close} />),
     },
-    {
-      command: globalCommands.help,
-      run: shell.showHelp,
-    },
+    { command: globalCommands.help, run: shell.showHelp },
     {
       command: globalCommands.pause,
       run: () => {
@@ -262,15 +254,12 @@ function useBusyHome(
   useEffect(() => {
     if (!isAtHome) inUse.add(terminal);
     if (!busyHome || inUse.has(terminal)) return undefined;
-    const stops = [
+    return endAll([
       workbench.statuses.subscribe(() => {
         if (isBusy(workbench) && !inUse.has(terminal)) go(busyHome);
       }),
       onPress(() => void inUse.add(terminal)),
-    ];
-    return () => {
-      for (const stop of stops) stop();
-    };
+    ]);
   }, [workbench, terminal, onPress, isAtHome, busyHome, go]);
 }
 
@@ -300,16 +289,27 @@ export function ShellScreen({ registry, terminal, start, notices = 'off' }: Shel
   const hasInspector = view?.hasInspector ?? true;
   const { layout, togglePane } = useLayout(view, state.focus, dispatch);
   const shell = useStableShell(registry, terminal, dispatch, say, show);
+  const { sections } = layout?.panes ?? {};
   return (
     <KeyScope bindings={useGlobalBindings(registry, { focus: state.focus, dispatch, shell, hasInspector, togglePane })}>
-      <Following counted={layout?.panes.sections !== undefined} />
+      <Following counted={sections !== undefined} />
       {layout ? (
         <MouseProvider source={terminal.mouse} blocked={overlays.length > 0} onFailure={failures.announce}>
           <ShellProvider
             value={{
               ...shell,
               ...{ layout, focus: state.focus, canGoBack: canLeave(state.history) },
-              ...aroundView(registry, layout, state, dispatch, connectionNotice ?? toast, overlays.length > 0),
+              sections: sections ? (
+                <Sections registry={registry} size={sections} state={state} dispatch={dispatch} />
+              ) : null,
+              foot: (
+                <Footer
+                  {...{ layout, registry }}
+                  trail={state.history.present.trail}
+                  toast={connectionNotice ?? toast}
+                  isWindow={overlays.length > 0}
+                />
+              ),
             }}
           >
             <CurrentView registry={registry} place={place} memory={memory} />
@@ -323,32 +323,6 @@ export function ShellScreen({ registry, terminal, start, notices = 'off' }: Shel
       )}
     </KeyScope>
   );
-}
-
-/** The sections and the last line, which a view draws around its panes. */
-function aroundView(
-  registry: Registry,
-  layout: Layout,
-  state: ShellState,
-  dispatch: Dispatch<ShellAction>,
-  toast: Toast | undefined,
-  isWindow: boolean,
-): Pick<Shell, 'sections' | 'foot'> {
-  const { sections: size } = layout.panes;
-  const { trail } = state.history.present;
-  return {
-    sections: size ? (
-      <Sections
-        sections={registry.sections}
-        size={size}
-        focused={state.focus === 'sections'}
-        cursor={state.section}
-        shown={sectionOf(state)}
-        dispatch={dispatch}
-      />
-    ) : null,
-    foot: <Footer {...{ layout, registry, trail, toast, isWindow }} columns={layout.columns} />,
-  };
 }
 
 function CurrentView({ registry, place, memory }: { registry: Registry; place: Place; memory: Memory }) {

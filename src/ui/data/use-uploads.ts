@@ -1,8 +1,9 @@
-/** Hooks for uploads: those of this program, and the interrupted ones. */
+/** Hooks for the uploads of this program, and for interrupted ones. */
 
 import { existsSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 import { useCallback, useEffect, useState, useSyncExternalStore } from 'react';
+import { endAll } from '../../base/listeners.ts';
 import type { TrajectoryUploadRef } from '../../store/sent-record.ts';
 import type { TrajectoryRecord } from '../../store/trajectory-records.ts';
 import type { UnfinishedUpload } from '../../store/upload-records.ts';
@@ -45,10 +46,7 @@ function useStopped<Upload>(
       setFound(before => (isDeepStrictEqual(before, stopped) ? before : stopped));
     };
     read();
-    const stops = [records.subscribe(read), jobs.subscribe(read)];
-    return () => {
-      for (const stop of stops) stop();
-    };
+    return endAll([records.subscribe(read), jobs.subscribe(read)]);
   }, [jobs, records, readOnly, find]);
   return found;
 }
@@ -67,7 +65,7 @@ export function useUnfinishedUploads(): readonly UnfinishedUpload[] {
 export const trajectoryJobId = ({ path, dataset, agent }: TrajectoryUploadRef): string =>
   JSON.stringify(['trajectories', path, dataset, agent ?? '']);
 
-/** Unfinished uploads of trajectories whose file still exists, latest first. */
+/** Unfinished uploads of trajectories from files that still exist, latest first. */
 export function useUnfinishedTrajectories(): readonly TrajectoryRecord[] {
   const { jobs, remembered } = useWorkbench();
   const { trajectoryUploads } = remembered;

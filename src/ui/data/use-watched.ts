@@ -1,6 +1,8 @@
 /** Hooks for Watch, and its background polling: running work is polled until it has ended. */
+
 import type { Query, QueryClient } from '@tanstack/react-query';
 import { useCallback, useEffect, useMemo, useSyncExternalStore } from 'react';
+import { endAll } from '../../base/listeners.ts';
 import type { KnownResource } from '../../queries/statuses/known-resource.ts';
 import { resourceOfKind } from '../../resources/catalogue.ts';
 import { following } from '../../resources/rotation.ts';
@@ -11,12 +13,8 @@ import type { Workbench } from '../../workbench/workbench.ts';
 import { useLive } from './use-live.ts';
 import { useWorkbench } from './workbench.tsx';
 
-function subscribeTo({ statuses, pins, jobs }: Workbench, listener: () => void): () => void {
-  const stops = [statuses.subscribe(listener), pins.subscribe(listener), jobs.subscribe(listener)];
-  return () => {
-    for (const stop of stops) stop();
-  };
-}
+const subscribeTo = ({ statuses, pins, jobs }: Workbench, listener: () => void): (() => void) =>
+  endAll([statuses.subscribe(listener), pins.subscribe(listener), jobs.subscribe(listener)]);
 
 /** @param tick changes whenever the pace has to be recomputed */
 export function useWatched(tick: number): readonly WatchedResource[] {

@@ -105,16 +105,11 @@ export interface KeyScopeProps extends ScopeHandlers {
 }
 
 /** A part of the screen that handles keys while it is active. */
-export function KeyScope({ active = true, modal = false, guarded = false, ...props }: KeyScopeProps) {
-  const { bindings, field, onPaste, children } = props;
+export function KeyScope(props: KeyScopeProps) {
+  const { active = true, modal = false, guarded = false, children, ...handlers } = props;
   const router = useRouter();
   const parent = useContext(ParentContext);
   const id = useId();
-  const handlers: ScopeHandlers = {
-    ...(bindings && { bindings }),
-    ...(field && { field }),
-    ...(onPaste && { onPaste }),
-  };
   // In an effect, not during rendering: a failed render must leave no scope behind.
   useLayoutEffect(() => router.set(id, parent, active, modal, handlers, guarded));
   // A layout effect: the next key must not go to a closed scope.

@@ -3,15 +3,13 @@ import { useState } from 'react';
 import type { Dataset } from '../../contract/datasets.ts';
 import { datasetCommands, datasets } from '../../resources/datasets.ts';
 import type { TrajectoryRecord } from '../../store/trajectory-records.ts';
-import { counted } from '../../text/numbers.ts';
-import { clean } from '../../text/sanitise.ts';
 import { realPathOf, wholePath } from '../../uploads/local-files.ts';
 import type { ViewProps } from '../app/registry.ts';
 import { useShell } from '../app/shell-context.tsx';
 import { useUnfinishedTrajectories } from '../data/use-uploads.ts';
 import { useWorkbench } from '../data/workbench.tsx';
 import { PathPicker } from '../windows/path-picker.tsx';
-import { useAdvise } from './list/advice.ts';
+import { unfinishedWords, useAdvise } from './list/advice.ts';
 import { ResourceListView } from './list/list-view.tsx';
 import { ownerReport } from './record/rollout-files.ts';
 import { useRegradeBinding } from './runs/use-regrade-binding.tsx';
@@ -39,7 +37,7 @@ export function DatasetsView({ place }: ViewProps<'list'>) {
         { command: datasetCommands.upload, run: upload() },
         { command: datasetCommands.resume, why: last ? undefined : 'There is no unfinished upload', run: upload(last) },
       ]}
-      notes={unfinishedWords(unfinished, advise)}
+      notes={unfinishedWords(unfinished, uploadName, datasetCommands.resume, advise)}
       actions={rows => [regrade(datasets, rows)]}
       opens={ofDataset}
       texts={rolloutsOf}
@@ -48,16 +46,7 @@ export function DatasetsView({ place }: ViewProps<'list'>) {
   );
 }
 
-/** Names the unfinished upload, and the key that resumes it. */
-function unfinishedWords(
-  [last, ...others]: readonly TrajectoryRecord[],
-  advise: ReturnType<typeof useAdvise>,
-): readonly string[] {
-  if (!last) return [];
-  const more = others.length === 0 ? '' : `, and ${counted(others.length, 'other')}`;
-  const words = clean`The upload of ${last.path} into ${last.dataset} (${sentWords(last)})${more} was not finished`;
-  return [`${words}${advise({ command: datasetCommands.resume, words: 'resumes it' })}`];
-}
+const uploadName = (record: TrajectoryRecord): string => `${record.path} into ${record.dataset} (${sentWords(record)})`;
 
 const isTrajectoryFile = (name: string): boolean => /\.(jsonl|ndjson|json)$/i.test(name);
 

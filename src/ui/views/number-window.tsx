@@ -3,12 +3,12 @@ import { counted } from '../../text/numbers.ts';
 import type { Shell } from '../app/shell-context.tsx';
 import { PlainFormWindow } from '../windows/form-window.tsx';
 
-const numberProblem = (text: string): string | undefined =>
+export const numberProblem = (text: string): string | undefined =>
   text.trim() !== '' && Number.isFinite(Number(text)) ? undefined : 'Type a number';
 
 /**
- * @param what the numbered things, in the singular, e.g. `step`
- * @param count how many there are, if known
+ * @param what the noun for a numbered item, e.g. `step`
+ * @param count the number of items, if known
  */
 export function showNumberWindow(
   { showOverlay }: Pick<Shell, 'showOverlay'>,

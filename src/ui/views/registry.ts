@@ -8,7 +8,7 @@ import { aboutAgreement, aboutIntervals } from '../../present/statistics/about.t
 import { aboutPasses } from '../../present/statistics/pass-at-k.ts';
 import { resources } from '../../resources/catalogue.ts';
 import { listPlace, type Resource, singularTitle, titleOf } from '../../resources/define.ts';
-import type { Place } from '../../resources/place.ts';
+import type { Place, ViewName } from '../../resources/place.ts';
 import { checkpointActions } from '../../resources/training.ts';
 import { cutApart } from '../../text/apart.ts';
 import { clean, sanitiseLine } from '../../text/sanitise.ts';
@@ -63,6 +63,7 @@ const { full: _full, ...ofManyRuns } = chartCommands;
 
 /** Flags and notes on the rows of a list. */
 const ofRows = Object.values(triageCommands);
+const ofRollouts = [sideCommands.pair, promptCommands.ask, ...ofRows, searchCommands.texts];
 
 const ownViews: ReadonlyMap<string, OwnViews> = new Map<string, OwnViews>([
   [
@@ -98,14 +99,7 @@ const ownViews: ReadonlyMap<string, OwnViews> = new Map<string, OwnViews>([
     'trajectories',
     {
       list: lazyView(async () => (await import('./lists.tsx')).TrajectoriesView),
-      ofList: [
-        ...Object.values(rolloutCommands),
-        sideCommands.pair,
-        promptCommands.ask,
-        regradeCommands.open,
-        ...ofRows,
-        searchCommands.texts,
-      ],
+      ofList: [...Object.values(rolloutCommands), regradeCommands.open, ...ofRollouts],
       record: lazyView(async () => (await import('./trajectories/trajectory.tsx')).TrajectoryView),
       own: [...Object.values(readerCommands), sideCommands.pair, promptCommands.ask, ...ofRows],
       sidesFrom: 141,
@@ -212,111 +206,85 @@ const lineActions: readonly Command[] = resources
   .filter(({ watch }) => watch)
   .flatMap(({ actions = {} }) => Object.values(actions).filter(({ destructive }) => !destructive));
 
+/** A view of its own; it shows a list unless `general` has other commands. */
+const view = <Name extends ViewName>(
+  id: Name,
+  title: string,
+  more: Omit<ViewDefinition<Name>, 'id' | 'title' | 'general'> & Partial<Pick<ViewDefinition<Name>, 'general'>>,
+): ViewDefinition => defineView<Name>({ id, title, general: ofList, ...more });
+
 export const registry: Registry = {
   home: { view: 'list', resource: 'benchmarks' },
   busyHome: watch.place,
   sections: [watch, inbox, ...resources.filter(({ needs }) => needs === undefined).map(sectionOf), tree, chat],
   views: [
-    defineView<'watch'>({
-      id: 'watch',
-      title: watch.title,
+    view('watch', watch.title, {
       component: WatchView,
       // Its lines show more than their facts.
       inspectorFrom: 240,
       commands: [...Object.values(watchCommands), ...lineActions],
-      general: ofList,
     }),
-    defineView<'inbox'>({
-      id: 'inbox',
-      title: 'Inbox',
+    view('inbox', 'Inbox', {
       component: lazyView(async () => (await import('./inbox.tsx')).InboxView),
       inspectorFrom: 240,
       commands: Object.values(inboxCommands),
-      general: ofList,
     }),
     ...resources.flatMap(viewsOf),
-    defineView<'tree'>({
-      id: 'tree',
-      title: tree.title,
+    view('tree', tree.title, {
       component: lazyView(async () => (await import('./tree.tsx')).TreeView),
       // Its lines show more than their facts.
       inspectorFrom: 160,
       commands: [treeCommands.fold, ...lineActions, ...Object.values<Command>(checkpointActions)],
-      general: ofList,
     }),
-    defineView<'compare'>({
-      id: 'compare',
-      title: 'Comparison',
+    view('compare', 'Comparison', {
       crumb: comparedCrumb,
       component: lazyView(async () => (await import('./runs/compare.tsx')).CompareView),
       about: aboutIntervals,
       commands: [compareCommands.swap, compareCommands.other, rolloutCommands.tasks, sideCommands.pair],
-      general: ofList,
     }),
-    defineView<'compare-many'>({
-      id: 'compare-many',
-      title: 'Comparison',
+    view('compare-many', 'Comparison', {
       crumb: ({ runs }) => `${runs.length} runs`,
       component: lazyView(async () => (await import('./runs/compare-many.tsx')).CompareManyView),
       about: aboutIntervals,
       commands: [compareCommands.baseline, compareCommands.pool, rolloutCommands.tasks],
-      general: ofList,
     }),
-    defineView<'curves'>({
-      id: 'curves',
-      title: 'Curves',
+    view('curves', 'Curves', {
       crumb: ({ runs }) => `curves of ${runs.length} runs`,
       component: lazyView(async () => (await import('./training/curves-view.tsx')).CurvesView),
       hasInspector: false,
       commands: [listCommands.open, ...Object.values(ofManyRuns)],
       general: [],
     }),
-    defineView<'tasks'>({
-      id: 'tasks',
-      title: 'Tasks',
+    view('tasks', 'Tasks', {
       crumb: ({ base, steps }) =>
         base ? clean`tasks against ${base.name}` : steps ? `tasks in steps ${steps}` : 'tasks',
       component: lazyView(async () => (await import('./tasks/tasks.tsx')).TasksView),
       about: aboutPasses,
       commands: [...Object.values(tasksCommands), sideCommands.pair, promptCommands.ask, searchCommands.texts],
-      general: ofList,
     }),
-    defineView<'pair'>({
-      id: 'pair',
-      title: 'Side by side',
+    view('pair', 'Side by side', {
       component: lazyView(async () => (await import('./trajectories/pair.tsx')).PairView),
       hasInspector: false,
       sidesFrom: 240,
       commands: [...Object.values(pairCommands), recordCommands.previous, recordCommands.next],
       general: [scrollCommands],
     }),
-    defineView<'lengths'>({
-      id: 'lengths',
-      title: 'Reward against length',
+    view('lengths', 'Reward against length', {
       component: lazyView(async () => (await import('./tasks/lengths.tsx')).LengthsView),
       about: aboutLengths,
       commands: [...Object.values(lengthCommands), sideCommands.pair, searchCommands.texts],
-      general: ofList,
     }),
-    defineView<'outcomes'>({
-      id: 'outcomes',
-      title: 'Ends',
+    view('outcomes', 'Ends', {
       crumb: () => 'how they ended',
       component: lazyView(async () => (await import('./tasks/outcomes.tsx')).OutcomesView),
       commands: [searchCommands.texts],
-      general: ofList,
     }),
-    defineView<'rollouts'>({
-      id: 'rollouts',
-      title: 'Rollouts',
+    view('rollouts', 'Rollouts', {
       crumb: ({ task, ended }) => task ?? ended?.value ?? 'none',
       component: lazyView(async () => (await import('./tasks/tasks.tsx')).RolloutsView),
-      commands: [sideCommands.pair, promptCommands.ask, ...ofRows, searchCommands.texts],
-      general: ofList,
+      commands: ofRollouts,
     }),
-    defineView<'step'>({
-      id: 'step',
-      title: 'Step',
+    view('step', 'Step', {
       crumb: ({ step }) => `step ${step}`,
       component: lazyView(async () => (await import('./training/step.tsx')).TrainingStepView),
       commands: [
@@ -326,68 +294,41 @@ export const registry: Registry = {
         teachingCommands.later,
         searchCommands.texts,
       ],
-      general: ofList,
     }),
-    defineView<'step-rollouts'>({
-      id: 'step-rollouts',
-      title: 'Rollouts of a step',
+    view('step-rollouts', 'Rollouts of a step', {
       crumb: ({ step, task }) => (task === undefined ? 'rollouts' : clean`rollouts of ${task} in step ${step}`),
       component: lazyView(async () => (await import('./training/step-rollouts.tsx')).StepRolloutsView),
-      commands: [
-        ...Object.values(rolloutCommands),
-        sideCommands.pair,
-        promptCommands.ask,
-        ...ofRows,
-        searchCommands.texts,
-      ],
-      general: ofList,
+      commands: [...Object.values(rolloutCommands), ...ofRollouts],
     }),
-    defineView<'task-life'>({
-      id: 'task-life',
-      title: 'Task in training',
+    view('task-life', 'Task in training', {
       crumb: ({ task }) => task,
       component: lazyView(async () => (await import('./training/task-life.tsx')).TaskLifeView),
       commands: [sideCommands.pair, promptCommands.ask, teachingCommands.earlier, teachingCommands.later],
-      general: ofList,
     }),
-    defineView<'audit'>({
-      id: 'audit',
-      title: 'Audit',
+    view('audit', 'Audit', {
       component: lazyView(async () => (await import('./training/audit.tsx')).AuditView),
       about: aboutAudit,
       commands: [],
-      general: ofList,
     }),
-    defineView<'evidence'>({
-      id: 'evidence',
-      title: 'Evidence',
+    view('evidence', 'Evidence', {
       crumb: ({ finding }) => finding,
       component: lazyView(async () => (await import('./training/audit.tsx')).EvidenceView),
       commands: [],
-      general: ofList,
     }),
-    defineView<'search'>({
-      id: 'search',
-      title: 'Search',
+    view('search', 'Search', {
       crumb: ({ query }) => clean`search ${query}`,
       component: lazyView(async () => (await import('./search/search.tsx')).SearchView),
       inspectorFrom: 160,
       commands: Object.values(searchCommands),
-      general: ofList,
     }),
-    defineView<'regrade'>({
-      id: 'regrade',
-      title: 'Regrade',
+    view('regrade', 'Regrade', {
       crumb: ({ label = '' }) => clean`grade ${label}`,
       about: aboutAgreement,
       component: lazyView(async () => (await import('./runs/regrade.tsx')).RegradeView),
       inspectorFrom: 160,
       commands: [regradeCommands.stop, ...ofRows],
-      general: ofList,
     }),
-    defineView<'chat'>({
-      id: 'chat',
-      title: chat.title,
+    view('chat', chat.title, {
       component: lazyView(async () => (await import('./chat/chat.tsx')).ChatView),
       // Two conversations need the width.
       inspectorFrom: 160,
@@ -395,18 +336,14 @@ export const registry: Registry = {
       commands: Object.values(chatCommands),
       general: [scrollCommands, { export: recordCommands.export }],
     }),
-    defineView<'benchmark-upload'>({
-      id: 'benchmark-upload',
-      title: 'Upload',
+    view('benchmark-upload', 'Upload', {
       crumb: ({ label = '' }) => `upload ${label}`,
       component: lazyView(async () => (await import('./uploads/benchmark-upload.tsx')).BenchmarkUploadView),
       hasInspector: false,
       commands: Object.values(uploadCommands),
       general: [tableCommands],
     }),
-    defineView<'trajectory-upload'>({
-      id: 'trajectory-upload',
-      title: 'Upload',
+    view('trajectory-upload', 'Upload', {
       crumb: ({ dataset }) => `upload into ${dataset}`,
       component: lazyView(async () => (await import('./uploads/trajectory-upload.tsx')).TrajectoryUploadView),
       hasInspector: false,

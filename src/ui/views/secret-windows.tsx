@@ -6,7 +6,7 @@ import { readinessQuery } from '../../queries/benchmarks.ts';
 import { createSecret } from '../../queries/secrets.ts';
 import { useShell } from '../app/shell-context.tsx';
 import { useLive } from '../data/use-live.ts';
-import type { FieldSpec } from '../widgets/form/form-state.ts';
+import type { FieldSpec, FormValues } from '../widgets/form/form-state.ts';
 import { type ActionWindowProps, LoadingWindow } from '../windows/choice-window.tsx';
 import { FormWindow } from '../windows/form-window.tsx';
 
@@ -51,7 +51,7 @@ export function CreateSecretWindow({ name = '', description = '', onClose }: Cre
     },
     { kind: 'text', name: 'description', label: 'Description (optional)', initial: description },
   ]);
-  const bodyOf = (values: Readonly<Record<string, string>>) => ({
+  const bodyOf = (values: FormValues) => ({
     name: values['name']?.trim() ?? '',
     value: values['value'] ?? '',
     ...(values['description']?.trim() ? { description: values['description'].trim() } : {}),

@@ -9,7 +9,7 @@ import { benchmarkList } from '../../queries/benchmarks.ts';
 import { checkpointTimesQuery } from '../../queries/checkpoints.ts';
 import { deploymentList } from '../../queries/deployments.ts';
 import { listQuery } from '../../queries/lists/list-query.ts';
-import { type ListData, type ListSource, wholePage } from '../../queries/lists/list-source.ts';
+import { type ListData, type ListSource, rowsMadeElsewhere } from '../../queries/lists/list-source.ts';
 import type { LiveQuery } from '../../queries/live-query.ts';
 import { everyRun, runsOfBenchmark } from '../../queries/run-lists.ts';
 import { everyTrainingRun, trainingRunsOf } from '../../queries/training.ts';
@@ -47,13 +47,7 @@ import { ResourceList } from './list/resource-list.tsx';
 import { useActionsByKind } from './record/use-actions-by-kind.ts';
 
 /** Its rows come from other lists. */
-const source: ListSource<TreeRow> = {
-  key: ['tree'],
-  id: row => row.key,
-  derived: true,
-  readPage: async () => wholePage<TreeRow>([]),
-  activity: () => 'settled',
-};
+const source = rowsMadeElsewhere<TreeRow>(['tree'], row => row.key);
 
 /** Branches that take requests to open are closed at first. */
 const isClosedAtFirst = (key: string): boolean => key.startsWith('benchmark ') || key.startsWith('training ');
@@ -180,7 +174,7 @@ function useLineage(open: ReadonlySet<string>) {
     ]),
   ];
   const { unread, readOn } = useReadingOn(lists);
-  // The held-out rewards of runs whose branch is closed come from the rounds in the background.
+  // The rounds in the background read the held-out rewards of runs with a closed branch.
   useLive(progressQuery(workbench, benchIds), benchIds.length > 0 ? 'visible' : 'hidden');
   useSyncExternalStore(workbench.statuses.subscribe, () => workbench.statuses.all());
   const trained = training.flatMap(({ data }) => data?.rows ?? []);

@@ -1,7 +1,7 @@
 /** Everything that is pinned, running, or ended and not dismissed, one line each: the home of the program. */
 
 import { useMemo } from 'react';
-import { maxOf, minOf } from '../../base/many.ts';
+import { largestOf, minOf } from '../../base/many.ts';
 import type { Deployment } from '../../contract/deployments.ts';
 import { isUnknown } from '../../contract/status.ts';
 import type { Command, HintRank } from '../../present/command.ts';
@@ -69,10 +69,7 @@ function useColumns(rows: readonly WatchedResource[], room: number) {
   const theme = useTheme();
   const [low, high] = levelRange(rows.flatMap(curveOf));
   const tellsApart = rows.some(({ apart }) => apart !== undefined);
-  const widestProgress = maxOf(
-    rows.map(row => shortProgress(row).length),
-    0,
-  );
+  const widestProgress = largestOf(rows, row => shortProgress(row).length);
   return useMemo(
     () =>
       watchColumns({
@@ -223,7 +220,7 @@ function useInboxLines(): readonly string[] {
   const words = summaryOf(inbox);
   if (words === '') return [];
   return [
-    ` ${(events.some(event => isBad(event) && inbox.isNew(event)) ? styles.warning : styles.info)(words)}  ${styles.key(`<${keyOf(globalCommands.inbox)}>`)} ${styles.muted('inbox')}`,
+    `${(events.some(event => isBad(event) && inbox.isNew(event)) ? styles.warning : styles.info)(words)}  ${styles.key(`<${keyOf(globalCommands.inbox)}>`)} ${styles.muted('inbox')}`,
   ];
 }
 

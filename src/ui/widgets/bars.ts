@@ -1,5 +1,5 @@
 /** Shares and distributions drawn with block characters. Pure. */
-import { maxOf } from '../../base/many.ts';
+import { largestOf } from '../../base/many.ts';
 import type { Bin } from '../../base/statistics.ts';
 import { padEnd, padStart } from '../../text/width.ts';
 import type { Theme } from './theme/theme.tsx';
@@ -27,15 +27,12 @@ export function histogramLines(
   format: (value: number) => string,
   theme: Theme,
 ): string[] {
-  const most = maxOf(
-    bins.map(bin => bin.count),
+  const most = Math.max(
     1,
+    largestOf(bins, bin => bin.count),
   );
   const ranges = bins.map(({ low, high }) => (low === high ? format(low) : `${format(low)}–${format(high)}`));
-  const rangeWidth = maxOf(
-    ranges.map(range => range.length),
-    0,
-  );
+  const rangeWidth = largestOf(ranges, range => range.length);
   const countWidth = String(most).length;
   const room = Math.max(4, width - rangeWidth - countWidth - 2);
   return bins.map(({ count }, index) => {

@@ -21,7 +21,7 @@ export function CursorList<Item>({ items, cursor, height, keyOf, lineOf }: Curso
   return items.slice(offset, offset + height).map((item, index) => (
     <Text key={keyOf(item)} wrap="truncate">
       {offset + index === cursor
-        ? `${styles.selected(glyphs.marker)} ${lineOf(item, styles.selected)}`
+        ? styles.selected(`${glyphs.marker} `) + lineOf(item, styles.selected)
         : `  ${lineOf(item, text => text)}`}
     </Text>
   ));

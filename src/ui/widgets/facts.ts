@@ -1,5 +1,5 @@
 /** Labels and values as the lines of an inspector. Pure. */
-import { maxOf } from '../../base/many.ts';
+import { largestOf } from '../../base/many.ts';
 import { type Fact, withValue } from '../../present/fact.ts';
 import { asReceived } from '../../text/numbers.ts';
 import { sanitise, sanitiseLine } from '../../text/sanitise.ts';
@@ -31,10 +31,7 @@ export function drawFacts(
   const shown = withValue(facts);
   const column = Math.min(
     most,
-    maxOf(
-      shown.map(({ label }) => label.length),
-      0,
-    ),
+    largestOf(shown, ({ label }) => label.length),
   );
   const room = Math.max(8, width - column - 2);
   const drawn: DrawnFacts = { lines: [], doors: [] };

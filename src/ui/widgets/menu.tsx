@@ -1,11 +1,11 @@
-/** A menu, drawn by ink-select-input; the router handles its keys. */
+/** A menu; the router handles its keys. */
 
 import { Text } from 'ink';
-import SelectInput from 'ink-select-input';
 import { useReducer } from 'react';
 import type { Command } from '../../present/command.ts';
 import { menuCommands } from '../keys/general.ts';
 import { type Binding, KeyScope } from '../keys/router.tsx';
+import { CursorList } from './cursor-list.tsx';
 import { useTheme } from './theme/theme.tsx';
 
 export interface MenuItem {
@@ -49,15 +49,43 @@ export function menuReducer(cursor: MenuCursor, { by, keys }: MenuAction): MenuC
   return { index, key: keys[index] };
 }
 
-/** Draws the marker in the glyphs and styles of the theme, like the cursor of a list. */
-function Indicator({ isSelected = false }: { isSelected?: boolean }) {
-  const { glyphs, styles } = useTheme();
-  return <Text>{isSelected ? styles.selected(`${glyphs.marker} `) : '  '}</Text>;
+/**
+ * The keys of a menu.
+ *
+ * @param page number of visible items
+ * @param steps the commands that move by one item
+ */
+export function menuBindings(
+  keys: readonly string[],
+  page: number,
+  dispatch: (action: MenuAction) => void,
+  onChoose: () => void,
+  steps: Readonly<Record<'up' | 'down', Command>> = menuCommands,
+): readonly Binding[] {
+  const enabled = keys.length > 0;
+  const moving = (command: Command, by: number): Binding => ({ command, run: () => dispatch({ by, keys }), enabled });
+  return [
+    moving(steps.up, -1),
+    moving(steps.down, 1),
+    moving(menuCommands.pageUp, -page),
+    moving(menuCommands.pageDown, page),
+    moving(menuCommands.first, Number.NEGATIVE_INFINITY),
+    moving(menuCommands.last, Number.POSITIVE_INFINITY),
+    { command: menuCommands.choose, run: onChoose, enabled },
+  ];
 }
 
-function Item({ isSelected = false, label }: { isSelected?: boolean; label: string }) {
-  const { styles } = useTheme();
-  return <Text wrap="truncate">{isSelected ? styles.selected(label) : label}</Text>;
+/** The items around the cursor. */
+export function MenuItems({ items, at, height }: { items: readonly MenuItem[]; at: number; height: number }) {
+  return (
+    <CursorList
+      items={items}
+      cursor={at}
+      height={height}
+      keyOf={({ key }) => key}
+      lineOf={({ label }, emphasise) => emphasise(label)}
+    />
+  );
 }
 
 export function Menu({ items, limit: lines = items.length, onChoose, bindings = [] }: MenuProps) {
@@ -68,35 +96,9 @@ export function Menu({ items, limit: lines = items.length, onChoose, bindings = 
   const [cursor, dispatch] = useReducer(menuReducer, { index: 0 });
   const keys = items.map(({ key }) => key);
   const at = menuIndex(cursor, keys);
-  const enabled = keys.length > 0;
-  const moving = (command: Command, by: number): Binding => ({
-    command,
-    run: () => dispatch({ by, keys }),
-    enabled,
-  });
   return (
-    <KeyScope
-      bindings={[
-        moving(menuCommands.up, -1),
-        moving(menuCommands.down, 1),
-        moving(menuCommands.pageUp, -limit),
-        moving(menuCommands.pageDown, limit),
-        moving(menuCommands.first, Number.NEGATIVE_INFINITY),
-        moving(menuCommands.last, Number.POSITIVE_INFINITY),
-        { command: menuCommands.choose, run: () => onChoose(at), enabled },
-        ...bindings,
-      ]}
-    >
-      {/* SelectInput is uncontrolled and starts over with other items, so remount it to move its cursor. */}
-      <SelectInput
-        key={[at, ...keys].join('\n')}
-        indicatorComponent={Indicator}
-        itemComponent={Item}
-        isFocused={false}
-        initialIndex={at}
-        limit={limit}
-        items={items.map(({ key, label }) => ({ key, label, value: key }))}
-      />
+    <KeyScope bindings={[...menuBindings(keys, limit, dispatch, () => onChoose(at)), ...bindings]}>
+      <MenuItems items={items} at={at} height={limit} />
       {isLong && lines > 1 ? <Text>{styles.muted(`  ${at + 1}/${items.length}`)}</Text> : null}
     </KeyScope>
   );

@@ -2,7 +2,7 @@
 import { statusMeaning, statusWords } from '../../contract/status.ts';
 import type { StatusLook } from '../../present/column.ts';
 import { sanitiseLine } from '../../text/sanitise.ts';
-import type { StyleName, Theme } from './theme/theme.tsx';
+import type { Style, StyleName, Theme } from './theme/theme.tsx';
 
 const looks: Readonly<
   Record<
@@ -20,12 +20,10 @@ const looks: Readonly<
   alarm: { style: 'danger', glyph: 'warning' },
 };
 
-export function statusStyle(status: string, { styles }: Theme): (text: string) => string {
-  return styles[looks[statusMeaning(status)].style];
-}
-
 /** The style of a state with this appearance. */
-export const lookStyle = (look: StatusLook, { styles }: Theme): ((text: string) => string) => styles[looks[look].style];
+export const lookStyle = (look: StatusLook, { styles }: Theme): Style => styles[looks[look].style];
+
+export const statusStyle = (status: string, theme: Theme): Style => lookStyle(statusMeaning(status), theme);
 
 /** A state in words with its mark; unstyled. */
 export const markedText = (text: string, look: StatusLook, { glyphs }: Theme): string =>
@@ -35,9 +33,8 @@ export const markedText = (text: string, look: StatusLook, { glyphs }: Theme): s
 const longest = 300;
 
 /** A status with its mark, e.g. `✓ completed`; unstyled, so that it can be measured and cut. */
-export function statusText(status: string, { glyphs }: Theme): string {
-  return `${glyphs[looks[statusMeaning(status)].glyph]} ${statusWords(status.slice(0, longest)).toWellFormed()}`;
-}
+export const statusText = (status: string, theme: Theme): string =>
+  markedText(statusWords(status.slice(0, longest)).toWellFormed(), statusMeaning(status), theme);
 
 /** Shown if the service reports no status. */
 export const noStatus = 'The service reports no status';

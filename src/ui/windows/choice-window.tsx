@@ -1,18 +1,26 @@
 /** Windows for choosing actions or values, and a notice in place of a form. */
 import { Box, Text } from 'ink';
 import { useReducer } from 'react';
-import { maxOf } from '../../base/many.ts';
+import { largestOf } from '../../base/many.ts';
 import { cutApart } from '../../text/apart.ts';
 import { sanitiseLine } from '../../text/sanitise.ts';
 import { displayWidth, padEnd, padStart } from '../../text/width.ts';
 import { ErrorNote, noteLines, useSettingAdvice } from '../app/error-note.tsx';
 import { useWindowRoom } from '../app/shell-context.tsx';
 import { Waiting } from '../app/waiting.tsx';
-import { menuCommands, overlayCommands, paletteCommands } from '../keys/general.ts';
+import { overlayCommands, paletteCommands } from '../keys/general.ts';
 import { type KeyPress, keyLabel } from '../keys/key.ts';
 import { type Binding, useRouter } from '../keys/router.tsx';
-import { CursorList } from '../widgets/cursor-list.tsx';
-import { Menu, type MenuAction, type MenuCursor, type MenuItem, menuIndex, menuReducer } from '../widgets/menu.tsx';
+import {
+  Menu,
+  type MenuAction,
+  type MenuCursor,
+  type MenuItem,
+  MenuItems,
+  menuBindings,
+  menuIndex,
+  menuReducer,
+} from '../widgets/menu.tsx';
 import { type EditState, edit, editStateOf, fieldHandlers, textOf } from '../widgets/text-field/editing.ts';
 import { lineView, withCaret } from '../widgets/text-field/field-view.ts';
 import { type Theme, useTheme } from '../widgets/theme/theme.tsx';
@@ -110,14 +118,11 @@ export interface Choice<Value> {
 /** The line of each choice: cut labels, and aligned notes. */
 function choiceLines(choices: readonly Choice<unknown>[], width: number, theme: Theme): string[] {
   const notes = choices.map(({ note = '' }) => sanitiseLine(note));
-  const widest = maxOf(notes.map(displayWidth), 0);
+  const widest = largestOf(notes, displayWidth);
   const labels = choices.map(({ label }) => sanitiseLine(label));
   const room = Math.max(leastLabel, width - (widest > 0 ? widest + 2 : 0));
   const cuts = cutApart(labels, room, { ellipsis: theme.glyphs.ellipsis });
-  const longest = maxOf(
-    Array.from(cuts.values(), each => displayWidth(each)),
-    0,
-  );
+  const longest = largestOf(cuts.values(), displayWidth);
   return labels.map((label, index) => {
     const shown = cuts.get(label) ?? label;
     return notes[index] ? `${padEnd(shown, longest)}  ${padStart(notes[index], widest)}` : shown;
@@ -130,7 +135,7 @@ export interface ChoiceWindowProps<Value> {
   readonly title: string;
   readonly choices: readonly Choice<Value>[];
   readonly waiting?: boolean;
-  readonly emptyWords: string;
+  readonly emptyWords?: string;
   readonly onChoose: (value: Value) => void;
   readonly onClose: () => void;
 }
@@ -140,11 +145,8 @@ const fewChoices = 5;
 
 /** Lets the user choose one of several values. */
 export function ChoiceWindow<Value>(props: ChoiceWindowProps<Value>) {
-  const { title, choices, waiting = false, emptyWords, onChoose, onClose } = props;
-  const widest = maxOf(
-    choices.map(({ label, note = '' }) => displayWidth(`${label}  ${note}`)),
-    0,
-  );
+  const { title, choices, waiting = false, emptyWords = '', onChoose, onClose } = props;
+  const widest = largestOf(choices, ({ label, note = '' }) => displayWidth(`${label}  ${note}`));
   const { width, inner, ...room } = useWindowRoom(Math.max(64, widest + 3 + windowMargin.columns));
   const labels = choiceLines(choices, inner - 3, useTheme());
   const isLong = choices.length > fewChoices;
@@ -208,8 +210,6 @@ function useSearch(
   });
   const keys = found.map(({ key }) => key);
   const at = menuIndex(cursor, keys);
-  const move = (by: number) => (): void => dispatch({ by, keys });
-  const enabled = found.length > 0;
   return {
     typed,
     found,
@@ -217,15 +217,7 @@ function useSearch(
     height,
     count: items.length,
     handlers: { ...handlers, field: { ...handlers.field, takes: isTyped } },
-    bindings: [
-      { command: paletteCommands.up, run: move(-1), enabled },
-      { command: paletteCommands.down, run: move(1), enabled },
-      { command: menuCommands.pageUp, run: move(-height), enabled },
-      { command: menuCommands.pageDown, run: move(height), enabled },
-      { command: menuCommands.first, run: move(Number.NEGATIVE_INFINITY), enabled },
-      { command: menuCommands.last, run: move(Number.POSITIVE_INFINITY), enabled },
-      { command: menuCommands.choose, run: () => choose(found[at]?.index ?? -1), enabled },
-    ],
+    bindings: menuBindings(keys, height, dispatch, () => choose(found[at]?.index ?? -1), paletteCommands),
   };
 }
 
@@ -242,13 +234,7 @@ function SearchedMenu({ search, width }: { readonly search: ReturnType<typeof us
         <Text wrap="truncate">{`${styles.key('/')}${line}`}</Text>
         <Text>{styles.muted(position)}</Text>
       </Box>
-      <CursorList
-        items={found}
-        cursor={at}
-        height={height}
-        keyOf={({ key }) => key}
-        lineOf={({ label }, emphasise) => emphasise(label)}
-      />
+      <MenuItems items={found} at={at} height={height} />
     </>
   );
 }

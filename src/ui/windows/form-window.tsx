@@ -23,16 +23,16 @@ export interface FormWindowProps<Input, Result> {
   readonly title: string;
   readonly fields: readonly FieldSpec[];
   readonly action: Action<Input, Result>;
-  readonly inputOf: (values: Readonly<Record<string, string>>) => Input;
-  /** Describes below the fields what will be started. */
-  readonly summary?: ((values: Readonly<Record<string, string>>) => string | undefined) | undefined;
+  readonly inputOf: (values: FormValues) => Input;
+  /** Describes, below the fields, the work that will start. */
+  readonly summary?: ((values: FormValues) => string | undefined) | undefined;
   /** Makes the calls for the preview, if these differ from the action's. */
   readonly describe?: (service: Service, input: Input) => unknown;
   /** Called with the values and the name of the focused field, after they have changed. */
   readonly onChange?: (values: FormValues, focused: string | undefined) => void;
   /** When the same input was last sent with an unknown outcome; by default, the action knows by its key. */
   readonly sentBefore?: (input: Input) => number | undefined;
-  /** How to find out the outcome of a request whose answer was lost. */
+  /** How to find out the outcome of a request if its answer was lost. */
   readonly lostAdvice?: string | undefined;
   /** Index of the field with the initial focus. */
   readonly start?: number;
@@ -45,7 +45,7 @@ export interface PlainFormWindowProps
   extends Pick<FormWindowProps<never, never>, 'title' | 'fields' | 'start' | 'onClose'> {
   /** Called before a submit. If it returns a warning, the window shows it, and the user may submit again. */
   readonly warningOf?: (values: FormValues) => string | undefined;
-  readonly onSubmit: (values: Readonly<Record<string, string>>) => void;
+  readonly onSubmit: (values: FormValues) => void;
 }
 
 /** A form that sends nothing and submits immediately. */

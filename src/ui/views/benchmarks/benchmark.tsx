@@ -36,7 +36,7 @@ export function BenchmarkView({ place }: ViewProps<'record'>) {
     ...taskLines(tasks.data, theme),
     ...imageLines(images.data, theme),
     '',
-  ].map(line => ` ${line}`);
+  ];
   return (
     <ResourceList
       {...listProps(runs)}

@@ -3,8 +3,6 @@ import { Box } from 'ink';
 import { readinessQuery } from '../../../queries/benchmarks.ts';
 import { benchmarkCommands, benchmarks } from '../../../resources/benchmarks.ts';
 import { labelOf } from '../../../resources/define.ts';
-import type { UnfinishedUpload } from '../../../store/upload-records.ts';
-import { counted } from '../../../text/numbers.ts';
 import { ErrorNote } from '../../app/error-note.tsx';
 import { lazyWindow } from '../../app/lazy.tsx';
 import type { ViewProps } from '../../app/registry.ts';
@@ -14,7 +12,7 @@ import { useLive } from '../../data/use-live.ts';
 import { useUnfinishedUploads } from '../../data/use-uploads.ts';
 import { Lines } from '../../widgets/lines.tsx';
 import { useTheme } from '../../widgets/theme/theme.tsx';
-import { useAdvise } from '../list/advice.ts';
+import { unfinishedWords, useAdvise } from '../list/advice.ts';
 import { ResourceListView } from '../list/list-view.tsx';
 import { readinessLines } from './readiness.ts';
 
@@ -40,17 +38,6 @@ function ReadinessNote({ benchId, pane }: { benchId: string; pane: Pane }) {
   );
 }
 
-/** Names the unfinished upload, and the key that resumes it. */
-function unfinishedWords(
-  [last, ...others]: readonly UnfinishedUpload[],
-  advise: ReturnType<typeof useAdvise>,
-): readonly string[] {
-  if (!last) return [];
-  const more = others.length === 0 ? '' : `, and ${counted(others.length, 'other')}`;
-  const words = `The upload of ${last.folder}${more} was not finished. Sent files are kept`;
-  return [`${words}${advise({ command: benchmarkCommands.resume, words: 'resumes it' })}`];
-}
-
 export function BenchmarksView({ place }: ViewProps<'list'>) {
   const shell = useShell();
   const advise = useAdvise();
@@ -72,7 +59,7 @@ export function BenchmarksView({ place }: ViewProps<'list'>) {
           run: upload(last?.folder),
         },
       ]}
-      notes={unfinishedWords(unfinished, advise)}
+      notes={unfinishedWords(unfinished, ({ folder }) => folder, benchmarkCommands.resume, advise)}
     />
   );
 }

@@ -1,7 +1,7 @@
 /** The conversations with one or two models. They scroll together, turn by turn, and along with the answers. */
 import { Box } from 'ink';
 import { useCallback, useEffect, useMemo, useSyncExternalStore } from 'react';
-import { maxOf } from '../../../base/many.ts';
+import { largestOf } from '../../../base/many.ts';
 import { type Conversation, wordsOf as wordsIn } from '../../../chat/conversation.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
 import { displayWidth, fitCells, truncate } from '../../../text/width.ts';
@@ -142,9 +142,9 @@ export function ConversationPane(props: ConversationPaneProps) {
     [layout, conversations[0], conversations[1], sides[0]?.marks, sides[1]?.marks, width, sides.length],
   );
   const opened = isNew ? sides.map(({ model }, index) => opening(model, widths[index] ?? 0)) : [];
-  const openedRows = opened.map(lines => lines.length);
+  const openedRows = largestOf(opened, each => each.length);
   const lines: readonly Pick<ConversationRow, 'cells'>[] = isNew
-    ? Array.from({ length: maxOf(openedRows, 0) }, (_, line) => ({ cells: opened.map(each => each[line]) }))
+    ? Array.from({ length: openedRows }, (_, line) => ({ cells: opened.map(each => each[line]) }))
     : rows;
   const between = ` ${glyphs.vertical} `;
   const textAt = (line: number): string => textOf(lines[line]?.cells ?? [], widths, between);

@@ -10,7 +10,7 @@ import { useShell } from '../../app/shell-context.tsx';
 import { useWorkbench } from '../../data/workbench.tsx';
 import { formCommands } from '../../keys/general.ts';
 import { useKeyOf } from '../../keys/router.tsx';
-import type { FieldSpec } from '../../widgets/form/form-state.ts';
+import type { FieldSpec, FormValues } from '../../widgets/form/form-state.ts';
 import { ChoiceWindow } from '../../windows/choice-window.tsx';
 import { FormWindow, PlainFormWindow } from '../../windows/form-window.tsx';
 
@@ -101,7 +101,6 @@ export function SettingsWindow({ settings, onChange, onClose }: SettingsWindowPr
       label: 'System prompt',
       initial: settings.system,
       placeholder: 'none',
-      multiline: false,
     },
     numberField('temperature', 'Temperature', settings.temperature, value => (value < 0 ? 'Not below 0' : undefined)),
     numberField('top_p', 'Top p', settings.top_p, value =>
@@ -152,14 +151,9 @@ export function EarlierWindow({ chats, onChoose, onClose }: EarlierWindowProps) 
   );
 }
 
-export interface ForgetWindowProps {
-  readonly title: string;
-  readonly onForget: () => void;
-  readonly onClose: () => void;
-}
-
 /** Confirms deleting a conversation. Needs no service. */
-export function ForgetWindow({ title, onForget, onClose }: ForgetWindowProps) {
+export function ForgetWindow(props: { title: string; onForget: () => void; onClose: () => void }) {
+  const { title, onForget, onClose } = props;
   return (
     <ChoiceWindow
       title={clean`Forget “${title}”?`}
@@ -167,7 +161,6 @@ export function ForgetWindow({ title, onForget, onClose }: ForgetWindowProps) {
         { key: 'keep', label: 'Keep it', value: false },
         { key: 'forget', label: 'Delete it, also from disk', value: true },
       ]}
-      emptyWords=""
       onChoose={forgets => forgets && onForget()}
       onClose={onClose}
     />
@@ -210,10 +203,9 @@ export function SaveWindow({ halves, initial, onRefused, onClose }: SaveWindowPr
   const { remembered } = useWorkbench();
   const keyOf = useKeyOf();
   const [store] = useState(() => storeOnce(remembered.trajectoryUploads, `press ${keyOf(formCommands.submit)} again`));
-  const taskOf = (values: Readonly<Record<string, string>>): string => values['task']?.trim() ?? '';
   const task = useRef('');
-  const inputOf = (values: Readonly<Record<string, string>>) => {
-    task.current = taskOf(values);
+  const inputOf = (values: FormValues) => {
+    task.current = values['task']?.trim() ?? '';
     const trajectories = halves(task.current).map(({ item }) => item);
     return { dataset: values['dataset']?.trim() ?? '', trajectories };
   };

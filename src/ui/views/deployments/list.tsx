@@ -89,7 +89,7 @@ export function DeploymentsView({ place }: ViewProps<'list'>) {
       facts={facts}
       join={join}
       parts={[{ refresh }]}
-      header={words === '' ? [] : [theme.styles.muted(` ${words}`)]}
+      header={words === '' ? [] : [theme.styles.muted(words)]}
       bindings={[
         {
           command: deploymentCommands.deploy,

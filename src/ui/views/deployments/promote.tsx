@@ -41,7 +41,6 @@ export function PromoteWindow({ row: deployment, onClose }: ActionWindowProps<De
     <ChoiceWindow<Deployment | undefined>
       title="Which deployment should be demoted?"
       choices={[{ key: '', label: 'leave it to the service', value: undefined }, ...named]}
-      emptyWords=""
       onChoose={demoted => shell.showOverlay('confirm', close => confirmation(demoted, close))}
       onClose={onClose}
     />

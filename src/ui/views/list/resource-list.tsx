@@ -56,7 +56,7 @@ function ListPane<Row extends object>(props: ListPaneProps<Row>) {
   const { read } = useSiblings();
   return (
     <Box flexDirection="column">
-      <Lines lines={header} width={pane.width} height={room.header} />
+      <Lines lines={header.map(line => ` ${line}`)} width={pane.width} height={room.header} />
       {/* Also without rows: the user may type a filter ahead of them. */}
       {loaded || !error ? (
         <TableView

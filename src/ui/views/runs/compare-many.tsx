@@ -97,7 +97,7 @@ export function CompareManyView({ place }: ViewProps<'compare-many'>) {
         },
       ]}
       label={({ name }) => name}
-      header={words.flatMap(line => wrap(line, width)).map(line => ` ${theme.styles.muted(line)}`)}
+      header={words.flatMap(line => wrap(line, width)).map(line => theme.styles.muted(line))}
       files={() => comparisonFiles(runs, base)}
       footer={height => [
         ...firstLines(verdicts, height),

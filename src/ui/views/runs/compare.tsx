@@ -79,7 +79,7 @@ export function CompareView({ place }: ViewProps<'compare'>) {
     ...unknown.map(line => theme.styles.warning(`${headIndent}${line}`)),
     ...(isUndated ? [theme.styles.muted(truncate(undated, room.width))] : []),
   ].filter(() => loaded);
-  const lines = [...heads, ...notes, ...(loaded ? [''] : [])].map(line => ` ${line}`);
+  const lines = [...heads, ...notes, ...(loaded ? [''] : [])];
   return (
     <ResourceList<ComparedTask>
       name="compared"

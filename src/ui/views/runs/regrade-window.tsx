@@ -1,4 +1,5 @@
 /** The form that grades the rollouts of a run or a dataset again. */
+
 import { useState } from 'react';
 import type { Range } from '../../../present/statistics/tasks.ts';
 import { chatModelsQuery } from '../../../queries/models.ts';
@@ -13,6 +14,7 @@ import { useWorkbench } from '../../data/workbench.tsx';
 import type { FieldSpec, FormValues } from '../../widgets/form/form-state.ts';
 import { ChoiceWindow, LoadingWindow } from '../../windows/choice-window.tsx';
 import { PlainFormWindow } from '../../windows/form-window.tsx';
+import { numberProblem } from '../number-window.tsx';
 import { startRegrading } from './regradings.ts';
 
 interface RegradeWindowProps {
@@ -99,7 +101,7 @@ function fieldsFor(models: readonly string[], [low, high]: Range): readonly Fiel
     },
     {
       ...{ kind: 'text', name: 'passAt', label: 'Passes from a reward of', initial: String(high) },
-      check: value => (value.trim() !== '' && Number.isFinite(Number(value)) ? undefined : 'A number'),
+      check: numberProblem,
     },
   ];
 }
@@ -113,7 +115,6 @@ function ConfirmProgram({ line, onRun, onClose }: { line: string; onRun: () => v
         { key: 'no', label: 'No', value: false },
         { key: 'yes', label: `Run for each rollout: ${line}`, value: true },
       ]}
-      emptyWords=""
       onChoose={isRun => isRun && onRun()}
       onClose={onClose}
     />

@@ -87,7 +87,7 @@ export function RegradeView({ place: { id, label } }: ViewProps<'regrade'>) {
           line === '' ? [] : wrap(line, width),
         ),
         '',
-      ].map(line => ` ${line}`)}
+      ]}
     />
   );
 }

@@ -200,7 +200,7 @@ function useHead(
     ...state.problems(shown.failure?.message, width),
     ...distributionLines(summary?.values ?? [], pane.height, width, theme),
     '',
-  ].map(line => ` ${line}`);
+  ];
 }
 
 /** The statistics of the rollouts, and the facts of the run. */

@@ -1,7 +1,7 @@
 /** A search through the texts of trajectories, with its hits so far. */
 import { useEffect, useMemo, useState } from 'react';
 import { countHits, tallyWords } from '../../../present/tallies.ts';
-import { type ListSource, wholePage } from '../../../queries/lists/list-source.ts';
+import { rowsMadeElsewhere } from '../../../queries/lists/list-source.ts';
 import { recordPlace } from '../../../resources/define.ts';
 import { type Place, placeKey } from '../../../resources/place.ts';
 import { hitColumns, hitFacts, searchedWords } from '../../../resources/text-hits.ts';
@@ -24,15 +24,6 @@ import { pagesOf } from './pages.ts';
 const updateMs = 250;
 /** Lines of each part of the header. */
 const mostLines = 4;
-
-/** The search replaces its rows. */
-const hitSource = (key: readonly unknown[]): ListSource<TextHit> => ({
-  key,
-  id: row => row.trajectory_id,
-  readPage: async () => wholePage<TextHit>([]),
-  activity: () => 'settled',
-  derived: true,
-});
 
 interface Shown {
   readonly state: TextSearchState;
@@ -92,7 +83,10 @@ export function SearchView({ place: given }: ViewProps<'search'>) {
   const { view: _, query: __, ...texts } = place;
   const pane = usePane('main');
   const { styles } = useTheme();
-  const source = useMemo(() => hitSource(['text-search', 'hits', placeKey(place)]), [place]);
+  const source = useMemo(
+    () => rowsMadeElsewhere<TextHit>(['text-search', 'hits', placeKey(place)], row => row.trajectory_id),
+    [place],
+  );
   const { shown, stop, again } = useTextSearch(place);
   const hits = shown?.state.hits ?? noHits;
   const list = useRolloutList(hitColumns, hitFacts, hits);
@@ -126,7 +120,7 @@ export function SearchView({ place: given }: ViewProps<'search'>) {
             ].map(styles.muted)
           : []),
         '',
-      ].map(line => ` ${line}`)}
+      ]}
     />
   );
 }

@@ -1,6 +1,6 @@
 /** The rewards of rollouts against their lengths, to see whether a reward is gamed. */
 import { useMemo, useState } from 'react';
-import { maxOf } from '../../../base/many.ts';
+import { largestOf } from '../../../base/many.ts';
 import { type Column, idColumn } from '../../../present/column.ts';
 import { numberColumn } from '../../../present/number-columns.ts';
 import { type LengthPoint, lengthPoints, lengths, lengthWords } from '../../../present/reward-length.ts';
@@ -68,10 +68,7 @@ export function LengthsView({ place }: ViewProps<'lengths'>) {
     );
     return drawChart([{ name: 'reward', curve }], { width, height, theme, isScatter: true }).lines;
   }, [points, width, height, theme]);
-  const most = maxOf(
-    points.map(({ equal }) => equal),
-    1,
-  );
+  const most = largestOf(points, ({ equal }) => equal);
   const dots = most > 1 ? `; up to ${most} in a dot, few where it is faint` : '';
   const header = [
     ...words.flatMap(line => wrap(line, width)),
@@ -101,7 +98,7 @@ export function LengthsView({ place }: ViewProps<'lengths'>) {
         ...shown(trajectoryFacts(row)),
       ]}
       notes={[...rollouts.notes, ...reader.notes]}
-      header={header.map(line => ` ${line}`)}
+      header={header}
       bindings={[{ command: lengthCommands.next, run: () => choose(chosen + 1) }, ...reader.bindings]}
     />
   );

@@ -5,10 +5,10 @@ import { rolloutCommands, sideCommands } from '../commands.ts';
 import type { PlaceOf } from '../list/list-props.ts';
 
 /** The scope of the rollouts. */
-type Whose = Pick<Place<'outcomes'>, 'scope' | 'label' | 'steps'>;
+type RolloutsPlace = Pick<Place<'outcomes'>, 'scope' | 'label' | 'steps'>;
 
 /** The texts of these rollouts, for a search. */
-export const textsIn = ({ scope, label = Object.values(scope).join(' '), steps }: Whose): SearchedTexts => ({
+export const textsIn = ({ scope, label = Object.values(scope).join(' '), steps }: RolloutsPlace): SearchedTexts => ({
   ...{ scope, label },
   ...(scope.training !== undefined && steps !== undefined && /^\d+$/.test(steps) && { step: Number(steps) }),
 });
@@ -20,21 +20,24 @@ const views = [
 ] as const;
 
 /** For a list in which each row has rollouts. */
-export const opensRollouts = <Row>(of: (row: Row) => Whose | undefined) =>
+export const opensRollouts = <Row>(of: (row: Row) => RolloutsPlace | undefined) =>
   views.map(({ command, view }) => {
     const place: PlaceOf<Row> = row => {
-      const whose = of(row);
-      return whose && { view, ...whose };
+      const rollouts = of(row);
+      return rollouts && { view, ...rollouts };
     };
     return { command, place };
   });
 
-/** For a list of rollouts. @param whose undefined for the list of all rollouts */
-export const rolloutBindings = (whose: Whose | undefined, open: (place: Place) => void): readonly Binding[] =>
+/** For a list of rollouts. @param rollouts undefined for the list of all rollouts */
+export const rolloutBindings = (
+  rollouts: RolloutsPlace | undefined,
+  open: (place: Place) => void,
+): readonly Binding[] =>
   views.map(({ command, view }) => ({
     command,
-    why: whose ? undefined : 'Open a run, a training run or a dataset first: this list has the rollouts of all',
-    run: () => whose && open({ view, ...whose }),
+    why: rollouts ? undefined : 'Open a run, a training run or a dataset first: this list has the rollouts of all',
+    run: () => rollouts && open({ view, ...rollouts }),
   }));
 
 /** A rollout, which may lack an id. */

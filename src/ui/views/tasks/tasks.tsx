@@ -174,7 +174,7 @@ export function TasksView({ place }: ViewProps<'tasks'>) {
         theme.styles.title(truncate(sanitiseLine(title), width)),
         ...(isLow ? words.slice(0, 2) : words).map(line => theme.styles.muted(line)),
         ...(words.length > 0 ? [''] : []),
-      ].map(line => ` ${line}`)}
+      ]}
       bindings={choices}
     />
   );

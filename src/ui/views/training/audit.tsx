@@ -2,6 +2,7 @@
 import { useMemo, useState } from 'react';
 import { type Evidence, type Finding, findingKinds } from '../../../present/audit.ts';
 import { type Column, idColumn } from '../../../present/column.ts';
+import { numberColumn } from '../../../present/number-columns.ts';
 import { type ListSource, rowsMadeElsewhere } from '../../../queries/lists/list-source.ts';
 import { auditList, findingColumns, findingFacts } from '../../../resources/audit.ts';
 import { recordPlace } from '../../../resources/define.ts';
@@ -29,7 +30,7 @@ export function AuditView({ place: { trainingRunId: runId } }: ViewProps<'audit'
   const [current, setCurrent] = useState<Finding>();
   const words = current ? wrap(sanitiseLine(current.words), pane.width - 2).slice(0, wordLines) : [];
   // A constant number of lines, so that the rows do not move with the cursor.
-  const header = current ? Array.from({ length: wordLines + 1 }, (_, index) => ` ${words[index] ?? ''}`) : [];
+  const header = current ? Array.from({ length: wordLines + 1 }, (_, index) => words[index] ?? '') : [];
   return (
     <ResourceList<Finding>
       name="audit"
@@ -48,14 +49,10 @@ export function AuditView({ place: { trainingRunId: runId } }: ViewProps<'audit'
 const evidenceColumns: readonly Column<Evidence>[] = [
   { id: 'step', title: 'STEP', width: 6, align: 'right', value: row => row.step },
   { id: 'task', title: 'TASK', width: { min: 12, max: 40, grow: 1 }, value: row => row.task_id ?? undefined },
+  { ...numberColumn<Evidence>('reward', 'REWARD', row => row.reward ?? undefined), width: 8 },
   {
-    ...{ id: 'reward', title: 'REWARD', width: 8, align: 'right' },
-    value: row => row.reward ?? undefined,
-    text: row => reward(row.reward),
-  },
-  {
-    ...{ id: 'tokens', title: 'TOKENS', width: 6, align: 'right', ifAny: true },
-    value: row => countOf(row.completion_tokens),
+    ...numberColumn<Evidence>('tokens', 'TOKENS', row => countOf(row.completion_tokens), { text: String }),
+    ifAny: true,
   },
   {
     ...{ id: 'answer', title: 'ANSWER', width: { min: 12, max: 200, grow: 3 }, cutAt: 'end', ifAny: true },
@@ -94,7 +91,7 @@ export function EvidenceView({ place: { trainingRunId: runId, finding: kind } }:
         { label: 'tokens', value: countOf(row.completion_tokens) },
         { label: 'answer', value: row.answer },
       ]}
-      header={header.map(line => ` ${line}`)}
+      header={header}
     />
   );
 }

@@ -93,7 +93,7 @@ export function TaskLifeView({ place: { trainingRunId: runId, task, step, words 
         promptDoor(some[0] && bestRollout(some[0].rollouts)?.trajectory_id),
       ]}
       facts={row => [...groupFacts(row), { label: 'step', value: row.step }]}
-      header={header.map(line => ` ${line}`)}
+      header={header}
     />
   );
 }

@@ -6,10 +6,12 @@ import { hasEnded } from '../../../contract/status.ts';
 import type { Checkpoint, TrainingRun } from '../../../contract/training.ts';
 import { ageOf } from '../../../present/times.ts';
 import { checkpointList } from '../../../queries/checkpoints.ts';
+import { deploymentList } from '../../../queries/deployments.ts';
 import { heldOutMeans } from '../../../queries/held-out.ts';
 import type { Attention } from '../../../queries/polling.ts';
 import { beginOfRun, trainingProgressQuery, trainingRunQuery } from '../../../queries/training.ts';
 import { withMeasured } from '../../../resources/checkpoint-columns.ts';
+import { deployedAs } from '../../../resources/deployments.ts';
 import type { Place } from '../../../resources/place.ts';
 import {
   type CheckpointSource,
@@ -21,6 +23,7 @@ import {
   training,
   trainingFacts,
 } from '../../../resources/training.ts';
+import { isNotOffered } from '../../../service/errors.ts';
 import { counted } from '../../../text/numbers.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
 import { truncate } from '../../../text/width.ts';
@@ -29,7 +32,7 @@ import type { ViewProps } from '../../app/registry.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import { usePane } from '../../app/view.tsx';
 import { useAskingWords } from '../../app/waiting.tsx';
-import { useListedRows } from '../../data/use-list.ts';
+import { useList, useListedRows } from '../../data/use-list.ts';
 import { useLive } from '../../data/use-live.ts';
 import { useOrigins } from '../../data/use-origins.ts';
 import { useWorkbench } from '../../data/workbench.tsx';
@@ -48,7 +51,6 @@ import { completedSteps, lastStepRead } from './curves.ts';
 import { statusLine, usePace, useRestart, useStepsDone } from './head.ts';
 import { useOverlaid } from './overlay.tsx';
 import { useCurvesView } from './use-curves.tsx';
-import { useDeployed } from './use-deployed.ts';
 import { useTeaching } from './use-teaching.ts';
 
 // In an open run, the user chooses the runs to overlay instead of marking them.
@@ -87,15 +89,24 @@ function useTrainingRun({ id, label, parent }: Place<'record'>, attention: Atten
 
 type Run = ReturnType<typeof useTrainingRun>;
 
-/** Joins checkpoints with their deployments, held-out rewards and evaluations. */
+/** Joins checkpoints with the slugs that serve them, held-out rewards and evaluations. */
 function useMeasuredCheckpoints({ shown, curves: { heldOut } }: Run, attention: Attention) {
   const { rewardRange } = useWorkbench().compare;
-  const { join: withDeployed, notes } = useDeployed(attention);
+  const { rows, loaded, complete, error } = useList(deploymentList, attention);
   const evaluations = useRunsOf(shown.bench_id, 'visible');
   const join = useCallback(
-    (checkpoints: readonly Checkpoint[]) => withMeasured(withDeployed(checkpoints), heldOut, evaluations, rewardRange),
-    [withDeployed, heldOut, evaluations, rewardRange],
+    (checkpoints: readonly Checkpoint[]) => {
+      const deployed = checkpoints.map(row => ({ ...row, ...deployedAs(row.checkpoint_id, rows) }));
+      return withMeasured<DeployedCheckpoint>(deployed, heldOut, evaluations, rewardRange);
+    },
+    [rows, heldOut, evaluations, rewardRange],
   );
+  const notes = [
+    ...(error && !isNotOffered(error) ? ['The deployments cannot be read: DEPLOYED may be out of date'] : []),
+    ...(loaded && !complete && rows.length > 0
+      ? [`DEPLOYED knows only ${counted(rows.length, 'deployment')}: there may be others`]
+      : []),
+  ];
   return { join, notes };
 }
 
@@ -154,7 +165,7 @@ export function TrainingRunView({ place }: ViewProps<'record'>) {
       emptyWords={ended ? 'This run committed no checkpoint' : 'No checkpoint has been committed yet'}
       facts={row => checkpointFacts(row, rewardRange)}
       open={row => ({ view: 'step', trainingRunId: id, step: row.step_index ?? 0 })}
-      header={[...head, ...curvesView.lines].map(line => ` ${line}`)}
+      header={[...head, ...curvesView.lines]}
       bindings={[...(state.isDeleted ? [] : ofRun([shown])), ...curvesView.bindings, choose, alarms, audit]}
       actions={(rows, list) => {
         if (state.isDeleted) return [];

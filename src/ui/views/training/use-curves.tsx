@@ -102,12 +102,6 @@ export interface CurvesOptions {
   readonly onReset?: () => void;
 }
 
-export interface CurvesView {
-  readonly isFull: boolean;
-  readonly lines: readonly string[];
-  readonly bindings: readonly Binding[];
-}
-
 /** The series of all runs, those of the first run first. */
 function useSeries(runs: readonly ChartedRun[], settings: ChartSettings) {
   const { remembered, compare } = useWorkbench();
@@ -124,59 +118,51 @@ function useSeries(runs: readonly ChartedRun[], settings: ChartSettings) {
   const panels = measured ? diagnosticSeries(runs.map(run => ({ curves: run, options: optionsOf(run) }))) : [];
   const all = measured ? panels.map(({ series }) => series) : runs.map(run => curveSeries(run, optionsOf(run)));
   const [first] = runs;
-  const isMissing = first?.missing === true && all[0]?.length === 0;
-  const observed = isMissing ? progressSeries(remembered.progressOf(first.id)) : [];
-  return { kinds, panels, all: isMissing ? [observed, ...all.slice(1)] : all, isObserved: isMissing };
+  const isObserved = first?.missing === true && all[0]?.length === 0;
+  if (isObserved) all[0] = progressSeries(remembered.progressOf(first.id));
+  const among = curveKinds.filter(
+    kind => kind !== 'diagnostics' || runs.some(({ trainer }) => diagnosticsOf(trainer).length > 0),
+  );
+  return {
+    kinds,
+    /** The available kinds. */
+    among,
+    panels,
+    all,
+    series: all.flat(),
+    /** Whether the curve was observed here, as the service has none. */
+    isObserved,
+  };
 }
 
-export function useCurvesView(runs: readonly ChartedRun[], options: CurvesOptions): CurvesView {
-  const { width, heightFor, hasGrid = false } = options;
+type Series = ReturnType<typeof useSeries>;
+
+export function useCurvesView(runs: readonly ChartedRun[], options: CurvesOptions) {
+  const { width, heightFor, hasGrid = false, lag } = options;
   const theme = useTheme();
   const [before, remember] = useMemory<ChartSettings>('curves');
   const [settings, dispatch] = useReducer(settingsReducer, before ?? initialSettings);
   useEffect(() => remember(settings), [remember, settings]);
   const { chart, isFull, byTime, isGrid } = settings;
-  const { kinds, panels, all, isObserved } = useSeries(runs, settings);
-  const among = curveKinds.filter(
-    kind => kind !== 'diagnostics' || runs.some(({ trainer }) => diagnosticsOf(trainer).length > 0),
-  );
-  const series = all.flat();
-  const curves = series.map(({ curve }) => curve);
+  const shown = useSeries(runs, settings);
+  const { series, isObserved } = shown;
   const range = rangeOf(series, runs);
-  const height = heightFor(isFull);
-  const drawn = {
-    series,
-    own: all[0] ?? [],
-    chart,
-    range,
-    unit: byTime || isObserved ? ' min' : '',
-    byTime,
-    lag: options.lag,
-    teaching: byTime || isObserved || runs.length > 1 ? undefined : options.teaching,
-  };
+  const unit = byTime || isObserved ? ' min' : '';
+  const teaching = unit !== '' || runs.length > 1 ? undefined : options.teaching;
   const { lines, plotWidth } = paneLines(
     runs,
-    { ...drawn, panels, all },
-    { width, height, isGrid: isGrid && hasGrid },
+    { ...shown, chart, range, unit, byTime, lag, teaching },
+    { width, height: heightFor(isFull), isGrid: isGrid && hasGrid },
     theme,
   );
-  const plot: DrawnPlot = { curves, width: plotWidth, range };
-  const windows = useCurveWindows(runs, drawn, x => dispatch({ kind: 'go', x, plot }));
-  const drawing = {
-    kinds,
-    among,
-    isObserved,
-    hasCurves: series.length > 0,
-    step: stepAt(runs[0]?.trainer ?? emptyCurve, chart.crosshair),
-  };
-  return {
-    isFull,
-    lines,
-    bindings: [
-      ...chartBindings(chart, dispatch, plot),
-      ...curveBindings(settings, dispatch, drawing, windows, options),
-    ],
-  };
+  const plot: DrawnPlot = { curves: series.map(({ curve }) => curve), width: plotWidth, range };
+  const windows = useCurveWindows(runs, byTime, teaching, x => dispatch({ kind: 'go', x, plot }));
+  const step = stepAt(runs[0]?.trainer ?? emptyCurve, chart.crosshair);
+  const bindings: readonly Binding[] = [
+    ...chartBindings(chart, dispatch, plot),
+    ...curveBindings(shown, dispatch, byTime ? undefined : step, windows, options),
+  ];
+  return { lines, bindings };
 }
 
 /** The x axis of these series. Leaves room for the next points, so that a new point redraws only its cells. */
@@ -185,27 +171,16 @@ function rangeOf(series: readonly ChartSeries[], runs: readonly ChartedRun[]): R
   return extent && runs.some(({ ended }) => !ended) ? growingRange(extent) : extent;
 }
 
-/** The state that the keys of the curves depend on. */
-interface Drawing {
-  readonly kinds: CurveKinds;
-  readonly among: readonly CurveKinds[];
-  /** Whether the curve was observed here, as the service has none. */
-  readonly isObserved: boolean;
-  readonly hasCurves: boolean;
-  /** The step under the crosshair. */
-  readonly step: number | undefined;
-}
-
-/** The keys that choose what is drawn and how. */
+/** The keys that choose what is drawn and how. @param step the step under the crosshair; undefined for minutes */
 function curveBindings(
-  { byTime }: ChartSettings,
+  { kinds, among, isObserved, series }: Series,
   dispatch: Dispatch<SettingsAction>,
-  { kinds, among, isObserved, hasCurves, step }: Drawing,
+  step: number | undefined,
   windows: ReturnType<typeof useCurveWindows>,
   { hasGrid, openStep, onReset }: CurvesOptions,
 ): readonly Binding[] {
   const toggle = (what: 'isFull' | 'byTime' | 'isGrid') => () => dispatch({ kind: 'toggle', what });
-  const shownStep = byTime ? undefined : step;
+  const hasCurves = series.length > 0;
   return [
     { command: chartCommands.go, run: windows.goTo, enabled: hasCurves },
     { command: chartCommands.smooth, run: () => dispatch({ kind: 'smooth' }), enabled: hasCurves && !isObserved },
@@ -218,7 +193,7 @@ function curveBindings(
     { command: chartCommands.time, run: toggle('byTime'), enabled: !isObserved },
     { command: chartCommands.words, run: windows.words },
     ...(openStep
-      ? [{ command: teachingCommands.tasks, enabled: shownStep !== undefined, run: () => openStep(shownStep ?? 0) }]
+      ? [{ command: teachingCommands.tasks, enabled: step !== undefined, run: () => openStep(step ?? 0) }]
       : []),
     hasGrid
       ? { command: chartCommands.grid, run: toggle('isGrid') }
@@ -236,7 +211,8 @@ function curveBindings(
 /** Opens the windows of the curves: to go to an x, and to read them in words. */
 function useCurveWindows(
   runs: readonly ChartedRun[],
-  { byTime, teaching }: Pick<DrawnCurves, 'byTime' | 'teaching'>,
+  byTime: boolean,
+  teaching: TeachingSignal | undefined,
   go: (x: number) => void,
 ) {
   const shell = useShell();
@@ -258,10 +234,7 @@ function stepAt(trainer: TrainerCurve, crosshair = Number.POSITIVE_INFINITY): nu
   ];
 }
 
-interface DrawnCurves {
-  readonly series: readonly ChartSeries[];
-  /** The series of the first run. */
-  readonly own: readonly ChartSeries[];
+interface DrawnCurves extends Pick<Series, 'panels' | 'all' | 'series'> {
   readonly chart: ChartState;
   readonly range: Range | undefined;
   /** The unit of x; empty for steps. */
@@ -271,16 +244,14 @@ interface DrawnCurves {
   readonly teaching: TeachingSignal | undefined;
 }
 
-interface PaneCurves extends DrawnCurves, Pick<ReturnType<typeof useSeries>, 'panels' | 'all'> {}
-
 /** All curves in one chart, or in a grid: a chart per run, or one per kind of diagnostics. */
 function paneLines(
   runs: readonly ChartedRun[],
-  { panels, all, ...drawn }: PaneCurves,
+  drawn: DrawnCurves,
   { width, height, isGrid }: { readonly width: number; readonly height: number; readonly isGrid: boolean },
   theme: Theme,
 ): { readonly lines: readonly string[]; readonly plotWidth: number } {
-  const { range, chart, unit, byTime } = drawn;
+  const { panels, all, range, chart, unit, byTime } = drawn;
   const notes = { unit, byTime, weight: smoothings[chart.smoothing] ?? 0 };
   const grid = { width, height, theme, chart, notes };
   if (panels.length > 0) {
@@ -299,14 +270,14 @@ function paneLines(
 
 /** The chart with its notes, its legend and the teaching signal; a sparkline if there is no room. */
 function chartLines(
-  { series, own, chart, range, unit, byTime, lag, teaching }: DrawnCurves,
+  { series, all: [own = []], chart, range, unit, byTime, lag, teaching }: DrawnCurves,
   width: number,
   height: number,
   theme: Theme,
 ): { readonly lines: readonly string[]; readonly plotWidth: number } {
-  const all = legendLines(series, chart.crosshair, width, theme, unit);
+  const whole = legendLines(series, chart.crosshair, width, theme, unit);
   // The chart has priority over the names of all its curves.
-  const legend = all.slice(0, Math.max(1, height - smallestChart));
+  const legend = whole.slice(0, Math.max(1, height - smallestChart));
   const strip = teaching && series.length > 0 ? stripOf(teaching, height, width) : undefined;
   const room = height - legend.length - (strip?.height ?? 0);
   if (room < smallestChart) {

@@ -1,7 +1,7 @@
 /** Two trajectories side by side, at the first difference. */
 import { Text } from 'ink';
 import { useEffect, useMemo, useState } from 'react';
-import { maxOf } from '../../../base/many.ts';
+import { largestOf } from '../../../base/many.ts';
 import type { TrajectoryReward } from '../../../contract/evaluations.ts';
 import type { Trajectory } from '../../../contract/trajectories.ts';
 import {
@@ -34,6 +34,7 @@ import { useLive, useLives } from '../../data/use-live.ts';
 import { recordCommands } from '../../keys/general.ts';
 import type { Binding } from '../../keys/router.tsx';
 import { useMemory, useSiblings } from '../../navigation/memory.tsx';
+import { withMatches } from '../../widgets/highlight.ts';
 import { Lines } from '../../widgets/lines.tsx';
 import type { ScrollState } from '../../widgets/scroll-view/scroll-state.ts';
 import { ScrollView, scrollViewLines } from '../../widgets/scroll-view/scroll-view.tsx';
@@ -217,10 +218,7 @@ function useLikes(alignment: Alignment | undefined, left: Trajectory | undefined
       .flatMap(({ trajectory_id: id }) => (id && id !== left?.trajectory_id && id !== right?.trajectory_id ? id : [])),
   );
   // Alternate between both runs: one run does not represent the other.
-  const longest = maxOf(
-    others.map(({ length }) => length),
-    0,
-  );
+  const longest = largestOf(others, ({ length }) => length);
   const ids = Array.from({ length: longest }, (_, at) => others.flatMap(each => each[at] ?? [])).flat();
   const read = useLives(wants ? ids.slice(0, mostOthers).map(trajectoryQuery) : [], 'visible');
   const known = read.flatMap(({ data }) => data ?? []);
@@ -278,16 +276,9 @@ function headLines(
 }
 
 /** A text of limited width with the differing words marked. */
-function marked(side: SideText | undefined, width: number, { styles }: Theme): string {
+function marked(side: SideText | undefined, width: number, theme: Theme): string {
   if (!side) return ' '.repeat(width);
-  let shown = '';
-  let from = 0;
-  for (const [start, end] of side.marks) {
-    shown += side.text.slice(from, start) + styles.match(side.text.slice(start, end));
-    from = end;
-  }
-  shown += side.text.slice(from);
-  return shown + ' '.repeat(Math.max(0, width - displayWidth(side.text)));
+  return withMatches(side.text, side.marks, theme) + ' '.repeat(Math.max(0, width - displayWidth(side.text)));
 }
 
 function drawn(line: SideLine | undefined, width: number, columns: 1 | 2, theme: Theme): string {

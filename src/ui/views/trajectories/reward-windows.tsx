@@ -4,13 +4,10 @@ import { useState } from 'react';
 import { type Trajectory, terminationReasons } from '../../../contract/trajectories.ts';
 import { completeTrajectory, logReward } from '../../../queries/trajectories.ts';
 import { useShell } from '../../app/shell-context.tsx';
-import type { FieldSpec } from '../../widgets/form/form-state.ts';
+import type { FieldSpec, FormValues } from '../../widgets/form/form-state.ts';
 import type { ActionWindowProps } from '../../windows/choice-window.tsx';
 import { FormWindow } from '../../windows/form-window.tsx';
-
-function numberError(value: string): string | undefined {
-  return value.trim() !== '' && Number.isFinite(Number(value)) ? undefined : 'Type a number';
-}
+import { numberProblem } from '../number-window.tsx';
 
 const tokenField: FieldSpec = {
   kind: 'text',
@@ -21,7 +18,7 @@ const tokenField: FieldSpec = {
   help: 'A short-lived token of this trajectory, if the service requires one.',
 };
 
-function tokenOf(values: Readonly<Record<string, string>>): string | undefined {
+function tokenOf(values: FormValues): string | undefined {
   return values['token']?.trim() || undefined;
 }
 
@@ -35,7 +32,7 @@ export function LogRewardWindow({ row, onClose }: ActionWindowProps<Trajectory>)
       placeholder: 'quality',
       check: value => (value.trim() === '' ? 'Enter a name' : undefined),
     },
-    { kind: 'text', name: 'value', label: 'Value', check: numberError },
+    { kind: 'text', name: 'value', label: 'Value', check: numberProblem },
     { kind: 'text', name: 'explanation', label: 'Explanation (optional)' },
     {
       kind: 'text',
@@ -43,7 +40,7 @@ export function LogRewardWindow({ row, onClose }: ActionWindowProps<Trajectory>)
       label: 'Weight (optional)',
       placeholder: '1',
       help: '0 keeps it for diagnosis only.',
-      check: value => (value.trim() === '' ? undefined : numberError(value)),
+      check: value => (value.trim() === '' ? undefined : numberProblem(value)),
     },
     {
       kind: 'text',
@@ -55,7 +52,7 @@ export function LogRewardWindow({ row, onClose }: ActionWindowProps<Trajectory>)
     },
     tokenField,
   ]);
-  const inputOf = (values: Readonly<Record<string, string>>) => ({
+  const inputOf = (values: FormValues) => ({
     trajectory_id: row.trajectory_id,
     token: tokenOf(values),
     reward_id: values['reward_id']?.trim() ?? '',
@@ -87,8 +84,7 @@ export function CompleteWindow({ row, onClose }: ActionWindowProps<Trajectory>) 
     },
     tokenField,
   ]);
-  const reasonOf = (values: Readonly<Record<string, string>>) =>
-    terminationReasons.find(reason => reason === values['reason']) ?? 'ENV_DONE';
+  const reasonOf = (values: FormValues) => terminationReasons.find(reason => reason === values['reason']) ?? 'ENV_DONE';
   return (
     <FormWindow
       title="End the trajectory"

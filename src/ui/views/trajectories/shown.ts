@@ -2,20 +2,14 @@
 import type { FoldKind } from '../../../present/transcript.ts';
 import type { OpenFolds } from '../../../present/transcript-lines.ts';
 
-/** The settings kept from one trajectory to the next. */
-export interface Usual {
-  readonly kinds: ReadonlySet<FoldKind>;
-  readonly outline: boolean;
-  /** Whether hidden characters are shown. */
-  readonly hidden: boolean;
-  readonly markdown: boolean;
-}
-
 /** Single folds of one trajectory. */
 export type Folds = Pick<Required<OpenFolds>, 'places' | 'closed'>;
 
-export interface Shown extends Pick<Usual, 'hidden' | 'markdown'> {
+export interface Shown {
   readonly open: Required<OpenFolds>;
+  /** Whether hidden characters are shown. */
+  readonly hidden: boolean;
+  readonly markdown: boolean;
 }
 
 export type ShownAction =
@@ -28,19 +22,13 @@ export type ShownAction =
   | { readonly kind: 'outline' }
   | { readonly kind: 'hidden' | 'markdown' };
 
-const usually: Usual = { kinds: new Set(), outline: false, hidden: false, markdown: false };
 const noFolds: Folds = { places: new Set(), closed: new Set() };
+const usually: Shown = { open: { kinds: new Set(), outline: false, ...noFolds }, hidden: false, markdown: false };
 
-export function initialShown(usual: Usual = usually, folds: Folds = noFolds): Shown {
-  const { kinds, outline, hidden, markdown } = usual;
-  return { hidden, markdown, open: { kinds, outline, places: folds.places, closed: folds.closed } };
-}
-
-export const usualOf = ({ open: { kinds, outline }, hidden, markdown }: Shown): Usual => ({
-  kinds,
-  outline,
-  hidden,
-  markdown,
+/** The way in which the last trajectory was shown, with the single folds of this one. */
+export const initialShown = (last: Shown = usually, { places, closed }: Folds = noFolds): Shown => ({
+  ...last,
+  open: { ...last.open, places, closed },
 });
 
 function without<Item>(items: ReadonlySet<Item>, item: Item): ReadonlySet<Item> {

@@ -22,7 +22,7 @@ import { useTheme } from '../../widgets/theme/theme.tsx';
 import { readerCommands } from '../commands.ts';
 import { showNumberWindow } from '../number-window.tsx';
 import { useReaderBindings } from './reader-bindings.ts';
-import { type Folds, initialShown, type Shown, shownReducer, type Usual, usualOf } from './shown.ts';
+import { type Folds, initialShown, type Shown, shownReducer } from './shown.ts';
 
 const empty: Transcript = {
   blocks: [],
@@ -146,13 +146,13 @@ function useWordsOfSteps(transcript: Transcript): (step: number) => string {
  * restored on the way back.
  */
 function useShown() {
-  const [usual, keepUsual] = useSharedMemory<Usual>('reader');
+  const [last, remember] = useSharedMemory<Shown>('reader');
   const [folds, rememberFolds] = useMemory<Folds>('folds');
-  const [shown, show] = useReducer(shownReducer, undefined, (): Shown => initialShown(usual, folds));
+  const [shown, show] = useReducer(shownReducer, undefined, (): Shown => initialShown(last, folds));
   useEffect(() => {
-    keepUsual(usualOf(shown));
+    remember(shown);
     rememberFolds(shown.open);
-  }, [keepUsual, rememberFolds, shown]);
+  }, [remember, rememberFolds, shown]);
   return [shown, show] as const;
 }
 

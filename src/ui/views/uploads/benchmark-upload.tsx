@@ -2,6 +2,7 @@
 import { useState } from 'react';
 import type { Agent } from '../../../contract/models.ts';
 import type { Column } from '../../../present/column.ts';
+import { numberColumn } from '../../../present/number-columns.ts';
 import { benchmarks } from '../../../resources/benchmarks.ts';
 import { listPlace, recordPlace } from '../../../resources/define.ts';
 import { bytes, counted, percent } from '../../../text/numbers.ts';
@@ -19,7 +20,6 @@ import { useJob } from '../../data/use-uploads.ts';
 import { useWorkbench } from '../../data/workbench.tsx';
 import { type Binding, type KeyOf, useKeyOf } from '../../keys/router.tsx';
 import { progressBar } from '../../widgets/bars.ts';
-import { useTable } from '../../widgets/table/use-table.ts';
 import { type Theme, useTheme } from '../../widgets/theme/theme.tsx';
 import { PlainFormWindow } from '../../windows/form-window.tsx';
 import { uploadCommands } from '../commands.ts';
@@ -27,25 +27,14 @@ import { agentField, useAgents } from './agent-field.ts';
 import { UploadPreview } from './preview.tsx';
 import { UploadView } from './upload-view.tsx';
 
+const sentShare = ({ sent, file, state }: FileState): number =>
+  file.size === 0 ? Number(state === 'sent') : sent / file.size;
+
 const columns: readonly Column<FileState>[] = [
   { id: 'path', title: 'FILE', width: { min: 16, max: 100, grow: 3 }, value: ({ file }) => file.path },
   { id: 'state', title: 'STATE', width: 10, value: ({ state }) => state, status: true },
-  {
-    id: 'size',
-    title: 'SIZE',
-    width: 9,
-    align: 'right',
-    value: ({ file }) => file.size,
-    text: ({ file }) => bytes(file.size),
-  },
-  {
-    id: 'sent',
-    title: 'SENT',
-    width: 7,
-    align: 'right',
-    value: ({ sent, file, state }) => (file.size === 0 ? Number(state === 'sent') : sent / file.size),
-    text: ({ sent, file, state }) => percent(file.size === 0 ? Number(state === 'sent') : sent / file.size),
-  },
+  { ...numberColumn<FileState>('size', 'SIZE', ({ file }) => file.size, { text: bytes }), width: 9 },
+  { ...numberColumn<FileState>('sent', 'SENT', sentShare, { text: percent }), width: 7 },
   {
     id: 'error',
     title: 'ERROR',
@@ -114,7 +103,7 @@ function headLines(job: BenchmarkUpload, width: number, theme: Theme, keyOf: Key
     ...[...plan.notes, ...state.notes].flatMap(note => wrap(sanitiseLine(note), width).map(line => styles.muted(line))),
     ...(state.error ? errorLines(state.error, width, theme, 6) : []),
     '',
-  ].map(line => ` ${line}`);
+  ];
 }
 
 export function BenchmarkUploadView({ place }: ViewProps<'benchmark-upload'>) {
@@ -124,22 +113,13 @@ export function BenchmarkUploadView({ place }: ViewProps<'benchmark-upload'>) {
   const job = useJob(place.jobId, BenchmarkUpload);
   const head = job
     ? headLines(job, pane.width - 2, theme, keyOf)
-    : [' This upload is no longer shown here. Upload the folder again: sent files are kept.', ''];
-  const rows = job?.files ?? noFiles;
-  const table = useTable({
-    rows,
-    columns,
-    id: idOf,
-    height: Math.max(4, pane.height - head.length),
-    width: pane.width,
-  });
+    : ['This upload is no longer shown here. Upload the folder again: sent files are kept.', ''];
   return (
     <UploadView
       head={head}
-      table={table}
+      rows={job?.files ?? noFiles}
       columns={columns}
       id={idOf}
-      total={rows.length}
       emptyWords="The folder has no files except its manifest"
       bindings={useUploadBindings(job)}
       error={job?.state.error}

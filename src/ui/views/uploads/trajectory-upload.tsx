@@ -30,10 +30,10 @@ import { useJob } from '../../data/use-uploads.ts';
 import type { Binding } from '../../keys/router.tsx';
 import { useSiblings } from '../../navigation/memory.tsx';
 import { progressBar } from '../../widgets/bars.ts';
-import { useTable } from '../../widgets/table/use-table.ts';
+import type { Table } from '../../widgets/table/use-table.ts';
 import { type Theme, useTheme } from '../../widgets/theme/theme.tsx';
 import { uploadCommands } from '../commands.ts';
-import { UploadView } from './upload-view.tsx';
+import { fewestTableLines, UploadView } from './upload-view.tsx';
 
 const columns: readonly Column<Outcome>[] = [
   { id: 'line', title: 'LINE', width: 6, align: 'right', value: row => row.line },
@@ -93,16 +93,13 @@ function headLines(job: TrajectoryUpload, { width, height }: Size, theme: Theme)
     ...(state.error ? errorLines(state.error, width, theme, 6) : []),
   ];
   const reports = reportLines(job, width, theme);
-  const room = height - lines.length - 1 - fewestRows;
+  const room = height - lines.length - 1 - fewestTableLines;
   const { length } = job.reports;
   const words = `${counted(length, 'report')} ${length === 1 ? 'needs' : 'need'} a larger terminal`;
   if (reports.length > room && room < 1) lines[1] = truncate(`${lines[1]}; ${words}`, width);
   else if (reports.length > room) reports.splice(room - 1, reports.length, theme.styles.muted(truncate(words, width)));
-  return [...lines, ...(room < 1 ? [] : reports), ''].map(line => ` ${line}`);
+  return [...lines, ...(room < 1 ? [] : reports), ''];
 }
-
-/** Lines of the table that stay on screen, with its heading. */
-const fewestRows = 4;
 
 /** Maximum number of reports on whole requests; the others are counted. */
 const shownReports = 3;
@@ -124,10 +121,9 @@ export function TrajectoryUploadView({ place }: ViewProps<'trajectory-upload'>) 
   const job = useJob(place.jobId, TrajectoryUpload);
   const head = job
     ? headLines(job, { width: pane.width - 2, height: pane.height }, theme)
-    : [' This upload is no longer shown here. Progress is kept: upload the file again to continue.', ''];
-  const rows = job?.outcomes ?? noOutcomes;
+    : ['This upload is no longer shown here. Progress is kept: upload the file again to continue.', ''];
   const siblings = useSiblings();
-  const openRow = ({ trajectoryId }: Outcome): void => {
+  const openRow = ({ trajectoryId }: Outcome, table: Table<Outcome>): void => {
     if (!trajectoryId) return;
     const ids = table.arranged.rows.flatMap(row => row.trajectoryId ?? []);
     const placeAt = (index: number): Place | undefined =>
@@ -135,8 +131,6 @@ export function TrajectoryUploadView({ place }: ViewProps<'trajectory-upload'>) 
     siblings.remember('trajectories', { ids, placeAt });
     shell.open(recordPlace(trajectories, trajectoryId));
   };
-  const height = Math.max(fewestRows, pane.height - head.length);
-  const table = useTable({ rows, columns, id: idOf, height, width: pane.width, onOpen: openRow });
   const bindings = useMemo((): readonly Binding[] => {
     if (!job) return [];
     const save = (): void => {
@@ -166,13 +160,13 @@ export function TrajectoryUploadView({ place }: ViewProps<'trajectory-upload'>) 
   return (
     <UploadView
       head={head}
-      table={table}
+      rows={job?.outcomes ?? noOutcomes}
       columns={columns}
       id={idOf}
-      total={rows.length}
       emptyWords="No outcomes yet"
       bindings={bindings}
       error={job?.state.error}
+      onOpen={openRow}
     />
   );
 }

@@ -4,24 +4,35 @@ import { useErrorBindings } from '../../app/error-note.tsx';
 import { usePane, View } from '../../app/view.tsx';
 import type { Binding } from '../../keys/router.tsx';
 import { Lines } from '../../widgets/lines.tsx';
-import { TableView, type TableViewProps } from '../../widgets/table/table-view.tsx';
+import { TableView } from '../../widgets/table/table-view.tsx';
+import { type Table, type TableOptions, useTable } from '../../widgets/table/use-table.ts';
 
-interface UploadViewProps<Row> extends Pick<TableViewProps<Row>, 'table' | 'columns' | 'id' | 'total' | 'emptyWords'> {
+interface UploadViewProps<Row> extends Pick<TableOptions<Row>, 'rows' | 'columns' | 'id'> {
   readonly head: readonly string[];
+  readonly emptyWords: string;
   readonly bindings: readonly Binding[];
   /** The error that the head shows. */
   readonly error: Error | undefined;
+  readonly onOpen?: (row: Row, table: Table<Row>) => void;
 }
 
-export function UploadView<Row>({ head, bindings, error, ...table }: UploadViewProps<Row>) {
-  const pane = usePane('main');
+/** Lines of the table that stay on screen, with its heading. */
+export const fewestTableLines = 4;
+
+export function UploadView<Row>({ head, bindings, error, emptyWords, onOpen, ...options }: UploadViewProps<Row>) {
+  const { width, height, focused } = usePane('main');
+  const table = useTable({
+    ...{ ...options, width, height: Math.max(fewestTableLines, height - head.length) },
+    ...(onOpen && { onOpen: (row: Row) => onOpen(row, table) }),
+  });
+  const { rows, columns, id } = options;
   return (
     <View
       bindings={[...bindings, ...useErrorBindings(error)]}
       main={
         <>
-          <Lines lines={head} width={pane.width} height={head.length} />
-          <TableView {...table} width={pane.width} focused={pane.focused} />
+          <Lines lines={head.map(line => ` ${line}`)} width={width} height={head.length} />
+          <TableView {...{ table, columns, id, width, focused, emptyWords }} total={rows.length} />
         </>
       }
     />

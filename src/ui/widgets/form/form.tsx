@@ -1,7 +1,7 @@
 /** A form on screen: its fields, their errors, and its keys. Keeps typed values until it is submitted. */
 import { Box, Text } from 'ink';
 import { type Dispatch, useReducer } from 'react';
-import { maxOf } from '../../../base/many.ts';
+import { largestOf } from '../../../base/many.ts';
 import { own } from '../../../base/own-property.ts';
 import { cutApart } from '../../../text/apart.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
@@ -217,24 +217,18 @@ interface FieldPlace {
 function optionRows(options: readonly ChoiceOption[], width: number, theme: Theme): readonly string[] {
   const labels = options.map(({ label }) => sanitiseLine(label));
   const facts = options.map(option => (option.facts ?? []).map(fact => sanitiseLine(fact)));
-  const columns = maxOf(
-    facts.map(({ length }) => length),
-    0,
-  );
+  const columns = largestOf(facts, ({ length }) => length);
   let room = width;
   const widths: number[] = [];
   for (let column = 0; column < columns; column += 1) {
-    const widest = maxOf(
-      facts.map(each => displayWidth(each[column] ?? '')),
-      0,
-    );
+    const widest = largestOf(facts, each => displayWidth(each[column] ?? ''));
     const left = room - widest - 2;
-    if (left < Math.min(leastLabel, maxOf(labels.map(displayWidth), 0))) break;
+    if (left < Math.min(leastLabel, largestOf(labels, displayWidth))) break;
     widths.push(widest);
     room = left;
   }
   const cuts = cutApart(labels, room, { ellipsis: theme.glyphs.ellipsis });
-  const longest = maxOf(Array.from(cuts.values(), displayWidth), 0);
+  const longest = largestOf(cuts.values(), displayWidth);
   return labels.map((label, index) => {
     const shown = widths.map((widest, column) => padEnd(facts[index]?.[column] ?? '', widest));
     return [padEnd(cuts.get(label) ?? label, longest), ...shown].join('  ').trimEnd();

@@ -1,5 +1,5 @@
 /** Axes with ticks at round numbers, each in the cell of its value. Pure. */
-import { maxOf } from '../../../base/many.ts';
+import { largestOf } from '../../../base/many.ts';
 import { decimalsOf, multipleOf, roundStep } from '../../../base/scale.ts';
 import { dotsAcross, dotsDown } from './plot.ts';
 
@@ -91,10 +91,7 @@ export function horizontalAxis({ low, high }: Range, width: number, whole: boole
       const value = multipleOf(step, index);
       return { value, cell: Math.floor(dotOf(value) / dotsAcross), label: labelOf(value, step) };
     });
-    const longest = maxOf(
-      ticks.map(({ label }) => label.length),
-      0,
-    );
+    const longest = largestOf(ticks, ({ label }) => label.length);
     const distance = (step / (high - low)) * width;
     if (ticks.length < 2 || distance >= longest + 3) return { dotOf, ticks };
     step = roundStep(step * 1.5);

@@ -2,7 +2,7 @@
  * Line charts for a terminal: braille patterns of two by four dots per cell, axes with round numbers, and a crosshair.
  * For fonts without braille, one mark per cell. Pure.
  */
-import { maxOf, minOf } from '../../../base/many.ts';
+import { largestOf, maxOf, minOf } from '../../../base/many.ts';
 import { fitCells, padStart } from '../../../text/width.ts';
 import type { Style, Theme } from '../theme/theme.tsx';
 import { type Axis, horizontalAxis, type Range, tickLine, verticalAxis } from './axis.ts';
@@ -130,7 +130,7 @@ function drawColumns(plot: Plot, { means, lows, highs, read }: Columns, yAxis: A
   if (!of.isFaint) plot.curve(part, of.series);
 }
 
-/** Draws each point, with lines between those without a gap in between. */
+/** Draws each point, with lines between points that no gap separates. */
 function drawPoints(plot: Plot, { curve: { xs, ys }, series, isFaint }: DrawnCurve, xAxis: Axis, yAxis: Axis): void {
   const draw = (part: readonly (readonly [number, number])[]): void =>
     isFaint ? plot.faintCurve(part, series) : plot.curve(part, series);
@@ -225,10 +225,7 @@ export function drawChart(series: readonly ChartSeries[], options: ChartOptions)
   // Steps begin at 0, so the range does not extend below it.
   const wide = x.low >= 0 ? { ...around, low: Math.max(0, around.low) } : around;
   const yAxis = verticalAxis(log ? widenedLog(values) : widened(values, leastSpan), plotHeight, log);
-  const labelWidth = maxOf(
-    yAxis.ticks.map(({ label }) => label.length),
-    0,
-  );
+  const labelWidth = largestOf(yAxis.ticks, ({ label }) => label.length);
   const plotWidth = Math.max(1, width - labelWidth - 1);
   // Steps are whole numbers, times are not: the first points tell which.
   const whole = series.every(({ curve }) => curve.xs.subarray(0, 100).every(Number.isInteger));

@@ -1,7 +1,7 @@
 /**
  * A grid of braille dots that belong to series, with patterns that distinguish the series even without colour. Pure.
  */
-import { maxOf } from '../../../base/many.ts';
+import { largestOf } from '../../../base/many.ts';
 import type { Theme } from '../theme/theme.tsx';
 
 export const dotsAcross = 2;
@@ -77,10 +77,7 @@ export class Plot {
   scatter(points: readonly Dot[], series: number): void {
     const cellOf = ([x, y]: Dot): string => `${Math.floor(x / dotsAcross)} ${Math.floor(y / dotsDown)}`;
     const cells = [...Map.groupBy(points, cellOf).values()];
-    const most = maxOf(
-      cells.map(({ length }) => length),
-      0,
-    );
+    const most = largestOf(cells, ({ length }) => length);
     for (const cell of cells) {
       const layer = cell.length < most * fewShare ? this.#shade : this.#lines;
       for (const [x, y] of cell) this.#dot(layer, x, y, series);
@@ -92,7 +89,7 @@ export class Plot {
     this.#trace(points, sparse, (x, y) => this.#dot(this.#shade, x, y, series));
   }
 
-  /** A faint column of dots between two rows, whose ends are never hidden. */
+  /** A faint column of dots between two rows. Its ends are never hidden. */
   shade(x: number, top: number, bottom: number, series: number): void {
     for (let y = top; y <= bottom; y += 1) {
       const isEnd = y === top || y === bottom;

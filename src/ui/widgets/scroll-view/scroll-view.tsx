@@ -5,6 +5,7 @@ import { sanitiseLine } from '../../../text/sanitise.ts';
 import { displayWidth, fitCells, truncate } from '../../../text/width.ts';
 import { useMouseRegion } from '../../keys/mouse-regions.tsx';
 import { KeyScope } from '../../keys/router.tsx';
+import { highlight } from '../highlight.ts';
 import { Line } from '../lines.tsx';
 import { lineView, withCaret } from '../text-field/field-view.ts';
 import { type Style, type Theme, useTheme } from '../theme/theme.tsx';
@@ -25,7 +26,7 @@ export interface ScrollViewProps {
   readonly words?: string;
 }
 
-/** Lines of the view in addition to those of the text. */
+/** Lines of the view in addition to the text. */
 export const scrollViewLines = 1;
 
 export function ScrollView({ scroll, textAt, drawnAt, styleAt, width, focused, words = '' }: ScrollViewProps) {
@@ -33,13 +34,11 @@ export function ScrollView({ scroll, textAt, drawnAt, styleAt, width, focused, w
   const { offset, surroundings, state } = scroll;
   const region = useMouseRegion({ onWheel: by => scroll.dispatch({ kind: 'by', lines: by }) });
   const count = Math.max(0, Math.min(surroundings.height, surroundings.lineCount - offset));
-  const highlight = highlighter(state.query, theme);
+  const filter = state.query === '' ? undefined : parseFilter(state.query);
   const lines = Array.from({ length: count }, (_, index) => {
     const line = offset + index;
     if (drawnAt && state.query === '') return drawnAt(line);
-    const text = fitCells(textAt(line), width);
-    const style = styleAt?.(line);
-    return highlight(text, style);
+    return highlight(fitCells(textAt(line), width), filter?.ok ? filter : undefined, theme, styleAt?.(line));
   });
   return (
     <KeyScope active={focused} {...scroll.handlers}>
@@ -54,23 +53,6 @@ export function ScrollView({ scroll, textAt, drawnAt, styleAt, width, focused, w
       </Box>
     </KeyScope>
   );
-}
-
-/** Highlights the search matches; the rest of the line keeps its style. */
-function highlighter(query: string, { styles }: Theme): (text: string, style: Style | undefined) => string {
-  const filter = query === '' ? undefined : parseFilter(query);
-  if (!filter?.ok || filter.kind === 'all' || filter.kind === 'inverse') return (text, style) => style?.(text) ?? text;
-  return (text, style = plain => plain) => {
-    const ranges = filter.matches(text);
-    if (!ranges || ranges.length === 0) return style(text);
-    let shown = '';
-    let from = 0;
-    for (const [start, end] of ranges) {
-      shown += style(text.slice(from, start)) + styles.match(text.slice(start, end));
-      from = end;
-    }
-    return shown + style(text.slice(from));
-  };
 }
 
 interface PositionLineProps {

@@ -24,6 +24,7 @@ import { displayWidth, fitCells, graphemes, truncate } from '../../../text/width
 import { wrap } from '../../../text/wrap.ts';
 import { useMouseRegion } from '../../keys/mouse-regions.tsx';
 import { KeyScope } from '../../keys/router.tsx';
+import { highlight } from '../highlight.ts';
 import { Line } from '../lines.tsx';
 import { lookStyle, markedText, statusStyle, statusText } from '../status.ts';
 import { type EditState, textOf } from '../text-field/editing.ts';
@@ -301,18 +302,4 @@ function shownText<Row>(column: Column<Row>, row: Row, width: number, theme: The
   if (text === '') return column.isUnread?.(row) ? unknownCell : '';
   if (column.look) return markedText(text, column.look(row), theme);
   return column.status ? statusText(text, theme) : text;
-}
-
-/** Highlights the filter's matches. */
-function highlight(text: string, filter: Filter | undefined, { styles }: Theme): string {
-  if (!filter || filter.kind === 'all' || filter.kind === 'inverse') return text;
-  const ranges = filter.matches(text);
-  if (!ranges || ranges.length === 0) return text;
-  let shown = '';
-  let from = 0;
-  for (const [start, end] of ranges) {
-    shown += text.slice(from, start) + styles.match(text.slice(start, end));
-    from = end;
-  }
-  return shown + text.slice(from);
 }

@@ -1,0 +1,23 @@
+/** Highlights matches in a line. Pure. */
+import type { Filter } from '../../text/filter.ts';
+import type { Range } from '../../text/fuzzy.ts';
+import type { Style, Theme } from './theme/theme.tsx';
+
+const plain: Style = text => text;
+
+/** A text with these ranges in the style of a match, and the rest in its own style. */
+export function withMatches(text: string, ranges: readonly Range[], { styles }: Theme, style = plain): string {
+  let shown = '';
+  let from = 0;
+  for (const [start, end] of ranges) {
+    shown += style(text.slice(from, start)) + styles.match(text.slice(start, end));
+    from = end;
+  }
+  return shown + style(text.slice(from));
+}
+
+/** A text with the matches of a filter highlighted, and the rest in its own style. */
+export function highlight(text: string, filter: Filter | undefined, theme: Theme, style = plain): string {
+  const isSearch = filter && filter.kind !== 'all' && filter.kind !== 'inverse';
+  return withMatches(text, (isSearch && filter.matches(text)) || [], theme, style);
+}
