@@ -1,4 +1,4 @@
-/** Calls with one argument per item fail above about 100,000 items: these take any number. */
+/** For any number of items: calls with one argument per item fail above about 100,000, and long texts fill the memory. */
 
 /** Appends items to a list. */
 export function pushAll<Item>(list: Item[], items: Iterable<Item>): void {
@@ -24,4 +24,19 @@ export function minOf(values: Iterable<number>, most = Number.POSITIVE_INFINITY)
   let min = most;
   for (const value of values) min = Math.min(min, value);
   return min;
+}
+
+/** Characters of a batch. */
+const batchLength = 64 * 1024;
+
+/** Joins short parts of a text, so that each is worth a system call. */
+export function* inBatches(parts: Iterable<string>): Generator<string, void> {
+  let batch = '';
+  for (const part of parts) {
+    batch += part;
+    if (batch.length < batchLength) continue;
+    yield batch;
+    batch = '';
+  }
+  if (batch !== '') yield batch;
 }

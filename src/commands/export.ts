@@ -8,8 +8,9 @@ import { missingIn } from '../resources/trajectories.ts';
 import { readAllInFull } from '../rollouts/in-full.ts';
 import { ServiceError } from '../service/errors.ts';
 import type { Note } from '../store/notes.ts';
+import { jsonFileParts } from '../text/export.ts';
 import { counted } from '../text/numbers.ts';
-import { clean, safeJson } from '../text/sanitise.ts';
+import { clean } from '../text/sanitise.ts';
 import { CommandError, exitCodes } from './exit.ts';
 import { type Found, findAmong, resourceOrThrow } from './find.ts';
 import type { CommandIo } from './io.ts';
@@ -116,7 +117,7 @@ export async function run({ args, flags }: CommandInput<'export'>, io: CommandIo
             incomplete += 1;
             io.note(clean`Incomplete: ${id ?? ''}: ${missing}`);
           }
-          yield `${safeJson(trajectory)}\n`;
+          yield* jsonFileParts(trajectory, 0);
           count += 1;
         }
       }

@@ -136,7 +136,8 @@ export async function run({ args, flags }: CommandInput<'get'>, io: CommandIo): 
     }
     await io.print(factText(known.facts, io.columns));
     const text = await resource.text?.(row, io.columns ?? defaultWidth);
-    if (text !== undefined) await io.print(`\n${text}`);
+    if (text !== undefined) await io.print('\n');
+    for (const part of text ?? []) await io.print(part);
     return exitCodes.done;
   });
 }

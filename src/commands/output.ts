@@ -5,7 +5,7 @@ import { mayHaveField } from '../contract/fields.ts';
 import { partlyReadWords, unreadableIn } from '../contract/lists.ts';
 import { type StatusMeaning, statusMeaning } from '../contract/status.ts';
 import { type Column, cellText, columnGap, exportColumns, fitColumns, withNamesCut } from '../present/column.ts';
-import { type ExportFormat, exportRows } from '../text/export.ts';
+import { type ExportFormat, exportRows, jsonFileParts } from '../text/export.ts';
 import { counted } from '../text/numbers.ts';
 import { safeJson, sanitise, sanitiseLine } from '../text/sanitise.ts';
 import { wantsColour } from '../text/terminal.ts';
@@ -127,7 +127,7 @@ export async function printRecord(
   if (jq !== undefined) await io.print(await filtered(record, jq, io));
   else if (field !== undefined)
     await io.print(recordText(Object.hasOwn(record, 'id') ? record : { ...record, id }, field, mayLack));
-  else if (json) await io.print(isLine ? `${safeJson(record)}\n` : recordText(record));
+  else if (json) for (const part of jsonFileParts(record, isLine ? 0 : 2)) await io.print(part);
   else await io.print(text?.() ?? `${sanitiseLine(id)}\n`);
 }
 

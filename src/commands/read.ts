@@ -9,9 +9,10 @@ import { trajectory as trajectorySchema } from '../contract/trajectories.ts';
 import type { RunningService } from '../local/daemon/daemon.ts';
 import { readUploaded, rewardByLog } from '../local/server/uploaded-trajectory.ts';
 import { factText } from '../present/fact-text.ts';
-import { transcriptText } from '../present/transcript-lines.ts';
+import { transcriptTextParts } from '../present/transcript-lines.ts';
 import { trajectoryFacts } from '../resources/trajectories.ts';
-import { clean, safeJson } from '../text/sanitise.ts';
+import { jsonFileParts } from '../text/export.ts';
+import { clean } from '../text/sanitise.ts';
 import { Reading, trajectoriesIn } from '../uploads/foreign-files.ts';
 import type { ShownFile } from '../workbench/workbench.ts';
 import { CommandError, type ExitCode, exitCodes } from './exit.ts';
@@ -53,10 +54,11 @@ async function printAll(path: string, { json }: Flags, io: CommandIo, cut?: stri
       count += 1;
       const trajectory = 'error' in each ? each.error : received(each.trajectory, count);
       if ('error' in each || typeof trajectory === 'string') unread.add(each.place, String(trajectory));
-      else if (json) await io.print(`${safeJson(each.trajectory)}\n`);
+      else if (json) for (const part of jsonFileParts(each.trajectory, 0)) await io.print(part);
       else {
         const head = factText(trajectoryFacts(trajectory), undefined);
-        await io.print(`${count === 1 ? '' : '\n'}${head}\n${transcriptText(trajectory, io.columns ?? unwrapped)}`);
+        await io.print(`${count === 1 ? '' : '\n'}${head}\n`);
+        for (const part of transcriptTextParts(trajectory, io.columns ?? unwrapped)) await io.print(part);
       }
     }
   });

@@ -1,6 +1,7 @@
 /** Lays out a transcript in lines of a given width, with folds. Pure. */
 
 import { lastAt } from '../base/binary-search.ts';
+import { inBatches } from '../base/many.ts';
 import { perObject } from '../base/memo.ts';
 import { rowsMadeOf } from '../contract/lists.ts';
 import type { Trajectory } from '../contract/trajectories.ts';
@@ -12,6 +13,7 @@ import {
   type LineKind,
   type Transcript,
   transcriptOf,
+  transcriptParts,
   wordsOfHidden,
 } from './transcript.ts';
 
@@ -313,7 +315,7 @@ function paintOf(block: Block, from: number): Paint | undefined {
  * changed folds.
  */
 export function layOut(
-  { blocks }: Transcript,
+  { blocks }: Pick<Transcript, 'blocks'>,
   width: number,
   marks: TranscriptMarks = plainMarks,
 ): (open: OpenFolds) => TranscriptLines {
@@ -362,12 +364,21 @@ export function* searchedLines({ blocks }: Transcript): Generator<{ readonly tex
 }
 
 /** A trajectory as plain text, for a pager or a file. */
-export function transcriptText(trajectory: Trajectory, width: number): string {
-  const transcript = transcriptOf(trajectory, { showHidden: false });
-  const lines = layOut(transcript, width)(allOpen);
-  const text = Array.from({ length: lines.length }, (_, index) => `${lines.at(index)?.text.trimEnd()}\n`).join('');
-  const dropped = wordsOfHidden(transcript.hidden);
-  return dropped === '' ? text : `${text}Left out: ${dropped}.\n`;
+export const transcriptText = (trajectory: Trajectory, width: number): string =>
+  Array.from(transcriptLines(trajectory, width)).join('');
+
+/** The same text in parts, so that a large one need not fit in memory. */
+export const transcriptTextParts = (trajectory: Trajectory, width: number): Generator<string, void> =>
+  inBatches(transcriptLines(trajectory, width));
+
+function* transcriptLines(trajectory: Trajectory, width: number): Generator<string, void> {
+  let dropped = '';
+  for (const { blocks, hidden } of transcriptParts(trajectory, { showHidden: false })) {
+    const { length, at } = layOut({ blocks }, width)(allOpen);
+    for (let index = 0; index < length; index += 1) yield `${at(index)?.text.trimEnd()}\n`;
+    dropped = wordsOfHidden(hidden);
+  }
+  if (dropped !== '') yield `Left out: ${dropped}.\n`;
 }
 
 const nothingOpen: OpenFolds = { kinds: new Set(), places: new Set() };

@@ -119,7 +119,6 @@ const roleKinds: ReadonlyMap<string, LineKind> = new Map<string, LineKind>([
 ]);
 
 class Writer {
-  readonly blocks: Block[] = [];
   readonly steps: number[] = [];
   readonly messages: number[] = [];
   readonly rewards: number[] = [];
@@ -134,6 +133,8 @@ class Writer {
   #step = -1;
   #place = 0;
   #head: Block['head'];
+  #blocks: Block[] = [];
+  #lastKind: LineKind | undefined;
 
   constructor(options: TranscriptOptions) {
     this.#options = options;
@@ -165,7 +166,14 @@ class Writer {
   }
 
   blank(): void {
-    if (this.blocks.at(-1)?.kind !== 'blank') this.line('blank', '');
+    if (this.#lastKind !== 'blank') this.line('blank', '');
+  }
+
+  /** Returns the blocks written since the last call. */
+  take(): readonly Block[] {
+    const blocks = this.#blocks;
+    this.#blocks = [];
+    return blocks;
   }
 
   error(text: string): void {
@@ -225,8 +233,9 @@ class Writer {
   }
 
   #push(block: Omit<Block, 'place' | 'step'>): void {
-    this.blocks.push({ ...block, place: this.#place, step: this.#step, ...(this.#head && { head: this.#head }) });
+    this.#blocks.push({ ...block, place: this.#place, step: this.#step, ...(this.#head && { head: this.#head }) });
     this.#head = undefined;
+    this.#lastKind = block.kind;
     this.#place += block.text.length + 1;
   }
 }
@@ -368,6 +377,25 @@ function stepTitle(step: TrajectoryStep, number: number, hasRewards: boolean): s
 
 export function transcriptOf(trajectory: Trajectory, options: TranscriptOptions): Transcript {
   const writer = new Writer(options);
+  const blocks = Array.from(write(writer, trajectory, options)).flat();
+  const { steps, messages, rewards, images, errors, hidden } = writer;
+  return { blocks, steps, messages, rewards, images, errors, hidden };
+}
+
+/** The blocks of a transcript message by message, with what has been left out so far. */
+export function* transcriptParts(
+  trajectory: Trajectory,
+  options: TranscriptOptions,
+): Generator<Pick<Transcript, 'blocks' | 'hidden'>, void> {
+  const writer = new Writer(options);
+  for (const blocks of write(writer, trajectory, options)) yield { blocks, hidden: writer.hidden };
+}
+
+function* write(
+  writer: Writer,
+  trajectory: Trajectory,
+  { details }: TranscriptOptions,
+): Generator<readonly Block[], void> {
   if (trajectory.error) {
     writer.error(`Failed: ${trajectory.error}`);
     writer.blank();
@@ -378,7 +406,10 @@ export function transcriptOf(trajectory: Trajectory, options: TranscriptOptions)
     writer.beginStep(index, step, hasRewards);
     if (step.has_error && !step.messages?.some(saysWhy)) writer.error('This step ended in an error.');
     writeOthers(writer, otherFields(step, knownStepFields));
-    for (const message of step.messages ?? []) writeMessage(writer, message);
+    for (const message of step.messages ?? []) {
+      writeMessage(writer, message);
+      yield writer.take();
+    }
     if ((step.messages ?? []).length === 0) writer.line('meta', '(no messages)', true);
     writeUnreadable(writer, 'message', step.messages);
     writer.blank();
@@ -388,9 +419,8 @@ export function transcriptOf(trajectory: Trajectory, options: TranscriptOptions)
   if (all.length === 0) {
     writer.line('meta', trajectory.steps ? 'No steps were recorded.' : 'The service sent no steps.');
   }
-  if (options.details) writeDetails(writer, trajectory);
-  const { blocks, steps, messages, rewards, images, errors, hidden } = writer;
-  return { blocks, steps, messages, rewards, images, errors, hidden };
+  if (details) writeDetails(writer, trajectory);
+  yield writer.take();
 }
 
 /** The rewards, the metrics and other fields. */

@@ -105,7 +105,7 @@ export interface ResourceOf<Row> {
   /** All facts of a single record on the command line, if further requests add to them. */
   readonly wholeFacts?: (row: Row, context: QueryContext) => Promise<WholeFacts>;
   /** The long part of a record, below its facts on the command line. `width` is in columns. */
-  readonly text?: (row: Row, width: number) => Promise<string>;
+  readonly text?: (row: Row, width: number) => Promise<Iterable<string>>;
   /** The name of a row, besides its id. */
   readonly label?: (row: Row) => string | null | undefined;
   /**

@@ -218,7 +218,7 @@ export const trajectories = defineResource<Trajectory>({
   brief: trajectoryStatusQuery,
   columns: trajectoryColumns,
   facts: row => trajectoryFacts(row),
-  text: async (row, width) => (await import('../present/transcript-lines.ts')).transcriptText(row, width),
+  text: async (row, width) => (await import('../present/transcript-lines.ts')).transcriptTextParts(row, width),
   label: row => row.task_id,
   // Many trajectories share a task, and there are too many to search.
   findsLabel: 'qualified',

@@ -2,8 +2,9 @@
  * Rows as the text of a file. Values are written unchanged, except that active content (control characters, spreadsheet
  * formulas, Markdown syntax) is dropped or escaped.
  */
+import { inBatches } from '../base/many.ts';
 import { longestFileName, nameSafe } from '../base/new-file.ts';
-import { safeJson } from './sanitise.ts';
+import { safeJson, safeJsonParts } from './sanitise.ts';
 
 export const exportFormats = ['json', 'jsonl', 'csv', 'markdown'] as const;
 
@@ -30,6 +31,15 @@ export function exportRows<Row>(
   return [...exportParts(format, rows, columns)].join('');
 }
 
+/** A JSON file, or with an indent of 0 a line of JSON Lines, in parts, so that a large one need not fit in memory. */
+export const jsonFileParts = (value: unknown, indent: number = 2): Generator<string, void> =>
+  inBatches(jsonLines(value, indent));
+
+function* jsonLines(value: unknown, indent: number): Generator<string, void> {
+  yield* safeJsonParts(value, indent);
+  yield '\n';
+}
+
 /** The same text row by row, so that a large file need not fit in memory. */
 export function* exportParts<Row>(
   format: ExportFormat,
@@ -40,14 +50,10 @@ export function* exportParts<Row>(
   const cells = (row: Row): unknown[] => columns.map(column => column.value(row));
   switch (format) {
     case 'json':
-      yield '[';
-      for (const [index, row] of rows.entries()) {
-        yield `${index === 0 ? '' : ','}\n  ${safeJson(row, 2).replaceAll('\n', '\n  ')}`;
-      }
-      yield rows.length === 0 ? ']\n' : '\n]\n';
+      yield* jsonFileParts(rows);
       return;
     case 'jsonl':
-      for (const row of rows) yield `${safeJson(row)}\n`;
+      for (const row of rows) yield* jsonFileParts(row, 0);
       return;
     case 'csv':
       yield csvRecord(names);

@@ -169,6 +169,27 @@ export function safeJson(value: unknown, indent: number = 0): string {
     .replace(excessMarks(), (run, kept: string) => kept + escapeUnits(run.slice(kept.length)));
 }
 
+/** Levels of objects and lists to take apart: down to the messages of a trajectory. */
+const levels = 4;
+
+/** The same text in parts, so that a large one need not fit in memory. */
+export const safeJsonParts = (value: unknown, indent: number): Generator<string, void> =>
+  jsonParts(value, indent, levels, indent === 0 ? '' : '\n');
+
+function* jsonParts(value: unknown, indent: number, depth: number, lineEnd: string): Generator<string, void> {
+  const entries = depth === 0 || typeof value !== 'object' || value === null ? [] : Object.entries(value);
+  const present = Array.isArray(value) ? entries : entries.filter(([, each]) => each !== undefined);
+  if (present.length === 0) return yield safeJson(value, indent).replaceAll('\n', lineEnd);
+  const [open, close] = Array.isArray(value) ? '[]' : '{}';
+  const inner = `${lineEnd}${' '.repeat(indent)}`;
+  for (const [index, [key, each]] of present.entries()) {
+    const name = Array.isArray(value) ? '' : `${safeJson(key)}:${indent === 0 ? '' : ' '}`;
+    yield `${index === 0 ? open : ','}${inner}${name}`;
+    yield* jsonParts(each, indent, depth - 1, inner);
+  }
+  yield `${lineEnd}${close}`;
+}
+
 function drop(text: string): string {
   return text
     .replace(escapes, '')

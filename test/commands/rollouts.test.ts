@@ -1,11 +1,13 @@
 /** What `regrade` and `tasks` leave out and report, and what stops `regrade`. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { exitCodes, Interruption } from '../../src/commands/exit.ts';
 import { answering } from '../answering.ts';
 import { pageOf } from '../queries/scripted-service.ts';
 import { endlessGrader } from '../rollouts/endless-grader.ts';
 import { hostileServer } from '../service/hostile-server.ts';
-import { cliOn } from './cli.ts';
+import { cliOn, testFolder } from './cli.ts';
 
 type Rows = readonly { readonly trajectory_id: string }[];
 
@@ -142,4 +144,26 @@ it('prints how a task went over the steps of training, and takes some of them (B
   expect((await cli('tasks', ['d', '--steps', '39', '--json'])).out).not.toContain('by_step');
   expect((await cli('tasks', ['d', '--steps', '60..50'])).code).toBe(exitCodes.usage);
   expect((await cli('tasks', ['d', '--steps', '99'])).notes).toContain('There is no rollout in steps 99.');
+});
+
+it('prints a large trajectory in parts', async () => {
+  const content = 'a line of a long response\n'.repeat(2_000);
+  const steps = Array.from({ length: 30 }, (_, step_index) => ({ step_index, messages: [{ role: 'tool', content }] }));
+  const [row] = completed(1);
+  const cli = await cliWith(completed(1), { getTrajectory: () => ({ ...row, steps }) });
+  const path = join(testFolder(), 'long.jsonl');
+  writeFileSync(path, `${JSON.stringify({ steps })}\n`);
+  const printed = [
+    ['get', 'traj_0'],
+    ['get', 'traj_0', '--json'],
+    ['export', 'traj_0'],
+    ['read', path],
+    ['read', path, '--json'],
+  ];
+  for (const [command = '', ...args] of printed) {
+    const lengths: number[] = [];
+    const { out } = await cli(command, args, { onPrint: text => lengths.push(text.length) });
+    expect([command, ...args, out.length > 1e6, Math.max(...lengths) < 2e5]).toEqual([command, ...args, true, true]);
+    if (args.includes('--json')) expect(JSON.parse(out)).toMatchObject({ steps });
+  }
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { clean, safeJson, sanitise, sanitiseLine } from '../../src/text/sanitise.ts';
+import { clean, safeJson, safeJsonParts, sanitise, sanitiseLine } from '../../src/text/sanitise.ts';
 import { displayWidth } from '../../src/text/width.ts';
 import { inTime } from '../in-time.ts';
 import { randomText } from './random-text.ts';
@@ -161,6 +161,21 @@ describe('safeJson', () => {
   it('is JSON.stringify for plain values', () => {
     expect(safeJson({ a: [1, 'ü 👩🏽‍💻'] }, 2)).toBe(JSON.stringify({ a: [1, 'ü 👩🏽‍💻'] }, undefined, 2));
     expect(safeJson(undefined)).toBe('null');
+  });
+
+  it('is the same in parts', () => {
+    const nested = {
+      a: [[], {}, [undefined, { b: 'x\u202e', c: undefined, 'd"': [1, [2, { e: [null, 'é'] }]] }]],
+      f: 0,
+    };
+    for (const value of [nested, [], {}, { a: undefined }, [nested, nested], 'text', null, undefined, hostile]) {
+      for (const indent of [0, 2]) {
+        expect([...safeJsonParts(value, indent)].join('')).toBe(safeJson(value, indent));
+      }
+    }
+    expect([...safeJsonParts({ steps: [{ messages: ['a', 'b'] }] }, 0)]).toEqual(
+      expect.arrayContaining(['"a"', '"b"']),
+    );
   });
 });
 

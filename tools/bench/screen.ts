@@ -362,11 +362,17 @@ async function read(bench: Bench): Promise<void> {
   const peak = (what: string, { pid }: TimedTerminal): void =>
     bench.row(`peak memory of ${what}`, memoryOf(pid, 'VmHWM') / 1e6, 300, 'MB');
   await writeFile(path, fileOf(bytes, 1, 2_000));
-  const long = bench.open(['read', path]);
+  const long = bench.open(['read', path], { cwd: bench.home });
   await long.reach('▸ task 0');
   await long.keyUntil('\r', 'Step 0.');
   await long.keyUntil('G', 'Step 1999.');
   peak('read, 57 MB in one trajectory', long);
+  await long.keyUntil('x', 'Export as');
+  await long.keyUntil('\r', /Saved .*txt/);
+  peak('exporting it as text', long);
+  await long.keyUntil('x', 'Export as');
+  await long.keyUntil('j\r', /Saved .*json/);
+  peak('exporting it as JSON', long);
   await long.end();
   const rows = bench.smoke ? 1_000 : 10_000;
   await writeFile(path, fileOf(bytes, rows, 1));

@@ -79,7 +79,7 @@ function useWindows(chat: ChatState, slugs: readonly string[], leaveQuestions: (
       showOverlay('export', close => (
         <ExportWindow
           record={{ id: json.conversation_id, json }}
-          document={() => ({ name, text })}
+          document={() => ({ name, parts: [text] })}
           siblings="chat"
           onClose={close}
         />

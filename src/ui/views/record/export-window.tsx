@@ -4,8 +4,8 @@ import { unlessAborted } from '../../../base/abort.ts';
 import { errorMessage } from '../../../base/errors.ts';
 import type { Waiter } from '../../../queries/lists/read-all.ts';
 import type { LongRead } from '../../../rollouts/read.ts';
-import { type ExportFormat, exportFileName, exportFormats } from '../../../text/export.ts';
-import { clean, safeJson } from '../../../text/sanitise.ts';
+import { type ExportFormat, exportFileName, exportFormats, jsonFileParts } from '../../../text/export.ts';
+import { clean } from '../../../text/sanitise.ts';
 import type { Workbench } from '../../../workbench/workbench.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import { useExports, useWorkbench } from '../../data/workbench.tsx';
@@ -124,7 +124,7 @@ function useFormats({ record, document, exportable, files = [], siblings }: Expo
     saveAs('json', 'JSON', () =>
       saveFile({
         name: exportFileName(siblings ?? 'record', record?.id ?? '', 'json', new Date()),
-        text: `${safeJson(record?.json, 2)}\n`,
+        parts: jsonFileParts(record?.json),
       }),
     ),
     ...others,

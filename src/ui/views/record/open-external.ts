@@ -12,7 +12,7 @@ import type { TerminalPort } from '../../app/terminal-port.ts';
 export interface Document {
   /** With its extension, for the editor's syntax colours. */
   readonly name: string;
-  readonly text: string;
+  readonly parts: Iterable<string>;
 }
 
 /**
@@ -41,7 +41,7 @@ async function openIn(command: string, document: Document, terminal: TerminalPor
   try {
     folder = await mkdtemp(join(tmpdir(), 'benchtop-'));
     const path = join(folder, safeFileName(document.name));
-    await writeFile(path, document.text, { mode: 0o600 });
+    await writeFile(path, document.parts, { mode: 0o600 });
     // Run by a shell, because the variables may hold flags (`less -R`).
     const code = await terminal.runExternal('sh', ['-c', `${command} "$1"`, 'sh', path]);
     if (code !== 0) throw new Error(`${command} exited with code ${code}`);

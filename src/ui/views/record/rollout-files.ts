@@ -8,8 +8,9 @@ import type { NamedRun } from '../../../resources/place.ts';
 import { missingIn } from '../../../resources/trajectories.ts';
 import { readAllInFull } from '../../../rollouts/in-full.ts';
 import type { Report, ReportContext, ReportFormat } from '../../../rollouts/report.ts';
+import { jsonFileParts } from '../../../text/export.ts';
 import { counted } from '../../../text/numbers.ts';
-import { clean, safeJson } from '../../../text/sanitise.ts';
+import { clean } from '../../../text/sanitise.ts';
 import type { ListedRows } from '../list/list-props.ts';
 import type { FileReading, OtherFile } from './export-window.tsx';
 import { type ExportTitle, saveParts } from './save-file.ts';
@@ -129,7 +130,7 @@ export async function saveWithSteps(
         written += 1;
         const missing = missingIn(trajectory);
         if (missing !== undefined) incomplete.push(missing);
-        yield `${safeJson(trajectory)}\n`;
+        yield* jsonFileParts(trajectory, 0);
       }
       reading.onRead?.(written + leftOut.length);
     }

@@ -86,6 +86,6 @@ async function* unlessStopped(parts: Parts, signal: AbortSignal): AsyncGenerator
  *
  * @throws NewFileError
  */
-export function saveFile({ name, text }: Document): Promise<string> {
-  return writeNewFile(safeFileName(name), [text]);
+export function saveFile({ name, parts }: Document): Promise<string> {
+  return writeNewFile(safeFileName(name), parts);
 }

@@ -8,7 +8,7 @@ import { errorMessage } from '../../../base/errors.ts';
 import type { Place } from '../../../resources/place.ts';
 import { treePlaceOf } from '../../../resources/tree-place.ts';
 import type { ResourceRef } from '../../../store/store.ts';
-import { safeJson } from '../../../text/sanitise.ts';
+import { jsonFileParts } from '../../../text/export.ts';
 import { lazyWindow } from '../../app/lazy.tsx';
 import { useShell } from '../../app/shell-context.tsx';
 import { useCopy } from '../../app/use-copy.ts';
@@ -140,7 +140,7 @@ function useExternal({ record, document }: RecordOptions) {
   const { toast, terminal } = useShell();
   return (program: string, open: typeof openInPager): void => {
     const name = `${record?.id ?? 'record'}.json`;
-    const shown = document?.() ?? { name, text: `${safeJson(record?.json, 2)}\n` };
+    const shown = document?.() ?? { name, parts: jsonFileParts(record?.json) };
     open(shown, terminal).catch((error: unknown) =>
       toast({ kind: 'warning', text: `The ${program} could not be opened: ${errorMessage(error)}` }),
     );

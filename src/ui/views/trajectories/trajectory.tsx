@@ -6,7 +6,7 @@ import type { Trajectory, TrajectoryStep } from '../../../contract/trajectories.
 import type { Fact } from '../../../present/fact.ts';
 import { factText } from '../../../present/fact-text.ts';
 import { flagsOf, noteFacts } from '../../../present/notes.ts';
-import { transcriptText } from '../../../present/transcript-lines.ts';
+import { transcriptTextParts } from '../../../present/transcript-lines.ts';
 import { trajectoryQuery } from '../../../queries/trajectories.ts';
 import type { Place } from '../../../resources/place.ts';
 import { trajectories, trajectoryFacts } from '../../../resources/trajectories.ts';
@@ -162,8 +162,13 @@ function useTwinBinding(place: Place<'record'>): readonly Binding[] {
 /** The facts and the whole text, for a pager, an editor or a file. */
 const documentOf = (id: string, trajectory: Trajectory, facts: readonly Fact[]): Document => ({
   name: exportFileName('trajectory', id, 'text', new Date()),
-  text: `${factText(facts, undefined)}\n${transcriptText(trajectory, outsideWidth)}`,
+  parts: textParts(trajectory, facts),
 });
+
+function* textParts(trajectory: Trajectory, facts: readonly Fact[]): Generator<string, void> {
+  yield `${factText(facts, undefined)}\n`;
+  yield* transcriptTextParts(trajectory, outsideWidth);
+}
 
 interface HeadProps {
   readonly name: string;

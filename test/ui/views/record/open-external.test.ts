@@ -15,7 +15,7 @@ describe('the pager', () => {
       },
     } as unknown as TerminalPort;
     const open = (environment: Record<string, string>) =>
-      openInPager({ name: 'run.json', text: '{}' }, terminal, environment);
+      openInPager({ name: 'run.json', parts: ['{}'] }, terminal, environment);
     await open({});
     await open({ PAGER: 'more -s' });
     await expect(open({ PAGER: ' ' })).rejects.toThrow('PAGER is empty');
@@ -26,7 +26,7 @@ describe('the pager', () => {
 it.each(['../escaped-by-a-name.txt', '/tmp/escaped-by-a-name.txt'])(
   '%s is saved in the folder of the program',
   async name => {
-    const path = await saveFile({ name, text: 'what it says' });
+    const path = await saveFile({ name, parts: ['what it says'] });
     try {
       expect(dirname(path)).toBe(process.cwd());
       expect(basename(path)).toMatch(/escaped-by-a-name\.txt$/);
