@@ -81,8 +81,7 @@ export class Deployer implements JobSource, JobRecords {
     const { deployments, training, weights: folder, catalog } = this.#parts;
     if (!deployments.move(deployment_id, 'MERGING')) return undefined;
     await turn();
-    const checkpoint = training.checkpoint(organization_id, checkpoint_id);
-    if (!checkpoint) throw new WeightFileError('weights_missing', `The checkpoint ${checkpoint_id} is gone.`);
+    const checkpoint = training.requireCheckpoint(organization_id, checkpoint_id);
     const { slug, file } = catalog.ofCheckpoint(checkpoint);
     if (!isBaseModel(slug)) throw new WeightFileError('weights_corrupt', `There is no base model ${slug}.`);
     const { weights } = readVerifiedAs(file, unpackCheckpoint);

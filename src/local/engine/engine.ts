@@ -18,7 +18,7 @@ const resumeEveryMs = 1_000;
 
 export class Engine {
   readonly #attempts: JobAttempts;
-  readonly #records: Readonly<Record<JobKind, JobRecords>>;
+  readonly #sources: Readonly<Record<JobKind, JobSource & JobRecords>>;
   readonly #queues: Readonly<Record<JobKind, JobQueue>>;
   readonly deployer: Deployer;
 
@@ -26,20 +26,14 @@ export class Engine {
     const { attempts } = parts;
     this.#attempts = attempts;
     this.deployer = new Deployer(parts);
-    const sources = {
+    this.#sources = {
       'image build': new ImageBuilder(parts),
       evaluation: new EvaluationRunner(parts),
       training: new TrainingRunner(parts),
       deployment: this.deployer,
     };
-    this.#records = sources;
-    const queue = (source: JobSource): JobQueue => new JobQueue(source, attempts);
-    this.#queues = {
-      'image build': queue(sources['image build']),
-      evaluation: queue(sources.evaluation),
-      training: queue(sources.training),
-      deployment: queue(sources.deployment),
-    };
+    const queues = Object.values(this.#sources).map(source => [source.kind, new JobQueue(source, attempts)]);
+    this.#queues = Object.fromEntries(queues) as Record<JobKind, JobQueue>;
   }
 
   get busy(): boolean {
@@ -69,7 +63,7 @@ export class Engine {
   /** At start, before the first `wake`: completes interrupted work, and sets aside jobs that crash the service. */
   recover(): void {
     this.deployer.recover();
-    for (const [index, { id, kind }] of this.#attempts.recover(this.#records).entries()) {
+    for (const [index, { id, kind }] of this.#attempts.recover(this.#sources).entries()) {
       this.#queues[kind].hold(id, (index + 1) * resumeEveryMs);
     }
   }

@@ -8,7 +8,6 @@ import type { Task } from '../samples/manifest.ts';
 import { rolloutKey } from '../store/evaluations.ts';
 import type { JobRecords } from '../store/job-attempts.ts';
 import type { EvalRunRow, Failure } from '../store/records.ts';
-import { WeightFileError } from '../store/weight-files.ts';
 import type { ModelSource } from './catalog.ts';
 import { failureOf } from './failures.ts';
 import type { Job, JobSource } from './job-queue.ts';
@@ -98,12 +97,8 @@ export class EvaluationRunner implements JobSource, JobRecords {
 
   async #rollouts(run: EvalRunRow, batch: readonly PlannedRollout[], signal: AbortSignal): Promise<RolloutResult[]> {
     const { secrets, training, catalog, sampler, graders } = this.#parts;
-    const checkpoint = run.parent_checkpoint_id
-      ? training.checkpoint(run.organization_id, run.parent_checkpoint_id)
-      : undefined;
-    if (run.parent_checkpoint_id && !checkpoint) {
-      throw new WeightFileError('weights_missing', `The checkpoint ${run.parent_checkpoint_id} is gone.`);
-    }
+    const { parent_checkpoint_id: id } = run;
+    const checkpoint = id === null ? undefined : training.requireCheckpoint(run.organization_id, id);
     const source = catalog.forEvaluation(run.base_model_slug, checkpoint);
     const { max_output_tokens_per_step: longest, seed } = storedOptions(run);
     /** Records the rollouts of tasks that cannot be sampled. */

@@ -85,6 +85,12 @@ export function listOptions(specs: OptionSpecs, computed: Readonly<Record<string
   );
 }
 
+/** The defaults that do not depend on the run. */
+export function defaultsOf<Specs extends OptionSpecs>(specs: Specs) {
+  type Fixed = { readonly [Name in keyof Specs as Specs[Name] extends { default: number } ? Name : never]: number };
+  return Object.fromEntries(Object.entries(specs).map(([name, { default: fixed }]) => [name, fixed])) as Fixed;
+}
+
 /** Options of an evaluation run. Those of a training run depend on each other: they are in `training-options.ts`. */
 export const evaluationOptionSpecs = {
   evaluation_max_samples: {
@@ -121,7 +127,7 @@ export type EvaluationOptions = Readonly<Partial<Record<EvaluationOption, number
   Readonly<Record<'evaluation_samples_per_task' | 'seed', number>>;
 
 /** The options of an evaluation, with the defaults that do not depend on a task. */
-export function evaluationOptions(input: Readonly<Partial<Record<EvaluationOption, number>>>): EvaluationOptions {
-  const { evaluation_samples_per_task, seed } = evaluationOptionSpecs;
-  return { evaluation_samples_per_task: evaluation_samples_per_task.default, seed: seed.default, ...input };
-}
+export const evaluationOptions = (input: Readonly<Partial<Record<EvaluationOption, number>>>): EvaluationOptions => ({
+  ...defaultsOf(evaluationOptionSpecs),
+  ...input,
+});

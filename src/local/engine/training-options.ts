@@ -4,7 +4,7 @@ import { maxOf } from '../../base/many.ts';
 import { buildBaseModel } from '../model/base-models.ts';
 import { mostSteps } from '../model/tools.ts';
 import type { Task } from '../samples/manifest.ts';
-import { type OptionSpec, type ReadOptions, readOptions } from './options.ts';
+import { defaultsOf, type OptionSpec, type ReadOptions, readOptions } from './options.ts';
 
 export const trainingOptionSpecs = {
   num_steps: {
@@ -111,18 +111,7 @@ export interface ReadTrainingOptions {
  */
 export function readTrainingOptions(input: Readonly<Record<string, unknown>>, on: TrainedOn): ReadTrainingOptions {
   const { set, ignored } = readOptions(trainingOptionSpecs, input);
-  const { train_batch_size, samples_per_instance, max_output_tokens_per_step, learning_rate, kl_penalty, seed } =
-    trainingOptionSpecs;
-  const most = {
-    train_batch_size: train_batch_size.default,
-    samples_per_instance: samples_per_instance.default,
-    max_output_tokens_per_step: max_output_tokens_per_step.default,
-    learning_rate: learning_rate.default,
-    kl_penalty: kl_penalty.default,
-    seed: seed.default,
-    held_out_every: 0,
-    ...set,
-  };
+  const most = { ...defaultsOf(trainingOptionSpecs), held_out_every: 0, ...set };
   const num_steps = set.num_steps ?? stepsOf(on, most);
   // At least five steps, and a round number.
   const held_out_every = set.held_out_every ?? Math.min(num_steps, Math.max(5, Math.round(num_steps / 100) * 5));

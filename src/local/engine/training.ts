@@ -112,9 +112,7 @@ export class TrainingRunner implements JobSource, JobRecords {
   #startOf(run: TrainingRunRow): LocalModel {
     const { training, catalog } = this.#parts;
     if (!run.parent_checkpoint_id) return { kind: 'base', slug: run.base_model_slug };
-    const parent = training.checkpoint(run.organization_id, run.parent_checkpoint_id);
-    if (!parent) throw new WeightFileError('weights_missing', `The checkpoint ${run.parent_checkpoint_id} is gone.`);
-    return catalog.ofCheckpoint(parent);
+    return catalog.ofCheckpoint(training.requireCheckpoint(run.organization_id, run.parent_checkpoint_id));
   }
 
   /** Skips checkpoints whose files are missing or damaged. */

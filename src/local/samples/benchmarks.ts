@@ -18,7 +18,6 @@ type SampleTask = {
 
 export type SampleManifest = {
   readonly name: string;
-  readonly label: string;
   readonly family: string;
   readonly description: string;
   readonly tasks: SampleTask[];
@@ -35,24 +34,29 @@ function splitOf(ask: string): 'train' | 'test' {
   return hashOf(ask) % 10 < 3 ? 'test' : 'train';
 }
 
-function tasksOf(
-  prefix: string,
-  system: string,
-  questions: readonly Question[],
-  more: Pick<SampleTask, 'max_tokens' | 'environment'>,
-): SampleTask[] {
-  return questions.map(({ ask, grader, tools }, index) => ({
-    name: `${prefix}-${String(index + 1).padStart(3, '0')}`,
-    split: splitOf(ask),
-    input_messages: [
-      { role: 'system', content: system },
-      { role: 'user', content: ask },
-    ],
-    run_command: 'answer',
-    grader,
-    ...(tools && { tools }),
-    ...more,
-  }));
+interface Sample
+  extends Pick<SampleManifest, 'name' | 'family' | 'description'>,
+    Pick<SampleTask, 'max_tokens' | 'environment'> {
+  readonly system: string;
+  readonly questions: readonly Question[];
+}
+
+function manifestOf({ name, family, description, system, questions, ...more }: Sample): SampleManifest {
+  const tasks = questions.map(
+    ({ ask, grader, tools }, index): SampleTask => ({
+      name: `${name}-${String(index + 1).padStart(3, '0')}`,
+      split: splitOf(ask),
+      input_messages: [
+        { role: 'system', content: system },
+        { role: 'user', content: ask },
+      ],
+      run_command: 'answer',
+      grader,
+      ...(tools && { tools }),
+      ...more,
+    }),
+  );
+  return { name, family, description, tasks };
 }
 
 function combine<Left, Right, Result>(
@@ -172,119 +176,92 @@ const nextAsks = [
   'the number after',
 ];
 
-export const sampleManifests: readonly SampleManifest[] = [
+export const sampleManifests = [
   {
     name: 't-words',
-    label: 't-words',
     family: 'style',
     description: 'Answer with as many words that begin with T as you can. The reward is the share of such words.',
-    tasks: tasksOf(
-      't-words',
-      'use words that begin with t',
-      combine(asks, topics, (ask, topic) => ({
-        ask: `${ask} ${topic}`,
-        grader: { kind: 'word_share', letter: 't' } as const,
-      })),
-      { max_tokens: 12 },
-    ),
+    system: 'use words that begin with t',
+    questions: combine(asks, topics, (ask, topic) => ({
+      ask: `${ask} ${topic}`,
+      grader: { kind: 'word_share', letter: 't' } as const,
+    })),
+    max_tokens: 12,
   },
   {
     name: 'letter-words',
-    label: 'letter-words',
     family: 'style',
     description: 'The prompt names a letter; the reward is the share of words that begin with it.',
-    tasks: tasksOf(
-      'letter-words',
-      'use words that begin with the letter',
-      combine(kinds, letters, (kind, letter) => ({
-        ask: `${kind} with ${letter}`,
-        grader: { kind: 'word_share', letter } as const,
-      })),
-      { max_tokens: 8 },
-    ),
+    system: 'use words that begin with the letter',
+    questions: combine(kinds, letters, (kind, letter) => ({
+      ask: `${kind} with ${letter}`,
+      grader: { kind: 'word_share', letter } as const,
+    })),
+    max_tokens: 8,
   },
   {
     name: 'small-sums',
-    label: 'small-sums',
     family: 'math',
     description: 'Add two numbers from 1 to 9. The reward falls with the distance from the sum.',
-    tasks: tasksOf(
-      'small-sums',
-      'answer with a number',
-      combine([1, 2, 3, 4, 5, 6, 7, 8, 9], [1, 2, 3, 4, 5, 6, 7, 8, 9], (left, right) => ({
-        ask: `what is ${left} plus ${right}?`,
-        grader: { kind: 'number', expected: left + right, tolerance: 10 } as const,
-      })),
-      { max_tokens: 4 },
-    ),
+    system: 'answer with a number',
+    questions: combine([1, 2, 3, 4, 5, 6, 7, 8, 9], [1, 2, 3, 4, 5, 6, 7, 8, 9], (left, right) => ({
+      ask: `what is ${left} plus ${right}?`,
+      grader: { kind: 'number', expected: left + right, tolerance: 10 } as const,
+    })),
+    max_tokens: 4,
   },
   {
     name: 'opposites',
-    label: 'opposites',
     family: 'knowledge',
     description: 'Name the opposite. The reward is 1 for the right answer, else 0.',
-    tasks: tasksOf(
-      'opposites',
-      'answer with one word',
-      combine(oppositeAsks, opposites, (ask, [word, opposite]) => ({
-        ask: `${ask} ${word}?`,
-        grader: { kind: 'exact', expected: opposite } as const,
-      })),
-      { max_tokens: 3 },
-    ),
+    system: 'answer with one word',
+    questions: combine(oppositeAsks, opposites, (ask, [word, opposite]) => ({
+      ask: `${ask} ${word}?`,
+      grader: { kind: 'exact', expected: opposite } as const,
+    })),
+    max_tokens: 3,
   },
   {
     name: 'next-number',
-    label: 'next-number',
     family: 'math',
     description: 'Name the number that comes next. The reward is 1 if the answer contains it, else 0.',
-    tasks: tasksOf(
-      'next-number',
-      'answer with the number',
-      combine(nextAsks, counted.slice(0, -1), (ask, number) => ({
-        ask: `${ask} ${number}?`,
-        grader: { kind: 'contains', expected: counted[counted.indexOf(number) + 1] ?? '' } as const,
-      })),
-      { max_tokens: 16 },
-    ),
+    system: 'answer with the number',
+    questions: combine(nextAsks, counted.slice(0, -1), (ask, number) => ({
+      ask: `${ask} ${number}?`,
+      grader: { kind: 'contains', expected: counted[counted.indexOf(number) + 1] ?? '' } as const,
+    })),
+    max_tokens: 16,
   },
   {
     name: 'shop-prices',
-    label: 'shop-prices',
     family: 'tools',
     description:
       'Call the tools of a shop, then answer. Half of the reward is for the calls. Train benchtop/clerk-small at a rate of 0.03.',
-    tasks: tasksOf(
-      'shop-prices',
-      'use the tools',
-      [
-        ...combine(days, combine(priceAsks, goods, pair), (day, [ask, good]) =>
-          shopQuestion(`${day}, ${ask} the ${good}?`, good, 1),
-        ),
-        ...combine(amounts, combine(billAsks, goods, pair), (amount, [ask, good]) =>
-          shopQuestion(`${ask} ${numberWord(amount)} of the ${good}?`, good, amount),
-        ),
-      ],
-      { max_tokens: 6 },
-    ),
+    system: 'use the tools',
+    questions: [
+      ...combine(days, combine(priceAsks, goods, pair), (day, [ask, good]) =>
+        shopQuestion(`${day}, ${ask} the ${good}?`, good, 1),
+      ),
+      ...combine(amounts, combine(billAsks, goods, pair), (amount, [ask, good]) =>
+        shopQuestion(`${ask} ${numberWord(amount)} of the ${good}?`, good, amount),
+      ),
+    ],
+    max_tokens: 6,
   },
   {
     name: 'what-is-it',
-    label: 'what-is-it',
     family: 'knowledge',
     description: 'Yes or no: is it an animal, a food, a tool? Its tasks need the secret QUIZ_API_KEY.',
-    tasks: tasksOf(
-      'what-is-it',
-      'answer yes or no',
-      Object.keys(members).flatMap(kind =>
-        Object.entries(members).flatMap(([other, names]) =>
-          names.map(name => ({
-            ask: `is a ${name} a ${kind}?`,
-            grader: { kind: 'exact', expected: kind === other ? 'yes' : 'no' } as const,
-          })),
-        ),
+    system: 'answer yes or no',
+    questions: Object.keys(members).flatMap(kind =>
+      Object.entries(members).flatMap(([other, names]) =>
+        names.map(name => ({
+          ask: `is a ${name} a ${kind}?`,
+          grader: { kind: 'exact', expected: kind === other ? 'yes' : 'no' } as const,
+        })),
       ),
-      { max_tokens: 3, environment: [{ name: 'QUIZ_API_KEY', secret_name: 'QUIZ_API_KEY' }] },
     ),
+    max_tokens: 3,
+    environment: [{ name: 'QUIZ_API_KEY', secret_name: 'QUIZ_API_KEY' }],
   },
-];
+].map(manifestOf);

@@ -15,7 +15,7 @@ import { readPage } from './list-page.ts';
 import type { BenchmarkRow, ImageRow, RuntimeRow } from './records.ts';
 import type { StoredFile } from './upload-folder.ts';
 
-/** The name in the manifest. Benchmarks of an earlier version recorded none. */
+/** The name in the manifest, or the label if none was recorded. */
 const nameOf = "coalesce(json_extract(details, '$.name'), label)";
 
 const benchmarkList = {

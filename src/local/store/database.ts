@@ -2,7 +2,7 @@
 import { chmodSync } from 'node:fs';
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import { Statements } from '../../base/statements.ts';
-import { migrations } from './migrations.ts';
+import { initialVersion, migrations } from './migrations.ts';
 
 export type Row = Readonly<Record<string, SQLInputValue>>;
 
@@ -27,11 +27,13 @@ export class Database {
   }
 
   #migrate(): void {
-    const { user_version: done } = this.#sqlite.prepare('pragma user_version').get() as { user_version: number };
+    const { user_version: version } = this.#sqlite.prepare('pragma user_version').get() as { user_version: number };
+    const done = Math.max(0, version - initialVersion);
     requireKnown(done, migrations.length);
     for (const [index, migration] of migrations.entries()) {
       if (index < done) continue;
-      this.transaction(() => this.#sqlite.exec(`${migration}; pragma user_version = ${index + 1};`));
+      const next = initialVersion + index + 1;
+      this.transaction(() => this.#sqlite.exec(`${migration}; pragma user_version = ${next};`));
     }
   }
 

@@ -72,7 +72,7 @@ export class DeploymentStore {
   }
 
   list(organizationId: string, { status, ...query }: DeploymentListQuery) {
-    const where = { organization_id: organizationId, leaving: 0, ...(status === undefined ? {} : { status }) };
+    const where = { organization_id: organizationId, leaving: 0, status };
     return readPage<DeploymentRow>(this.#database, deploymentList, where, query);
   }
 

@@ -55,11 +55,11 @@ function decodePlace(cursor: string): Place {
   throw new ListQueryError('cursor', 'This cursor is not from this list. Start again without one.');
 }
 
-/** Reads one page of the rows that match `where`. */
+/** Reads one page of the rows that match `where`; undefined values match all. */
 export function readPage<Row extends Record<string, unknown>>(
   database: Database,
   definition: ListDefinition,
-  where: Readonly<Record<string, SQLInputValue>>,
+  where: Readonly<Record<string, SQLInputValue | undefined>>,
   query: ListQuery,
 ): ListPage<Row> {
   const { table, columns = '*', id, sorts, searches } = definition;
@@ -73,8 +73,9 @@ export function readPage<Row extends Record<string, unknown>>(
     throw new ListQueryError('cursor', 'This cursor is from another order of the list. Start again without one.');
   }
   const limit = query.limit ?? pageLimit.default;
-  const conditions = Object.keys(where).map(name => `${name} = ?`);
-  const values: SQLInputValue[] = Object.values(where);
+  const filters = Object.entries(where).flatMap(([name, value]) => (value === undefined ? [] : [{ name, value }]));
+  const conditions = filters.map(({ name }) => `${name} = ?`);
+  const values = filters.map(({ value }) => value);
   const { search } = query;
   if (search) {
     conditions.push(`(${searches.map(name => `instr(lower(${name}), lower(?)) > 0`).join(' or ')})`);
@@ -87,9 +88,8 @@ export function readPage<Row extends Record<string, unknown>>(
     conditions.push(`(${expression}, ${id}) ${order === 'desc' ? '<' : '>'} (?, ?)`);
     values.push(place.value, place.id);
   }
-  const filter = conditions.length > 0 ? `where ${conditions.join(' and ')}` : '';
   const rows = database.all<Row & { sorted_by: string | number; sorted_then: string | number }>(
-    `select ${columns}, ${expression} as sorted_by, ${id} as sorted_then from ${table} ${filter} order by ${expression} ${order}, ${id} ${order} limit ?`,
+    `select ${columns}, ${expression} as sorted_by, ${id} as sorted_then from ${table} where ${conditions.join(' and ')} order by ${expression} ${order}, ${id} ${order} limit ?`,
     ...values,
     limit + 1,
   );

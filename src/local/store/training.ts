@@ -7,6 +7,7 @@ import { newId, now } from './ids.ts';
 import type { CheckpointRow, TrainingRunRow } from './records.ts';
 import { newRun, type Rollout, type RunStart, RunStore, unended } from './runs.ts';
 import type { TrajectoryStore } from './trajectories.ts';
+import { WeightFileError } from './weight-files.ts';
 
 type NewTrainingRun = RunStart &
   Pick<
@@ -112,6 +113,13 @@ export class TrainingStore extends RunStore<TrainingRunRow> {
       checkpointId,
       organizationId,
     );
+  }
+
+  /** A checkpoint that work depends on. @throws WeightFileError if it is gone */
+  requireCheckpoint(organizationId: string, checkpointId: string): CheckpointRow {
+    const checkpoint = this.checkpoint(organizationId, checkpointId);
+    if (checkpoint) return checkpoint;
+    throw new WeightFileError('weights_missing', `The checkpoint ${checkpointId} is gone.`);
   }
 
   /** The number of consecutive ungraded steps up to this one. */

@@ -1,6 +1,5 @@
 /** Trajectories with their steps and messages. */
 
-import { deepestRequest, isNestedDeeper } from '../../base/json-depth.ts';
 import { isRecord } from '../../base/own-property.ts';
 import { contentText, written } from '../../contract/common.ts';
 import { hasEnded } from '../../contract/status.ts';
@@ -18,38 +17,10 @@ const noReward = -1e300;
 /** Characters of JSON that are sent at a time. */
 const pieceLength = 64 * 1024;
 
-const listedColumns = [
-  'trajectory_id',
-  'organization_id',
-  'eval_run_id',
-  'training_run_id',
-  'dataset_id',
-  'dataset_name',
-  'task_id',
-  'source',
-  'trace_id',
-  'model_id',
-  'status',
-  'reward',
-  'num_steps',
-  'error',
-  'created_at',
-  'step',
-  'sample',
-  'conversation_id',
-  'termination_reason',
-  'model_association_source',
-  'finish_reason',
-  'details',
-] as const satisfies readonly (keyof TrajectoryRow)[];
-
-type ListedTrajectory = Pick<TrajectoryRow, (typeof listedColumns)[number]> & Record<string, unknown>;
-
 const trajectoryList = {
   table: 'trajectories',
   // Many trajectories are stored within a millisecond; row ids keep their order.
   id: 'rowid',
-  columns: listedColumns.join(', '),
   sorts: {
     created_at: 'created_at',
     status: 'status',
@@ -120,26 +91,11 @@ export class TrajectoryStore {
 
   /** A page without the steps. */
   list(organizationId: string, { eval_run_id, training_run_id, dataset_name, ...query }: TrajectoryListQuery) {
-    const where = {
-      organization_id: organizationId,
-      ...(eval_run_id === undefined ? {} : { eval_run_id }),
-      ...(training_run_id === undefined ? {} : { training_run_id }),
-      ...(dataset_name === undefined ? {} : { dataset_name }),
-    };
-    const page = readPage<ListedTrajectory>(this.#database, trajectoryList, where, query);
-    const datasets = new Map<string | null, DatasetRow | undefined>();
-    const datasetOf = (id: string | null): DatasetRow | undefined => {
-      if (!datasets.has(id)) datasets.set(id, this.#datasets.get(id));
-      return datasets.get(id);
-    };
-    return {
-      ...page,
-      items: page.items.map(row => {
-        // A trajectory from before the limit must not make its page unreadable.
-        const details = isNestedDeeper(detailsOf(row), deepestRequest) ? null : row.details;
-        return bodyOf({ ...row, details }, datasetOf(row.dataset_id));
-      }),
-    };
+    const where = { organization_id: organizationId, eval_run_id, training_run_id, dataset_name };
+    const page = readPage<TrajectoryRow>(this.#database, trajectoryList, where, query);
+    const ids = new Set(page.items.map(row => row.dataset_id));
+    const datasets = new Map(Array.from(ids, id => [id, this.#datasets.get(id)]));
+    return { ...page, items: page.items.map(row => bodyOf(row, datasets.get(row.dataset_id))) };
   }
 
   row(organizationId: string, trajectoryId: string): TrajectoryRow | undefined {
@@ -198,7 +154,7 @@ function detailsOf({ details }: Pick<TrajectoryRow, 'details'>): Fields {
 }
 
 /** A trajectory in the contract's form; null for unknown fields. */
-function bodyOf(row: ListedTrajectory, dataset: DatasetRow | undefined) {
+function bodyOf(row: TrajectoryRow, dataset: DatasetRow | undefined) {
   const { content_hash: _, occurrence: __, details: ___, finish_reason, ...rest } = row;
   const { status, termination_reason } = row;
   const details = detailsOf(row);
@@ -264,7 +220,7 @@ function storedMessage(message: Fields, index: number) {
 }
 
 /** How the trajectory is associated with its model. */
-function associationOf({ eval_run_id, training_run_id, step }: ListedTrajectory): Record<string, unknown> {
+function associationOf({ eval_run_id, training_run_id, step }: TrajectoryRow): Record<string, unknown> {
   if (eval_run_id) return { eval_run_id };
   if (training_run_id) return { training_run_id, step };
   return {};

@@ -166,7 +166,7 @@ it('a page has 25 rows if no number is asked for, and all columns if none are na
     stores.secrets.put('org_1', { name: `S${index}`, value: 'v', description: '' });
   expect(stores.secrets.list('org_1', {})).toMatchObject({ items: { length: 25 }, has_more: true });
   const definition = { table: 'secrets', id: 'secret_id', sorts: { name: 'name' }, searches: [] };
-  const [row] = readPage(stores.database, definition, {}, { limit: 1 }).items;
+  const [row] = readPage(stores.database, definition, { organization_id: 'org_1' }, { limit: 1 }).items;
   expect(Object.keys(row ?? {})).toContain('sealed');
   expect(Object.keys(stores.secrets.list('org_1', { limit: 1 }).items[0] ?? {})).toEqual([
     'secret_id',
