@@ -2,7 +2,6 @@
 import * as z from 'zod/mini';
 import {
   defineEndpoints,
-  field,
   flag,
   freeForm,
   listQuery,
@@ -47,18 +46,15 @@ export const benchmark = renamed(
 );
 export type Benchmark = z.output<typeof benchmark>;
 
-/** `failure_message` is the reason why a build failed. Older local services called it `failure`. */
-export const benchmarkImage = renamed(
-  { failure_message: ['failure'] },
-  z.looseObject({
-    task_id: z.string(),
-    provider: text,
-    provider_ref: text,
-    dockerfile_uri: text,
-    build_status: z.nullish(openEnum(buildStatuses)),
-    failure_message: text,
-  }),
-);
+export const benchmarkImage = z.looseObject({
+  task_id: z.string(),
+  provider: text,
+  provider_ref: text,
+  dockerfile_uri: text,
+  build_status: z.nullish(openEnum(buildStatuses)),
+  // Sent by later generations.
+  failure_message: text,
+});
 export type BenchmarkImage = z.output<typeof benchmarkImage>;
 
 export const benchmarkImages = wrappedList('images', z.looseObject({ bench_id: text, images: rows(benchmarkImage) }));
@@ -117,8 +113,8 @@ export const ingestResult = renamed(
     label: text,
     family: text,
     task_count: number,
-    failed_tasks: field(rows(failedTask)),
-    warnings: field(z.array(textOrJson)),
+    failed_tasks: z.nullish(rows(failedTask)),
+    warnings: z.nullish(z.array(textOrJson)),
     context: freeForm,
   }),
 );

@@ -18,28 +18,25 @@ export function openEnum<const Known extends readonly string[]>(_known: Known) {
   return z.string() as unknown as z.ZodMiniType<OpenEnum<Known[number]>, string>;
 }
 
-/** A response field that may be missing or null. */
-export function field<Schema extends z.ZodMiniType>(schema: Schema) {
-  return z.nullish(schema);
-}
-
 /**
  * Marks a field as deciding: a row is dropped if this field cannot be read, because a missing value would mean
  * something else.
  */
 export const decides = 'decides';
 
-export const text = field(z.string());
-export const number = field(z.number());
-export const flag = field(z.boolean());
+export const text = z.nullish(z.string());
+export const number = z.nullish(z.number());
+export const flag = z.nullish(z.boolean());
 /** A deciding field: a reward, a step, or a count that a mean depends on. */
-export const decidingNumber = field(z.number(decides));
+export const decidingNumber = z.nullish(z.number(decides));
 /** As {@link decidingNumber}. */
-export const decidingFlag = field(z.boolean(decides));
-export const freeForm = field(z.record(z.string(), z.unknown()));
+export const decidingFlag = z.nullish(z.boolean(decides));
+export const freeForm = z.nullish(z.record(z.string(), z.unknown()));
 
 /** Reads text. Any other value is converted to JSON, so that nothing is lost. */
-export const textOrJson = field(z.pipe(z.unknown(), z.transform(written)) as unknown as z.ZodMiniType<string, unknown>);
+export const textOrJson = z.nullish(
+  z.pipe(z.unknown(), z.transform(written)) as unknown as z.ZodMiniType<string, unknown>,
+);
 
 /** A value as text: anything but a string is converted to JSON; null and undefined are kept. */
 export function written(value: unknown): string | null | undefined {
@@ -47,7 +44,7 @@ export function written(value: unknown): string | null | undefined {
 }
 
 /** Reads one sentence or a list of sentences. */
-export const sentences = field(
+export const sentences = z.nullish(
   z.pipe(
     z.unknown(),
     z.transform((value: unknown) => [value].flat().flatMap(each => written(each) ?? [])),

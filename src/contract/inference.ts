@@ -1,7 +1,7 @@
 /** Inference: chat completions, whole or as server-sent events in the OpenAI chunk form. */
 import * as z from 'zod/mini';
 import { isRecord } from '../base/own-property.ts';
-import { defineEndpoints, field, number, rows, text, textOrJson, wrappedList, written } from './common.ts';
+import { defineEndpoints, number, rows, text, textOrJson, wrappedList, written } from './common.ts';
 
 export const chatMessage = z.strictObject({ role: z.string().check(z.minLength(1)), content: z.string() });
 export type ChatMessage = z.output<typeof chatMessage>;
@@ -21,7 +21,7 @@ export type ChatCompletionBody = z.input<typeof chatCompletionBody>;
 /** Reads anything but an object as null, so that the answer is not lost. */
 function objectOrNull<Schema extends z.ZodMiniType>(schema: Schema) {
   type Read = z.output<Schema> | null | undefined;
-  return field(
+  return z.nullish(
     z.pipe(
       z.transform((value: unknown) => (isRecord(value) ? value : null)),
       z.nullish(schema) as unknown as z.ZodMiniType<Read, Record<string, unknown> | null>,
@@ -30,7 +30,7 @@ function objectOrNull<Schema extends z.ZodMiniType>(schema: Schema) {
 }
 
 /** A count or an index. Any other value is read as null, so that the answer is not lost. */
-const wholeNumber = field(
+const wholeNumber = z.nullish(
   z.pipe(
     z.unknown(),
     z.transform((value: unknown) => {
@@ -55,7 +55,7 @@ export const toolCallDelta = z.looseObject({
 });
 
 /** Drops entries that are not objects, so that the answer is not lost. */
-const toolCalls = field(
+const toolCalls = z.nullish(
   z.pipe(
     z.transform((value: unknown) => [value].flat().filter(each => isRecord(each) && Object.keys(each).length > 0)),
     z.array(toolCallDelta) as unknown as z.ZodMiniType<z.output<typeof toolCallDelta>[], unknown[]>,

@@ -4,7 +4,6 @@ import {
   decidingFlag,
   decidingNumber,
   defineEndpoints,
-  field,
   flag,
   freeForm,
   listQuery,
@@ -70,7 +69,7 @@ export const trainingRun = settled(
       warnings: sentences,
       // Sent by the local service: why the run waits, e.g. for space on the disk.
       waits_because: text,
-      diagnostics: field(stepDiagnostics),
+      diagnostics: z.nullish(stepDiagnostics),
     }),
   ),
 );

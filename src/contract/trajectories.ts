@@ -4,7 +4,6 @@ import { isRecord } from '../base/own-property.ts';
 import {
   decidingNumber,
   defineEndpoints,
-  field,
   flag,
   freeForm,
   listQuery,
@@ -59,7 +58,7 @@ export const step = z.looseObject({
   step_index: decidingNumber,
   reward: decidingNumber,
   has_error: flag,
-  messages: field(rows(message)),
+  messages: z.nullish(rows(message)),
 });
 export type TrajectoryStep = z.output<typeof step>;
 
@@ -83,17 +82,17 @@ export const trajectory = z.looseObject({
   model_id: text,
   model_association_source: text,
   model_association_metadata: freeForm,
-  status: field(openEnum(trajectoryStatuses)),
+  status: z.nullish(openEnum(trajectoryStatuses)),
   reward: decidingNumber,
   num_steps: number,
   gcs_blob_uri: text,
   error: text,
-  steps: field(rows(step)),
+  steps: z.nullish(rows(step)),
   // Not in the document; some services name the task and run of a trajectory.
   task_id: text,
   eval_run_id: text,
   training_run_id: text,
-  rollout: field(rollout),
+  rollout: z.nullish(rollout),
   policy_step: decidingNumber,
   // Accepts any form, so that unexpected rewards do not hide the steps.
   rewards: z.optional(z.unknown()),
@@ -142,7 +141,7 @@ export type UploadedTrajectory = z.output<typeof uploadedTrajectory>;
 export const uploadTrajectoriesResult = z.looseObject({
   uploaded: number,
   skipped: number,
-  failures: field(rows(failure)),
+  failures: z.nullish(rows(failure)),
   message: text,
   partial_success: flag,
   trajectories: z.nullish(rows(uploadedTrajectory)),

@@ -8,7 +8,7 @@ import { retryAfter } from '../base/retry-waits.ts';
 import { type Redact, redactDeep } from '../config/redaction.ts';
 import { capabilityWords } from '../contract/capabilities.ts';
 import type { Auth } from '../contract/common.ts';
-import { errorEnvelope, type Failure, failure, inferenceErrorEnvelope } from '../contract/errors.ts';
+import { errorCodes, errorEnvelope, type Failure, failure, inferenceErrorEnvelope } from '../contract/errors.ts';
 import { describeIssues } from '../contract/issues.ts';
 import { statusText } from '../net/status-text.ts';
 import { clean } from '../text/sanitise.ts';
@@ -55,20 +55,6 @@ export function readEnvelope(body: unknown, redact: Redact): Envelope | undefine
   };
 }
 
-const classOfCode: Readonly<Record<string, AnsweredClass>> = {
-  authentication_required: AuthenticationError,
-  invalid_api_key: AuthenticationError,
-  permission_denied: PermissionError,
-  validation_error: ValidationError,
-  rate_limited: RateLimitError,
-  internal_error: ServerError,
-  service_unavailable: ServerError,
-  invalid_trajectory_upload: ValidationError,
-  trajectory_upload_conflict: ConflictError,
-  trajectory_upload_failed: ServerError,
-  trajectory_already_terminal: ConflictError,
-};
-
 const classOfType: Readonly<Record<string, AnsweredClass>> = {
   authentication_error: AuthenticationError,
   permission_error: PermissionError,
@@ -95,13 +81,10 @@ const classOfStatus: Readonly<Record<number, AnsweredClass>> = {
 };
 
 function classOf(envelope: Envelope | undefined, status: number): AnsweredClass {
-  const { code, type } = envelope ?? {};
-  if (code !== undefined) {
-    const byCode = own(classOfCode, code);
-    if (byCode) return byCode;
-    if (/(^|_)not_found$/.test(code)) return NotFoundError;
-  }
-  const byType = type === undefined ? undefined : own(classOfType, type);
+  const { code = '', type = '' } = envelope ?? {};
+  if (code === 'invalid_api_key') return AuthenticationError;
+  if (/(^|_)not_found$/.test(code)) return NotFoundError;
+  const byType = own(classOfType, own<string>(errorCodes, code) ?? type);
   return byType ?? classOfStatus[status] ?? (status >= 500 ? ServerError : ApiError);
 }
 

@@ -210,20 +210,15 @@ function shouldRetryHeader(headers: Readonly<Record<string, string>>): boolean |
   return values.includes('true') ? true : undefined;
 }
 
+const budgetCapacity = 10;
+const budgetRefund = 0.2;
+
 /**
  * The retry budget of a host, shared by all callers, so that retries do not overload a failing service. A retry costs
  * 1, a success refunds part of it (as in gRPC's retry throttling).
  */
 export class RetryBudget {
-  readonly #capacity: number;
-  readonly #refund: number;
-  #tokens: number;
-
-  constructor({ capacity = 10, refund = 0.2 }: { readonly capacity?: number; readonly refund?: number } = {}) {
-    this.#capacity = capacity;
-    this.#refund = refund;
-    this.#tokens = capacity;
-  }
+  #tokens = budgetCapacity;
 
   /** Takes one retry; false if none is left. */
   take(): boolean {
@@ -233,6 +228,6 @@ export class RetryBudget {
   }
 
   succeeded(): void {
-    this.#tokens = Math.min(this.#capacity, this.#tokens + this.#refund);
+    this.#tokens = Math.min(budgetCapacity, this.#tokens + budgetRefund);
   }
 }

@@ -58,9 +58,6 @@ const chunkSize = 64 * 1024;
 /** Error codes of object storage for an expired signature. */
 const expiredCode = /^(ExpiredToken|RequestExpired|RequestTimeTooSkewed|SignatureDoesNotMatch|AccessDenied)$/;
 
-/** The file became shorter while it was read. */
-class FileChanged extends Error {}
-
 export function uploader(client: Client): PutUpload {
   return async (target, source, options = {}) => {
     client.requireWrites(operation);
@@ -293,7 +290,7 @@ async function* readFile(handle: FileHandle, size: number, onChanged: () => void
     const { bytesRead } = await handle.read(buffer, 0, buffer.byteLength, position);
     if (bytesRead === 0) {
       onChanged();
-      throw new FileChanged();
+      throw new Error('the file became shorter');
     }
     position += bytesRead;
     yield buffer.subarray(0, bytesRead);

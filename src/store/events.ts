@@ -1,6 +1,6 @@
 /** Events of resources, such as an end or a stall, kept until the user dismisses them. */
 import { isRecord } from '../base/own-property.ts';
-import { jsonIn, type Tables } from './tables.ts';
+import { jsonIn, type Row, type Tables } from './tables.ts';
 
 /** An event of a resource. A resource has at most one event of each `what`. */
 export interface StoredEvent {
@@ -20,8 +20,6 @@ export interface StoredEvent {
 export type EventKey = Pick<StoredEvent, 'kind' | 'id' | 'what'>;
 
 const mostOpen = 1_000;
-
-type Row = ReturnType<Tables['all']>[number];
 
 function eventOf(row: Row): StoredEvent[] {
   const detail = jsonIn(row['detail']);

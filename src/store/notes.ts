@@ -1,7 +1,7 @@
 /** Flags and notes that people put on trajectories, runs and messages. */
 import { isRecord } from '../base/own-property.ts';
 import { counted } from '../text/numbers.ts';
-import type { Run, Tables } from './tables.ts';
+import type { Row, Run, Tables } from './tables.ts';
 
 /** The flag and the text of one author on one resource or message. */
 export interface Note {
@@ -36,8 +36,6 @@ export interface Merged {
   /** Notes that are not newer than the saved ones. */
   readonly kept: number;
 }
-
-type Row = ReturnType<Tables['all']>[number];
 
 const noteOf = ({ kind, id, message, author, flag, text, label, at }: Row): Note => ({
   ...{ kind: String(kind), id: String(id), message: Number(message), author: String(author) },

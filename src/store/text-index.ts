@@ -55,11 +55,6 @@ const schema = `
 /** The version of the schema. Texts in an older one are dropped. */
 const version = 3;
 const dropOlder = 'drop table if exists texts; drop table if exists parts; drop table if exists grams;';
-/** Deletes parts that belong to no text; earlier versions could leave some. */
-const dropOrphans = `
-  delete from grams where rowid in (select id from parts where text_id not in (select id from texts));
-  delete from parts where text_id not in (select id from texts);
-`;
 /** Other programs hold the file for a few milliseconds. */
 const busyTimeoutMs = 2_000;
 /** Texts deleted per batch to make room. */
@@ -104,7 +99,7 @@ function connect(path: string): DatabaseSync {
       const known = Number(database.prepare('pragma user_version').get()?.['user_version']);
       if (known > version) throw new Error('it belongs to a newer benchtop');
       database.exec(
-        `begin immediate; ${known < version ? dropOlder : ''} ${schema} ${dropOrphans} pragma user_version = ${version}; commit`,
+        `begin immediate; ${known < version ? dropOlder : ''} ${schema} pragma user_version = ${version}; commit`,
       );
       return database;
     } catch (error) {

@@ -1,15 +1,15 @@
 /** Which fields an answer may have, by its schema. */
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod/mini';
-import { field, page, renamed, rows, text, wrappedList } from '../../src/contract/common.ts';
+import { page, renamed, rows, text, wrappedList } from '../../src/contract/common.ts';
 import { declaresField, fieldNames, mayHaveField, rowsIn } from '../../src/contract/fields.ts';
 
 const row = z.looseObject({
   id: z.string(),
-  tags: field(z.array(z.looseObject({ name: text }))),
-  options: field(z.record(z.string(), z.unknown())),
+  tags: z.nullish(z.array(z.looseObject({ name: text }))),
+  options: z.nullish(z.record(z.string(), z.unknown())),
 });
-const record = renamed({ label: ['name'] }, z.looseObject({ label: text, row: field(row), anything: z.unknown() }));
+const record = renamed({ label: ['name'] }, z.looseObject({ label: text, row: z.nullish(row), anything: z.unknown() }));
 const listed = wrappedList('rows', z.looseObject({ of: text, rows: rows(row) }));
 
 const names = (path: string): string[] => (path === '' ? [] : path.split('.'));
@@ -39,13 +39,13 @@ describe('a field', () => {
     expect([mayHaveField(record, names(path)), declaresField(record, names(path))]).toEqual([may, declared]);
   });
 
-  it.each([z.number(), z.boolean(), z.string(), field(z.number())])('is not in a simple value (%#)', schema => {
+  it.each([z.number(), z.boolean(), z.string(), z.nullish(z.number())])('is not in a simple value (%#)', schema => {
     expect([mayHaveField(schema, ['x']), mayHaveField(schema, [])]).toEqual([false, true]);
   });
 });
 
 it('the names of fields are found in whatever is around them', () => {
-  expect([record, field(record), listed, row, z.string()].map(fieldNames)).toEqual([
+  expect([record, z.nullish(record), listed, row, z.string()].map(fieldNames)).toEqual([
     ['label', 'row', 'anything'],
     ['label', 'row', 'anything'],
     ['of', 'rows'],

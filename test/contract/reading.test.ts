@@ -338,7 +338,6 @@ describe('both names of a pair are read', () => {
     ],
     [training.trainingRun, { training_run_id: 't', model_slug: 'm' }, { base_model_slug: 'm' }],
     [supportedModel, { base_model_slug: 'm', pricing: { cached_input: null } }, { model_slug: 'm' }],
-    [benchmarks.benchmarkImage, { task_id: 't', failure: 'no space' }, { failure_message: 'no space' }],
     [benchmarks.ingestResult, { bench_id: 'b', name: 'n', failed_tasks: [], warnings: null }, { label: 'n' }],
   ])('%#', (schema, given, expected) => {
     expect(schema.parse(given)).toEqual({ ...given, ...expected });
