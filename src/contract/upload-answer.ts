@@ -171,7 +171,7 @@ function saidOf({ rows, others, listed, isOfIt }: About): ItemOutcome {
 
 /** Why the trajectory may be stored although the answer reports a failure. */
 function doubtOf({ has, rows, isOfIt }: Pick<About, 'rows' | 'isOfIt'> & { readonly has: Said }): string | undefined {
-  if (has) return 'The answer says both that it is stored and that it failed';
+  if (has) return 'The answer reports it as stored and as failed';
   if (rows.some(row => row.trajectory_id)) return 'It has a trajectory id, so it may be stored';
   return isOfIt ? undefined : 'The answer names an id that was not sent with it';
 }
@@ -238,7 +238,7 @@ function isRefused({ uploaded, skipped }: UploadTrajectoriesResult, { rows, fail
 
 function withoutDoubt(item: ItemOutcome): ItemOutcome {
   if (item.outcome !== 'unknown' || item.doubt !== undefined) return item;
-  return { outcome: 'failed', failure: { message: 'The service counts nothing of its request as stored' } };
+  return { outcome: 'failed', failure: { message: 'The service stored nothing of its request' } };
 }
 
 const unknownIn = (items: readonly ItemOutcome[]): number =>
@@ -282,12 +282,12 @@ function withCounts(said: readonly ItemOutcome[], left: ReadAnswer['counted']): 
   const isDoubtful = total > said.filter(isUnknown).length;
   const items = said.map((item): ItemOutcome => {
     const isIt = isDoubtful && item.outcome === 'failed';
-    return isIt ? { ...item, outcome: 'unknown', doubt: 'By the counts of the answer, it may be stored' } : item;
+    return isIt ? { ...item, outcome: 'unknown', doubt: 'It may be stored, by the counts of the answer' } : item;
   });
   const size = items.filter(isUnknown).length;
   const none = { stored: 0, skipped: 0 };
   if (total === 0 || size === 0) return { items, counted: none };
-  const doubt = 'The answer counts more than were sent';
+  const doubt = 'The answer counts more trajectories than were sent';
   if (total > size) return { items: items.map(item => (isUnknown(item) ? { doubt, ...item } : item)), counted: none };
   const outcome = [left.stored, left.skipped].includes(size)
     ? left.stored === size

@@ -379,7 +379,7 @@ export function unusableAnswer(
   }
   const named = notFiniteIn(answer.text);
   if (named !== undefined) {
-    const words = clean`is not JSON: it has ${named}, as Python's json writes numbers that JSON lacks. The service must send null instead.`;
+    const words = clean`is not JSON: it has ${named}, which Python writes but JSON does not allow. The service must send null instead.`;
     return error('answer_not_json', words);
   }
   return error('answer_not_json', 'is incomplete JSON: it was cut off or damaged on the way. Try again.');

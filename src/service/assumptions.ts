@@ -180,15 +180,15 @@ function isSwitch(name: string): name is Switch {
 }
 
 function pathProblem(operation: string, value: string): string | undefined {
-  if (!Object.hasOwn(endpoints, operation)) return 'names no known operation';
+  if (!Object.hasOwn(endpoints, operation)) return 'names an unknown operation';
   if (!/^(\/([\w.-]+|\{\w+\}))+\/?$/.test(value)) return 'must be a path such as /api/v1/eval/{eval_run_id}';
   const endpoint: Endpoint = endpoints[operation as Operation];
   const known = placeholders(endpoint.path);
   const stray = placeholders(value).find(placeholder => !known.includes(placeholder));
-  if (stray) return `has ${stray}, which is unknown there; it may contain ${known.join(', ') || 'none'}`;
+  if (stray) return `has the unknown placeholder ${stray}; it may contain ${known.join(', ') || 'none'}`;
   const needed = endpoint.newest ? placeholders(endpoint.newest.path) : known;
   const missing = needed.find(placeholder => !value.includes(placeholder));
-  return missing && `leaves out ${missing}, and nothing else in the request has it`;
+  return missing && `lacks ${missing}, which nothing else in the request contains`;
 }
 
 function placeholders(path: string): string[] {

@@ -349,7 +349,7 @@ function placed(made: PreparedRequest, { at, payload }: CallOptions, { connectio
 
 function tooFarInside({ host }: URL, reach: string, details: ErrorDetails = {}): RequestError {
   return new RequestError(
-    `The address of this model, from the service, leads to ${host} (${reach}), where the service itself is not. Nothing was sent.`,
+    `The address of this model, from the service, leads to ${host} (${reach}), further inside your network than the service itself. Nothing was sent.`,
     { ...details, code: 'address_invalid', param: 'playground_endpoint_url' },
   );
 }

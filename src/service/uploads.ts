@@ -199,7 +199,10 @@ class Upload implements Call<void> {
   }
 
   readonly #tooFarInside = (reach: string): RequestError =>
-    unusableAddress(this.#target.path, `leads to ${this.#url.host} (${reach}), where the service itself is not`);
+    unusableAddress(
+      this.#target.path,
+      `leads to ${this.#url.host} (${reach}), further inside your network than the service itself`,
+    );
 }
 
 function unusableAddress(path: string, what: string): RequestError {

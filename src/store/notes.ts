@@ -94,7 +94,7 @@ export class NoteRecords {
   /** Why some notes cannot be read, in words; undefined if all can. */
   get lack(): string | undefined {
     if (!this.#tables.isOpen) return `Notes can neither be read nor saved. ${this.#tables.problem}`;
-    if (!this.all()) return 'The notes on this machine cannot be read: benchtop doctor says more';
+    if (!this.all()) return 'The notes on this machine cannot be read. Run benchtop doctor for details';
     const { setAside } = this.#tables;
     return setAside && `Notes may be missing. ${setAside}`;
   }

@@ -74,7 +74,7 @@ export interface SentLine {
 }
 
 /** Shown when the record cannot be read. Nothing is sent then: with an empty record, everything would be sent again. */
-export const unreadableRecord = 'The record of what was sent before cannot be read. benchtop doctor says more';
+export const unreadableRecord = 'The record of earlier uploads cannot be read. Run benchtop doctor for details';
 
 /** A line takes about 55 bytes on disk. */
 const mostLines = 1_000_000;

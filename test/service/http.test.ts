@@ -416,7 +416,7 @@ describe('answers that are none', () => {
       'the NaN of a field',
       text('{"note": "NaN \\" Infinity", "items": [{"reward" : NaN}]}'),
       'answer_not_json',
-      "is not JSON: it has NaN as reward, as Python's json writes numbers that JSON lacks. The service must send null instead.",
+      'is not JSON: it has NaN as reward, which Python writes but JSON does not allow. The service must send null instead.',
     ],
     [
       'an infinite number of a list',

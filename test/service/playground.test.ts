@@ -107,7 +107,7 @@ it.each(['inside', 'outside'])(
     expect(await errorOf(asking)).toMatchObject({
       code: 'address_invalid',
       message: expect.stringMatching(
-        /leads to rebound\.invalid:\d+ \(this machine\), where the service itself is not\. Nothing/,
+        /leads to rebound\.invalid:\d+ \(this machine\), further inside your network than the service itself\. Nothing/,
       ),
       attempts: 1,
     });

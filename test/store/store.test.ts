@@ -184,7 +184,7 @@ describe('the file', () => {
     setVersion(0);
     database.close();
     const store = RememberedStore.open(path, 'prod');
-    const words = expect.stringMatching(/^The history of an earlier benchtop is not read, .*: it is in .*\.earlier-/);
+    const words = expect.stringMatching(/^The history of an earlier benchtop, .*, is not read\. It is in .*\.earlier-/);
     expect([store.problem, store.setAside, store.notes.lack]).toEqual([undefined, words, undefined]);
     store.close();
     // Nothing is damaged, so it is said once.

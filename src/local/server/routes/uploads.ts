@@ -123,7 +123,7 @@ function uploadIssues({ uploads }: ServiceContext, benchId: string, declared: re
   return declared.flatMap(({ path, size_bytes }): Issue[] => {
     const size = uploads.size(benchId, path);
     if (size === size_bytes) return [];
-    const what = size === undefined ? 'never came' : `has ${size} bytes`;
+    const what = size === undefined ? 'but never arrived' : `but has ${size} bytes`;
     return [{ path: `files: ${path}`, message: `declared with ${size_bytes} bytes, ${what}` }];
   });
 }
