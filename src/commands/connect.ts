@@ -143,7 +143,7 @@ export function connectTo(
 ): ServiceConnection {
   const { service: wanted } = config.profile;
   const supervised =
-    wanted.kind === 'local' ? new SupervisedConnection(localService(config, wanted.upstream), { reason }) : undefined;
+    wanted.kind === 'local' ? new SupervisedConnection(localService(config, wanted.upstream), reason) : undefined;
   let created: Promise<Service> | undefined;
   let service: Service | undefined;
   let closed = false;

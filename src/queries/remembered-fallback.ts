@@ -155,7 +155,7 @@ async function searchList<Row extends object>(
   context: QueryContext,
 ): Promise<Row | undefined> {
   const { capabilities } = context.service;
-  if (!capabilities.has(by) || (parent === undefined && capabilities.isUnlisted(id))) return undefined;
+  if (!capabilities.has(by) || (parent === undefined && capabilities.unlisted.has(id))) return undefined;
   const source = listIn(parent);
   const readPage = (cursor: string | undefined) =>
     readListed(source, { ...context, query: { limit: pageSize, ...(cursor === undefined ? {} : { cursor }) } });
@@ -167,7 +167,7 @@ async function searchList<Row extends object>(
     if (parent === undefined && pages === mostPagesSearched) break;
   }
   // Search the list of all only once, because it takes a request per benchmark.
-  if (parent === undefined) capabilities.noteUnlisted(id);
+  if (parent === undefined) capabilities.unlisted.add(id);
   return undefined;
 }
 

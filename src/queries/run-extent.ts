@@ -231,7 +231,7 @@ async function readListed(
   total: number,
 ): Promise<readonly Trajectory[]> {
   const { capabilities } = service;
-  const isListed = capabilities.has('listTrajectories') && !capabilities.ignoresFilter('eval_run_id');
+  const isListed = capabilities.has('listTrajectories') && !capabilities.ignoredFilters.has('eval_run_id');
   const rows: Trajectory[] = [];
   if (!isListed || total > mostListed) return rows;
   const readPage = (cursor: string | undefined) =>

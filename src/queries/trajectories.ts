@@ -262,7 +262,7 @@ async function readOfRun(
   let refusal: unknown;
   let own: readonly TrajectoryReward[] | undefined;
   let isMixed = false;
-  if (capabilities.has('listTrajectories') && !capabilities.ignoresFilter('eval_run_id')) {
+  if (capabilities.has('listTrajectories') && !capabilities.ignoredFilters.has('eval_run_id')) {
     try {
       const { page, found } = await readFiltered({ eval_run_id }, context, learnt);
       if (!learnt.rewards || (found.others === 0 && !found.isMixed)) {
@@ -272,7 +272,7 @@ async function readOfRun(
       own = learnt.rewards;
       isMixed = found.isMixed;
       // Rows that name no run do not show that the filter is ignored.
-      if (found.others > 0) capabilities.noteIgnoredFilter('eval_run_id');
+      if (found.others > 0) capabilities.ignoredFilters.add('eval_run_id');
     } catch (error) {
       if (!isNotOffered(error)) throw error;
       refusal = error;
@@ -282,7 +282,7 @@ async function readOfRun(
   capabilities.confirmMissing(refusal);
   const items = rewards.flatMap(({ trajectory_id, ...row }) => (trajectory_id ? [{ ...row, trajectory_id }] : []));
   const nameless = rewards.length - items.length;
-  const isIgnored = capabilities.ignoresFilter('eval_run_id');
+  const isIgnored = capabilities.ignoredFilters.has('eval_run_id');
   const notes = [
     ...(nameless === 0 ? [] : [`${nameless} more, counted above, have no id and cannot be opened`]),
     ...(isIgnored ? [ofRewardsWords] : own ? [notFittingWords] : []),

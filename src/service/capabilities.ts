@@ -118,9 +118,9 @@ export class Capabilities {
   /** Ids in this session's answers: their resources exist. */
   readonly #ids = new Set<string>();
   /** Ids that a search of the lists did not find. */
-  readonly #unlisted = new Set<string>();
-  /** Fields of a query that the service ignored. */
-  readonly #ignored = new Set<string>();
+  readonly unlisted = new Set<string>();
+  /** Filters that the service ignored: it answered with rows that they exclude. */
+  readonly ignoredFilters = new Set<string>();
   readonly #clock: Pick<Clock, 'monotonic'>;
 
   constructor(clock: Pick<Clock, 'monotonic'> = systemClock) {
@@ -142,26 +142,8 @@ export class Capabilities {
     this.#missing.clear();
     this.#proven.clear();
     this.#ids.clear();
-    this.#unlisted.clear();
-    this.#ignored.clear();
-  }
-
-  /** Whether the service answered with trajectories that this filter excludes. */
-  ignoresFilter(field: string): boolean {
-    return this.#ignored.has(field);
-  }
-
-  noteIgnoredFilter(field: string): void {
-    this.#ignored.add(field);
-  }
-
-  /** Whether a search of the lists did not find this record. */
-  isUnlisted(id: string): boolean {
-    return this.#unlisted.has(id);
-  }
-
-  noteUnlisted(id: string): void {
-    this.#unlisted.add(id);
+    this.unlisted.clear();
+    this.ignoredFilters.clear();
   }
 
   /** Records a success: the endpoint exists, and so do the resources in its answer. */

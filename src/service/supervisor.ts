@@ -56,11 +56,6 @@ export interface SupervisedService {
   readonly isSilent: (target: Target) => Promise<boolean>;
 }
 
-export interface SupervisorOptions {
-  /** `start` for a screen, which also holds the service; `command` for a few requests. */
-  readonly reason: 'start' | 'command';
-}
-
 /** Delay after a failed attempt; doubles with each further one. */
 const firstRetryMs = 1_000;
 const maxRetryMs = 15_000;
@@ -95,7 +90,8 @@ export class SupervisedConnection implements Supervisor, ConnectionMonitor {
   /** Increases with each answer. */
   #answers = 0;
 
-  constructor(service: SupervisedService, { reason }: SupervisorOptions) {
+  /** @param reason `start` for a screen, which also holds the service; `command` for a few requests */
+  constructor(service: SupervisedService, reason: 'start' | 'command') {
     this.#service = service;
     this.#reason = reason;
     this.#holds = reason === 'start';

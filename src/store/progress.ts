@@ -1,4 +1,5 @@
 /** Progress of training runs over time. It replaces the reward curve if a service has none. */
+import type { SQLInputValue } from 'node:sqlite';
 import type { Tables } from './tables.ts';
 
 export interface ProgressPoint {
@@ -128,30 +129,20 @@ export class ProgressPoints {
   }
 
   flush(): void {
-    const { scope } = this.#tables;
-    if (this.#added.length > 0) {
-      const sql =
-        'insert or replace into progress (profile, run_id, at, completed_steps, since) values (?, ?, ?, ?, ?)';
+    const write = (sql: string, rows: readonly (readonly SQLInputValue[])[]): unknown =>
       this.#tables.runAll(
         sql,
-        this.#added.map(point => [scope, ...point]),
+        rows.map(row => [this.#tables.scope, ...row]),
       );
-    }
-    if (this.#removed.length > 0) {
-      const sql = 'delete from progress where profile = ? and run_id = ? and at = ?';
-      this.#tables.runAll(
-        sql,
-        this.#removed.map(point => [scope, ...point]),
-      );
-    }
-    if (this.#unsaved.length > 0) {
-      const sql =
-        'insert or replace into silences (profile, run_id, at, until, completed_steps) values (?, ?, ?, ?, ?)';
-      this.#tables.runAll(
-        sql,
-        this.#unsaved.map(silence => [scope, ...silence]),
-      );
-    }
+    write(
+      'insert or replace into progress (profile, run_id, at, completed_steps, since) values (?, ?, ?, ?, ?)',
+      this.#added,
+    );
+    write('delete from progress where profile = ? and run_id = ? and at = ?', this.#removed);
+    write(
+      'insert or replace into silences (profile, run_id, at, until, completed_steps) values (?, ?, ?, ?, ?)',
+      this.#unsaved,
+    );
     this.#added = [];
     this.#removed = [];
     this.#unsaved = [];

@@ -89,7 +89,7 @@ export class Tables {
     this.scope = scope;
     this.folder = path && dirname(path);
     this.earlier =
-      earlier && clean`The history of an earlier benchtop is not read, with its flags and notes: it is in ${earlier}`;
+      earlier && clean`The history of an earlier benchtop, with its flags and notes, is not read. It is in ${earlier}`;
     this.#path = path;
     this.#busyMs = busyMs;
     this.#problem = problem;
@@ -163,6 +163,7 @@ export class Tables {
 
   /** Runs the statement for each row of values in one transaction; false if it failed. */
   runAll(sql: string, rows: readonly (readonly SQLInputValue[])[]): boolean {
+    if (rows.length === 0) return true;
     return this.atOnce(run => {
       for (const values of rows) run(sql, ...values);
     });

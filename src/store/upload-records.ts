@@ -81,7 +81,6 @@ export class UploadRecords extends ResumableUploads {
 
   /** Records files and their fingerprints; undefined for files about to be sent. */
   note(folder: string, benchId: string, files: readonly (readonly [path: string, mark: string | undefined])[]): void {
-    if (files.length === 0) return;
     this.tables.runAll(
       'insert or replace into upload_files (profile, folder, bench_id, path, mark) values (?, ?, ?, ?, ?)',
       files.map(([path, mark]) => [this.tables.scope, folder, benchId, path, mark ?? null]),

@@ -68,7 +68,7 @@ function machine({ runs, idOf }: World, remembered: readonly string[] = []) {
   const memory = RememberedStore.inMemory('test');
   memory.see(remembered.map((label, index) => ({ kind: 'training', id: `old-${index}`, label, record: {} })));
   const context = {
-    service: fakeService(counted, { capabilities: { has: () => true, isUnlisted: () => false } as never }),
+    service: fakeService(counted, { capabilities: { has: () => true, unlisted: new Set() } as never }),
     memory,
     signal: new AbortController().signal,
   } as unknown as CommandContext;

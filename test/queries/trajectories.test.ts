@@ -126,7 +126,7 @@ describe('a service that ignores the filters of its list', () => {
     expect(again.items.map(({ trajectory_id }) => trajectory_id)).toEqual(['x1', 'x2']);
     expect(asked).toBe(2);
     context.service.capabilities.forget();
-    expect(context.service.capabilities.ignoresFilter('eval_run_id')).toBe(false);
+    expect(context.service.capabilities.ignoredFilters.has('eval_run_id')).toBe(false);
   });
 
   const graded = (id: string) => row(id, { reward: 1 });
@@ -176,7 +176,7 @@ describe('a service that ignores the filters of its list', () => {
     const answers = { listTrajectories: () => pageOf(items), getTrajectoryRewards: () => rewardsOf(...rewards) };
     const { rows, notes, context } = await readAll({ run: 'e1' }, answers, record);
     expect(rows).toEqual(expected);
-    expect(context.service.capabilities.ignoresFilter('eval_run_id')).toBe(false);
+    expect(context.service.capabilities.ignoredFilters.has('eval_run_id')).toBe(false);
     expect(notes).toEqual(words === '' ? [] : [expect.stringContaining(words)]);
   });
 

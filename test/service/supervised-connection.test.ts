@@ -66,7 +66,7 @@ let connection: SupervisedConnection;
 beforeEach(() => {
   vi.useFakeTimers();
   service = new FakeService();
-  connection = new SupervisedConnection(service, { reason: 'start' });
+  connection = new SupervisedConnection(service, 'start');
 });
 afterEach(() => {
   connection.close();
@@ -334,7 +334,7 @@ describe('closing', () => {
 
 describe('a single command', () => {
   it('holds nothing', async () => {
-    const command = new SupervisedConnection(service, { reason: 'command' });
+    const command = new SupervisedConnection(service, 'command');
     const located = command.locate(anySignal);
     await service.comesUp(1);
     await located;

@@ -4,7 +4,7 @@ import type { GraderSpec } from '../../grading/graders.ts';
 import type { Episode } from '../model/episode.ts';
 import type { ChatTurn, Generated, SamplingOptions } from '../model/policy.ts';
 import type { ToolSpec } from '../model/tools.ts';
-import type { StepDiagnostics } from '../model/trainer.ts';
+import type { GroupTask, StepDiagnostics } from '../model/trainer.ts';
 import type { TaskGrader } from '../samples/manifest.ts';
 import type { HeldOut } from '../store/training.ts';
 import type { WeightFile } from '../store/weight-files.ts';
@@ -28,12 +28,8 @@ export interface RolloutOrder {
   readonly sampling: SamplingOptions;
 }
 
-export interface TrainingTask {
-  readonly task_id: string;
-  readonly turns: readonly ChatTurn[];
+export interface TrainingTask extends GroupTask {
   readonly grader: GraderSpec;
-  readonly tools?: ToolSpec | undefined;
-  readonly max_tokens: number;
 }
 
 export interface TrainingOrder {

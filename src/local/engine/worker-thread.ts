@@ -33,9 +33,7 @@ export class WorkerFailed extends Error {
   }
 }
 
-type Failed = { readonly kind: 'failed'; readonly message: string; readonly code?: string };
-type Answer = FromWorker | Failed;
-type Listener = (message: Answer) => void;
+type Listener = (message: FromWorker) => void;
 
 /**
  * Timeout for a grade, in case the thread hangs. A regular expression has a CPU limit, which takes longer on a busy
@@ -83,7 +81,7 @@ export class WorkerThread {
     for (const [id, order] of [...this.#waiting]) {
       if (order.worker !== worker) continue;
       this.#waiting.delete(id);
-      order.listener({ kind: 'failed', message: `The worker ended: ${reason}` });
+      order.listener({ kind: 'failed', id, message: `The worker ended: ${reason}` });
     }
   }
 
@@ -228,7 +226,7 @@ export class WorkerThread {
     sampling: SamplingOptions,
     signal: AbortSignal,
   ): AsyncGenerator<SampledToken, Generated> {
-    const arrived: Answer[] = [];
+    const arrived: FromWorker[] = [];
     let wake: () => void = () => {};
     const onAbort = (): void => wake();
     signal.addEventListener('abort', onAbort);

@@ -49,13 +49,17 @@ export class DatasetStore {
     return this.#database.get<DatasetRow>('select * from datasets where dataset_id = ?', datasetId);
   }
 
-  /** Finds or creates the dataset with this name, and marks it as changed now. */
-  touch(organizationId: string, { dataset_name, display_name, source }: DatasetName): DatasetRow {
-    const known = this.#database.get<DatasetRow>(
+  named(organizationId: string, name: string): DatasetRow | undefined {
+    return this.#database.get<DatasetRow>(
       'select * from datasets where organization_id = ? and dataset_name = ?',
       organizationId,
-      dataset_name,
+      name,
     );
+  }
+
+  /** Finds or creates the dataset with this name, and marks it as changed now. */
+  touch(organizationId: string, { dataset_name, display_name, source }: DatasetName): DatasetRow {
+    const known = this.named(organizationId, dataset_name);
     const updated_at = now();
     if (known) {
       this.#database.run('update datasets set updated_at = ? where dataset_id = ?', updated_at, known.dataset_id);

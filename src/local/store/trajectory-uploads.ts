@@ -73,11 +73,7 @@ export class TrajectoryUploads {
     occurrences: readonly number[] = [],
   ) {
     const latest = new Map<string, number>();
-    let dataset = this.#database.get<DatasetRow>(
-      'select * from datasets where organization_id = ? and dataset_name = ?',
-      organizationId,
-      datasetName,
-    );
+    let dataset = this.#datasets.named(organizationId, datasetName);
     return items.map((item, request_index): UploadOutcome => {
       if ('code' in item) return { ...unknownOutcome, request_index, status: 'error', failure: item };
       const content_hash = hashOf(item);
